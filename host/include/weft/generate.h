@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_GENERATE_H
+#define WEFT_GENERATE_H
+
+#include <weft/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weft_generate_params {
+    enum weft_type type; // default WEFT_F32
+    enum weft_ofs ofs;   // default WEFT_OFS32
+    uint64_t seed;       // default 0; the same seed gives the same matrix on every machine and thread count
+    int integers;        // nonzero: values are small integers (-8..8, no zero), exact in every type
+};
+#define weft_generate_params(...) (&(struct weft_generate_params){__VA_ARGS__})
+
+// Make a matrix from a specification:
+//   uniform:M,N,NNZ   every entry's row and column uniform and independent (duplicates possible), columns sorted in a row
+//   power:M,N,NNZ     rows and columns from a power law (a few heavy rows and columns, as in web graphs)
+//   stencil5:K        5-point stencil on a K x K grid
+//   stencil27:K       27-point stencil on a K x K x K grid
+//   band:N,W          N x N, W diagonals around the main one (W odd)
+//   dense:M,N         every entry stored
+// Values are uniform in [-1, 1) for f32, f64, or small integers; stencils have their usual values
+// (diagonal positive, others -1).
+// Errors: WEFT_EINVAL with what is wrong with the specification; WEFT_ERANGE; WEFT_ENOMEM.
+WEFT_API weft_status weft_generate(struct weft_csr *out, const char *spec, const struct weft_generate_params *params,
+                                   struct weft_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_MATRIX_H
+#define WEFT_MATRIX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <weft/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Type of the values of a matrix.
+enum weft_type {
+    WEFT_F32 = 0, // IEEE single
+    WEFT_F64,     // IEEE double
+    WEFT_I32,     // signed 32-bit integer
+    WEFT_PATTERN  // no values: every stored entry counts as one
+};
+
+// Width of offsets, that is of positions among the nonzeros. Row and column indices are always int32_t.
+enum weft_ofs {
+    WEFT_OFS32 = 0, // int32_t: nnz up to 2^31-1
+    WEFT_OFS64      // int64_t
+};
+
+// Bytes of one value (0 for WEFT_PATTERN) and of one offset.
+WEFT_API size_t weft_type_bytes(enum weft_type type);
+WEFT_API size_t weft_ofs_bytes(enum weft_ofs ofs);
+// "f32" "f64" "i32" "pattern"
+WEFT_API const char *weft_type_name(enum weft_type type);
+
+// A sparse matrix in compressed sparse rows, in host memory, m x n with nnz stored entries.
+// Read by columns it is a CSC matrix: the CSC form of A has the arrays of the CSR form of A^T.
+// Duplicates, explicit zeros, empty rows and any order of columns inside a row are allowed.
+struct weft_csr {
+    int64_t m;           // rows, 0 .. 2^31-1
+    int64_t n;           // columns, 0 .. 2^31-1
+    int64_t nnz;         // stored entries
+    enum weft_type type; // of val
+    enum weft_ofs ofs;   // of row_ptr
+    void *row_ptr;       // row pointers (size m+1): row i holds positions row_ptr[i] .. row_ptr[i+1]-1
+    int32_t *col;        // column indices (size nnz), 0-based
+    void *val;           // values (size nnz); NULL for WEFT_PATTERN
+};
+
+// A sparse matrix as coordinates, in host memory; entries in any order.
+struct weft_coo {
+    int64_t m, n, nnz;
+    enum weft_type type;
+    int32_t *row; // row indices (size nnz), 0-based
+    int32_t *col; // column indices (size nnz), 0-based
+    void *val;    // values (size nnz); NULL for WEFT_PATTERN
+};
+
+// Allocate the arrays of an m x n CSR matrix with nnz entries; contents are not set, except that an empty
+// matrix gets row_ptr of zeros. On failure *out is all zero.
+// Errors: WEFT_EINVAL negative size or m, n > 2^31-1; WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
+WEFT_API weft_status weft_csr_alloc(struct weft_csr *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
+                                    enum weft_ofs ofs);
+// Free the arrays and zero the struct; accepts NULL and an all-zero struct.
+WEFT_API void weft_csr_free(struct weft_csr *a);
+WEFT_API weft_status weft_coo_alloc(struct weft_coo *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type);
+WEFT_API void weft_coo_free(struct weft_coo *a);
+
+// Check what every operation relies on: row_ptr[0] == 0, monotone, row_ptr[m] == nnz, 0 <= col < n.
+// Errors: WEFT_EINVAL sizes or missing arrays; WEFT_EMATRIX with the first offending position in err->text.
+WEFT_API weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err);
+
+// Offset i of row_ptr whatever its width.
+static inline int64_t weft_csr_ofs(const struct weft_csr *a, int64_t i)
+{
+    return a->ofs == WEFT_OFS64 ? ((const int64_t *)a->row_ptr)[i] : ((const int32_t *)a->row_ptr)[i];
+}
+
+// CSR from coordinates, stable: entries of one row keep their order. `out` is allocated here.
+// Errors: WEFT_EMATRIX an index out of range; WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
+WEFT_API weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, enum weft_ofs ofs,
+                                       struct weft_error *err);
+// Same shape, type, offsets width, arrays equal bit for bit.
+WEFT_API int weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b);
+// 64-bit FNV-1a over row_ptr (as int64), col and val; equal for 32- and 64-bit offsets.
+WEFT_API uint64_t weft_csr_hash(const struct weft_csr *a);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_MTX_H
+#define WEFT_MTX_H
+
+#include <weft/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What to do with complex values.
+enum weft_mtx_complex {
+    WEFT_MTX_COMPLEX_REFUSE = 0, // error WEFT_EUNSUPPORTED, in one line
+    WEFT_MTX_COMPLEX_REAL,       // keep the real parts
+    WEFT_MTX_COMPLEX_IMAG        // keep the imaginary parts
+};
+
+// Field and symmetry as the header line of the file states them.
+enum weft_mtx_field { WEFT_MTX_REAL = 0, WEFT_MTX_INTEGER, WEFT_MTX_PATTERN, WEFT_MTX_COMPLEX };
+enum weft_mtx_symmetry { WEFT_MTX_GENERAL = 0, WEFT_MTX_SYMMETRIC, WEFT_MTX_SKEW, WEFT_MTX_HERMITIAN };
+
+struct weft_mtx_params {
+    enum weft_type type;           // type of the values in memory; a pattern file gives ones; default WEFT_F32
+    enum weft_ofs ofs;             // default WEFT_OFS32
+    enum weft_mtx_complex complex; // default: refuse
+    int keep_symmetric;            // nonzero: give the stored triangle only; default: expand
+    int threads;                   // 0: every processor
+    void (*progress)(void *arg, int64_t done_bytes, int64_t total_bytes); // total 0: not known; may be NULL
+    void *progress_arg;
+};
+#define weft_mtx_params(...) (&(struct weft_mtx_params){__VA_ARGS__})
+
+// What the file said about itself.
+struct weft_mtx_info {
+    int64_t m, n, stored; // size line: rows, columns, stored entries (m*n for an array file)
+    enum weft_mtx_field field;
+    enum weft_mtx_symmetry symmetry;
+    int array;          // nonzero: array format
+    int64_t file_bytes; // bytes of text read, after decompression
+};
+
+// Read a Matrix Market file (ISO: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats",
+// NISTIR 5935) into CSR: coordinate or array; real, integer, pattern or complex; general, symmetric,
+// skew-symmetric or hermitian. The file may be plain, gzip (.gz) or a SuiteSparse archive (.tar.gz with
+// NAME/NAME.mtx inside; needs libarchive). Entries of a row keep the order of the file; duplicates stay.
+// Errors, each with file name and line number in err->text: WEFT_EIO cannot be opened or decompressed;
+// WEFT_EFORMAT header, counts, indices or numbers are wrong; WEFT_EUNSUPPORTED complex values refused, or no
+// libarchive in this build; WEFT_ERANGE sizes or values do not fit the types asked for; WEFT_ENOMEM.
+// params may be NULL, info may be NULL. On failure *out is all zero.
+WEFT_API weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
+                                   const struct weft_mtx_params *params, struct weft_error *err);
+
+// The same from `bytes` bytes of memory; `name` stands for the file name in messages.
+WEFT_API weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *info, const char *name,
+                                    const void *text, size_t bytes, const struct weft_mtx_params *params,
+                                    struct weft_error *err);
+
+// Write `a` as a coordinate general file (real, integer or pattern) so that reading it back gives equal arrays
+// bit for bit, provided the rows are read back in this order. NaN and infinities are written as nan, inf, -inf
+// and read back. A path ending in .gz is compressed. The file appears whole or not at all (written beside
+// and renamed); an existing file is replaced.
+// Errors: WEFT_EINVAL; WEFT_EIO with the system's reason.
+WEFT_API weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
