@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the bench and the tests know of an implementation: a table of functions.
+#ifndef WEFT_BACKEND_H
+#define WEFT_BACKEND_H
+
+#include <weft/matrix.h>
+
+struct weft_context; // the OpenCL device the bench is on; NULL when there is none
+
+// Times of one prepared operation, in milliseconds; negative: does not apply.
+struct weft_backend_times {
+    double write_ms;          // host to device
+    double read_ms;           // device to host
+    double convert_ms;        // conversion of the format
+    double analyse_ms;        // analysis of the plan
+    double compile_cold_ms;   // compilation from source
+    double compile_cached_ms; // program from the disk cache
+    int64_t workspace_bytes;  // scratch memory beyond input and output
+    int64_t format_bytes;     // bytes of the matrix in the format that is run
+    char chosen[96];          // algorithm, format and schedule that really ran; "" when it is `algo` itself
+};
+
+// One operation of a backend. A backend that lacks it leaves `algos` NULL. All functions return a status and fill err.
+struct weft_backend_transpose {
+    const char *const *algos; // NULL-terminated names; the first is the default
+    // Prepare A^T from `a` (borrowed until finish) with algorithm `algo`; *state owns everything.
+    weft_status (*prepare)(void **state, struct weft_context *ctx, const struct weft_csr *a, const char *algo,
+                           struct weft_backend_times *times, struct weft_error *err);
+    // Run once; *ms is the time of the kernels by device events, or of the host clock.
+    weft_status (*run)(void *state, double *ms, struct weft_error *err);
+    // Copy the result of the last run out; `out` is allocated here, n x m, same type and offsets as `a`.
+    weft_status (*result)(void *state, struct weft_csr *out, struct weft_backend_times *times, struct weft_error *err);
+    void (*finish)(void **state); // accepts NULL and *state == NULL
+};
+
+// y = alpha*op(A)*x + beta*y
+struct weft_backend_spmv_job {
+    const struct weft_csr *a; // borrowed
+    const void *x;            // n elements of the type of a (f32 when a is a pattern)
+    const void *y;            // m elements: y before the run (read when beta != 0)
+    double alpha, beta;
+    int64_t products; // how many products are expected, 0: not known
+};
+struct weft_backend_spmv {
+    const char *const *algos;
+    weft_status (*prepare)(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
+                           const char *algo, struct weft_backend_times *times, struct weft_error *err);
+    // Run once on a fresh copy of y (its reset is not timed); *ms as above.
+    weft_status (*run)(void *state, double *ms, struct weft_error *err);
+    weft_status (*result)(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
+    void (*finish)(void **state);
+};
+
+struct weft_backend {
+    const char *name;  // as in --backend
+    const char *needs; // "host", "opencl", "cuda", "hip": what it runs on
+    // WEFT_OK when it can run here, else why not in err->text. ctx may be NULL.
+    weft_status (*probe)(struct weft_context *ctx, struct weft_error *err);
+    const char *(*version)(void); // version of the library behind it; NULL function: weft's own
+    struct weft_backend_transpose transpose;
+    struct weft_backend_spmv spmv;
+};
+
+// Every backend, compiled in or not (one that is not says so in probe), NULL-terminated.
+extern const struct weft_backend *const weft__backends[];
+extern const struct weft_backend weft__backend_ref, weft__backend_omp, weft__backend_opencl;
+
+#endif

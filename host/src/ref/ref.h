@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serial oracles: short, formula first. Every operation is compared with these.
+#ifndef WEFT_REF_H
+#define WEFT_REF_H
+
+#include <weft/matrix.h>
+
+// A^T of A: row pointers of A^T from a count of columns, then one stable pass over the entries in row order.
+// `out` is allocated here; out.m = a.n, out.n = a.m. Source: F. Gustavson, ACM TOMS 4(3), 1978.
+weft_status weft__ref_transpose(struct weft_csr *out, const struct weft_csr *a);
+// The same into arrays that are there (out allocated n x m, nnz); `next` is scratch of n offsets.
+void weft__ref_transpose_into(struct weft_csr *out, const struct weft_csr *a, void *next);
+
+#endif
