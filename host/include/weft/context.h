@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_CONTEXT_H
+#define WEFT_CONTEXT_H
+
+#include <weft/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A device, its OpenCL context, the compiled programs and the last error. Every other object belongs to one.
+// Threads: a context may be shared by threads; plans and operations may not run in two threads at once.
+struct weft_context;
+
+// Which form of each algorithm to run.
+enum weft_schedule {
+    WEFT_SCHEDULE_AUTO = 0, // by the type of the device
+    WEFT_SCHEDULE_GPU,      // work-groups that share local memory
+    WEFT_SCHEDULE_CPU       // one contiguous chunk per work-item, no barriers
+};
+
+struct weft_context_params {
+    cl_context context;          // the caller's own, retained; default: a new one
+    cl_device_id device;         // the caller's own; default: device_index
+    int device_index;            // index in weft_devices_list; default 0
+    enum weft_schedule schedule; // default: by the type of the device
+    enum weft_lanes max_lanes;   // with force_lanes: use this implementation of lane operations
+    int force_lanes;
+    const char *cache_dir; // program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none
+    void (*log)(void *arg, const char *text); // one line per failure; default: none
+    void *log_arg;
+};
+#define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
+
+// Errors: WEFT_ENODEV no such device; WEFT_EDEVICE the driver refused; WEFT_ENOMEM. params and err may be NULL.
+WEFT_API weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
+                                         struct weft_error *err);
+// Accepts NULL and *ctx == NULL. Every object made from the context must be gone.
+WEFT_API void weft_context_destroy(struct weft_context **ctx);
+
+WEFT_API const struct weft_device_info *weft_context_device(const struct weft_context *ctx);
+WEFT_API cl_context weft_context_cl(const struct weft_context *ctx);
+WEFT_API enum weft_schedule weft_context_schedule(const struct weft_context *ctx);
+// Copy of the last error of any call that had this context.
+WEFT_API void weft_context_error(struct weft_context *ctx, struct weft_error *out);
+
+// Called for each kernel enqueued through this context with its event, which is valid during the call (retain it to
+// keep it); NULL: none. The queue must have CL_QUEUE_PROFILING_ENABLE for the event to carry times.
+typedef void weft_launch_fn(void *arg, const char *kernel, size_t global, size_t wg, cl_event event);
+WEFT_API void weft_context_on_launch(struct weft_context *ctx, weft_launch_fn *fn, void *arg);
+
+// What compiling has cost so far.
+struct weft_build_stats {
+    int compiled;      // programs compiled from source
+    int loaded;        // programs loaded from the disk cache
+    double compile_ms; // host time of both
+    double load_ms;
+};
+WEFT_API void weft_context_build_stats(struct weft_context *ctx, struct weft_build_stats *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_DEVICE_H
+#define WEFT_DEVICE_H
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <weft/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// How work-items of one work-group exchange values without local memory.
+enum weft_lanes {
+    WEFT_LANES_LOCAL = 0, // not at all: local memory and barriers
+    WEFT_LANES_PTX,       // NVIDIA, compute capability 7.0 and up: inline PTX
+    WEFT_LANES_AMDGCN,    // AMD: compiler builtins
+    WEFT_LANES_SUBGROUPS  // cl_khr_subgroups with ballot and shuffle, sub-group size 32 or 64 on request
+};
+
+// One OpenCL device, as its driver describes it.
+struct weft_device_info {
+    int index; // position in the list of all devices of all platforms
+    cl_platform_id platform_id;
+    cl_device_id id;
+    cl_device_type type; // CL_DEVICE_TYPE_CPU, _GPU, _ACCELERATOR
+    char platform[128];
+    char platform_version[128];
+    char name[128];
+    char vendor[128];
+    char driver[128];
+    char version[128];    // CL_DEVICE_VERSION
+    int64_t global_bytes; // device memory
+    int64_t max_alloc_bytes;
+    int64_t local_bytes; // local memory of one work-group
+    int64_t cache_bytes; // last-level cache, 0: the driver does not say
+    int compute_units;
+    size_t max_wg;                       // largest work-group
+    int fp64;                            // nonzero: double precision
+    int int64_atomics;                   // nonzero: cl_khr_int64_base_atomics and _extended_atomics
+    enum weft_lanes lanes;               // lane operations that weft's kernels use here
+    int wave;                            // hardware lane count (32, 64, ...), a hint; 1 on a CPU
+    int pci_bus, pci_device, pci_domain; // -1: not known
+    char why[256];                       // why it cannot be used; "" when it can
+};
+
+// Every device of every platform that the ICD loader shows, numbered from 0. A platform or device that fails to
+// answer is listed with the reason in `why` and hides no other. *out is NULL when there is none.
+//   out    array of *count infos; free with weft_devices_free
+// Errors: WEFT_ENOMEM; WEFT_ENODEV no platform or no device, with what to install in err->text.
+WEFT_API weft_status weft_devices_list(struct weft_device_info **out, size_t *count, struct weft_error *err);
+WEFT_API void weft_devices_free(struct weft_device_info **list);
+// Try the device: create a context and a queue on it, then drop them; on failure info->why says what happened.
+WEFT_API weft_status weft_device_probe(struct weft_device_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

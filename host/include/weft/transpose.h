@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_TRANSPOSE_H
+#define WEFT_TRANSPOSE_H
+
+#include <weft/context.h>
+#include <weft/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A CSR matrix in device memory: the caller's own buffers, borrowed for the time of a call and its commands.
+// Read by columns it is a CSC matrix.
+struct weft_device_csr {
+    int64_t m, n, nnz;
+    enum weft_type type;
+    enum weft_ofs ofs;
+    cl_mem row_ptr; // m+1 offsets
+    cl_mem col;     // nnz int32
+    cl_mem val;     // nnz values; NULL for WEFT_PATTERN
+};
+
+// Buffers for an m x n matrix with nnz entries on the device of ctx, contents not set (row_ptr neither).
+WEFT_API weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_context *ctx, int64_t m, int64_t n,
+                                            int64_t nnz, enum weft_type type, enum weft_ofs ofs);
+// Release the buffers and zero the struct; accepts NULL and an all-zero struct.
+WEFT_API void weft_device_csr_release(struct weft_device_csr *a);
+// Blocking copies between host and device; shapes, types and offsets must agree.
+WEFT_API weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queue queue,
+                                                const struct weft_device_csr *to, const struct weft_csr *from);
+WEFT_API weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue queue, struct weft_csr *to,
+                                               const struct weft_device_csr *from);
+
+enum weft_transpose_algo {
+    WEFT_TRANSPOSE_AUTO = 0, // chosen by shape and device; weft_transpose_info says which and why
+    WEFT_TRANSPOSE_SCAN,     // ScanTrans
+    WEFT_TRANSPOSE_MERGE     // MergeTrans
+};
+
+struct weft_transpose_params {
+    enum weft_transpose_algo algo;
+    // Tuning, 0: from the tables. A value outside what the method and device allow is WEFT_EINVAL.
+    int wg;     // work-items per work-group (GPU schedule)
+    int ipt;    // entries per work-item and tile (GPU schedule)
+    int bits;   // column bits one pass resolves (scan); log2 of the runs merged at once (merge)
+    int groups; // work-groups that share the entries (histogram rows of scan); chunks on a CPU
+};
+#define weft_transpose_params(...) (&(struct weft_transpose_params){__VA_ARGS__})
+
+struct weft_transpose_info {
+    struct weft_transpose_params params; // with every default resolved
+    enum weft_schedule schedule;
+    int passes;             // trips of all entries through device memory
+    size_t workspace_bytes; // scratch beyond input and output, held by the object
+    char why[160];          // why this method and schedule
+};
+
+// Transposition of CSR matrices of one shape. Method: H. Wang, W. Liu, K. Hou, W. Feng, "Parallel Transposition of
+// Sparse Data Structures", ICS 2016, sections 3.1 (ScanTrans) and 3.2 (MergeTrans); docs/transpose.md says what differs.
+struct weft_transpose;
+
+// Scratch bytes that an object of this shape holds, without making it.
+WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n,
+                                              int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+                                              const struct weft_transpose_params *params);
+// Compile the kernels and allocate the scratch memory for m x n matrices with nnz entries. params may be NULL.
+// Errors: WEFT_EINVAL sizes or tuning; WEFT_ERANGE beyond the offsets or the device; WEFT_EDEVMEM; WEFT_EBUILD.
+// Threads: one object runs in one queue at a time.
+WEFT_API weft_status weft_transpose_create(struct weft_transpose **out, struct weft_context *ctx, int64_t m, int64_t n,
+                                           int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+                                           const struct weft_transpose_params *params);
+// at = a^T. Row indices ascend in each row of `at` and equal entries keep their order, on every device the same bits.
+//   a    m x n, trusted: monotone offsets, columns in range (weft_csr_validate checks them on the host)
+//   at   n x m, every element of its arrays is written
+// Blocks: no; allocates nothing. Moves: at least nnz*(2*4 + 2*sizeof val) + (m+1 + n+1)*sizeof ofs bytes.
+WEFT_API weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue,
+                                        const struct weft_device_csr *a, const struct weft_device_csr *at,
+                                        cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API void weft_transpose_info(const struct weft_transpose *op, struct weft_transpose_info *out);
+WEFT_API void weft_transpose_destroy(struct weft_transpose **op);
+
+// *out = a^T with host arrays in and out: validates, creates, writes, runs, reads. Blocks. `out` is allocated here.
+WEFT_API weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
+                                         const struct weft_transpose_params *params);
+
+// A plan analyses one pattern once; later values are refilled by one gather.
+struct weft_transpose_plan;
+
+// Analyse the pattern of `a` (its val is not read): transposes positions, keeps row_ptr, col and the permutation.
+// Blocks: no, the analysis is enqueued on `queue`.
+WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
+                                                cl_command_queue queue, const struct weft_device_csr *a,
+                                                const struct weft_transpose_params *params);
+// at_val[p] = val[permutation[p]]: the values of a^T, bit-identical to a full transposition. Both hold nnz values of
+// `type`. Moves: nnz*(sizeof ofs + 2*sizeof val).
+WEFT_API weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command_queue queue,
+                                             enum weft_type type, cl_mem val, cl_mem at_val, cl_uint nwait,
+                                             const cl_event *wait, cl_event *event);
+// The pattern of a^T, borrowed from the plan: n x m, val NULL.
+WEFT_API void weft_transpose_plan_pattern(const struct weft_transpose_plan *plan, struct weft_device_csr *out);
+WEFT_API void weft_transpose_plan_info(const struct weft_transpose_plan *plan, struct weft_transpose_info *out);
+WEFT_API void weft_transpose_plan_destroy(struct weft_transpose_plan **plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

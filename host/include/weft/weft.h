@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of weft.
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <weft/context.h>
+#include <weft/device.h>
+#include <weft/generate.h>
+#include <weft/matrix.h>
+#include <weft/mtx.h>
+#include <weft/status.h>
+#include <weft/transpose.h>
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one table through which every OpenCL call of the library goes, so that tests can inject faults and tools can
+// trace: weft__cl.clCreateBuffer(...).
+#ifndef WEFT_CL_TABLE_H
+#define WEFT_CL_TABLE_H
+
+#include <weft/device.h>
+
+#define WEFT__CL_CALLS(X)                                                                                              \
+    X(clBuildProgram)                                                                                                  \
+    X(clCreateBuffer)                                                                                                  \
+    X(clCreateCommandQueue)                                                                                            \
+    X(clCreateContext)                                                                                                 \
+    X(clCreateKernel)                                                                                                  \
+    X(clCreateProgramWithBinary)                                                                                       \
+    X(clCreateProgramWithSource)                                                                                       \
+    X(clEnqueueBarrierWithWaitList)                                                                                    \
+    X(clEnqueueCopyBuffer)                                                                                             \
+    X(clEnqueueMarkerWithWaitList)                                                                                     \
+    X(clEnqueueNDRangeKernel)                                                                                          \
+    X(clEnqueueReadBuffer)                                                                                             \
+    X(clEnqueueWriteBuffer)                                                                                            \
+    X(clFinish)                                                                                                        \
+    X(clFlush)                                                                                                         \
+    X(clGetCommandQueueInfo)                                                                                           \
+    X(clGetContextInfo)                                                                                                \
+    X(clGetDeviceIDs)                                                                                                  \
+    X(clGetDeviceInfo)                                                                                                 \
+    X(clGetEventProfilingInfo)                                                                                         \
+    X(clGetKernelArgInfo)                                                                                              \
+    X(clGetKernelWorkGroupInfo)                                                                                        \
+    X(clGetMemObjectInfo)                                                                                              \
+    X(clGetPlatformIDs)                                                                                                \
+    X(clGetPlatformInfo)                                                                                               \
+    X(clGetProgramBuildInfo)                                                                                           \
+    X(clGetProgramInfo)                                                                                                \
+    X(clReleaseCommandQueue)                                                                                           \
+    X(clReleaseContext)                                                                                                \
+    X(clReleaseEvent)                                                                                                  \
+    X(clReleaseKernel)                                                                                                 \
+    X(clReleaseMemObject)                                                                                              \
+    X(clReleaseProgram)                                                                                                \
+    X(clRetainContext)                                                                                                 \
+    X(clRetainEvent)                                                                                                   \
+    X(clRetainMemObject)                                                                                               \
+    X(clSetKernelArg)                                                                                                  \
+    X(clWaitForEvents)
+
+struct weft__cl_table {
+#define WEFT__CL_MEMBER(name) __typeof__(&name) name;
+    WEFT__CL_CALLS(WEFT__CL_MEMBER)
+#undef WEFT__CL_MEMBER
+};
+extern struct weft__cl_table weft__cl;
+
+// "CL_OUT_OF_RESOURCES" for -5 and so on; "unknown OpenCL error" for what the table lacks.
+const char *weft__cl_error_name(cl_int error);
+
+#endif

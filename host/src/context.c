@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "context.h"
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+weft_status weft__fail(struct weft_context *ctx, weft_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->error.status = status;
+    ctx->error.cl_error = 0;
+    vsnprintf(ctx->error.text, sizeof ctx->error.text, format, args);
+    pthread_mutex_unlock(&ctx->mutex);
+    va_end(args);
+    if (ctx->log)
+        ctx->log(ctx->log_arg, ctx->error.text);
+    return status;
+}
+
+weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what)
+{
+    if (error == CL_SUCCESS)
+        return WEFT_OK;
+    weft_status status = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ? WEFT_EDEVMEM
+                         : error == CL_OUT_OF_HOST_MEMORY                                          ? WEFT_ENOMEM
+                                                                                                   : WEFT_EDEVICE;
+    weft__fail(ctx, status, "%s on %s: %s (%d)", what, ctx->device.name, weft__cl_error_name(error), error);
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->error.cl_error = error;
+    pthread_mutex_unlock(&ctx->mutex);
+    return status;
+}
+
+// $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.
+static char *cache_dir_find(const char *wanted)
+{
+    const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+    char path[4096];
+    int length;
+    if (wanted)
+        length = snprintf(path, sizeof path, "%s", wanted);
+    else if (xdg && *xdg)
+        length = snprintf(path, sizeof path, "%s/weft", xdg);
+    else if (home && *home)
+        length = snprintf(path, sizeof path, "%s/.cache/weft", home);
+    else
+        return NULL;
+    if (length <= 0 || (size_t)length >= sizeof path)
+        return NULL;
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    mkdir(path, 0777);
+    return strdup(path);
+}
+
+weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
+                                struct weft_error *err)
+{
+    static const struct weft_context_params defaults;
+    if (!params)
+        params = &defaults;
+    *out = NULL;
+    struct weft_device_info *list = NULL;
+    size_t count = 0;
+    weft_status status = weft_devices_list(&list, &count, err);
+    if (status)
+        return status;
+    const struct weft_device_info *chosen = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (params->device ? list[i].id == params->device : list[i].index == params->device_index)
+            chosen = &list[i];
+    if (!chosen) {
+        weft_devices_free(&list);
+        return params->device ? weft__error(err, WEFT_ENODEV, "the device given is in no platform")
+                              : weft__error(err, WEFT_ENODEV, "there is no device %d: the list goes from 0 to %zu",
+                                            params->device_index, count - 1);
+    }
+    if (chosen->why[0]) {
+        weft__error(err, WEFT_ENODEV, "device %d cannot be used: %s", chosen->index, chosen->why);
+        weft_devices_free(&list);
+        return WEFT_ENODEV;
+    }
+    struct weft_context *ctx = calloc(1, sizeof *ctx);
+    if (!ctx) {
+        weft_devices_free(&list);
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for a context");
+    }
+    pthread_mutex_init(&ctx->mutex, NULL);
+    ctx->device = *chosen;
+    weft_devices_free(&list);
+    ctx->log = params->log;
+    ctx->log_arg = params->log_arg;
+    ctx->schedule = params->schedule                               ? params->schedule
+                    : (ctx->device.type & CL_DEVICE_TYPE_CPU) != 0 ? WEFT_SCHEDULE_CPU
+                                                                   : WEFT_SCHEDULE_GPU;
+    if (params->force_lanes)
+        ctx->device.lanes = params->max_lanes;
+    ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(params->cache_dir);
+    cl_int error;
+    if (params->context) {
+        ctx->cl = params->context;
+        error = weft__cl.clRetainContext(ctx->cl);
+    } else {
+        cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)ctx->device.platform_id, 0};
+        ctx->cl = weft__cl.clCreateContext(props, 1, &ctx->device.id, NULL, NULL, &error);
+    }
+    if (error != CL_SUCCESS) {
+        weft__error(err, WEFT_EDEVICE, "device %d (%s) gives no context: %s (%d)", ctx->device.index, ctx->device.name,
+                    weft__cl_error_name(error), error);
+        if (err)
+            err->cl_error = error;
+        ctx->cl = NULL;
+        weft_context_destroy(&ctx);
+        return WEFT_EDEVICE;
+    }
+    *out = ctx;
+    return WEFT_OK;
+}
+
+void weft_context_destroy(struct weft_context **ctx)
+{
+    if (!ctx || !*ctx)
+        return;
+    weft__programs_free(*ctx);
+    if ((*ctx)->cl)
+        weft__cl.clReleaseContext((*ctx)->cl);
+    pthread_mutex_destroy(&(*ctx)->mutex);
+    free((*ctx)->cache_dir);
+    free(*ctx);
+    *ctx = NULL;
+}
+
+const struct weft_device_info *weft_context_device(const struct weft_context *ctx)
+{
+    return &ctx->device;
+}
+
+cl_context weft_context_cl(const struct weft_context *ctx)
+{
+    return ctx->cl;
+}
+
+enum weft_schedule weft_context_schedule(const struct weft_context *ctx)
+{
+    return ctx->schedule;
+}
+
+void weft_context_error(struct weft_context *ctx, struct weft_error *out)
+{
+    pthread_mutex_lock(&ctx->mutex);
+    *out = ctx->error;
+    pthread_mutex_unlock(&ctx->mutex);
+}
+
+void weft_context_on_launch(struct weft_context *ctx, weft_launch_fn *fn, void *arg)
+{
+    ctx->on_launch = fn;
+    ctx->on_launch_arg = arg;
+}
+
+void weft_context_build_stats(struct weft_context *ctx, struct weft_build_stats *out)
+{
+    pthread_mutex_lock(&ctx->mutex);
+    *out = ctx->stats;
+    pthread_mutex_unlock(&ctx->mutex);
+}
+
+weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)
+{
+    *out = NULL;
+    if (bytes > (size_t)ctx->device.max_alloc_bytes)
+        return weft__fail(ctx, WEFT_ERANGE, "%s needs %zu bytes, %s allocates at most %lld at once", what, bytes,
+                          ctx->device.name, (long long)ctx->device.max_alloc_bytes);
+    cl_int error;
+    cl_mem buffer = weft__cl.clCreateBuffer(ctx->cl, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
+    if (error != CL_SUCCESS) {
+        weft__fail(ctx, WEFT_EDEVMEM, "%s of %zu bytes on %s: %s (%d)", what, bytes, ctx->device.name,
+                   weft__cl_error_name(error), error);
+        return WEFT_EDEVMEM;
+    }
+    *out = buffer;
+    return WEFT_OK;
+}
+
+void weft__buffer_release(cl_mem *buffer)
+{
+    if (*buffer)
+        weft__cl.clReleaseMemObject(*buffer);
+    *buffer = NULL;
+}
+
+weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
+                               cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    *out =
+        (struct weft__stream){.ctx = ctx, .queue = queue, .nwait = nwait, .wait = nwait ? wait : NULL, .event = event};
+    cl_command_queue_properties props = 0;
+    cl_int error = weft__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
+    out->status = weft__fail_cl(ctx, error, "clGetCommandQueueInfo");
+    out->out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    return out->status;
+}
+
+weft_status weft__stream_end(struct weft__stream *stream)
+{
+    if (!stream->status && stream->event)
+        stream->status = weft__fail_cl(
+            stream->ctx,
+            weft__cl.clEnqueueMarkerWithWaitList(stream->queue, stream->nwait, stream->wait, stream->event),
+            "clEnqueueMarkerWithWaitList");
+    return stream->status;
+}

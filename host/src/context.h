@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of a context, and what every operation needs from it: errors, buffers, streams of launches.
+#ifndef WEFT_SRC_CONTEXT_H
+#define WEFT_SRC_CONTEXT_H
+
+#include <pthread.h>
+#include <weft/context.h>
+
+#include "cl_table.h"
+#include "internal.h"
+
+struct weft__program;
+
+struct weft_context {
+    struct weft_device_info device;
+    cl_context cl;
+    enum weft_schedule schedule; // GPU or CPU, never AUTO
+    char *cache_dir;             // NULL: no disk cache
+    void (*log)(void *arg, const char *text);
+    void *log_arg;
+    weft_launch_fn *on_launch;
+    void *on_launch_arg;
+    pthread_mutex_t mutex; // guards error, programs, stats
+    struct weft_error error;
+    struct weft__program *programs;
+    struct weft_build_stats stats;
+};
+
+// Record a failure in the context's last-error slot and log, and return its status.
+__attribute__((format(printf, 3, 4))) weft_status weft__fail(struct weft_context *ctx, weft_status status,
+                                                             const char *format, ...);
+// The same for an OpenCL call: CL_SUCCESS gives WEFT_OK and records nothing. `what` names the call and its object.
+weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what);
+
+// A buffer of `bytes` bytes (at least one is allocated). Checks the device's limit first, so that the message has
+// the sizes in it. `what` names the buffer. Errors: WEFT_ERANGE beyond the device's limit, WEFT_EDEVMEM.
+weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
+// Release and null; accepts NULL.
+void weft__buffer_release(cl_mem *buffer);
+
+// A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
+// one before it, also on an out-of-order queue; the caller's event completes with the last.
+struct weft__stream {
+    struct weft_context *ctx;
+    cl_command_queue queue;
+    cl_uint nwait;
+    const cl_event *wait;
+    cl_event *event;
+    int out_of_order;
+    weft_status status; // first failure; later launches do nothing
+};
+weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
+                               cl_uint nwait, const cl_event *wait, cl_event *event);
+// Give the caller's event; return the status of the chain.
+weft_status weft__stream_end(struct weft__stream *stream);
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fill.h"
+
+#define FILL_WG 64
+
+const struct weft__kernel_spec weft__fill_spec = {"fill", "fill.cl", "out first count value"};
+
+weft_status weft__fill_create(cl_kernel *out, struct weft_context *ctx)
+{
+    struct weft__defines d = {0};
+    weft__define(&d, "WEFT_WG", "%d", FILL_WG);
+    return weft__kernel_create(out, ctx, &weft__fill_spec, &d);
+}
+
+weft_status weft__fill(struct weft__stream *stream, cl_kernel kernel, cl_mem out, uint64_t first, uint64_t count,
+                       uint32_t value)
+{
+    size_t groups = weft__groups(weft__ceil_div((size_t)count, FILL_WG), FILL_WG);
+    return WEFT__LAUNCH(stream, kernel, &weft__fill_spec, groups, FILL_WG, WEFT__ARG(out), WEFT__ARG(first),
+                        WEFT__ARG(count), WEFT__ARG(value));
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Add up Meson's test logs: the tests that failed, one a line, then `N passed, N failed, N skipped`."""
+import json
+import sys
+
+PASSED, SKIPPED = {"OK", "EXPECTEDFAIL"}, {"SKIP"}
+
+
+def main(paths):
+    passed = failed = skipped = 0
+    for path in paths:
+        with open(path, encoding="utf-8") as log:
+            for line in log:
+                record = json.loads(line)
+                result = record["result"]
+                if result in PASSED:
+                    passed += 1
+                elif result in SKIPPED:
+                    skipped += 1
+                else:
+                    failed += 1
+                    print(f"failed: {record['name']} ({result})")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

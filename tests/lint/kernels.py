@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kernels.py CHECK WEFT_KERNELS OUT: compile every program text of the library offline.
+
+CHECK parse   generic, cpu and subgroups sets: clang's warnings are errors
+      amd     AMD sets: for five targets; no spills, no stack
+      nvidia  NVIDIA set: for three targets; no stack; with ptxas also no spills, else exit 77 when all else is well
+WEFT_KERNELS writes the texts (tests/lint/weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv.
+Environment: WEFT_CLANG (clang-19), PTXAS.
+"""
+import concurrent.futures
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import isa  # noqa: E402
+
+CLANG = os.environ.get("WEFT_CLANG", "clang-19")
+# A helper takes `mem` that only some implementations use, and no program uses every helper.
+WARNINGS = ["-Wall", "-Wextra", "-Wdouble-promotion", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]
+SETS = {"parse": ["generic", "cpu", "subgroups"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"]}
+TARGETS = {"generic": ["spir64"], "cpu": ["spir64"], "subgroups": ["spir64"], "amd64": ["gfx906", "gfx90a", "gfx942"],
+           "amd32": ["gfx1030", "gfx1100"], "nvidia": ["sm_75", "sm_80", "sm_90"]}
+LIBCLC = "/usr/lib/clc/nvptx64--nvidiacl.bc"
+SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvptx_shim.h")
+
+
+class Failure(Exception):
+    """A text that does not pass; the message says why."""
+
+
+def call(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise Failure(done.stdout.strip())
+    return done.stdout
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def find_ptxas():
+    return os.environ.get("PTXAS") or shutil.which("ptxas") or next(iter(glob.glob("/usr/local/cuda*/bin/ptxas")), None)
+
+
+def amd_libraries(out):
+    """A folder of ROCm's device libraries. Releases before 5.5 describe neither gfx942 nor gfx1100: the file that
+    tells a target's number is derived from gfx940's."""
+    found = glob.glob("/usr/lib/*/amdgcn/bitcode/ockl.bc") + glob.glob("/usr/lib*/amdgcn/bitcode/ockl.bc")
+    if not found:
+        skip("no ROCm device libraries (Debian package rocm-device-libs)")
+    folder = os.path.join(out, "bitcode")
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    for path in glob.glob(os.path.join(os.path.dirname(found[0]), "*.bc")):
+        os.symlink(path, os.path.join(folder, os.path.basename(path)))
+    for short, number in (("942", "9402"), ("1100", "11000")):
+        wanted = os.path.join(folder, f"oclc_isa_version_{short}.bc")
+        if not os.path.exists(wanted):
+            text = call("llvm-dis-19", "-o", "-", os.path.join(folder, "oclc_isa_version_940.bc"))
+            with open(wanted + ".ll", "w", encoding="utf-8") as file:
+                file.write(text.replace("i32 9400", "i32 " + number))
+            call("llvm-as-19", wanted + ".ll", "-o", wanted)
+    return folder
+
+
+def front(text):
+    return [CLANG, "-x", "cl", *text["options"], *WARNINGS, text["path"]]
+
+
+def parse(text, _target, _tools):
+    call(*front(text), "-target", "spir64-unknown-unknown", "-fsyntax-only")
+    return []
+
+
+def amd(text, target, tools):
+    code = f"{text['path']}.{target}.co"
+    log = call(*front(text), "-target", "amdgcn-amd-amdhsa", "-mcpu=" + target, "--rocm-device-lib-path=" + tools, "-O3",
+               "-Rpass-analysis=kernel-resource-usage", "-o", code)
+    return isa.amd(log, call("llvm-readelf-19", "--wide", "--symbols", code), target)
+
+
+def nvidia(text, target, ptxas):
+    ptx = f"{text['path']}.{target}.ptx"
+    call(*front(text), "-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", target, "-include", SHIM,
+         "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics", "-Xclang",
+         "-mlink-builtin-bitcode", "-Xclang", LIBCLC, "-O3", "-S", "-o", ptx)
+    with open(ptx, encoding="utf-8") as file:
+        if "__local_depot" in file.read():
+            raise Failure("uses a stack")
+    if not ptxas:
+        return []
+    log = call(ptxas, "-v", "-arch=" + target, ptx, "-o", ptx + ".cubin")
+    return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target, text["wg"])
+
+
+def texts_of(program, out, check):
+    folder = os.path.join(out, check)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    texts = []
+    for line in call(program, folder, *SETS[check]).splitlines():
+        path, source, variant, kinds, options = line.split("\t")
+        wg = re.search(r"^#define WEFT_WG (\d+)", open(path, encoding="utf-8").read(), re.M)
+        texts.append({"path": path, "source": source, "variant": variant, "set": kinds, "options": options.split(),
+                      "wg": int(wg[1]) if wg else 0})
+    return texts
+
+
+def main():
+    check, program, out = sys.argv[1:]
+    if not shutil.which(CLANG):
+        skip(f"no {CLANG}")
+    tools = None
+    if check == "amd":
+        for tool in ("llvm-dis-19", "llvm-as-19", "llvm-readelf-19", "ld.lld-19"):
+            if not shutil.which(tool):
+                skip(f"no {tool}")
+        tools = amd_libraries(out)
+    if check == "nvidia":
+        if not os.path.exists(LIBCLC):
+            skip(f"no {LIBCLC} (Debian package libclc-15)")
+        tools = find_ptxas() if shutil.which("llvm-readelf-19") else None
+    texts = texts_of(program, out, check)
+    step = {"parse": parse, "amd": amd, "nvidia": nvidia}[check]
+    failed, rows = 0, []
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        jobs = [(text, target, pool.submit(step, text, target, tools))
+                for text in texts for target in TARGETS[text["set"]]]
+        for text, target, job in jobs:
+            where = f"{text['source']} {text['variant']} ({text['set']}) for {target}"
+            try:
+                for row in job.result():
+                    row.update(source=text["source"], variant=text["variant"])
+                    rows.append(row)
+                    for why in isa.complaints(row):
+                        failed += 1
+                        print(f"FAIL {where}: kernel {row['kernel']}: {why}")
+            except Failure as why:
+                failed += 1
+                print(f"FAIL {where}:\n{why}")
+    if rows:
+        with open(os.path.join(out, f"isa-{check}.tsv"), "w", encoding="utf-8") as file:
+            file.write(isa.table(rows))
+    print(f"{check}: {len(texts)} texts, {len(jobs)} compilations, {len(rows)} kernels measured, {failed} failures")
+    if failed or not jobs:
+        sys.exit(1)
+    if check == "nvidia" and not tools:
+        skip("compiled by clang for NVIDIA; no ptxas to look for spills")
+
+
+main()
