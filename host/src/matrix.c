@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "csr_build.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -119,48 +120,37 @@ weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err)
     return WEFT_OK;
 }
 
-static void value_copy(void *to, int64_t i, const void *from, int64_t j, size_t bytes)
-{
-    memcpy((char *)to + (size_t)i * bytes, (const char *)from + (size_t)j * bytes, bytes);
-}
+// Entries of one slice: enough that a slice costs nothing, few enough that threads share them evenly.
+#define SLICE_ENTRIES 65536
 
 weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, enum weft_ofs ofs, struct weft_error *err)
 {
     memset(out, 0, sizeof *out);
+    int64_t bad = INT64_MAX;
+#pragma omp parallel for reduction(min : bad)
     for (int64_t p = 0; p < a->nnz; p++)
         if (a->row[p] < 0 || a->row[p] >= a->m || a->col[p] < 0 || a->col[p] >= a->n)
-            return weft__error(err, WEFT_EMATRIX, "entry %lld at (%d, %d) is outside %lld x %lld", (long long)p,
-                               a->row[p], a->col[p], (long long)a->m, (long long)a->n);
-    weft_status status = weft_csr_alloc(out, a->m, a->n, a->nnz, a->type, ofs);
-    int64_t *next = calloc((size_t)a->m + 1, sizeof *next);
-    if (!status && !next)
-        status = WEFT_ENOMEM;
-    if (status) {
-        free(next);
-        weft_csr_free(out);
+            bad = p < bad ? p : bad;
+    if (bad != INT64_MAX)
+        return weft__error(err, WEFT_EMATRIX, "entry %lld at (%d, %d) is outside %lld x %lld", (long long)bad,
+                           a->row[bad], a->col[bad], (long long)a->m, (long long)a->n);
+    size_t count = weft__ceil_div((size_t)a->nnz, SLICE_ENTRIES), bytes = weft_type_bytes(a->type);
+    struct weft__coo_slice *slices = malloc((count + 1) * sizeof *slices);
+    weft_status status = slices ? WEFT_OK : WEFT_ENOMEM;
+    if (!status) {
+        for (size_t s = 0; s < count; s++) {
+            size_t begin = s * SLICE_ENTRIES;
+            slices[s] = (struct weft__coo_slice){.count = (int64_t)weft__min((size_t)a->nnz - begin, SLICE_ENTRIES),
+                                                 .row = a->row + begin,
+                                                 .col = a->col + begin,
+                                                 .val = bytes ? (const char *)a->val + begin * bytes : NULL};
+        }
+        status = weft__csr_build(out, a->m, a->n, a->type, ofs, slices, count, WEFT__MIRROR_NONE, 0);
+    }
+    free(slices);
+    if (status)
         return weft__error(err, status, "%lld x %lld with %lld entries: %s", (long long)a->m, (long long)a->n,
                            (long long)a->nnz, weft_status_text(status));
-    }
-    for (int64_t p = 0; p < a->nnz; p++)
-        next[a->row[p]]++;
-    int64_t sum = 0;
-    for (int64_t i = 0; i <= a->m; i++) {
-        int64_t count = next[i];
-        if (ofs == WEFT_OFS64)
-            ((int64_t *)out->row_ptr)[i] = sum;
-        else
-            ((int32_t *)out->row_ptr)[i] = (int32_t)sum;
-        next[i] = sum;
-        sum += count;
-    }
-    size_t bytes = weft_type_bytes(a->type);
-    for (int64_t p = 0; p < a->nnz; p++) {
-        int64_t to = next[a->row[p]]++;
-        out->col[to] = a->col[p];
-        if (bytes)
-            value_copy(out->val, to, a->val, p, bytes);
-    }
-    free(next);
     return WEFT_OK;
 }
 
