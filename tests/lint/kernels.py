@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernels.py CHECK WEFT_KERNELS OUT: compile every program text of the library offline.
 
-CHECK parse   generic, cpu and subgroups sets: clang's warnings are errors
-      amd     AMD sets: for five targets; no spills, no stack
-      nvidia  NVIDIA set: for three targets; no stack; with ptxas also no spills, else exit 77 when all else is well
-WEFT_KERNELS writes the texts (tests/lint/weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv.
-Environment: WEFT_CLANG (clang-19), PTXAS.
+CHECK parse   for devices with local memory only, CPUs, and sub-groups of 32 and 64: clang's warnings are errors
+      amd     for five AMD targets: also no spills, no stack
+      nvidia  for three NVIDIA targets: also no stack; with ptxas no spills, without it exit 77 when all else is well
+WEFT_KERNELS writes the texts (weft_kernels.c), variants.txt says which; OUT is a folder for them and for the table
+isa-CHECK.tsv. Environment: WEFT_CLANG (default clang-19), PTXAS.
 """
 import concurrent.futures
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -22,19 +23,20 @@ import isa  # noqa: E402
 CLANG = os.environ.get("WEFT_CLANG", "clang-19")
 # A helper takes `mem` that only some implementations use, and no program uses every helper.
 WARNINGS = ["-Wall", "-Wextra", "-Wdouble-promotion", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]
-SETS = {"parse": ["generic", "cpu", "subgroups"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"]}
-TARGETS = {"generic": ["spir64"], "cpu": ["spir64"], "subgroups": ["spir64"], "amd64": ["gfx906", "gfx90a", "gfx942"],
-           "amd32": ["gfx1030", "gfx1100"], "nvidia": ["sm_75", "sm_80", "sm_90"]}
+SETS = {"parse": ["generic", "cpu", "subgroups32", "subgroups64"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"]}
+TARGETS = {"amd64": ["gfx906", "gfx90a", "gfx942"], "amd32": ["gfx1030", "gfx1100"],
+           "nvidia": ["sm_75", "sm_80", "sm_90"]}  # the other sets are parsed for SPIR-V
+HERE = os.path.dirname(os.path.abspath(__file__))
 LIBCLC = "/usr/lib/clc/nvptx64--nvidiacl.bc"
-SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvptx_shim.h")
+SHIM = os.path.join(HERE, "nvptx_shim.h")
 
 
 class Failure(Exception):
     """A text that does not pass; the message says why."""
 
 
-def call(*command):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+def call(*command, text_in=None):
+    done = subprocess.run(command, input=text_in, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise Failure(done.stdout.strip())
     return done.stdout
@@ -46,7 +48,10 @@ def skip(why):
 
 
 def find_ptxas():
-    return os.environ.get("PTXAS") or shutil.which("ptxas") or next(iter(glob.glob("/usr/local/cuda*/bin/ptxas")), None)
+    for name in os.environ.get("PTXAS", "ptxas"), *glob.glob("/usr/local/cuda*/bin/ptxas"):
+        if shutil.which(name):
+            return name
+    return None
 
 
 def amd_libraries(out):
@@ -75,7 +80,8 @@ def front(text):
 
 
 def parse(text, _target, _tools):
-    call(*front(text), "-target", "spir64-unknown-unknown", "-fsyntax-only")
+    known = ["-Wno-ignored-pragmas"] if text["set"].startswith("subgroups") else []  # extensions clang has no name for
+    call(*front(text), *known, "-target", "spir64-unknown-unknown", "-fsyntax-only")
     return []
 
 
@@ -91,25 +97,48 @@ def nvidia(text, target, ptxas):
     call(*front(text), "-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", target, "-include", SHIM,
          "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics", "-Xclang",
          "-mlink-builtin-bitcode", "-Xclang", LIBCLC, "-O3", "-S", "-o", ptx)
-    with open(ptx, encoding="utf-8") as file:
-        if "__local_depot" in file.read():
-            raise Failure("uses a stack")
     if not ptxas:
+        with open(ptx, encoding="utf-8") as file:
+            if "__local_depot" in file.read():
+                raise Failure("uses a stack")
         return []
     log = call(ptxas, "-v", "-arch=" + target, ptx, "-o", ptx + ".cubin")
     return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target, text["wg"])
 
 
+def variants():
+    """(file, kinds, [NAME=VALUE, ...]) for every combination of every line of variants.txt."""
+    with open(os.path.join(HERE, "variants.txt"), encoding="utf-8") as file:
+        for line in file:
+            words = line.split("#")[0].split()
+            if words:
+                choices = [[f"{name}={value}" for value in values.split(",")]
+                           for name, values in (word.split("=") for word in words[2:])]
+                for combination in itertools.product(*choices):
+                    yield words[0], words[1], list(combination)
+
+
 def texts_of(program, out, check):
+    """Write the texts of a check; a dict for each."""
     folder = os.path.join(out, check)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
+    files = set(call(program, "--list").split()) - {"weft.clh"}
+    listed = {source for source, _, _ in variants()}
+    for source in files ^ listed:
+        print(f"FAIL {source}: it has to be in cl/ and in tests/lint/variants.txt")
+    if files ^ listed:
+        sys.exit(1)
     texts = []
-    for line in call(program, folder, *SETS[check]).splitlines():
-        path, source, variant, kinds, options = line.split("\t")
-        wg = re.search(r"^#define WEFT_WG (\d+)", open(path, encoding="utf-8").read(), re.M)
-        texts.append({"path": path, "source": source, "variant": variant, "set": kinds, "options": options.split(),
-                      "wg": int(wg[1]) if wg else 0})
+    for source, kinds, defines in variants():
+        for kind in SETS[check]:
+            if kinds in ("both", "cpu" if kind == "cpu" else "gpu"):
+                wg = [int(d[3:]) for d in defines if d.startswith("WG=")]
+                texts.append({"path": os.path.join(folder, f"{len(texts)}.{kind}.{source}"), "source": source,
+                              "variant": " ".join(defines), "set": kind, "wg": wg[0] if wg else 0})
+    lines = "".join(f"{t['path']} {t['source']} {t['set']} {t['variant']}\n" for t in texts)
+    for text, options in zip(texts, call(program, text_in=lines).splitlines()):
+        text["options"] = options.split()
     return texts
 
 
@@ -132,7 +161,7 @@ def main():
     failed, rows = 0, []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         jobs = [(text, target, pool.submit(step, text, target, tools))
-                for text in texts for target in TARGETS[text["set"]]]
+                for text in texts for target in TARGETS.get(text["set"], ["spirv"])]
         for text, target, job in jobs:
             where = f"{text['source']} {text['variant']} ({text['set']}) for {target}"
             try:

@@ -19,8 +19,7 @@ SHIM(ulong, atom_xchg, __sync_lock_test_and_set)
 SHIM(long, atom_xchg, __sync_lock_test_and_set)
 #undef SHIM
 #define SHIM(type, space)                                                                                              \
-    static inline type __attribute__((overloadable, unused))                                                           \
-    atom_cmpxchg(volatile space type *p, type old, type v)                                                             \
+    static inline type __attribute__((overloadable, unused)) atom_cmpxchg(volatile space type *p, type old, type v)    \
     {                                                                                                                  \
         return __sync_val_compare_and_swap(p, old, v);                                                                 \
     }
