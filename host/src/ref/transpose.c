@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// out = A^T: out.row_ptr[j+1] - out.row_ptr[j] = number of entries of A in column j; entry p of A in row i goes to the
-// next free place of row col[p], and because p ascends, rows ascend there and equal entries keep their order.
-// Source: F. Gustavson, Two fast algorithms for sparse matrices, ACM TOMS 4(3), 1978.
-// Moves:  nnz*(12 + 2*sizeof val) bytes and nnz read-modify-writes of `next`; scattered writes.
+// out = A^T: row j of out holds the entries of column j of A. They are counted, the counts summed up to row_ptr, and
+// entry p of row i goes to the next free place of row col[p]. Because p ascends, the row indices ascend there and
+// equal entries keep their order.
+// Source: F. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition,
+//         ACM TOMS 4(3), 1978.
 #include "../internal.h"
 #include "ref.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// `bytes` of a value is a constant at every call, so that the copy becomes one load and one store.
+// `bytes` of a value is a constant wherever this is called, so that memcpy becomes one load and one store.
 #define TRANSPOSE_DEFINE(name, ofs_t)                                                                                  \
     static inline void name(const struct weft_csr *out, const struct weft_csr *a, ofs_t *restrict next, size_t bytes)  \
     {                                                                                                                  \
-        const ofs_t *restrict from = a->row_ptr;                                                                       \
-        const int32_t *restrict col = a->col;                                                                          \
-        ofs_t *restrict row_ptr = out->row_ptr;                                                                        \
-        memset(next, 0, (size_t)a->n * sizeof *next);                                                                  \
+        const ofs_t *restrict a_ptr = a->row_ptr;                                                                      \
+        const int32_t *restrict a_col = a->col;                                                                        \
+        const char *restrict a_val = a->val;                                                                           \
+        ofs_t *restrict out_ptr = out->row_ptr;                                                                        \
+        int32_t *restrict out_col = out->col;                                                                          \
+        char *restrict out_val = out->val;                                                                             \
+        for (int64_t j = 0; j < a->n; j++)                                                                             \
+            next[j] = 0;                                                                                               \
         for (int64_t p = 0; p < a->nnz; p++)                                                                           \
-            next[col[p]]++;                                                                                            \
+            next[a_col[p]]++;                                                                                          \
         ofs_t sum = 0;                                                                                                 \
         for (int64_t j = 0; j < a->n; j++) {                                                                           \
             ofs_t count = next[j];                                                                                     \
-            next[j] = row_ptr[j] = sum;                                                                                \
+            next[j] = out_ptr[j] = sum;                                                                                \
             sum += count;                                                                                              \
         }                                                                                                              \
-        row_ptr[a->n] = sum;                                                                                           \
+        out_ptr[a->n] = sum;                                                                                           \
         for (int64_t i = 0; i < a->m; i++)                                                                             \
-            for (ofs_t p = from[i]; p < from[i + 1]; p++) {                                                            \
-                size_t to = (size_t)next[col[p]]++;                                                                    \
-                out->col[to] = (int32_t)i;                                                                             \
+            for (ofs_t p = a_ptr[i]; p < a_ptr[i + 1]; p++) {                                                          \
+                size_t to = (size_t)next[a_col[p]]++;                                                                  \
+                out_col[to] = (int32_t)i;                                                                              \
                 if (bytes)                                                                                             \
-                    memcpy((char *)out->val + to * bytes, (const char *)a->val + (size_t)p * bytes, bytes);            \
+                    memcpy(out_val + to * bytes, a_val + (size_t)p * bytes, bytes);                                    \
             }                                                                                                          \
     }
 
