@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op.h"
+
+#include <string.h>
+
+size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count)
+{
+    size_t best = 0;
+    int best_rank = -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct weft__tune_key *key = (const void *)((const char *)rows + i * bytes);
+        if (key->schedule != ctx->schedule || (key->vendor && !strstr(ctx->device.vendor, key->vendor)) ||
+            (key->device && !strstr(ctx->device.name, key->device)))
+            continue;
+        int rank = (key->device ? 2 : 0) + (key->vendor ? 1 : 0);
+        if (rank > best_rank) {
+            best = i;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t bytes, const char *name)
+{
+    size_t size = 0;
+    if (!bytes)
+        return WEFT_OK;
+    if (!buffer)
+        return weft__fail(ctx, WEFT_EINVAL, "%s is NULL, it needs %zu bytes", name, bytes);
+    cl_int error = weft__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
+    if (error != CL_SUCCESS)
+        return weft__fail_cl(ctx, error, name);
+    if (size < bytes)
+        return weft__fail(ctx, WEFT_EINVAL, "%s has %zu bytes, it needs %zu", name, size, bytes);
+    return WEFT_OK;
+}
+
+weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
+                              const char *name)
+{
+    if (value >= low && value <= high && value % step == 0)
+        return WEFT_OK;
+    if (step == 1)
+        return weft__fail(ctx, WEFT_EINVAL, "%s is %lld, it must be in %lld..%lld", name, (long long)value,
+                          (long long)low, (long long)high);
+    return weft__fail(ctx, WEFT_EINVAL, "%s is %lld, it must be a multiple of %lld in %lld..%lld", name,
+                      (long long)value, (long long)step, (long long)low, (long long)high);
+}

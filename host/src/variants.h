@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every kernel that the library can compile, with every set of defines that matters: what lint compiles offline, and
+// what the test of argument names builds.
+#ifndef WEFT_VARIANTS_H
+#define WEFT_VARIANTS_H
+
+#include "program.h"
+
+// One program text and one kernel in it. Numbers that only size things (work-group, items) have one or two typical
+// values; whatever changes the code has all of its values.
+struct weft__variant {
+    const struct weft__kernel_spec *spec;
+    enum weft_schedule schedule; // devices it is made for; WEFT_SCHEDULE_AUTO: all
+    int fp64;                    // nonzero: only for devices with double precision
+    struct weft__defines defines;
+};
+typedef void weft__variant_fn(void *arg, const struct weft__variant *variant);
+
+// Call fn for each variant of one operation. Each operation's source file defines its own.
+typedef void weft__variants_fn(weft__variant_fn *fn, void *arg);
+weft__variants_fn weft__fill_variants;
+
+// All operations; ends with name NULL.
+struct weft__operation {
+    const char *name;
+    weft__variants_fn *variants;
+};
+extern const struct weft__operation weft__operations[];
+
+#endif
