@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernels.py CHECK WEFT_KERNELS OUT: compile every program text of the library offline.
 
-CHECK parse   for devices with local memory only, CPUs, and sub-groups of 32 and 64: clang's warnings are errors
+CHECK parse   for devices without any extension, with local memory only, CPUs, sub-groups of 32 and 64: clang's
+              warnings are errors
       amd     for five AMD targets: also no spills, no stack
       nvidia  for three NVIDIA targets: also no stack; with ptxas no spills, without it exit 77 when all else is well
-WEFT_KERNELS writes the texts (weft_kernels.c), variants.txt says which; OUT is a folder for them and for the table
-isa-CHECK.tsv. Environment: WEFT_CLANG (default clang-19), PTXAS.
+WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv. Environment: WEFT_CLANG (default clang-19), PTXAS.
 """
 import concurrent.futures
 import glob
-import itertools
 import os
 import re
 import shutil
@@ -23,7 +22,7 @@ import isa  # noqa: E402
 CLANG = os.environ.get("WEFT_CLANG", "clang-19")
 # A helper takes `mem` that only some implementations use, and no program uses every helper.
 WARNINGS = ["-Wall", "-Wextra", "-Wdouble-promotion", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]
-SETS = {"parse": ["generic", "cpu", "subgroups32", "subgroups64"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"]}
+SETS = {"parse": ["plain", "generic", "cpu", "subgroups32", "subgroups64"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"]}
 TARGETS = {"amd64": ["gfx906", "gfx90a", "gfx942"], "amd32": ["gfx1030", "gfx1100"],
            "nvidia": ["sm_75", "sm_80", "sm_90"]}  # the other sets are parsed for SPIR-V
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -35,8 +34,8 @@ class Failure(Exception):
     """A text that does not pass; the message says why."""
 
 
-def call(*command, text_in=None):
-    done = subprocess.run(command, input=text_in, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+def call(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         raise Failure(done.stdout.strip())
     return done.stdout
@@ -80,8 +79,12 @@ def front(text):
 
 
 def parse(text, _target, _tools):
-    known = ["-Wno-ignored-pragmas"] if text["set"].startswith("subgroups") else []  # extensions clang has no name for
-    call(*front(text), *known, "-target", "spir64-unknown-unknown", "-fsyntax-only")
+    extra = []
+    if text["set"].startswith("subgroups"):
+        extra = ["-Wno-ignored-pragmas"]  # extensions that clang has no name for
+    elif text["set"] == "plain":
+        extra = ["-Xclang", "-cl-ext=-cl_khr_fp64,-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics"]
+    call(*front(text), *extra, "-target", "spir64-unknown-unknown", "-fsyntax-only")
     return []
 
 
@@ -106,39 +109,17 @@ def nvidia(text, target, ptxas):
     return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target, text["wg"])
 
 
-def variants():
-    """(file, kinds, [NAME=VALUE, ...]) for every combination of every line of variants.txt."""
-    with open(os.path.join(HERE, "variants.txt"), encoding="utf-8") as file:
-        for line in file:
-            words = line.split("#")[0].split()
-            if words:
-                choices = [[f"{name}={value}" for value in values.split(",")]
-                           for name, values in (word.split("=") for word in words[2:])]
-                for combination in itertools.product(*choices):
-                    yield words[0], words[1], list(combination)
-
-
 def texts_of(program, out, check):
     """Write the texts of a check; a dict for each."""
     folder = os.path.join(out, check)
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    files = set(call(program, "--list").split()) - {"weft.clh"}
-    listed = {source for source, _, _ in variants()}
-    for source in files ^ listed:
-        print(f"FAIL {source}: it has to be in cl/ and in tests/lint/variants.txt")
-    if files ^ listed:
-        sys.exit(1)
     texts = []
-    for source, kinds, defines in variants():
-        for kind in SETS[check]:
-            if kinds in ("both", "cpu" if kind == "cpu" else "gpu"):
-                wg = [int(d[3:]) for d in defines if d.startswith("WG=")]
-                texts.append({"path": os.path.join(folder, f"{len(texts)}.{kind}.{source}"), "source": source,
-                              "variant": " ".join(defines), "set": kind, "wg": wg[0] if wg else 0})
-    lines = "".join(f"{t['path']} {t['source']} {t['set']} {t['variant']}\n" for t in texts)
-    for text, options in zip(texts, call(program, text_in=lines).splitlines()):
-        text["options"] = options.split()
+    for line in call(program, folder, *SETS[check]).splitlines():
+        path, source, defines, kind, options = line.split("\t")
+        wg = re.search(r"\bWG=(\d+)", defines)
+        texts.append({"path": path, "source": source, "variant": defines, "set": kind, "options": options.split(),
+                      "wg": int(wg[1]) if wg else 0})
     return texts
 
 

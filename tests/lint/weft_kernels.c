@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft-kernels --list: the library's kernel files, one a line.
-// weft-kernels < LINES: each line reads PATH FILE SET NAME=VALUE...; writes to PATH the program text that a device with
-// the capabilities of SET would get for the kernel FILE and these defines (the prefix WEFT_ is left out; TYPES=f32/64
-// stands for the defines of f32 values and 64-bit offsets), and prints the build options. kernels.py drives it.
-#include "program.h"
+// weft-kernels FOLDER SET...: write every program text that the library would compile on devices with the capabilities
+// of these sets, and print one line for each: path, file in cl/, defines, set, build options; separated by tabs.
+// kernels.py compiles them.
+#include "variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,93 +10,122 @@
 
 static const struct set {
     const char *name;
+    enum weft_schedule schedule;
     struct weft__caps caps;
 } sets[] = {
-    {"generic", {WEFT_LANES_LOCAL, 32, 1, 1}},
-    {"cpu", {WEFT_LANES_LOCAL, 1, 1, 1}},
-    {"nvidia", {WEFT_LANES_PTX, 32, 1, 1}},
-    {"amd32", {WEFT_LANES_AMDGCN, 32, 1, 1}},
-    {"amd64", {WEFT_LANES_AMDGCN, 64, 1, 1}},
-    {"subgroups32", {WEFT_LANES_SUBGROUPS, 32, 1, 1}},
-    {"subgroups64", {WEFT_LANES_SUBGROUPS, 64, 1, 1}},
+    {"plain", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 0, 0}},
+    {"generic", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 1, 1}},
+    {"cpu", WEFT_SCHEDULE_CPU, {WEFT_LANES_LOCAL, 1, 1, 1}},
+    {"nvidia", WEFT_SCHEDULE_GPU, {WEFT_LANES_PTX, 32, 1, 1}},
+    {"amd32", WEFT_SCHEDULE_GPU, {WEFT_LANES_AMDGCN, 32, 1, 1}},
+    {"amd64", WEFT_SCHEDULE_GPU, {WEFT_LANES_AMDGCN, 64, 1, 1}},
+    {"subgroups32", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 32, 1, 1}},
+    {"subgroups64", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 64, 1, 1}},
 };
 
-static const struct type {
-    const char *name;
-    enum weft_type type;
-} types[] = {{"f32", WEFT_F32}, {"f64", WEFT_F64}, {"i32", WEFT_I32}, {"pattern", WEFT_PATTERN}};
+// The programs of one set so far: kernels of one file with the same defines share a text.
+struct job {
+    const char *folder;
+    const struct set *set;
+    struct program {
+        struct program *next;
+        const char *source;
+        char defines[sizeof(((struct weft__defines *)0)->text)];
+    } * programs;
+    int count, failed;
+};
 
-static int fail(const char *what, const char *where)
+static void fail(struct job *job, const char *where, const char *what)
 {
     fprintf(stderr, "weft-kernels: %s: %s\n", where, what);
-    return 1;
+    job->failed = 1;
 }
 
-// f32/64 and the like
-static int define_types(struct weft__defines *d, const char *value)
+// "#define WEFT_WG 64\n#define WEFT_IPT 8\n" as "WG=64 IPT=8"
+static void defines_print(const char *text)
 {
-    size_t length = strcspn(value, "/");
-    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-        if (length == strlen(types[t].name) && !strncmp(value, types[t].name, length)) {
-            weft__define_types(d, types[t].type, strcmp(value + length, "/64") ? WEFT_OFS32 : WEFT_OFS64);
-            return 0;
-        }
-    return fail("no such type", value);
+    char name[128], value[512];
+    int length = 0;
+    for (const char *at = text; sscanf(at, "#define %127s %511[^\n] %n", name, value, &length) == 2; at += length)
+        printf("%s%s=%s", at == text ? "" : " ", strncmp(name, "WEFT_", 5) ? name : name + 5, value);
 }
 
-static int text_write(const char *path, const char *source, const struct weft__caps *caps, const char *defines)
+static void text_write(struct job *job, const char *source, const char *defines)
 {
-    char *text = weft__program_text(caps, source, defines);
-    if (!text)
-        return fail("no such file in cl/", source);
-    FILE *file = fopen(path, "w");
+    char path[4096];
+    char *text = weft__program_text(&job->set->caps, source, defines);
+    snprintf(path, sizeof path, "%s/%s.%s.%d.cl", job->folder, source, job->set->name, job->count++);
+    FILE *file = text ? fopen(path, "w") : NULL;
     int bad = !file || fputs(text, file) < 0;
     if (file)
         bad |= fclose(file) != 0;
     free(text);
     if (bad)
-        return fail("cannot be written", path);
-    puts(weft__program_options(caps));
-    return 0;
+        fail(job, path, "cannot be written");
+    printf("%s\t%s\t", path, source);
+    defines_print(defines);
+    printf("\t%s\t%s\n", job->set->name, weft__program_options(&job->set->caps));
 }
 
-static int line_do(char *line)
+static void variant_do(void *arg, const struct weft__variant *variant)
 {
-    char *save = NULL, name[64] = "WEFT_";
-    const char *path = strtok_r(line, " \n", &save), *source = path ? strtok_r(NULL, " \n", &save) : NULL;
-    const char *want = source ? strtok_r(NULL, " \n", &save) : NULL;
-    if (!want)
-        return fail("PATH FILE SET NAME=VALUE... is wanted", "standard input");
-    size_t s = 0, nsets = sizeof sets / sizeof *sets;
-    while (s < nsets && strcmp(sets[s].name, want))
-        s++;
-    if (s == nsets)
-        return fail("no such set", want);
-    struct weft__defines d = {0};
-    for (char *word = strtok_r(NULL, " \n", &save); word; word = strtok_r(NULL, " \n", &save)) {
-        char *value = strchr(word, '=');
-        if (!value || value - word > 48)
-            return fail("NAME=VALUE is wanted", word);
-        *value++ = 0;
-        memcpy(name + 5, word, strlen(word) + 1);
-        if (strcmp(word, "TYPES"))
-            weft__define(&d, name, "%s", value);
-        else if (define_types(&d, value))
-            return 1;
+    struct job *job = arg;
+    if ((variant->schedule != WEFT_SCHEDULE_AUTO && variant->schedule != job->set->schedule) ||
+        (variant->fp64 && !job->set->caps.fp64))
+        return;
+    for (const struct program *p = job->programs; p; p = p->next)
+        if (!strcmp(p->source, variant->spec->source) && !strcmp(p->defines, variant->defines.text))
+            return;
+    struct program *p = calloc(1, sizeof *p);
+    if (!p) {
+        fail(job, variant->spec->source, "out of memory");
+        return;
     }
-    return text_write(path, source, &sets[s].caps, d.text);
+    p->source = variant->spec->source;
+    memcpy(p->defines, variant->defines.text, sizeof p->defines);
+    p->next = job->programs;
+    job->programs = p;
+    text_write(job, p->source, p->defines);
+}
+
+static void source_seen(void *arg, const struct weft__variant *variant)
+{
+    const char **want = arg;
+    if (*want && !strcmp(*want, variant->spec->source))
+        *want = NULL;
+}
+
+static void variants_all(weft__variant_fn *fn, void *arg)
+{
+    for (const struct weft__operation *o = weft__operations; o->name; o++)
+        o->variants(fn, arg);
 }
 
 int main(int argc, char **argv)
 {
-    char line[4096];
-    if (argc == 2 && !strcmp(argv[1], "--list")) {
-        for (const struct weft__source *s = weft__sources; s->name; s++)
-            puts(s->name);
-        return 0;
+    struct job job = {0};
+    if (argc < 3)
+        fail(&job, "usage", "weft-kernels FOLDER SET...");
+    for (const struct weft__source *s = weft__sources; s->name; s++) {
+        const char *want = s->name;
+        variants_all(source_seen, &want);
+        if (want && strcmp(want, "weft.clh"))
+            fail(&job, want, "no operation in host/src/variants.c compiles it");
     }
-    while (fgets(line, sizeof line, stdin))
-        if (line_do(line))
-            return 1;
-    return 0;
+    for (int i = 2; i < argc; i++) {
+        job = (struct job){.folder = argv[1], .failed = job.failed};
+        for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+            if (!strcmp(sets[k].name, argv[i]))
+                job.set = &sets[k];
+        if (job.set)
+            variants_all(variant_do, &job);
+        else
+            fail(&job, argv[i], "no such set");
+        while (job.programs) {
+            struct program *p = job.programs;
+            job.programs = p->next;
+            free(p);
+        }
+    }
+    return job.failed;
 }
