@@ -11,5 +11,6 @@ void weft__fill_variants(weft__variant_fn *fn, void *arg)
 
 const struct weft__operation weft__operations[] = {
     {"fill", weft__fill_variants},
+    {"copy", weft__copy_variants},
     {NULL, NULL},
 };

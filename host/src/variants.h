@@ -18,7 +18,7 @@ typedef void weft__variant_fn(void *arg, const struct weft__variant *variant);
 
 // Call fn for each variant of one operation. Each operation's source file defines its own.
 typedef void weft__variants_fn(weft__variant_fn *fn, void *arg);
-weft__variants_fn weft__fill_variants;
+weft__variants_fn weft__fill_variants, weft__copy_variants;
 
 // All operations; ends with name NULL.
 struct weft__operation {
