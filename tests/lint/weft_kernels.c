@@ -109,7 +109,7 @@ int main(int argc, char **argv)
     for (const struct weft__source *s = weft__sources; s->name; s++) {
         const char *want = s->name;
         variants_all(source_seen, &want);
-        if (want && strcmp(want, "weft.clh"))
+        if (want && !strstr(want, ".clh"))
             fail(&job, want, "no operation in host/src/variants.c compiles it");
     }
     for (int i = 2; i < argc; i++) {
