@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Method: pieces of the entries are formatted (and compressed, each as a gzip member of its own) by all threads and
+// written in order.
+#include "internal.h"
+#include "threads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <weft/mtx.h>
+#include <zlib.h>
+
+#define PIECE_ENTRIES 65536
+#define ENTRY_BYTES   64 // two indices of 10 digits, a value of 24 characters at most, blanks
+#define HEADER_BYTES  256
+
+struct piece {
+    char *text;
+    size_t bytes;
+    unsigned char *packed;
+};
+
+static char *put_integer(char *to, int64_t value)
+{
+    char digits[24];
+    int count = 0;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    if (value < 0)
+        *to++ = '-';
+    do
+        digits[count++] = (char)('0' + rest % 10);
+    while ((rest /= 10) != 0);
+    while (count)
+        *to++ = digits[--count];
+    return to;
+}
+
+// Enough digits that the same number is read back.
+static char *put_real(char *to, double value, int digits)
+{
+    if (isnan(value))
+        return (char *)memcpy(to, "nan", 3) + 3;
+    if (fabs(value) < 1e6 && value == (double)(int32_t)value && !(value == 0 && signbit(value)))
+        return put_integer(to, (int32_t)value);
+    return to + snprintf(to, 32, "%.*g", digits, value);
+}
+
+static char *put_value(char *to, const struct weft_csr *a, int64_t p)
+{
+    switch (a->type) {
+    case WEFT_F32:
+        return put_real(to, (double)((const float *)a->val)[p], 9);
+    case WEFT_F64:
+        return put_real(to, ((const double *)a->val)[p], 17);
+    case WEFT_I32:
+        return put_integer(to, ((const int32_t *)a->val)[p]);
+    case WEFT_PATTERN:
+        break;
+    }
+    return to;
+}
+
+static char *put_header(char *to, const struct weft_csr *a)
+{
+    const char *field = a->type == WEFT_PATTERN ? "pattern" : a->type == WEFT_I32 ? "integer" : "real";
+    return to + snprintf(to, HEADER_BYTES, "%%%%MatrixMarket matrix coordinate %s general\n%lld %lld %lld\n", field,
+                         (long long)a->m, (long long)a->n, (long long)a->nnz);
+}
+
+// The row that position p < nnz belongs to.
+static int64_t row_of(const struct weft_csr *a, int64_t p)
+{
+    int64_t low = 0, high = a->m;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (weft_csr_ofs(a, middle) <= p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void piece_format(struct piece *piece, const struct weft_csr *a, int64_t begin, int64_t end)
+{
+    char *to = piece->text;
+    if (begin == 0)
+        to = put_header(to, a);
+    for (int64_t p = begin, i = begin < end ? row_of(a, begin) : 0; p < end; p++) {
+        while (weft_csr_ofs(a, i + 1) <= p)
+            i++;
+        to = put_integer(to, i + 1);
+        *to++ = ' ';
+        to = put_integer(to, (int64_t)a->col[p] + 1);
+        if (a->type != WEFT_PATTERN) {
+            *to++ = ' ';
+            to = put_value(to, a, p);
+        }
+        *to++ = '\n';
+    }
+    piece->bytes = (size_t)(to - piece->text);
+}
+
+static weft_status piece_pack(struct piece *piece, size_t *packed_bytes)
+{
+    z_stream zip = {0};
+    if (deflateInit2(&zip, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return WEFT_ENOMEM;
+    size_t room = deflateBound(&zip, (uLong)piece->bytes);
+    piece->packed = malloc(room);
+    int code = Z_MEM_ERROR;
+    if (piece->packed) {
+        zip.next_in = (unsigned char *)piece->text;
+        zip.avail_in = (uInt)piece->bytes;
+        zip.next_out = piece->packed;
+        zip.avail_out = (uInt)room;
+        code = deflate(&zip, Z_FINISH);
+    }
+    *packed_bytes = zip.total_out;
+    deflateEnd(&zip);
+    return code == Z_STREAM_END ? WEFT_OK : WEFT_ENOMEM;
+}
+
+static weft_status bytes_write(int fd, const void *data, size_t bytes, int *reason)
+{
+    const char *from = data;
+    while (bytes) {
+        ssize_t done = write(fd, from, bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0) {
+            *reason = errno;
+            return WEFT_EIO;
+        }
+        from += done;
+        bytes -= (size_t)done;
+    }
+    return WEFT_OK;
+}
+
+// Format, compress and write; *reason is the errno of WEFT_EIO.
+static weft_status pieces_write(int fd, const struct weft_csr *a, int gzip, int *reason)
+{
+    int64_t pieces = a->nnz / PIECE_ENTRIES + 1;
+    atomic_int failed = WEFT_OK; // the first failure; later pieces do nothing
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain == (locale_t)0)
+        return WEFT_ENOMEM;
+#pragma omp parallel for ordered schedule(dynamic, 1) num_threads(weft__threads_for(0, a->nnz))
+    for (int64_t i = 0; i < pieces; i++) {
+        struct piece piece = {0};
+        size_t bytes = 0;
+        weft_status status = (weft_status)atomic_load(&failed);
+        locale_t before = uselocale(plain); // of this thread alone
+        if (!status) {
+            int64_t begin = i * PIECE_ENTRIES, end = begin + PIECE_ENTRIES;
+            piece.text = malloc(HEADER_BYTES + PIECE_ENTRIES * ENTRY_BYTES);
+            status = piece.text ? WEFT_OK : WEFT_ENOMEM;
+            if (!status)
+                piece_format(&piece, a, begin, end < a->nnz ? end : a->nnz);
+            bytes = piece.bytes;
+            if (!status && gzip)
+                status = piece_pack(&piece, &bytes);
+        }
+        uselocale(before);
+#pragma omp ordered
+        {
+            if (!status && !(status = (weft_status)atomic_load(&failed)))
+                status = bytes_write(fd, gzip ? (void *)piece.packed : piece.text, bytes, reason);
+            if (status)
+                atomic_store(&failed, status);
+        }
+        free(piece.text);
+        free(piece.packed);
+    }
+    freelocale(plain);
+    return (weft_status)atomic_load(&failed);
+}
+
+static int name_ends(const char *path, const char *end)
+{
+    size_t length = strlen(path), tail = strlen(end);
+    return length >= tail && !strcmp(path + length - tail, end);
+}
+
+// A new file beside `path`; its name goes to `temporary`, which has room for 32 characters more than the path.
+static int temporary_open(char *temporary, const char *path)
+{
+    static atomic_uint count;
+    size_t room = strlen(path) + 32;
+    int fd;
+    do {
+        snprintf(temporary, room, "%s.%ld-%u", path, (long)getpid(), atomic_fetch_add(&count, 1));
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EEXIST);
+    return fd;
+}
+
+weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err)
+{
+    if (!path || !*path)
+        return weft__error(err, WEFT_EINVAL, "no path");
+    weft_status status = weft_csr_validate(a, err);
+    if (status)
+        return status;
+    if (name_ends(path, ".tar.gz") || name_ends(path, ".tgz") || name_ends(path, ".tar"))
+        return weft__error(err, WEFT_EINVAL, "%.600s: archives are read, not written; name it .mtx or .mtx.gz", path);
+    char *temporary = malloc(strlen(path) + 32);
+    if (!temporary)
+        return weft__error(err, WEFT_ENOMEM, "%.600s: %s", path, weft_status_text(WEFT_ENOMEM));
+    int reason = 0, fd = temporary_open(temporary, path);
+    if (fd < 0) {
+        status = weft__error(err, WEFT_EIO, "%.600s: cannot create: %s", path, strerror(errno));
+        free(temporary);
+        return status;
+    }
+    status = pieces_write(fd, a, name_ends(path, ".gz"), &reason);
+    if (!status && fsync(fd) < 0 && errno != EINVAL) {
+        status = WEFT_EIO;
+        reason = errno;
+    }
+    if (close(fd) < 0 && !status) {
+        status = WEFT_EIO;
+        reason = errno;
+    }
+    if (!status && rename(temporary, path) < 0) {
+        status = WEFT_EIO;
+        reason = errno;
+    }
+    if (status) {
+        unlink(temporary);
+        weft__error(err, status, "%.600s: cannot write: %s", path,
+                    status == WEFT_EIO ? strerror(reason) : weft_status_text(status));
+    }
+    free(temporary);
+    return status;
+}
