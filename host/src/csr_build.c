@@ -20,7 +20,7 @@ struct build {
     const struct weft__coo_slice *slices;
     size_t slice_count;
     enum weft__mirror mirror;
-    int threads;
+    int threads;     // as asked, then those in use
     int shift;       // row >> shift is its group
     int64_t groups;  // 1 or more
     int64_t fullest; // entries of the fullest group
@@ -202,9 +202,9 @@ static weft_status groups_sort(struct build *b, size_t bytes)
     return failed ? WEFT_ENOMEM : WEFT_OK;
 }
 
-static void values_one(struct weft_csr *a)
+static void values_one(struct weft_csr *a, int threads)
 {
-#pragma omp parallel for
+#pragma omp parallel for num_threads(threads)
     for (int64_t p = 0; p < a->nnz; p++) {
         if (a->type == WEFT_F32)
             ((float *)a->val)[p] = 1.0f;
@@ -221,6 +221,7 @@ static weft_status build_run(struct build *b, int64_t m, int64_t n, enum weft_ty
     int64_t stored = 0;
     for (size_t s = 0; s < b->slice_count; s++)
         stored += b->slices[s].count;
+    b->threads = weft__threads_for(b->threads, stored + m);
     int64_t groups = (int64_t)weft__min(weft__max((size_t)(stored + m) / GROUP_ENTRIES, 1), GROUP_LIMIT);
     while (m > 0 && (m - 1) >> b->shift >= groups)
         b->shift++;
@@ -249,7 +250,7 @@ static weft_status build_run(struct build *b, int64_t m, int64_t n, enum weft_ty
         groups_fill(b, t, bytes);
     status = groups_sort(b, bytes);
     if (!status && !has_values)
-        values_one(b->out);
+        values_one(b->out, b->threads);
     return status;
 }
 
@@ -257,8 +258,7 @@ weft_status weft__csr_build(struct weft_csr *out, int64_t m, int64_t n, enum wef
                             const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirror mirror,
                             int threads)
 {
-    struct build b = {
-        .out = out, .slices = slices, .slice_count = slice_count, .mirror = mirror, .threads = weft__threads(threads)};
+    struct build b = {.out = out, .slices = slices, .slice_count = slice_count, .mirror = mirror, .threads = threads};
     memset(out, 0, sizeof *out);
     weft_status status = build_run(&b, m, n, type, ofs);
     free(b.first);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "csr_build.h"
 #include "internal.h"
+#include "threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, en
 {
     memset(out, 0, sizeof *out);
     int64_t bad = INT64_MAX;
-#pragma omp parallel for reduction(min : bad)
+#pragma omp parallel for reduction(min : bad) num_threads(weft__threads_for(0, a->nnz))
     for (int64_t p = 0; p < a->nnz; p++)
         if (a->row[p] < 0 || a->row[p] >= a->m || a->col[p] < 0 || a->col[p] >= a->n)
             bad = p < bad ? p : bad;

@@ -3,6 +3,8 @@
 #ifndef WEFT_THREADS_H
 #define WEFT_THREADS_H
 
+#include <stdint.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -16,6 +18,14 @@ static inline int weft__threads(int asked)
     (void)asked;
     return 1;
 #endif
+}
+
+// The same, but no more than `work` small steps are worth: on small inputs waking threads costs more than it brings.
+static inline int weft__threads_for(int asked, int64_t work)
+{
+    int threads = weft__threads(asked);
+    int64_t useful = 1 + work / 65536;
+    return threads < useful ? threads : (int)useful;
 }
 
 #endif
