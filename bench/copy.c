@@ -55,10 +55,10 @@ static void copy_input_free(struct bench_input *in)
     in->data = NULL;
 }
 
-static int64_t copy_bytes_min(const struct bench_input *in)
+static int64_t copy_bytes_min(const struct bench_run *run)
 {
-    (void)in;
-    return 2 * (int64_t)COPY_BYTES;
+    const struct copy_state *s = run->state;
+    return 2 * (int64_t)s->bytes;
 }
 
 static weft_status kernel_launch(struct bench_run *run, double *ms, struct weft_error *err)
@@ -122,6 +122,11 @@ static weft_status copy_setup(struct bench_run *run, struct weft_error *err)
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory");
     s->bytes = COPY_BYTES;
+    if (run->ctx) { // a small device copies less
+        const struct weft_device_info *info = weft_context_device(run->ctx);
+        size_t most = weft__min((size_t)info->max_alloc_bytes, (size_t)info->global_bytes / 4);
+        s->bytes = weft__min(s->bytes, most / 4096 * 4096);
+    }
     if (!run->ctx) {
         s->host_out = malloc(s->bytes);
         if (!s->host_out)

@@ -73,10 +73,10 @@ struct bench_op {
     weft_status (*input)(struct bench_input *in, struct weft_error *err);
     void (*input_free)(struct bench_input *in); // accepts data == NULL; sets it to NULL
 
-    // Least bytes the operation can move: each input read once, each output written once.
-    int64_t (*bytes_min)(const struct bench_input *in);
+    // Least bytes the operation can move: each input read once, each output written once. After setup.
+    int64_t (*bytes_min)(const struct bench_run *run);
     // Arithmetic operations for a GFLOP/s column; NULL: none.
-    int64_t (*flops)(const struct bench_input *in);
+    int64_t (*flops)(const struct bench_run *run);
 
     // Compile, allocate, write the input; fill run->times. run->state owns everything, also when half built.
     weft_status (*setup)(struct bench_run *run, struct weft_error *err);

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend.h"
+
+// References and vendors first: what comes later is compared with them as it is printed.
+const struct weft_backend *const weft__backends[] = {
+    &weft__backend_ref,
+    NULL,
+};

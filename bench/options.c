@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_SPEC "uniform:500000,500000,10000000"
+
+static void help_print(void)
+{
+    fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
+          "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
+          "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz\n"
+          "\n"
+          "Times sparse operations on every device and backend. Each result is compared with the serial\n"
+          "reference before it is printed.\n"
+          "\n"
+          "what to run\n"
+          "  -l, --list              list the devices: index, platform, name, type, driver, memory; then the backends\n"
+          "  -d, --device INDEX      device by its index in --list, `all`, or `list` (default 0; WEFT_DEVICE)\n"
+          "  -o, --op LIST           operations, or `all` (default transpose)\n",
+          stdout);
+    for (const struct bench_op *const *op = bench_ops; *op; op++)
+        printf("                            %-10s %s\n", (*op)->name, (*op)->help);
+    fputs("  -b, --backend LIST      ", stdout);
+    for (const struct weft_backend *const *b = weft__backends; *b; b++)
+        printf("%s%s", b == weft__backends ? "" : ", ", (*b)->name);
+    fputs(" (default: every one that can run)\n"
+          "  -a, --algo LIST         algorithms of the operation, or `all`; a backend that has none of them runs its\n"
+          "                          own first one, so that a comparison stays\n",
+          stdout);
+    for (const struct bench_op *const *op = bench_ops; *op; op++) {
+        int named = 0;
+        for (const struct weft_backend *const *b = weft__backends; *b; b++)
+            for (const char *const *a = (*op)->algos(*b); a && *a; a++) {
+                if (!named++)
+                    printf("                            %-10s", (*op)->name);
+                printf("%s%s", a == (*op)->algos(*b) ? " " : ",", *a);
+            }
+        if (named)
+            printf(" (default %s)\n", (*op)->defaults ? (*op)->defaults : "all");
+    }
+    fputs("\n"
+          "matrices\n"
+          "  -g, --generate SPEC     uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
+          "                          (may be given several times, and with files)\n"
+          "      --seed S            of generated matrices and data (default 0)\n"
+          "  -t, --type LIST         f32, f64, i32, pattern, or `all` (default f32)\n"
+          "      --index 32|64       width of offsets (default 32)\n"
+          "\n"
+          "measuring\n"
+          "      --reps N            take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
+          "                          1 %, 15 s at most)\n"
+          "      --min-time S        sample for S seconds\n"
+          "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
+          "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
+          "      --compile           measure compilation cold and from the cache as well\n"
+          "      --products N        products expected of a plan (spmv; default: not known)\n"
+          "      --no-roof           do not measure the copy bandwidth\n"
+          "\n"
+          "output\n"
+          "      --json FILE         a line of JSON for each result (`-`: standard output instead of the table)\n"
+          "      --csv FILE          a row for each result (`-`: likewise)\n"
+          "      --hash              print a 64-bit hash of each transpose\n"
+          "      --quiet             no table, no progress\n"
+          "      --version\n"
+          "  -h, --help\n"
+          "\n"
+          "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
+          "3 device or driver failed\n",
+          stdout);
+}
+
+__attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("weft-bench: ", stderr);
+    vfprintf(stderr, format, args);
+    fputs(" (--help explains)\n", stderr);
+    va_end(args);
+    return BENCH_USAGE;
+}
+
+int bench_list_has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, name, length) && (at[length] == 0 || at[length] == ','))
+            return 1;
+    return 0;
+}
+
+// A decimal number that fills the whole text, in low .. high.
+static int number_parse(const char *text, int64_t low, int64_t high, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < low || value > high || *text == ' ' || *text == '+')
+        return 0;
+    *out = value;
+    return 1;
+}
+
+// Next word of a list with commas, copied to `word`; NULL at the end. A word that does not fit is cut, and so unknown.
+static const char *list_next(const char *list, char word[32])
+{
+    if (!list)
+        return NULL;
+    size_t length = strcspn(list, ",");
+    snprintf(word, 32, "%.*s", (int)(length < 31 ? length : 31), list);
+    return list + length + (list[length] == ',');
+}
+
+static int ops_parse(struct bench_options *o, const char *list)
+{
+    char word[32];
+    o->nops = 0;
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        int found = 0, all = !strcmp(word, "all");
+        for (const struct bench_op *const *op = bench_ops; *op; op++)
+            if (all || !strcmp((*op)->name, word)) {
+                int there = 0;
+                for (size_t i = 0; i < o->nops; i++)
+                    there |= o->ops[i] == *op;
+                if (!there && o->nops < BENCH_ITEMS_MAX)
+                    o->ops[o->nops++] = *op;
+                found = 1;
+            }
+        if (!found)
+            return usage_fail("no operation is named \"%s\"", word);
+    }
+    return -1;
+}
+
+static int backends_parse(struct bench_options *o, const char *list)
+{
+    char word[32];
+    int all = bench_list_has(list, "all");
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        int found = !strcmp(word, "all");
+        for (const struct weft_backend *const *b = weft__backends; *b; b++)
+            found |= !strcmp((*b)->name, word);
+        if (!found)
+            return usage_fail("no backend is named \"%s\"", word);
+    }
+    o->nbackends = 0;
+    for (const struct weft_backend *const *b = weft__backends; *b && o->nbackends < BENCH_ITEMS_MAX; b++)
+        if (all || bench_list_has(list, (*b)->name))
+            o->backends[o->nbackends++] = *b;
+    o->backends_given = !all;
+    return -1;
+}
+
+static int types_parse(struct bench_options *o, const char *list)
+{
+    char word[32];
+    o->ntypes = 0;
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        int found = 0, all = !strcmp(word, "all");
+        for (enum weft_type t = WEFT_F32; t <= WEFT_PATTERN; t++)
+            if (all || !strcmp(word, weft_type_name(t))) {
+                int there = 0;
+                for (size_t i = 0; i < o->ntypes; i++)
+                    there |= o->types[i] == t;
+                if (!there)
+                    o->types[o->ntypes++] = t;
+                found = 1;
+            }
+        if (!found)
+            return usage_fail("no type is named \"%s\": f32, f64, i32, pattern", word);
+    }
+    return -1;
+}
+
+static int device_parse(struct bench_options *o, const char *text, const char *from)
+{
+    int64_t index;
+    if (!strcmp(text, "all")) {
+        o->device = -1;
+    } else if (!strcmp(text, "list")) {
+        o->list = 1;
+    } else if (number_parse(text, 0, 9999, &index)) {
+        o->device = (int)index;
+    } else {
+        return usage_fail("%s is \"%s\", not an index of --list, `all` or `list`", from, text);
+    }
+    return -1;
+}
+
+// "wg=128,ipt=8"
+static int tune_parse(struct bench_options *o, const char *text)
+{
+    if ((size_t)snprintf(o->tune_text, sizeof o->tune_text, "%s", text) >= sizeof o->tune_text)
+        return usage_fail("--tune is too long");
+    o->ntune = 0;
+    char *save = NULL;
+    for (char *word = strtok_r(o->tune_text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+        char *value = strchr(word, '=');
+        int64_t number;
+        if (!value || value == word || !number_parse(value + 1, 1, INT32_MAX, &number))
+            return usage_fail("--tune wants AXIS=VALUE,..., not \"%s\"", word);
+        if (o->ntune == BENCH_AXES_MAX)
+            return usage_fail("--tune names more than %d axes", BENCH_AXES_MAX);
+        *value = 0;
+        o->tune[o->ntune].name = word;
+        o->tune[o->ntune++].value = (int)number;
+    }
+    return o->ntune ? -1 : usage_fail("--tune is empty");
+}
+
+static int source_add(struct bench_options *o, const char *text, int generated)
+{
+    struct bench_source *grown = realloc(o->sources, (o->nsources + 1) * sizeof *grown);
+    if (!grown) {
+        fputs("weft-bench: out of host memory\n", stderr);
+        return BENCH_DEVICE;
+    }
+    o->sources = grown;
+    o->sources[o->nsources++] = (struct bench_source){text, generated};
+    return -1;
+}
+
+// M N NNZ when the first one is a number, else files.
+static int positionals_parse(struct bench_options *o, int count, char **words)
+{
+    int64_t size[3];
+    const int64_t limits[] = {INT32_MAX, INT32_MAX, INT64_MAX};
+    int status = -1;
+    if (count && number_parse(words[0], INT64_MIN, INT64_MAX, size)) {
+        if (count != 3)
+            return usage_fail("M N NNZ are three numbers, here %s %d", count == 1 ? "is" : "are", count);
+        for (int i = 0; i < 3; i++)
+            if (!number_parse(words[i], 0, limits[i], &size[i]))
+                return usage_fail("%s is \"%s\", not a number from 0 to %lld",
+                                  i == 0   ? "M"
+                                  : i == 1 ? "N"
+                                           : "NNZ",
+                                  words[i], (long long)limits[i]);
+        snprintf(o->spec, sizeof o->spec, "uniform:%lld,%lld,%lld", (long long)size[0], (long long)size[1],
+                 (long long)size[2]);
+        return source_add(o, o->spec, 1);
+    }
+    for (int i = 0; i < count && status < 0; i++)
+        status = source_add(o, words[i], 0);
+    if (status < 0 && !o->nsources)
+        status = source_add(o, DEFAULT_SPEC, 1);
+    return status;
+}
+
+enum { OPT_SEED = 256, OPT_INDEX, OPT_REPS, OPT_MIN_TIME, OPT_JSON, OPT_CSV, OPT_TUNE, OPT_PRODUCTS, OPT_VERSION };
+
+static int option_parse(struct bench_options *o, int option, const char *name)
+{
+    int64_t number;
+    char *end;
+    switch (option) {
+    case 'd':
+        return device_parse(o, optarg, "--device");
+    case 'o':
+        return ops_parse(o, optarg);
+    case 'b':
+        return backends_parse(o, optarg);
+    case 'a':
+        o->algos = optarg;
+        return -1;
+    case 'g':
+        return source_add(o, optarg, 1);
+    case 't':
+        return types_parse(o, optarg);
+    case OPT_TUNE:
+        return tune_parse(o, optarg);
+    case OPT_JSON:
+        o->json = optarg;
+        return -1;
+    case OPT_CSV:
+        o->csv = optarg;
+        return -1;
+    case OPT_SEED:
+        if (!number_parse(optarg, 0, INT64_MAX, &number))
+            return usage_fail("--seed is \"%s\", not a number from 0 to 2^63-1", optarg);
+        o->seed = (uint64_t)number;
+        return -1;
+    case OPT_INDEX:
+        if (strcmp(optarg, "32") && strcmp(optarg, "64"))
+            return usage_fail("--index is \"%s\", not 32 or 64", optarg);
+        o->ofs = *optarg == '6' ? WEFT_OFS64 : WEFT_OFS32;
+        return -1;
+    case OPT_REPS:
+        if (!number_parse(optarg, 1, INT32_MAX, &number))
+            return usage_fail("--reps is \"%s\", not a number from 1", optarg);
+        o->stop.reps = (int)number;
+        return -1;
+    case OPT_MIN_TIME:
+        o->stop.min_s = strtod(optarg, &end);
+        if (end == optarg || *end || !isfinite(o->stop.min_s) || o->stop.min_s <= 0)
+            return usage_fail("--min-time is \"%s\", not a number of seconds above 0", optarg);
+        return -1;
+    case OPT_PRODUCTS:
+        if (!number_parse(optarg, 0, INT64_MAX, &o->products))
+            return usage_fail("--products is \"%s\", not a number from 0", optarg);
+        return -1;
+    case ':':
+        return usage_fail("%s wants a value", name);
+    default:
+        return usage_fail("unknown option %s", name);
+    }
+}
+
+int bench_options_parse(struct bench_options *out, int argc, char **argv)
+{
+    *out = (struct bench_options){.types = {WEFT_F32}, .ntypes = 1};
+    struct bench_options *o = out;
+    const struct option longs[] = {{"list", no_argument, &o->list, 1},
+                                   {"device", required_argument, NULL, 'd'},
+                                   {"op", required_argument, NULL, 'o'},
+                                   {"backend", required_argument, NULL, 'b'},
+                                   {"algo", required_argument, NULL, 'a'},
+                                   {"generate", required_argument, NULL, 'g'},
+                                   {"type", required_argument, NULL, 't'},
+                                   {"seed", required_argument, NULL, OPT_SEED},
+                                   {"index", required_argument, NULL, OPT_INDEX},
+                                   {"reps", required_argument, NULL, OPT_REPS},
+                                   {"min-time", required_argument, NULL, OPT_MIN_TIME},
+                                   {"json", required_argument, NULL, OPT_JSON},
+                                   {"csv", required_argument, NULL, OPT_CSV},
+                                   {"tune", required_argument, NULL, OPT_TUNE},
+                                   {"products", required_argument, NULL, OPT_PRODUCTS},
+                                   {"quiet", no_argument, &o->quiet, 1},
+                                   {"hash", no_argument, &o->hash, 1},
+                                   {"sweep", no_argument, &o->sweep, 1},
+                                   {"compile", no_argument, &o->compile, 1},
+                                   {"no-roof", no_argument, &o->no_roof, 1},
+                                   {"version", no_argument, NULL, OPT_VERSION},
+                                   {"help", no_argument, NULL, 'h'},
+                                   {NULL, 0, NULL, 0}};
+    int status = ops_parse(o, "transpose"), option;
+    if (status < 0)
+        status = backends_parse(o, "all");
+    const char *device = getenv("WEFT_DEVICE");
+    if (status < 0 && device && *device)
+        status = device_parse(o, device, "WEFT_DEVICE");
+    opterr = 0;
+    while (status < 0 && (option = getopt_long(argc, argv, ":ld:o:b:a:g:t:h", longs, NULL)) != -1) {
+        char brief[3] = {'-', (char)optopt, 0};
+        const char *name = optopt > 0 && optopt < 256 && strncmp(argv[optind - 1], "--", 2) ? brief : argv[optind - 1];
+        if (option == 'h') {
+            help_print();
+            status = BENCH_OK;
+        } else if (option == OPT_VERSION) {
+            puts("weft-bench " WEFT_VERSION);
+            status = BENCH_OK;
+        } else if (option == 'l') {
+            o->list = 1;
+        } else if (option) {
+            status = option_parse(o, option, name);
+        }
+    }
+    if (status < 0)
+        status = positionals_parse(o, argc - optind, argv + optind);
+    if (status < 0 && o->stop.reps && o->stop.min_s > 0)
+        status = usage_fail("--reps and --min-time exclude each other");
+    if (status < 0 && o->sweep && o->ntune)
+        status = usage_fail("--sweep and --tune exclude each other");
+    if (status < 0 && o->json && o->csv && !strcmp(o->json, "-") && !strcmp(o->csv, "-"))
+        status = usage_fail("--json and --csv cannot both go to standard output");
+    if (status >= 0)
+        bench_options_free(o);
+    return status;
+}
+
+void bench_options_free(struct bench_options *options)
+{
+    free(options->sources);
+    options->sources = NULL;
+    options->nsources = 0;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line.
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include "op.h"
+#include "support/stats.h"
+
+enum { BENCH_ITEMS_MAX = 32 };
+
+// One matrix to run: a specification for weft_generate, or the path of a file.
+struct bench_source {
+    const char *text;
+    int generated;
+};
+
+struct bench_options {
+    int list, sweep, hash, compile, no_roof, quiet;
+    struct bench_source *sources; // one or more
+    size_t nsources;
+    char spec[128]; // of M N NNZ
+    const struct bench_op *ops[BENCH_ITEMS_MAX];
+    const struct weft_backend *backends[BENCH_ITEMS_MAX]; // in the order of weft__backends
+    size_t nops, nbackends;
+    int backends_given; // nonzero: --backend
+    const char *algos;  // "scan,merge", "all", or NULL: defaults of the operation
+    int device;         // -1: all
+    enum weft_type types[4];
+    size_t ntypes;
+    enum weft_ofs ofs;
+    uint64_t seed;
+    int64_t products;
+    struct bench_stop stop;
+    const char *json, *csv; // paths, "-": standard output; NULL: none
+    char tune_text[160];    // of --tune
+    struct {
+        const char *name;
+        int value;
+    } tune[BENCH_AXES_MAX];
+    int ntune;
+};
+
+// Exit statuses, a contract.
+enum { BENCH_OK = 0, BENCH_WRONG = 1, BENCH_USAGE = 2, BENCH_DEVICE = 3 };
+
+// Fill *out from the command line and WEFT_DEVICE. Gives -1 to go on, else the exit status, after a line on stderr
+// (BENCH_USAGE) or what was asked for on stdout (--help, --version).
+int bench_options_parse(struct bench_options *out, int argc, char **argv);
+void bench_options_free(struct bench_options *options);
+// Whether `name` is one of the words of a list with commas.
+int bench_list_has(const char *list, const char *name);
+
+#endif

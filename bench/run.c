@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.h"
+#include "../host/src/internal.h"
+#include "support/memory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static struct bench_run run_of(const struct bench_case *c, struct bench_events *events)
+{
+    struct bench_run run = {.input = c->input, .backend = c->backend, .algo = c->algo, .events = events};
+    run.times = (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
+    run.ctx = c->device ? c->device->ctx : NULL;
+    run.queue = c->device ? c->device->queue : NULL;
+    run.ntune = c->ntune;
+    for (int i = 0; i < c->ntune; i++) {
+        run.tune[i].name = c->tune[i].name;
+        run.tune[i].value = c->tune[i].value;
+    }
+    return run;
+}
+
+const struct bench_axis *bench_case_axes(const struct bench_case *c)
+{
+    struct bench_run run = run_of(c, NULL);
+    return c->op->axes ? c->op->axes(&run) : NULL;
+}
+
+static struct weft_build_stats stats_of(const struct bench_run *run)
+{
+    struct weft_build_stats stats = {0};
+    if (run->ctx)
+        weft_context_build_stats(run->ctx, &stats);
+    return stats;
+}
+
+// Set up, and say what compiling cost unless the operation did.
+static weft_status setup_timed(const struct bench_case *c, struct bench_run *run, struct weft_error *err)
+{
+    struct weft_build_stats before = stats_of(run);
+    weft_status status = c->op->setup(run, err);
+    struct weft_build_stats after = stats_of(run);
+    if (run->times.compile_cold_ms < 0 && after.compiled > before.compiled)
+        run->times.compile_cold_ms = after.compile_ms - before.compile_ms;
+    if (run->times.compile_cached_ms < 0 && after.loaded > before.loaded)
+        run->times.compile_cached_ms = after.load_ms - before.load_ms;
+    return status;
+}
+
+// Both costs of compiling, each in a context of its own: without a disk cache, and with one that is now warm.
+static weft_status compile_measure(const struct bench_case *c, struct weft_backend_times *times, struct weft_error *err)
+{
+    static const char *const dirs[] = {"", NULL, NULL}; // none; fill it; read it
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs && !status; i++) {
+        struct bench_device device;
+        struct bench_events events = {0};
+        status = bench_device_open(&device, &c->device->info, dirs[i], err);
+        if (status)
+            break;
+        struct bench_case apart = *c;
+        apart.device = &device;
+        struct bench_run run = run_of(&apart, &events);
+        status = setup_timed(&apart, &run, err);
+        if (i == 0)
+            times->compile_cold_ms = run.times.compile_cold_ms;
+        else if (run.times.compile_cached_ms >= 0)
+            times->compile_cached_ms = run.times.compile_cached_ms;
+        c->op->finish(&run);
+        bench_events_free(&events);
+        bench_device_close(&device);
+    }
+    return status;
+}
+
+// Samples by device events, and the host's clock around each launch.
+static weft_status sample(const struct bench_case *c, struct bench_run *run, struct bench_samples *device_ms,
+                          struct bench_samples *host_ms, const char **stop, struct weft_error *err)
+{
+    double begin = bench_now_ms();
+    while (!(*stop = bench_stop_reason(&c->stop, device_ms, bench_now_ms() - begin))) {
+        double ms = 0, start = bench_now_ms();
+        weft_status status = c->op->launch(run, &ms, err);
+        double wall = bench_now_ms() - start;
+        if (status)
+            return status;
+        if (!bench_samples_add(device_ms, ms) || !bench_samples_add(host_ms, wall))
+            return weft__error(err, WEFT_ENOMEM, "out of host memory for samples");
+    }
+    return WEFT_OK;
+}
+
+static double or_absent(double ms)
+{
+    return ms >= 0 ? ms : NAN;
+}
+
+static void identity_fill(struct bench_result *out, const struct bench_case *c)
+{
+    struct bench_record *r = &out->record;
+    const struct weft_csr *a = c->input->a;
+    bench_record_clear(r);
+    if (a) {
+        r->m = a->m;
+        r->n = a->n;
+        r->nnz = a->nnz;
+        r->type = weft_type_name(a->type);
+        r->index = (int64_t)weft_ofs_bytes(a->ofs) * 8;
+    }
+    r->op = c->op->name;
+    r->backend = c->backend->name;
+    r->algo = c->algo;
+    r->device = c->device ? c->device->info.name : bench_host_name();
+    if (c->device) {
+        r->device_index = c->device->info.index;
+        r->platform = c->device->info.platform;
+        r->driver = c->device->info.driver;
+    }
+    r->version = c->backend->version ? c->backend->version() : WEFT_VERSION;
+    size_t used = 0;
+    for (int i = 0; i < c->ntune && used < sizeof out->tune; i++)
+        used += (size_t)snprintf(out->tune + used, sizeof out->tune - used, "%s%s=%d", i ? "," : "", c->tune[i].name,
+                                 c->tune[i].value);
+    r->tune = c->ntune ? out->tune : NULL;
+}
+
+static void numbers_fill(struct bench_result *out, const struct bench_case *c, const struct bench_run *run,
+                         struct bench_samples *device_ms, struct bench_samples *host_ms)
+{
+    struct bench_record *r = &out->record;
+    struct bench_stats stats = bench_stats_of(device_ms), host = bench_stats_of(host_ms);
+    const struct weft_backend_times *t = &run->times;
+    r->samples = (int64_t)device_ms->count;
+    r->median_ms = stats.median;
+    r->min_ms = stats.min;
+    r->max_ms = stats.max;
+    r->noise = stats.noise;
+    r->write_ms = or_absent(t->write_ms);
+    r->read_ms = or_absent(t->read_ms);
+    r->convert_ms = or_absent(t->convert_ms);
+    r->analyse_ms = or_absent(t->analyse_ms);
+    r->compile_cold_ms = or_absent(t->compile_cold_ms);
+    r->compile_cached_ms = or_absent(t->compile_cached_ms);
+    r->end_to_end_ms = fmax(t->write_ms, 0) + host.median + fmax(t->read_ms, 0);
+    r->workspace_bytes = t->workspace_bytes;
+    r->format_bytes = t->format_bytes;
+    r->bytes_min = c->op->bytes_min(run);
+    if (stats.median > 0) {
+        r->gbps = (double)r->bytes_min / stats.median * 1e-6;
+        if (c->op->flops)
+            r->gflops = (double)c->op->flops(run) / stats.median * 1e-6;
+    }
+    if (run->ctx && bench_memory_peak() > 0)
+        r->peak_bytes = bench_memory_peak();
+    if (t->chosen[0]) {
+        memcpy(out->chosen, t->chosen, sizeof out->chosen);
+        r->chosen = out->chosen;
+    }
+    if (run->has_hash) {
+        snprintf(out->hash, sizeof out->hash, "%016" PRIx64, run->hash);
+        r->hash = out->hash;
+    }
+}
+
+void bench_case_run(struct bench_result *out, const struct bench_case *c)
+{
+    struct bench_events events = {0};
+    struct bench_samples device_ms = {0}, host_ms = {0};
+    struct weft_error err = {0};
+    struct bench_run run = run_of(c, &events);
+    double first = 0, ms, start;
+    int right = 0;
+    const char *stop = NULL;
+    identity_fill(out, c);
+    weft_status status = WEFT_OK;
+    struct weft_backend_times compile = run.times;
+    if (c->options->compile && c->device)
+        status = compile_measure(c, &compile, &err);
+    bench_memory_reset();
+    if (!status)
+        status = setup_timed(c, &run, &err);
+    if (c->options->compile && c->device) {
+        run.times.compile_cold_ms = compile.compile_cold_ms;
+        run.times.compile_cached_ms = compile.compile_cached_ms;
+    }
+    if (!status) {
+        start = bench_now_ms();
+        status = c->op->launch(&run, &ms, &err);
+        first = bench_now_ms() - start;
+    }
+    if (!status)
+        status = sample(c, &run, &device_ms, &host_ms, &stop, &err);
+    if (!status)
+        status = c->op->verify(&run, &right, &err);
+    if (!status && right) {
+        numbers_fill(out, c, &run, &device_ms, &host_ms);
+        out->record.verified = 1;
+        out->record.first_ms = first;
+        out->record.stop = stop;
+        out->outcome = BENCH_DONE;
+    } else {
+        out->outcome = !status                       ? BENCH_DIFFERS
+                       : status == WEFT_EUNSUPPORTED ? BENCH_SKIPPED
+                       : c->ntune && !c->options->ntune && (status == WEFT_EINVAL || status == WEFT_ERANGE)
+                           ? BENCH_REFUSED
+                           : BENCH_FAILED;
+        snprintf(out->why, sizeof out->why, "%s", err.text[0] ? err.text : weft_status_text(status));
+        out->why[strcspn(out->why, "\n")] = 0;
+        if (out->outcome == BENCH_SKIPPED)
+            out->record.skipped = out->why;
+        else
+            out->record.error = out->why;
+    }
+    c->op->finish(&run);
+    bench_events_free(&events);
+    bench_samples_free(&device_ms);
+    bench_samples_free(&host_ms);
+}
+
+double bench_copy_gbps(const struct bench_device *device, const struct bench_options *options)
+{
+    struct bench_options plain = *options;
+    plain.compile = 0;
+    struct bench_input input = {0};
+    struct weft_error err;
+    double best = NAN;
+    weft_status status = bench_copy.input(&input, &err);
+    for (const struct weft_backend *const *b = weft__backends; *b && !status; b++) {
+        const char *const *algo = bench_copy.algos(*b);
+        if (!algo || !strcmp((*b)->needs, "host") != !device)
+            continue;
+        for (; *algo; algo++) {
+            struct bench_case c = {.op = &bench_copy, .input = &input, .backend = *b, .algo = *algo};
+            struct bench_result result;
+            c.device = device;
+            c.options = &plain;
+            c.stop = (struct bench_stop){.reps = 7};
+            bench_case_run(&result, &c);
+            if (result.outcome == BENCH_DONE)
+                best = fmax(best, result.record.gbps); // fmax takes the number of a number and NaN
+        }
+    }
+    bench_copy.input_free(&input);
+    return best;
+}

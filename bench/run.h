@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line of the results: set up, sample, verify, record.
+#ifndef BENCH_RUN_H
+#define BENCH_RUN_H
+
+#include "options.h"
+#include "support/device.h"
+#include "support/record.h"
+
+enum bench_outcome {
+    BENCH_DONE = 0, // verified
+    BENCH_SKIPPED,  // not possible here, and no fault
+    BENCH_REFUSED,  // a tuning point outside what the operation allows
+    BENCH_DIFFERS,  // compared, and wrong
+    BENCH_FAILED    // device, driver or memory
+};
+
+// What to run.
+struct bench_case {
+    const struct bench_op *op;
+    struct bench_input *input;
+    const struct weft_backend *backend;
+    const char *algo;
+    const struct bench_device *device; // NULL: the host
+    const struct bench_options *options;
+    struct bench_stop stop;
+    struct {
+        const char *name;
+        int value;
+    } tune[BENCH_AXES_MAX];
+    int ntune;
+};
+
+// What came out; the texts of the record that no one else holds.
+struct bench_result {
+    struct bench_record record;
+    enum bench_outcome outcome;
+    char chosen[96], hash[24], tune[96], why[1024];
+};
+
+// Run the case. The record is filled but for matrix, seed, copy_gbps, roof and speedups. A record that is not
+// BENCH_DONE holds no number that was measured.
+void bench_case_run(struct bench_result *out, const struct bench_case *c);
+// The axes of the case, NULL: none.
+const struct bench_axis *bench_case_axes(const struct bench_case *c);
+// Copy bandwidth in GB/s: best way to copy of the device, or of the host (device NULL); NaN: could not be measured.
+double bench_copy_gbps(const struct bench_device *device, const struct bench_options *options);
+
+#endif

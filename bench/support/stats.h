@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples of a time, when to stop taking them, and what they say.
+#ifndef BENCH_STATS_H
+#define BENCH_STATS_H
+
+#include <stddef.h>
+
+// When to stop: after `reps` samples when that is given; else after at least 10 samples and min_s seconds (default
+// 0.5), as soon as the standard error of the median is below one percent of it. A min_s that was asked for ends the
+// sampling by itself. After 15 s three samples are enough, after 60 s one; 100000 always.
+struct bench_stop {
+    int reps;     // 0: by time
+    double min_s; // 0: default
+};
+
+struct bench_samples {
+    double *ms;
+    size_t count, room;
+    size_t look; // count at which the spread is looked at again
+};
+
+struct bench_stats {
+    double median, min, max;
+    double noise; // distance of the quartiles over the median
+};
+
+// Append one sample; 0 when there is no memory.
+int bench_samples_add(struct bench_samples *samples, double ms);
+void bench_samples_free(struct bench_samples *samples);
+// What the samples say (count > 0); sorts them.
+struct bench_stats bench_stats_of(struct bench_samples *samples);
+// Why to stop, or NULL: go on. elapsed_ms is the host time that sampling has taken.
+const char *bench_stop_reason(const struct bench_stop *stop, struct bench_samples *samples, double elapsed_ms);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables for people: at most 100 columns, ASCII.
+#ifndef BENCH_TABLE_H
+#define BENCH_TABLE_H
+
+#include "../run.h"
+
+// Which optional columns a block has.
+struct bench_table {
+    FILE *out;   // NULL: print nothing
+    int gflops;  // nonzero: GFLOP/s
+    int vendors; // nonzero: speedup against the best vendor
+};
+
+// Name and shape, then the heads of the columns. `matrix` and `a` are NULL for an operation without one.
+void bench_table_head(const struct bench_table *table, const char *op, const char *matrix, const struct weft_csr *a,
+                      int64_t seed);
+void bench_table_row(const struct bench_table *table, const struct bench_result *result);
+// 4 significant digits, no exponent: "0.03812", "312.1", "15300".
+const char *bench_ms_text(char text[24], double ms);
+
+#endif
