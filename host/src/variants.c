@@ -11,6 +11,12 @@ void weft__fill_variants(weft__variant_fn *fn, void *arg)
 
 const struct weft__operation weft__operations[] = {
     {"fill", weft__fill_variants},
+    {"merge", weft__merge_variants},
     {"copy", weft__copy_variants},
+    {"transpose_scan_cpu", weft__transpose_scan_cpu_variants},
+    {"transpose_merge_cpu", weft__transpose_merge_cpu_variants},
+    {"transpose_scan_gpu", weft__transpose_scan_gpu_variants},
+    {"scan", weft__scan_variants},
+    {"spmv", weft__spmv_variants},
     {NULL, NULL},
 };

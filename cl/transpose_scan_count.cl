@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counting kernels of ScanTrans: how many entries of each part of the matrix fall in each bin of columns, and where
+// the bins begin. transpose_scan_scatter.cl moves the entries.
+// Source:  Wang et al., ICS 2016, section 3.1: a histogram row per thread over all n columns, a vertical scan, a scan of
+//          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
+//          (col >> shift) & mask.
+// Mapping: count: group g owns entries g*part .. ; vertical: a group owns LANES bins, each lane group a share of the
+//          rows; offsets: one group; bucket_*: groups stride over the chunks of large buckets.
+// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*WEFT_WG; offsets: 16*WEFT_WG.
+// Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
+// Gives:   table rows are exclusive prefixes over the parts; bucket_ofs the positions where bins begin.
+// Order:   integer sums, exact.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size, a multiple of 32"
+#endif
+#ifndef WEFT_BINS
+#error "WEFT_BINS: bins that fit, at least the nbins argument"
+#endif
+#ifndef WEFT_SPAN
+#error "WEFT_SPAN: entries between two remembered rows"
+#endif
+#ifndef WEFT_KEY_BITS
+#error "WEFT_KEY_BITS: 16 or 32, width of a column inside its bucket"
+#endif
+
+#if WEFT_KEY_BITS == 16
+typedef ushort key_t;
+#else
+typedef uint key_t;
+#endif
+
+// table[g*nbins + b] = entries of part g in bin b. Also row_at[s] = row of entry s*WEFT_SPAN, unless
+// WEFT_ROWS_GIVEN is set.
+WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
+                            __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint shift, uint mask, uint nbins)
+{
+    __local uint count[WEFT_BINS];
+    uint lid = (uint)get_local_id(0);
+    ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
+    for (uint b = lid; b < nbins; b += WEFT_WG)
+        count[b] = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ofs_t e = first + (ofs_t)lid * 4;
+    for (; e + 3 < last; e += WEFT_WG * 4) {
+        int4 c = *(__global const int4 *)(col + e);
+        atomic_inc(&count[((uint)c.x >> shift) & mask]);
+        atomic_inc(&count[((uint)c.y >> shift) & mask]);
+        atomic_inc(&count[((uint)c.z >> shift) & mask]);
+        atomic_inc(&count[((uint)c.w >> shift) & mask]);
+    }
+    for (; e < last; e++)
+        atomic_inc(&count[((uint)col[e] >> shift) & mask]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint b = lid; b < nbins; b += WEFT_WG)
+        table[g * (ofs_t)nbins + (ofs_t)b] = (ofs_t)count[b];
+#ifndef WEFT_ROWS_GIVEN
+    for (e = first + (ofs_t)lid * WEFT_SPAN; e < last; e += (ofs_t)WEFT_WG * WEFT_SPAN)
+        row_at[e / WEFT_SPAN] = row_of(row_ptr, 0, m, e);
+#endif
+}
+
+// Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
+// LANES columns to a group; `part` is local memory of WEFT_WG ofs_t.
+inline ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, uint b, bool valid, __local ofs_t *part)
+{
+    uint lanes = (uint)WEFT_WG / LANES, share = (rows + lanes - 1u) / lanes;
+    uint from = min(rows, lane_group() * share), to = min(rows, from + share);
+    __global ofs_t *column = table + b;
+    ofs_t sum = 0;
+    if (valid)
+        for (uint r = from; r < to; r++)
+            sum += column[(size_t)r * width];
+    part[get_local_id(0)] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ofs_t before = 0, all = 0;
+    for (uint w = 0; w < lanes; w++) {
+        before = w == lane_group() ? all : before;
+        all += part[w * LANES + lane_id()];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (valid)
+        for (uint r = from; r < to; r++) {
+            ofs_t v = column[(size_t)r * width];
+            column[(size_t)r * width] = before;
+            before += v;
+        }
+    return all;
+}
+
+WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, uint nbins)
+{
+    __local ofs_t part[WEFT_WG];
+    uint b = (uint)get_group_id(0) * LANES + lane_id();
+    ofs_t sum = vertical_scan(table, rows, nbins, b, b < nbins, part);
+    if (lane_group() == 0u && b < nbins)
+        total[b] = sum;
+}
+
+// Exclusive sum of v over the work-items of the group, in place of v; `mem` is local memory of WEFT_WG ofs_t.
+inline ofs_t sum_before(ofs_t v, __local ofs_t *mem)
+{
+    uint lid = (uint)get_local_id(0);
+    ofs_t sum = v;
+    for (uint d = 1; d < WEFT_WG; d <<= 1) {
+        mem[lid] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += lid >= d ? mem[lid - d] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    return sum - v;
+}
+
+// Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
+// larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
+// large (size nbins) lists such buckets, nlarge[0] says how many.
+WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
+                              __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
+                              uint nbins)
+{
+    __local ofs_t mem[WEFT_WG];
+    uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
+    uint from = min(nbins, lid * share), to = min(nbins, from + share);
+    ofs_t entries = 0, chunks = 0, many = 0, buckets = 0;
+    for (uint b = from; b < to; b++) {
+        ofs_t c = (total[b] + chunk - 1) / chunk;
+        entries += total[b];
+        chunks += max(c, (ofs_t)1);
+        many += c > 1 ? c : 0;
+        buckets += c > 1 ? 1 : 0;
+    }
+    entries = sum_before(entries, mem);
+    chunks = sum_before(chunks, mem);
+    many = sum_before(many, mem);
+    buckets = sum_before(buckets, mem);
+    for (uint b = from; b < to; b++) {
+        ofs_t c = (total[b] + chunk - 1) / chunk;
+        bucket_ofs[b] = entries;
+        chunk_first[b] = (uint)chunks;
+        large_first[b] = (uint)many;
+        if (c > 1)
+            large[buckets++] = b;
+        entries += total[b];
+        chunks += max(c, (ofs_t)1);
+        many += c > 1 ? c : 0;
+    }
+    if (to == nbins && from < to) {
+        bucket_ofs[nbins] = entries;
+        chunk_first[nbins] = (uint)chunks;
+        large_first[nbins] = (uint)many;
+        nlarge[0] = (uint)buckets;
+    }
+}
+
+// Largest b in 0 .. nbins-1 with first[b] <= i.
+inline uint bucket_of(__global const uint *first, uint nbins, uint i)
+{
+    uint lo = 0, hi = nbins;
+    while (hi - lo > 1) {
+        uint mid = (lo + hi) / 2;
+        if (first[mid] <= i)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+// table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1).
+WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *bucket_ofs,
+                              __global const uint *large_first, __global ofs_t *table, ofs_t chunk, uint nbuckets,
+                              uint shift, uint ncols)
+{
+    __local uint count[WEFT_BINS];
+    uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
+    for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
+        uint b = bucket_of(large_first, nbuckets, i);
+        ofs_t first = bucket_ofs[b] + (ofs_t)(i - large_first[b]) * chunk;
+        ofs_t last = min(bucket_ofs[b + 1], first + chunk);
+        for (uint c = lid; c < ncols; c += WEFT_WG)
+            count[c] = 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (ofs_t e = first + (ofs_t)lid; e < last; e += WEFT_WG)
+            atomic_inc(&count[((uint)key[e] >> shift) & (ncols - 1u)]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint c = lid; c < ncols; c += WEFT_WG)
+            table[(size_t)i * ncols + c] = (ofs_t)count[c];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..].
+WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *large_first, __global const uint *large,
+                                 __global const uint *nlarge, __global ofs_t *total, uint ncols)
+{
+    __local ofs_t part[WEFT_WG];
+    uint strips = (ncols + LANES - 1u) / LANES, units = nlarge[0] * strips;
+    for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
+        uint k = u / strips, b = large[k], c = (u - k * strips) * LANES + lane_id();
+        uint from = large_first[b], rows = large_first[b + 1] - from;
+        ofs_t sum = vertical_scan(table + (size_t)from * ncols, rows, ncols, c, c < ncols, part);
+        if (lane_group() == 0u && c < ncols)
+            total[(size_t)k * ncols + c] = sum;
+    }
+}
+
+// col_ptr[c] for c = 0 .. n from the columns in ascending order: the first position whose column is c or more.
+// A group owns WEFT_WG consecutive columns: two searches over everything bound the searches of its work-items.
+WEFT_KERNEL void scan_col_ptr(__global const uint *sorted, __global ofs_t *col_ptr, long n, ofs_t nnz)
+{
+    __local ofs_t bound[2];
+    uint lid = (uint)get_local_id(0);
+    for (long base = (long)get_group_id(0) * WEFT_WG; base <= n; base += (long)get_num_groups(0) * WEFT_WG) {
+        if (lid < 2u) {
+            ulong key = (ulong)base + (lid ? WEFT_WG : 0u);
+            ofs_t lo = 0, hi = nnz;
+            while (lo < hi) {
+                ofs_t mid = lo + (hi - lo) / 2;
+                if (sorted[mid] < key)
+                    lo = mid + 1;
+                else
+                    hi = mid;
+            }
+            bound[lid] = lo;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (base + (long)lid <= n) {
+            ulong key = (ulong)base + lid;
+            ofs_t lo = bound[0], hi = bound[1];
+            while (lo < hi) {
+                ofs_t mid = lo + (hi - lo) / 2;
+                if (sorted[mid] < key)
+                    lo = mid + 1;
+                else
+                    hi = mid;
+            }
+            col_ptr[base + (long)lid] = lo;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScanTrans on devices with local memory: one, two or three stable passes over digits of the column.
+//   n <= 2^bits       one pass: a bin is a column.
+//   n <= 2^(2*bits)   two: partition by the high digit into buckets, then each bucket by the low digit, which also
+//                     gives the column pointers.
+//   larger n          three: partition by the low digit first, then as above by the high and the middle one; column
+//                     pointers from the sorted columns.
+#include "op.h"
+#include "transpose.h"
+#include "variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_WG     256
+#define BUCKET_TILES 8 // tiles in a chunk of a bucket
+
+static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
+                                                    "row_ptr row_at col table m nnz part shift mask nbins"};
+static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose_scan_count.cl",
+                                                       "table total rows nbins"};
+static const struct weft__kernel_spec offsets_spec = {
+    "scan_offsets", "transpose_scan_count.cl", "total bucket_ofs chunk_first large_first large nlarge chunk nbins"};
+static const struct weft__kernel_spec bucket_count_spec = {
+    "bucket_count", "transpose_scan_count.cl", "key bucket_ofs large_first table chunk nbuckets shift ncols"};
+static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose_scan_count.cl",
+                                                              "table large_first large nlarge total ncols"};
+static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose_scan_count.cl",
+                                                      "sorted col_ptr n nnz"};
+static const struct weft__kernel_spec partition_spec = {
+    "scan_partition", "transpose_scan_scatter.cl",
+    "row_ptr rows col val bucket_ofs table key_out row_out val_out m nnz part shift mask key_mask nbins"};
+static const struct weft__kernel_spec bucket_spec = {
+    "scan_bucket", "transpose_scan_scatter.cl",
+    "key row val bucket_ofs chunk_first large_first large nlarge table total col_out col_ptr row_out val_out n chunk "
+    "nbuckets shift ncols"};
+
+struct tune {
+    struct weft__tune_key key;
+    int wg, ipt4, ipt8, bits; // ipt4: values of up to 4 bytes, ipt8: of 8
+    int groups_per_unit;      // parts per compute unit
+};
+static const struct tune tune_rows[] = {
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "first values, not yet swept"}, 256, 16, 16, 11, 4},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 8, 1},
+};
+
+// How a shape is cut: passes, digits, parts.
+struct layout {
+    int passes;
+    uint32_t low_bits, mid_bits; // digits; the rest of the column is the high digit
+    uint32_t low_bins;           // three passes: bins of the first
+    uint32_t nbuckets, ncols;    // bins of the partition into buckets; columns (digits) of a bucket
+    int key_bits;                // of a column inside its bucket
+    size_t tile, part, parts;    // entries of a tile, of a part; number of parts
+    size_t span;                 // entries between two remembered rows
+    size_t chunk, large_chunks, large_buckets;
+    uint32_t bins; // 1 << bits
+};
+
+struct scan_gpu {
+    struct weft__transpose_shape shape;
+    struct layout l;
+    int wg, units;
+    cl_kernel count, count_given, vertical, offsets, bucket_count, bucket_vertical, col_ptr;
+    cl_kernel first, second, bucket; // partition from the input, partition of three passes, buckets
+    cl_mem row_at, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
+    cl_mem key, row, val; // entries in buckets
+    cl_mem col;           // three passes: columns by the low digit, then sorted
+};
+
+static int bits_for(int64_t count) // bits that hold 0 .. count-1
+{
+    int bits = 0;
+    while (((int64_t)1 << bits) < count)
+        bits++;
+    return bits;
+}
+
+static size_t local_bytes(const struct weft_context *ctx, int wg, int ipt, int bits, size_t val_bytes, size_t ofs_bytes)
+{
+    size_t w = (size_t)wg, bins = (size_t)1 << bits;
+    size_t hist = w / 32 * bins * 2, stage = w * (size_t)ipt * (val_bytes == 8 ? 8 : 4);
+    size_t mem = weft__caps_of(ctx).lanes == WEFT_LANES_LOCAL ? w : 1;
+    return weft__max(hist, stage) + ofs_bytes * bins + 4 * (bins / 2 / w * (w / 32)) + 4 * mem;
+}
+
+static int fits(const struct weft_context *ctx, int wg, int ipt, int bits, size_t val_bytes, size_t ofs_bytes)
+{
+    return ((size_t)1 << bits) % (2 * (size_t)wg) == 0 && (size_t)wg * (size_t)ipt <= 32768 &&
+           local_bytes(ctx, wg, ipt, bits, val_bytes, ofs_bytes) <= (size_t)ctx->device.local_bytes;
+}
+
+static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
+                        const struct weft_transpose_params *p)
+{
+    size_t nnz = (size_t)shape->nnz;
+    uint32_t bits = (uint32_t)p->bits, n_bits = (uint32_t)bits_for(shape->n);
+    *l = (struct layout){.bins = UINT32_C(1) << bits, .passes = n_bits <= bits ? 1 : n_bits <= 2 * bits ? 2 : 3};
+    l->tile = (size_t)p->wg * (size_t)p->ipt;
+    l->span = 32 * (size_t)p->ipt;
+    l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), (size_t)p->groups) * l->tile;
+    l->parts = weft__ceil_div(nnz, l->part);
+    if (l->passes == 3)
+        l->low_bits = (n_bits + 2) / 3;
+    if (l->passes >= 2) {
+        // Few columns to a bucket, as many as make it a full tile, and no more buckets than bins.
+        uint32_t rest = n_bits - l->low_bits, least = l->passes == 3 ? rest / 2 : rest > bits ? rest - bits : 0;
+        double wanted = 0.75 * (double)l->tile * (double)shape->n / (double)nnz;
+        l->mid_bits = least;
+        while (l->mid_bits < bits && l->mid_bits < rest &&
+               (double)(UINT64_C(2) << (l->mid_bits + l->low_bits)) <= wanted)
+            l->mid_bits++;
+    }
+    l->low_bins = UINT32_C(1) << l->low_bits;
+    l->ncols = UINT32_C(1) << l->mid_bits;
+    l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << (l->mid_bits + l->low_bits));
+    l->key_bits = l->passes == 3 ? 32 : 16;
+    l->chunk = BUCKET_TILES * l->tile;
+    l->large_chunks = 2 * nnz / l->chunk;
+    l->large_buckets = nnz / l->chunk;
+}
+
+static size_t key_bytes(const struct layout *l)
+{
+    return l->passes == 1 ? 0 : l->passes == 2 ? 2 : 4;
+}
+
+// Bytes of each buffer, in the order of the members of scan_gpu from row_at to col.
+#define NBUFFERS 14
+static void buffer_sizes(size_t *out, const struct layout *l, const struct weft__transpose_shape *shape)
+{
+    size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
+    size_t bins = weft__max(l->nbuckets, l->low_bins), many = l->passes > 1;
+    out[0] = shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4;
+    out[1] = weft__mul(weft__mul(l->parts, bins), ofs);
+    out[2] = bins * ofs;
+    out[3] = (bins + 1) * ofs;
+    out[4] = out[5] = out[6] = (bins + 1) * 4;
+    out[7] = 4;
+    out[8] = many * weft__mul(l->large_chunks * l->ncols, ofs);
+    out[9] = many * weft__mul(l->large_buckets * l->ncols, ofs);
+    out[10] = weft__mul(nnz, key_bytes(l));
+    out[11] = many * weft__mul(nnz, 4);
+    out[12] = many * weft__mul(nnz, val);
+    out[13] = l->passes == 3 ? weft__mul(nnz, 4) : 0;
+}
+
+static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                        struct weft_transpose_info *info)
+{
+    const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
+    struct weft_transpose_params *p = &info->params;
+    size_t val = weft_type_bytes(shape->type), ofs = weft_ofs_bytes(shape->ofs);
+    int given = p->wg || p->ipt || p->bits;
+    if (!p->wg)
+        p->wg = tune->wg;
+    while (!given && (size_t)p->wg > ctx->device.max_wg && p->wg > 32)
+        p->wg /= 2;
+    if (!p->ipt)
+        p->ipt = val == 8 ? tune->ipt8 : tune->ipt4;
+    if (!p->bits)
+        p->bits = tune->bits;
+    if (p->wg < 32 || p->wg % 32 || (size_t)p->wg > ctx->device.max_wg || p->wg > 1024)
+        return weft__fail(ctx, WEFT_EINVAL, "wg %d is not a multiple of 32 up to %zu", p->wg, ctx->device.max_wg);
+    if (p->ipt < 1 || p->ipt > 64 || p->bits < 1 || p->bits > 14)
+        return weft__fail(ctx, WEFT_EINVAL, "ipt %d is not in 1 .. 64, or bits %d not in 1 .. 14", p->ipt, p->bits);
+    int n_bits = bits_for(shape->n);
+    if (!given) {
+        // Smaller tiles where local memory asks for it, wider digits where three passes would not cover n.
+        while (3 * p->bits < n_bits)
+            p->bits++;
+        while (!fits(ctx, p->wg, p->ipt, p->bits, val, ofs) && (p->ipt > 4 || p->wg > 32))
+            if (p->ipt > 4)
+                p->ipt /= 2;
+            else
+                p->wg /= 2;
+    }
+    if (3 * p->bits < n_bits)
+        return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->bits,
+                          (long long)shape->n);
+    if (!fits(ctx, p->wg, p->ipt, p->bits, val, ofs))
+        return weft__fail(
+            ctx, WEFT_EINVAL,
+            "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->wg,
+            p->ipt, p->bits, local_bytes(ctx, p->wg, p->ipt, p->bits, val, ofs), (long long)ctx->device.local_bytes);
+    if (!p->groups)
+        p->groups = ctx->device.compute_units * tune->groups_per_unit;
+    if (p->groups < 1 || p->groups > 1 << 20)
+        return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
+    struct layout l;
+    layout_make(&l, shape, p);
+    size_t sizes[NBUFFERS];
+    buffer_sizes(sizes, &l, shape);
+    info->workspace_bytes = 0;
+    for (int i = 0; i < NBUFFERS; i++)
+        info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
+    info->passes = l.passes;
+    return WEFT_OK;
+}
+
+static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum weft_type type, int wg)
+{
+    weft__define_types(d, type, s->shape.ofs);
+    weft__define(d, "WEFT_WG", "%d", wg);
+    weft__define(d, "WEFT_BINS", "%u", s->l.bins);
+    weft__define(d, "WEFT_SPAN", "%zu", s->l.span);
+    weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
+}
+
+static void define_count(struct weft__defines *d, const struct scan_gpu *s, int rows_given)
+{
+    define_sizes(d, s, WEFT_PATTERN, COUNT_WG);
+    if (rows_given)
+        weft__define(d, "WEFT_ROWS_GIVEN", "1");
+}
+
+enum scatter { FIRST, SECOND, BUCKET };
+static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, enum scatter what)
+{
+    define_sizes(d, s, s->shape.type, s->wg);
+    weft__define(d, "WEFT_IPT", "%zu", s->l.span / 32);
+    weft__define(d, "WEFT_BIN_BITS", "%d", bits_for((int64_t)s->l.bins + 1));
+    weft__define(d, what == BUCKET ? "WEFT_BUCKET" : "WEFT_PARTITION", "1");
+    if (what != BUCKET && s->l.passes > 1)
+        weft__define(d, "WEFT_KEY_OUT", "1");
+    if (what == BUCKET && s->l.passes == 3)
+        weft__define(d, "WEFT_COL_OUT", "1");
+    if (what == SECOND || (what == FIRST && s->shape.rows_given))
+        weft__define(d, "WEFT_ROWS_GIVEN", "1");
+    if (what == FIRST && s->shape.val_positions)
+        weft__define(d, "WEFT_VAL_POSITIONS", "1");
+}
+
+static void destroy(void **state)
+{
+    struct scan_gpu *s = *state;
+    if (!s)
+        return;
+    cl_kernel *kernels[] = {&s->count,           &s->count_given, &s->vertical, &s->offsets, &s->bucket_count,
+                            &s->bucket_vertical, &s->col_ptr,     &s->first,    &s->second,  &s->bucket};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        weft__kernel_release(kernels[i]);
+    for (cl_mem *buffer = &s->row_at; buffer <= &s->col; buffer++)
+        weft__buffer_release(buffer);
+    free(s);
+    *state = NULL;
+}
+
+static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                          const struct weft_transpose_info *info)
+{
+    struct scan_gpu *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
+    s->shape = *shape;
+    s->wg = info->params.wg;
+    s->units = ctx->device.compute_units;
+    layout_make(&s->l, shape, &info->params);
+    struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0};
+    define_count(&count, s, shape->rows_given);
+    define_count(&given, s, 1);
+    define_scatter(&first, s, FIRST);
+    define_scatter(&second, s, SECOND);
+    define_scatter(&bucket, s, BUCKET);
+    weft_status status = weft__kernel_create(&s->count, ctx, &count_spec, &count);
+    if (!status)
+        status = weft__kernel_create(&s->vertical, ctx, &vertical_spec, &count);
+    if (!status)
+        status = weft__kernel_create(&s->offsets, ctx, &offsets_spec, &count);
+    if (!status)
+        status = weft__kernel_create(&s->first, ctx, &partition_spec, &first);
+    if (!status && s->l.passes > 1)
+        status = weft__kernel_create(&s->bucket_count, ctx, &bucket_count_spec, &count);
+    if (!status && s->l.passes > 1)
+        status = weft__kernel_create(&s->bucket_vertical, ctx, &bucket_vertical_spec, &count);
+    if (!status && s->l.passes > 1)
+        status = weft__kernel_create(&s->bucket, ctx, &bucket_spec, &bucket);
+    if (!status && s->l.passes == 3)
+        status = weft__kernel_create(&s->count_given, ctx, &count_spec, &given);
+    if (!status && s->l.passes == 3)
+        status = weft__kernel_create(&s->second, ctx, &partition_spec, &second);
+    if (!status && s->l.passes == 3)
+        status = weft__kernel_create(&s->col_ptr, ctx, &col_ptr_spec, &count);
+    size_t sizes[NBUFFERS];
+    buffer_sizes(sizes, &s->l, shape);
+    cl_mem *buffers = &s->row_at;
+    for (int i = 0; i < NBUFFERS && !status; i++)
+        if (sizes[i] || i < 10)
+            status = weft__buffer_create(&buffers[i], ctx, sizes[i], "scratch of a transposition");
+    if (status)
+        destroy(state);
+    return status;
+}
+
+// A number as an argument of type ofs_t.
+union ofs {
+    cl_int i32;
+    cl_long i64;
+};
+static union ofs ofs_value(const struct scan_gpu *s, size_t value)
+{
+    union ofs out;
+    if (s->shape.ofs == WEFT_OFS64)
+        out.i64 = (cl_long)value;
+    else
+        out.i32 = (cl_int)value;
+    return out;
+}
+#define OFS_ARG(s, x)                                                                                                  \
+    {                                                                                                                  \
+        weft_ofs_bytes((s)->shape.ofs), &(x)                                                                           \
+    }
+
+// Count bins of (col >> shift) & mask, scan, find the offsets of bins in `bucket_ofs`.
+static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr, cl_mem col,
+                      cl_mem bucket_ofs, cl_uint shift, cl_uint mask, cl_uint nbins)
+{
+    union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), part = ofs_value(s, s->l.part),
+              chunk = ofs_value(s, s->l.chunk);
+    cl_int m = (cl_int)s->shape.m;
+    cl_uint rows = (cl_uint)s->l.parts;
+    WEFT__LAUNCH(stream, kernel, &count_spec, s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
+                 WEFT__ARG(col), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz), OFS_ARG(s, part), WEFT__ARG(shift),
+                 WEFT__ARG(mask), WEFT__ARG(nbins));
+    WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
+                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins));
+    WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
+                 WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
+                 OFS_ARG(s, chunk), WEFT__ARG(nbins));
+}
+
+static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr,
+                          cl_mem rows, cl_mem col, cl_mem val, cl_mem bucket_ofs, cl_mem key_out, cl_mem row_out,
+                          cl_mem val_out, cl_uint shift, cl_uint mask, cl_uint key_mask, cl_uint nbins)
+{
+    union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), part = ofs_value(s, s->l.part);
+    cl_int m = (cl_int)s->shape.m;
+    WEFT__LAUNCH(stream, kernel, &partition_spec, s->l.parts, (size_t)s->wg, WEFT__ARG(row_ptr), WEFT__ARG(rows),
+                 WEFT__ARG(col), WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(key_out),
+                 WEFT__ARG(row_out), WEFT__ARG(val_out), WEFT__ARG(m), OFS_ARG(s, nnz), OFS_ARG(s, part),
+                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(key_mask), WEFT__ARG(nbins));
+}
+
+static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
+{
+    const struct layout *l = &s->l;
+    union ofs chunk = ofs_value(s, l->chunk);
+    cl_long n = s->shape.n;
+    cl_uint shift = l->low_bits, nbuckets = l->nbuckets, ncols = l->ncols;
+    if (l->large_buckets) {
+        size_t groups = (size_t)s->units * 8;
+        WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks), COUNT_WG,
+                     WEFT__ARG(s->key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first), WEFT__ARG(s->large_table),
+                     OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(ncols));
+        WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, COUNT_WG, WEFT__ARG(s->large_table),
+                     WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_total),
+                     WEFT__ARG(ncols));
+    }
+    size_t chunks = l->nbuckets + (size_t)s->shape.nnz / l->chunk;
+    WEFT__LAUNCH(stream, s->bucket, &bucket_spec, weft__groups(chunks, (size_t)s->wg), (size_t)s->wg, WEFT__ARG(s->key),
+                 WEFT__ARG(s->row), WEFT__ARG(s->val), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first),
+                 WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table),
+                 WEFT__ARG(s->large_total), WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col),
+                 WEFT__ARG(at->val), WEFT__ARG(n), OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift),
+                 WEFT__ARG(ncols));
+}
+
+static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
+                       const struct weft_device_csr *at)
+{
+    struct scan_gpu *s = state;
+    const struct layout *l = &s->l;
+    cl_uint all = 0xffffffffu, high = l->mid_bits + l->low_bits;
+    cl_mem rows = s->shape.rows_given ? a->row_ptr : s->row_at;
+    if (l->passes == 1) {
+        count_run(s, stream, s->count, a->row_ptr, a->col, at->row_ptr, 0, all, l->nbuckets);
+        partition_run(s, stream, s->first, a->row_ptr, rows, a->col, a->val, at->row_ptr, NULL, at->col, at->val, 0,
+                      all, 0, l->nbuckets);
+    } else if (l->passes == 2) {
+        count_run(s, stream, s->count, a->row_ptr, a->col, s->bucket_ofs, high, all, l->nbuckets);
+        partition_run(s, stream, s->first, a->row_ptr, rows, a->col, a->val, s->bucket_ofs, s->key, s->row, s->val,
+                      high, all, l->ncols - 1, l->nbuckets);
+        buckets_run(s, stream, at);
+    } else {
+        cl_uint low = l->low_bins - 1;
+        count_run(s, stream, s->count, a->row_ptr, a->col, s->bucket_ofs, 0, low, l->low_bins);
+        partition_run(s, stream, s->first, a->row_ptr, rows, a->col, a->val, s->bucket_ofs, s->col, at->col, at->val, 0,
+                      low, all, l->low_bins);
+        count_run(s, stream, s->count_given, NULL, s->col, s->bucket_ofs, high, all, l->nbuckets);
+        partition_run(s, stream, s->second, NULL, at->col, s->col, at->val, s->bucket_ofs, s->key, s->row, s->val, high,
+                      all, all, l->nbuckets);
+        buckets_run(s, stream, at);
+        union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
+        cl_long n = s->shape.n;
+        WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec, weft__groups(weft__ceil_div((size_t)n + 1, COUNT_WG), COUNT_WG),
+                     COUNT_WG, WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(n), OFS_ARG(s, nnz));
+    }
+    return stream->status;
+}
+
+void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
+{
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+        struct scan_gpu s = {.wg = 256, .l = {.bins = 1024, .span = 512, .key_bits = 16}};
+        s.shape.ofs = (enum weft_ofs)ofs;
+        for (int given = 0; given < 2; given++) {
+            const struct weft__kernel_spec *specs[] = {&count_spec,        &vertical_spec,        &offsets_spec,
+                                                       &bucket_count_spec, &bucket_vertical_spec, &col_ptr_spec};
+            for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+                struct weft__variant v = {.spec = specs[i], .schedule = WEFT_SCHEDULE_GPU};
+                s.l.key_bits = given ? 32 : 16;
+                define_count(&v.defines, &s, given);
+                fn(arg, &v);
+            }
+        }
+        for (int passes = 1; passes <= 3; passes++)
+            for (int special = 0; special < 3; special++) // plain, rows given, positions
+                for (int t = 0; t < 3; t++)
+                    for (int what = FIRST; what <= BUCKET; what++) {
+                        if ((special && (t || what != FIRST)) || (what == SECOND && passes != 3) ||
+                            (what == BUCKET && passes == 1))
+                            continue;
+                        struct weft__variant v = {.spec = what == BUCKET ? &bucket_spec : &partition_spec,
+                                                  .schedule = WEFT_SCHEDULE_GPU};
+                        s.shape.type = types[t];
+                        s.shape.rows_given = special == 1;
+                        s.shape.val_positions = special == 2;
+                        s.l.passes = passes;
+                        s.l.key_bits = passes == 3 ? 32 : 16;
+                        s.l.span = types[t] == WEFT_F64 ? 256 : 512;
+                        define_scatter(&v.defines, &s, (enum scatter)what);
+                        fn(arg, &v);
+                    }
+    }
+}
+
+const struct weft__transpose_method weft__transpose_scan_gpu = {"scan", plan, create, run, destroy};
