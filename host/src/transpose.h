@@ -4,6 +4,7 @@
 #define WEFT_SRC_TRANSPOSE_H
 
 #include "program.h"
+#include "variants.h"
 #include <weft/transpose.h>
 
 struct weft__transpose_shape {
@@ -31,5 +32,38 @@ struct weft__transpose_method {
 
 extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__transpose_scan_cpu,
     weft__transpose_merge_gpu, weft__transpose_merge_cpu;
+
+// Errors: WEFT_EINVAL sizes, type, ofs; WEFT_ERANGE nnz too large for ofs.
+weft_status weft__shape_check(struct weft_context *ctx, const struct weft__transpose_shape *shape);
+// A queue in order for a function that blocks, and copies of `bytes` bytes (0: nothing to do) that block.
+weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx);
+void weft__queue_release(cl_command_queue *queue); // and null; accepts NULL
+weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes);
+weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes);
+
+// Workspace and object of any shape, where the public functions make plain CSR ones.
+weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
+                                 const struct weft__transpose_shape *shape, const struct weft_transpose_params *params);
+weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
+                                   const struct weft__transpose_shape *shape,
+                                   const struct weft_transpose_params *params);
+
+// Bits that hold 0 .. count-1.
+static inline uint32_t weft__bits_for(int64_t count)
+{
+    uint32_t bits = 0;
+    while (((int64_t)1 << bits) < count)
+        bits++;
+    return bits;
+}
+
+// What the CPU methods share.
+// Check params, give `groups` its default; bits may be 0 .. most_bits.
+weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                                       struct weft_transpose_params *params, int most_bits);
+void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape);
+// Every set of defines for one kernel.
+void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec);
+weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants, weft__gather_variants;
 
 #endif

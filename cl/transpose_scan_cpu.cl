@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScanTrans on a CPU: A^T of an m x n CSR or COO matrix, in one of two forms that a probe of the columns chooses between:
+// (direct) a row of n counters per chunk of entries, summed down and across, then each entry goes to its place;
+// (blocks) the entries are first parted by blocks of columns, so that the random access of the same steps stays inside
+// one block, which fits the cache.
+// Source:  Wang et al., ICS 2016, section 3.1. Direct is that method without its array `intra`: counters that advance
+//          give the same ranks. Blocks adds the parting.
+// Mapping: 1-D, work-groups of one work-item. count, scatter, block_count, block_scatter: item c owns chunk c of the
+//          entries, [nnz*c/chunks, nnz*(c+1)/chunks). sums, columns: item r owns range r of the columns. block_finish:
+//          item b owns block b, columns b*2^shift ... probe, block_scan: one item.
+// Local:   none.
+// Needs:   WEFT_WG 1; row_ptr[m] == nnz > 0, columns in 0 .. n-1, m, n > 0.
+// Gives:   every element of out_ptr, out_row, out_val.
+// Order:   entries of a column stay in input order; exact.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size, 1"
+#endif
+#if WEFT_WG != 1
+#error "WEFT_WG is 1"
+#endif
+#ifndef WEFT_VAL_BITS
+#error "WEFT_VAL_BITS: 0, 32 or 64, width of a value"
+#endif
+
+// What mode[0] holds.
+#define DIRECT 0u
+#define BLOCKS 1u
+#define PROBE  2u // only as argument `wanted`: look at the columns
+
+#define WINDOWS       32   // places where the probe looks
+#define WINDOW        2048 // entries it looks at in each
+#define RECENT        512  // lines of counters it takes for cached
+#define SAMPLE_BLOCKS 512
+
+// First entry of part i of `parts`; (nnz / parts) * i alone would leave the remainder to the last.
+inline ofs_t part_first(long nnz, long parts, long i)
+{
+    return (ofs_t)(nnz / parts * i + min(i, nnz % parts));
+}
+
+// Decide between the forms. Direct suffers when counters and output lines are rarely in cache; blocks when one block
+// holds so many entries that `units` compute units cannot share the work.
+WEFT_KERNEL void cpu_probe(__global const idx_t *restrict col, __global uint *restrict mode, long nnz, uint wanted,
+                           uint sample_shift, uint units)
+{
+    if (wanted != PROBE) {
+        mode[0] = wanted;
+        return;
+    }
+    uint recent[RECENT], block[SAMPLE_BLOCKS];
+    uint missed = 0u, seen = 0u, largest = 0u;
+    for (uint i = 0; i < SAMPLE_BLOCKS; i++)
+        block[i] = 0u;
+    for (uint w = 0; w < WINDOWS; w++) {
+        ofs_t first = part_first(nnz, WINDOWS, w), last = min((ofs_t)nnz, first + WINDOW);
+        for (uint i = 0; i < RECENT; i++)
+            recent[i] = 0xffffffffu;
+        for (ofs_t p = first; p < last; p++) {
+            uint line = (uint)col[p] >> 4, slot = line % RECENT;
+            missed += recent[slot] != line ? 1u : 0u;
+            recent[slot] = line;
+            block[(uint)col[p] >> sample_shift]++;
+        }
+        seen += (uint)(last - first);
+    }
+    for (uint i = 0; i < SAMPLE_BLOCKS; i++)
+        largest = max(largest, block[i]);
+    mode[0] = missed > seen / 2 && (ulong)largest * units < (ulong)seen + seen / 2 ? BLOCKS : DIRECT;
+}
+
+// table[c*n + j] = entries of chunk c in column j.
+WEFT_KERNEL void cpu_count(__global const uint *restrict mode, __global const idx_t *restrict col,
+                           __global ofs_t *restrict table, idx_t n, long nnz)
+{
+    if (mode[0] != DIRECT)
+        return;
+    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
+    ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
+    __global ofs_t *restrict count = table + (size_t)c * (size_t)n;
+    for (idx_t j = 0; j < n; j++)
+        count[j] = 0;
+    for (ofs_t p = first; p < last; p++)
+        count[col[p]]++;
+}
+
+// sum[r] = entries in range r of the columns.
+WEFT_KERNEL void cpu_sums(__global const uint *restrict mode, __global const ofs_t *restrict table,
+                          __global ofs_t *restrict sum, idx_t n, uint chunks)
+{
+    if (mode[0] != DIRECT)
+        return;
+    long r = (long)get_global_id(0), ranges = (long)get_global_size(0);
+    idx_t first = (idx_t)(n * r / ranges), last = (idx_t)(n * (r + 1) / ranges);
+    ofs_t all = 0;
+    for (uint c = 0; c < chunks; c++) {
+        __global const ofs_t *restrict count = table + (size_t)c * (size_t)n;
+        for (idx_t j = first; j < last; j++)
+            all += count[j];
+    }
+    sum[r] = all;
+}
+
+// Counts become positions: table[c*n + j] = where the first entry of chunk c in column j goes; out_ptr (size n+1).
+WEFT_KERNEL void cpu_columns(__global const uint *restrict mode, __global ofs_t *restrict table,
+                             __global const ofs_t *restrict sum, __global ofs_t *restrict out_ptr, idx_t n, long nnz,
+                             uint chunks)
+{
+    if (mode[0] != DIRECT)
+        return;
+    long r = (long)get_global_id(0), ranges = (long)get_global_size(0);
+    idx_t first = (idx_t)(n * r / ranges), last = (idx_t)(n * (r + 1) / ranges);
+    ofs_t at = 0;
+    for (long i = 0; i < r; i++)
+        at += sum[i];
+    for (idx_t j = first; j < last; j++) {
+        out_ptr[j] = at;
+        for (uint c = 0; c < chunks; c++) {
+            __global ofs_t *count = table + (size_t)c * (size_t)n + j;
+            ofs_t here = *count;
+            *count = at;
+            at += here;
+        }
+    }
+    if (r == ranges - 1)
+        out_ptr[n] = (ofs_t)nnz;
+}
+
+// Value of entry p.
+inline bits_t val_of(__global const bits_t *restrict val, ofs_t p)
+{
+#if defined(WEFT_VAL_POSITIONS)
+    return (bits_t)p;
+#elif WEFT_VAL_BITS
+    return val[p];
+#else
+    return 0;
+#endif
+}
+
+inline void entry_put(__global idx_t *restrict out_row, __global bits_t *restrict out_val, ofs_t to, idx_t row,
+                      bits_t v)
+{
+    out_row[to] = row;
+#if WEFT_VAL_BITS
+    out_val[to] = v;
+#endif
+}
+
+// Move the entries of each chunk, row by row; with row indices given, entry by entry.
+WEFT_KERNEL void cpu_scatter(__global const uint *restrict mode, __global const ofs_t *restrict row_ptr,
+                             __global const idx_t *restrict row, __global const idx_t *restrict col,
+                             __global const bits_t *restrict val, __global ofs_t *restrict table,
+                             __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t m, idx_t n,
+                             long nnz)
+{
+    if (mode[0] != DIRECT)
+        return;
+    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
+    ofs_t p = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
+    __global ofs_t *restrict next = table + (size_t)c * (size_t)n;
+#ifdef WEFT_ROWS_GIVEN
+    for (; p < last; p++)
+        entry_put(out_row, out_val, next[col[p]]++, row[p], val_of(val, p));
+#else
+    if (p < last)
+        for (idx_t i = row_of(row_ptr, 0, m, p); p < last; i++)
+            for (ofs_t end = min(last, row_ptr[i + 1]); p < end; p++)
+                entry_put(out_row, out_val, next[col[p]]++, i, val_of(val, p));
+#endif
+}
+
+// table[c*blocks + b] = entries of chunk c in block b.
+WEFT_KERNEL void cpu_block_count(__global const uint *restrict mode, __global const idx_t *restrict col,
+                                 __global ofs_t *restrict table, long nnz, uint shift, uint blocks)
+{
+    if (mode[0] != BLOCKS)
+        return;
+    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
+    ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
+    __global ofs_t *restrict count = table + (size_t)c * blocks;
+    for (uint b = 0; b < blocks; b++)
+        count[b] = 0;
+    for (ofs_t p = first; p < last; p++)
+        count[(uint)col[p] >> shift]++;
+}
+
+// Counts become positions, as cpu_columns does; block_ptr (size blocks+1).
+WEFT_KERNEL void cpu_block_scan(__global const uint *restrict mode, __global ofs_t *restrict table,
+                                __global ofs_t *restrict block_ptr, uint blocks, uint chunks)
+{
+    if (mode[0] != BLOCKS)
+        return;
+    ofs_t at = 0;
+    for (uint b = 0; b < blocks; b++) {
+        block_ptr[b] = at;
+        for (uint c = 0; c < chunks; c++) {
+            ofs_t here = table[(size_t)c * blocks + b];
+            table[(size_t)c * blocks + b] = at;
+            at += here;
+        }
+    }
+    block_ptr[blocks] = at;
+}
+
+// Part the entries by blocks: mid_col, mid_row, mid_val (size nnz each).
+WEFT_KERNEL void cpu_block_scatter(__global const uint *restrict mode, __global const ofs_t *restrict row_ptr,
+                                   __global const idx_t *restrict row, __global const idx_t *restrict col,
+                                   __global const bits_t *restrict val, __global ofs_t *restrict table,
+                                   __global idx_t *restrict mid_col, __global idx_t *restrict mid_row,
+                                   __global bits_t *restrict mid_val, idx_t m, long nnz, uint shift, uint blocks)
+{
+    if (mode[0] != BLOCKS)
+        return;
+    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
+    ofs_t p = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
+    __global ofs_t *restrict next = table + (size_t)c * blocks;
+#ifdef WEFT_ROWS_GIVEN
+    for (; p < last; p++) {
+        idx_t j = col[p];
+        ofs_t to = next[(uint)j >> shift]++;
+        mid_col[to] = j;
+        entry_put(mid_row, mid_val, to, row[p], val_of(val, p));
+    }
+#else
+    if (p < last)
+        for (idx_t i = row_of(row_ptr, 0, m, p); p < last; i++)
+            for (ofs_t end = min(last, row_ptr[i + 1]); p < end; p++) {
+                idx_t j = col[p];
+                ofs_t to = next[(uint)j >> shift]++;
+                mid_col[to] = j;
+                entry_put(mid_row, mid_val, to, i, val_of(val, p));
+            }
+#endif
+}
+
+// Order each block by column. Its part of out_ptr serves as its counters: they advance from the first place of a
+// column to the first of the next, so moving them up by one gives the pointers back.
+WEFT_KERNEL void cpu_block_finish(__global const uint *restrict mode, __global const ofs_t *restrict block_ptr,
+                                  __global const idx_t *restrict mid_col, __global const idx_t *restrict mid_row,
+                                  __global const bits_t *restrict mid_val, __global ofs_t *restrict out_ptr,
+                                  __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t n,
+                                  uint shift, uint blocks)
+{
+    if (mode[0] != BLOCKS)
+        return;
+    uint b = (uint)get_global_id(0);
+    ofs_t first = block_ptr[b], last = block_ptr[b + 1], at = first;
+    long col_first = (long)b << shift, width = min((long)n - col_first, 1L << shift);
+    __global ofs_t *restrict next = out_ptr + col_first;
+    for (long j = 0; j < width; j++)
+        next[j] = 0;
+    for (ofs_t p = first; p < last; p++)
+        next[mid_col[p] - col_first]++;
+    for (long j = 0; j < width; j++) {
+        ofs_t here = next[j];
+        next[j] = at;
+        at += here;
+    }
+    for (ofs_t p = first; p < last; p++) {
+        ofs_t to = next[mid_col[p] - col_first]++;
+#if WEFT_VAL_BITS
+        bits_t v = mid_val[p];
+#else
+        bits_t v = 0;
+#endif
+        entry_put(out_row, out_val, to, mid_row[p], v);
+    }
+    for (long j = width - 1; j > 0; j--)
+        next[j] = next[j - 1];
+    next[0] = first;
+    if (b == blocks - 1)
+        out_ptr[n] = last;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScanTrans on a CPU: direct, or by blocks of columns; cl/transpose_scan_cpu.cl describes both. Which one pays depends
+// on where the columns of the matrix lie, so a probe on the device decides, unless the shape leaves no choice.
+#include "transpose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FILE_NAME "transpose_scan_cpu.cl"
+
+// Columns from which blocks can pay (2^17 counters and as many open lines of output overflow a cache of 1 or 2 MiB),
+// and block bits; docs/transpose.md has the measurement.
+#define BLOCKS_PAY 131072
+#define BLOCK_BITS 9
+
+enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
+
+enum { PROBE_KERNEL, COUNT, SUMS, COLUMNS, SCATTER, BLOCK_COUNT, BLOCK_SCAN, BLOCK_SCATTER, BLOCK_FINISH, NKERNELS };
+static const struct weft__kernel_spec specs[NKERNELS] = {
+    [PROBE_KERNEL] = {"cpu_probe", FILE_NAME, "col mode nnz wanted sample_shift units"},
+    [COUNT] = {"cpu_count", FILE_NAME, "mode col table n nnz"},
+    [SUMS] = {"cpu_sums", FILE_NAME, "mode table sum n chunks"},
+    [COLUMNS] = {"cpu_columns", FILE_NAME, "mode table sum out_ptr n nnz chunks"},
+    [SCATTER] = {"cpu_scatter", FILE_NAME, "mode row_ptr row col val table out_row out_val m n nnz"},
+    [BLOCK_COUNT] = {"cpu_block_count", FILE_NAME, "mode col table nnz shift blocks"},
+    [BLOCK_SCAN] = {"cpu_block_scan", FILE_NAME, "mode table block_ptr blocks chunks"},
+    [BLOCK_SCATTER] = {"cpu_block_scatter", FILE_NAME,
+                       "mode row_ptr row col val table mid_col mid_row mid_val m nnz shift blocks"},
+    [BLOCK_FINISH] = {"cpu_block_finish", FILE_NAME,
+                      "mode block_ptr mid_col mid_row mid_val out_ptr out_row out_val n shift blocks"},
+};
+
+struct layout {
+    enum mode mode;
+    uint32_t chunks, ranges; // of entries, of columns
+    uint32_t shift, blocks;  // columns of a block: 2^shift
+    uint32_t sample_shift;   // the same for the sample of the probe
+    size_t table, sums;      // counters
+    size_t mid;              // entries kept between the two steps of blocks
+};
+
+struct scan_cpu {
+    struct weft__transpose_shape shape;
+    struct layout l;
+    int units;
+    cl_kernel kernels[NKERNELS];
+    cl_mem mode, table, sums, mid_col, mid_row, mid_val;
+};
+
+static void layout_make(struct layout *l, const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                        const struct weft_transpose_params *p)
+{
+    size_t n = (size_t)shape->n, nnz = (size_t)shape->nnz;
+    uint32_t n_bits = weft__bits_for(shape->n), bits = p->bits ? (uint32_t)p->bits : BLOCK_BITS;
+    *l = (struct layout){.chunks = (uint32_t)p->groups, .ranges = (uint32_t)weft__min((size_t)p->groups, n)};
+    l->sample_shift = n_bits > BLOCK_BITS ? n_bits - BLOCK_BITS : 0;
+    l->shift = n_bits > bits ? n_bits - bits : 0;
+    l->blocks = (uint32_t)(((n - 1) >> l->shift) + 1);
+    int table_is_small = weft__mul(l->chunks, n) <= weft__add(nnz, BLOCKS_PAY);
+    if (p->bits)
+        l->mode = bits >= n_bits ? DIRECT : BLOCKS;
+    else if (!table_is_small)
+        l->mode = BLOCKS;
+    else
+        l->mode = n > BLOCKS_PAY && ctx->device.compute_units > 0 ? PROBE : DIRECT;
+    l->table = l->mode == BLOCKS ? (size_t)l->chunks * l->blocks
+                                 : weft__max(weft__mul(l->chunks, n), (size_t)l->chunks * l->blocks);
+    l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);
+    l->mid = l->mode == DIRECT ? 0 : nnz;
+}
+
+static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                        struct weft_transpose_info *info)
+{
+    struct weft_transpose_params *p = &info->params;
+    weft_status status = weft__transpose_cpu_params(ctx, shape, p, 31);
+    if (status)
+        return status;
+    struct layout l;
+    layout_make(&l, ctx, shape, p);
+    size_t ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
+    info->passes = l.mode == DIRECT ? 1 : 2;
+    info->workspace_bytes = weft__add(weft__mul(weft__add(l.table, l.sums), ofs), weft__mul(l.mid, 8 + val) + 4);
+    static const char *const why[] = {"direct: the counters of all columns are few or asked for",
+                                      "by blocks of columns: asked for, or more counters than entries",
+                                      "direct or by blocks of columns, as a probe of the columns decides"};
+    snprintf(info->why, sizeof info->why, "scan, CPU schedule, %u chunks, %s", l.chunks, why[l.mode]);
+    return WEFT_OK;
+}
+
+static void destroy(void **state)
+{
+    struct scan_cpu *s = *state;
+    if (!s)
+        return;
+    for (int i = 0; i < NKERNELS; i++)
+        weft__kernel_release(&s->kernels[i]);
+    cl_mem *buffers[] = {&s->mode, &s->table, &s->sums, &s->mid_col, &s->mid_row, &s->mid_val};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        weft__buffer_release(buffers[i]);
+    free(s);
+    *state = NULL;
+}
+
+static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                          const struct weft_transpose_info *info)
+{
+    struct scan_cpu *s = calloc(1, sizeof *s);
+    *state = s;
+    if (!s)
+        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
+    s->shape = *shape;
+    s->units = ctx->device.compute_units;
+    layout_make(&s->l, ctx, shape, &info->params);
+    struct weft__defines d = {0};
+    weft__transpose_cpu_defines(&d, shape);
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < NKERNELS && !status; i++)
+        if (i == PROBE_KERNEL || s->l.mode == PROBE || (s->l.mode == DIRECT) == (i < BLOCK_COUNT))
+            status = weft__kernel_create(&s->kernels[i], ctx, &specs[i], &d);
+    size_t ofs = weft_ofs_bytes(shape->ofs);
+    if (!status)
+        status = weft__buffer_create(&s->mode, ctx, 4, "mode of a transposition");
+    if (!status)
+        status = weft__buffer_create(&s->table, ctx, weft__mul(s->l.table, ofs), "table of counters");
+    if (!status)
+        status = weft__buffer_create(&s->sums, ctx, s->l.sums * ofs, "sums of counters");
+    if (!status && s->l.mid)
+        status = weft__buffer_create(&s->mid_col, ctx, weft__mul(s->l.mid, 4), "columns in blocks");
+    if (!status && s->l.mid)
+        status = weft__buffer_create(&s->mid_row, ctx, weft__mul(s->l.mid, 4), "rows in blocks");
+    if (!status && s->l.mid && shape->type != WEFT_PATTERN)
+        status = weft__buffer_create(&s->mid_val, ctx, weft__mul(s->l.mid, weft_type_bytes(shape->type)),
+                                     "values in blocks");
+    if (status)
+        destroy(state);
+    return status;
+}
+
+static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
+                       const struct weft_device_csr *at)
+{
+    struct scan_cpu *s = state;
+    const struct layout *l = &s->l;
+    cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
+    cl_long nnz = s->shape.nnz;
+    cl_uint wanted = l->mode, units = (cl_uint)s->units, chunks = l->chunks, shift = l->shift, blocks = l->blocks,
+            sample_shift = l->sample_shift;
+    cl_mem row_ptr = s->shape.rows_given ? NULL : a->row_ptr, row = s->shape.rows_given ? a->row_ptr : NULL;
+    WEFT__LAUNCH(stream, s->kernels[PROBE_KERNEL], &specs[PROBE_KERNEL], 1, 1, WEFT__ARG(a->col), WEFT__ARG(s->mode),
+                 WEFT__ARG(nnz), WEFT__ARG(wanted), WEFT__ARG(sample_shift), WEFT__ARG(units));
+    if (l->mode != BLOCKS) {
+        WEFT__LAUNCH(stream, s->kernels[COUNT], &specs[COUNT], chunks, 1, WEFT__ARG(s->mode), WEFT__ARG(a->col),
+                     WEFT__ARG(s->table), WEFT__ARG(n), WEFT__ARG(nnz));
+        WEFT__LAUNCH(stream, s->kernels[SUMS], &specs[SUMS], l->ranges, 1, WEFT__ARG(s->mode), WEFT__ARG(s->table),
+                     WEFT__ARG(s->sums), WEFT__ARG(n), WEFT__ARG(chunks));
+        WEFT__LAUNCH(stream, s->kernels[COLUMNS], &specs[COLUMNS], l->ranges, 1, WEFT__ARG(s->mode),
+                     WEFT__ARG(s->table), WEFT__ARG(s->sums), WEFT__ARG(at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz),
+                     WEFT__ARG(chunks));
+        WEFT__LAUNCH(stream, s->kernels[SCATTER], &specs[SCATTER], chunks, 1, WEFT__ARG(s->mode), WEFT__ARG(row_ptr),
+                     WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(s->table), WEFT__ARG(at->col),
+                     WEFT__ARG(at->val), WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(nnz));
+    }
+    if (l->mode != DIRECT) {
+        WEFT__LAUNCH(stream, s->kernels[BLOCK_COUNT], &specs[BLOCK_COUNT], chunks, 1, WEFT__ARG(s->mode),
+                     WEFT__ARG(a->col), WEFT__ARG(s->table), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
+        WEFT__LAUNCH(stream, s->kernels[BLOCK_SCAN], &specs[BLOCK_SCAN], 1, 1, WEFT__ARG(s->mode), WEFT__ARG(s->table),
+                     WEFT__ARG(s->sums), WEFT__ARG(blocks), WEFT__ARG(chunks));
+        WEFT__LAUNCH(stream, s->kernels[BLOCK_SCATTER], &specs[BLOCK_SCATTER], chunks, 1, WEFT__ARG(s->mode),
+                     WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(s->table),
+                     WEFT__ARG(s->mid_col), WEFT__ARG(s->mid_row), WEFT__ARG(s->mid_val), WEFT__ARG(m), WEFT__ARG(nnz),
+                     WEFT__ARG(shift), WEFT__ARG(blocks));
+        WEFT__LAUNCH(stream, s->kernels[BLOCK_FINISH], &specs[BLOCK_FINISH], blocks, 1, WEFT__ARG(s->mode),
+                     WEFT__ARG(s->sums), WEFT__ARG(s->mid_col), WEFT__ARG(s->mid_row), WEFT__ARG(s->mid_val),
+                     WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n), WEFT__ARG(shift),
+                     WEFT__ARG(blocks));
+    }
+    return stream->status;
+}
+
+void weft__transpose_scan_cpu_variants(weft__variant_fn *fn, void *arg)
+{
+    for (int i = 0; i < NKERNELS; i++)
+        weft__transpose_cpu_variants(fn, arg, &specs[i]);
+}
+
+const struct weft__transpose_method weft__transpose_scan_cpu = {"scan", plan, create, run, destroy};
