@@ -15,7 +15,7 @@
 #include <weft/generate.h>
 #include <weft/mtx.h>
 
-const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_copy, NULL};
+const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_spmv, &bench_copy, NULL};
 
 struct device_slot {
     struct bench_device device;
