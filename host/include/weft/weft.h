@@ -6,7 +6,9 @@
 #include <weft/context.h>
 #include <weft/device.h>
 #include <weft/generate.h>
+#include <weft/key.h>
 #include <weft/matrix.h>
+#include <weft/merge.h>
 #include <weft/mtx.h>
 #include <weft/status.h>
 #include <weft/transpose.h>

@@ -3,6 +3,7 @@
 #ifndef WEFT_REF_H
 #define WEFT_REF_H
 
+#include <weft/key.h>
 #include <weft/matrix.h>
 
 // A^T of A: row pointers of A^T from a count of columns, then one stable pass over the entries in row order.
@@ -10,5 +11,12 @@
 weft_status weft__ref_transpose(struct weft_csr *out, const struct weft_csr *a);
 // The same into arrays that are there (out allocated n x m, nnz); `next` is scratch of n offsets.
 void weft__ref_transpose_into(struct weft_csr *out, const struct weft_csr *a, void *next);
+
+// Merge of the sorted arrays a (na) and b (nb), stable, left first; payloads of payload_bytes (0: none) go with the keys.
+void weft__ref_merge(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *a, const void *a_val,
+                     int64_t na, const void *b, const void *b_val, int64_t nb);
+// The same for all pairs of neighbouring sorted blocks of `block` elements; a block without neighbour is copied.
+void weft__ref_merge_blocks(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *in,
+                            const void *in_val, int64_t n, int64_t block);
 
 #endif
