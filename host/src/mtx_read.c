@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Method: one thread reads (and inflates) the text in blocks of whole lines; each block is parsed by whichever
-// thread is free, into arrays of its own; the arrays of all blocks, in order, become the matrix. Nothing is sized by
+// Method: one thread at a time reads (and inflates) a block of whole lines; each block is parsed by whichever thread
+// is free, into arrays of its own; the arrays of all blocks, in order, become the matrix. Nothing is sized by
 // what the file claims, only by what it holds, until both agree. Errors stay in their blocks, and the first in the
 // order of the file is reported, so that messages do not depend on threads.
 #include "csr_build.h"
@@ -9,7 +9,7 @@
 #include "threads.h"
 
 #include <locale.h>
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,9 +33,13 @@ struct reader {
     struct weft__mtx_block **blocks;
     size_t block_count, block_room;
     struct weft_error tail; // why reading ended early, after the last block
-    atomic_int waiting;     // blocks handed out and not yet parsed
-    atomic_int stop;        // an error is known: read no more
-    atomic_llong entries;   // found so far
+    // Shared by the threads, under `lock`; block_count and blocks too.
+    pthread_mutex_t lock;
+    pthread_cond_t change; // a block was read, or none will follow
+    size_t taken;          // blocks given to a thread for parsing
+    int reading;           // a thread reads the next block
+    int done;              // no block will follow
+    int64_t entries;       // found so far
 };
 
 static weft_status fail_at(const struct reader *r, int64_t line, weft_status status, const char *text,
@@ -150,48 +154,71 @@ static weft_status header_read(struct reader *r, struct weft__mtx_block **rest, 
 
 // ---- entries ---------------------------------------------------------------------------------------------------
 
-static void block_parse(struct reader *r, struct weft__mtx_block *block)
-{
-    weft__mtx_block_parse(block, &r->format);
-    int64_t before = atomic_fetch_add(&r->entries, block->entries);
-    if (block->status || before + block->entries > r->info.stored)
-        atomic_store(&r->stop, 1);
-    atomic_fetch_sub(&r->waiting, 1);
-}
-
-static int block_keep(struct reader *r, struct weft__mtx_block *block)
+// Take over a block that was read; r->lock is held.
+static void block_keep(struct reader *r, struct weft__mtx_block *block)
 {
     if (r->block_count == r->block_room) {
         size_t room = r->block_room * 2 + 16;
         void *blocks = realloc(r->blocks, room * sizeof *r->blocks);
-        if (!blocks)
-            return 0;
+        if (!blocks) {
+            weft__mtx_block_free(block);
+            weft__error(&r->tail, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
+            r->done = 1;
+            return;
+        }
         r->blocks = blocks;
         r->block_room = room;
     }
     r->blocks[r->block_count++] = block;
-    return 1;
 }
 
-// Read on from `block` and have everything parsed. When enough blocks wait, the reading thread parses too.
-static void blocks_read(struct reader *r, struct weft__mtx_block *block, int threads)
+// What each thread does until all blocks are parsed: read the next block if nobody does and few enough wait, else
+// parse one, else sleep (a thread that spins would slow the one that inflates).
+static void blocks_work(struct reader *r, size_t few)
 {
-    while (block && !atomic_load(&r->stop)) {
-        if (!block_keep(r, block)) {
-            weft__error(&r->tail, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
+    pthread_mutex_lock(&r->lock);
+    for (;;) {
+        size_t ready = r->block_count - r->taken;
+        if (!r->reading && !r->done && ready < few) {
+            struct weft__mtx_block *block;
+            r->reading = 1;
+            pthread_mutex_unlock(&r->lock);
+            weft_status status = block_next(r, &block, &r->tail);
+            if (r->params.progress)
+                r->params.progress(r->params.progress_arg, r->stream->done_bytes, r->stream->total_bytes);
+            pthread_mutex_lock(&r->lock);
+            r->reading = 0;
+            if (status || !block)
+                r->done = 1;
+            else
+                block_keep(r, block);
+            pthread_cond_broadcast(&r->change);
+        } else if (ready) {
+            struct weft__mtx_block *block = r->blocks[r->taken++];
+            pthread_mutex_unlock(&r->lock);
+            weft__mtx_block_parse(block, &r->format);
+            pthread_mutex_lock(&r->lock);
+            r->entries += block->entries;
+            if (block->status || r->entries > r->info.stored) // an error: what is read is parsed, no more is read
+                r->done = 1;
+        } else if (r->reading || !r->done) {
+            pthread_cond_wait(&r->change, &r->lock);
+        } else {
             break;
         }
-        int deferred = atomic_fetch_add(&r->waiting, 1) < 4 * threads && threads > 1;
-        (void)deferred;
-#pragma omp task firstprivate(block) if (deferred)
-        block_parse(r, block);
-        block = NULL;
-        if (r->params.progress)
-            r->params.progress(r->params.progress_arg, r->stream->done_bytes, r->stream->total_bytes);
-        if (block_next(r, &block, &r->tail))
-            break;
     }
-    weft__mtx_block_free(block);
+    pthread_cond_broadcast(&r->change);
+    pthread_mutex_unlock(&r->lock);
+}
+
+// Read on after `first` and have everything parsed.
+static void blocks_read(struct reader *r, struct weft__mtx_block *first)
+{
+    int threads = r->ended ? 1 : weft__threads(r->params.threads);
+    size_t few = threads > 1 ? 4 * (size_t)threads : 1;
+    block_keep(r, first);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+    blocks_work(r, few);
 }
 
 // The first thing wrong in the order of the file.
@@ -335,14 +362,7 @@ static weft_status read_all(struct reader *r, struct weft_csr *out, struct weft_
                                           .type = r->params.type,
                                           .powers = &r->powers,
                                           .locale = r->locale};
-    int threads = r->ended ? 1 : weft__threads(r->params.threads);
-    if (threads == 1) {
-        blocks_read(r, block, 1);
-    } else {
-#pragma omp parallel num_threads(threads)
-#pragma omp master
-        blocks_read(r, block, threads);
-    }
+    blocks_read(r, block);
     status = blocks_check(r, err);
     return status ? status : matrix_build(r, out, err);
 }
@@ -365,6 +385,8 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
         r->stream = stream;
         r->params = *params;
         r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+        pthread_mutex_init(&r->lock, NULL);
+        pthread_cond_init(&r->change, NULL);
         r->block_bytes = block_bytes ? block_bytes : WEFT__MTX_BLOCK;
         if (stream->text_bytes && stream->text_bytes < r->block_bytes)
             r->block_bytes = stream->text_bytes + 1; // all of it at once, and its end seen
@@ -377,6 +399,8 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
         free(r->carry);
         if (r->locale != (locale_t)0)
             freelocale(r->locale);
+        pthread_cond_destroy(&r->change);
+        pthread_mutex_destroy(&r->lock);
         free(r);
     } else {
         weft__error(err, status, "%s: %s", name_end(name), weft_status_text(status));
