@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prefix sums: out[i] = in[0] + ... + in[i-1] (exclusive) or + in[i] (inclusive); reduce, then scan.
+// Source:  G. Blelloch, Prefix sums and their applications, 1990, section 1.4 (sum, scan the sums, scan again); inside
+//          a tile the lanes scan by W. Hillis, G. Steele, Data parallel algorithms, 1986.
+// Mapping: 1-D; a group takes tiles grp, grp + groups, ...; a tile is tile = wg*ipt elements. Each 32 lanes own
+//          32*ipt neighbours, in rows of 128: a lane holds 4 neighbours of each row, so that loads and stores are
+//          vectors of 4 side by side.
+// Local:   wg/32 sums; wg uints more where lanes exchange through local memory.
+// Needs:   wg a multiple of 32, at most 1024; ipt a multiple of 4. in may be out when the types have one width.
+// Gives:   scan_reduce: sums[t] = sum of tile t.  scan_spine: sums[t] = sum of tiles before t, by one group.
+//          scan_down: out, and with `total` out[n].
+// Order:   neighbours of 4 from the left; the 32 lanes by doubling distance; then rows, then lane groups, then tiles
+//          (tile by tile inside scan_spine) from the left. Depends on wg and ipt only.
+
+#if !defined(WEFT_WG) || WEFT_WG % 32 || WEFT_WG > 1024
+#error "WEFT_WG: work-group size, a multiple of 32 up to 1024"
+#endif
+#if !defined(WEFT_IPT) || WEFT_IPT % 4
+#error "WEFT_IPT: elements per work-item, a multiple of 4"
+#endif
+#if !defined(WEFT_IN_T) || !defined(WEFT_SUM_T)
+#error "WEFT_IN_T, WEFT_SUM_T: types of an element and of a sum"
+#endif
+#if !defined(WEFT_SUM_BITS) || (WEFT_SUM_BITS != 32 && WEFT_SUM_BITS != 64)
+#error "WEFT_SUM_BITS: 32 or 64, width of WEFT_SUM_T; with WEFT_SUM_IS_F32 when that is float"
+#endif
+#if !defined(WEFT_INCLUSIVE)
+#error "WEFT_INCLUSIVE: 0 or 1"
+#endif
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
+typedef WEFT_IN_T in_t;
+typedef WEFT_SUM_T sum_t;
+typedef PASTE(WEFT_IN_T, 4) in4_t;
+typedef PASTE(WEFT_SUM_T, 4) sum4_t;
+
+#define TILE   ((ulong)WEFT_WG * WEFT_IPT)
+#define ROWS   (WEFT_IPT / 4)
+#define GROUPS (WEFT_WG / 32)
+
+// What a work-item holds stays in registers only when loops over it are unrolled; where lanes exchange through local
+// memory it need not, and unrolled barriers are slow to compile.
+#ifdef WEFT_LANES_FAST
+#define UNROLL ROWS
+#else
+#define UNROLL 1
+#endif
+
+// Value of v in lane `from`.
+static inline sum_t sum_get(sum_t v, uint from, __local uint *mem)
+{
+#if defined(WEFT_SUM_IS_F32)
+    return as_float(lane_get(as_uint(v), from, mem));
+#elif WEFT_SUM_BITS == 64
+    uint low = lane_get((uint)v, from, mem), high = lane_get((uint)((ulong)v >> 32), from, mem);
+    return (sum_t)((ulong)high << 32 | low);
+#else
+    return (sum_t)lane_get((uint)v, from, mem);
+#endif
+}
+
+// First element of this work-item's row j, counted from the start of the tile.
+static inline uint row_at(uint j)
+{
+    return lane_group() * (32u * WEFT_IPT) + j * 128u + lane_id() * 4u;
+}
+
+// The elements of this work-item in the tile at `base`; beyond n they are 0.
+static inline void tile_load(sum4_t *x, __global const in_t *in, ulong base, ulong n)
+{
+    if (base + TILE <= n) {
+#pragma unroll UNROLL
+        for (uint j = 0; j < ROWS; j++) {
+            in4_t v = *(__global const in4_t *)(in + base + row_at(j));
+            x[j] = (sum4_t)((sum_t)v.x, (sum_t)v.y, (sum_t)v.z, (sum_t)v.w);
+        }
+    } else {
+#pragma unroll UNROLL
+        for (uint j = 0; j < ROWS; j++) {
+            ulong i = base + row_at(j);
+            x[j].x = i < n ? (sum_t)in[i] : 0;
+            x[j].y = i + 1 < n ? (sum_t)in[i + 1] : 0;
+            x[j].z = i + 2 < n ? (sum_t)in[i + 2] : 0;
+            x[j].w = i + 3 < n ? (sum_t)in[i + 3] : 0;
+        }
+    }
+}
+
+static inline void tile_store(__global sum_t *out, const sum4_t *x, ulong base, ulong n)
+{
+    if (base + TILE <= n) {
+#pragma unroll UNROLL
+        for (uint j = 0; j < ROWS; j++)
+            *(__global sum4_t *)(out + base + row_at(j)) = x[j];
+    } else {
+#pragma unroll UNROLL
+        for (uint j = 0; j < ROWS; j++) {
+            ulong i = base + row_at(j);
+            if (i < n)
+                out[i] = x[j].x;
+            if (i + 1 < n)
+                out[i + 1] = x[j].y;
+            if (i + 2 < n)
+                out[i + 2] = x[j].z;
+            if (i + 3 < n)
+                out[i + 3] = x[j].w;
+        }
+    }
+}
+
+// Sum of one value per lane group over the groups before this one; *all gets the sum of all. Barriers at both ends.
+static inline sum_t groups_scan(sum_t v, sum_t *all, __local sum_t *sums)
+{
+    sum_t before = 0, sum = 0;
+    if (lane_id() == 0u)
+        sums[lane_group()] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint g = 0; g < GROUPS; g++) {
+        before = g == lane_group() ? sum : before;
+        sum += sums[g];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    *all = sum;
+    return before;
+}
+
+// x becomes the prefix sums of the tile that begin at `carry`; returns the sum of the tile.
+static inline sum_t tile_scan(sum4_t *x, sum_t carry, int inclusive, __local sum_t *sums, __local uint *mem)
+{
+    sum_t before[ROWS], running = 0, all;
+#pragma unroll UNROLL
+    for (uint j = 0; j < ROWS; j++) {
+        x[j].y += x[j].x;
+        x[j].z += x[j].y;
+        x[j].w += x[j].z;
+        sum_t sum = x[j].w;
+        for (uint d = 1; d < LANES; d <<= 1) {
+            sum_t left = sum_get(sum, lane_id() < d ? lane_id() : lane_id() - d, mem);
+            sum = lane_id() < d ? sum : left + sum;
+        }
+        sum_t left = sum_get(sum, lane_id() ? lane_id() - 1u : 0u, mem);
+        before[j] = lane_id() ? running + left : running;
+        running += sum_get(sum, LANES - 1u, mem);
+    }
+    carry += groups_scan(running, &all, sums);
+#pragma unroll UNROLL
+    for (uint j = 0; j < ROWS; j++) {
+        sum_t start = carry + before[j];
+        x[j] = inclusive ? start + x[j] : (sum4_t)(start, start + x[j].x, start + x[j].y, start + x[j].z);
+    }
+    return all;
+}
+
+WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *sums, ulong n, ulong tiles)
+{
+    __local sum_t group_sums[GROUPS];
+    __local uint mem[LANE_MEM];
+    for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
+        sum4_t x[ROWS];
+        sum_t sum = 0, all;
+        tile_load(x, in, tile * TILE, n);
+#pragma unroll UNROLL
+        for (uint j = 0; j < ROWS; j++)
+            sum += x[j].x + x[j].y + x[j].z + x[j].w;
+        for (uint d = LANES / 2u; d; d >>= 1)
+            sum += sum_get(sum, lane_id() ^ d, mem);
+        groups_scan(sum, &all, group_sums);
+        if (get_local_id(0) == 0)
+            sums[tile] = all;
+    }
+}
+
+// Loads its own input type, so that the tile code above serves both.
+static inline void sums_load(sum4_t *x, __global const sum_t *in, ulong base, ulong n)
+{
+#pragma unroll UNROLL
+    for (uint j = 0; j < ROWS; j++) {
+        ulong i = base + row_at(j);
+        x[j].x = i < n ? in[i] : 0;
+        x[j].y = i + 1 < n ? in[i + 1] : 0;
+        x[j].z = i + 2 < n ? in[i + 2] : 0;
+        x[j].w = i + 3 < n ? in[i + 3] : 0;
+    }
+}
+
+WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
+{
+    __local sum_t group_sums[GROUPS];
+    __local uint mem[LANE_MEM];
+    sum_t carry = 0;
+    for (ulong base = 0; base < tiles; base += TILE) {
+        sum4_t x[ROWS];
+        sums_load(x, sums, base, tiles);
+        sum_t all = tile_scan(x, carry, 0, group_sums, mem);
+        tile_store(sums, x, base, tiles);
+        carry += all;
+    }
+}
+
+WEFT_KERNEL void scan_down(__global const WEFT_IN_T *in, __global const WEFT_SUM_T *sums, __global WEFT_SUM_T *out,
+                           ulong n, ulong tiles, uint has_sums, uint total)
+{
+    __local sum_t group_sums[GROUPS];
+    __local uint mem[LANE_MEM];
+    for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
+        sum4_t x[ROWS];
+        sum_t carry = has_sums ? sums[tile] : 0;
+        tile_load(x, in, tile * TILE, n);
+        sum_t all = tile_scan(x, carry, WEFT_INCLUSIVE, group_sums, mem);
+        tile_store(out, x, tile * TILE, n);
+        if (total && tile == tiles - 1 && get_local_id(0) == 0)
+            out[n] = carry + all;
+    }
+}

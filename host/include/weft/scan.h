@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_SCAN_H
+#define WEFT_SCAN_H
+
+#include <weft/context.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Type of the elements and of their sums. Integer sums wrap around.
+enum weft_scan_type {
+    WEFT_SCAN_I32 = 0, // int32 to int32
+    WEFT_SCAN_U32,     // uint32 to uint32
+    WEFT_SCAN_I64,     // int64 to int64 (the bits are right for uint64 too)
+    WEFT_SCAN_F32,     // float to float
+    WEFT_SCAN_I32_I64, // int32 to int64
+    WEFT_SCAN_U32_U64  // uint32 to uint64 (int64 as long as sums stay below 2^63)
+};
+// Bytes of one element and of one sum; "i32" "u32" "i64" "f32" "i32_i64" "u32_u64".
+WEFT_API size_t weft_scan_in_bytes(enum weft_scan_type type);
+WEFT_API size_t weft_scan_sum_bytes(enum weft_scan_type type);
+WEFT_API const char *weft_scan_type_name(enum weft_scan_type type);
+
+struct weft_scan_params {
+    int inclusive; // nonzero: out[i] counts in[i] too; default 0, exclusive
+    int total;     // nonzero: out has n+1 elements, out[n] is the sum of all (exclusive only); default 0
+    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
+    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
+    int ipt;    // GPU: elements per work-item, a multiple of 4, 4..32. CPU: least elements of a chunk
+    int groups; // GPU: most work-groups of one launch. CPU: most chunks
+};
+#define weft_scan_params(...) (&(struct weft_scan_params){__VA_ARGS__})
+
+struct weft_scan_info {
+    struct weft_scan_params params; // with every default resolved
+    enum weft_schedule schedule;
+    size_t workspace_bytes; // scratch held by the plan
+    char why[160];          // where the tuning values come from
+};
+
+// Prefix sums of up to n_max elements:
+//   exclusive  out[i] = in[0] + ... + in[i-1]     inclusive  out[i] = in[0] + ... + in[i]
+struct weft_scan_plan;
+
+// Scratch bytes of such a plan, without making it.
+WEFT_API weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_scan_type type,
+                                         int64_t n_max, const struct weft_scan_params *params);
+// Compile the kernels and allocate the scratch memory. params may be NULL.
+// Errors: WEFT_EINVAL type, n_max < 0, tuning; WEFT_ERANGE the scratch exceeds the device; WEFT_EDEVMEM; WEFT_EBUILD;
+//         WEFT_ENOMEM.
+// Threads: a plan runs in one queue at a time.
+WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx,
+                                           enum weft_scan_type type, int64_t n_max,
+                                           const struct weft_scan_params *params);
+// Enqueue the prefix sums of in[0..n-1].
+//   in     n elements                             (read, borrowed until the event)
+//   out    n sums, n+1 with params.total          (every one written); may be `in` when their widths agree
+//   wait   nwait events to wait for; event: NULL or where to put the event of the result
+// Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch.
+// Blocks:     no; allocates nothing.
+// Repeatable: bitwise on one device with equal tuning, f32 included (a fixed tree of sums, docs/scan.md).
+// Moves:      n*(2*sizeof in + sizeof sum) bytes and two sums per tile; n*(sizeof in + sizeof sum) in one tile.
+// Method:     reduce, scan of the tile sums, scan of each tile from its sum; docs/scan.md.
+WEFT_API weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out,
+                                   int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API void weft_scan_plan_info(const struct weft_scan_plan *plan, struct weft_scan_info *out);
+// Accepts NULL and *plan == NULL.
+WEFT_API void weft_scan_plan_destroy(struct weft_scan_plan **plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "op.h"
+#include "program.h"
+#include "variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <weft/scan.h>
+
+static const struct weft__kernel_spec reduce_spec = {"scan_reduce", "scan_gpu.cl", "in sums n tiles"};
+static const struct weft__kernel_spec spine_spec = {"scan_spine", "scan_gpu.cl", "sums tiles"};
+static const struct weft__kernel_spec down_spec = {"scan_down", "scan_gpu.cl", "in sums out n tiles has_sums total"};
+static const struct weft__kernel_spec cpu_reduce_spec = {"scan_cpu_reduce", "scan_cpu.cl", "in sums n chunk chunks"};
+static const struct weft__kernel_spec cpu_down_spec = {"scan_cpu_down", "scan_cpu.cl",
+                                                       "in sums out n chunk chunks total"};
+
+static const struct {
+    const char *name, *in, *sum;
+    size_t in_bytes, sum_bytes;
+} types[] = {
+    [WEFT_SCAN_I32] = {"i32", "int", "int", 4, 4},
+    [WEFT_SCAN_U32] = {"u32", "uint", "uint", 4, 4},
+    // Unsigned, because sums wrap around.
+    [WEFT_SCAN_I64] = {"i64", "ulong", "ulong", 8, 8},
+    [WEFT_SCAN_F32] = {"f32", "float", "float", 4, 4},
+    [WEFT_SCAN_I32_I64] = {"i32_i64", "int", "long", 4, 8},
+    [WEFT_SCAN_U32_U64] = {"u32_u64", "uint", "ulong", 4, 8},
+};
+#define TYPES (sizeof types / sizeof *types)
+
+struct weft_tune_scan {
+    struct weft__tune_key key;
+    int wg, ipt, groups;
+};
+static const struct weft_tune_scan tune_table[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 1 << 22},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "not measured"}, 1, 65536, 256},
+};
+
+struct weft_scan_plan {
+    struct weft_context *ctx;
+    enum weft_scan_type type;
+    size_t n_max;
+    struct weft_scan_info info;
+    cl_kernel reduce, spine, down; // spine: GPU schedule only
+    cl_mem sums;
+};
+
+size_t weft_scan_in_bytes(enum weft_scan_type type)
+{
+    return (size_t)type < TYPES ? types[type].in_bytes : 0;
+}
+
+size_t weft_scan_sum_bytes(enum weft_scan_type type)
+{
+    return (size_t)type < TYPES ? types[type].sum_bytes : 0;
+}
+
+const char *weft_scan_type_name(enum weft_scan_type type)
+{
+    return (size_t)type < TYPES ? types[type].name : "unknown";
+}
+
+// How n elements are cut: tiles of wg*ipt (GPU), or chunks (CPU) of a length that keeps to params.groups.
+struct cut {
+    size_t length, count;
+};
+static struct cut cut_make(const struct weft_scan_info *info, size_t n)
+{
+    size_t ipt = (size_t)info->params.ipt, length = (size_t)info->params.wg * ipt;
+    if (info->schedule == WEFT_SCHEDULE_CPU)
+        length = weft__max(ipt, weft__round_up(weft__ceil_div(n, (size_t)info->params.groups), 8));
+    return (struct cut){length, weft__max(1, weft__ceil_div(n, length))};
+}
+
+// Resolve defaults, check everything, count the scratch bytes.
+static weft_status scan_info(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
+                             int64_t n_max, const struct weft_scan_params *params)
+{
+    if ((size_t)type >= TYPES)
+        return weft__fail(ctx, WEFT_EINVAL, "scan: there is no type %d", (int)type);
+    if (n_max < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "scan: n_max is %lld", (long long)n_max);
+    const struct weft_tune_scan *tune = WEFT__TUNE_FIND(ctx, tune_table);
+    *info = (struct weft_scan_info){.schedule = ctx->schedule};
+    struct weft_scan_params *p = &info->params;
+    if (params)
+        *p = *params;
+    if (p->inclusive && p->total)
+        return weft__fail(ctx, WEFT_EINVAL, "scan: total belongs to an exclusive scan");
+    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
+    int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
+    p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
+    p->ipt = p->ipt ? p->ipt : tune->ipt;
+    p->groups = p->groups ? p->groups : tune->groups;
+    weft_status status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "scan: wg");
+    if (!status)
+        status = weft__check_range(ctx, p->ipt, gpu ? 4 : 8, gpu ? 32 : 1 << 24, gpu ? 4 : 8, "scan: ipt");
+    if (!status)
+        status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "scan: groups");
+    if (status)
+        return status;
+    info->workspace_bytes = weft__mul(cut_make(info, (size_t)n_max).count, types[type].sum_bytes);
+    snprintf(info->why, sizeof info->why, "%s; %s", gpu ? "tiles per work-group" : "chunks per work-item",
+             given ? "tuning given by the caller" : tune->key.source);
+    return WEFT_OK;
+}
+
+weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_scan_type type, int64_t n_max,
+                                const struct weft_scan_params *params)
+{
+    struct weft_scan_info info;
+    weft_status status = scan_info(&info, ctx, type, n_max, params);
+    *out_bytes = status ? 0 : info.workspace_bytes;
+    return status;
+}
+
+static void scan_define(struct weft__defines *d, enum weft_scan_type type, int gpu, const struct weft_scan_params *p)
+{
+    weft__define(d, "WEFT_WG", "%d", p->wg);
+    if (gpu)
+        weft__define(d, "WEFT_IPT", "%d", p->ipt);
+    weft__define(d, "WEFT_IN_T", "%s", types[type].in);
+    weft__define(d, "WEFT_SUM_T", "%s", types[type].sum);
+    weft__define(d, "WEFT_SUM_BITS", "%d", (int)types[type].sum_bytes * 8);
+    if (type == WEFT_SCAN_F32)
+        weft__define(d, "WEFT_SUM_IS_F32", "1");
+    weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
+}
+
+weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
+                                  int64_t n_max, const struct weft_scan_params *params)
+{
+    *out = NULL;
+    struct weft_scan_info info;
+    weft_status status = scan_info(&info, ctx, type, n_max, params);
+    if (status)
+        return status;
+    struct weft_scan_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a scan plan");
+    *plan = (struct weft_scan_plan){.ctx = ctx, .type = type, .n_max = (size_t)n_max, .info = info};
+    int gpu = info.schedule == WEFT_SCHEDULE_GPU;
+    struct weft__defines d = {0};
+    scan_define(&d, type, gpu, &info.params);
+    status = weft__kernel_create(&plan->reduce, ctx, gpu ? &reduce_spec : &cpu_reduce_spec, &d);
+    if (!status && gpu)
+        status = weft__kernel_create(&plan->spine, ctx, &spine_spec, &d);
+    if (!status)
+        status = weft__kernel_create(&plan->down, ctx, gpu ? &down_spec : &cpu_down_spec, &d);
+    if (!status)
+        status = weft__buffer_create(&plan->sums, ctx, info.workspace_bytes, "scan: workspace");
+    if (status)
+        weft_scan_plan_destroy(&plan);
+    *out = plan;
+    return status;
+}
+
+void weft_scan_plan_info(const struct weft_scan_plan *plan, struct weft_scan_info *out)
+{
+    *out = plan->info;
+}
+
+void weft_scan_plan_destroy(struct weft_scan_plan **plan)
+{
+    if (!plan || !*plan)
+        return;
+    weft__kernel_release(&(*plan)->reduce);
+    weft__kernel_release(&(*plan)->spine);
+    weft__kernel_release(&(*plan)->down);
+    weft__buffer_release(&(*plan)->sums);
+    free(*plan);
+    *plan = NULL;
+}
+
+static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n)
+{
+    size_t wg = (size_t)plan->info.params.wg;
+    cl_ulong tiles = cut_make(&plan->info, n).count;
+    cl_uint has_sums = tiles > 1, total = plan->info.params.total != 0;
+    size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
+    if (has_sums) {
+        WEFT__LAUNCH(s, plan->reduce, &reduce_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(n),
+                     WEFT__ARG(tiles));
+        WEFT__LAUNCH(s, plan->spine, &spine_spec, 1, wg, WEFT__ARG(plan->sums), WEFT__ARG(tiles));
+    }
+    WEFT__LAUNCH(s, plan->down, &down_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(out),
+                 WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(has_sums), WEFT__ARG(total));
+}
+
+static void run_cpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n)
+{
+    struct cut cut = cut_make(&plan->info, n);
+    size_t wg = (size_t)plan->info.params.wg, groups = weft__ceil_div(cut.count, wg);
+    cl_ulong chunk = cut.length, chunks = cut.count;
+    cl_uint total = plan->info.params.total != 0;
+    if (chunks > 1)
+        WEFT__LAUNCH(s, plan->reduce, &cpu_reduce_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(n),
+                     WEFT__ARG(chunk), WEFT__ARG(chunks));
+    WEFT__LAUNCH(s, plan->down, &cpu_down_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(out),
+                 WEFT__ARG(n), WEFT__ARG(chunk), WEFT__ARG(chunks), WEFT__ARG(total));
+}
+
+weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out, int64_t n,
+                          cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    struct weft_context *ctx = plan->ctx;
+    if (n < 0 || (uint64_t)n > plan->n_max)
+        return weft__fail(ctx, WEFT_EINVAL, "scan: n is %lld, the plan is for 0..%zu", (long long)n, plan->n_max);
+    size_t outputs = (size_t)n + (plan->info.params.total ? 1 : 0);
+    weft_status status = weft__check_buffer(ctx, in, weft__mul((size_t)n, types[plan->type].in_bytes), "scan: in");
+    if (!status)
+        status = weft__check_buffer(ctx, out, weft__mul(outputs, types[plan->type].sum_bytes), "scan: out");
+    if (!status && in && in == out && types[plan->type].in_bytes != types[plan->type].sum_bytes)
+        status = weft__fail(ctx, WEFT_EINVAL, "scan: in and out are one buffer, their elements differ in width");
+    struct weft__stream stream;
+    if (!status)
+        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
+    if (status)
+        return status;
+    if (!n)
+        in = out; // no element is read, but a launch for the total needs a buffer
+    if (outputs && plan->info.schedule == WEFT_SCHEDULE_GPU)
+        run_gpu(plan, &stream, in, out, (cl_ulong)n);
+    else if (outputs)
+        run_cpu(plan, &stream, in, out, (cl_ulong)n);
+    return weft__stream_end(&stream);
+}
+
+void weft__scan_variants(weft__variant_fn *fn, void *arg)
+{
+    for (size_t type = 0; type < TYPES; type++)
+        for (int gpu = 0; gpu <= 1; gpu++)
+            for (int inclusive = 0; inclusive <= 1; inclusive++) {
+                struct weft_scan_params p = {.inclusive = inclusive, .wg = gpu ? 256 : 1, .ipt = 16};
+                struct weft__variant v = {.schedule = gpu ? WEFT_SCHEDULE_GPU : WEFT_SCHEDULE_CPU};
+                scan_define(&v.defines, (enum weft_scan_type)type, gpu, &p);
+                const struct weft__kernel_spec *specs[] = {gpu ? &reduce_spec : &cpu_reduce_spec,
+                                                           gpu ? &down_spec : &cpu_down_spec, gpu ? &spine_spec : NULL};
+                for (size_t i = 0; i < sizeof specs / sizeof *specs && specs[i]; i++) {
+                    v.spec = specs[i];
+                    fn(arg, &v);
+                }
+            }
+}

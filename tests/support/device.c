@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CANARY_BYTES 64
+
+static int env_is_set(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text && strcmp(text, "0") != 0;
+}
+
+int test_sample(void)
+{
+    return env_is_set("WEFT_SAMPLE");
+}
+
+int test_slow(void)
+{
+    return env_is_set("WEFT_SLOW");
+}
+
+void *test_alloc(size_t bytes)
+{
+    void *data = malloc(bytes ? bytes : 1);
+    if (!data)
+        tap_bail("out of host memory: %zu bytes", bytes);
+    return data;
+}
+
+const char *test_error(struct test_device *dev)
+{
+    static struct weft_error error;
+    weft_context_error(dev->ctx, &error);
+    return error.text;
+}
+
+cl_command_queue test_queue(struct test_device *dev, cl_command_queue_properties properties)
+{
+    cl_int error;
+    cl_command_queue queue =
+        clCreateCommandQueue(weft_context_cl(dev->ctx), weft_context_device(dev->ctx)->id, properties, &error);
+    return error == CL_SUCCESS ? queue : NULL;
+}
+
+static void device_run(const struct weft_device_info *info, enum weft_schedule schedule, enum weft_lanes lanes,
+                       void (*fn)(struct test_device *dev))
+{
+    static const char *const lane_names[] = {"local", "ptx", "amdgcn", "subgroups"};
+    struct test_device dev = {.gpu = schedule == WEFT_SCHEDULE_GPU, .checker = strstr(info->platform, "Oclgrind") != 0};
+    struct weft_error error = {0};
+    snprintf(dev.name, sizeof dev.name, "%d %s, %s", info->index, info->name,
+             schedule == WEFT_SCHEDULE_CPU ? "cpu" : "gpu");
+    if (dev.gpu)
+        snprintf(dev.name + strlen(dev.name), sizeof dev.name - strlen(dev.name), ", %s", lane_names[lanes]);
+    weft_status status = weft_context_create(
+        &dev.ctx,
+        weft_context_params(.device_index = info->index, .schedule = schedule, .max_lanes = lanes, .force_lanes = 1),
+        &error);
+    if (status) {
+        tap_ok(0, "%s: context: %s", dev.name, error.text);
+        return;
+    }
+    dev.queue = test_queue(&dev, CL_QUEUE_PROFILING_ENABLE);
+    if (tap_ok(dev.queue != NULL, "%s: queue", dev.name)) {
+        fn(&dev);
+        clReleaseCommandQueue(dev.queue);
+    }
+    weft_context_destroy(&dev.ctx);
+}
+
+void test_device_each(void (*fn)(struct test_device *dev))
+{
+    const char *only = getenv("WEFT_DEVICE");
+    struct weft_device_info *list = NULL;
+    struct weft_error error = {0};
+    size_t count = 0;
+    if (weft_devices_list(&list, &count, &error))
+        tap_skip_all("%s", error.text);
+    for (size_t i = 0; i < count; i++) {
+        const struct weft_device_info *info = &list[i];
+        if (only && *only && strcmp(only, "all") != 0 && atoi(only) != info->index)
+            continue;
+        if (weft_device_probe(&list[i])) {
+            tap_skip("%d %s: %s", info->index, info->name, info->why);
+            continue;
+        }
+        device_run(info, WEFT_SCHEDULE_GPU, info->lanes, fn);
+        if (info->lanes != WEFT_LANES_LOCAL)
+            device_run(info, WEFT_SCHEDULE_GPU, WEFT_LANES_LOCAL, fn);
+        if (info->type & CL_DEVICE_TYPE_CPU)
+            device_run(info, WEFT_SCHEDULE_CPU, WEFT_LANES_LOCAL, fn);
+    }
+    weft_devices_free(&list);
+}
+
+void test_poison(void *data, size_t bytes)
+{
+    uint32_t word = TEST_POISON;
+    for (size_t i = 0; i < bytes; i += 4)
+        memcpy((char *)data + i, &word, bytes - i < 4 ? bytes - i : 4);
+}
+
+int test_poisoned(const void *data, size_t bytes)
+{
+    uint32_t word = TEST_POISON;
+    for (size_t i = 0; i < bytes; i += 4)
+        if (memcmp((const char *)data + i, &word, bytes - i < 4 ? bytes - i : 4))
+            return 0;
+    return 1;
+}
+
+static void check_cl(cl_int error, const char *what)
+{
+    if (error != CL_SUCCESS)
+        tap_bail("%s: OpenCL error %d", what, error);
+}
+
+// Bytes in front of the data: one canary, up to where a sub-buffer may begin.
+static size_t front_bytes(struct test_device *dev)
+{
+    cl_uint bits = 0;
+    check_cl(
+        clGetDeviceInfo(weft_context_device(dev->ctx)->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL),
+        "CL_DEVICE_MEM_BASE_ADDR_ALIGN");
+    size_t align = bits / 8;
+    return align < CANARY_BYTES ? CANARY_BYTES : align;
+}
+
+struct test_buffer test_buffer_make(struct test_device *dev, const void *data, size_t bytes)
+{
+    struct test_buffer b = {.bytes = bytes ? bytes : 1};
+    cl_int error;
+    if (dev->checker) {
+        b.mem = clCreateBuffer(weft_context_cl(dev->ctx), CL_MEM_READ_WRITE, b.bytes, NULL, &error);
+        check_cl(error, "clCreateBuffer");
+    } else {
+        size_t front = front_bytes(dev), all = front + b.bytes + CANARY_BYTES;
+        cl_buffer_region region = {front, b.bytes};
+        char *canary = test_alloc(front);
+        b.parent = clCreateBuffer(weft_context_cl(dev->ctx), CL_MEM_READ_WRITE, all, NULL, &error);
+        check_cl(error, "clCreateBuffer");
+        test_poison(canary, front);
+        check_cl(clEnqueueWriteBuffer(dev->queue, b.parent, CL_TRUE, 0, front, canary, 0, NULL, NULL), "write");
+        check_cl(
+            clEnqueueWriteBuffer(dev->queue, b.parent, CL_TRUE, front + b.bytes, CANARY_BYTES, canary, 0, NULL, NULL),
+            "write");
+        free(canary);
+        b.mem = clCreateSubBuffer(b.parent, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+        check_cl(error, "clCreateSubBuffer");
+    }
+    if (data)
+        test_buffer_write(dev, &b, data, bytes);
+    else
+        test_buffer_poison(dev, &b);
+    return b;
+}
+
+// A memory checker would take poison for initialised memory, so there the buffer stays as it is.
+void test_buffer_poison(struct test_device *dev, struct test_buffer *b)
+{
+    if (dev->checker)
+        return;
+    void *data = test_alloc(b->bytes);
+    test_poison(data, b->bytes);
+    test_buffer_write(dev, b, data, b->bytes);
+    free(data);
+}
+
+void test_buffer_write(struct test_device *dev, struct test_buffer *b, const void *data, size_t bytes)
+{
+    if (bytes)
+        check_cl(clEnqueueWriteBuffer(dev->queue, b->mem, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "write");
+}
+
+void test_buffer_read(struct test_device *dev, const struct test_buffer *b, void *data, size_t bytes)
+{
+    if (bytes)
+        check_cl(clEnqueueReadBuffer(dev->queue, b->mem, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "read");
+}
+
+int test_buffer_intact(struct test_device *dev, const struct test_buffer *b)
+{
+    if (!b->parent)
+        return 1;
+    size_t front = front_bytes(dev);
+    char *canary = test_alloc(front);
+    check_cl(clEnqueueReadBuffer(dev->queue, b->parent, CL_TRUE, 0, front, canary, 0, NULL, NULL), "read");
+    int intact = test_poisoned(canary, front);
+    check_cl(clEnqueueReadBuffer(dev->queue, b->parent, CL_TRUE, front + b->bytes, CANARY_BYTES, canary, 0, NULL, NULL),
+             "read");
+    intact = intact && test_poisoned(canary, CANARY_BYTES);
+    free(canary);
+    return intact;
+}
+
+void test_buffer_free(struct test_buffer *b)
+{
+    if (b->mem)
+        clReleaseMemObject(b->mem);
+    if (b->parent)
+        clReleaseMemObject(b->parent);
+    *b = (struct test_buffer){0};
+}
