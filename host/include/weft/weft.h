@@ -10,6 +10,8 @@
 #include <weft/matrix.h>
 #include <weft/merge.h>
 #include <weft/mtx.h>
+#include <weft/scan.h>
+#include <weft/spmv.h>
 #include <weft/status.h>
 #include <weft/transpose.h>
 

@@ -5,6 +5,8 @@
 
 #include <weft/key.h>
 #include <weft/matrix.h>
+#include <weft/scan.h>
+#include <weft/spmv.h>
 
 // A^T of A: row pointers of A^T from a count of columns, then one stable pass over the entries in row order.
 // `out` is allocated here; out.m = a.n, out.n = a.m. Source: F. Gustavson, ACM TOMS 4(3), 1978.
@@ -18,5 +20,17 @@ void weft__ref_merge(enum weft_key key, int payload_bytes, void *out, void *out_
 // The same for all pairs of neighbouring sorted blocks of `block` elements; a block without neighbour is copied.
 void weft__ref_merge_blocks(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *in,
                             const void *in_val, int64_t n, int64_t block);
+
+// Prefix sums of n elements; inclusive and total as in weft_scan_params. f32 is summed in double precision.
+void weft__ref_scan(void *out, const void *in, int64_t n, enum weft_scan_type type, int inclusive, int total);
+
+// y = alpha*A*x + beta*y, entries of a row from the left; y is not read when beta == 0. x and y have `type`, which is
+// that of A unless A is a pattern.
+void weft__ref_spmv(const struct weft_csr *a, enum weft_type type, double alpha, const void *x, double beta, void *y);
+// y = A*x in a semiring, with the y before added ("plus") where `add` is nonzero. Not WEFT_CUSTOM.
+void weft__ref_spmv_semiring(const struct weft_csr *a, enum weft_type type, enum weft_spmv_semiring semiring,
+                             int f64_sums, const void *x, int add, void *y);
+// Element i of an array of `type` (1 for WEFT_PATTERN).
+double weft__ref_get(const void *v, enum weft_type type, int64_t i);
 
 #endif
