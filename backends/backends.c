@@ -4,5 +4,6 @@
 // References and vendors first: what comes later is compared with them as it is printed.
 const struct weft_backend *const weft__backends[] = {
     &weft__backend_ref,
+    &weft__backend_opencl,
     NULL,
 };

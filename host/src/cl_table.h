@@ -26,6 +26,7 @@
     X(clGetContextInfo)                                                                                                \
     X(clGetDeviceIDs)                                                                                                  \
     X(clGetDeviceInfo)                                                                                                 \
+    X(clGetEventInfo)                                                                                                  \
     X(clGetEventProfilingInfo)                                                                                         \
     X(clGetKernelArgInfo)                                                                                              \
     X(clGetKernelWorkGroupInfo)                                                                                        \

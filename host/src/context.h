@@ -24,6 +24,7 @@ struct weft_context {
     struct weft_error error;
     struct weft__program *programs;
     struct weft_build_stats stats;
+    uint64_t salt; // not 0: put into program texts, so that no cache, not even the driver's, knows them
 };
 
 // Record a failure in the context's last-error slot and log, and return its status.

@@ -64,6 +64,14 @@ static const char *source_find(const char *name)
     return NULL;
 }
 
+// What the files of one family share: "spmv.clh" for "spmv_join.cl"; "" when there is no such file.
+static const char *family_find(const char *source, char name[64])
+{
+    snprintf(name, 64, "%.*s.clh", (int)strcspn(source, "_."), source);
+    const char *text = source_find(name);
+    return text ? text : "";
+}
+
 char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines)
 {
     static const char *const lanes[] = {"", "#define WEFT_LANES_PTX 1\n", "#define WEFT_LANES_AMDGCN 1\n",
@@ -71,17 +79,20 @@ char *weft__program_text(const struct weft__caps *caps, const char *source, cons
     char wave[64] = "";
     if (caps->lanes == WEFT_LANES_AMDGCN || caps->lanes == WEFT_LANES_SUBGROUPS)
         snprintf(wave, sizeof wave, "#define WEFT_WAVE %d\n", caps->wave);
+    char family_name[64];
     const char *common = source_find("weft.clh"), *body = source_find(source);
+    const char *family = family_find(source, family_name);
     if (!common || !body)
         return NULL;
-    const char *format = "%s%s%s%s%s#line 1 \"weft.clh\"\n%s#line 1 \"%s\"\n%s";
+    const char *format = "%s%s%s%s%s#line 1 \"weft.clh\"\n%s#line 1 \"%s\"\n%s#line 1 \"%s\"\n%s";
     const char *fp64 = caps->fp64 ? "#define WEFT_HAS_FP64 1\n" : "";
     const char *int64 = caps->int64_atomics ? "#define WEFT_HAS_INT64_ATOMICS 1\n" : "";
-    int length = snprintf(NULL, 0, format, fp64, int64, lanes[caps->lanes], wave, defines, common, source, body);
+    int length = snprintf(NULL, 0, format, fp64, int64, lanes[caps->lanes], wave, defines, common, family_name,
+                          family, source, body);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text)
-        snprintf(text, (size_t)length + 1, format, fp64, int64, lanes[caps->lanes], wave, defines, common, source,
-                 body);
+        snprintf(text, (size_t)length + 1, format, fp64, int64, lanes[caps->lanes], wave, defines, common, family_name,
+                 family, source, body);
     return text;
 }
 
@@ -227,7 +238,10 @@ weft_status weft__kernel_create(cl_kernel *out, struct weft_context *ctx, const 
     struct weft__caps caps = weft__caps_of(ctx);
     if (defines->used + 1 >= sizeof defines->text)
         return weft__fail(ctx, WEFT_ERANGE, "the defines of %s are too long", spec->entry);
-    char *text = weft__program_text(&caps, spec->source, defines->text);
+    struct weft__defines salted = *defines;
+    if (ctx->salt)
+        weft__define(&salted, "WEFT_SALT", "%llu", (unsigned long long)ctx->salt);
+    char *text = weft__program_text(&caps, spec->source, salted.text);
     if (!text)
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for the text of %s", spec->source);
     cl_program program = NULL;

@@ -15,6 +15,7 @@ const struct weft__operation weft__operations[] = {
     {"copy", weft__copy_variants},
     {"transpose_scan_cpu", weft__transpose_scan_cpu_variants},
     {"transpose_merge_cpu", weft__transpose_merge_cpu_variants},
+    {"gather", weft__gather_variants},
     {"transpose_scan_gpu", weft__transpose_scan_gpu_variants},
     {"scan", weft__scan_variants},
     {"spmv", weft__spmv_variants},

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft's own kernels on an OpenCL device, timed by device events.
+#include "opencl_backend.h"
+
+#include <stdlib.h>
+
+static weft_status opencl_probe(struct weft_context *ctx, struct weft_error *err)
+{
+    return ctx ? WEFT_OK : weft__error(err, WEFT_ENODEV, "no OpenCL device");
+}
+
+static void event_keep(void *arg, const char *kernel, size_t global, size_t wg, cl_event event)
+{
+    (void)kernel;
+    (void)global;
+    (void)wg;
+    struct opencl_events *e = arg;
+    if (e->count == e->capacity) {
+        size_t capacity = 2 * e->capacity + 16;
+        cl_event *grown = realloc(e->events, capacity * sizeof *grown);
+        if (!grown) {
+            e->lost = 1;
+            return;
+        }
+        e->events = grown;
+        e->capacity = capacity;
+    }
+    if (weft__cl.clRetainEvent(event) == CL_SUCCESS)
+        e->events[e->count++] = event;
+    else
+        e->lost = 1;
+}
+
+void weft__opencl_events_begin(struct opencl_events *e, struct weft_context *ctx)
+{
+    e->lost = 0;
+    weft_context_on_launch(ctx, event_keep, e);
+}
+
+weft_status weft__opencl_events_end(struct opencl_events *e, struct weft_context *ctx, cl_command_queue queue,
+                                    double *ms)
+{
+    cl_ulong first = 0, last = 0;
+    int timed = 0;
+    weft_context_on_launch(ctx, NULL, NULL);
+    weft_status status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    for (size_t i = 0; i < e->count; i++) {
+        cl_ulong start, end;
+        if (!status &&
+            weft__cl.clGetEventProfilingInfo(e->events[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ==
+                CL_SUCCESS &&
+            weft__cl.clGetEventProfilingInfo(e->events[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) ==
+                CL_SUCCESS &&
+            end > start) {
+            first = timed && first < start ? first : start;
+            last = timed && last > end ? last : end;
+            timed = 1;
+        }
+        weft__cl.clReleaseEvent(e->events[i]);
+    }
+    e->count = 0;
+    *ms = timed && !e->lost ? (double)(last - first) * 1e-6 : -1;
+    return status;
+}
+
+void weft__opencl_events_free(struct opencl_events *e)
+{
+    for (size_t i = 0; i < e->count; i++)
+        weft__cl.clReleaseEvent(e->events[i]);
+    free(e->events);
+    *e = (struct opencl_events){0};
+}
+
+weft_status weft__opencl_fail(struct weft_context *ctx, weft_status status, struct weft_error *err)
+{
+    if (status && err)
+        weft_context_error(ctx, err);
+    return status;
+}
+
+const struct weft_backend weft__backend_opencl = {
+    .name = "opencl",
+    .needs = "opencl",
+    .probe = opencl_probe,
+    .transpose = {.algos = weft__opencl_transpose_algos,
+                  .prepare = weft__opencl_transpose_prepare,
+                  .run = weft__opencl_transpose_run,
+                  .result = weft__opencl_transpose_result,
+                  .finish = weft__opencl_transpose_finish},
+};

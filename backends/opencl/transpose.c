@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transposition of weft/transpose.h on one device.
+#include "../clock.h"
+#include "opencl_backend.h"
+#include "transpose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const weft__opencl_transpose_algos[] = {"auto", "scan", "merge", NULL};
+
+struct opencl_transpose {
+    struct weft_context *ctx;
+    cl_command_queue queue;
+    struct weft_device_csr a, at;
+    struct weft_transpose *op;
+    struct opencl_events events;
+};
+
+// "scan", or with tuning values "scan:wg=128,ipt=8"
+static weft_status params_parse(struct weft_transpose_params *out, const char *algo, struct weft_error *err)
+{
+    struct {
+        const char *name;
+        int *value;
+    } keys[] = {{"wg", &out->wg}, {"ipt", &out->ipt}, {"bits", &out->bits}, {"groups", &out->groups}};
+    *out = (struct weft_transpose_params){0};
+    size_t length = strcspn(algo, ":");
+    int found = 0;
+    for (int i = 0; weft__opencl_transpose_algos[i]; i++)
+        if (strlen(weft__opencl_transpose_algos[i]) == length &&
+            !strncmp(algo, weft__opencl_transpose_algos[i], length)) {
+            out->algo = (enum weft_transpose_algo)i;
+            found = 1;
+        }
+    if (!found)
+        return weft__error(err, WEFT_EINVAL, "backend opencl has no transposition named \"%s\"", algo);
+    for (const char *at = algo + length; *at;) {
+        at++; // the colon or a comma
+        char *end = NULL;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            size_t name = strlen(keys[i].name);
+            if (!strncmp(at, keys[i].name, name) && at[name] == '=')
+                *keys[i].value = (int)strtol(at + name + 1, &end, 10);
+        }
+        if (!end || (*end && *end != ','))
+            return weft__error(err, WEFT_EINVAL, "\"%s\" is no tuning of a transposition", at);
+        at = end;
+    }
+    return WEFT_OK;
+}
+
+// Host time from nothing to the first result on a context of its own, less the time of a second run: what compiling
+// costs, the driver's work at the first launch included. `cold`: with a text that no cache has seen.
+static double first_result_ms(const struct opencl_transpose *t, const struct weft_csr *a,
+                              const struct weft_transpose_params *params, int cold)
+{
+    struct weft_context *ctx = NULL;
+    struct weft_transpose *op = NULL;
+    double ms = -1;
+    if ((!cold && !t->ctx->cache_dir) ||
+        weft_context_create(&ctx,
+                            weft_context_params(.context = t->ctx->cl, .device = t->ctx->device.id,
+                                                .schedule = t->ctx->schedule, .max_lanes = t->ctx->device.lanes,
+                                                .force_lanes = 1, .cache_dir = cold ? "" : t->ctx->cache_dir),
+                            NULL))
+        return ms;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (cold)
+        ctx->salt = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    double start = clock_ms();
+    if (!weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params) &&
+        !weft_transpose_run(op, t->queue, &t->a, &t->at, 0, NULL, NULL) && weft__cl.clFinish(t->queue) == CL_SUCCESS) {
+        double middle = clock_ms();
+        if (!weft_transpose_run(op, t->queue, &t->a, &t->at, 0, NULL, NULL) &&
+            weft__cl.clFinish(t->queue) == CL_SUCCESS) {
+            ms = middle - start - (clock_ms() - middle);
+            ms = ms < 0 ? 0 : ms;
+        }
+    }
+    weft_transpose_destroy(&op);
+    weft_context_destroy(&ctx);
+    return ms;
+}
+
+// The two times of first_result_ms, measured once for each device and set of programs.
+static void compile_times(const struct opencl_transpose *t, const struct weft_csr *a,
+                          const struct weft_transpose_params *params, struct weft_backend_times *times)
+{
+    static struct seen {
+        cl_device_id device;
+        struct weft_transpose_params params; // resolved
+        enum weft_type type;
+        enum weft_ofs ofs;
+        double cold_ms, cached_ms;
+    } seen[64];
+    static size_t count;
+    struct weft_transpose_info info;
+    weft_transpose_info(t->op, &info);
+    for (size_t i = 0; i < count; i++)
+        if (seen[i].device == t->ctx->device.id && seen[i].type == a->type && seen[i].ofs == a->ofs &&
+            !memcmp(&seen[i].params, &info.params, sizeof info.params)) {
+            times->compile_cold_ms = seen[i].cold_ms;
+            times->compile_cached_ms = seen[i].cached_ms;
+            return;
+        }
+    times->compile_cold_ms = first_result_ms(t, a, params, 1);
+    times->compile_cached_ms = first_result_ms(t, a, params, 0);
+    if (count < sizeof seen / sizeof *seen)
+        seen[count++] = (struct seen){t->ctx->device.id,       info.params, a->type, a->ofs, times->compile_cold_ms,
+                                      times->compile_cached_ms};
+}
+
+weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
+                                           const char *algo, struct weft_backend_times *times, struct weft_error *err)
+{
+    *state = NULL;
+    struct weft_transpose_params params;
+    weft_status status = params_parse(&params, algo ? algo : "auto", err);
+    if (status)
+        return status;
+    struct opencl_transpose *t = calloc(1, sizeof *t);
+    if (!t)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for a transposition");
+    t->ctx = ctx;
+    *state = t;
+    cl_int error;
+    t->queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error != CL_SUCCESS) {
+        t->queue = NULL;
+        status = weft__fail_cl(ctx, error, "clCreateCommandQueue");
+    }
+    if (!status)
+        status = weft_device_csr_create(&t->a, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    if (!status)
+        status = weft_device_csr_create(&t->at, ctx, a->n, a->m, a->nnz, a->type, a->ofs);
+    double start = clock_ms();
+    if (!status)
+        status = weft_device_csr_write_sync(ctx, t->queue, &t->a, a);
+    times->write_ms = clock_ms() - start;
+    if (!status)
+        status = weft_transpose_create(&t->op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, &params);
+    if (status) {
+        weft__opencl_fail(ctx, status, err);
+        weft__opencl_transpose_finish(state);
+        return status;
+    }
+    struct weft_transpose_info info;
+    weft_transpose_info(t->op, &info);
+    times->workspace_bytes = (int64_t)info.workspace_bytes;
+    if (params.algo == WEFT_TRANSPOSE_AUTO)
+        snprintf(times->chosen, sizeof times->chosen, "%s", weft__opencl_transpose_algos[info.params.algo]);
+    compile_times(t, a, &params, times);
+    return WEFT_OK;
+}
+
+weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_error *err)
+{
+    struct opencl_transpose *t = state;
+    double start = clock_ms();
+    weft__opencl_events_begin(&t->events, t->ctx);
+    weft_status status = weft_transpose_run(t->op, t->queue, &t->a, &t->at, 0, NULL, NULL);
+    weft_status ended = weft__opencl_events_end(&t->events, t->ctx, t->queue, ms);
+    if (*ms < 0) // a driver without event times
+        *ms = clock_ms() - start;
+    return weft__opencl_fail(t->ctx, status ? status : ended, err);
+}
+
+weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
+                                          struct weft_error *err)
+{
+    struct opencl_transpose *t = state;
+    weft_status status = weft_csr_alloc(out, t->at.m, t->at.n, t->at.nnz, t->at.type, t->at.ofs);
+    if (status)
+        return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
+    double start = clock_ms();
+    status = weft_device_csr_read_sync(t->ctx, t->queue, out, &t->at);
+    times->read_ms = clock_ms() - start;
+    if (status)
+        weft_csr_free(out);
+    return weft__opencl_fail(t->ctx, status, err);
+}
+
+void weft__opencl_transpose_finish(void **state)
+{
+    if (!state || !*state)
+        return;
+    struct opencl_transpose *t = *state;
+    weft_transpose_destroy(&t->op);
+    weft_device_csr_release(&t->a);
+    weft_device_csr_release(&t->at);
+    weft__queue_release(&t->queue);
+    weft__opencl_events_free(&t->events);
+    free(t);
+    *state = NULL;
+}
