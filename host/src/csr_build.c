@@ -202,9 +202,9 @@ static weft_status groups_sort(struct build *b, size_t bytes)
     return failed ? WEFT_ENOMEM : WEFT_OK;
 }
 
-static void values_one(struct weft_csr *a, int threads)
+static void values_one(struct weft_csr *a)
 {
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(weft__threads_for(0, a->nnz))
     for (int64_t p = 0; p < a->nnz; p++) {
         if (a->type == WEFT_F32)
             ((float *)a->val)[p] = 1.0f;
@@ -250,7 +250,7 @@ static weft_status build_run(struct build *b, int64_t m, int64_t n, enum weft_ty
         groups_fill(b, t, bytes);
     status = groups_sort(b, bytes);
     if (!status && !has_values)
-        values_one(b->out, b->threads);
+        values_one(b->out);
     return status;
 }
 

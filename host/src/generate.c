@@ -360,10 +360,9 @@ static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint6
     weft_status status = weft_coo_alloc(out, s->m, s->n, s->nnz, WEFT_PATTERN);
     if (status)
         return status;
-    int threads = weft__threads_for(0, s->nnz);
     uint64_t row_key = stream_key(seed, STREAM_ROW), col_key = stream_key(seed, STREAM_COL);
     if (s->kind == UNIFORM) {
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
         for (int64_t k = 0; k < s->nnz; k++) {
             out->row[k] = (int32_t)mul_high(draw(row_key, (uint64_t)k), (uint64_t)s->m);
             out->col[k] = (int32_t)mul_high(draw(col_key, (uint64_t)k), (uint64_t)s->n);
@@ -373,7 +372,7 @@ static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint6
         struct power row, col;
         power_init(&row, s->m, 64, row_key, stream_key(seed, STREAM_ROW_ORDER));
         power_init(&col, s->n, 16, col_key, stream_key(seed, STREAM_COL_ORDER));
-#pragma omp parallel for num_threads(threads)
+#pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
         for (int64_t k = 0; k < s->nnz; k++) {
             out->row[k] = power_draw(&row, k);
             out->col[k] = power_draw(&col, k);
@@ -412,15 +411,15 @@ static void row_sort(int32_t *col, int64_t count, int32_t *scratch, int bits)
 static weft_status rows_sort(struct weft_csr *a)
 {
     int64_t longest = 0;
-    int failed = 0, bits = 1, threads = weft__threads_for(0, a->nnz);
+    int failed = 0, bits = 1;
     while (INT64_C(1) << bits < a->n)
         bits++;
-#pragma omp parallel for reduction(max : longest) num_threads(threads)
+#pragma omp parallel for reduction(max : longest) num_threads(weft__threads_for(0, a->m))
     for (int64_t i = 0; i < a->m; i++) {
         int64_t length = weft_csr_ofs(a, i + 1) - weft_csr_ofs(a, i);
         longest = length > longest ? length : longest;
     }
-#pragma omp parallel reduction(| : failed) num_threads(threads)
+#pragma omp parallel reduction(| : failed) num_threads(weft__threads_for(0, a->nnz))
     {
         int32_t *scratch = malloc((size_t)(longest + 1) * sizeof *scratch);
         failed = !scratch;
