@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COPY_BYTES ((size_t)256 << 20)
+// Beyond the caches of GPUs, and of most hosts.
+#define COPY_BYTES     ((size_t)256 << 20)
+#define COPY_CPU_BYTES ((size_t)128 << 20)
 
 struct copy_state {
     size_t bytes; // of each buffer
@@ -31,7 +33,7 @@ static const char *const *copy_algos(const struct weft_backend *backend)
 static const struct bench_axis *copy_axes(const struct bench_run *run)
 {
     static const struct bench_axis gpu[] = {{"wg", {64, 128, 256, 512}}, {"per_cu", {8, 32, 128}}, {NULL, {0}}};
-    static const struct bench_axis cpu[] = {{"wg", {1, 8}}, {"per_cu", {1, 4, 16}}, {NULL, {0}}};
+    static const struct bench_axis cpu[] = {{"wg", {1}}, {"per_cu", {1, 4}}, {NULL, {0}}};
     if (!run->ctx || strcmp(run->algo, "kernel"))
         return NULL;
     return weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu : gpu;
@@ -44,6 +46,7 @@ static weft_status copy_input(struct bench_input *in, struct weft_error *err)
     in->data = words;
     if (!words)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for %zu bytes to copy", COPY_BYTES);
+#pragma omp parallel for schedule(static)
     for (size_t i = 0; i < COPY_BYTES / sizeof *words; i++)
         words[i] = (uint32_t)i * UINT32_C(2654435761) + (uint32_t)in->seed;
     return WEFT_OK;
@@ -121,7 +124,7 @@ static weft_status copy_setup(struct bench_run *run, struct weft_error *err)
     struct copy_state *s = run->state = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory");
-    s->bytes = COPY_BYTES;
+    s->bytes = run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_GPU ? COPY_BYTES : COPY_CPU_BYTES;
     if (run->ctx) { // a small device copies less
         const struct weft_device_info *info = weft_context_device(run->ctx);
         size_t most = weft__min((size_t)info->max_alloc_bytes, (size_t)info->global_bytes / 4);

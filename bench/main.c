@@ -32,6 +32,7 @@ struct bench {
     FILE *json, *csv, *table;
     struct bench_table columns;
     int wrong, failed, unreadable, lines;
+    int tuned[BENCH_AXES_MAX]; // nonzero: something that ran has this axis of --tune
     // The block that is running: one operation on one matrix.
     const char *matrix;
     int64_t seed;
@@ -119,10 +120,9 @@ static void announce(struct bench *b, struct device_slot *slot)
     if (!b->table)
         return;
     if (device)
-        fprintf(b->table, "device %d: %s (%s, driver %s)", device->info.index, name, device->info.platform,
-                device->info.driver);
+        fprintf(b->table, "device %d: %.50s, driver %.20s", device->info.index, name, device->info.driver);
     else
-        fprintf(b->table, "host: %s", name);
+        fprintf(b->table, "host: %.70s", name);
     if (isfinite(slot->copy_gbps))
         fprintf(b->table, ", copies %.4g GB/s", slot->copy_gbps);
     putc('\n', b->table);
@@ -174,8 +174,9 @@ static int algo_wanted(const struct bench_options *o, const struct bench_op *op,
     return algo == algos[0];
 }
 
-// Every word of --algo must name an algorithm of some operation and backend that will run.
-static int algos_check(const struct bench_options *o)
+// Every word of --algo must name an algorithm of some operation and backend that will run, and every operation that
+// was asked for by name must have a backend.
+static int algos_check(struct bench_options *o)
 {
     const char *word = o->algos;
     while (word && strcmp(o->algos, "all")) {
@@ -190,15 +191,19 @@ static int algos_check(const struct bench_options *o)
         }
         word = word[length] ? word + length + 1 : NULL;
     }
+    size_t kept = 0;
     for (size_t i = 0; i < o->nops; i++) {
         int some = 0;
         for (size_t k = 0; k < o->nbackends; k++)
             some |= o->ops[i]->algos(o->backends[k]) != NULL;
-        if (!some) {
+        if (some) {
+            o->ops[kept++] = o->ops[i];
+        } else if (!o->all_ops) {
             complain("no backend here has operation %s", o->ops[i]->name);
             return BENCH_USAGE;
         }
     }
+    o->nops = kept;
     return -1;
 }
 
@@ -240,6 +245,15 @@ static void sweep_emit(void *arg, struct bench_result *result)
         complain("%s %s %s: %s", result->record.op, result->record.algo, result->record.tune, result->why);
 }
 
+// A vendor's time counts for its device; that of a host library for the host and for CPU devices.
+static void vendor_note(struct bench *b, struct device_slot *slot, double ms)
+{
+    slot->best_vendor_ms = fmin(slot->best_vendor_ms, ms); // the number of a number and NaN
+    for (size_t i = 0; i < b->nslots && slot == &b->host; i++)
+        if (b->slots[i].device.info.type & CL_DEVICE_TYPE_CPU)
+            b->slots[i].best_vendor_ms = fmin(b->slots[i].best_vendor_ms, ms);
+}
+
 static void line_run(struct bench *b, struct bench_case *c, struct device_slot *slot)
 {
     struct bench_options *o = &b->options;
@@ -260,6 +274,7 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
             if (!strcmp(x->name, o->tune[i].name)) {
                 c->tune[c->ntune].name = x->name;
                 c->tune[c->ntune++].value = o->tune[i].value;
+                b->tuned[i] = 1;
             }
     struct bench_result result;
     bench_progress_begin("%s %s on %s", c->backend->name, c->algo, c->device ? c->device->info.name : "the host");
@@ -269,7 +284,7 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
         b->ref_ms = result.record.median_ms;
     result_emit(b, slot, &result);
     if (result.outcome == BENCH_DONE && is_vendor(c->backend))
-        slot->best_vendor_ms = fmin(slot->best_vendor_ms, result.record.median_ms); // the number of a number and NaN
+        vendor_note(b, slot, result.record.median_ms);
     bench_table_row(&b->columns, &result);
 }
 
@@ -467,6 +482,11 @@ int main(int argc, char **argv)
             source_run(&b, &o->sources[i]);
         if (!b.lines && !b.unreadable && !b.failed)
             complain("nothing ran: no backend here has what was asked for (--list, --help)");
+        for (int i = 0; i < o->ntune && b.lines; i++)
+            if (!b.tuned[i]) {
+                complain("nothing that ran has a tuning axis \"%s\"", o->tune[i].name);
+                b.unreadable = 1;
+            }
         status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.unreadable || !b.lines ? BENCH_USAGE : BENCH_OK;
     }
     close_all(&b);

@@ -122,6 +122,7 @@ static int ops_parse(struct bench_options *o, const char *list)
 {
     char word[32];
     o->nops = 0;
+    o->all_ops = bench_list_has(list, "all");
     for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
         int found = 0, all = !strcmp(word, "all");
         for (const struct bench_op *const *op = bench_ops; *op; op++)

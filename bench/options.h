@@ -22,6 +22,7 @@ struct bench_options {
     const struct bench_op *ops[BENCH_ITEMS_MAX];
     const struct weft_backend *backends[BENCH_ITEMS_MAX]; // in the order of weft__backends
     size_t nops, nbackends;
+    int all_ops;        // nonzero: --op all
     int backends_given; // nonzero: --backend
     const char *algos;  // "scan,merge", "all", or NULL: defaults of the operation
     int device;         // -1: all

@@ -235,7 +235,7 @@ double bench_copy_gbps(const struct bench_device *device, const struct bench_opt
             struct bench_result result;
             c.device = device;
             c.options = &plain;
-            c.stop = (struct bench_stop){.reps = 7};
+            c.stop = (struct bench_stop){.reps = 5};
             bench_case_run(&result, &c);
             if (result.outcome == BENCH_DONE)
                 best = fmax(best, result.record.gbps); // fmax takes the number of a number and NaN

@@ -36,21 +36,29 @@ static int64_t transpose_bytes_min(const struct bench_run *run)
            (a->m + 1 + a->n + 1) * (int64_t)weft_ofs_bytes(a->ofs);
 }
 
+struct transpose_state {
+    void *backend;
+    char algo[128]; // with the tuning point: "scan:wg=128,ipt=8"
+};
+
 static weft_status transpose_setup(struct bench_run *run, struct weft_error *err)
 {
-    char algo[128]; // with the tuning point: "scan:wg=128,ipt=8"
-    size_t used = (size_t)snprintf(algo, sizeof algo, "%s", run->algo);
-    for (int i = 0; i < run->ntune && used < sizeof algo; i++)
-        used += (size_t)snprintf(algo + used, sizeof algo - used, "%c%s=%d", i ? ',' : ':', run->tune[i].name,
+    struct transpose_state *s = run->state = calloc(1, sizeof *s);
+    if (!s)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory");
+    size_t used = (size_t)snprintf(s->algo, sizeof s->algo, "%s", run->algo);
+    for (int i = 0; i < run->ntune && used < sizeof s->algo; i++)
+        used += (size_t)snprintf(s->algo + used, sizeof s->algo - used, "%c%s=%d", i ? ',' : ':', run->tune[i].name,
                                  run->tune[i].value);
-    if (used >= sizeof algo)
+    if (used >= sizeof s->algo)
         return weft__error(err, WEFT_EINVAL, "too many tuning values");
-    return run->backend->transpose.prepare(&run->state, run->ctx, run->input->a, algo, &run->times, err);
+    return run->backend->transpose.prepare(&s->backend, run->ctx, run->input->a, s->algo, &run->times, err);
 }
 
 static weft_status transpose_launch(struct bench_run *run, double *ms, struct weft_error *err)
 {
-    return run->backend->transpose.run(run->state, ms, err);
+    struct transpose_state *s = run->state;
+    return run->backend->transpose.run(s->backend, ms, err);
 }
 
 // First position where two arrays of `bytes` bytes differ, in elements of `size`; -1: nowhere.
@@ -92,8 +100,9 @@ static int same(const struct weft_csr *got, const struct weft_csr *want, struct 
 
 static weft_status transpose_verify(struct bench_run *run, int *right, struct weft_error *err)
 {
+    struct transpose_state *s = run->state;
     struct weft_csr got = {0};
-    weft_status status = run->backend->transpose.result(run->state, &got, &run->times, err);
+    weft_status status = run->backend->transpose.result(s->backend, &got, &run->times, err);
     if (status)
         return status;
     *right = same(&got, run->input->data, err);
@@ -107,7 +116,12 @@ static weft_status transpose_verify(struct bench_run *run, int *right, struct we
 
 static void transpose_finish(struct bench_run *run)
 {
-    run->backend->transpose.finish(&run->state);
+    struct transpose_state *s = run->state;
+    if (!s)
+        return;
+    run->backend->transpose.finish(&s->backend);
+    free(s);
+    run->state = NULL;
 }
 
 static const struct bench_axis *transpose_axes(const struct bench_run *run)

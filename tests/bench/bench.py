@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""bench.py WEFT_BENCH WEFT_BENCH_BAD BROKEN_DRIVER: the command line, its exit statuses and its outputs.
+
+WEFT_BENCH_BAD is the same program with the backends of backends.c; BROKEN_DRIVER is the shared library made of
+broken_driver.c. Output is TAP.
+"""
+import csv
+import glob
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+BENCH, BAD, DRIVER = (os.path.abspath(path) for path in sys.argv[1:4])
+FAST = ["--reps", "2", "--no-roof"]
+SMALL = ["300", "200", "4000"]
+ALWAYS = {"op", "backend", "algo", "device", "version", "verified"}
+OF_MATRIX = {"matrix", "m", "n", "nnz", "type", "index"}
+MEASURED = {"samples", "median_ms", "min_ms", "max_ms", "noise", "end_to_end_ms", "bytes_min", "gbps"}
+OF_DEVICE = {"device_index", "driver", "platform"}
+KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
+    "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
+    "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor",
+    "workspace_bytes", "format_bytes", "peak_bytes", "hash"}
+count = failed = 0
+
+
+def ok(good, name, *notes):
+    global count, failed
+    count += 1
+    failed += not good
+    print("ok" if good else "not ok", count, "-", name.replace("#", " "))
+    if not good:
+        for note in notes:
+            for line in str(note).splitlines():
+                print("#  ", line)
+    sys.stdout.flush()
+    return good
+
+
+def skip(why):
+    global count
+    count += 1
+    print("ok", count, "# SKIP", why)
+
+
+def run(program, *args, **env):
+    done = subprocess.run([program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, env={**os.environ, **env}, timeout=300, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def one_line(text):
+    return text.startswith("weft-bench: ") and text.count("\n") == 1 and text.endswith("\n")
+
+
+def exits(status, out, name, want=None):
+    """Exit status, and for a failure one line that holds `want`."""
+    code, _, err = out
+    good = code == status and (not err if want is None else one_line(err) and want in err)
+    return ok(good, name, f"status {code}, expected {status}; stderr:", err, f"expected in it: {want}")
+
+
+def records(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def check_record(record):
+    """What is wrong with a verified record, or ''."""
+    need = ALWAYS | MEASURED | (OF_MATRIX if record["op"] != "copy" else set())
+    if "device_index" in record:
+        need |= OF_DEVICE
+    if need - record.keys():
+        return "lacks " + " ".join(sorted(need - record.keys()))
+    if record.keys() - KNOWN:
+        return "unknown key " + " ".join(sorted(record.keys() - KNOWN))
+    if record["verified"] is not True:
+        return "is not verified"
+    for key, value in record.items():
+        if key.endswith("_ms") and key in ("convert_ms", "analyse_ms", "compile_cold_ms", "compile_cached_ms",
+                                           "speedup_best_vendor", "gflops", "copy_gbps") and not value > 0:
+            return f"{key} is {value}: a key that does not apply is absent"
+    if not 0 < record["min_ms"] <= record["median_ms"] <= record["max_ms"]:
+        return "times are out of order"
+    if abs(record["gbps"] * record["median_ms"] * 1e6 / record["bytes_min"] - 1) > 1e-3:
+        return "gbps is not bytes_min/median"
+    if "roof" in record and abs(record["roof"] * record["copy_gbps"] / record["gbps"] - 1) > 1e-3:
+        return "roof is not gbps/copy_gbps"
+    return ""
+
+
+def all_good(text):
+    bad = [f"{why}: {r}" for r in records(text) for why in [check_record(r)] if why]
+    return bad
+
+
+def test_usage():
+    for args, want in [
+            (["--bogus"], "--bogus"), (["-Z"], "-Z"), (["--reps"], "--reps"), (["-d"], "-d"), (["--reps", "0"], "--reps"),
+            (["--reps=x"], "--reps"), (["--min-time", "-1"], "--min-time"), (["--min-time", "nan"], "--min-time"),
+            (["--seed", "x"], "--seed"), (["--index", "33"], "--index"), (["-t", "f16"], "f16"), (["-t", ""], "type"),
+            (["-o", "fft"], "fft"), (["-o", ",copy"], "operation"),
+            (["-b", "magic"], "magic"), (["-d", "x"], "\"x\""), (["-d", "-1"], "-1"),
+            (["1000", "2000"], "three numbers"), (["1", "2", "3", "4"], "three numbers"), (["1", "2", "x"], "\"x\""),
+            (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune", "wg"], "--tune"),
+            (["--tune", "wg=0"], "--tune"), (["--sweep", "--tune", "wg=1"], "--tune"),
+            (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
+            (["--products", "-3"], "--products")]:
+        exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
+    exits(2, run(BENCH, WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
+    exits(2, run(BENCH, "-b", "ref", "-a", "nosuch", *SMALL), "an algorithm that nobody has", "nosuch")
+    exits(2, run(BENCH, "-b", "ref", "--json", "/nonexistent/x.json", *SMALL), "an output that cannot be written",
+          "/nonexistent/x.json")
+    code, out, err = run(BENCH, "--help")
+    longs = re.findall(r"--[a-z][a-z-]*", out)
+    ok(code == 0 and not err and {"--list", "--device", "--op", "--backend", "--algo", "--generate", "--seed", "--type",
+                                  "--index", "--reps", "--min-time", "--json", "--csv", "--quiet"} <= set(longs),
+       "--help names every option of the contract")
+    ok(max(map(len, out.splitlines())) <= 110, "--help is narrow")
+    code, out, _ = run(BENCH, "--version")
+    ok(code == 0 and re.fullmatch(r"weft-bench \d+\.\d+\.\d+\n", out), "--version", out)
+
+
+def test_input(folder):
+    exits(2, run(BENCH, "-b", "ref", *FAST, "/nonexistent.mtx"), "no such file", "/nonexistent.mtx")
+    broken = os.path.join(folder, "broken.mtx")
+    with open(broken, "w", encoding="ascii") as file:
+        file.write("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
+    exits(2, run(BENCH, "-b", "ref", *FAST, broken), "a file with an index out of range", "broken.mtx:3")
+    for spec in ["nosuch:3", "uniform:3,4", "stencil5:x", "band:10,4", "uniform:-1,2,3", "dense:99999999999,2"]:
+        exits(2, run(BENCH, "-b", "ref", *FAST, "-g", spec), "specification " + spec, spec)
+    good, unreal = os.path.join(folder, "good.mtx"), os.path.join(folder, "unreal.mtx")
+    with open(good, "w", encoding="ascii") as file:
+        file.write("%%MatrixMarket matrix coordinate real general\n2 3 2\n1 3 1.5\n2 1 -2\n")
+    with open(unreal, "w", encoding="ascii") as file:
+        file.write("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1.0 2.0\n")
+    code, out, err = run(BENCH, "-b", "ref", *FAST, "--json", "-", unreal, good)
+    lines = records(out)
+    ok(code == 2 and one_line(err) and "complex" in err, "a complex matrix is refused in one line", err)
+    ok([r["matrix"] for r in lines] == ["good"] and lines[0]["verified"], "and the file after it still runs", out)
+    ok(lines[0]["m"] == 2 and lines[0]["n"] == 3 and lines[0]["nnz"] == 2 and "seed" not in lines[0],
+       "a file has its shape and no seed", lines)
+    code, out, _ = run(BENCH, "-b", "ref", *FAST, "--json", "-", "-g", "stencil5:9", "-g", "band:50,3", good)
+    ok(code == 0 and [r["matrix"] for r in records(out)] == ["stencil5:9", "band:50,3", "good"],
+       "several specifications and files", out)
+    for spec in ["uniform:0,0,0", "uniform:5,0,0", "uniform:0,7,0", "uniform:1,1,1"]:
+        code, out, err = run(BAD, "-b", "ref,vendor", "-o", "transpose,spmv", *FAST, "--json", "-", "-g", spec)
+        ok(code == 0 and not err and records(out) and all(r["verified"] for r in records(out)), "runs on " + spec, out, err)
+
+
+def test_records(folder):
+    path, table = os.path.join(folder, "out.json"), os.path.join(folder, "out.csv")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("old contents\n")
+    code, out, err = run(BENCH, "--reps", "3", "-o", "all", "-t", "f32,f64,i32,pattern", "--json", path, "--csv", table,
+                         "--seed", "7", "--hash", *SMALL)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    lines = records(text)
+    ok(code == 0 and not err, "every operation and type", err, out)
+    bad = all_good(text)
+    ok(lines and not bad, "every record is whole, and the file was truncated first", *bad)
+    ok({r["op"] for r in lines} >= {"transpose", "copy"} and {r["type"] for r in lines if "type" in r} ==
+       {"f32", "f64", "i32", "pattern"}, "operations and types are there")
+    ok(all(r["seed"] == 7 for r in lines if r["op"] == "transpose"), "the seed is in the record")
+    ok(all("matrix" not in r and "m" not in r and "type" not in r for r in lines if r["op"] == "copy"),
+       "copy has no matrix")
+    ok(all(r["samples"] == 3 and r["stop"] == "reps" for r in lines), "--reps is the number of samples")
+    ok(all(len({r["hash"] for r in lines if r["op"] == "transpose" and r["type"] == t}) == 1
+           for t in ("f32", "f64", "i32", "pattern")), "one hash for a type, whoever transposes")
+    ok(all(r.get("speedup_ref") == 1 for r in lines if r["backend"] == "ref") and
+       all("speedup_ref" in r for r in lines if r["op"] == "transpose"), "speedups against ref")
+    with open(table, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    ok(len(rows) == len(lines) and all(
+        row[key] == ("" if key not in r else "true" if r[key] is True else row[key]) and
+        (key not in r or isinstance(r[key], bool) or str(r[key]) == row[key] or float(row[key]) == r[key])
+        for r, row in zip(lines, rows) for key in row), "the CSV file says the same")
+    blocks = out.count("transpose of uniform:300,200,4000")
+    ok(blocks == 4 and all(len(line) <= 100 for line in out.splitlines()) and out.isascii(),
+       "a table for each type, at most 100 columns of ASCII", out)
+    code, out, err = run(BENCH, "-b", "ref", "--index", "64", "-t", "f64", "--json", "-", *FAST, *SMALL)
+    wide = records(out)[0]
+    ok(code == 0 and wide["index"] == 64 and wide["bytes_min"] == 4000 * 2 * (4 + 8) + (301 + 201) * 8,
+       "--index 64 and bytes_min by the contract", out)
+    narrow = [r for r in lines if r["op"] == "transpose" and r["type"] == "pattern"][0]
+    ok(narrow["bytes_min"] == 4000 * 2 * 4 + (301 + 201) * 4, "bytes_min of a pattern", narrow)
+    code, out, err = run(BENCH, "-b", "ref", "--quiet", *FAST, *SMALL)
+    ok(code == 0 and not out and not err, "--quiet prints nothing", out, err)
+    code, out, err = run(BENCH, "-b", "ref", "--min-time", "0.05", "--no-roof", "--json", "-", *SMALL)
+    r = records(out)[0]
+    ok(r["stop"] == "min-time" and r["samples"] >= 10 and "roof" not in r and "copy_gbps" not in r,
+       "--min-time and --no-roof", out)
+    code, out, err = run(BENCH, "-b", "ref", "--csv", "-", *FAST, *SMALL)
+    ok(code == 0 and len(list(csv.DictReader(io.StringIO(out)))) == 1, "--csv - is the only thing on stdout", out)
+    if os.path.exists("/dev/full"):
+        code, _, err = run(BENCH, "-b", "ref", "--quiet", "--json", "/dev/full", *FAST, *SMALL)
+        ok(code == 2 and "/dev/full" in err, "a full disk is reported", err)
+
+
+def test_bad_backends():
+    code, out, err = run(BAD, *FAST, "-b", "ref,vendor,bad", "-a", "all", "--json", "-", *SMALL)
+    lines = {r["algo"]: r for r in records(out)}
+    ok(code == 1, "a wrong result: exit status 1", f"status {code}", err)
+    for algo, want in [("wrong_ptr", "col_ptr[100]"), ("wrong_row", "row_idx[3999]"), ("wrong_val", "val[2000]"),
+                       ("wrong_shape", "shape")]:
+        r = lines[algo]
+        ok(r["verified"] is False and want in r["error"] and not MEASURED & r.keys() and "speedup_ref" not in r,
+           algo + " is seen, and no number of it is printed", r)
+    ok(lines["refusing"]["error"] == "the device" and "launch" in lines["failing"]["error"] and
+       not MEASURED & (lines["refusing"].keys() | lines["failing"].keys()), "failures are records with a reason", lines)
+    ok("f32" in lines["unable"]["skipped"] and "error" not in lines["unable"], "what cannot be done is skipped", lines)
+    ok(lines["alg1"]["verified"] and lines["alg1"]["version"] == "12.5" and lines["alg1"]["chosen"] == "simple",
+       "others still run, with their version", lines["alg1"])
+    e2e = lines["alg1"]["end_to_end_ms"]
+    ok(lines["alg1"]["write_ms"] == 0.25 and lines["alg1"]["read_ms"] == 0.125 and 0.375 <= e2e < 0.5 and
+       "convert_ms" not in lines["alg1"], "end to end is write + run + read by the host's clock", lines["alg1"])
+    code, out, err = run(BAD, *FAST, "-b", "ref,bad", "-a", "all", *SMALL)
+    ok(code == 1 and out.count("WRONG") == 4 and out.count("failed:") == 2 and out.count("skipped:") == 1,
+       "the table says so", out)
+    code, out, _ = run(BAD, *FAST, "-b", "bad", "-a", "failing", "--json", "-", *SMALL)
+    ok(code == 3, "only a failure: exit status 3", code, out)
+    code, out, _ = run(BAD, *FAST, "-b", "bad", "-a", "unable", "--json", "-", *SMALL)
+    ok(code == 0, "only something skipped: exit status 0", code, out)
+    code, out, _ = run(BAD, *FAST, "-o", "spmv", "-b", "ref,vendor,bad", "-a", "all", "--json", "-", *SMALL)
+    lines = {r["algo"]: r for r in records(out)}
+    ok(code == 1 and "row 0" in lines["far"]["error"], "a product beyond its bound is wrong", out)
+    ok("small integers" in lines["near"]["error"], "a product within it, but not exact on integers, is wrong", out)
+    bad = all_good(json.dumps(lines["csr"]))
+    ok(not bad and lines["csr"]["gflops"] == 2 * 4000 / 0.5e6 and
+       lines["csr"]["bytes_min"] == 4000 * 8 + 301 * 4 + 500 * 4, "a right one is whole", *bad)
+    exits(3, run(BAD, *FAST, "-b", "absent", *SMALL), "a backend asked for that cannot run", "not compiled in")
+
+
+def test_devices(folder):
+    code, out, err = run(BENCH, "--list", OCL_ICD_VENDORS="/nonexistent")
+    ok(code == 3 and one_line(err) and "install" in err and re.search(r"^ref +runs$", out, re.M),
+       "--list without a device: status 3, what to install, backends still listed", out, err)
+    exits(3, run(BAD, *SMALL, OCL_ICD_VENDORS="/nonexistent"), "no device", "install")
+    code, out, err = run(BENCH, "-b", "ref", *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent")
+    ok(code == 0 and not err, "host backends need no device", err)
+    code, out, err = run(BENCH, "--list")
+    devices = [line for line in out.split("\nbackends\n")[0].splitlines() if line]
+    if code == 3:
+        skip("no device: nothing more to list")
+        return
+    ok(code == 0 and [int(line.split()[0]) for line in devices] == list(range(len(devices))),
+       "--list numbers the devices from 0", out, err)
+    ok(run(BENCH, "-d", "list")[1] == out, "-d list is --list")
+    exits(3, run(BAD, "-d", str(len(devices)), *SMALL), "an index too high", "from 0 to")
+    exits(3, run(BAD, *SMALL, WEFT_DEVICE="99"), "WEFT_DEVICE too high", "no device 99")
+    if any("cannot be used" in line for line in devices):
+        skip("a device here is broken already")
+        return
+    vendors = os.path.join(folder, "vendors")
+    os.mkdir(vendors)
+    place = os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")
+    for icd in glob.glob(os.path.join(place, "*.icd")) if os.path.isdir(place) else [place]:
+        name = os.path.join(vendors, "b_" + os.path.basename(icd))
+        with open(name if name.endswith(".icd") else name + ".icd", "w", encoding="utf-8") as file:
+            file.write(open(icd, encoding="utf-8").read() if icd.endswith(".icd") else icd + "\n")
+    with open(os.path.join(vendors, "a_broken.icd"), "w", encoding="utf-8") as file:
+        file.write(DRIVER + "\n")
+    code, out, err = run(BENCH, "--list", OCL_ICD_VENDORS=vendors)
+    listed = [line for line in out.split("\nbackends\n")[0].splitlines() if line]
+    refuser = [line for line in listed if "Refuser" in line]
+    ok(code == 0 and len(listed) == len(devices) + 2 and len(refuser) == 1 and
+       "cannot be used: clCreateContext: CL_OUT_OF_RESOURCES" in refuser[0], "a broken device shows its reason", out, err)
+    ok(any("Mute" in line and "CL_OUT_OF_HOST_MEMORY" in line for line in listed), "so does a broken platform", out)
+    ok(all(any(d.split("  ", 1)[1].strip().split("  ")[0] in line and "cannot" not in line for line in listed)
+           for d in devices), "and neither hides another", out)
+    code, out, err = run(BAD, *FAST, "-b", "opencl", "-d", "all", "--json", "-", *SMALL, OCL_ICD_VENDORS=vendors)
+    ok(code == 0 and len(records(out)) == len(devices) and err.count("left out") == 2,
+       "-d all runs the devices that work", out, err)
+    code, out, err = run(BAD, *FAST, "-b", "opencl", "--json", "-", *SMALL, OCL_ICD_VENDORS=vendors, WEFT_DEVICE="all")
+    ok(code == 0 and len(records(out)) == len(devices), "so does WEFT_DEVICE=all", out, err)
+    index = refuser[0].split()[0] if refuser else "0"
+    exits(3, run(BAD, "-b", "opencl", "-d", index, *SMALL, OCL_ICD_VENDORS=vendors), "a broken device asked for",
+          "CL_OUT_OF_RESOURCES")
+    code, out, err = run(BAD, *FAST, "-d", "0", "--json", "-", *SMALL, "-a", "good", "-b", "ref,vendor,opencl")
+    lines = {r["backend"]: r for r in records(out)}
+    ok(code == 0 and set(lines) == {"ref", "vendor", "opencl"}, "backends without the algorithm run their own", out, err)
+    ok("speedup_best_vendor" in lines["opencl"] and "speedup_best_vendor" not in lines["ref"] and
+       "x vendor" not in run(BENCH, "-b", "ref", *FAST, *SMALL)[1], "speedup against the vendor", out)
+    code, out, err = run(BAD, "--no-roof", "-b", "opencl", "--reps", "1", "--sweep", *SMALL, "-d", "0")
+    ok(code == 0 and "best: groups" in out and out.count("*") == 1 and re.search(r"128 +- $", out, re.M),
+       "--sweep marks one best point, and a refused point is empty", out, err)
+    code, out, err = run(BAD, *FAST, "-b", "opencl", "--tune", "groups=4", "--json", "-", *SMALL, "-d", "0")
+    ok(code == 0 and records(out)[0]["tune"] == "groups=4", "--tune runs one point", out, err)
+    exits(2, run(BAD, *FAST, "-b", "opencl", "--tune", "nosuch=4", *SMALL, "-d", "0"), "an axis that nothing has", "nosuch")
+
+
+def main():
+    for name in ("WEFT_DEVICE",):
+        os.environ.pop(name, None)
+    with tempfile.TemporaryDirectory() as folder:
+        test_usage()
+        test_input(folder)
+        test_records(folder)
+        test_bad_backends()
+        test_devices(folder)
+    print(f"1..{count}")
+    return failed != 0
+
+
+sys.exit(main())
