@@ -85,7 +85,7 @@ static int devices_open(struct bench *b)
         if (wanted >= 0 && (size_t)wanted != i)
             continue;
         struct device_slot *slot = &b->slots[b->nslots];
-        if (!bench_device_open(&slot->device, &list[i], NULL, &err)) {
+        if (!bench_device_open(&slot->device, &list[i], 0, &err)) {
             slot->copy_gbps = NAN;
             b->nslots++;
         } else if (wanted >= 0) {

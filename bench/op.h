@@ -78,7 +78,7 @@ struct bench_op {
     // Arithmetic operations for a GFLOP/s column; NULL: none.
     int64_t (*flops)(const struct bench_run *run);
 
-    // Compile, allocate, write the input; fill run->times. run->state owns everything, also when half built.
+    // Compile, allocate, write the input; fill run->times (the bench itself measures what compiling costs). run->state owns everything, also when half built.
     weft_status (*setup)(struct bench_run *run, struct weft_error *err);
     // Run once and wait; *ms is the time by device events, or of the host clock for a host backend.
     weft_status (*launch)(struct bench_run *run, double *ms, struct weft_error *err);

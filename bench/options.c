@@ -59,7 +59,7 @@ static void help_print(void)
           "      --min-time S        sample for S seconds\n"
           "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
           "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
-          "      --compile           measure compilation cold and from the cache as well\n"
+          "      --no-compile        do not measure compilation, cold and from the cache, for --json and --csv\n"
           "      --products N        products expected of a plan (spmv; default: not known)\n"
           "      --no-roof           do not measure the copy bandwidth\n"
           "\n"
@@ -318,6 +318,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
 {
     *out = (struct bench_options){.types = {WEFT_F32}, .ntypes = 1};
     struct bench_options *o = out;
+    int no_compile = 0;
     const struct option longs[] = {{"list", no_argument, &o->list, 1},
                                    {"device", required_argument, NULL, 'd'},
                                    {"op", required_argument, NULL, 'o'},
@@ -336,7 +337,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"quiet", no_argument, &o->quiet, 1},
                                    {"hash", no_argument, &o->hash, 1},
                                    {"sweep", no_argument, &o->sweep, 1},
-                                   {"compile", no_argument, &o->compile, 1},
+                                   {"no-compile", no_argument, &no_compile, 1},
                                    {"no-roof", no_argument, &o->no_roof, 1},
                                    {"version", no_argument, NULL, OPT_VERSION},
                                    {"help", no_argument, NULL, 'h'},
@@ -371,6 +372,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->json && o->csv && !strcmp(o->json, "-") && !strcmp(o->csv, "-"))
         status = usage_fail("--json and --csv cannot both go to standard output");
+    o->compile = (o->json || o->csv) && !no_compile && !o->sweep;
     if (status >= 0)
         bench_options_free(o);
     return status;

@@ -15,7 +15,8 @@ struct bench_source {
 };
 
 struct bench_options {
-    int list, sweep, hash, compile, no_roof, quiet;
+    int list, sweep, hash, no_roof, quiet;
+    int compile; // nonzero: measure the cost of compiling
     struct bench_source *sources; // one or more
     size_t nsources;
     char spec[128]; // of M N NNZ

@@ -51,68 +51,6 @@ static weft_status params_parse(struct weft_transpose_params *out, const char *a
     return WEFT_OK;
 }
 
-// Host time from nothing to the first result on a context of its own, less the time of a second run: what compiling
-// costs, the driver's work at the first launch included. `cold`: with a text that no cache has seen.
-static double first_result_ms(const struct opencl_transpose *t, const struct weft_csr *a,
-                              const struct weft_transpose_params *params, int cold)
-{
-    struct weft_context *ctx = NULL;
-    struct weft_transpose *op = NULL;
-    double ms = -1;
-    if ((!cold && !t->ctx->cache_dir) ||
-        weft_context_create(&ctx,
-                            weft_context_params(.context = t->ctx->cl, .device = t->ctx->device.id,
-                                                .schedule = t->ctx->schedule, .max_lanes = t->ctx->device.lanes,
-                                                .force_lanes = 1, .cache_dir = cold ? "" : t->ctx->cache_dir),
-                            NULL))
-        return ms;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (cold)
-        ctx->salt = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    double start = clock_ms();
-    if (!weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params) &&
-        !weft_transpose_run(op, t->queue, &t->a, &t->at, 0, NULL, NULL) && weft__cl.clFinish(t->queue) == CL_SUCCESS) {
-        double middle = clock_ms();
-        if (!weft_transpose_run(op, t->queue, &t->a, &t->at, 0, NULL, NULL) &&
-            weft__cl.clFinish(t->queue) == CL_SUCCESS) {
-            ms = middle - start - (clock_ms() - middle);
-            ms = ms < 0 ? 0 : ms;
-        }
-    }
-    weft_transpose_destroy(&op);
-    weft_context_destroy(&ctx);
-    return ms;
-}
-
-// The two times of first_result_ms, measured once for each device and set of programs.
-static void compile_times(const struct opencl_transpose *t, const struct weft_csr *a,
-                          const struct weft_transpose_params *params, struct weft_backend_times *times)
-{
-    static struct seen {
-        cl_device_id device;
-        struct weft_transpose_params params; // resolved
-        enum weft_type type;
-        enum weft_ofs ofs;
-        double cold_ms, cached_ms;
-    } seen[64];
-    static size_t count;
-    struct weft_transpose_info info;
-    weft_transpose_info(t->op, &info);
-    for (size_t i = 0; i < count; i++)
-        if (seen[i].device == t->ctx->device.id && seen[i].type == a->type && seen[i].ofs == a->ofs &&
-            !memcmp(&seen[i].params, &info.params, sizeof info.params)) {
-            times->compile_cold_ms = seen[i].cold_ms;
-            times->compile_cached_ms = seen[i].cached_ms;
-            return;
-        }
-    times->compile_cold_ms = first_result_ms(t, a, params, 1);
-    times->compile_cached_ms = first_result_ms(t, a, params, 0);
-    if (count < sizeof seen / sizeof *seen)
-        seen[count++] = (struct seen){t->ctx->device.id,       info.params, a->type, a->ofs, times->compile_cold_ms,
-                                      times->compile_cached_ms};
-}
-
 weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
                                            const char *algo, struct weft_backend_times *times, struct weft_error *err)
 {
@@ -152,7 +90,6 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
     times->workspace_bytes = (int64_t)info.workspace_bytes;
     if (params.algo == WEFT_TRANSPOSE_AUTO)
         snprintf(times->chosen, sizeof times->chosen, "%s", weft__opencl_transpose_algos[info.params.algo]);
-    compile_times(t, a, &params, times);
     return WEFT_OK;
 }
 

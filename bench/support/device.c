@@ -13,14 +13,19 @@ double bench_now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, const char *cache_dir,
+weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, int cold,
                               struct weft_error *err)
 {
     *out = (struct bench_device){.info = *info};
     weft_status status =
-        weft_context_create(&out->ctx, weft_context_params(.device = info->id, .cache_dir = cache_dir), err);
+        weft_context_create(&out->ctx, weft_context_params(.device = info->id, .cache_dir = cold ? "" : NULL), err);
     if (status)
         return status;
+    if (cold) {
+        struct timespec now;
+        clock_gettime(CLOCK_REALTIME, &now);
+        out->ctx->salt = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    }
     cl_int error;
     out->queue = weft__cl.clCreateCommandQueue(weft_context_cl(out->ctx), info->id, CL_QUEUE_PROFILING_ENABLE, &error);
     if (error == CL_SUCCESS)

@@ -19,8 +19,8 @@ struct bench_events {
     int full; // nonzero: no memory for more
 };
 
-// Context and queue on a device of weft_devices_list. cache_dir as in weft_context_params.
-weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, const char *cache_dir,
+// Context and queue on a device of weft_devices_list. cold: its programs are unknown to every cache, the driver's too.
+weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, int cold,
                               struct weft_error *err);
 void bench_device_close(struct bench_device *device); // accepts an all-zero struct
 // One line a device, and one for each backend that says whether it can run.

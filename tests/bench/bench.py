@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 BENCH, BAD, DRIVER = (os.path.abspath(path) for path in sys.argv[1:4])
-FAST = ["--reps", "2", "--no-roof"]
+FAST = ["--reps", "2", "--no-roof", "--no-compile"]
 SMALL = ["300", "200", "4000"]
 ALWAYS = {"op", "backend", "algo", "device", "version", "verified"}
 OF_MATRIX = {"matrix", "m", "n", "nnz", "type", "index"}
@@ -81,7 +81,7 @@ def check_record(record):
     if record["verified"] is not True:
         return "is not verified"
     for key, value in record.items():
-        if key.endswith("_ms") and key in ("convert_ms", "analyse_ms", "compile_cold_ms", "compile_cached_ms",
+        if key in ("convert_ms", "analyse_ms", "compile_cold_ms", "compile_cached_ms",
                                            "speedup_best_vendor", "gflops", "copy_gbps") and not value > 0:
             return f"{key} is {value}: a key that does not apply is absent"
     if not 0 < record["min_ms"] <= record["median_ms"] <= record["max_ms"]:
@@ -157,7 +157,7 @@ def test_records(folder):
     with open(path, "w", encoding="ascii") as file:
         file.write("old contents\n")
     code, out, err = run(BENCH, "--reps", "3", "-o", "all", "-t", "f32,f64,i32,pattern", "--json", path, "--csv", table,
-                         "--seed", "7", "--hash", *SMALL)
+                         "--no-compile", "--seed", "7", "--hash", *SMALL)
     with open(path, encoding="utf-8") as file:
         text = file.read()
     lines = records(text)
@@ -286,6 +286,13 @@ def test_devices(folder):
     ok(code == 0 and set(lines) == {"ref", "vendor", "opencl"}, "backends without the algorithm run their own", out, err)
     ok("speedup_best_vendor" in lines["opencl"] and "speedup_best_vendor" not in lines["ref"] and
        "x vendor" not in run(BENCH, "-b", "ref", *FAST, *SMALL)[1], "speedup against the vendor", out)
+    code, out, err = run(BENCH, "--reps", "2", "--no-roof", "-b", "opencl", "-a", "scan", "-d", "0", "--json", "-", *SMALL,
+                         *["-g", "uniform:9,9,9"])
+    first, second = records(out)
+    ok(code == 0 and first["compile_cold_ms"] > first["compile_cached_ms"] and first["peak_bytes"] >= 2 * 4000 * 8 and
+       all(first[key] == second[key] for key in ("compile_cold_ms", "compile_cached_ms")),
+       "compiling is measured once for an algorithm, and costs more when cold", out, err)
+    ok({"write_ms", "read_ms", "workspace_bytes"} <= first.keys(), "transfers and memory of a device are recorded", out)
     code, out, err = run(BAD, "--no-roof", "-b", "opencl", "--reps", "1", "--sweep", *SMALL, "-d", "0")
     ok(code == 0 and "best: groups" in out and out.count("*") == 1 and re.search(r"128 +- $", out, re.M),
        "--sweep marks one best point, and a refused point is empty", out, err)
