@@ -39,14 +39,6 @@ typedef PASTE(WEFT_SUM_T, 4) sum4_t;
 #define ROWS   (WEFT_IPT / 4)
 #define GROUPS (WEFT_WG / 32)
 
-// What a work-item holds stays in registers only when loops over it are unrolled; where lanes exchange through local
-// memory it need not, and unrolled barriers are slow to compile.
-#ifdef WEFT_LANES_FAST
-#define UNROLL ROWS
-#else
-#define UNROLL 1
-#endif
-
 // Value of v in lane `from`.
 static inline sum_t sum_get(sum_t v, uint from, __local uint *mem)
 {
@@ -66,45 +58,37 @@ static inline uint row_at(uint j)
     return lane_group() * (32u * WEFT_IPT) + j * 128u + lane_id() * 4u;
 }
 
-// The elements of this work-item in the tile at `base`; beyond n they are 0.
-static inline void tile_load(sum4_t *x, __global const in_t *in, ulong base, ulong n)
+// The elements of this work-item in the tile at `base`, row after row; beyond n they are 0. Plain variables rather than
+// vectors: Oclgrind 21.10 crashes on the shuffles that clang makes of those.
+static inline void tile_load(sum_t *x, __global const in_t *in, ulong base, ulong n)
 {
-    if (base + TILE <= n) {
-#pragma unroll UNROLL
-        for (uint j = 0; j < ROWS; j++) {
-            in4_t v = *(__global const in4_t *)(in + base + row_at(j));
-            x[j] = (sum4_t)((sum_t)v.x, (sum_t)v.y, (sum_t)v.z, (sum_t)v.w);
-        }
-    } else {
-#pragma unroll UNROLL
-        for (uint j = 0; j < ROWS; j++) {
-            ulong i = base + row_at(j);
-            x[j].x = i < n ? (sum_t)in[i] : 0;
-            x[j].y = i + 1 < n ? (sum_t)in[i + 1] : 0;
-            x[j].z = i + 2 < n ? (sum_t)in[i + 2] : 0;
-            x[j].w = i + 3 < n ? (sum_t)in[i + 3] : 0;
+    WEFT_UNROLL
+    for (uint j = 0; j < ROWS; j++) {
+        ulong i = base + row_at(j);
+        if (base + TILE <= n) {
+            in4_t v = *(__global const in4_t *)(in + i);
+            x[4 * j] = (sum_t)v.x;
+            x[4 * j + 1] = (sum_t)v.y;
+            x[4 * j + 2] = (sum_t)v.z;
+            x[4 * j + 3] = (sum_t)v.w;
+        } else {
+            for (uint k = 0; k < 4; k++)
+                x[4 * j + k] = i + k < n ? (sum_t)in[i + k] : 0;
         }
     }
 }
 
-static inline void tile_store(__global sum_t *out, const sum4_t *x, ulong base, ulong n)
+static inline void tile_store(__global sum_t *out, const sum_t *x, ulong base, ulong n)
 {
-    if (base + TILE <= n) {
-#pragma unroll UNROLL
-        for (uint j = 0; j < ROWS; j++)
-            *(__global sum4_t *)(out + base + row_at(j)) = x[j];
-    } else {
-#pragma unroll UNROLL
-        for (uint j = 0; j < ROWS; j++) {
-            ulong i = base + row_at(j);
-            if (i < n)
-                out[i] = x[j].x;
-            if (i + 1 < n)
-                out[i + 1] = x[j].y;
-            if (i + 2 < n)
-                out[i + 2] = x[j].z;
-            if (i + 3 < n)
-                out[i + 3] = x[j].w;
+    WEFT_UNROLL
+    for (uint j = 0; j < ROWS; j++) {
+        ulong i = base + row_at(j);
+        if (base + TILE <= n) {
+            *(__global sum4_t *)(out + i) = (sum4_t)(x[4 * j], x[4 * j + 1], x[4 * j + 2], x[4 * j + 3]);
+        } else {
+            for (uint k = 0; k < 4; k++)
+                if (i + k < n)
+                    out[i + k] = x[4 * j + k];
         }
     }
 }
@@ -126,15 +110,12 @@ static inline sum_t groups_scan(sum_t v, sum_t *all, __local sum_t *sums)
 }
 
 // x becomes the prefix sums of the tile that begin at `carry`; returns the sum of the tile.
-static inline sum_t tile_scan(sum4_t *x, sum_t carry, int inclusive, __local sum_t *sums, __local uint *mem)
+static inline sum_t tile_scan(sum_t *x, sum_t carry, int inclusive, __local sum_t *sums, __local uint *mem)
 {
     sum_t before[ROWS], running = 0, all;
-#pragma unroll UNROLL
+    WEFT_UNROLL
     for (uint j = 0; j < ROWS; j++) {
-        x[j].y += x[j].x;
-        x[j].z += x[j].y;
-        x[j].w += x[j].z;
-        sum_t sum = x[j].w;
+        sum_t sum = ((x[4 * j] + x[4 * j + 1]) + x[4 * j + 2]) + x[4 * j + 3];
         for (uint d = 1; d < LANES; d <<= 1) {
             sum_t left = sum_get(sum, lane_id() < d ? lane_id() : lane_id() - d, mem);
             sum = lane_id() < d ? sum : left + sum;
@@ -144,10 +125,14 @@ static inline sum_t tile_scan(sum4_t *x, sum_t carry, int inclusive, __local sum
         running += sum_get(sum, LANES - 1u, mem);
     }
     carry += groups_scan(running, &all, sums);
-#pragma unroll UNROLL
+    WEFT_UNROLL
     for (uint j = 0; j < ROWS; j++) {
-        sum_t start = carry + before[j];
-        x[j] = inclusive ? start + x[j] : (sum4_t)(start, start + x[j].x, start + x[j].y, start + x[j].z);
+        sum_t start = carry + before[j], sum = 0;
+        for (uint k = 0; k < 4; k++) {
+            sum_t next = sum + x[4 * j + k];
+            x[4 * j + k] = start + (inclusive ? next : sum);
+            sum = next;
+        }
     }
     return all;
 }
@@ -157,30 +142,17 @@ WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *
     __local sum_t group_sums[GROUPS];
     __local uint mem[LANE_MEM];
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
-        sum4_t x[ROWS];
+        sum_t x[WEFT_IPT];
         sum_t sum = 0, all;
         tile_load(x, in, tile * TILE, n);
-#pragma unroll UNROLL
-        for (uint j = 0; j < ROWS; j++)
-            sum += x[j].x + x[j].y + x[j].z + x[j].w;
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            sum += x[k];
         for (uint d = LANES / 2u; d; d >>= 1)
             sum += sum_get(sum, lane_id() ^ d, mem);
         groups_scan(sum, &all, group_sums);
         if (get_local_id(0) == 0)
             sums[tile] = all;
-    }
-}
-
-// Loads its own input type, so that the tile code above serves both.
-static inline void sums_load(sum4_t *x, __global const sum_t *in, ulong base, ulong n)
-{
-#pragma unroll UNROLL
-    for (uint j = 0; j < ROWS; j++) {
-        ulong i = base + row_at(j);
-        x[j].x = i < n ? in[i] : 0;
-        x[j].y = i + 1 < n ? in[i + 1] : 0;
-        x[j].z = i + 2 < n ? in[i + 2] : 0;
-        x[j].w = i + 3 < n ? in[i + 3] : 0;
     }
 }
 
@@ -190,8 +162,12 @@ WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
     __local uint mem[LANE_MEM];
     sum_t carry = 0;
     for (ulong base = 0; base < tiles; base += TILE) {
-        sum4_t x[ROWS];
-        sums_load(x, sums, base, tiles);
+        sum_t x[WEFT_IPT];
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++) {
+            ulong i = base + row_at(k / 4) + k % 4;
+            x[k] = i < tiles ? sums[i] : 0;
+        }
         sum_t all = tile_scan(x, carry, 0, group_sums, mem);
         tile_store(sums, x, base, tiles);
         carry += all;
@@ -204,7 +180,7 @@ WEFT_KERNEL void scan_down(__global const WEFT_IN_T *in, __global const WEFT_SUM
     __local sum_t group_sums[GROUPS];
     __local uint mem[LANE_MEM];
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
-        sum4_t x[ROWS];
+        sum_t x[WEFT_IPT];
         sum_t carry = has_sums ? sums[tile] : 0;
         tile_load(x, in, tile * TILE, n);
         sum_t all = tile_scan(x, carry, WEFT_INCLUSIVE, group_sums, mem);
