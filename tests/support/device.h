@@ -17,8 +17,7 @@ struct test_device {
     char name[200];         // "0 NVIDIA H200, gpu, ptx"
 };
 
-// Call fn for each way to run. A device that cannot be used gives a skipped test; with no device at all the program
-// ends as skipped.
+// Call fn for each way to run. A device that cannot be used gives a skipped test, and so does having none.
 void test_device_each(void (*fn)(struct test_device *dev));
 // An in-order or out-of-order queue of the device; release with clReleaseCommandQueue. NULL: it has none of the kind.
 cl_command_queue test_queue(struct test_device *dev, cl_command_queue_properties properties);
