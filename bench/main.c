@@ -363,8 +363,9 @@ static weft_status matrix_get(struct bench *b, const struct bench_source *source
             weft_generate(a, source->text, weft_generate_params(.type = type, .ofs = o->ofs, .seed = o->seed), err);
     } else {
         bench_progress_begin("reading %s", source->text);
-        status = weft_mtx_read(a, NULL, source->text,
-                               weft_mtx_params(.type = type, .ofs = o->ofs, .progress = bench_progress_bytes), err);
+        status = weft_mtx_read(
+            a, NULL, source->text,
+            weft_mtx_params(.type = type, .ofs = o->ofs, .complex = o->complex, .progress = bench_progress_bytes), err);
     }
     bench_progress_end();
     return status;
@@ -383,7 +384,8 @@ static void source_run(struct bench *b, const struct bench_source *source)
         struct weft_error err = {0};
         weft_status status = matrix_get(b, source, o->types[t], &a, &err);
         if (status) {
-            complain("%s", err.text[0] ? err.text : weft_status_text(status));
+            complain("%s%s", err.text[0] ? err.text : weft_status_text(status),
+                     status == WEFT_EUNSUPPORTED && strstr(err.text, "complex") ? " (--complex real|imag)" : "");
             b->unreadable = 1;
             continue;
         }

@@ -52,6 +52,7 @@ static void help_print(void)
           "      --seed S            of generated matrices and data (default 0)\n"
           "  -t, --type LIST         f32, f64, i32, pattern, or `all` (default f32)\n"
           "      --index 32|64       width of offsets (default 32)\n"
+          "      --complex PART      of complex files take the parts `real` or `imag` (default: refuse them)\n"
           "\n"
           "measuring\n"
           "      --reps N            take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
@@ -255,7 +256,18 @@ static int positionals_parse(struct bench_options *o, int count, char **words)
     return status;
 }
 
-enum { OPT_SEED = 256, OPT_INDEX, OPT_REPS, OPT_MIN_TIME, OPT_JSON, OPT_CSV, OPT_TUNE, OPT_PRODUCTS, OPT_VERSION };
+enum {
+    OPT_SEED = 256,
+    OPT_INDEX,
+    OPT_REPS,
+    OPT_MIN_TIME,
+    OPT_JSON,
+    OPT_CSV,
+    OPT_TUNE,
+    OPT_PRODUCTS,
+    OPT_COMPLEX,
+    OPT_VERSION
+};
 
 static int option_parse(struct bench_options *o, int option, const char *name)
 {
@@ -293,6 +305,11 @@ static int option_parse(struct bench_options *o, int option, const char *name)
             return usage_fail("--index is \"%s\", not 32 or 64", optarg);
         o->ofs = *optarg == '6' ? WEFT_OFS64 : WEFT_OFS32;
         return -1;
+    case OPT_COMPLEX:
+        if (strcmp(optarg, "real") && strcmp(optarg, "imag"))
+            return usage_fail("--complex is \"%s\", not real or imag", optarg);
+        o->complex = *optarg == 'r' ? WEFT_MTX_COMPLEX_REAL : WEFT_MTX_COMPLEX_IMAG;
+        return -1;
     case OPT_REPS:
         if (!number_parse(optarg, 1, INT32_MAX, &number))
             return usage_fail("--reps is \"%s\", not a number from 1", optarg);
@@ -328,6 +345,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"type", required_argument, NULL, 't'},
                                    {"seed", required_argument, NULL, OPT_SEED},
                                    {"index", required_argument, NULL, OPT_INDEX},
+                                   {"complex", required_argument, NULL, OPT_COMPLEX},
                                    {"reps", required_argument, NULL, OPT_REPS},
                                    {"min-time", required_argument, NULL, OPT_MIN_TIME},
                                    {"json", required_argument, NULL, OPT_JSON},

@@ -5,6 +5,7 @@
 
 #include "op.h"
 #include "support/stats.h"
+#include <weft/mtx.h>
 
 enum { BENCH_ITEMS_MAX = 32 };
 
@@ -16,7 +17,7 @@ struct bench_source {
 
 struct bench_options {
     int list, sweep, hash, no_roof, quiet;
-    int compile; // nonzero: measure the cost of compiling
+    int compile;                  // nonzero: measure the cost of compiling
     struct bench_source *sources; // one or more
     size_t nsources;
     char spec[128]; // of M N NNZ
@@ -30,6 +31,7 @@ struct bench_options {
     enum weft_type types[4];
     size_t ntypes;
     enum weft_ofs ofs;
+    enum weft_mtx_complex complex;
     uint64_t seed;
     int64_t products;
     struct bench_stop stop;

@@ -67,7 +67,7 @@ const char *bench_stop_reason(const struct bench_stop *stop, struct bench_sample
     double slow_s = stop->min_s > SLOW_S ? stop->min_s : SLOW_S;
     if ((count >= 3 && elapsed_s >= slow_s) || (count && elapsed_s >= 4 * slow_s))
         return "time-limit";
-    if (count >= SAMPLES_MAX)
+    if (count >= SAMPLES_MAX && stop->min_s <= 0)
         return "many";
     if (count < SAMPLES_MIN || count < samples->look || stop->min_s > 0 || elapsed_s < MIN_S)
         return NULL;

@@ -7,7 +7,7 @@
 
 // When to stop: after `reps` samples when that is given; else after at least 10 samples and min_s seconds (default
 // 0.5), as soon as the standard error of the median is below one percent of it. A min_s that was asked for ends the
-// sampling by itself. After 15 s three samples are enough, after 60 s one; 100000 always.
+// sampling by itself. After 15 s three samples are enough, after 60 s one; without a min_s 100000 at any time.
 struct bench_stop {
     int reps;     // 0: by time
     double min_s; // 0: default

@@ -10,6 +10,7 @@ import glob
 import io
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -109,7 +110,7 @@ def test_usage():
             (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune", "wg"], "--tune"),
             (["--tune", "wg=0"], "--tune"), (["--sweep", "--tune", "wg=1"], "--tune"),
             (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
-            (["--products", "-3"], "--products")]:
+            (["--products", "-3"], "--products"), (["--complex", "polar"], "polar")]:
         exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
     exits(2, run(BENCH, WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
     exits(2, run(BENCH, "-b", "ref", "-a", "nosuch", *SMALL), "an algorithm that nobody has", "nosuch")
@@ -141,6 +142,8 @@ def test_input(folder):
     code, out, err = run(BENCH, "-b", "ref", *FAST, "--json", "-", unreal, good)
     lines = records(out)
     ok(code == 2 and one_line(err) and "complex" in err, "a complex matrix is refused in one line", err)
+    code, out, err = run(BENCH, "-b", "ref", *FAST, "--json", "-", "--complex", "imag", unreal)
+    ok(code == 0 and not err and records(out)[0]["nnz"] == 1, "--complex takes a part", out, err)
     ok([r["matrix"] for r in lines] == ["good"] and lines[0]["verified"], "and the file after it still runs", out)
     ok(lines[0]["m"] == 2 and lines[0]["n"] == 3 and lines[0]["nnz"] == 2 and "seed" not in lines[0],
        "a file has its shape and no seed", lines)
@@ -200,6 +203,26 @@ def test_records(folder):
     if os.path.exists("/dev/full"):
         code, _, err = run(BENCH, "-b", "ref", "--quiet", "--json", "/dev/full", *FAST, *SMALL)
         ok(code == 2 and "/dev/full" in err, "a full disk is reported", err)
+
+
+def test_progress():
+    """A long step shows itself on a terminal, and only there."""
+    args = [BENCH, "-b", "ref", "--no-roof", "--min-time", "2.6", "--json", "-", "500", "500", "20000"]
+    _, _, err = run(*args)
+    ok(not err, "no progress in a pipe", err)
+    main, side = pty.openpty()
+    with subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=side, text=True) as process:
+        out = process.communicate(timeout=60)[0]
+    os.close(side)
+    shown = b""
+    try:
+        while piece := os.read(main, 4096):
+            shown += piece
+    except OSError: # the other end is closed
+        pass
+    os.close(main)
+    ok(b"ref ref on the host: 2 s" in shown and shown.endswith(b"\r\x1b[K") and records(out)[0]["verified"],
+       "progress on a terminal, wiped at the end", shown)
 
 
 def test_bad_backends():
@@ -289,7 +312,7 @@ def test_devices(folder):
     code, out, err = run(BENCH, "--reps", "2", "--no-roof", "-b", "opencl", "-a", "scan", "-d", "0", "--json", "-", *SMALL,
                          *["-g", "uniform:9,9,9"])
     first, second = records(out)
-    ok(code == 0 and first["compile_cold_ms"] > first["compile_cached_ms"] and first["peak_bytes"] >= 2 * 4000 * 8 and
+    ok(code == 0 and first["compile_cold_ms"] > first["compile_cached_ms"] and second["peak_bytes"] >= 2 * 4000 * 8 and
        all(first[key] == second[key] for key in ("compile_cold_ms", "compile_cached_ms")),
        "compiling is measured once for an algorithm, and costs more when cold", out, err)
     ok({"write_ms", "read_ms", "workspace_bytes"} <= first.keys(), "transfers and memory of a device are recorded", out)
@@ -308,6 +331,7 @@ def main():
         test_usage()
         test_input(folder)
         test_records(folder)
+        test_progress()
         test_bad_backends()
         test_devices(folder)
     print(f"1..{count}")
