@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rng.h"
-#include "tap.h"
+#include "support/rng.h"
+#include "support/tap.h"
 
 #include <stdio.h>
 #include <string.h>

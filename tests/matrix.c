@@ -2,8 +2,8 @@
 // Host matrices: allocation, validation, comparison, and CSR from coordinates against the formula.
 #include "csr_build.h"
 #include "internal.h"
-#include "rng.h"
-#include "tap.h"
+#include "support/rng.h"
+#include "support/tap.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // Reading Matrix Market text: what is read, what is refused and where, and that neither depends on blocks or threads.
 #include "csr_build.h"
 #include "mtx.h"
-#include "rng.h"
-#include "tap.h"
+#include "support/rng.h"
+#include "support/tap.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: plain, gzip, tar; what is written is read back; and every file of the matrix collection, compared with a
 // reader that is as simple as can be.
-#include "rng.h"
-#include "tap.h"
+#include "support/rng.h"
+#include "support/tap.h"
 
 #include <dirent.h>
 #include <errno.h>

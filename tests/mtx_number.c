@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decimal to binary: every number must be the one that strtod and strtof of the C library give.
 #include "mtx_number.h"
-#include "rng.h"
-#include "tap.h"
+#include "support/rng.h"
+#include "support/tap.h"
 
 #include <locale.h>
 #include <math.h>
