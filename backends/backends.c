@@ -4,6 +4,7 @@
 // References and vendors first: what comes later is compared with them as it is printed.
 const struct weft_backend *const weft__backends[] = {
     &weft__backend_ref,
+    &weft__backend_omp,
     &weft__backend_opencl,
     NULL,
 };
