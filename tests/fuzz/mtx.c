@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fuzzing of the Matrix Market reader with libFuzzer:
+//
+//     clang -g -O1 -fsanitize=fuzzer,address,undefined ... tests/fuzz/mtx.c; ./fuzz-mtx corpus
+//
+// The first byte chooses parameters, the rest is text. Compiled with WEFT_FUZZ_REPLAY it has a main of its own, which
+// runs the files (or folders of files) given as arguments once: a regression test without clang.
+#include "mtx.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+// A matrix that is read must be valid, a failure must leave nothing but its message, and neither may depend on how
+// the text is cut into blocks.
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    if (!bytes)
+        return 0;
+    struct weft_csr a, b;
+    struct weft_error err_a = {0}, err_b = {0};
+    struct weft_mtx_info info;
+    struct weft_mtx_params params = {.type = (enum weft_type)(data[0] & 3),
+                                     .ofs = (enum weft_ofs)(data[0] >> 2 & 1),
+                                     .complex = (enum weft_mtx_complex)((data[0] >> 3 & 3) % 3),
+                                     .keep_symmetric = data[0] >> 5 & 1,
+                                     .threads = 1};
+    weft_status status = weft_mtx_parse(&a, &info, "fuzz", data + 1, bytes - 1, &params, &err_a);
+    if (!status && (weft_csr_validate(&a, NULL) || a.m != info.m || a.n != info.n || a.nnz < info.stored))
+        abort();
+    if (status && (!err_a.text[0] || strchr(err_a.text, '\n') || a.row_ptr || a.col || a.val))
+        abort();
+    // Once more in small blocks; a line that does not fit one is refused there and only there.
+    struct weft__mtx_stream *stream;
+    memset(&b, 0, sizeof b);
+    if (weft__mtx_open_memory(&stream, data + 1, bytes - 1))
+        abort();
+    weft_status again = weft__mtx_read_stream(&b, NULL, "fuzz", stream, 64 + 50u * (data[0] >> 6), &params, &err_b);
+    if (!strstr(err_b.text, "the line is longer than") &&
+        (again != status || strcmp(err_a.text, err_b.text) != 0 || (!status && !weft_csr_equal(&a, &b))))
+        abort();
+    weft_csr_free(&a);
+    weft_csr_free(&b);
+    return 0;
+}
+
+#ifdef WEFT_FUZZ_REPLAY
+
+#include "support/tap.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+static void replay(const char *path)
+{
+    static uint8_t data[1 << 20];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        tap_bail("cannot open %s", path);
+    size_t bytes = fread(data, 1, sizeof data, file);
+    fclose(file);
+    uint8_t *exact = malloc(bytes + 1); // so that sanitizers see reading past the end
+    if (!exact)
+        tap_bail("out of memory");
+    memcpy(exact, data, bytes);
+    LLVMFuzzerTestOneInput(exact, bytes);
+    free(exact);
+    tap_ok(1, "%s", path); // anything else aborts
+}
+
+int main(int count, char **paths)
+{
+    for (int i = 1; i < count; i++) {
+        DIR *dir = opendir(paths[i]);
+        if (!dir) {
+            replay(paths[i]);
+            continue;
+        }
+        for (struct dirent *entry; (entry = readdir(dir));) {
+            char path[1024];
+            snprintf(path, sizeof path, "%s/%s", paths[i], entry->d_name);
+            if (entry->d_name[0] != '.')
+                replay(path);
+        }
+        closedir(dir);
+    }
+    return tap_done();
+}
+
+#endif
