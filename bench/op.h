@@ -50,8 +50,8 @@ struct bench_run {
     struct weft_backend_times times;
     uint64_t hash; // of the result
     int has_hash;
-    void *state;                 // the operation's own: buffers, plan, result
-    struct bench_events *events; // used by bench_events_begin and _end
+    void *state;                  // the operation's own: buffers, plan, result
+    struct opencl_events *events; // used by bench_events_begin and _end
 };
 
 // Value asked for on the axis, 0: the default of the tables.
@@ -100,7 +100,8 @@ weft_status bench_buffer(struct bench_run *run, cl_mem *out, const void *from, s
 // Copy `bytes` bytes back; adds to run->times.read_ms.
 weft_status bench_read(struct bench_run *run, cl_mem from, void *to, size_t bytes, struct weft_error *err);
 // Around the calls that enqueue: *ms is the span from the start of the first kernel to the end of the last one by
-// device events. `status` is what the calls in between returned; a failure comes back with the context's message.
+// device events, of the host clock where the driver keeps none. `status` is what the calls in between returned; a
+// failure comes back with the context's message.
 void bench_events_begin(struct bench_run *run);
 // Count the event of a command that is no kernel of weft (a copy); takes the reference over.
 void bench_events_add(struct bench_run *run, cl_event event);

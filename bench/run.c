@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
-#include "../host/src/internal.h"
+#include "../backends/opencl/opencl_backend.h"
 #include "support/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-static struct bench_run run_of(const struct bench_case *c, struct bench_events *events)
+static struct bench_run run_of(const struct bench_case *c, struct opencl_events *events)
 {
     struct bench_run run = {.input = c->input, .backend = c->backend, .algo = c->algo, .events = events};
     run.times = (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
@@ -32,7 +32,7 @@ const struct bench_axis *bench_case_axes(const struct bench_case *c)
 static double compile_once(const struct bench_case *c, int cold)
 {
     struct bench_device device;
-    struct bench_events events = {0};
+    struct opencl_events events = {0};
     struct weft_error err;
     double once, middle, ms = NAN;
     if (bench_device_open(&device, &c->device->info, cold, &err))
@@ -50,7 +50,7 @@ static double compile_once(const struct bench_case *c, int cold)
         }
     }
     c->op->finish(&run);
-    bench_events_free(&events);
+    weft__opencl_events_free(&events);
     bench_device_close(&device);
     return ms;
 }
@@ -178,7 +178,7 @@ static void numbers_fill(struct bench_result *out, const struct bench_case *c, c
 
 void bench_case_run(struct bench_result *out, const struct bench_case *c)
 {
-    struct bench_events events = {0};
+    struct opencl_events events = {0};
     struct bench_samples device_ms = {0}, host_ms = {0};
     struct weft_error err = {0};
     struct bench_run run = run_of(c, &events);
@@ -217,7 +217,7 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
             out->record.error = out->why;
     }
     c->op->finish(&run);
-    bench_events_free(&events);
+    weft__opencl_events_free(&events);
     bench_samples_free(&device_ms);
     bench_samples_free(&host_ms);
     if (out->outcome == BENCH_DONE && c->options->compile && c->device && !c->op->no_matrix && !c->ntune)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft's own kernels on an OpenCL device, timed by device events.
 #include "opencl_backend.h"
+#include "../clock.h"
+#include "fill.h"
 
 #include <stdlib.h>
 
@@ -9,24 +11,30 @@ static weft_status opencl_probe(struct weft_context *ctx, struct weft_error *err
     return ctx ? WEFT_OK : weft__error(err, WEFT_ENODEV, "no OpenCL device");
 }
 
+void weft__opencl_events_add(struct opencl_events *e, cl_event event)
+{
+    if (e->count == e->capacity) {
+        size_t capacity = 2 * e->capacity + 16;
+        cl_event *grown = realloc(e->events, capacity * sizeof *grown);
+        if (!grown) {
+            e->lost = 1;
+            weft__cl.clReleaseEvent(event);
+            return;
+        }
+        e->events = grown;
+        e->capacity = capacity;
+    }
+    e->events[e->count++] = event;
+}
+
 static void event_keep(void *arg, const char *kernel, size_t global, size_t wg, cl_event event)
 {
     (void)kernel;
     (void)global;
     (void)wg;
     struct opencl_events *e = arg;
-    if (e->count == e->capacity) {
-        size_t capacity = 2 * e->capacity + 16;
-        cl_event *grown = realloc(e->events, capacity * sizeof *grown);
-        if (!grown) {
-            e->lost = 1;
-            return;
-        }
-        e->events = grown;
-        e->capacity = capacity;
-    }
     if (weft__cl.clRetainEvent(event) == CL_SUCCESS)
-        e->events[e->count++] = event;
+        weft__opencl_events_add(e, event);
     else
         e->lost = 1;
 }
@@ -34,6 +42,7 @@ static void event_keep(void *arg, const char *kernel, size_t global, size_t wg, 
 void weft__opencl_events_begin(struct opencl_events *e, struct weft_context *ctx)
 {
     e->lost = 0;
+    e->start_ms = clock_ms();
     weft_context_on_launch(ctx, event_keep, e);
 }
 
@@ -44,6 +53,7 @@ weft_status weft__opencl_events_end(struct opencl_events *e, struct weft_context
     int timed = 0;
     weft_context_on_launch(ctx, NULL, NULL);
     weft_status status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    double host_ms = clock_ms() - e->start_ms;
     for (size_t i = 0; i < e->count; i++) {
         cl_ulong start, end;
         if (!status &&
@@ -59,7 +69,7 @@ weft_status weft__opencl_events_end(struct opencl_events *e, struct weft_context
         weft__cl.clReleaseEvent(e->events[i]);
     }
     e->count = 0;
-    *ms = timed && !e->lost ? (double)(last - first) * 1e-6 : -1;
+    *ms = timed && !e->lost ? (double)(last - first) * 1e-6 : host_ms;
     return status;
 }
 
@@ -69,6 +79,25 @@ void weft__opencl_events_free(struct opencl_events *e)
         weft__cl.clReleaseEvent(e->events[i]);
     free(e->events);
     *e = (struct opencl_events){0};
+}
+
+weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, size_t bytes)
+{
+    cl_kernel kernel = NULL;
+    struct weft__stream stream;
+    if (!buffer || bytes < 4)
+        return WEFT_OK;
+    weft_status status = weft__fill_create(&kernel, ctx);
+    if (!status)
+        status = weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
+    if (!status) {
+        weft__fill(&stream, kernel, buffer, 0, bytes / 4, UINT32_C(0xffffa5a5));
+        status = weft__stream_end(&stream);
+    }
+    if (!status)
+        status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    weft__kernel_release(&kernel);
+    return status;
 }
 
 weft_status weft__opencl_fail(struct weft_context *ctx, weft_status status, struct weft_error *err)

@@ -10,14 +10,22 @@
 struct opencl_events {
     cl_event *events;
     size_t count, capacity;
-    int lost; // nonzero: an event could not be kept
+    int lost;        // nonzero: an event could not be kept
+    double start_ms; // host clock at begin
 };
-// Collect the events of everything that ctx launches until weft__opencl_events_end, which waits for `queue` and gives the
-// time from the start of the first kernel to the end of the last; *ms is negative when the driver keeps no times.
+// Collect the events of everything that ctx launches until weft__opencl_events_end.
 void weft__opencl_events_begin(struct opencl_events *e, struct weft_context *ctx);
+// Count the event of a command that is no kernel of weft; takes the reference over.
+void weft__opencl_events_add(struct opencl_events *e, cl_event event);
+// Wait for `queue`; *ms is the time from the start of the first command to the end of the last, or of the host clock
+// since begin when the driver keeps no times.
 weft_status weft__opencl_events_end(struct opencl_events *e, struct weft_context *ctx, cl_command_queue queue,
                                     double *ms);
 void weft__opencl_events_free(struct opencl_events *e);
+
+// Fill a buffer for results with what is no result (NaN, a negative index) and wait: new memory may hold what the run
+// before wrote there, and that may be right. NULL buffer: nothing happens.
+weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, size_t bytes);
 
 // Move the last error of ctx to err and return `status`.
 weft_status weft__opencl_fail(struct weft_context *ctx, weft_status status, struct weft_error *err);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
-#include "../../host/src/context.h"
+#include "../../backends/opencl/opencl_backend.h"
+#include "clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 double bench_now_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+    return clock_ms();
 }
 
 weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, int cold,
@@ -136,6 +134,8 @@ weft_status bench_buffer(struct bench_run *run, cl_mem *out, const void *from, s
                          struct weft_error *err)
 {
     weft_status status = weft__buffer_create(out, run->ctx, bytes, what);
+    if (!status && !from)
+        status = weft__opencl_poison(run->ctx, run->queue, *out, bytes);
     if (status || !from || !bytes)
         return bench_fail(run, status, err);
     double start = bench_now_ms();
@@ -154,72 +154,18 @@ weft_status bench_read(struct bench_run *run, cl_mem from, void *to, size_t byte
     return bench_fail(run, weft__fail_cl(run->ctx, error, "clEnqueueReadBuffer"), err);
 }
 
-void bench_events_add(struct bench_run *run, cl_event event)
-{
-    struct bench_events *events = run->events;
-    if (events->count == events->room) {
-        size_t room = events->room ? 2 * events->room : 64;
-        cl_event *grown = realloc(events->list, room * sizeof(cl_event));
-        if (!grown) {
-            events->full = 1;
-            weft__cl.clReleaseEvent(event);
-            return;
-        }
-        events->list = grown;
-        events->room = room;
-    }
-    events->list[events->count++] = event;
-}
-
-static void events_note(void *arg, const char *kernel, size_t global, size_t wg, cl_event event)
-{
-    (void)kernel;
-    (void)global;
-    (void)wg;
-    if (weft__cl.clRetainEvent(event) == CL_SUCCESS)
-        bench_events_add(arg, event);
-}
-
-static void events_clear(struct bench_events *events)
-{
-    while (events->count)
-        weft__cl.clReleaseEvent(events->list[--events->count]);
-    events->full = 0;
-}
-
 void bench_events_begin(struct bench_run *run)
 {
-    events_clear(run->events);
-    weft_context_on_launch(run->ctx, events_note, run);
+    weft__opencl_events_begin(run->events, run->ctx);
+}
+
+void bench_events_add(struct bench_run *run, cl_event event)
+{
+    weft__opencl_events_add(run->events, event);
 }
 
 weft_status bench_events_end(struct bench_run *run, weft_status status, double *ms, struct weft_error *err)
 {
-    struct bench_events *events = run->events;
-    weft_context_on_launch(run->ctx, NULL, NULL);
-    if (!status)
-        status = weft__fail_cl(run->ctx, weft__cl.clFinish(run->queue), "clFinish");
-    if (!status && events->full)
-        status = weft__fail(run->ctx, WEFT_ENOMEM, "out of host memory for the events of a launch");
-    cl_ulong first = CL_ULONG_MAX, last = 0;
-    for (size_t i = 0; i < events->count && !status; i++) {
-        cl_ulong start, end;
-        cl_int error =
-            weft__cl.clGetEventProfilingInfo(events->list[i], CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
-        if (error == CL_SUCCESS)
-            error = weft__cl.clGetEventProfilingInfo(events->list[i], CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
-        status = weft__fail_cl(run->ctx, error, "clGetEventProfilingInfo");
-        first = !status && start < first ? start : first;
-        last = !status && end > last ? end : last;
-    }
-    *ms = first < last ? (double)(last - first) * 1e-6 : 0;
-    events_clear(events);
-    return bench_fail(run, status, err);
-}
-
-void bench_events_free(struct bench_events *events)
-{
-    events_clear(events);
-    free(events->list);
-    *events = (struct bench_events){0};
+    weft_status ended = weft__opencl_events_end(run->events, run->ctx, run->queue, ms);
+    return bench_fail(run, status ? status : ended, err);
 }

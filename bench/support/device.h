@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of a run of the bench, and the events of one launch.
+// The devices of a run of the bench.
 #ifndef BENCH_DEVICE_H
 #define BENCH_DEVICE_H
 
@@ -12,13 +12,6 @@ struct bench_device {
     cl_command_queue queue; // in order, with profiling
 };
 
-// Events of the kernels of one launch.
-struct bench_events {
-    cl_event *list;
-    size_t count, room;
-    int full; // nonzero: no memory for more
-};
-
 // Context and queue on a device of weft_devices_list. cold: its programs are unknown to every cache, the driver's too.
 weft_status bench_device_open(struct bench_device *out, const struct weft_device_info *info, int cold,
                               struct weft_error *err);
@@ -27,6 +20,5 @@ void bench_device_close(struct bench_device *device); // accepts an all-zero str
 void bench_devices_print(FILE *out, struct weft_device_info *list, size_t count);
 // Model name of the host's processor.
 const char *bench_host_name(void);
-void bench_events_free(struct bench_events *events);
 
 #endif
