@@ -10,6 +10,8 @@ WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for
 """
 import concurrent.futures
 import glob
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -89,10 +91,15 @@ def parse(text, _target, _tools):
 
 
 def amd(text, target, tools):
-    code = f"{text['path']}.{target}.co"
+    code = f"{text['path']}.{target}.o"
     log = call(*front(text), "-target", "amdgcn-amd-amdhsa", "-mcpu=" + target, "--rocm-device-lib-path=" + tools, "-O3",
-               "-Rpass-analysis=kernel-resource-usage", "-o", code)
-    return isa.amd(log, call("llvm-readelf-19", "--wide", "--symbols", code), target)
+               "-Rpass-analysis=kernel-resource-usage", "-c", "-o", code)
+    symbols = call("llvm-readelf-19", "--wide", "--symbols", code)
+    os.remove(code)
+    undefined = re.findall(r" UND (\S+)$", symbols, re.M)
+    if undefined:
+        raise Failure("calls what does not exist: " + " ".join(undefined))
+    return isa.amd(log, symbols, target)
 
 
 def nvidia(text, target, ptxas):
@@ -106,7 +113,39 @@ def nvidia(text, target, ptxas):
                 raise Failure("uses a stack")
         return []
     log = call(ptxas, "-v", "-arch=" + target, ptx, "-o", ptx + ".cubin")
+    os.remove(ptx)
     return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target, text["wg"])
+
+
+class Known:
+    """Results by what they depend on, kept from run to run: most texts stay as they are."""
+
+    def __init__(self, out, check, tools):
+        self.path, self.old, self.results, self.now = os.path.join(out, f"known-{check}.json"), 0, {}, {}
+        self.common = call(CLANG, "--version") + str(tools)
+        for name in ("kernels.py", "isa.py", "nvptx_shim.h"):
+            with open(os.path.join(HERE, name), encoding="utf-8") as file:
+                self.common += file.read()
+        try:
+            with open(self.path, encoding="utf-8") as file:
+                self.results = json.load(file)
+        except (OSError, ValueError):
+            pass  # the first run, or one that was cut off
+
+    def get(self, step, text, target, tools):
+        with open(text["path"], encoding="utf-8") as file:
+            depends = "\0".join([self.common, file.read(), text["set"], target, *text["options"]])
+        key = hashlib.sha256(depends.encode()).hexdigest()
+        if key in self.results:
+            self.old += 1
+        self.now[key] = self.results[key] if key in self.results else step(text, target, tools)
+        return [dict(row) for row in self.now[key]]
+
+    def save(self, old_too):
+        results = {**self.results, **self.now} if old_too else self.now
+        with open(self.path + ".new", "w", encoding="utf-8") as file:
+            json.dump(results, file)
+        os.replace(self.path + ".new", self.path)
 
 
 def texts_of(program, out, check):
@@ -129,7 +168,7 @@ def main():
         skip(f"no {CLANG}")
     tools = None
     if check == "amd":
-        for tool in ("llvm-dis-19", "llvm-as-19", "llvm-readelf-19", "ld.lld-19"):
+        for tool in ("llvm-dis-19", "llvm-as-19", "llvm-readelf-19"):
             if not shutil.which(tool):
                 skip(f"no {tool}")
         tools = amd_libraries(out)
@@ -139,11 +178,13 @@ def main():
         tools = find_ptxas() if shutil.which("llvm-readelf-19") else None
     texts = texts_of(program, out, check)
     step = {"parse": parse, "amd": amd, "nvidia": nvidia}[check]
-    failed, rows = 0, []
+    known, failed, rows = Known(out, check, tools), 0, []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        jobs = [(text, target, pool.submit(step, text, target, tools))
+        jobs = [(text, target, pool.submit(known.get, step, text, target, tools))
                 for text in texts for target in TARGETS.get(text["set"], ["spirv"])]
-        for text, target, job in jobs:
+        for number, (text, target, job) in enumerate(jobs):
+            if number % 100 == 99:
+                known.save(True)  # a run that is cut off goes on from here
             where = f"{text['source']} {text['variant']} ({text['set']}) for {target}"
             try:
                 for row in job.result():
@@ -155,10 +196,11 @@ def main():
             except Failure as why:
                 failed += 1
                 print(f"FAIL {where}:\n{why}")
+    known.save(False)
     if rows:
         with open(os.path.join(out, f"isa-{check}.tsv"), "w", encoding="utf-8") as file:
             file.write(isa.table(rows))
-    print(f"{check}: {len(texts)} texts, {len(jobs)} compilations, {len(rows)} kernels measured, {failed} failures")
+    print(f"{check}: {len(texts)} texts, {len(jobs)} compilations ({known.old} known), {len(rows)} kernels measured, {failed} failures")
     if failed or not jobs:
         sys.exit(1)
     if check == "nvidia" and not tools:
