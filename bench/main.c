@@ -12,6 +12,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <weft/generate.h>
 #include <weft/mtx.h>
 
@@ -33,6 +34,7 @@ struct bench {
     struct bench_table columns;
     int wrong, failed, unreadable, lines;
     int tuned[BENCH_AXES_MAX]; // nonzero: something that ran has this axis of --tune
+    char command[1024];        // the command line, cut when it is longer
     // The block that is running: one operation on one matrix.
     const char *matrix;
     int64_t seed;
@@ -159,13 +161,14 @@ static int backends_probe(struct bench *b)
     return -1;
 }
 
-// Whether algorithm `algo` of the backend is to run: named by the list, or the first one of a backend that has none
-// of those named.
+// Whether algorithm `algo` of the backend is to run. Asked for by --algo: those named, or the first one of a backend
+// that has none of those named. By default: of weft on a device those that the operation names (or all), of a vendor
+// all, of the host the first.
 static int algo_wanted(const struct bench_options *o, const struct bench_op *op, const struct weft_backend *backend,
                        const char *algo)
 {
-    const char *list = o->algos ? o->algos : op->defaults;
     const char *const *algos = op->algos(backend);
+    const char *list = o->algos ? o->algos : is_vendor(backend) ? NULL : host_only(backend) ? algos[0] : op->defaults;
     if (!list || !strcmp(list, "all"))
         return 1;
     for (const char *const *a = algos; *a; a++)
@@ -213,6 +216,12 @@ static int algos_check(struct bench_options *o)
 static void result_emit(struct bench *b, struct device_slot *slot, struct bench_result *result)
 {
     struct bench_record *r = &result->record;
+    time_t now = time(NULL);
+    struct tm utc;
+    char date[32];
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    r->date = date;
+    r->command = b->command;
     r->matrix = b->matrix;
     r->seed = b->seed;
     if (result->outcome == BENCH_DONE) {
@@ -453,7 +462,11 @@ static void close_all(struct bench *b)
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.seed = -1};
+    struct bench b = {.seed = -1, .command = "weft-bench"};
+    for (int i = 1; i < argc; i++) {
+        size_t used = strlen(b.command);
+        snprintf(b.command + used, sizeof b.command - used, strpbrk(argv[i], " \t\"'$*?") ? " '%s'" : " %s", argv[i]);
+    }
     struct bench_options *o = &b.options;
     int status = bench_options_parse(o, argc, argv), devices = 0, matrices = 0;
     if (status >= 0)

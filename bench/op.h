@@ -60,7 +60,7 @@ int bench_tune(const struct bench_run *run, const char *axis);
 struct bench_op {
     const char *name;     // as in --op
     const char *help;     // one line for --help
-    const char *defaults; // algorithms run without --algo, "scan,merge"; NULL: all of them
+    const char *defaults; // algorithms of weft run without --algo, "scan,merge"; NULL: all of them
     int no_matrix;        // nonzero: runs once for each device, whatever the matrices
     int draws;            // nonzero: input draws data from the seed, so that the seed belongs to the record
 

@@ -32,18 +32,22 @@ static void help_print(void)
         printf("%s%s", b == weft__backends ? "" : ", ", (*b)->name);
     fputs(" (default: every one that can run)\n"
           "  -a, --algo LIST         algorithms of the operation, or `all`; a backend that has none of them runs its\n"
-          "                          own first one, so that a comparison stays\n",
+          "                          first one, so that a comparison stays (default: the first one of ref and omp,\n"
+          "                          the usual ones of opencl, all of a vendor)\n",
           stdout);
     for (const struct bench_op *const *op = bench_ops; *op; op++) {
         int named = 0;
         for (const struct weft_backend *const *b = weft__backends; *b; b++)
-            for (const char *const *a = (*op)->algos(*b); a && *a; a++) {
-                if (!named++)
-                    printf("                            %-10s", (*op)->name);
-                printf("%s%s", a == (*op)->algos(*b) ? " " : ",", *a);
+            for (const char *const *first = (*op)->algos(*b), *const *a = first; a && *a; a++) {
+                if (a != first)
+                    printf(", %s", *a);
+                else if (named++)
+                    printf("; %s: %s", (*b)->name, *a);
+                else
+                    printf("                            %-10s %s: %s", (*op)->name, (*b)->name, *a);
             }
         if (named)
-            printf(" (default %s)\n", (*op)->defaults ? (*op)->defaults : "all");
+            putchar('\n');
     }
     fputs("\n"
           "matrices\n"

@@ -56,7 +56,9 @@
     X(count, workspace_bytes)                                                                                          \
     X(count, format_bytes)                                                                                             \
     X(count, peak_bytes)                                                                                               \
-    X(text, hash)
+    X(text, hash)                                                                                                      \
+    X(text, date)                                                                                                      \
+    X(text, command)
 
 struct bench_record {
 #define BENCH_TYPE_text          const char *

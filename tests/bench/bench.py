@@ -19,7 +19,7 @@ import tempfile
 BENCH, BAD, DRIVER = (os.path.abspath(path) for path in sys.argv[1:4])
 FAST = ["--reps", "2", "--no-roof", "--no-compile"]
 SMALL = ["300", "200", "4000"]
-ALWAYS = {"op", "backend", "algo", "device", "version", "verified"}
+ALWAYS = {"op", "backend", "algo", "device", "version", "verified", "date", "command"}
 OF_MATRIX = {"matrix", "m", "n", "nnz", "type", "index"}
 MEASURED = {"samples", "median_ms", "min_ms", "max_ms", "noise", "end_to_end_ms", "bytes_min", "gbps"}
 OF_DEVICE = {"device_index", "driver", "platform"}
