@@ -25,14 +25,16 @@ struct weft_mtx_params {
     enum weft_mtx_complex complex; // default: refuse
     int keep_symmetric;            // nonzero: give the stored triangle only; default: expand
     int threads;                   // 0: every processor
-    void (*progress)(void *arg, int64_t done_bytes, int64_t total_bytes); // total 0: not known; may be NULL
+    // How far reading the file is, in bytes of the file; total 0: not known. Called by one thread at a time, not
+    // always by the caller's. May be NULL.
+    void (*progress)(void *arg, int64_t done_bytes, int64_t total_bytes);
     void *progress_arg;
 };
 #define weft_mtx_params(...) (&(struct weft_mtx_params){__VA_ARGS__})
 
 // What the file said about itself.
 struct weft_mtx_info {
-    int64_t m, n, stored; // size line: rows, columns, stored entries (m*n for an array file)
+    int64_t m, n, stored; // size line: rows, columns, entries (an array file: numbers that it must hold)
     enum weft_mtx_field field;
     enum weft_mtx_symmetry symmetry;
     int array;          // nonzero: array format
@@ -41,11 +43,13 @@ struct weft_mtx_info {
 
 // Read a Matrix Market file (ISO: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats",
 // NISTIR 5935) into CSR: coordinate or array; real, integer, pattern or complex; general, symmetric,
-// skew-symmetric or hermitian. The file may be plain, gzip (.gz) or a SuiteSparse archive (.tar.gz with
-// NAME/NAME.mtx inside; needs libarchive). Entries of a row keep the order of the file; duplicates stay.
+// skew-symmetric or hermitian. The file may be plain, gzip or a SuiteSparse archive (.tar.gz with NAME/NAME.mtx or
+// a single .mtx file inside; needs libarchive), which is told from its first bytes. Entries of a row keep the order
+// of the file, with each mirrored entry in the place of its origin; duplicates and zeros stay. Numbers are rounded
+// correctly whatever the locale. A pattern is taken from complex values too; docs/input.md has the rules in full.
 // Errors, each with file name and line number in err->text: WEFT_EIO cannot be opened or decompressed;
 // WEFT_EFORMAT header, counts, indices or numbers are wrong; WEFT_EUNSUPPORTED complex values refused, or no
-// libarchive in this build; WEFT_ERANGE sizes or values do not fit the types asked for; WEFT_ENOMEM.
+// libarchive in this build; WEFT_ERANGE sizes or values do not fit the types asked for; WEFT_ENOMEM; WEFT_EINVAL.
 // params may be NULL, info may be NULL. On failure *out is all zero.
 WEFT_API weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
                                    const struct weft_mtx_params *params, struct weft_error *err);
@@ -59,7 +63,7 @@ WEFT_API weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *
 // bit for bit, provided the rows are read back in this order. NaN and infinities are written as nan, inf, -inf
 // and read back. A path ending in .gz is compressed. The file appears whole or not at all (written beside
 // and renamed); an existing file is replaced.
-// Errors: WEFT_EINVAL; WEFT_EIO with the system's reason.
+// Errors: WEFT_EINVAL; WEFT_EMATRIX as weft_csr_validate; WEFT_EIO with the system's reason; WEFT_ENOMEM.
 WEFT_API weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err);
 
 #ifdef __cplusplus
