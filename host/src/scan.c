@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op.h"
 #include "program.h"
+#include "scan.h"
 #include "variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <weft/scan.h>
 
 static const struct weft__kernel_spec reduce_spec = {"scan_reduce", "scan_gpu.cl", "in sums n tiles"};
 static const struct weft__kernel_spec spine_spec = {"scan_spine", "scan_gpu.cl", "sums tiles"};
@@ -201,6 +201,18 @@ static void run_cpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
                  WEFT__ARG(n), WEFT__ARG(chunk), WEFT__ARG(chunks), WEFT__ARG(total));
 }
 
+void weft__scan_enqueue(struct weft_scan_plan *plan, struct weft__stream *stream, cl_mem in, cl_mem out, size_t n)
+{
+    if (!n && !plan->info.params.total)
+        return;
+    if (!n)
+        in = out; // nothing is read, but the launch for the total needs a buffer
+    if (plan->info.schedule == WEFT_SCHEDULE_GPU)
+        run_gpu(plan, stream, in, out, (cl_ulong)n);
+    else
+        run_cpu(plan, stream, in, out, (cl_ulong)n);
+}
+
 weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out, int64_t n,
                           cl_uint nwait, const cl_event *wait, cl_event *event)
 {
@@ -218,12 +230,7 @@ weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, c
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (status)
         return status;
-    if (!n)
-        in = out; // no element is read, but a launch for the total needs a buffer
-    if (outputs && plan->info.schedule == WEFT_SCHEDULE_GPU)
-        run_gpu(plan, &stream, in, out, (cl_ulong)n);
-    else if (outputs)
-        run_cpu(plan, &stream, in, out, (cl_ulong)n);
+    weft__scan_enqueue(plan, &stream, in, out, (size_t)n);
     return weft__stream_end(&stream);
 }
 
