@@ -11,6 +11,7 @@ void weft__fill_variants(weft__variant_fn *fn, void *arg)
 
 const struct weft__operation weft__operations[] = {
     {"fill", weft__fill_variants},
+    {"transpose_merge_gpu", weft__transpose_merge_gpu_variants},
     {"merge", weft__merge_variants},
     {"copy", weft__copy_variants},
     {"transpose_scan_cpu", weft__transpose_scan_cpu_variants},
@@ -18,6 +19,8 @@ const struct weft__operation weft__operations[] = {
     {"gather", weft__gather_variants},
     {"transpose_scan_gpu", weft__transpose_scan_gpu_variants},
     {"scan", weft__scan_variants},
+    {"histogram", weft__histogram_variants},
+    {"expand", weft__expand_variants},
     {"spmv", weft__spmv_variants},
     {NULL, NULL},
 };

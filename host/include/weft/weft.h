@@ -5,7 +5,9 @@
 
 #include <weft/context.h>
 #include <weft/device.h>
+#include <weft/expand.h>
 #include <weft/generate.h>
+#include <weft/histogram.h>
 #include <weft/key.h>
 #include <weft/matrix.h>
 #include <weft/merge.h>

@@ -21,6 +21,12 @@ void weft__ref_merge(enum weft_key key, int payload_bytes, void *out, void *out_
 void weft__ref_merge_blocks(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *in,
                             const void *in_val, int64_t n, int64_t block);
 
+// Histogram of n indices: counts[bins], or with pointers those summed up, bins+1 of them.
+void weft__ref_histogram(void *out, const int32_t *idx, int64_t n, int64_t bins, enum weft_ofs ofs, int pointers);
+
+// Row index of every position of m rows.
+void weft__ref_expand(int32_t *row, const void *row_ptr, int64_t m, enum weft_ofs ofs);
+
 // Prefix sums of n elements; inclusive and total as in weft_scan_params. f32 is summed in double precision.
 void weft__ref_scan(void *out, const void *in, int64_t n, enum weft_scan_type type, int inclusive, int total);
 
