@@ -4,7 +4,7 @@
 // Source:  Wang et al., ICS 2016, section 3.1: a histogram row per thread over all n columns, a vertical scan, a scan of
 //          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
 //          (col >> shift) & mask.
-// Mapping: count: group g owns entries g*part .. ; vertical: a group owns LANES bins, each lane group a share of the
+// Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share of the
 //          rows; offsets: one group; bucket_*: groups stride over the chunks of large buckets.
 // Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*WEFT_WG; offsets: 16*WEFT_WG.
 // Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
@@ -30,39 +30,50 @@ typedef ushort key_t;
 typedef uint key_t;
 #endif
 
-// table[g*nbins + b] = entries of part g in bin b. Also row_at[s] = row of entry s*WEFT_SPAN, unless
-// WEFT_ROWS_GIVEN is set.
+// A part is a run of tiles. before[t*nbins + b] = entries of bin b in the tiles of its part that come before tile t;
+// table[g*nbins + b] = entries of bin b in part g. Also row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for
+// the last entry, unless WEFT_ROWS_GIVEN is set.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
-                            __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint shift, uint mask, uint nbins)
+                            __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
+                            uint shift, uint mask, uint nbins)
 {
     __local uint count[WEFT_BINS];
     uint lid = (uint)get_local_id(0);
     ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
     for (uint b = lid; b < nbins; b += WEFT_WG)
         count[b] = 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    ofs_t e = first + (ofs_t)lid * 4;
-    for (; e + 3 < last; e += WEFT_WG * 4) {
-        int4 c = *(__global const int4 *)(col + e);
-        atomic_inc(&count[((uint)c.x >> shift) & mask]);
-        atomic_inc(&count[((uint)c.y >> shift) & mask]);
-        atomic_inc(&count[((uint)c.z >> shift) & mask]);
-        atomic_inc(&count[((uint)c.w >> shift) & mask]);
+    for (ofs_t start = first; start < last; start += (ofs_t)tile) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        size_t row = (size_t)(start / (ofs_t)tile) * nbins;
+        ofs_t end = min(last, start + (ofs_t)tile);
+        for (uint b = lid; b < nbins; b += WEFT_WG)
+            before[row + b] = count[b];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        ofs_t e = start + (ofs_t)lid * 4;
+        for (; e + 3 < end; e += WEFT_WG * 4) {
+            int4 c = *(__global const int4 *)(col + e);
+            atomic_inc(&count[((uint)c.x >> shift) & mask]);
+            atomic_inc(&count[((uint)c.y >> shift) & mask]);
+            atomic_inc(&count[((uint)c.z >> shift) & mask]);
+            atomic_inc(&count[((uint)c.w >> shift) & mask]);
+        }
+        for (; e < end; e++)
+            atomic_inc(&count[((uint)col[e] >> shift) & mask]);
     }
-    for (; e < last; e++)
-        atomic_inc(&count[((uint)col[e] >> shift) & mask]);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint b = lid; b < nbins; b += WEFT_WG)
         table[g * (ofs_t)nbins + (ofs_t)b] = (ofs_t)count[b];
 #ifndef WEFT_ROWS_GIVEN
-    for (e = first + (ofs_t)lid * WEFT_SPAN; e < last; e += (ofs_t)WEFT_WG * WEFT_SPAN)
+    for (ofs_t e = first + (ofs_t)lid * WEFT_SPAN; e < last; e += (ofs_t)WEFT_WG * WEFT_SPAN)
         row_at[e / WEFT_SPAN] = row_of(row_ptr, 0, m, e);
+    if (lid == 0u && last == nnz)
+        row_at[(nnz + WEFT_SPAN - 1) / WEFT_SPAN] = row_of(row_ptr, 0, m, nnz - 1);
 #endif
 }
 
 // Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
 // LANES columns to a group; `part` is local memory of WEFT_WG ofs_t.
-inline ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, uint b, bool valid, __local ofs_t *part)
+WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, uint b, bool valid, __local ofs_t *part)
 {
     uint lanes = (uint)WEFT_WG / LANES, share = (rows + lanes - 1u) / lanes;
     uint from = min(rows, lane_group() * share), to = min(rows, from + share);
@@ -98,7 +109,7 @@ WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uin
 }
 
 // Exclusive sum of v over the work-items of the group, in place of v; `mem` is local memory of WEFT_WG ofs_t.
-inline ofs_t sum_before(ofs_t v, __local ofs_t *mem)
+WEFT_INLINE ofs_t sum_before(ofs_t v, __local ofs_t *mem)
 {
     uint lid = (uint)get_local_id(0);
     ofs_t sum = v;
@@ -153,7 +164,7 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
 }
 
 // Largest b in 0 .. nbins-1 with first[b] <= i.
-inline uint bucket_of(__global const uint *first, uint nbins, uint i)
+WEFT_INLINE uint bucket_of(__global const uint *first, uint nbins, uint i)
 {
     uint lo = 0, hi = nbins;
     while (hi - lo > 1) {

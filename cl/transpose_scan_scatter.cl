@@ -3,10 +3,11 @@
 // Source:  Wang et al., ICS 2016, section 3.1: each thread writes its entries to col_ptr + inter + intra. Here a
 //          work-group moves a tile: it ranks the entries inside their bins, orders them in local memory, and writes
 //          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.
-// Mapping: scan_partition: group g owns part g, tile by tile. scan_bucket: group i owns chunk i of a bucket. A tile is
+// Mapping: scan_partition: groups stride over the tiles. scan_bucket: group i owns chunk i of a bucket. A tile is
 //          WEFT_WG*ipt consecutive entries; each group of LANES lanes owns LANES*ipt consecutive ones of them, one per
 //          lane and step.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes; scan_partition with
+//          lane operations: 2*TILE bytes more.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each bin, every output element written once.
 // Order:   exact.
@@ -47,12 +48,30 @@ typedef uint key_t;
 #define STAGE_WORDS  (WEFT_VAL_BITS == 64 ? 2 * TILE : TILE)
 #define SHARED_WORDS (HIST_WORDS > STAGE_WORDS ? HIST_WORDS : STAGE_WORDS)
 
-// Rank `steps` entries per work-item inside their bins: on return slot[k] is the place of entry k in the tile ordered
-// by bin; valid entries have bin < WEFT_BINS, others WEFT_BINS. pack[j] gets the first slots of the two bins that this
+// Slots, below 65536, are kept two to a word.
+#define SLOT_WORDS ((WEFT_IPT + 1) / 2)
+WEFT_INLINE uint slot(const uint *slots, uint k)
+{
+    return (slots[k / 2] >> (k & 1u) * 16u) & 0xffffu;
+}
+WEFT_INLINE void slot_set(uint *slots, uint k, uint value)
+{
+    slots[k / 2] = (k & 1u) ? slots[k / 2] | value << 16 : value;
+}
+// Forget what was derived from the slots.
+WEFT_INLINE void slots_forget(uint *slots)
+{
+    WEFT_UNROLL
+    for (uint j = 0; j < SLOT_WORDS; j++)
+        forget(slots[j]);
+}
+
+// Rank `mine` of `steps` entries per work-item inside their bins (c[k] >> shift) & mask: on return slot(slots, k) is the place
+// of entry k in the tile ordered by bin. pack[j] gets the first slots of the two bins that this
 // work-item owns at index j*WEFT_WG + lid, after[j] the slots behind them. `hist` is local memory of HIST_WORDS,
 // `sums` of PACKS*WARPS, `mem` of LANE_MEM uints. Barriers at both ends.
-inline void tile_rank(const uint *bin, uint steps, uint *slot, uint *pack, uint *after, __local uint *hist,
-                      __local uint *sums, __local uint *mem)
+WEFT_INLINE void tile_rank(const uint *c, uint mine, uint steps, uint shift, uint mask, uint *slots, uint *pack,
+                           uint *after, __local uint *hist, __local uint *sums, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0), warp = lane_group();
     for (uint i = lid; i < HIST_WORDS; i += WEFT_WG)
@@ -62,15 +81,16 @@ inline void tile_rank(const uint *bin, uint steps, uint *slot, uint *pack, uint 
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (k < steps) {
-            uint same = lane_match(bin[k], WEFT_BIN_BITS, mem);
+            bool valid = k < mine;
+            uint bin = valid ? (c[k] >> shift) & mask : WEFT_BINS;
+            uint same = lane_match(bin, WEFT_BIN_BITS, mem);
             uint below = popcount(same & lane_below());
-            bool valid = bin[k] < WEFT_BINS;
-            uint before = valid ? (uint)row[bin[k]] : 0u;
+            uint before = valid ? (uint)row[bin] : 0u;
             lane_sync();
             if (valid && below == 0u)
-                row[bin[k]] = (ushort)(before + popcount(same));
+                row[bin] = (ushort)(before + popcount(same));
             lane_sync();
-            slot[k] = before + below;
+            slot_set(slots, k, before + below);
         }
     barrier(CLK_LOCAL_MEM_FENCE);
     // Counts of each bin over the warps, then over the bins, two to a word; tiles are too small for a carry.
@@ -106,13 +126,13 @@ inline void tile_rank(const uint *bin, uint steps, uint *slot, uint *pack, uint 
     barrier(CLK_LOCAL_MEM_FENCE);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-        if (k < steps && bin[k] < WEFT_BINS)
-            slot[k] += (uint)row[bin[k]];
+        if (k < mine)
+            slots[k / 2] += (uint)row[(c[k] >> shift) & mask] << (k & 1u) * 16u;
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 // base[] of this work-item's bins -= slots (forth) or += slots (back).
-inline void base_shift(__local ofs_t *base, const uint *slots, bool forth)
+WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
 {
     uint lid = (uint)get_local_id(0);
     WEFT_UNROLL
@@ -124,44 +144,88 @@ inline void base_shift(__local ofs_t *base, const uint *slots, bool forth)
     }
 }
 
-// Entry e of part g goes to bin (col >> shift) & mask; the bins begin at bucket_ofs, part g's share at table row g.
+#if defined(WEFT_PARTITION) && defined(WEFT_LANES_FAST) && !defined(WEFT_ROWS_GIVEN)
+#define WEFT_ROWS_MARKED 1
+#define ROWS_MARKED      8192 // most rows of WEFT_SPAN entries that are marked rather than searched
+// Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at
+// its first entry and is listed, so that the bits before an entry count up to its row. One group of lanes; `marks` is
+// local memory of WARPS*WEFT_IPT uints, `met` of TILE ushorts.
+WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first, uint mine,
+                             const uint *slots, __local idx_t *stage, __local uint *marks, __local ushort *met)
+{
+    uint lane = lane_id(), found = 0u;
+    marks += lane_group() * WEFT_IPT;
+    met += lane_group() * WEFT_SPAN;
+    for (uint k = lane; k < WEFT_IPT; k += LANES)
+        marks[k] = 0u;
+    lane_sync();
+    for (idx_t r = lo; r < hi; r += (idx_t)LANES) {
+        idx_t mine_r = min(r + (idx_t)lane, hi - 1);
+        ofs_t first = max(row_ptr[mine_r], span_first) - span_first, last = row_ptr[mine_r + 1] - span_first;
+        bool some = r + (idx_t)lane < hi && first < last && first < (ofs_t)WEFT_SPAN;
+        uint all = lane_ballot(some, 0);
+        if (some) {
+            met[found + popcount(all & lane_below())] = (ushort)(mine_r - lo);
+            atomic_or(&marks[(uint)first / LANES], 1u << ((uint)first & (LANES - 1u)));
+        }
+        found += popcount(all);
+    }
+    lane_sync();
+    uint before = 0u, up_to = lane_below() | 1u << lane;
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint word = marks[k];
+        if (k < mine)
+            stage[slot(slots, k)] = lo + (idx_t)met[before + popcount(word & up_to) - 1u];
+        before += popcount(word);
+    }
+    lane_sync();
+}
+#endif
+
+// Entry e goes to bin (col >> shift) & mask. Bins begin at bucket_ofs, each part's share at its row of table, each tile's
+// share of that at its row of `before`. Tiles are taken in order, so that runs of neighbouring tiles meet in the cache.
 // Written at its place: the row, the value, and, where WEFT_KEY_OUT is set, the column & key_mask.
 #ifdef WEFT_PARTITION
 // `rows` holds row_at of scan_count, or, where WEFT_ROWS_GIVEN is set, the row of each entry (row_ptr is not read).
 // val is read unless WEFT_VAL_POSITIONS is set: then positions take its place.
 WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const idx_t *rows, __global const idx_t *col,
                                 __global const bits_t *val, __global const ofs_t *bucket_ofs,
-                                __global const ofs_t *table, __global key_t *key_out, __global idx_t *row_out,
-                                __global bits_t *val_out, idx_t m, ofs_t nnz, ofs_t part, uint shift, uint mask,
-                                uint key_mask, uint nbins)
+                                __global const ofs_t *table, __global const uint *before, __global key_t *key_out,
+                                __global idx_t *row_out, __global bits_t *val_out, ofs_t nnz, uint part_tiles,
+                                uint shift, uint mask, uint key_mask, uint nbins)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
     __local uint mem[LANE_MEM];
     __local idx_t *stage = (__local idx_t *)shared;
+#ifdef WEFT_ROWS_MARKED
+    __local uint marks[WARPS * WEFT_IPT];
+    __local ushort rows_met[TILE];
+#endif
     uint lid = (uint)get_local_id(0);
-    ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
-    for (uint b = lid; b < WEFT_BINS; b += WEFT_WG)
-        base[b] = b < nbins ? bucket_ofs[b] + table[g * (ofs_t)nbins + (ofs_t)b] : 0;
-
-    for (ofs_t tile = first; tile < last; tile += TILE) {
-        uint entries = (uint)min(last - tile, (ofs_t)TILE);
-        ofs_t mine = tile + (ofs_t)(lane_group() * LANES * WEFT_IPT + lane_id());
-        uint bin[WEFT_IPT], slot[WEFT_IPT], pack[PACKS], after[PACKS];
-        idx_t c[WEFT_IPT];
+    uint tiles = (uint)((nnz + TILE - 1) / TILE);
+    for (uint t = (uint)get_group_id(0); t < tiles; t += (uint)get_num_groups(0)) {
+        ofs_t tile = (ofs_t)t * TILE;
+        uint part = t / part_tiles;
+        uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
+        uint lane_first = lane_group() * LANES * WEFT_IPT + lane_id();
+        uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, (uint)WEFT_IPT) : 0u;
+        ofs_t from = tile + (ofs_t)lane_first;
+        uint c[WEFT_IPT], slots[SLOT_WORDS], pack[PACKS], after[PACKS];
         WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++) {
-            ofs_t e = mine + (ofs_t)(k * LANES);
-            c[k] = e < last ? col[e] : 0;
-            bin[k] = e < last ? ((uint)c[k] >> shift) & mask : WEFT_BINS;
-        }
-        tile_rank(bin, WEFT_IPT, slot, pack, after, shared, sums, mem);
+        for (uint k = 0; k < WEFT_IPT; k++)
+            c[k] = k < mine ? (uint)col[from + (ofs_t)(k * LANES)] : 0u;
+        for (uint b = lid; b < WEFT_BINS; b += WEFT_WG)
+            base[b] =
+                b < nbins ? bucket_ofs[b] + table[(size_t)part * nbins + b] + (ofs_t)before[(size_t)t * nbins + b] : 0;
+        tile_rank(c, mine, WEFT_IPT, shift, mask, slots, pack, after, shared, sums, mem);
         base_shift(base, pack, true);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
-            if (bin[k] < WEFT_BINS)
-                stage[slot[k]] = c[k];
+            if (k < mine)
+                stage[slot(slots, k)] = (idx_t)c[k];
         barrier(CLK_LOCAL_MEM_FENCE);
         ofs_t to[WEFT_IPT];
         WEFT_UNROLL
@@ -176,22 +240,30 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        slots_forget(slots);
 #ifdef WEFT_ROWS_GIVEN
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
-            if (bin[k] < WEFT_BINS)
-                stage[slot[k]] = rows[mine + (ofs_t)(k * LANES)];
+            if (k < mine)
+                stage[slot(slots, k)] = rows[from + (ofs_t)(k * LANES)];
 #else
-        if (mine - (ofs_t)lane_id() < last) {
-            // The rows of this warp's entries lie between the remembered rows around them.
-            ofs_t span = (mine - (ofs_t)lane_id()) / WEFT_SPAN, end = span + (LANES * WEFT_IPT / WEFT_SPAN);
-            idx_t lo = rows[span], hi = end * WEFT_SPAN < last ? rows[end] + 1 : m;
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++)
-                if (bin[k] < WEFT_BINS) {
-                    lo = row_of(row_ptr, lo, hi, mine + (ofs_t)(k * LANES));
-                    stage[slot[k]] = lo;
-                }
+        if (from - (ofs_t)lane_id() < nnz) {
+            // The rows of these lanes' entries lie between the remembered rows around them.
+            ofs_t span_first = from - (ofs_t)lane_id(), span = span_first / WEFT_SPAN, end = span + 1;
+            idx_t lo = rows[span], hi = rows[end] + 1;
+#ifdef WEFT_ROWS_MARKED
+            if (hi - lo <= ROWS_MARKED)
+                rows_marked(row_ptr, lo, hi, span_first, mine, slots, stage, marks, rows_met);
+            else
+#endif
+            {
+                WEFT_UNROLL
+                for (uint k = 0; k < WEFT_IPT; k++)
+                    if (k < mine) {
+                        lo = row_of(row_ptr, lo, hi, from + (ofs_t)(k * LANES));
+                        stage[slot(slots, k)] = lo;
+                    }
+            }
         }
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -204,13 +276,14 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         barrier(CLK_LOCAL_MEM_FENCE);
 #if WEFT_VAL_BITS
         __local bits_t *stage_val = (__local bits_t *)shared;
+        slots_forget(slots);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
-            if (bin[k] < WEFT_BINS) {
+            if (k < mine) {
 #ifdef WEFT_VAL_POSITIONS
-                stage_val[slot[k]] = (bits_t)(mine + (ofs_t)(k * LANES));
+                stage_val[slot(slots, k)] = (bits_t)(from + (ofs_t)(k * LANES));
 #else
-                stage_val[slot[k]] = val[mine + (ofs_t)(k * LANES)];
+                stage_val[slot(slots, k)] = val[from + (ofs_t)(k * LANES)];
 #endif
             }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -221,7 +294,6 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
                 val_out[to[k]] = stage_val[i];
         }
 #endif
-        base_shift(base, after, false);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
@@ -229,7 +301,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
 
 #ifdef WEFT_BUCKET
 // Largest b in 0 .. nbins-1 with first[b] <= i.
-inline uint bucket_of(__global const uint *first, uint nbins, uint i)
+WEFT_INLINE uint bucket_of(__global const uint *first, uint nbins, uint i)
 {
     uint lo = 0, hi = nbins;
     while (hi - lo > 1) {
@@ -276,7 +348,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
                     atomic_inc(&shared[((uint)key[e] >> shift) & mask]);
             barrier(CLK_LOCAL_MEM_FENCE);
             uint k = alone ? 0u : bucket_of(large, nlarge[0], b);
-            uint at = alone ? 0u : large_first[b] + nth;
+            uint item = alone ? 0u : large_first[b] + nth;
             // Each work-item sums a run of columns, the runs are scanned through base[].
             uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
             ofs_t sum = 0;
@@ -295,7 +367,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
                 if (nth == 0u && (long)b * ncols + c < n)
                     col_ptr[(long)b * ncols + c] = before;
 #endif
-                base[c] = before + (alone ? 0 : table[(size_t)at * ncols + c]);
+                base[c] = before + (alone ? 0 : table[(size_t)item * ncols + c]);
                 before += alone ? (ofs_t)shared[c] : total[(size_t)k * ncols + c];
             }
             for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
@@ -308,17 +380,14 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
 #endif
         for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
             uint entries = (uint)min(last - tile, (ofs_t)TILE), steps = (entries + WEFT_WG - 1u) / WEFT_WG;
-            ofs_t mine = tile + (ofs_t)(lane_group() * LANES * steps + lane_id());
-            uint bin[WEFT_IPT], slot[WEFT_IPT];
-            key_t c[WEFT_IPT];
+            uint lane_first = lane_group() * LANES * steps + lane_id();
+            uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, steps) : 0u;
+            ofs_t at = tile + (ofs_t)lane_first;
+            uint c[WEFT_IPT], slots[SLOT_WORDS];
             WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++) {
-                ofs_t e = mine + (ofs_t)(k * LANES);
-                bool valid = k < steps && e < last && e < tile + TILE;
-                c[k] = valid ? key[e] : (key_t)0;
-                bin[k] = valid ? ((uint)c[k] >> shift) & mask : WEFT_BINS;
-            }
-            tile_rank(bin, steps, slot, pack, after, shared, sums, mem);
+            for (uint k = 0; k < WEFT_IPT; k++)
+                c[k] = k < mine ? (uint)key[at + (ofs_t)(k * LANES)] : 0u;
+            tile_rank(c, mine, steps, shift, mask, slots, pack, after, shared, sums, mem);
             if (counted) {
                 WEFT_UNROLL
                 for (uint j = 0; j < PACKS; j++) {
@@ -336,8 +405,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
                 base_shift(base, pack, true);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
-                if (bin[k] < WEFT_BINS)
-                    stage[slot[k]] = (idx_t)c[k];
+                if (k < mine)
+                    stage[slot(slots, k)] = (idx_t)c[k];
             barrier(CLK_LOCAL_MEM_FENCE);
             ofs_t to[WEFT_IPT];
             WEFT_UNROLL
@@ -351,10 +420,11 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);
+            slots_forget(slots);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
-                if (bin[k] < WEFT_BINS)
-                    stage[slot[k]] = row[mine + (ofs_t)(k * LANES)];
+                if (k < mine)
+                    stage[slot(slots, k)] = row[at + (ofs_t)(k * LANES)];
             barrier(CLK_LOCAL_MEM_FENCE);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++) {
@@ -365,10 +435,11 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
             barrier(CLK_LOCAL_MEM_FENCE);
 #if WEFT_VAL_BITS
             __local bits_t *stage_val = (__local bits_t *)shared;
+            slots_forget(slots);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
-                if (bin[k] < WEFT_BINS)
-                    stage_val[slot[k]] = val[mine + (ofs_t)(k * LANES)];
+                if (k < mine)
+                    stage_val[slot(slots, k)] = val[at + (ofs_t)(k * LANES)];
             barrier(CLK_LOCAL_MEM_FENCE);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++) {

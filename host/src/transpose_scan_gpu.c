@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScanTrans on devices with local memory: one, two or three stable passes over digits of the column.
 //   n <= 2^bits       one pass: a bin is a column.
-//   n <= 2^(2*bits)   two: partition by the high digit into buckets, then each bucket by the low digit, which also
+//   n <= 2^(2*bits)   two (up to one bit more where local memory allows): partition by the high digit into buckets, then
+//                     each bucket by the low digit, which also
 //                     gives the column pointers.
+
 //   larger n          three: partition by the low digit first, then as above by the high and the middle one; column
 //                     pointers from the sorted columns.
 #include "op.h"
@@ -17,7 +19,7 @@
 #define BUCKET_TILES 8 // tiles in a chunk of a bucket
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
-                                                    "row_ptr row_at col table m nnz part shift mask nbins"};
+                                                    "row_ptr row_at col before table m nnz part tile shift mask nbins"};
 static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose_scan_count.cl",
                                                        "table total rows nbins"};
 static const struct weft__kernel_spec offsets_spec = {
@@ -30,7 +32,7 @@ static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose
                                                       "sorted col_ptr n nnz"};
 static const struct weft__kernel_spec partition_spec = {
     "scan_partition", "transpose_scan_scatter.cl",
-    "row_ptr rows col val bucket_ofs table key_out row_out val_out m nnz part shift mask key_mask nbins"};
+    "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask key_mask nbins"};
 static const struct weft__kernel_spec bucket_spec = {
     "scan_bucket", "transpose_scan_scatter.cl",
     "key row val bucket_ofs chunk_first large_first large nlarge table total col_out col_ptr row_out val_out n chunk "
@@ -42,7 +44,7 @@ struct tune {
     int groups_per_unit;      // parts per compute unit
 };
 static const struct tune tune_rows[] = {
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "first values, not yet swept"}, 256, 16, 16, 11, 4},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "first values, not yet swept"}, 256, 16, 16, 10, 4},
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 8, 1},
 };
@@ -57,7 +59,7 @@ struct layout {
     size_t tile, part, parts;    // entries of a tile, of a part; number of parts
     size_t span;                 // entries between two remembered rows
     size_t chunk, large_chunks, large_buckets;
-    uint32_t bins; // 1 << bits
+    uint32_t count_bins, first_bins, bucket_bins; // room for bins: counting, partitions, buckets
 };
 
 struct scan_gpu {
@@ -66,7 +68,7 @@ struct scan_gpu {
     int wg, units;
     cl_kernel count, count_given, vertical, offsets, bucket_count, bucket_vertical, col_ptr;
     cl_kernel first, second, bucket; // partition from the input, partition of three passes, buckets
-    cl_mem row_at, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
+    cl_mem row_at, before, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
     cl_mem key, row, val; // entries in buckets
     cl_mem col;           // three passes: columns by the low digit, then sorted
 };
@@ -79,26 +81,47 @@ static int bits_for(int64_t count) // bits that hold 0 .. count-1
     return bits;
 }
 
-static size_t local_bytes(const struct weft_context *ctx, int wg, int ipt, int bits, size_t val_bytes, size_t ofs_bytes)
+// Local memory of a moving kernel with room for 2^bits bins; a partition also marks rows.
+static size_t local_bytes(const struct weft_context *ctx, const struct weft__transpose_shape *shape, int wg, int ipt,
+                          int bits, int partition)
 {
-    size_t w = (size_t)wg, bins = (size_t)1 << bits;
-    size_t hist = w / 32 * bins * 2, stage = w * (size_t)ipt * (val_bytes == 8 ? 8 : 4);
-    size_t mem = weft__caps_of(ctx).lanes == WEFT_LANES_LOCAL ? w : 1;
-    return weft__max(hist, stage) + ofs_bytes * bins + 4 * (bins / 2 / w * (w / 32)) + 4 * mem;
+    size_t w = (size_t)wg, tile = w * (size_t)ipt, bins = (size_t)1 << bits;
+    size_t hist = w / 32 * bins * 2, stage = tile * (weft_type_bytes(shape->type) == 8 ? 8 : 4);
+    int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
+    size_t mem = lanes ? 1 : w, marks = lanes && partition ? tile * 2 + w / 32 * (size_t)ipt * 4 : 0;
+    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (bins / 2 / w * (w / 32)) + 4 * mem + marks;
 }
 
-static int fits(const struct weft_context *ctx, int wg, int ipt, int bits, size_t val_bytes, size_t ofs_bytes)
+static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                const struct weft_transpose_params *p)
 {
-    return ((size_t)1 << bits) % (2 * (size_t)wg) == 0 && (size_t)wg * (size_t)ipt <= 32768 &&
-           local_bytes(ctx, wg, ipt, bits, val_bytes, ofs_bytes) <= (size_t)ctx->device.local_bytes;
+    return ((size_t)1 << p->bits) % (2 * (size_t)p->wg) == 0 && (size_t)p->wg * (size_t)p->ipt <= 32768 &&
+           local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1) <= (size_t)ctx->device.local_bytes;
 }
 
-static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
+// Bits that a bucket resolves: one more than a partition where local memory allows, since it marks no rows.
+static uint32_t bucket_bits_of(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                               const struct weft_transpose_params *p)
+{
+    int more = local_bytes(ctx, shape, p->wg, p->ipt, p->bits + 1, 0) <= (size_t)ctx->device.local_bytes;
+    return (uint32_t)(p->bits + more);
+}
+
+// Room for `bins` bins: a power of two, two or more for each work-item.
+static uint32_t bins_room(size_t bins, int wg)
+{
+    uint32_t room = 2 * (uint32_t)wg;
+    while (room < bins)
+        room *= 2;
+    return room;
+}
+
+static void layout_make(struct layout *l, const struct weft_context *ctx, const struct weft__transpose_shape *shape,
                         const struct weft_transpose_params *p)
 {
     size_t nnz = (size_t)shape->nnz;
-    uint32_t bits = (uint32_t)p->bits, n_bits = (uint32_t)bits_for(shape->n);
-    *l = (struct layout){.bins = UINT32_C(1) << bits, .passes = n_bits <= bits ? 1 : n_bits <= 2 * bits ? 2 : 3};
+    uint32_t bits = (uint32_t)p->bits, more = bucket_bits_of(ctx, shape, p), n_bits = (uint32_t)bits_for(shape->n);
+    *l = (struct layout){.passes = n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3};
     l->tile = (size_t)p->wg * (size_t)p->ipt;
     l->span = 32 * (size_t)p->ipt;
     l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), (size_t)p->groups) * l->tile;
@@ -110,7 +133,7 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
         uint32_t rest = n_bits - l->low_bits, least = l->passes == 3 ? rest / 2 : rest > bits ? rest - bits : 0;
         double wanted = 0.75 * (double)l->tile * (double)shape->n / (double)nnz;
         l->mid_bits = least;
-        while (l->mid_bits < bits && l->mid_bits < rest &&
+        while (l->mid_bits < more && l->mid_bits < rest &&
                (double)(UINT64_C(2) << (l->mid_bits + l->low_bits)) <= wanted)
             l->mid_bits++;
     }
@@ -118,6 +141,9 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     l->ncols = UINT32_C(1) << l->mid_bits;
     l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << (l->mid_bits + l->low_bits));
     l->key_bits = l->passes == 3 ? 32 : 16;
+    l->first_bins = bins_room(weft__max(l->nbuckets, l->low_bins), p->wg);
+    l->bucket_bins = bins_room(l->ncols, p->wg);
+    l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
     l->chunk = BUCKET_TILES * l->tile;
     l->large_chunks = 2 * nnz / l->chunk;
     l->large_buckets = nnz / l->chunk;
@@ -129,23 +155,24 @@ static size_t key_bytes(const struct layout *l)
 }
 
 // Bytes of each buffer, in the order of the members of scan_gpu from row_at to col.
-#define NBUFFERS 14
+#define NBUFFERS 15
 static void buffer_sizes(size_t *out, const struct layout *l, const struct weft__transpose_shape *shape)
 {
     size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
     size_t bins = weft__max(l->nbuckets, l->low_bins), many = l->passes > 1;
     out[0] = shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4;
-    out[1] = weft__mul(weft__mul(l->parts, bins), ofs);
-    out[2] = bins * ofs;
-    out[3] = (bins + 1) * ofs;
-    out[4] = out[5] = out[6] = (bins + 1) * 4;
-    out[7] = 4;
-    out[8] = many * weft__mul(l->large_chunks * l->ncols, ofs);
-    out[9] = many * weft__mul(l->large_buckets * l->ncols, ofs);
-    out[10] = weft__mul(nnz, key_bytes(l));
-    out[11] = many * weft__mul(nnz, 4);
-    out[12] = many * weft__mul(nnz, val);
-    out[13] = l->passes == 3 ? weft__mul(nnz, 4) : 0;
+    out[1] = weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), bins), 4);
+    out[2] = weft__mul(weft__mul(l->parts, bins), ofs);
+    out[3] = bins * ofs;
+    out[4] = (bins + 1) * ofs;
+    out[5] = out[6] = out[7] = (bins + 1) * 4;
+    out[8] = 4;
+    out[9] = many * weft__mul(l->large_chunks * l->ncols, ofs);
+    out[10] = many * weft__mul(l->large_buckets * l->ncols, ofs);
+    out[11] = weft__mul(nnz, key_bytes(l));
+    out[12] = many * weft__mul(nnz, 4);
+    out[13] = many * weft__mul(nnz, val);
+    out[14] = l->passes == 3 ? weft__mul(nnz, 4) : 0;
 }
 
 static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -153,7 +180,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
 {
     const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
     struct weft_transpose_params *p = &info->params;
-    size_t val = weft_type_bytes(shape->type), ofs = weft_ofs_bytes(shape->ofs);
+    size_t val = weft_type_bytes(shape->type);
     int given = p->wg || p->ipt || p->bits;
     if (!p->wg)
         p->wg = tune->wg;
@@ -172,7 +199,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         // Smaller tiles where local memory asks for it, wider digits where three passes would not cover n.
         while (3 * p->bits < n_bits)
             p->bits++;
-        while (!fits(ctx, p->wg, p->ipt, p->bits, val, ofs) && (p->ipt > 4 || p->wg > 32))
+        while (!fits(ctx, shape, p) && (p->ipt > 4 || p->wg > 32))
             if (p->ipt > 4)
                 p->ipt /= 2;
             else
@@ -181,17 +208,17 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     if (3 * p->bits < n_bits)
         return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->bits,
                           (long long)shape->n);
-    if (!fits(ctx, p->wg, p->ipt, p->bits, val, ofs))
+    if (!fits(ctx, shape, p))
         return weft__fail(
             ctx, WEFT_EINVAL,
             "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->wg,
-            p->ipt, p->bits, local_bytes(ctx, p->wg, p->ipt, p->bits, val, ofs), (long long)ctx->device.local_bytes);
+            p->ipt, p->bits, local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1), (long long)ctx->device.local_bytes);
     if (!p->groups)
         p->groups = ctx->device.compute_units * tune->groups_per_unit;
     if (p->groups < 1 || p->groups > 1 << 20)
         return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
     struct layout l;
-    layout_make(&l, shape, p);
+    layout_make(&l, ctx, shape, p);
     size_t sizes[NBUFFERS];
     buffer_sizes(sizes, &l, shape);
     info->workspace_bytes = 0;
@@ -205,7 +232,6 @@ static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum
 {
     weft__define_types(d, type, s->shape.ofs);
     weft__define(d, "WEFT_WG", "%d", wg);
-    weft__define(d, "WEFT_BINS", "%u", s->l.bins);
     weft__define(d, "WEFT_SPAN", "%zu", s->l.span);
     weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
 }
@@ -213,6 +239,7 @@ static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum
 static void define_count(struct weft__defines *d, const struct scan_gpu *s, int rows_given)
 {
     define_sizes(d, s, WEFT_PATTERN, COUNT_WG);
+    weft__define(d, "WEFT_BINS", "%u", s->l.count_bins);
     if (rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
 }
@@ -222,7 +249,9 @@ static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, en
 {
     define_sizes(d, s, s->shape.type, s->wg);
     weft__define(d, "WEFT_IPT", "%zu", s->l.span / 32);
-    weft__define(d, "WEFT_BIN_BITS", "%d", bits_for((int64_t)s->l.bins + 1));
+    uint32_t bins = what == BUCKET ? s->l.bucket_bins : s->l.first_bins;
+    weft__define(d, "WEFT_BINS", "%u", bins);
+    weft__define(d, "WEFT_BIN_BITS", "%d", bits_for((int64_t)bins + 1));
     weft__define(d, what == BUCKET ? "WEFT_BUCKET" : "WEFT_PARTITION", "1");
     if (what != BUCKET && s->l.passes > 1)
         weft__define(d, "WEFT_KEY_OUT", "1");
@@ -259,7 +288,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     s->shape = *shape;
     s->wg = info->params.wg;
     s->units = ctx->device.compute_units;
-    layout_make(&s->l, shape, &info->params);
+    layout_make(&s->l, ctx, shape, &info->params);
     struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0};
     define_count(&count, s, shape->rows_given);
     define_count(&given, s, 1);
@@ -289,7 +318,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     buffer_sizes(sizes, &s->l, shape);
     cl_mem *buffers = &s->row_at;
     for (int i = 0; i < NBUFFERS && !status; i++)
-        if (sizes[i] || i < 10)
+        if (sizes[i] || i < 11)
             status = weft__buffer_create(&buffers[i], ctx, sizes[i], "scratch of a transposition");
     if (status)
         destroy(state);
@@ -322,10 +351,10 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), part = ofs_value(s, s->l.part),
               chunk = ofs_value(s, s->l.chunk);
     cl_int m = (cl_int)s->shape.m;
-    cl_uint rows = (cl_uint)s->l.parts;
+    cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
     WEFT__LAUNCH(stream, kernel, &count_spec, s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
-                 WEFT__ARG(col), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz), OFS_ARG(s, part), WEFT__ARG(shift),
-                 WEFT__ARG(mask), WEFT__ARG(nbins));
+                 WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz),
+                 OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins));
     WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
                  WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins));
     WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
@@ -337,11 +366,12 @@ static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_ke
                           cl_mem rows, cl_mem col, cl_mem val, cl_mem bucket_ofs, cl_mem key_out, cl_mem row_out,
                           cl_mem val_out, cl_uint shift, cl_uint mask, cl_uint key_mask, cl_uint nbins)
 {
-    union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), part = ofs_value(s, s->l.part);
-    cl_int m = (cl_int)s->shape.m;
-    WEFT__LAUNCH(stream, kernel, &partition_spec, s->l.parts, (size_t)s->wg, WEFT__ARG(row_ptr), WEFT__ARG(rows),
-                 WEFT__ARG(col), WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(key_out),
-                 WEFT__ARG(row_out), WEFT__ARG(val_out), WEFT__ARG(m), OFS_ARG(s, nnz), OFS_ARG(s, part),
+    union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
+    cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile);
+    size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile), wg = (size_t)s->wg;
+    WEFT__LAUNCH(stream, kernel, &partition_spec, weft__groups(tiles, wg), wg, WEFT__ARG(row_ptr), WEFT__ARG(rows),
+                 WEFT__ARG(col), WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before),
+                 WEFT__ARG(key_out), WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles),
                  WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(key_mask), WEFT__ARG(nbins));
 }
 
@@ -406,7 +436,8 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
-        struct scan_gpu s = {.wg = 256, .l = {.bins = 1024, .span = 512, .key_bits = 16}};
+        struct scan_gpu s = {
+            .wg = 256, .l = {.count_bins = 1024, .first_bins = 1024, .bucket_bins = 512, .span = 512, .key_bits = 16}};
         s.shape.ofs = (enum weft_ofs)ofs;
         for (int given = 0; given < 2; given++) {
             const struct weft__kernel_spec *specs[] = {&count_spec,        &vertical_spec,        &offsets_spec,
