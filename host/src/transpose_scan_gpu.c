@@ -2,9 +2,7 @@
 // ScanTrans on devices with local memory: one, two or three stable passes over digits of the column.
 //   n <= 2^bits       one pass: a bin is a column.
 //   n <= 2^(2*bits)   two (up to one bit more where local memory allows): partition by the high digit into buckets, then
-//                     each bucket by the low digit, which also
-//                     gives the column pointers.
-
+//                     each bucket by the low digit, which also gives the column pointers.
 //   larger n          three: partition by the low digit first, then as above by the high and the middle one; column
 //                     pointers from the sorted columns.
 #include "op.h"
@@ -16,7 +14,7 @@
 #include <string.h>
 
 #define COUNT_WG     256
-#define BUCKET_TILES 8 // tiles in a chunk of a bucket
+#define BUCKET_TILES 16 // tiles in a chunk of a bucket
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins"};
