@@ -201,7 +201,8 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
                 continue;
             for (const char *const *algo = op->algos(backend); algo && *algo; algo++)
                 if (algo_wanted(o, op, backend, *algo)) {
-                    struct bench_case c = {.op = op, .input = &input, .backend = backend, .algo = *algo};
+                    struct bench_case c = {
+                        .op = op, .matrix = b->matrix, .input = &input, .backend = backend, .algo = *algo};
                     line_run(b, &c, slot);
                 }
         }

@@ -18,6 +18,7 @@ enum bench_outcome {
 // What to run.
 struct bench_case {
     const struct bench_op *op;
+    const char *matrix; // its name; NULL: none
     struct bench_input *input;
     const struct weft_backend *backend;
     const char *algo;

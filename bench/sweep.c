@@ -40,13 +40,15 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
         if (isfinite(ms[p]) && (best < 0 || ms[p] < ms[best]))
             best = p;
     for (int r = 0; r < rest; r++) {
-        fprintf(out, "\n%s %s on %s, median ms", c->op->name, c->algo, c->device ? c->device->info.name : "the host");
+        fprintf(out, "\n%s %s", c->op->name, c->algo);
+        if (c->matrix)
+            fprintf(out, " of %s", c->matrix);
+        fprintf(out, " on %s, median ms", c->device ? c->device->info.name : "the host");
         for (int x = 2; x < naxes; x++)
             fprintf(out, ", %s %d", axes[x].name, value_at(axes, naxes, x, r));
         fprintf(out, "\n  %8s", axes[0].name);
         if (naxes > 1)
-            fprintf(out, " | %s", axes[1].name);
-        fprintf(out, "\n  %8s", "");
+            fprintf(out, " | %s\n  %8s", axes[1].name, "");
         for (int column = 0; naxes > 1 && column < columns; column++)
             fprintf(out, " %9d ", axes[1].values[column]);
         for (int row = 0; row < rows; row++) {

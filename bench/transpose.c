@@ -127,8 +127,9 @@ static void transpose_finish(struct bench_run *run)
 static const struct bench_axis *transpose_axes(const struct bench_run *run)
 {
     static const struct bench_axis scan_gpu[] = {
-        {"wg", {64, 128, 256}}, {"ipt", {4, 8, 16}}, {"bits", {6, 7, 8}}, {NULL, {0}}};
-    static const struct bench_axis merge_gpu[] = {{"wg", {64, 128, 256}}, {"ipt", {4, 8, 16}}, {NULL, {0}}};
+        {"wg", {128, 256, 512}}, {"ipt", {4, 8, 16, 32}}, {"bits", {9, 10, 11}}, {NULL, {0}}};
+    static const struct bench_axis merge_gpu[] = {
+        {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 16}}, {"bits", {2, 4, 6, 8}}, {NULL, {0}}};
     static const struct bench_axis cpu[] = {{"groups", {1, 2, 4, 8, 16, 32, 64, 128}}, {NULL, {0}}};
     if (strcmp(run->backend->name, "opencl"))
         return NULL;
