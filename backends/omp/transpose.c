@@ -24,6 +24,7 @@ void *weft__omp_take(struct work *w, size_t bytes)
     if (align == WEFT_HUGE_BYTES)
         madvise(block, size, MADV_HUGEPAGE); // refused: ordinary pages serve
 #endif
+
         // Written by the threads in order of slots, which places the pages near them on machines with several sockets.
 #pragma omp parallel for schedule(static) num_threads(w->slots)
     for (size_t page = 0; page < size; page += 4096)
@@ -54,18 +55,6 @@ static struct cut cut_find(const struct weft_csr *a, int64_t before)
     return (struct cut){low, before - low};
 }
 
-static void span_find(struct work *w, int slot)
-{
-    int32_t low = INT32_MAX, high = -1;
-    for (int64_t p = w->cut[slot].pos; p < w->cut[slot + 1].pos; p++) {
-        int32_t j = w->a->col[p];
-        low = j < low ? j : low;
-        high = j > high ? j : high;
-    }
-    w->low[slot] = high < 0 ? 0 : low;
-    w->high[slot] = (int64_t)high + 1;
-}
-
 static void work_cut(struct work *w)
 {
     for (int s = 0; s <= w->slots; s++)
@@ -94,38 +83,57 @@ static weft_status output_take(struct work *w)
     return WEFT_OK;
 }
 
-// Find the columns that slots meet. With so many slots that their counters would take more memory than the matrix and
-// its transpose, the work is cut again for fewer.
-static void spans_find(struct work *w)
+static void span_find(struct work *w, int slot)
 {
-    size_t limit = (size_t)w->a->nnz * (4 + w->val_bytes) * 2 + (size_t)(w->a->m + w->a->n) * weft_ofs_bytes(w->a->ofs);
-    for (;;) {
-        weft__omp_each(w, span_find);
-        size_t counters = 0;
-        for (int s = 0; s < w->slots; s++)
-            counters += (size_t)(w->high[s] - w->low[s]) * weft_ofs_bytes(w->a->ofs);
-        if (w->slots == 1 || counters <= limit)
-            return;
+    int32_t low = INT32_MAX, high = -1;
+    for (int64_t p = w->cut[slot].pos; p < w->cut[slot + 1].pos; p++) {
+        int32_t j = w->a->col[p];
+        low = j < low ? j : low;
+        high = j > high ? j : high;
+    }
+    w->low[slot] = high < 0 ? 0 : low;
+    w->high[slot] = (int64_t)high + 1;
+}
+
+// Find the columns that each slot meets; gives their sum, which is the number of counters that they need.
+static int64_t spans_find(struct work *w)
+{
+    weft__omp_each(w, span_find);
+    int64_t sum = 0;
+    for (int s = 0; s < w->slots; s++)
+        sum += w->high[s] - w->low[s];
+    return sum;
+}
+
+// Set low and high. When `counters`, as spans_find gave them (negative: not asked yet), would take more memory than the
+// matrix and its transpose, the work is cut again for fewer slots.
+static void spans_fit(struct work *w, int64_t counters)
+{
+    int64_t ofs_bytes = (int64_t)weft_ofs_bytes(w->a->ofs);
+    int64_t limit = w->a->nnz * 2 * (int64_t)(4 + w->val_bytes) + (w->a->m + w->a->n) * ofs_bytes;
+    if (counters < 0)
+        counters = spans_find(w);
+    while (w->slots > 1 && counters * ofs_bytes > limit) {
         w->slots /= 2;
         work_cut(w);
+        counters = spans_find(w);
     }
 }
 
 enum {
     SLOT_LEAST = 16384,     // rows, columns and entries that are worth a thread
+    RADIX_LEAST = 262144,   // entries from which radix is worth its passes
     SAMPLES = 4,            // stretches of entries that locality_find looks at
     SAMPLE_ENTRIES = 32768, // in each, of which the second half counts
     LINES = 16384           // cache lines of a second-level cache of 1 MiB
 };
 
-// Of a sample of entries, the share whose column's cursor lies in a line that a second-level cache would still hold.
+// Of a sample of entries, the share whose column's cursor lies in a line that a second-level cache would still hold (nnz >= SAMPLE_ENTRIES).
 static double locality_find(const struct weft_csr *a)
 {
     int32_t *line = malloc(LINES * sizeof *line);
-    if (!line || a->nnz < SAMPLE_ENTRIES) {
-        free(line);
+    if (!line)
         return 1;
-    }
     int32_t cursors = (int32_t)(WEFT_LINE_BYTES / weft_ofs_bytes(a->ofs));
     int64_t hits = 0;
     for (int s = 0; s < SAMPLES; s++) {
@@ -141,14 +149,21 @@ static double locality_find(const struct weft_csr *a)
     return (double)hits / (SAMPLES * (SAMPLE_ENTRIES / 2));
 }
 
-// ScanTrans where most cursors are met in the cache, radix where they are not. Times of both for uniform matrices of 10
-// million entries, 16 threads, 300 MiB of last-level cache: 100000 columns 4.1 and 5.6 ms, 500000 columns 6.4 and 5.4 ms;
-// 8 million columns and 60 million entries 151 and 42 ms; a 27-point stencil of 45.9 million 11.2 and 24 ms.
-static const struct method *method_choose(struct work *w)
+// ScanTrans where most cursors are met in the cache and there are fewer of them than entries, else radix. Milliseconds
+// of both with 16 threads, f32, 300 MiB of last-level cache (columns, million entries):
+//     uniform       100000, 10    4.5   5.1        power law    1000000, 10    7.2   5.2
+//     uniform       500000, 10   10.4   4.6        one dense column, 10        8.4   5.1
+//     uniform      1000000, 1     4.7   1.1        band of 5   5000000, 25     6.3  12.0
+//     uniform     10000000, 10   33.8   6.5        27-point stencil, 45.9     11.0  20.9
+// *counters gets what spans_find gives, if it was asked.
+static const struct method *method_choose(struct work *w, int64_t *counters)
 {
-    int64_t most = (w->a->m + w->a->n + w->a->nnz) / SLOT_LEAST;
-    w->slots = most < 1 ? 1 : most < w->slots ? (int)most : w->slots;
-    return locality_find(w->a) >= 0.5 ? &weft__omp_scan : &weft__omp_radix;
+    if (w->a->nnz < RADIX_LEAST)
+        return &weft__omp_scan;
+    if (locality_find(w->a) < 0.5)
+        return &weft__omp_radix;
+    *counters = spans_find(w);
+    return w->slots == 1 || *counters <= w->a->nnz ? &weft__omp_scan : &weft__omp_radix;
 }
 
 const char *const weft__omp_transpose_algos[] = {"auto", "scan", "merge", "radix", NULL};
@@ -162,23 +177,25 @@ struct omp_transpose {
 static weft_status transpose_init(struct omp_transpose *t, struct weft_backend_times *times)
 {
     struct work *w = &t->work;
-    double start = clock_ms();
     int most = w->slots, chosen = !t->method;
-    if (chosen)
-        t->method = method_choose(w);
-    double analysed = clock_ms() - start;
+    if (chosen) {
+        int64_t worth = (w->a->m + w->a->n + w->a->nnz) / SLOT_LEAST;
+        w->slots = worth < 1 ? 1 : worth < most ? (int)worth : most;
+    }
     weft_status status = output_take(w);
     size_t output_bytes = w->bytes;
     if (!status)
         status = cuts_take(w);
     if (status)
         return status;
-    start = clock_ms();
+    double start = clock_ms();
+    int64_t counters = -1;
+    if (chosen)
+        t->method = method_choose(w, &counters);
     if (t->method->spans)
-        spans_find(w);
-    analysed += clock_ms() - start;
+        spans_fit(w, counters);
+    times->analyse_ms = clock_ms() - start;
     status = t->method->prepare(w);
-    times->analyse_ms = analysed;
     times->workspace_bytes = (int64_t)(w->bytes - output_bytes);
     if (chosen || w->slots != most)
         snprintf(times->chosen, sizeof times->chosen, "%s, %d thread%s", t->method->name, w->slots,

@@ -9,8 +9,9 @@
 #include "transpose.h"
 
 enum {
-    FAN = 16,    // pieces that are merged at a time
-    BLOCK = 1024 // columns whose sums stay in the first-level cache
+    FAN = 16,      // pieces that are merged at a time
+    LONG_RUN = 64, // entries that are worth a call of memcpy
+    BLOCK = 1024   // columns whose sums stay in the first-level cache
 };
 
 // Entries begin .. end-1, sorted by columns low .. high-1; ptr[j - low] is the first of column j, ptr[high - low] == end.
@@ -173,6 +174,13 @@ WEFT_INLINE void run_copy(const struct weft_csr *out, int64_t to, const struct w
                           int64_t count, int64_t begin, int64_t end, size_t bytes)
 {
     int64_t skip = begin > to ? begin - to : 0, stop = count < end - to ? count : end - to;
+    if (stop - skip >= LONG_RUN) {
+        memcpy(out->col + to + skip, in->col + from + skip, (size_t)(stop - skip) * sizeof *out->col);
+        if (bytes)
+            memcpy((char *)out->val + (size_t)(to + skip) * bytes, (char *)in->val + (size_t)(from + skip) * bytes,
+                   (size_t)(stop - skip) * bytes);
+        return;
+    }
     for (int64_t k = skip; k < stop; k++) {
         out->col[to + k] = in->col[from + k];
         val_copy(out->val, to + k, in->val, from + k, bytes);
