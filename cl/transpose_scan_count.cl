@@ -177,10 +177,11 @@ WEFT_INLINE uint bucket_of(__global const uint *first, uint nbins, uint i)
     return lo;
 }
 
-// table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1).
+// table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
+// `stride` key_t apart.
 WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *bucket_ofs,
                               __global const uint *large_first, __global ofs_t *table, ofs_t chunk, uint nbuckets,
-                              uint shift, uint ncols)
+                              uint stride, uint shift, uint ncols)
 {
     __local uint count[WEFT_BINS];
     uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
@@ -192,7 +193,7 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *b
             count[c] = 0u;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (ofs_t e = first + (ofs_t)lid; e < last; e += WEFT_WG)
-            atomic_inc(&count[((uint)key[e] >> shift) & (ncols - 1u)]);
+            atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint c = lid; c < ncols; c += WEFT_WG)
             table[(size_t)i * ncols + c] = (ofs_t)count[c];

@@ -40,12 +40,33 @@ typedef ushort key_t;
 typedef uint key_t;
 #endif
 
-#define WARPS        (WEFT_WG / 32)
-#define TILE         (WEFT_WG * WEFT_IPT)
-#define PAIRS        (WEFT_BINS / 2)   // words of a histogram row, two 16-bit counters each
-#define PACKS        (PAIRS / WEFT_WG) // such words per work-item
-#define HIST_WORDS   (WARPS * PAIRS)
-#define STAGE_WORDS  (WEFT_VAL_BITS == 64 ? 2 * TILE : TILE)
+// Entries on their way between passes (partition's output, bucket's input):
+//   WEFT_PAIRS   values of 32 bits travel with the row, (row, value) in a ulong
+//   WEFT_PACKED  the column inside the bucket sits in the low bits of the row's word, which has room for both;
+//                else it is a key_t of its own
+#ifdef WEFT_PAIRS
+typedef ulong moving_t;
+#define PAIRS_STRIDE 2u
+#else
+typedef uint moving_t;
+#define PAIRS_STRIDE 1u
+#endif
+#if defined(WEFT_PARTITION) && !defined(WEFT_MOVING)
+typedef uint row_out_t; // the last pass
+#else
+typedef moving_t row_out_t;
+#endif
+
+#define WARPS      (WEFT_WG / 32)
+#define TILE       (WEFT_WG * WEFT_IPT)
+#define PAIRS      (WEFT_BINS / 2)   // words of a histogram row, two 16-bit counters each
+#define PACKS      (PAIRS / WEFT_WG) // such words per work-item
+#define HIST_WORDS (WARPS * PAIRS)
+#if WEFT_VAL_BITS == 64 || (defined(WEFT_PARTITION) && defined(WEFT_PAIRS))
+#define STAGE_WORDS (2 * TILE)
+#else
+#define STAGE_WORDS TILE
+#endif
 #define SHARED_WORDS (HIST_WORDS > STAGE_WORDS ? HIST_WORDS : STAGE_WORDS)
 
 // Slots, below 65536, are kept two to a word.
@@ -144,6 +165,23 @@ WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
     }
 }
 
+#ifdef WEFT_PARTITION
+#ifdef WEFT_PAIRS
+#define STAGE_AT(s) (2u * (s))
+#else
+#define STAGE_AT(s) (s)
+#endif
+// What the row's word holds.
+WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
+{
+#ifdef WEFT_PACKED
+    return row << pack | (c & key_mask);
+#else
+    return row;
+#endif
+}
+#endif
+
 #if defined(WEFT_PARTITION) && defined(WEFT_LANES_FAST) && !defined(WEFT_ROWS_GIVEN)
 #define WEFT_ROWS_MARKED 1
 #define ROWS_MARKED      8192 // most rows of WEFT_SPAN entries that are marked rather than searched
@@ -151,7 +189,8 @@ WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
 // its first entry and is listed, so that the bits before an entry count up to its row. One group of lanes; `marks` is
 // local memory of WARPS*WEFT_IPT uints, `met` of TILE ushorts.
 WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first, uint mine,
-                             const uint *slots, __local idx_t *stage, __local uint *marks, __local ushort *met)
+                             const uint *c, const uint *slots, uint pack, uint key_mask, __local uint *stage,
+                             __local uint *marks, __local ushort *met)
 {
     uint lane = lane_id(), found = 0u;
     marks += lane_group() * WEFT_IPT;
@@ -176,30 +215,38 @@ WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, 
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint word = marks[k];
         if (k < mine)
-            stage[slot(slots, k)] = lo + (idx_t)met[before + popcount(word & up_to) - 1u];
+            stage[STAGE_AT(slot(slots, k))] =
+                row_word((uint)lo + (uint)met[before + popcount(word & up_to) - 1u], c[k], pack, key_mask);
         before += popcount(word);
     }
     lane_sync();
 }
 #endif
 
+#ifdef WEFT_VAL_POSITIONS
+#define VALUE(e) ((bits_t)(e))
+#else
+#define VALUE(e) val[e]
+#endif
+
 // Entry e goes to bin (col >> shift) & mask. Bins begin at bucket_ofs, each part's share at its row of table, each tile's
 // share of that at its row of `before`. Tiles are taken in order, so that runs of neighbouring tiles meet in the cache.
-// Written at its place: the row, the value, and, where WEFT_KEY_OUT is set, the column & key_mask.
+// Written at its place: the row and the value, in the last pass (WEFT_MOVING not set); else the entry on its way, with
+// the column & key_mask.
 #ifdef WEFT_PARTITION
 // `rows` holds row_at of scan_count, or, where WEFT_ROWS_GIVEN is set, the row of each entry (row_ptr is not read).
 // val is read unless WEFT_VAL_POSITIONS is set: then positions take its place.
 WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const idx_t *rows, __global const idx_t *col,
                                 __global const bits_t *val, __global const ofs_t *bucket_ofs,
                                 __global const ofs_t *table, __global const uint *before, __global key_t *key_out,
-                                __global idx_t *row_out, __global bits_t *val_out, ofs_t nnz, uint part_tiles,
-                                uint shift, uint mask, uint key_mask, uint nbins)
+                                __global row_out_t *row_out, __global bits_t *val_out, ofs_t nnz, uint part_tiles,
+                                uint shift, uint mask, uint pack, uint key_mask, uint nbins)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
     __local uint mem[LANE_MEM];
-    __local idx_t *stage = (__local idx_t *)shared;
+    __local uint *stage = shared;
 #ifdef WEFT_ROWS_MARKED
     __local uint marks[WARPS * WEFT_IPT];
     __local ushort rows_met[TILE];
@@ -213,28 +260,28 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         uint lane_first = lane_group() * LANES * WEFT_IPT + lane_id();
         uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, (uint)WEFT_IPT) : 0u;
         ofs_t from = tile + (ofs_t)lane_first;
-        uint c[WEFT_IPT], slots[SLOT_WORDS], pack[PACKS], after[PACKS];
+        uint c[WEFT_IPT], slots[SLOT_WORDS], starts[PACKS], after[PACKS];
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
             c[k] = k < mine ? (uint)col[from + (ofs_t)(k * LANES)] : 0u;
         for (uint b = lid; b < WEFT_BINS; b += WEFT_WG)
             base[b] =
                 b < nbins ? bucket_ofs[b] + table[(size_t)part * nbins + b] + (ofs_t)before[(size_t)t * nbins + b] : 0;
-        tile_rank(c, mine, WEFT_IPT, shift, mask, slots, pack, after, shared, sums, mem);
-        base_shift(base, pack, true);
+        tile_rank(c, mine, WEFT_IPT, shift, mask, slots, starts, after, shared, sums, mem);
+        base_shift(base, starts, true);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
             if (k < mine)
-                stage[slot(slots, k)] = (idx_t)c[k];
+                stage[slot(slots, k)] = c[k];
         barrier(CLK_LOCAL_MEM_FENCE);
         ofs_t to[WEFT_IPT];
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
             uint i = k * WEFT_WG + lid;
             if (i < entries) {
-                uint key = (uint)stage[i];
+                uint key = stage[i];
                 to[k] = base[(key >> shift) & mask] + (ofs_t)i;
-#ifdef WEFT_KEY_OUT
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
                 key_out[to[k]] = (key_t)(key & key_mask);
 #endif
             }
@@ -245,7 +292,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
             if (k < mine)
-                stage[slot(slots, k)] = rows[from + (ofs_t)(k * LANES)];
+                stage[STAGE_AT(slot(slots, k))] = row_word((uint)rows[from + (ofs_t)(k * LANES)], c[k], pack, key_mask);
 #else
         if (from - (ofs_t)lane_id() < nnz) {
             // The rows of these lanes' entries lie between the remembered rows around them.
@@ -253,7 +300,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
             idx_t lo = rows[span], hi = rows[end] + 1;
 #ifdef WEFT_ROWS_MARKED
             if (hi - lo <= ROWS_MARKED)
-                rows_marked(row_ptr, lo, hi, span_first, mine, slots, stage, marks, rows_met);
+                rows_marked(row_ptr, lo, hi, span_first, mine, c, slots, pack, key_mask, stage, marks, rows_met);
             else
 #endif
             {
@@ -261,31 +308,33 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
                 for (uint k = 0; k < WEFT_IPT; k++)
                     if (k < mine) {
                         lo = row_of(row_ptr, lo, hi, from + (ofs_t)(k * LANES));
-                        stage[slot(slots, k)] = lo;
+                        stage[STAGE_AT(slot(slots, k))] = row_word((uint)lo, c[k], pack, key_mask);
                     }
             }
         }
 #endif
+#ifdef WEFT_PAIRS
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            if (k < mine)
+                stage[2u * slot(slots, k) + 1u] = VALUE(from + (ofs_t)(k * LANES));
+#endif
         barrier(CLK_LOCAL_MEM_FENCE);
+        __local const row_out_t *stage_row = (__local const row_out_t *)shared;
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
             uint i = k * WEFT_WG + lid;
             if (i < entries)
-                row_out[to[k]] = stage[i];
+                row_out[to[k]] = stage_row[i];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-#if WEFT_VAL_BITS
+#if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
         __local bits_t *stage_val = (__local bits_t *)shared;
         slots_forget(slots);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
-            if (k < mine) {
-#ifdef WEFT_VAL_POSITIONS
-                stage_val[slot(slots, k)] = (bits_t)(from + (ofs_t)(k * LANES));
-#else
-                stage_val[slot(slots, k)] = val[from + (ofs_t)(k * LANES)];
-#endif
-            }
+            if (k < mine)
+                stage_val[slot(slots, k)] = VALUE(from + (ofs_t)(k * LANES));
         barrier(CLK_LOCAL_MEM_FENCE);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
@@ -293,8 +342,8 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
             if (i < entries)
                 val_out[to[k]] = stage_val[i];
         }
-#endif
         barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     }
 }
 #endif
@@ -314,21 +363,31 @@ WEFT_INLINE uint bucket_of(__global const uint *first, uint nbins, uint i)
     return lo;
 }
 
+// Word of entry e that holds its column inside the bucket.
+WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *row, ofs_t e)
+{
+#ifdef WEFT_PACKED
+    return ((__global const uint *)row)[(size_t)e * PAIRS_STRIDE];
+#else
+    return (uint)key[e];
+#endif
+}
+
 // Chunk i of a bucket goes to its final place, by the digit (key >> shift) & (ncols-1) of the columns inside the
 // bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
 // Writes col_ptr (col_ptr[b*ncols + c], n+1 in all) unless WEFT_COL_OUT is set; then the keys, in order, instead.
-WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *row, __global const bits_t *val,
+WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const ofs_t *bucket_ofs, __global const uint *chunk_first,
                              __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
                              __global const ofs_t *table, __global const ofs_t *total, __global key_t *col_out,
-                             __global ofs_t *col_ptr, __global idx_t *row_out, __global bits_t *val_out, long n,
-                             ofs_t chunk, uint nbuckets, uint shift, uint ncols)
+                             __global ofs_t *col_ptr, __global uint *row_out, __global bits_t *val_out, long n,
+                             ofs_t chunk, uint nbuckets, uint shift, uint pack, uint ncols)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
     __local uint mem[LANE_MEM];
-    __local idx_t *stage = (__local idx_t *)shared;
+    __local uint *stage = shared;
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint chunks = chunk_first[nbuckets];
     for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
@@ -336,7 +395,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
         ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
         bool alone = chunk_first[b + 1] - chunk_first[b] == 1u;
         bool counted = alone && last - first <= TILE; // the tile's own histogram is the count
-        uint pack[PACKS], after[PACKS];
+        uint starts[PACKS], after[PACKS];
 
         if (!counted) {
             // Column sums of the bucket: counted now, or found in total; then where each column begins.
@@ -344,8 +403,16 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
                 shared[c] = 0u;
             barrier(CLK_LOCAL_MEM_FENCE);
             if (alone)
-                for (ofs_t e = first + (ofs_t)lid; e < last; e += WEFT_WG)
-                    atomic_inc(&shared[((uint)key[e] >> shift) & mask]);
+                for (ofs_t e = first + (ofs_t)lid; e < last; e += 8 * WEFT_WG) {
+                    uint w[8];
+#pragma unroll
+                    for (uint j = 0; j < 8; j++)
+                        w[j] = e + (ofs_t)(j * WEFT_WG) < last ? key_word(key, row, e + (ofs_t)(j * WEFT_WG)) : 0u;
+#pragma unroll
+                    for (uint j = 0; j < 8; j++)
+                        if (e + (ofs_t)(j * WEFT_WG) < last)
+                            atomic_inc(&shared[(w[j] >> shift) & mask]);
+                }
             barrier(CLK_LOCAL_MEM_FENCE);
             uint k = alone ? 0u : bucket_of(large, nlarge[0], b);
             uint item = alone ? 0u : large_first[b] + nth;
@@ -386,8 +453,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
             uint c[WEFT_IPT], slots[SLOT_WORDS];
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
-                c[k] = k < mine ? (uint)key[at + (ofs_t)(k * LANES)] : 0u;
-            tile_rank(c, mine, steps, shift, mask, slots, pack, after, shared, sums, mem);
+                c[k] = k < mine ? key_word(key, row, at + (ofs_t)(k * LANES)) : 0u;
+            tile_rank(c, mine, steps, shift, mask, slots, starts, after, shared, sums, mem);
             if (counted) {
                 WEFT_UNROLL
                 for (uint j = 0; j < PACKS; j++) {
@@ -396,35 +463,39 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
                     base[p + 1u] = from;
 #ifndef WEFT_COL_OUT
                     if (p < ncols && (long)b * ncols + p < n)
-                        col_ptr[(long)b * ncols + p] = from + (ofs_t)(pack[j] & 0xffffu);
+                        col_ptr[(long)b * ncols + p] = from + (ofs_t)(starts[j] & 0xffffu);
                     if (p + 1u < ncols && (long)b * ncols + p + 1 < n)
-                        col_ptr[(long)b * ncols + p + 1] = from + (ofs_t)(pack[j] >> 16);
+                        col_ptr[(long)b * ncols + p + 1] = from + (ofs_t)(starts[j] >> 16);
 #endif
                 }
             } else
-                base_shift(base, pack, true);
+                base_shift(base, starts, true);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
                 if (k < mine)
-                    stage[slot(slots, k)] = (idx_t)c[k];
+                    stage[slot(slots, k)] = c[k];
             barrier(CLK_LOCAL_MEM_FENCE);
             ofs_t to[WEFT_IPT];
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++) {
                 uint s = k * WEFT_WG + lid;
                 if (s < entries) {
-                    to[k] = base[((uint)stage[s] >> shift) & mask] + (ofs_t)s;
+                    to[k] = base[(stage[s] >> shift) & mask] + (ofs_t)s;
 #ifdef WEFT_COL_OUT
                     col_out[to[k]] = (key_t)stage[s];
+#endif
+#ifdef WEFT_PACKED
+                    row_out[to[k]] = stage[s] >> pack;
 #endif
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);
+#ifndef WEFT_PACKED
             slots_forget(slots);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
                 if (k < mine)
-                    stage[slot(slots, k)] = row[at + (ofs_t)(k * LANES)];
+                    stage[slot(slots, k)] = (uint)row[at + (ofs_t)(k * LANES)];
             barrier(CLK_LOCAL_MEM_FENCE);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++) {
@@ -433,13 +504,19 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const idx_t *ro
                     row_out[to[k]] = stage[s];
             }
             barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 #if WEFT_VAL_BITS
             __local bits_t *stage_val = (__local bits_t *)shared;
             slots_forget(slots);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
-                if (k < mine)
+                if (k < mine) {
+#ifdef WEFT_PAIRS
+                    stage_val[slot(slots, k)] = ((__global const uint *)row)[2 * (size_t)(at + (ofs_t)(k * LANES)) + 1];
+#else
                     stage_val[slot(slots, k)] = val[at + (ofs_t)(k * LANES)];
+#endif
+                }
             barrier(CLK_LOCAL_MEM_FENCE);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++) {

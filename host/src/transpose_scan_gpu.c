@@ -23,18 +23,19 @@ static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpo
 static const struct weft__kernel_spec offsets_spec = {
     "scan_offsets", "transpose_scan_count.cl", "total bucket_ofs chunk_first large_first large nlarge chunk nbins"};
 static const struct weft__kernel_spec bucket_count_spec = {
-    "bucket_count", "transpose_scan_count.cl", "key bucket_ofs large_first table chunk nbuckets shift ncols"};
+    "bucket_count", "transpose_scan_count.cl", "key bucket_ofs large_first table chunk nbuckets stride shift ncols"};
 static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose_scan_count.cl",
                                                               "table large_first large nlarge total ncols"};
 static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose_scan_count.cl",
                                                       "sorted col_ptr n nnz"};
 static const struct weft__kernel_spec partition_spec = {
     "scan_partition", "transpose_scan_scatter.cl",
-    "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask key_mask nbins"};
+    "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask pack "
+    "key_mask nbins"};
 static const struct weft__kernel_spec bucket_spec = {
     "scan_bucket", "transpose_scan_scatter.cl",
     "key row val bucket_ofs chunk_first large_first large nlarge table total col_out col_ptr row_out val_out n chunk "
-    "nbuckets shift ncols"};
+    "nbuckets shift pack ncols"};
 
 struct tune {
     struct weft__tune_key key;
@@ -54,6 +55,7 @@ struct layout {
     uint32_t low_bins;           // three passes: bins of the first
     uint32_t nbuckets, ncols;    // bins of the partition into buckets; columns (digits) of a bucket
     int key_bits;                // of a column inside its bucket
+    int pairs, packed;           // entries on their way: value beside the row, column inside the row's word
     size_t tile, part, parts;    // entries of a tile, of a part; number of parts
     size_t span;                 // entries between two remembered rows
     size_t chunk, large_chunks, large_buckets;
@@ -84,7 +86,8 @@ static size_t local_bytes(const struct weft_context *ctx, const struct weft__tra
                           int bits, int partition)
 {
     size_t w = (size_t)wg, tile = w * (size_t)ipt, bins = (size_t)1 << bits;
-    size_t hist = w / 32 * bins * 2, stage = tile * (weft_type_bytes(shape->type) == 8 ? 8 : 4);
+    size_t hist = w / 32 * bins * 2, val = weft_type_bytes(shape->type);
+    size_t stage = tile * (val == 8 || (val && partition) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     size_t mem = lanes ? 1 : w, marks = lanes && partition ? tile * 2 + w / 32 * (size_t)ipt * 4 : 0;
     return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (bins / 2 / w * (w / 32)) + 4 * mem + marks;
@@ -138,7 +141,9 @@ static void layout_make(struct layout *l, const struct weft_context *ctx, const 
     l->low_bins = UINT32_C(1) << l->low_bits;
     l->ncols = UINT32_C(1) << l->mid_bits;
     l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << (l->mid_bits + l->low_bits));
-    l->key_bits = l->passes == 3 ? 32 : 16;
+    l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
+    l->packed = l->passes == 2 && (uint32_t)bits_for(shape->m) + l->mid_bits <= 32;
+    l->key_bits = l->passes == 3 || l->packed ? 32 : 16;
     l->first_bins = bins_room(weft__max(l->nbuckets, l->low_bins), p->wg);
     l->bucket_bins = bins_room(l->ncols, p->wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
@@ -149,7 +154,7 @@ static void layout_make(struct layout *l, const struct weft_context *ctx, const 
 
 static size_t key_bytes(const struct layout *l)
 {
-    return l->passes == 1 ? 0 : l->passes == 2 ? 2 : 4;
+    return l->passes == 1 || l->packed ? 0 : (size_t)l->key_bits / 8;
 }
 
 // Bytes of each buffer, in the order of the members of scan_gpu from row_at to col.
@@ -168,8 +173,8 @@ static void buffer_sizes(size_t *out, const struct layout *l, const struct weft_
     out[9] = many * weft__mul(l->large_chunks * l->ncols, ofs);
     out[10] = many * weft__mul(l->large_buckets * l->ncols, ofs);
     out[11] = weft__mul(nnz, key_bytes(l));
-    out[12] = many * weft__mul(nnz, 4);
-    out[13] = many * weft__mul(nnz, val);
+    out[12] = many * weft__mul(nnz, l->pairs ? 8 : 4);
+    out[13] = l->pairs ? 0 : many * weft__mul(nnz, val);
     out[14] = l->passes == 3 ? weft__mul(nnz, 4) : 0;
 }
 
@@ -251,8 +256,14 @@ static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, en
     weft__define(d, "WEFT_BINS", "%u", bins);
     weft__define(d, "WEFT_BIN_BITS", "%d", bits_for((int64_t)bins + 1));
     weft__define(d, what == BUCKET ? "WEFT_BUCKET" : "WEFT_PARTITION", "1");
+    // Between the passes entries travel in one form; the first of three passes uses the output arrays for it.
+    int moving = what == BUCKET || (s->l.passes == 2 ? what == FIRST : what == SECOND);
     if (what != BUCKET && s->l.passes > 1)
-        weft__define(d, "WEFT_KEY_OUT", "1");
+        weft__define(d, "WEFT_MOVING", "1");
+    if (moving && s->l.pairs)
+        weft__define(d, "WEFT_PAIRS", "1");
+    if (moving && s->l.packed)
+        weft__define(d, "WEFT_PACKED", "1");
     if (what == BUCKET && s->l.passes == 3)
         weft__define(d, "WEFT_COL_OUT", "1");
     if (what == SECOND || (what == FIRST && s->shape.rows_given))
@@ -365,12 +376,12 @@ static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_ke
                           cl_mem val_out, cl_uint shift, cl_uint mask, cl_uint key_mask, cl_uint nbins)
 {
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
-    cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile);
+    cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile), pack = s->l.mid_bits;
     size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile), wg = (size_t)s->wg;
     WEFT__LAUNCH(stream, kernel, &partition_spec, weft__groups(tiles, wg), wg, WEFT__ARG(row_ptr), WEFT__ARG(rows),
                  WEFT__ARG(col), WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before),
                  WEFT__ARG(key_out), WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles),
-                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(key_mask), WEFT__ARG(nbins));
+                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins));
 }
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
@@ -378,12 +389,14 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
     const struct layout *l = &s->l;
     union ofs chunk = ofs_value(s, l->chunk);
     cl_long n = s->shape.n;
-    cl_uint shift = l->low_bits, nbuckets = l->nbuckets, ncols = l->ncols;
+    cl_uint shift = l->low_bits, nbuckets = l->nbuckets, ncols = l->ncols, pack = l->mid_bits;
+    cl_uint stride = l->packed && l->pairs ? 2 : 1;
+    cl_mem key = l->packed ? s->row : s->key;
     if (l->large_buckets) {
         size_t groups = (size_t)s->units * 8;
         WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks), COUNT_WG,
-                     WEFT__ARG(s->key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first), WEFT__ARG(s->large_table),
-                     OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(ncols));
+                     WEFT__ARG(key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first), WEFT__ARG(s->large_table),
+                     OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols));
         WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, COUNT_WG, WEFT__ARG(s->large_table),
                      WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_total),
                      WEFT__ARG(ncols));
@@ -394,7 +407,7 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
                  WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table),
                  WEFT__ARG(s->large_total), WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col),
                  WEFT__ARG(at->val), WEFT__ARG(n), OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift),
-                 WEFT__ARG(ncols));
+                 WEFT__ARG(pack), WEFT__ARG(ncols));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -460,7 +473,9 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.shape.rows_given = special == 1;
                         s.shape.val_positions = special == 2;
                         s.l.passes = passes;
-                        s.l.key_bits = passes == 3 ? 32 : 16;
+                        s.l.pairs = passes > 1 && types[t] == WEFT_F32;
+                        s.l.packed = passes == 2 && ofs == WEFT_OFS32;
+                        s.l.key_bits = passes == 3 || s.l.packed ? 32 : 16;
                         s.l.span = types[t] == WEFT_F64 ? 256 : 512;
                         define_scatter(&v.defines, &s, (enum scatter)what);
                         fn(arg, &v);
