@@ -38,7 +38,8 @@ struct weft__caps {
     int int64_atomics;
 };
 struct weft__caps weft__caps_of(const struct weft_context *ctx);
-// Full text of a program: prelude + defines + weft.clh + the file. The caller frees it; NULL: no memory or no such file.
+// Full text of a program: prelude + defines + weft.clh + what its family shares (spmv.clh for spmv_*.cl) + the file.
+// The caller frees it; NULL: no memory or no such file.
 char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines);
 // Build options for it ("-cl-std=CL1.2 ...").
 const char *weft__program_options(const struct weft__caps *caps);

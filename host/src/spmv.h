@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of SpMV: a plan, and the table of functions behind each algorithm.
+#ifndef WEFT_SRC_SPMV_H
+#define WEFT_SRC_SPMV_H
+
+#include "program.h"
+#include <weft/spmv.h>
+
+// alpha or beta in the type of sums.
+union weft__spmv_scalar {
+    cl_float f32;
+    cl_double f64;
+    cl_int i32;
+};
+
+// One product.
+struct weft__spmv_call {
+    cl_mem x, y;
+    union weft__spmv_scalar alpha, beta;
+};
+
+// Distribution of the row lengths (cl/rows_stats.cl).
+#define WEFT__SPMV_BINS 1024
+struct weft__spmv_stats {
+    int64_t steps[6]; // with 2^i lanes per row: steps that 32 lanes side by side take together, summed
+    int64_t max_row;
+    cl_uint hist[WEFT__SPMV_BINS]; // rows of k entries, the last bin with all longer ones
+};
+
+struct weft__spmv_method;
+struct weft_spmv_plan {
+    struct weft_context *ctx;
+    struct weft_device_csr a; // what is multiplied; buffers retained
+    enum weft_type type;      // of x and y
+    enum weft_type acc;       // of sums
+    struct weft__defines semiring;
+    struct weft__spmv_stats stats;
+    struct weft_spmv_info info;
+    const struct weft__spmv_method *method;
+    void *state; // the method's
+};
+
+// An algorithm. create and run are called with m > 0; nnz may be 0.
+struct weft__spmv_method {
+    enum weft_spmv_algo algo;
+    // Resolve tuning in plan->info, compile, allocate, analyse; plan->state owns everything, also when half built.
+    weft_status (*create)(struct weft_spmv_plan *plan, cl_command_queue queue);
+    weft_status (*run)(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call);
+    void (*destroy)(void *state);
+};
+extern const struct weft__spmv_method weft__spmv_csr_scalar, weft__spmv_csr_lanes, weft__spmv_csr_merge,
+    weft__spmv_csr_lanes_cpu, weft__spmv_csr_merge_cpu;
+
+// spmv_defines.c: types, semiring and hint of reads, as cl/spmv.clh wants them.
+weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *ctx,
+                                const struct weft_spmv_params *params);
+void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *d);
+// Bytes of one sum.
+size_t weft__spmv_acc_bytes(const struct weft_spmv_plan *plan);
+// The scalar as an argument.
+#define WEFT__SPMV_SCALAR(plan, scalar)                                                                                \
+    {                                                                                                                  \
+        weft__spmv_acc_bytes(plan), &(scalar)                                                                          \
+    }
+// The buffer that stands in for `val` where the matrix is a pattern.
+cl_mem weft__spmv_val(const struct weft_spmv_plan *plan);
+
+// spmv_stats.c: fill plan->stats and the row figures of plan->info. Blocks.
+weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue);
+
+// spmv_choose.c: the algorithm for plan->info.params.algo AUTO or CSR, from the figures; writes info.why. And the
+// lanes per row that suit the distribution.
+enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan);
+int weft__spmv_lanes(const struct weft_spmv_plan *plan);
+
+// spmv_tiles.c: tiles of equal rows plus entries, and the rows that they cut (cl/rows_tiles.cl, cl/spmv_join.cl).
+struct weft__spmv_tiles {
+    cl_uint tiles, nsplit;
+    cl_mem row, pos, split, part, head;
+    cl_kernel join;
+    size_t join_wg, join_per_group;
+    size_t bytes;
+};
+// Blocks. `a` is the matrix that is cut.
+weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
+                                    const struct weft_device_csr *a, uint32_t tile, uint32_t snap);
+weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_spmv_plan *plan,
+                                  struct weft__stream *stream, const struct weft__spmv_call *call);
+void weft__spmv_tiles_release(struct weft__spmv_tiles *t);
+
+// Kernels (spmv_stats.c, spmv_tiles.c, spmv_csr.c), for spmv_variants.c.
+extern const struct weft__kernel_spec weft__rows_stats_spec, weft__rows_tiles_spec, weft__spmv_join_spec,
+    weft__spmv_scalar_spec, weft__spmv_lanes_spec, weft__spmv_merge_spec, weft__spmv_cpu_spec;
+
+// spmv.c: wait for `queue`, then copy between a buffer and the host.
+weft_status weft__spmv_read(struct weft_context *ctx, cl_command_queue queue, cl_mem from, size_t bytes, void *to);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spmv.h"
+
+#include <stdio.h>
+
+static double mean_row(const struct weft_spmv_plan *plan)
+{
+    return plan->a.m ? (double)plan->a.nnz / (double)plan->a.m : 0;
+}
+
+// Lanes so that each takes about three entries of a row of mean length.
+int weft__spmv_lanes(const struct weft_spmv_plan *plan)
+{
+    int lanes = 2;
+    while (lanes < 32 && lanes * 4.2 < mean_row(plan))
+        lanes *= 2;
+    return lanes;
+}
+
+// Work of the lanes schedule over work of one that balances: idle lanes count as work, and so does the time in which
+// one long row runs alone.
+static double lanes_imbalance(const struct weft_spmv_plan *plan, int lanes)
+{
+    int log = 0;
+    while (1 << log < lanes)
+        log++;
+    double work = (double)plan->a.nnz + (double)plan->a.m;
+    double idle = 32.0 * (double)plan->stats.steps[log] + 2.0 * lanes * (double)plan->a.m;
+    // A lane that takes one entry after another is about as long at it as the whole device with 20000 entries.
+    double alone = (double)plan->stats.max_row / lanes * 20000.0;
+    return (idle > alone ? idle : alone) / work;
+}
+
+enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const double mean = mean_row(plan);
+    if (plan->ctx->schedule == WEFT_SCHEDULE_CPU) {
+        snprintf(info->why, sizeof info->why,
+                 "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, "
+                 "longest %lld)",
+                 mean, (long long)info->max_row);
+        return WEFT_SPMV_CSR_MERGE;
+    }
+    const int lanes = weft__spmv_lanes(plan);
+    const double imbalance = lanes_imbalance(plan, lanes);
+    const int merge = imbalance > 4;
+    snprintf(info->why, sizeof info->why,
+             "rows of %.1f entries, longest %lld: %d lanes per row would do %.1fx the work of %s", mean,
+             (long long)info->max_row, lanes, imbalance, merge ? "equal tiles" : "equal tiles, without their overhead");
+    return merge ? WEFT_SPMV_CSR_MERGE : WEFT_SPMV_CSR_LANES;
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CSR schedules: a row per work-item, lanes per row, tiles of equal work.
+#include "op.h"
+#include "spmv.h"
+
+#include <stdlib.h>
+
+const struct weft__kernel_spec weft__spmv_scalar_spec = {"spmv_csr_scalar", "spmv_csr_scalar.cl",
+                                                         "row_ptr col val x y m chunk alpha beta"};
+const struct weft__kernel_spec weft__spmv_lanes_spec = {"spmv_csr_lanes", "spmv_csr_lanes.cl",
+                                                        "row_ptr col val x y m alpha beta"};
+#define TILE_ARGS "row_ptr col val x y tile_row tile_pos part head tiles alpha beta"
+const struct weft__kernel_spec weft__spmv_merge_spec = {"spmv_csr_merge", "spmv_csr_merge.cl", TILE_ARGS};
+const struct weft__kernel_spec weft__spmv_cpu_spec = {"spmv_csr_cpu", "spmv_csr_cpu.cl", TILE_ARGS};
+
+struct weft_tune_spmv_csr {
+    struct weft__tune_key key;
+    int scalar_wg;
+    int lanes_wg, lanes_ipt; // lanes_ipt: entries of one lane in flight
+    int merge_wg, merge_ipt; // merge_ipt: steps of a work-item; odd strides spread over the banks of local memory
+    int cpu_lanes;           // independent sums of a row
+    int cpu_tiles;           // tiles for each compute unit
+    int read;
+};
+static const struct weft_tune_spmv_csr tune[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 2, 256, 7, 0, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 4, 16, 1},
+};
+
+struct csr_state {
+    cl_kernel kernel;
+    size_t groups, wg;
+    cl_int chunk; // rows of a work-item (scalar)
+    struct weft__spmv_tiles tiles;
+};
+
+static void csr_destroy(void *state)
+{
+    struct csr_state *s = state;
+    weft__kernel_release(&s->kernel);
+    weft__spmv_tiles_release(&s->tiles);
+    free(s);
+}
+
+static weft_status state_create(struct csr_state **out, struct weft_spmv_plan *plan)
+{
+    plan->state = *out = calloc(1, sizeof **out);
+    return *out ? WEFT_OK : weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
+}
+
+// Resolve wg, ipt and read; `step` is what wg must be a multiple of.
+static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int64_t step, int ipt, int64_t most_ipt)
+{
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    p->wg = p->wg ? p->wg : wg;
+    p->ipt = p->ipt ? p->ipt : ipt;
+    p->read = p->read ? p->read : row->read;
+    weft_status status = weft__check_range(plan->ctx, p->wg, step, (int64_t)weft__min(plan->ctx->device.max_wg, 1024),
+                                           step, "params.wg");
+    if (!status)
+        status = weft__check_range(plan->ctx, p->ipt, ipt ? 1 : 0, most_ipt, 1, "params.ipt");
+    return status;
+}
+
+static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    (void)queue;
+    struct csr_state *s;
+    struct weft__defines d = {0};
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    weft_status status = state_create(&s, plan);
+    if (!status)
+        status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0);
+    if (status)
+        return status;
+    const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
+    s->wg = (size_t)plan->info.params.wg;
+    s->chunk = (cl_int)(units ? weft__ceil_div(m, units) : 1);
+    s->groups = weft__groups(weft__ceil_div(weft__ceil_div(m, (size_t)s->chunk), s->wg), s->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%zu", s->wg);
+    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_scalar_spec, &d);
+}
+
+static weft_status scalar_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
+                              const struct weft__spmv_call *call)
+{
+    struct csr_state *s = plan->state;
+    cl_int m = (cl_int)plan->a.m;
+    cl_mem val = weft__spmv_val(plan);
+    return WEFT__LAUNCH(stream, s->kernel, &weft__spmv_scalar_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
+                        WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
+                        WEFT__ARG(s->chunk), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+}
+
+const struct weft__spmv_method weft__spmv_csr_scalar = {WEFT_SPMV_CSR_SCALAR, scalar_create, scalar_run, csr_destroy};
+
+static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    (void)queue;
+    struct csr_state *s;
+    struct weft__defines d = {0};
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    weft_status status = state_create(&s, plan);
+    if (!status)
+        status = tuning_resolve(plan, row->lanes_wg, 32, row->lanes_ipt, 8);
+    p->lanes = p->lanes ? p->lanes : weft__spmv_lanes(plan);
+    if (!status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
+        status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
+    if (status)
+        return status;
+    s->wg = (size_t)p->wg;
+    s->groups = weft__groups(weft__ceil_div((size_t)plan->a.m, s->wg / (size_t)p->lanes), s->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_LPR", "%d", p->lanes);
+    weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_lanes_spec, &d);
+}
+
+static weft_status lanes_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
+                             const struct weft__spmv_call *call)
+{
+    struct csr_state *s = plan->state;
+    cl_int m = (cl_int)plan->a.m;
+    cl_mem val = weft__spmv_val(plan);
+    return WEFT__LAUNCH(stream, s->kernel, &weft__spmv_lanes_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
+                        WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
+                        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+}
+
+const struct weft__spmv_method weft__spmv_csr_lanes = {WEFT_SPMV_CSR_LANES, lanes_create, lanes_run, csr_destroy};
+
+// Entries by which a cut may move back to the begin of its row, for a tile of `items` rows and entries.
+static uint32_t snap_of(uint32_t items)
+{
+    uint32_t snap = 1;
+    while (snap * 16 <= items)
+        snap *= 2;
+    return snap;
+}
+
+static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct csr_state *s;
+    struct weft__defines d = {0};
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    weft_status status = state_create(&s, plan);
+    if (!status)
+        status = tuning_resolve(plan, row->merge_wg, 32, row->merge_ipt, 16);
+    if (status)
+        return status;
+    const size_t acc = weft__spmv_acc_bytes(plan), items = (size_t)p->wg * (size_t)p->ipt;
+    const size_t local = items * acc + (size_t)p->wg / 32 * (acc + 4) + 4 * (size_t)p->wg;
+    if (local > (size_t)plan->ctx->device.local_bytes)
+        return weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
+                          p->wg, p->ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
+    const uint32_t snap = snap_of((uint32_t)items);
+    status = weft__spmv_tiles_create(&s->tiles, plan, queue, &plan->a, (uint32_t)items - snap, snap);
+    if (status)
+        return status;
+    plan->info.workspace_bytes += s->tiles.bytes;
+    s->wg = (size_t)p->wg;
+    s->groups = weft__groups(s->tiles.tiles, s->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_merge_spec, &d);
+}
+
+static weft_status tiles_launch(struct weft_spmv_plan *plan, struct weft__stream *stream,
+                                const struct weft__spmv_call *call, const struct weft__kernel_spec *spec)
+{
+    struct csr_state *s = plan->state;
+    cl_mem val = weft__spmv_val(plan);
+    weft_status status = WEFT__LAUNCH(stream, s->kernel, spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
+                                      WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y),
+                                      WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos), WEFT__ARG(s->tiles.part),
+                                      WEFT__ARG(s->tiles.head), WEFT__ARG(s->tiles.tiles),
+                                      WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
+}
+
+static weft_status merge_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
+                             const struct weft__spmv_call *call)
+{
+    return tiles_launch(plan, stream, call, &weft__spmv_merge_spec);
+}
+
+const struct weft__spmv_method weft__spmv_csr_merge = {WEFT_SPMV_CSR_MERGE, merge_create, merge_run, csr_destroy};
+
+// CPU: a tile per work-item; long rows are cut when `cut` is set.
+static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue, int cut)
+{
+    struct csr_state *s;
+    struct weft__defines d = {0};
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    weft_status status = state_create(&s, plan);
+    if (!status)
+        status = tuning_resolve(plan, 1, 1, 0, 0);
+    p->lanes = p->lanes ? p->lanes : row->cpu_lanes;
+    if (!status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
+        status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, a CPU takes 1, 2, 4, 8 or 16", p->lanes);
+    if (status)
+        return status;
+    const size_t units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
+    const size_t even = weft__ceil_div((size_t)plan->a.m + (size_t)plan->a.nnz, units);
+    const uint32_t tile = (uint32_t)weft__min(weft__max(even, 4096), (size_t)1 << 30);
+    status = weft__spmv_tiles_create(&s->tiles, plan, queue, &plan->a, tile, cut ? snap_of(tile) : UINT32_MAX);
+    if (status)
+        return status;
+    plan->info.workspace_bytes += s->tiles.bytes;
+    s->wg = (size_t)p->wg;
+    s->groups = weft__ceil_div(s->tiles.tiles, s->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_LPR", "%d", p->lanes);
+    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_cpu_spec, &d);
+}
+
+static weft_status cpu_rows_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    return cpu_create(plan, queue, 0);
+}
+
+static weft_status cpu_cut_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    return cpu_create(plan, queue, 1);
+}
+
+static weft_status cpu_run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
+{
+    return tiles_launch(plan, stream, call, &weft__spmv_cpu_spec);
+}
+
+const struct weft__spmv_method weft__spmv_csr_lanes_cpu = {WEFT_SPMV_CSR_LANES, cpu_rows_create, cpu_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_merge_cpu = {WEFT_SPMV_CSR_MERGE, cpu_cut_create, cpu_run, csr_destroy};

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fill.h"
+#include "spmv.h"
+
+const struct weft__kernel_spec weft__rows_tiles_spec = {"rows_tiles", "rows_tiles.cl",
+                                                        "row_ptr tile_row tile_pos split nsplit m tile snap tiles"};
+const struct weft__kernel_spec weft__spmv_join_spec = {"spmv_join", "spmv_join.cl",
+                                                       "row_ptr tile_row tile_pos part head split nsplit y alpha beta"};
+
+static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
+                             const struct weft_device_csr *a, cl_uint tile, cl_uint snap)
+{
+    struct weft_context *ctx = plan->ctx;
+    const size_t wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : 64;
+    struct weft__defines d = {0};
+    struct weft__stream stream = {0};
+    cl_kernel kernel = NULL, fill = NULL;
+    cl_mem count = NULL;
+    cl_int m = (cl_int)a->m;
+    weft__define_types(&d, WEFT_PATTERN, a->ofs);
+    weft__define(&d, "WEFT_WG", "%zu", wg);
+    weft_status status = weft__kernel_create(&kernel, ctx, &weft__rows_tiles_spec, &d);
+    if (!status)
+        status = weft__fill_create(&fill, ctx);
+    if (!status)
+        status = weft__buffer_create(&count, ctx, sizeof t->nsplit, "number of cut rows");
+    if (!status)
+        status = weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
+    if (!status)
+        status = weft__fill(&stream, fill, count, 0, 1, 0);
+    if (!status)
+        status = WEFT__LAUNCH(&stream, kernel, &weft__rows_tiles_spec,
+                              weft__groups(weft__ceil_div((size_t)t->tiles + 1, wg), wg), wg, WEFT__ARG(a->row_ptr),
+                              WEFT__ARG(t->row), WEFT__ARG(t->pos), WEFT__ARG(t->split), WEFT__ARG(count), WEFT__ARG(m),
+                              WEFT__ARG(tile), WEFT__ARG(snap), WEFT__ARG(t->tiles));
+    if (!status)
+        status = weft__spmv_read(ctx, queue, count, sizeof t->nsplit, &t->nsplit);
+    weft__buffer_release(&count);
+    weft__kernel_release(&kernel);
+    weft__kernel_release(&fill);
+    return status;
+}
+
+weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
+                                    const struct weft_device_csr *a, uint32_t tile, uint32_t snap)
+{
+    struct weft_context *ctx = plan->ctx;
+    const size_t tiles = weft__ceil_div((size_t)a->m + (size_t)a->nnz, tile), acc = weft__spmv_acc_bytes(plan);
+    if (tiles >= UINT32_MAX)
+        return weft__fail(ctx, WEFT_ERANGE, "%zu tiles are more than a plan counts", tiles);
+    t->tiles = (cl_uint)tiles;
+    const struct {
+        cl_mem *out;
+        size_t bytes;
+        const char *what;
+    } buffers[] = {
+        {&t->row, (tiles + 1) * sizeof(cl_int), "first row of each tile"},
+        {&t->pos, (tiles + 1) * weft_ofs_bytes(a->ofs), "first entry of each tile"},
+        {&t->split, tiles * sizeof(cl_uint), "list of cut rows"},
+        {&t->part, tiles * acc, "sums behind each tile"},
+        {&t->head, tiles * acc, "sums before each tile"},
+    };
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && !status; i++) {
+        status = weft__buffer_create(buffers[i].out, ctx, buffers[i].bytes, buffers[i].what);
+        t->bytes += buffers[i].bytes;
+    }
+    if (!status)
+        status = tiles_cut(t, plan, queue, a, tile, snap);
+    if (status || !t->nsplit)
+        return status;
+    const int cpu = ctx->schedule == WEFT_SCHEDULE_CPU;
+    struct weft__defines d = {0};
+    t->join_wg = cpu ? 1 : 64;
+    t->join_per_group = cpu ? 1 : 2;
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%zu", t->join_wg);
+    weft__define(&d, "WEFT_JOIN", "%zu", t->join_wg / t->join_per_group);
+    return weft__kernel_create(&t->join, ctx, &weft__spmv_join_spec, &d);
+}
+
+weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_spmv_plan *plan,
+                                  struct weft__stream *stream, const struct weft__spmv_call *call)
+{
+    if (!t->nsplit)
+        return stream->status;
+    size_t groups = weft__groups(weft__ceil_div(t->nsplit, t->join_per_group), t->join_wg);
+    return WEFT__LAUNCH(stream, t->join, &weft__spmv_join_spec, groups, t->join_wg, WEFT__ARG(plan->a.row_ptr),
+                        WEFT__ARG(t->row), WEFT__ARG(t->pos), WEFT__ARG(t->part), WEFT__ARG(t->head),
+                        WEFT__ARG(t->split), WEFT__ARG(t->nsplit), WEFT__ARG(call->y),
+                        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+}
+
+void weft__spmv_tiles_release(struct weft__spmv_tiles *t)
+{
+    weft__kernel_release(&t->join);
+    weft__buffer_release(&t->row);
+    weft__buffer_release(&t->pos);
+    weft__buffer_release(&t->split);
+    weft__buffer_release(&t->part);
+    weft__buffer_release(&t->head);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variants of every spmv kernel, for lint and the test of argument names.
+#include "spmv.h"
+#include "variants.h"
+
+static const struct {
+    enum weft_type type; // of the matrix
+    enum weft_ofs ofs;
+    int f64_sums;
+    enum weft_spmv_semiring semiring;
+    int read; // 0 .. 2, as WEFT_READ
+} shapes[] = {
+    {WEFT_F32, WEFT_OFS32, 0, WEFT_PLUS_TIMES, 1}, {WEFT_F64, WEFT_OFS64, 0, WEFT_PLUS_TIMES, 1},
+    {WEFT_F32, WEFT_OFS64, 1, WEFT_PLUS_TIMES, 2}, {WEFT_I32, WEFT_OFS32, 0, WEFT_MIN_PLUS, 1},
+    {WEFT_F32, WEFT_OFS32, 0, WEFT_MIN_PLUS, 0},   {WEFT_PATTERN, WEFT_OFS32, 0, WEFT_OR_AND, 1},
+    {WEFT_F64, WEFT_OFS32, 0, WEFT_MAX_TIMES, 2},  {WEFT_F32, WEFT_OFS32, 0, WEFT_CUSTOM, 0},
+};
+#define NSHAPES (sizeof shapes / sizeof *shapes)
+
+static void shape_define(struct weft__variant *v, size_t i)
+{
+    struct weft__defines *d = &v->defines;
+    int f64 = shapes[i].type == WEFT_F64 || shapes[i].f64_sums;
+    *d = (struct weft__defines){0};
+    v->fp64 = f64;
+    weft__define_types(d, shapes[i].type == WEFT_PATTERN ? WEFT_F32 : shapes[i].type, shapes[i].ofs);
+    if (shapes[i].type == WEFT_PATTERN)
+        weft__define(d, "WEFT_ONES", "1");
+    if (shapes[i].f64_sums)
+        weft__define(d, "WEFT_ACC_F64", "1");
+    weft__define(d, "WEFT_READ", "%d", shapes[i].read);
+    weft__define(d, "WEFT_SEMIRING", "%d", (int)shapes[i].semiring);
+    if (shapes[i].semiring == WEFT_CUSTOM) {
+        weft__define(d, "WEFT_PLUS", "fmin(a, b)");
+        weft__define(d, "WEFT_TIMES", "fmax(a, b)");
+        weft__define(d, "WEFT_ZERO", "INFINITY");
+    }
+}
+
+// One kernel in every shape; `sizes` are NAME, value pairs, ended by NULL.
+struct size {
+    const char *name;
+    int value;
+};
+static void each_shape(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
+                       enum weft_schedule schedule, const struct size *sizes)
+{
+    struct weft__variant v = {.spec = spec, .schedule = schedule};
+    for (size_t i = 0; i < NSHAPES; i++) {
+        shape_define(&v, i);
+        for (const struct size *s = sizes; s->name; s++)
+            weft__define(&v.defines, s->name, "%d", s->value);
+        fn(arg, &v);
+    }
+}
+#define EACH(spec, schedule, ...) each_shape(fn, arg, spec, schedule, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+
+static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg)
+{
+    for (int cpu = 0; cpu < 2; cpu++)
+        for (int ofs = 0; ofs < 2; ofs++) {
+            struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
+            weft__define_types(&v.defines, WEFT_PATTERN, ofs ? WEFT_OFS64 : WEFT_OFS32);
+            weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : gpu_wg);
+            weft__define(&v.defines, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
+            fn(arg, &v);
+        }
+}
+
+void weft__spmv_variants(weft__variant_fn *fn, void *arg)
+{
+    rows_each(fn, arg, &weft__rows_stats_spec, 64);
+    rows_each(fn, arg, &weft__rows_tiles_spec, 64);
+    EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
+    EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
+    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128});
+    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    for (int lanes = 2; lanes <= 32; lanes *= 4)
+        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 2});
+    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 4});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 11});
+    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
+    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// SpMV against its oracle: every algorithm, type, edge shape; semirings; tuning values; queues; errors.
+#include "support/check_spmv.h"
+#include "support/device.h"
+#include "support/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <weft/spmv.h>
+
+static struct rng rng;
+
+// Lengths of the rows of a test matrix.
+enum rows { ROWS_EMPTY, ROWS_ONE, ROWS_FEW, ROWS_MIXED, ROWS_HUGE_FIRST, ROWS_HUGE_LAST, ROWS_HUGE_MIDDLE, ROWS_FULL };
+
+static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
+{
+    const int64_t huge = test_sample() ? 4000 : 20000;
+    switch (rows) {
+    case ROWS_EMPTY:
+        return 0;
+    case ROWS_ONE:
+        return 1;
+    case ROWS_FEW:
+        return rng_between(&rng, 0, 9);
+    case ROWS_MIXED: // mostly short, some long, runs of empty rows
+        return i / 40 % 3 == 1 ? 0 : rng_below(&rng, 50) ? rng_between(&rng, 1, 40) : rng_between(&rng, 200, 1500);
+    case ROWS_HUGE_FIRST:
+        return i == 0 ? huge : rng_between(&rng, 0, 3);
+    case ROWS_HUGE_LAST:
+        return i == m - 1 ? huge : rng_between(&rng, 0, 3);
+    case ROWS_HUGE_MIDDLE:
+        return i == m / 2 ? huge : i == m / 2 + 1 ? huge / 3 : rng_between(&rng, 0, 3);
+    default:
+        return n;
+    }
+}
+
+// Values: in -1..1, or small whole numbers, of which sums are exact.
+static void values_fill(void *v, enum weft_type type, int64_t count, int whole)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double value = whole || type == WEFT_I32 ? (double)rng_between(&rng, -4, 4) : 2 * rng_unit(&rng) - 1;
+        if (type == WEFT_F32)
+            ((float *)v)[i] = (float)value;
+        else if (type == WEFT_F64)
+            ((double *)v)[i] = value;
+        else if (type == WEFT_I32)
+            ((int32_t *)v)[i] = (int32_t)value;
+    }
+}
+
+// Columns in any order, duplicates included.
+static struct weft_csr matrix_make(int64_t m, int64_t n, enum rows rows, enum weft_type type, enum weft_ofs ofs,
+                                   int whole)
+{
+    struct weft_csr a;
+    int64_t *lengths = test_alloc((size_t)m * sizeof *lengths), nnz = 0;
+    for (int64_t i = 0; i < m; i++)
+        nnz += lengths[i] = n ? row_length(rows, i, m, n) : 0;
+    if (weft_csr_alloc(&a, m, n, nnz, type, ofs))
+        tap_bail("no memory for a test matrix");
+    int64_t at = 0;
+    for (int64_t i = 0; i <= m; i++) {
+        if (ofs == WEFT_OFS64)
+            ((int64_t *)a.row_ptr)[i] = at;
+        else
+            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
+        at += i < m ? lengths[i] : 0;
+    }
+    for (int64_t p = 0; p < nnz; p++)
+        a.col[p] = (int32_t)rng_below(&rng, (uint64_t)n);
+    values_fill(a.val, type, nnz, whole);
+    free(lengths);
+    return a;
+}
+
+// A matrix on the device, between canaries.
+struct on_device {
+    struct test_buffer row_ptr, col, val;
+    struct weft_device_csr a;
+};
+
+static struct on_device matrix_write(struct test_device *dev, const struct weft_csr *a)
+{
+    struct on_device d = {
+        .row_ptr = test_buffer_make(dev, a->row_ptr, (size_t)(a->m + 1) * weft_ofs_bytes(a->ofs)),
+        .col = test_buffer_make(dev, a->col, (size_t)a->nnz * 4),
+        .val = test_buffer_make(dev, a->val, (size_t)a->nnz * weft_type_bytes(a->type)),
+        .a = {.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type, .ofs = a->ofs},
+    };
+    d.a.row_ptr = d.row_ptr.mem;
+    d.a.col = d.col.mem;
+    d.a.val = a->type == WEFT_PATTERN ? NULL : d.val.mem;
+    return d;
+}
+
+static int matrix_free(struct test_device *dev, struct on_device *d)
+{
+    int intact =
+        test_buffer_intact(dev, &d->row_ptr) && test_buffer_intact(dev, &d->col) && test_buffer_intact(dev, &d->val);
+    test_buffer_free(&d->row_ptr);
+    test_buffer_free(&d->col);
+    test_buffer_free(&d->val);
+    return intact;
+}
+
+// One product with a plan that is there, twice, against the oracle and bit for bit against itself.
+static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const struct weft_csr *a, double alpha,
+                     double beta, int whole)
+{
+    struct weft_spmv_info info;
+    weft_spmv_plan_info(plan, &info);
+    const enum weft_type type = info.params.vec_type;
+    const size_t x_bytes = (size_t)a->n * weft_type_bytes(type), y_bytes = (size_t)a->m * weft_type_bytes(type);
+    void *x = test_alloc(x_bytes), *y0 = test_alloc(y_bytes), *y = test_alloc(y_bytes), *again = test_alloc(y_bytes);
+    values_fill(x, type, a->n, whole);
+    values_fill(y0, type, a->m, whole);
+    struct test_buffer bx = test_buffer_make(dev, x, x_bytes),
+                       by = test_buffer_make(dev, beta == 0 ? NULL : y0, y_bytes);
+    weft_status status = weft_spmv_run(plan, dev->queue, alpha, bx.mem, beta, by.mem, 0, NULL, NULL);
+    test_buffer_read(dev, &by, y, y_bytes);
+    if (beta != 0)
+        test_buffer_write(dev, &by, y0, y_bytes);
+    if (!status)
+        status = weft_spmv_run(plan, dev->queue, alpha, bx.mem, beta, by.mem, 0, NULL, NULL);
+    test_buffer_read(dev, &by, again, y_bytes);
+    struct check_spmv job = {.a = a,
+                             .type = type,
+                             .semiring = info.params.semiring,
+                             .f64_sums = info.params.f64_sums,
+                             .exact = whole,
+                             .alpha = alpha,
+                             .beta = beta,
+                             .x = x,
+                             .y0 = y0};
+    char why[256] = "";
+    int right = !status && check_spmv(&job, y, why, sizeof why), same = !memcmp(y, again, y_bytes);
+    int intact = test_buffer_intact(dev, &bx) && test_buffer_intact(dev, &by);
+    if (!right || !same || !intact)
+        tap_note("%s %s ofs%d m=%lld n=%lld nnz=%lld semiring=%d lanes=%d wg=%d ipt=%d read=%d f64_sums=%d alpha=%g "
+                 "beta=%g: %s%s%s%s",
+                 weft_spmv_algo_name(info.params.algo), weft_type_name(a->type), a->ofs == WEFT_OFS64 ? 64 : 32,
+                 (long long)a->m, (long long)a->n, (long long)a->nnz, (int)info.params.semiring, info.params.lanes,
+                 info.params.wg, info.params.ipt, info.params.read, info.params.f64_sums, alpha, beta,
+                 status ? test_error(dev) : "", why, same ? "" : ", runs differ", intact ? "" : ", canary hit");
+    test_buffer_free(&bx);
+    test_buffer_free(&by);
+    free(x);
+    free(y0);
+    free(y);
+    free(again);
+    return right && same && intact;
+}
+
+// A matrix and a plan for it, run with several alpha and beta.
+static int check(struct test_device *dev, const struct weft_csr *a, const struct weft_spmv_params *params, int whole)
+{
+    static const double scalars[][2] = {{1, 0}, {1, 1}, {2, -3}, {0, 0}};
+    struct on_device d = matrix_write(dev, a);
+    struct weft_spmv_plan *plan = NULL;
+    int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, params);
+    if (!ok)
+        tap_note("plan: %s", test_error(dev));
+    size_t count = params->semiring == WEFT_PLUS_TIMES && !test_sample() ? 4 : 2;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = check_run(dev, plan, a, scalars[i][0], scalars[i][1], whole);
+    weft_spmv_plan_destroy(&plan);
+    return matrix_free(dev, &d) && ok;
+}
+
+static const enum weft_spmv_algo all_algos[] = {WEFT_SPMV_AUTO, WEFT_SPMV_CSR, WEFT_SPMV_CSR_SCALAR,
+                                                WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE};
+#define ALGOS (sizeof all_algos / sizeof *all_algos)
+
+static const struct shape {
+    int64_t m, n;
+    enum rows rows;
+} shapes[] = {
+    {0, 0, ROWS_EMPTY},       {0, 5, ROWS_EMPTY},          {5, 0, ROWS_EMPTY},      {1, 1, ROWS_ONE},
+    {1, 300, ROWS_FULL},      {300, 1, ROWS_ONE},          {31, 40, ROWS_FEW},      {257, 3, ROWS_FEW},
+    {1000, 1, ROWS_EMPTY},    {64, 64, ROWS_FULL},         {700, 900, ROWS_MIXED},  {5, 100, ROWS_HUGE_FIRST},
+    {90, 77, ROWS_HUGE_LAST}, {300, 50, ROWS_HUGE_MIDDLE}, {1, 9, ROWS_HUGE_FIRST}, {3000, 2000, ROWS_FEW},
+};
+#define SHAPES (sizeof shapes / sizeof *shapes)
+
+static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_ofs ofs,
+                        const struct weft_spmv_params *params, int whole)
+{
+    int ok = 1;
+    for (size_t i = 0; ok && i < SHAPES; i++) {
+        struct weft_csr a = matrix_make(shapes[i].m, shapes[i].n, shapes[i].rows, type, ofs, whole);
+        ok = check(dev, &a, params, whole);
+        weft_csr_free(&a);
+    }
+    return ok;
+}
+
+// Every algorithm over every shape, for all kinds of values.
+static void test_types(struct test_device *dev)
+{
+    static const struct {
+        enum weft_type type, vec_type;
+        enum weft_ofs ofs;
+        int f64_sums, whole;
+    } kinds[] = {{WEFT_F32, WEFT_F32, WEFT_OFS32, 0, 0},     {WEFT_F64, WEFT_F64, WEFT_OFS64, 0, 0},
+                 {WEFT_F32, WEFT_F32, WEFT_OFS64, 1, 0},     {WEFT_I32, WEFT_I32, WEFT_OFS32, 0, 1},
+                 {WEFT_PATTERN, WEFT_F32, WEFT_OFS32, 0, 0}, {WEFT_F32, WEFT_F32, WEFT_OFS32, 0, 1},
+                 {WEFT_PATTERN, WEFT_F64, WEFT_OFS64, 0, 1}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < ALGOS; i++) {
+            struct weft_spmv_params params = {
+                .algo = all_algos[i], .vec_type = kinds[k].vec_type, .f64_sums = kinds[k].f64_sums};
+            int fp64 = kinds[k].vec_type == WEFT_F64 || kinds[k].f64_sums;
+            if (fp64 && !weft_context_device(dev->ctx)->fp64)
+                tap_skip("%s: no double precision", dev->name);
+            else
+                tap_ok(shapes_check(dev, kinds[k].type, kinds[k].ofs, &params, kinds[k].whole),
+                       "%s: %s, %s matrix, %s vectors%s%s, every shape", dev->name, weft_spmv_algo_name(all_algos[i]),
+                       weft_type_name(kinds[k].type), weft_type_name(kinds[k].vec_type),
+                       kinds[k].f64_sums ? ", f64 sums" : "", kinds[k].whole ? ", exact" : "");
+        }
+}
+
+static void test_semirings(struct test_device *dev)
+{
+    static const enum weft_spmv_semiring rings[] = {WEFT_MIN_PLUS, WEFT_OR_AND, WEFT_MAX_TIMES};
+    static const enum weft_type types[] = {WEFT_F32, WEFT_I32, WEFT_PATTERN};
+    for (size_t r = 0; r < 3; r++)
+        for (size_t t = 0; t < 3; t++)
+            for (size_t i = 2; i < ALGOS; i++) {
+                struct weft_spmv_params params = {.algo = all_algos[i], .semiring = rings[r]};
+                tap_ok(shapes_check(dev, types[t], WEFT_OFS32, &params, 0), "%s: %s, semiring %d, %s", dev->name,
+                       weft_spmv_algo_name(all_algos[i]), (int)rings[r], weft_type_name(types[t]));
+            }
+}
+
+// Every tuning value that changes the code, and some drawn at random.
+static void test_tuning(struct test_device *dev)
+{
+    struct weft_csr a = matrix_make(900, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0);
+    for (int lanes = 1; lanes <= 32; lanes *= 2) {
+        if (dev->gpu ? lanes < 2 : lanes > 16)
+            continue;
+        struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_LANES, .lanes = lanes, .wg = dev->gpu ? 64 : 0};
+        tap_ok(check(dev, &a, &params, 0), "%s: csr_lanes with %d lanes", dev->name, lanes);
+    }
+    for (int k = 0; dev->gpu && k < 4; k++) {
+        struct weft_spmv_params params = {.algo = k % 2 ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE,
+                                          .lanes = k % 2 ? 4 : 0,
+                                          .wg = 32 * (int)rng_between(&rng, 1, 8),
+                                          .ipt = (int)rng_between(&rng, 1, 8),
+                                          .read = k};
+        tap_ok(check(dev, &a, &params, 0), "%s: %s with wg=%d ipt=%d read=%d", dev->name,
+               weft_spmv_algo_name(params.algo), params.wg, params.ipt, params.read);
+    }
+    weft_csr_free(&a);
+}
+
+static void each_device(struct test_device *dev)
+{
+    test_types(dev);
+    test_semirings(dev);
+    test_tuning(dev);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(each_device);
+    return tap_done();
+}
