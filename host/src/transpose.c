@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct weft__transpose_method weft__transpose_merge_gpu __attribute__((weak));
-
 struct weft_transpose {
     struct weft_context *ctx;
     struct weft__transpose_shape shape;
@@ -65,8 +63,6 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
         snprintf(out->why, sizeof out->why, "no entries: pointers of zeros");
         return WEFT_OK;
     }
-    if (!method_find(p->algo, ctx->schedule))
-        return weft__fail(ctx, WEFT_EUNSUPPORTED, "merge has no GPU schedule yet");
     return method_find(p->algo, ctx->schedule)->plan(ctx, shape, out);
 }
 
@@ -136,6 +132,15 @@ static weft_status matrix_check(const struct weft_transpose *op, const struct we
     return status;
 }
 
+static int buffers_shared(const struct weft_device_csr *a, const struct weft_device_csr *at)
+{
+    const cl_mem in[] = {a->row_ptr, a->col, a->val}, out[] = {at->row_ptr, at->col, at->val};
+    for (int i = 0; i < 9; i++)
+        if (in[i % 3] && in[i % 3] == out[i / 3])
+            return 1;
+    return 0;
+}
+
 weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue, const struct weft_device_csr *a,
                                const struct weft_device_csr *at, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
@@ -144,8 +149,7 @@ weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue
     weft_status status = matrix_check(op, a, s->m, s->n, 0);
     if (!status)
         status = matrix_check(op, at, s->n, s->m, 1);
-    if (!status && s->nnz > 0 &&
-        (a->col == at->col || a->row_ptr == at->row_ptr || (a->val && a->val == at->val && s->type != WEFT_PATTERN)))
+    if (!status && s->nnz > 0 && buffers_shared(a, at))
         status = weft__fail(op->ctx, WEFT_EINVAL, "input and output share a buffer");
     if (!status)
         status = weft__stream_begin(&stream, op->ctx, queue, nwait, wait, event);

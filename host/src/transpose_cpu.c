@@ -37,7 +37,9 @@ weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct we
 
 void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape)
 {
-    weft__define_types(d, shape->type, shape->ofs);
+    // Values are only moved, so types of one width share their programs.
+    weft__define(d, "WEFT_OFS_BITS", "%d", 8 * (int)weft_ofs_bytes(shape->ofs));
+    weft__define(d, "WEFT_VAL_BITS", "%d", 8 * (int)weft_type_bytes(shape->type));
     weft__define(d, "WEFT_WG", "1");
     if (shape->rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
@@ -50,7 +52,7 @@ void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct 
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
         for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
             for (int special = 0; special < 3; special++) { // plain, rows given, positions
-                if (special == 2 && type != (ofs == WEFT_OFS64 ? WEFT_F64 : WEFT_I32))
+                if (type == WEFT_I32 || (special == 2 && type != (ofs == WEFT_OFS64 ? WEFT_F64 : WEFT_F32)))
                     continue;
                 struct weft__transpose_shape shape = {.type = (enum weft_type)type,
                                                       .ofs = (enum weft_ofs)ofs,

@@ -8,9 +8,10 @@
 
 #define FILE_NAME "transpose_scan_cpu.cl"
 
-// Columns from which blocks can pay (2^17 counters and as many open lines of output overflow a cache of 1 or 2 MiB),
-// and block bits; docs/transpose.md has the measurement.
-#define BLOCKS_PAY 131072
+// Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB. Bits
+// that number the blocks: more need more open lines in the first step, fewer more counters in the second.
+// docs/transpose.md has the measurements.
+#define BLOCKS_PAY 65536
 #define BLOCK_BITS 9
 
 enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
@@ -62,7 +63,7 @@ static void layout_make(struct layout *l, const struct weft_context *ctx, const 
     else if (!table_is_small)
         l->mode = BLOCKS;
     else
-        l->mode = n > BLOCKS_PAY && ctx->device.compute_units > 0 ? PROBE : DIRECT;
+        l->mode = n > BLOCKS_PAY ? PROBE : DIRECT;
     l->table = l->mode == BLOCKS ? (size_t)l->chunks * l->blocks
                                  : weft__max(weft__mul(l->chunks, n), (size_t)l->chunks * l->blocks);
     l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);

@@ -74,7 +74,8 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
 
 void test_device_each(void (*fn)(struct test_device *dev))
 {
-    const char *only = getenv("WEFT_DEVICE");
+    const char *only = getenv("WEFT_DEVICE"), *schedule = getenv("WEFT_SCHEDULE");
+    int gpu = !schedule || strcmp(schedule, "cpu") != 0, cpu = !schedule || strcmp(schedule, "gpu") != 0;
     struct weft_device_info *list = NULL;
     struct weft_error error = {0};
     size_t count = 0;
@@ -88,10 +89,11 @@ void test_device_each(void (*fn)(struct test_device *dev))
             tap_skip("%d %s: %s", info->index, info->name, info->why);
             continue;
         }
-        device_run(info, WEFT_SCHEDULE_GPU, info->lanes, fn);
-        if (info->lanes != WEFT_LANES_LOCAL)
+        if (gpu)
+            device_run(info, WEFT_SCHEDULE_GPU, info->lanes, fn);
+        if (gpu && info->lanes != WEFT_LANES_LOCAL)
             device_run(info, WEFT_SCHEDULE_GPU, WEFT_LANES_LOCAL, fn);
-        if (info->type & CL_DEVICE_TYPE_CPU)
+        if (cpu && (info->type & CL_DEVICE_TYPE_CPU))
             device_run(info, WEFT_SCHEDULE_CPU, WEFT_LANES_LOCAL, fn);
     }
     weft_devices_free(&list);

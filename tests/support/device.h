@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices for tests: every device found (or WEFT_DEVICE alone), in every schedule and lane implementation that it can
-// run; and buffers between canaries.
+// Devices for tests: every device found (or WEFT_DEVICE alone), in every schedule (or WEFT_SCHEDULE=cpu, gpu alone) and
+// lane implementation that it can run; and buffers between canaries.
 #ifndef TESTS_DEVICE_H
 #define TESTS_DEVICE_H
 

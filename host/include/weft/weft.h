@@ -4,6 +4,7 @@
 #define WEFT_WEFT_H
 
 #include <weft/context.h>
+#include <weft/convert.h>
 #include <weft/device.h>
 #include <weft/expand.h>
 #include <weft/generate.h>

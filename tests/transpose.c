@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposition against the serial oracle, bit for bit: every method, schedule, type and width of offsets on every
+// device; edge shapes, tuning values, queues, events, workspace, errors.
+#include "transpose.h"
+#include "ref/ref.h"
+#include "support/check_transpose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct rng rng;
+
+struct shape {
+    enum test_spread spread;
+    int64_t m, n, nnz;
+};
+
+static const struct weft_transpose_params *params_of(const struct weft_transpose_params *p)
+{
+    return p->algo || p->wg || p->ipt || p->bits || p->groups ? p : NULL;
+}
+
+// One transposition in canaried buffers, against the oracle; the input must stay as it was.
+static int check_matrix(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params)
+{
+    char why[256] = "";
+    struct weft_csr want;
+    struct test_csr from, to;
+    struct weft_transpose *op = NULL;
+    if (weft__ref_transpose(&want, a))
+        tap_bail("out of host memory");
+    test_csr_make(&from, dev, a, a->m, a->n, a->nnz, a->type, a->ofs);
+    test_csr_make(&to, dev, NULL, a->n, a->m, a->nnz, a->type, a->ofs);
+    weft_status status = weft_transpose_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, params_of(params));
+    int ok = !status;
+    for (int run = 0; ok && run < 2; run++) { // the second finds the scratch memory used
+        status = weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+        ok = !status && test_csr_equal(dev, &to, &want, why);
+        if (ok && run == 0)
+            test_csr_poison(dev, &to);
+    }
+    if (ok && !test_csr_equal(dev, &from, a, why)) {
+        ok = 0;
+        snprintf(why, sizeof why, "the input was written to");
+    }
+    if (!ok)
+        tap_note("%lld x %lld, %lld entries, %s, %d-bit offsets; algo=%d wg=%d ipt=%d bits=%d groups=%d: %s",
+                 (long long)a->m, (long long)a->n, (long long)a->nnz, weft_type_name(a->type),
+                 a->ofs == WEFT_OFS64 ? 64 : 32, (int)params->algo, params->wg, params->ipt, params->bits,
+                 params->groups, status ? test_error(dev) : why);
+    weft_transpose_destroy(&op);
+    test_csr_free(&from);
+    test_csr_free(&to);
+    weft_csr_free(&want);
+    return ok;
+}
+
+static int check(struct test_device *dev, const struct shape *s, enum weft_type type, enum weft_ofs ofs,
+                 const struct weft_transpose_params *params)
+{
+    struct weft_csr a;
+    test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, type, ofs);
+    int ok = check_matrix(dev, &a, params);
+    if (!ok)
+        tap_note("entries are spread: %s", test_spread_name(s->spread));
+    weft_csr_free(&a);
+    return ok;
+}
+
+// Tuning that makes small matrices large: tiles of few entries, passes of few bits, several chunks.
+static size_t small_tunings(struct test_device *dev, enum weft_transpose_algo algo, struct weft_transpose_params out[4])
+{
+    const struct weft_transpose_params scan_cpu[] = {
+        {.bits = 31, .groups = 3}, {.bits = 3, .groups = 2}, {.bits = 1, .groups = 1}};
+    const struct weft_transpose_params merge_cpu[] = {
+        {.bits = 1, .groups = 5}, {.bits = 2, .groups = 4}, {.bits = 1, .groups = 2}, {.groups = 1}};
+    const struct weft_transpose_params scan_gpu[] = {{.wg = 32, .ipt = 2, .bits = 6, .groups = 3}};
+    const struct weft_transpose_params merge_gpu[] = {{.wg = 32, .ipt = 2}};
+    const struct weft_transpose_params *from[] = {scan_cpu, merge_cpu, scan_gpu, merge_gpu};
+    const size_t counts[] = {3, 4, 1, 1};
+    size_t which = (dev->gpu ? 2u : 0u) + (algo == WEFT_TRANSPOSE_MERGE ? 1u : 0u);
+    for (size_t i = 0; i < counts[which]; i++) {
+        out[i] = from[which][i];
+        out[i].algo = algo;
+    }
+    return counts[which];
+}
+
+// Around the tiles of the small tunings (64 entries), their passes (64 and 4096 columns), chunks; extremes of shape.
+static const struct shape edge_shapes[] = {
+    {TEST_UNIFORM, 0, 0, 0},          {TEST_UNIFORM, 0, 70, 0},          {TEST_UNIFORM, 70, 0, 0},
+    {TEST_UNIFORM, 9, 70, 0},         {TEST_UNIFORM, 1, 1, 1},           {TEST_UNIFORM, 1, 1, 5},
+    {TEST_UNIFORM, 1, 1000, 90},      {TEST_UNIFORM, 1000, 1, 90},       {TEST_UNIFORM, 2, 2, 31},
+    {TEST_UNIFORM, 20, 63, 32},       {TEST_UNIFORM, 20, 64, 33},        {TEST_UNIFORM, 20, 65, 63},
+    {TEST_UNIFORM, 20, 64, 64},       {TEST_UNIFORM, 20, 64, 65},        {TEST_UNIFORM, 300, 4095, 127},
+    {TEST_UNIFORM, 300, 4096, 128},   {TEST_UNIFORM, 300, 4097, 129},    {TEST_ONE_ROW, 30, 200, 2000},
+    {TEST_ONE_COLUMN, 200, 30, 2000}, {TEST_ONE_COLUMN, 90, 5000, 900},  {TEST_LAST, 40, 50, 300},
+    {TEST_FEW_ROWS, 500, 100, 300},   {TEST_DIAGONAL, 900, 800, 2500},   {TEST_SKEWED, 700, 5000, 3000},
+    {TEST_DESCENDING, 50, 400, 2100}, {TEST_UNIFORM, 3000, 70000, 4000}, {TEST_UNIFORM, 20000, 3, 3000},
+};
+#define EDGE_SHAPES (sizeof edge_shapes / sizeof *edge_shapes)
+
+static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type, enum weft_ofs ofs)
+{
+    struct weft_transpose_params tunings[4];
+    size_t count = small_tunings(dev, algo, tunings);
+    int ok = 1;
+    for (size_t t = 0; ok && t < count; t++)
+        for (size_t i = 0; ok && i < EDGE_SHAPES; i++) {
+            // The sample: every spread once, and every shape without entries.
+            if (test_sample() && i > 4 && i % 3 && edge_shapes[i].spread == TEST_UNIFORM)
+                continue;
+            ok = check(dev, &edge_shapes[i], type, ofs, &tunings[t]);
+        }
+    tap_ok(ok, "%s: %s, %s, %d-bit offsets, edge shapes", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge",
+           weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
+}
+
+// Default tuning, with sizes at the edges of its own tiles, and large enough for each form that the CPU scan has.
+static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type,
+                          enum weft_ofs ofs)
+{
+    struct weft_transpose_params params = {.algo = algo};
+    struct weft_transpose *op = NULL;
+    struct weft_transpose_info info = {0};
+    int ok = !weft_transpose_create(&op, dev->ctx, 1000, 1000, 10000, type, ofs, &params);
+    if (ok)
+        weft_transpose_info(op, &info);
+    weft_transpose_destroy(&op);
+    int64_t tile = dev->gpu ? (int64_t)info.params.wg * info.params.ipt : 1024;
+    const struct shape shapes[] = {
+        {TEST_UNIFORM, 10, 10, 0},
+        {TEST_UNIFORM, 100, 90, tile - 1},
+        {TEST_DIAGONAL, 100, 90, tile},
+        {TEST_DESCENDING, 1000, 5000, tile + 1},
+        {TEST_SKEWED, 400, 300, 9000},
+        {TEST_UNIFORM, 5000, 140000, 300000},
+        {TEST_DIAGONAL, 9000, 140000, 300000},
+        {TEST_SKEWED, 9000, 140000, 300000},
+        {TEST_ONE_COLUMN, 9000, 140000, 60000},
+        {TEST_UNIFORM, 10000000, 20, 1000},
+        {TEST_UNIFORM, 20, 10000000, 1000},
+    };
+    size_t count = test_sample() ? 5 : sizeof shapes / sizeof *shapes;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = check(dev, &shapes[i], type, ofs, &params);
+    tap_ok(ok, "%s: %s, %s, %d-bit offsets, default tuning", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN    ? "scan"
+           : algo == WEFT_TRANSPOSE_MERGE ? "merge"
+                                          : "auto",
+           weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
+}
+
+static struct weft_transpose_params params_draw(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    struct weft_transpose_params p = {.algo = algo};
+    if (!dev->gpu) {
+        p.wg = (int)rng_below(&rng, 2);
+        p.bits = (int)rng_below(&rng, algo == WEFT_TRANSPOSE_SCAN ? 32 : 6);
+        p.groups = (int)rng_below(&rng, 40);
+    } else {
+        p.wg = 32 << rng_below(&rng, 4);
+        p.ipt = algo == WEFT_TRANSPOSE_SCAN ? (int)rng_between(&rng, 1, 12) : 1 << rng_below(&rng, 4);
+        p.bits = algo == WEFT_TRANSPOSE_SCAN ? (int)rng_between(&rng, 6, 11) : (int)rng_below(&rng, 3);
+        p.groups = (int)rng_below(&rng, 20);
+    }
+    return p;
+}
+
+// Random shapes with random tuning. What a method refuses (local memory, bits that do not reach n) is drawn again.
+static void test_random(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    int ok = 1, draws = test_sample() ? 2 : dev->gpu ? 4 : 40, refused = 0;
+    for (int draw = 0; ok && draw < draws && refused < 200;) {
+        struct weft_transpose_params p = params_draw(dev, algo);
+        size_t bytes;
+        int64_t most = test_sample() ? 400 : 20000;
+        struct shape s = {(enum test_spread)rng_below(&rng, TEST_SPREADS), rng_between(&rng, 1, most),
+                          rng_between(&rng, 1, most), rng_between(&rng, 0, 3 * most)};
+        enum weft_type type = (enum weft_type)rng_below(&rng, 4);
+        enum weft_ofs ofs = (enum weft_ofs)rng_below(&rng, 2);
+        if (weft_transpose_workspace(&bytes, dev->ctx, s.m, s.n, s.nnz, type, ofs, &p) == WEFT_EINVAL) {
+            refused++;
+            continue;
+        }
+        ok = check(dev, &s, type, ofs, &p);
+        draw++;
+    }
+    tap_ok(ok && refused < 200, "%s: %s, random shapes and tuning", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+}
+
+// (A^T)^T is A when the columns ascend inside its rows; with host arrays in and out.
+static void test_twice(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    struct weft_csr a, b, c = {0}, d = {0};
+    test_matrix_make(&a, &rng, TEST_SKEWED, 300, 500, 4000, WEFT_F64, WEFT_OFS32);
+    if (weft__ref_transpose(&b, &a)) // rows of b are in order
+        tap_bail("out of host memory");
+    struct weft_transpose_params params = {.algo = algo};
+    weft_status status = weft_transpose_sync(&c, dev->ctx, &b, &params);
+    if (!status)
+        status = weft_transpose_sync(&d, dev->ctx, &c, &params);
+    tap_ok(!status && weft_csr_equal(&d, &b) && weft_csr_hash(&d) == weft_csr_hash(&b),
+           "%s: %s, the transpose of the transpose is the matrix", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+    weft_csr_free(&a);
+    weft_csr_free(&b);
+    weft_csr_free(&c);
+    weft_csr_free(&d);
+}
+
+// On an out-of-order queue, behind an event that the test completes late: A to A^T to A, then no entries at all.
+static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    if (!queue) {
+        tap_skip("%s: no out-of-order queue", dev->name);
+        return;
+    }
+    char why[256] = "";
+    struct weft_csr a, sorted;
+    struct test_csr x, y;
+    struct weft_transpose *op = NULL, *empty = NULL;
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 400, 400, 3000, WEFT_F32, WEFT_OFS32);
+    if (weft__ref_transpose(&sorted, &a))
+        tap_bail("out of host memory");
+    weft_csr_free(&a);
+    struct weft_transpose_params params = {.algo = algo};
+    test_csr_make(&x, dev, &sorted, 400, 400, 3000, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&y, dev, NULL, 400, 400, 3000, WEFT_F32, WEFT_OFS32);
+    test_buffer_poison(dev, &x.val);
+    cl_int error;
+    cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), written = NULL, first = NULL, second = NULL,
+             none = NULL;
+    int ok = error == CL_SUCCESS &&
+             !weft_transpose_create(&op, dev->ctx, 400, 400, 3000, WEFT_F32, WEFT_OFS32, &params) &&
+             !weft_transpose_create(&empty, dev->ctx, 400, 400, 0, WEFT_F32, WEFT_OFS32, &params) &&
+             !clEnqueueWriteBuffer(queue, x.val.mem, CL_FALSE, 0, 12000, sorted.val, 1, &gate, &written) &&
+             !weft_transpose_run(op, queue, &x.d, &y.d, 1, &written, &first) &&
+             !weft_transpose_run(op, queue, &y.d, &x.d, 1, &first, &second);
+    cl_int state = CL_COMPLETE;
+    if (ok)
+        clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    int waits = state != CL_COMPLETE;
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    ok = ok && waits && clWaitForEvents(1, &second) == CL_SUCCESS && test_csr_equal(dev, &x, &sorted, why);
+    tap_ok(ok, "%s: %s, out-of-order queue, wait lists and events %s", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", why);
+    struct weft_device_csr e = y.d, f = x.d;
+    e.nnz = f.nnz = 0;
+    ok = !weft_transpose_run(empty, queue, &f, &e, 1, &second, &none) && clWaitForEvents(1, &none) == CL_SUCCESS;
+    struct weft_csr zeros;
+    if (weft_csr_alloc(&zeros, 400, 400, 0, WEFT_F32, WEFT_OFS32))
+        tap_bail("out of host memory");
+    tap_ok(ok && test_csr_equal(dev, &y, &zeros, why), "%s: no entries give zeros and an event %s", dev->name, why);
+    clFinish(queue);
+    cl_event events[] = {gate, written, first, second, none};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            clReleaseEvent(events[i]);
+    weft_transpose_destroy(&op);
+    weft_transpose_destroy(&empty);
+    test_csr_free(&x);
+    test_csr_free(&y);
+    weft_csr_free(&sorted);
+    weft_csr_free(&zeros);
+    clReleaseCommandQueue(queue);
+}
+
+// What the library allocates on the device, seen at the table of OpenCL calls.
+static struct weft__cl_table real_cl;
+static size_t allocated_bytes;
+static int allocations, kernels_created;
+
+static cl_mem CL_API_CALL count_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error)
+{
+    allocated_bytes += size;
+    allocations++;
+    return real_cl.clCreateBuffer(context, flags, size, host, error);
+}
+
+static cl_kernel CL_API_CALL count_kernel(cl_program program, const char *name, cl_int *error)
+{
+    kernels_created++;
+    return real_cl.clCreateKernel(program, name, error);
+}
+
+// The workspace is what is asked for, what is reported and what is allocated; a run allocates nothing; scan keeps to
+// 2.2 times the bytes of input and output.
+static void test_workspace(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    static const struct shape shapes[] = {
+        {TEST_UNIFORM, 300, 5000, 40000}, {TEST_UNIFORM, 3000, 3000, 9000}, {TEST_UNIFORM, 70000, 140000, 200000}};
+    int ok = 1;
+    real_cl = weft__cl;
+    for (size_t i = 0; ok && i < sizeof shapes / sizeof *shapes - (size_t)test_sample(); i++) {
+        const struct shape *s = &shapes[i];
+        struct weft_csr a;
+        struct test_csr from, to;
+        struct weft_transpose *op = NULL;
+        struct weft_transpose_info info = {0};
+        struct weft_transpose_params params = {.algo = algo};
+        size_t asked = 0;
+        test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32);
+        test_csr_make(&from, dev, &a, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32);
+        test_csr_make(&to, dev, NULL, s->n, s->m, s->nnz, WEFT_F32, WEFT_OFS32);
+        allocated_bytes = 0;
+        allocations = 0;
+        weft__cl.clCreateBuffer = count_buffer;
+        weft__cl.clCreateKernel = count_kernel;
+        ok = !weft_transpose_workspace(&asked, dev->ctx, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32, &params) &&
+             allocations == 0 &&
+             !weft_transpose_create(&op, dev->ctx, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32, &params);
+        if (ok) {
+            weft_transpose_info(op, &info);
+            // A buffer of no bytes takes one.
+            ok = asked == info.workspace_bytes && allocated_bytes >= asked &&
+                 allocated_bytes - asked <= (size_t)allocations && info.params.algo == algo && info.passes > 0 &&
+                 info.why[0] && (info.schedule == WEFT_SCHEDULE_GPU) == dev->gpu;
+            allocations = kernels_created = 0;
+            ok = ok && !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL) && allocations == 0 &&
+                 kernels_created == 0;
+            clFinish(dev->queue);
+        }
+        weft__cl = real_cl;
+        if (!ok)
+            tap_note("%lld x %lld: asked %zu, reported %zu, allocated %zu in %d", (long long)s->m, (long long)s->n,
+                     asked, info.workspace_bytes, allocated_bytes, allocations);
+        weft_transpose_destroy(&op);
+        test_csr_free(&from);
+        test_csr_free(&to);
+        weft_csr_free(&a);
+    }
+    tap_ok(ok, "%s: %s, workspace as reported, none in a run", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+    static const struct shape large[] = {{TEST_UNIFORM, 500000, 500000, 10000000},
+                                         {TEST_UNIFORM, 916428, 916428, 5105039},
+                                         {TEST_UNIFORM, 1728000, 1728000, 45882712},
+                                         {TEST_UNIFORM, 8000000, 8000000, 100000000}};
+    for (size_t i = 0; algo == WEFT_TRANSPOSE_SCAN && i < sizeof large / sizeof *large; i++)
+        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++) {
+            const struct shape *s = &large[i];
+            size_t bytes = SIZE_MAX, value = weft_type_bytes((enum weft_type)type);
+            size_t both = 2 * (size_t)s->nnz * (4 + value) + (size_t)(s->m + s->n + 2) * 4;
+            ok = !weft_transpose_workspace(&bytes, dev->ctx, s->m, s->n, s->nnz, (enum weft_type)type, WEFT_OFS32,
+                                           weft_transpose_params(.algo = algo)) &&
+                 (double)(both + bytes) <= 2.2 * (double)both;
+            tap_ok(ok, "%s: scan of %lld x %lld, %s, takes %.2f times the bytes of input and output", dev->name,
+                   (long long)s->m, (long long)s->n, weft_type_name((enum weft_type)type),
+                   (double)(both + bytes) / (double)both);
+        }
+}
+
+static void refused(struct test_device *dev, const char *what, struct shape s, int type, int ofs,
+                    struct weft_transpose_params params, weft_status want)
+{
+    struct weft_transpose *op = (struct weft_transpose *)&rng;
+    size_t bytes = 1;
+    weft_status status =
+        weft_transpose_create(&op, dev->ctx, s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs, &params);
+    tap_ok(status == want && !op && *test_error(dev), "%s: refuses %s: %s", dev->name, what, test_error(dev));
+    status =
+        weft_transpose_workspace(&bytes, dev->ctx, s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs, &params);
+    tap_ok(status == want && !bytes, "%s: has no workspace for %s", dev->name, what);
+}
+
+static void run_refused(struct test_device *dev, const char *what, struct weft_transpose *op, cl_command_queue queue,
+                        struct weft_device_csr a, struct weft_device_csr at, weft_status want)
+{
+    weft_status status = weft_transpose_run(op, queue, &a, &at, 0, NULL, NULL);
+    tap_ok(status == want && *test_error(dev), "%s: run refuses %s: %s", dev->name, what, test_error(dev));
+}
+
+static void test_errors(struct test_device *dev)
+{
+    const struct shape good = {TEST_UNIFORM, 10, 20, 30};
+    const struct weft_transpose_params none = {.algo = WEFT_TRANSPOSE_SCAN}, merge = {.algo = WEFT_TRANSPOSE_MERGE};
+    refused(dev, "m < 0", (struct shape){.m = -1, .n = 1}, 0, 0, none, WEFT_EINVAL);
+    refused(dev, "n < 0", (struct shape){.m = 1, .n = -1}, 0, 0, none, WEFT_EINVAL);
+    refused(dev, "nnz < 0", (struct shape){.m = 1, .n = 1, .nnz = -1}, 0, 0, none, WEFT_EINVAL);
+    refused(dev, "m = 2^31", (struct shape){.m = INT64_C(1) << 31, .n = 1}, 0, 0, none, WEFT_EINVAL);
+    refused(dev, "n = 2^31", (struct shape){.m = 1, .n = INT64_C(1) << 31}, 0, 0, none, WEFT_EINVAL);
+    refused(dev, "entries without rows", (struct shape){.m = 0, .n = 5, .nnz = 1}, 0, 0, none, WEFT_EINVAL);
+    refused(dev, "entries without columns", (struct shape){.m = 5, .n = 0, .nnz = 1}, 0, 0, none, WEFT_EINVAL);
+    refused(dev, "an unknown type", good, 99, 0, none, WEFT_EINVAL);
+    refused(dev, "a negative type", good, -1, 0, none, WEFT_EINVAL);
+    refused(dev, "an unknown width of offsets", good, 0, 7, none, WEFT_EINVAL);
+    refused(dev, "2^31 entries with 32-bit offsets", (struct shape){.m = 9, .n = 9, .nnz = INT64_C(1) << 31}, 0,
+            WEFT_OFS32, none, WEFT_ERANGE);
+    refused(dev, "an unknown method", good, 0, 0, (struct weft_transpose_params){.algo = 7}, WEFT_EINVAL);
+    refused(dev, "a negative wg", good, 0, 0, (struct weft_transpose_params){.wg = -1}, WEFT_EINVAL);
+    refused(dev, "a negative ipt", good, 0, 0, (struct weft_transpose_params){.ipt = -1}, WEFT_EINVAL);
+    refused(dev, "negative bits", good, 0, 0, (struct weft_transpose_params){.bits = -1}, WEFT_EINVAL);
+    refused(dev, "negative groups", good, 0, 0, (struct weft_transpose_params){.groups = -1}, WEFT_EINVAL);
+    for (int algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+        struct weft_transpose_params p = algo == WEFT_TRANSPOSE_SCAN ? none : merge;
+        p.wg = dev->gpu ? 33 : 2;
+        refused(dev, "a work-group size", good, 0, 0, p, WEFT_EINVAL);
+        p.wg = 0;
+        p.ipt = dev->gpu ? 100000 : 1;
+        refused(dev, "items per work-item", good, 0, 0, p, WEFT_EINVAL);
+        p.ipt = 0;
+        p.bits = 32;
+        refused(dev, "too many bits", good, 0, 0, p, WEFT_EINVAL);
+        p.bits = 0;
+        p.groups = 1 << 30;
+        refused(dev, "too many groups", good, 0, 0, p, WEFT_EINVAL);
+    }
+    struct weft_transpose *op = NULL;
+    weft_status status = weft_transpose_create(&op, dev->ctx, 100, INT32_MAX, INT64_C(1) << 60, WEFT_F64, WEFT_OFS64, NULL);
+    tap_ok(status == WEFT_ERANGE && !op, "%s: refuses scratch beyond the device: %s", dev->name, test_error(dev));
+
+    struct weft_csr a;
+    struct test_csr from, to;
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 10, 20, 30, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&from, dev, &a, 10, 20, 30, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&to, dev, NULL, 20, 10, 30, WEFT_F32, WEFT_OFS32);
+    if (!tap_ok(!weft_transpose_create(&op, dev->ctx, 10, 20, 30, WEFT_F32, WEFT_OFS32, NULL), "%s: an object",
+                dev->name))
+        return;
+    struct weft_device_csr x = from.d, y = to.d;
+    run_refused(dev, "no queue", op, NULL, x, y, WEFT_EDEVICE);
+#define REFUSE(what, change)                                                                                           \
+    x = from.d;                                                                                                        \
+    y = to.d;                                                                                                          \
+    change;                                                                                                            \
+    run_refused(dev, what, op, dev->queue, x, y, WEFT_EINVAL);
+    REFUSE("another number of rows", x.m = 11)
+    REFUSE("another number of columns", x.n = 11)
+    REFUSE("another number of entries", x.nnz = 29)
+    REFUSE("another type", x.type = WEFT_I32)
+    REFUSE("other offsets", x.ofs = WEFT_OFS64)
+    REFUSE("an output that is not turned", y.m = 10; y.n = 20)
+    REFUSE("an output of another type", y.type = WEFT_PATTERN)
+    REFUSE("no row pointers", x.row_ptr = NULL)
+    REFUSE("no columns", x.col = NULL)
+    REFUSE("no values", x.val = NULL)
+    REFUSE("no row pointers of the output", y.row_ptr = NULL)
+    REFUSE("no columns of the output", y.col = NULL)
+    REFUSE("no values of the output", y.val = NULL)
+    REFUSE("a small buffer", x.val = x.row_ptr)
+    REFUSE("one buffer for two columns", y.col = x.col)
+    REFUSE("one buffer for two values", y.val = x.val)
+#undef REFUSE
+    run_refused(dev, "something that is no buffer", op, dev->queue,
+                (struct weft_device_csr){10, 20, 30, WEFT_F32, WEFT_OFS32, from.d.row_ptr, from.d.col, NULL}, to.d,
+                WEFT_EINVAL);
+    weft_transpose_destroy(&op);
+    weft_transpose_destroy(&op);
+    weft_transpose_destroy(NULL);
+
+    struct weft_csr out;
+    a.col[3] = 20;
+    status = weft_transpose_sync(&out, dev->ctx, &a, NULL);
+    tap_ok(status == WEFT_EMATRIX && !out.row_ptr && *test_error(dev), "%s: refuses a column beyond n: %s", dev->name,
+           test_error(dev));
+    a.col[3] = 0;
+    status = weft_transpose_sync(&out, dev->ctx, &a, weft_transpose_params(.algo = 7));
+    tap_ok(status == WEFT_EINVAL && !out.row_ptr, "%s: refuses an unknown method with host arrays", dev->name);
+    weft_csr_free(&a);
+    test_csr_free(&from);
+    test_csr_free(&to);
+}
+
+// Random shapes of growing size; one tuning, so that few programs are compiled.
+static void test_sweep(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    struct weft_transpose_params params = {.algo = algo};
+    int64_t nnz = 1, most = dev->gpu && (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU) ? 300000 : 20000000;
+    int ok = 1;
+    while (ok && nnz <= most) {
+        int64_t m = rng_between(&rng, 1, nnz), n = rng_between(&rng, 1, 2 * nnz);
+        struct shape s = {(enum test_spread)rng_below(&rng, TEST_SPREADS), m, n, nnz};
+        ok = check(dev, &s, WEFT_F32, WEFT_OFS32, &params);
+        nnz = nnz < 300 ? nnz + 1 : nnz * 3 / 2;
+    }
+    tap_ok(ok, "%s: %s, sweep to %lld entries", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge",
+           (long long)nnz);
+}
+
+// A dense m x n pattern with more than 2^31 entries, where the device has the memory: its transpose is known.
+static void test_huge(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    enum { PIECE = 1 << 24, N = 1024 };
+    const int64_t m = (INT64_C(1) << 21) + 12345, nnz = m * N;
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    if (info->max_alloc_bytes < nnz * 8 || info->global_bytes < INT64_C(80) << 30) {
+        tap_skip("%s: more than 2^31 entries need a device with 80 GiB", dev->name);
+        return;
+    }
+    struct weft_device_csr a = {0}, at = {0};
+    struct weft_transpose *op = NULL;
+    int32_t *piece = test_alloc(PIECE * sizeof *piece);
+    int64_t *ptr = test_alloc(((size_t)m + 1) * sizeof *ptr);
+    int ok =
+        !weft_device_csr_create(&a, dev->ctx, m, N, nnz, WEFT_PATTERN, WEFT_OFS64) &&
+        !weft_device_csr_create(&at, dev->ctx, N, m, nnz, WEFT_PATTERN, WEFT_OFS64) &&
+        !weft_transpose_create(&op, dev->ctx, m, N, nnz, WEFT_PATTERN, WEFT_OFS64, weft_transpose_params(.algo = algo));
+    for (int64_t i = 0; i <= m; i++)
+        ptr[i] = i * N;
+    ok = ok && !clEnqueueWriteBuffer(dev->queue, a.row_ptr, CL_TRUE, 0, ((size_t)m + 1) * 8, ptr, 0, NULL, NULL);
+    for (int64_t p = 0; p < PIECE; p++)
+        piece[p] = (int32_t)(p % N);
+    for (int64_t p = 0; ok && p < nnz; p += PIECE)
+        ok = !clEnqueueWriteBuffer(dev->queue, a.col, CL_TRUE, (size_t)p * 4,
+                                   (size_t)(nnz - p < PIECE ? nnz - p : PIECE) * 4, piece, 0, NULL, NULL);
+    ok = ok && !weft_transpose_run(op, dev->queue, &a, &at, 0, NULL, NULL) &&
+         !clEnqueueReadBuffer(dev->queue, at.row_ptr, CL_TRUE, 0, (N + 1) * 8, ptr, 0, NULL, NULL);
+    for (int64_t j = 0; ok && j <= N; j++)
+        ok = ptr[j] == j * m;
+    for (int64_t p = 0; ok && p < nnz; p += PIECE) {
+        int64_t count = nnz - p < PIECE ? nnz - p : PIECE;
+        ok = !clEnqueueReadBuffer(dev->queue, at.col, CL_TRUE, (size_t)p * 4, (size_t)count * 4, piece, 0, NULL, NULL);
+        for (int64_t i = 0; ok && i < count; i++)
+            ok = piece[i] == (p + i) % m;
+    }
+    tap_ok(ok, "%s: %s, %lld entries: %s", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", (long long)nnz,
+           ok ? "" : test_error(dev));
+    weft_transpose_destroy(&op);
+    weft_device_csr_release(&a);
+    weft_device_csr_release(&at);
+    free(piece);
+    free(ptr);
+}
+
+// As many columns as there can be, where the device holds the pointers.
+static void test_wide(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    int64_t n =
+        info->max_alloc_bytes > INT64_C(9) << 30 && info->global_bytes > INT64_C(60) << 30 ? INT32_MAX : 100000000;
+    struct shape s = {TEST_UNIFORM, 7, n, 1000};
+    struct weft_transpose_params params = {.algo = algo};
+    tap_ok(check(dev, &s, WEFT_I32, WEFT_OFS32, &params), "%s: %s, %lld columns", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", (long long)n);
+}
+
+static void test_all(struct test_device *dev)
+{
+    for (enum weft_transpose_algo algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+        if (test_slow()) {
+            test_sweep(dev, algo);
+            test_wide(dev, algo);
+            test_huge(dev, algo);
+            continue;
+        }
+        // A GPU schedule on a CPU takes minutes to compile for all pairs, so there each type and each width comes once.
+        int few = dev->gpu && (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU);
+        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+            for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+                if (!few || ofs == type % 2)
+                    test_edges(dev, algo, (enum weft_type)type, (enum weft_ofs)ofs);
+        test_defaults(dev, algo, WEFT_F32, WEFT_OFS32);
+        test_defaults(dev, algo, WEFT_F64, WEFT_OFS64);
+        test_random(dev, algo);
+        test_twice(dev, algo);
+        test_events(dev, algo);
+        test_workspace(dev, algo);
+    }
+    if (test_slow())
+        return;
+    test_defaults(dev, WEFT_TRANSPOSE_AUTO, WEFT_F32, WEFT_OFS32);
+    test_errors(dev);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(test_all);
+    return tap_done();
+}
