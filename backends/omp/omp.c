@@ -28,5 +28,10 @@ const struct weft_backend weft__backend_omp = {
                   .run = weft__omp_transpose_run,
                   .result = weft__omp_transpose_result,
                   .finish = weft__omp_transpose_finish},
+    .spmv = {.algos = weft__omp_spmv_algos,
+             .prepare = weft__omp_spmv_prepare,
+             .run = weft__omp_spmv_run,
+             .result = weft__omp_spmv_result,
+             .finish = weft__omp_spmv_finish},
 #endif
 };

@@ -116,4 +116,9 @@ const struct weft_backend weft__backend_opencl = {
                   .run = weft__opencl_transpose_run,
                   .result = weft__opencl_transpose_result,
                   .finish = weft__opencl_transpose_finish},
+    .spmv = {.algos = weft__opencl_spmv_algos,
+             .prepare = weft__opencl_spmv_prepare,
+             .run = weft__opencl_spmv_run,
+             .result = weft__opencl_spmv_result,
+             .finish = weft__opencl_spmv_finish},
 };

@@ -38,4 +38,11 @@ weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, str
                                           struct weft_error *err);
 void weft__opencl_transpose_finish(void **state);
 
+extern const char *const weft__opencl_spmv_algos[];
+weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
+                                      const char *algo, struct weft_backend_times *times, struct weft_error *err);
+weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
+void weft__opencl_spmv_finish(void **state);
+
 #endif

@@ -18,4 +18,9 @@ const struct weft_backend weft__backend_ref = {
                   .run = weft__ref_transpose_run,
                   .result = weft__ref_transpose_result,
                   .finish = weft__ref_transpose_finish},
+    .spmv = {.algos = weft__ref_spmv_algos,
+             .prepare = weft__ref_spmv_prepare,
+             .run = weft__ref_spmv_run,
+             .result = weft__ref_spmv_result,
+             .finish = weft__ref_spmv_finish},
 };

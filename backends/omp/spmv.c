@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = alpha*A*x + beta*y by OpenMP threads: each takes equal shares of rows plus entries, and rows that lie across
+// shares are put together at the end.
+// Source: D. Merrill, M. Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication, SC'16, section III, with
+//         one share per thread.
+#include "internal.h"
+#include "../clock.h"
+#include "omp_backend.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const weft__omp_spmv_algos[] = {"csr", NULL};
+
+// A share: rows that end in it, entries, and the sum of the row that goes on behind it.
+struct share {
+    int64_t row, pos;
+    double part;
+};
+
+struct omp_spmv {
+    struct weft_backend_spmv_job job;
+    enum weft_type type; // of x and y
+    size_t y_bytes;
+    void *y;
+    int nshares;
+    struct share *shares; // nshares + 1
+};
+
+// Where step d of the merge path of row ends and entries is.
+static struct share cut(const struct weft_csr *a, int64_t d)
+{
+    int64_t lo = 0, hi = a->m;
+    while (lo < hi) {
+        int64_t mid = hi - (hi - lo) / 2;
+        if (weft_csr_ofs(a, mid) + mid <= d)
+            lo = mid;
+        else
+            hi = mid - 1;
+    }
+    return (struct share){lo, d - lo, 0};
+}
+
+// The loops for one type: sums of rows and shares.
+#define SPMV_DEFINE(name, T, ofs_t, VALUE)                                                                             \
+    static inline T name##_row(const int32_t *restrict col, const T *restrict val, const T *restrict x, ofs_t p,       \
+                               ofs_t end)                                                                              \
+    {                                                                                                                  \
+        T sum = 0;                                                                                                     \
+        (void)val;                                                                                                     \
+        for (; p < end; p++)                                                                                           \
+            sum += VALUE * x[col[p]];                                                                                  \
+        return sum;                                                                                                    \
+    }                                                                                                                  \
+    static void name(const struct omp_spmv *s, struct share *share)                                                    \
+    {                                                                                                                  \
+        const ofs_t *restrict row_ptr = s->job.a->row_ptr;                                                             \
+        const int32_t *restrict col = s->job.a->col;                                                                   \
+        const T *restrict val = s->job.a->val, *restrict x = s->job.x;                                                 \
+        const T alpha = (T)s->job.alpha, beta = (T)s->job.beta;                                                        \
+        T *restrict y = s->y;                                                                                          \
+        ofs_t p = (ofs_t)share[0].pos;                                                                                 \
+        for (int64_t i = share[0].row; i < share[1].row; i++) {                                                        \
+            T sum = alpha * name##_row(col, val, x, p, row_ptr[i + 1]);                                                \
+            y[i] = beta == 0 ? sum : sum + beta * y[i];                                                                \
+            p = row_ptr[i + 1];                                                                                        \
+        }                                                                                                              \
+        share->part = (double)name##_row(col, val, x, p, (ofs_t)share[1].pos);                                         \
+    }
+#define SPMV_DEFINE_TYPE(type, T)                                                                                      \
+    SPMV_DEFINE(type##_32, T, int32_t, val[p])                                                                         \
+    SPMV_DEFINE(type##_64, T, int64_t, val[p])                                                                         \
+    SPMV_DEFINE(type##_ones_32, T, int32_t, (T)1)                                                                      \
+    SPMV_DEFINE(type##_ones_64, T, int64_t, (T)1)
+SPMV_DEFINE_TYPE(f32, float)
+SPMV_DEFINE_TYPE(f64, double)
+SPMV_DEFINE_TYPE(i32, int32_t)
+
+#define SPMV_OF(prefix) (ones ? (wide ? prefix##_ones_64 : prefix##_ones_32) : (wide ? prefix##_64 : prefix##_32))
+
+static void run_shares(struct omp_spmv *s)
+{
+    const int ones = s->job.a->type == WEFT_PATTERN, wide = s->job.a->ofs == WEFT_OFS64;
+    void (*run)(const struct omp_spmv *, struct share *) = s->type == WEFT_F32   ? SPMV_OF(f32)
+                                                           : s->type == WEFT_F64 ? SPMV_OF(f64)
+                                                                                 : SPMV_OF(i32);
+#pragma omp parallel for schedule(static) num_threads(s->nshares)
+    for (int i = 0; i < s->nshares; i++)
+        run(s, &s->shares[i]);
+    for (int i = 0; i < s->nshares; i++) {
+        int64_t row = s->shares[i + 1].row;
+        if (row == s->job.a->m || s->shares[i].part == 0)
+            continue;
+        if (s->type == WEFT_F32)
+            ((float *)s->y)[row] += (float)(s->job.alpha * s->shares[i].part);
+        else if (s->type == WEFT_F64)
+            ((double *)s->y)[row] += s->job.alpha * s->shares[i].part;
+        else
+            ((int32_t *)s->y)[row] += (int32_t)(s->job.alpha * s->shares[i].part);
+    }
+}
+
+weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
+                                   const char *algo, struct weft_backend_times *times, struct weft_error *err)
+{
+    (void)ctx;
+    *state = NULL;
+    if (algo && strcmp(algo, weft__omp_spmv_algos[0]))
+        return weft__error(err, WEFT_EINVAL, "backend omp has no product named \"%s\"", algo);
+    struct omp_spmv *s = calloc(1, sizeof *s);
+    if (!s)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+    *state = s;
+    s->job = *job;
+    s->type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
+    s->y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(s->type));
+    s->y = malloc(weft__max(1, s->y_bytes));
+    s->nshares = omp_get_max_threads();
+    s->shares = calloc((size_t)s->nshares + 1, sizeof *s->shares);
+    if (!s->y || !s->shares) {
+        weft__omp_spmv_finish(state);
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
+    }
+    double start = clock_ms();
+    int64_t total = job->a->m + job->a->nnz, share = total / s->nshares + 1;
+    for (int i = 0; i <= s->nshares; i++)
+        s->shares[i] = cut(job->a, i * share < total ? i * share : total);
+    times->analyse_ms = clock_ms() - start;
+    times->workspace_bytes = (int64_t)(((size_t)s->nshares + 1) * sizeof *s->shares);
+    memset(s->y, 0xff, s->y_bytes); // NaN: what no run wrote is no result; and no run pays for the pages
+    return WEFT_OK;
+}
+
+weft_status weft__omp_spmv_run(void *state, double *ms, struct weft_error *err)
+{
+    (void)err;
+    struct omp_spmv *s = state;
+    if (s->job.beta != 0)
+        memcpy(s->y, s->job.y, s->y_bytes);
+    double start = clock_ms();
+    run_shares(s);
+    *ms = clock_ms() - start;
+    return WEFT_OK;
+}
+
+weft_status weft__omp_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
+{
+    (void)times;
+    (void)err;
+    const struct omp_spmv *s = state;
+    memcpy(y, s->y, s->y_bytes);
+    return WEFT_OK;
+}
+
+void weft__omp_spmv_finish(void **state)
+{
+    if (!state || !*state)
+        return;
+    struct omp_spmv *s = *state;
+    free(s->y);
+    free(s->shares);
+    free(s);
+    *state = NULL;
+}

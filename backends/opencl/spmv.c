@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of weft/spmv.h on one device.
+#include "../clock.h"
+#include "internal.h"
+#include "opencl_backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/spmv.h>
+
+const char *const weft__opencl_spmv_algos[] = {"auto", "csr", "csr_scalar", "csr_lanes", "csr_merge", NULL};
+
+struct opencl_spmv {
+    struct weft_context *ctx;
+    cl_command_queue queue;
+    struct weft_device_csr a;
+    const void *y0; // borrowed; NULL when beta == 0
+    size_t y_bytes;
+    double alpha, beta;
+    cl_mem x, y;
+    struct weft_spmv_plan *plan;
+    struct opencl_events events;
+};
+
+// "csr_lanes", or with tuning values "csr_lanes:lanes=8,wg=128"
+static weft_status params_parse(struct weft_spmv_params *out, const char *algo, struct weft_error *err)
+{
+    const struct {
+        const char *name;
+        int *value;
+    } keys[] = {{"lanes", &out->lanes}, {"wg", &out->wg}, {"ipt", &out->ipt}, {"read", &out->read}};
+    size_t length = strcspn(algo, ":");
+    int found = 0;
+    for (int i = 0; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++) {
+        const char *name = weft_spmv_algo_name((enum weft_spmv_algo)i);
+        if (strlen(name) == length && !strncmp(algo, name, length)) {
+            out->algo = (enum weft_spmv_algo)i;
+            found = 1;
+        }
+    }
+    if (!found)
+        return weft__error(err, WEFT_EINVAL, "backend opencl has no product named \"%s\"", algo);
+    for (const char *at = algo + length; *at;) {
+        at++; // the colon or a comma
+        char *end = NULL;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            size_t name = strlen(keys[i].name);
+            if (!strncmp(at, keys[i].name, name) && at[name] == '=')
+                *keys[i].value = (int)strtol(at + name + 1, &end, 10);
+        }
+        if (!end || (*end && *end != ','))
+            return weft__error(err, WEFT_EINVAL, "\"%s\" is no tuning of a product", at);
+        at = end;
+    }
+    return WEFT_OK;
+}
+
+// Queue, buffers, and the inputs in them.
+static weft_status device_prepare(struct opencl_spmv *s, const struct weft_backend_spmv_job *job, enum weft_type type,
+                                  struct weft_backend_times *times)
+{
+    const struct weft_csr *a = job->a;
+    const size_t x_bytes = weft__mul((size_t)a->n, weft_type_bytes(type));
+    cl_int error;
+    s->queue = weft__cl.clCreateCommandQueue(s->ctx->cl, s->ctx->device.id, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error != CL_SUCCESS) {
+        s->queue = NULL;
+        return weft__fail_cl(s->ctx, error, "clCreateCommandQueue");
+    }
+    weft_status status = weft_device_csr_create(&s->a, s->ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    if (!status)
+        status = weft__buffer_create(&s->x, s->ctx, x_bytes, "x");
+    if (!status)
+        status = weft__buffer_create(&s->y, s->ctx, s->y_bytes, "y");
+    if (!status)
+        status = weft__opencl_poison(s->ctx, s->queue, s->y, s->y_bytes);
+    double start = clock_ms();
+    if (!status)
+        status = weft_device_csr_write_sync(s->ctx, s->queue, &s->a, a);
+    if (!status && x_bytes)
+        status = weft__fail_cl(
+            s->ctx, weft__cl.clEnqueueWriteBuffer(s->queue, s->x, CL_TRUE, 0, x_bytes, job->x, 0, NULL, NULL),
+            "write x");
+    times->write_ms = clock_ms() - start;
+    return status;
+}
+
+weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
+                                      const char *algo, struct weft_backend_times *times, struct weft_error *err)
+{
+    *state = NULL;
+    const enum weft_type type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
+    struct weft_spmv_params params = {.vec_type = type, .products = job->products};
+    weft_status status = params_parse(&params, algo ? algo : "auto", err);
+    if (status)
+        return status;
+    struct opencl_spmv *s = calloc(1, sizeof *s);
+    if (!s)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+    *s = (struct opencl_spmv){.ctx = ctx,
+                              .y0 = job->y,
+                              .y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(type)),
+                              .alpha = job->alpha,
+                              .beta = job->beta};
+    *state = s;
+    status = device_prepare(s, job, type, times);
+    if (!status)
+        status = weft_spmv_plan_create(&s->plan, ctx, s->queue, &s->a, &params);
+    if (status) {
+        weft__opencl_fail(ctx, status, err);
+        weft__opencl_spmv_finish(state);
+        return status;
+    }
+    struct weft_spmv_info info;
+    weft_spmv_plan_info(s->plan, &info);
+    times->analyse_ms = info.analyse_ms;
+    times->workspace_bytes = (int64_t)info.workspace_bytes;
+    times->format_bytes = (int64_t)info.format_bytes;
+    if (params.algo != info.params.algo || info.params.lanes)
+        snprintf(times->chosen, sizeof times->chosen, info.params.lanes ? "%s, lanes=%d" : "%s",
+                 weft_spmv_algo_name(info.params.algo), info.params.lanes);
+    return WEFT_OK;
+}
+
+weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *err)
+{
+    struct opencl_spmv *s = state;
+    weft_status status = WEFT_OK;
+    if (s->beta != 0 && s->y_bytes)
+        status = weft__fail_cl(
+            s->ctx, weft__cl.clEnqueueWriteBuffer(s->queue, s->y, CL_TRUE, 0, s->y_bytes, s->y0, 0, NULL, NULL),
+            "write y");
+    if (status)
+        return weft__opencl_fail(s->ctx, status, err);
+    weft__opencl_events_begin(&s->events, s->ctx);
+    status = weft_spmv_run(s->plan, s->queue, s->alpha, s->x, s->beta, s->y, 0, NULL, NULL);
+    weft_status ended = weft__opencl_events_end(&s->events, s->ctx, s->queue, ms);
+    return weft__opencl_fail(s->ctx, status ? status : ended, err);
+}
+
+weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
+{
+    struct opencl_spmv *s = state;
+    weft_status status = WEFT_OK;
+    double start = clock_ms();
+    if (s->y_bytes)
+        status = weft__fail_cl(
+            s->ctx, weft__cl.clEnqueueReadBuffer(s->queue, s->y, CL_TRUE, 0, s->y_bytes, y, 0, NULL, NULL), "read y");
+    times->read_ms = clock_ms() - start;
+    return weft__opencl_fail(s->ctx, status, err);
+}
+
+void weft__opencl_spmv_finish(void **state)
+{
+    if (!state || !*state)
+        return;
+    struct opencl_spmv *s = *state;
+    weft_spmv_plan_destroy(&s->plan);
+    weft_device_csr_release(&s->a);
+    weft__buffer_release(&s->x);
+    weft__buffer_release(&s->y);
+    if (s->queue)
+        weft__cl.clReleaseCommandQueue(s->queue);
+    weft__opencl_events_free(&s->events);
+    free(s);
+    *state = NULL;
+}
