@@ -2,8 +2,8 @@
 // counts[b] = number of i with idx[i] == b; private rows of counts, then their vertical sum.
 // Source:  H. Wang, W. Liu, K. Hou, W. Feng, Parallel Transposition of Sparse Data Structures, ICS 2016, section 3.1;
 //          with fewer rows than work-items, several work-items share a row and count a range of its bins each.
-// Mapping: 1-D; work-item (s, r) counts slice s of the indices in range r of the bins; in the sum, work-item g owns
-//          `chunk` neighbouring bins.
+// Mapping: 1-D; work-item (s, r) counts slice s of the indices in range r of the bins, 2^log_ranges ranges; in the sum,
+//          work-item g owns `chunk` neighbouring bins.
 // Local:   none.
 // Needs:   -
 // Gives:   histogram_cpu_rows: rows[s*bins + b]; indices outside 0 .. bins-1 are left out.
@@ -18,12 +18,12 @@
 #endif
 
 WEFT_KERNEL void histogram_cpu_rows(__global const int *idx, __global uint *rows, ulong start, ulong n, ulong slice,
-                                    uint slices, uint ranges, uint range, uint bins)
+                                    uint slices, uint log_ranges, uint range, uint bins)
 {
-    ulong job = get_global_id(0), s = job / ranges;
-    uint first = (uint)(job % ranges) * range;
-    if (s >= slices || first >= bins)
+    ulong job = get_global_id(0), s = job >> log_ranges, from = (job - (s << log_ranges)) * range;
+    if (s >= slices || from >= bins)
         return;
+    uint first = (uint)from;
     uint width = min(range, bins - first);
     __global uint *row = rows + s * bins + first;
     for (uint b = 0; b < width; b++)

@@ -5,11 +5,12 @@
 //          Transposition of Sparse Data Structures, ICS 2016, section 3.1, here a row per work-group.
 // Mapping: 1-D; a group takes jobs grp, grp + groups, ... Its work-items load ipt indices each, 4 side by side. Lanes
 //          with equal indices add up among themselves, so that 32 equal indices cost one addition.
-//          histogram_rows: job (s, r) counts slice s of the indices in range r of the bins, in local memory.
+//          histogram_rows: job (s, r) counts slice s of the indices in range r of the bins, in local memory; there are
+//          2^log_ranges ranges, of which those beyond the last bin have nothing to do.
 //          histogram_atomic: job s counts slice s in global memory.
 // Local:   range uints (rows); wg uints where lanes exchange through local memory.
-// Needs:   wg a multiple of 32; ipt a multiple of 4; start, slice multiples of wg*ipt or of 4; bins < 2^key_bits for
-//          atomic, range < 2^key_bits for rows; counts zero before histogram_atomic.
+// Needs:   wg a multiple of 32; ipt a multiple of 4; start and slice multiples of 4; bins < 2^key_bits; counts zero
+//          before histogram_atomic.
 // Gives:   histogram_rows: rows[s*bins + b].  histogram_atomic: counts[b]. Indices outside 0 .. bins-1 are left out.
 // Order:   integers only.
 
@@ -22,9 +23,8 @@
 
 #define STEP ((ulong)WEFT_WG * WEFT_IPT)
 
-// Keys of this work-item in the step at `base`: idx - first, or `none` when that is not below `width`.
-static inline void keys_load(uint *key, __global const int *idx, ulong base, ulong end, uint first, uint width,
-                             uint none)
+// Keys of this work-item in the step at `base`: idx - first, or `width` when that is not below it or there is none.
+static inline void keys_load(uint *key, __global const int *idx, ulong base, ulong end, uint first, uint width)
 {
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT / 4; j++) {
@@ -37,37 +37,47 @@ static inline void keys_load(uint *key, __global const int *idx, ulong base, ulo
             key[4 * j + 3] = (uint)v.w - first;
         } else {
             for (uint k = 0; k < 4; k++)
-                key[4 * j + k] = i + k < end ? (uint)idx[i + k] - first : none;
+                key[4 * j + k] = i + k < end ? (uint)idx[i + k] - first : width;
         }
         for (uint k = 0; k < 4; k++)
-            key[4 * j + k] = key[4 * j + k] < width ? key[4 * j + k] : none;
+            key[4 * j + k] = min(key[4 * j + k], width);
     }
 }
 
-// What this lane has to add to its key: the first of the lanes with one key adds for all of them.
-static inline uint lane_share(uint key, uint none, uint key_bits, __local uint *mem)
+// What this lane has to add, when the first of the lanes in `same`, those with its key, adds for all of them.
+static inline uint share_of(uint same, bool counts)
 {
-    uint same = lane_match(key, key_bits, mem);
-    return key == none || (same & lane_below()) ? 0u : popcount(same);
+    return counts && !(same & lane_below()) ? popcount(same) : 0u;
+}
+
+// Lanes with this lane's key, exactly for the key of the first lane and for the first key that differs from it; this
+// lane alone for any other. Few steps, and enough for one hot key or sorted ones.
+static inline uint lane_like(uint key, __local uint *mem)
+{
+    uint a = lane_get(key, 0u, mem), same_a = lane_ballot(key == a, mem), rest = ~same_a;
+    uint b = lane_get(key, rest ? 31u - clz(rest & (~rest + 1u)) : 0u, mem), same_b = lane_ballot(key == b, mem);
+    return key == a ? same_a : key == b ? same_b : 1u << lane_id();
 }
 
 WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ulong start, ulong n, ulong slice,
-                                uint slices, uint ranges, uint range, uint bins, uint key_bits, __local uint *hist)
+                                uint slices, uint log_ranges, uint range, uint bins, __local uint *hist)
 {
     __local uint mem[LANE_MEM];
-    const uint lid = (uint)get_local_id(0), none = (1u << key_bits) - 1u;
-    for (ulong job = get_group_id(0); job < (ulong)slices * ranges; job += get_num_groups(0)) {
-        uint first = (uint)(job % ranges) * range, width = min(range, bins - first);
-        ulong s = job / ranges, end = start + min((s + 1) * slice, n);
+    const uint lid = (uint)get_local_id(0);
+    for (ulong job = get_group_id(0); job < (ulong)slices << log_ranges; job += get_num_groups(0)) {
+        ulong s = job >> log_ranges, first = (job - (s << log_ranges)) * range, end = start + min((s + 1) * slice, n);
+        if (first >= bins)
+            continue;
+        uint width = min(range, bins - (uint)first);
         for (uint b = lid; b < width; b += WEFT_WG)
             hist[b] = 0u;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (ulong base = start + s * slice; base < end; base += STEP) {
             uint key[WEFT_IPT];
-            keys_load(key, idx, base, end, first, width, none);
+            keys_load(key, idx, base, end, (uint)first, width);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++) {
-                uint share = lane_share(key[k], none, key_bits, mem);
+                uint share = share_of(lane_like(key[k], mem), key[k] < width);
                 if (share)
                     atomic_add(hist + key[k], share);
             }
@@ -83,13 +93,12 @@ WEFT_KERNEL void histogram_atomic(__global const int *idx, __global uint *counts
                                   uint key_bits)
 {
     __local uint mem[LANE_MEM];
-    const uint none = (1u << key_bits) - 1u;
     for (ulong at = get_group_id(0) * STEP; at < n; at += get_num_groups(0) * STEP) {
         uint key[WEFT_IPT];
-        keys_load(key, idx, start + at, start + n, 0u, bins, none);
+        keys_load(key, idx, start + at, start + n, 0u, bins);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
-            uint share = lane_share(key[k], none, key_bits, mem);
+            uint share = share_of(lane_match(key[k], key_bits, mem), key[k] < bins);
             if (share)
                 atomic_add(counts + key[k], share);
         }

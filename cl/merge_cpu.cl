@@ -17,7 +17,7 @@
 typedef WEFT_KEY_T key_t;
 
 // Elements of a among the first d of the merged arrays.
-static inline long rank_of(__global const key_t *a, long la, __global const key_t *b, long lb, long d)
+WEFT_INLINE long rank_of(__global const key_t *a, long la, __global const key_t *b, long lb, long d)
 {
     long lo = max(d - lb, 0L), hi = min(d, la);
     while (lo < hi) {

@@ -31,7 +31,7 @@ typedef WEFT_KEY_T key_t;
 struct pair {
     long a, la, b, lb, out;
 };
-static inline struct pair pair_of(long p, long na, long nb, long block)
+WEFT_INLINE struct pair pair_of(long p, long na, long nb, long block)
 {
     struct pair x = {0, na, 0, nb, 0};
     if (block > 0) {
@@ -44,7 +44,7 @@ static inline struct pair pair_of(long p, long na, long nb, long block)
 }
 
 // Elements of a among the first d of the merged arrays.
-static inline long rank_global(__global const key_t *a, long la, __global const key_t *b, long lb, long d)
+WEFT_INLINE long rank_global(__global const key_t *a, long la, __global const key_t *b, long lb, long d)
 {
     long lo = max(d - lb, 0L), hi = min(d, la);
     while (lo < hi) {
@@ -56,7 +56,7 @@ static inline long rank_global(__global const key_t *a, long la, __global const 
     }
     return lo;
 }
-static inline uint rank_local(__local const key_t *a, uint la, __local const key_t *b, uint lb, uint d)
+WEFT_INLINE uint rank_local(__local const key_t *a, uint la, __local const key_t *b, uint lb, uint d)
 {
     uint lo = (uint)max((int)d - (int)lb, 0), hi = min(d, la);
     while (lo < hi) {
@@ -82,7 +82,7 @@ WEFT_KERNEL void merge_cut(__global const key_t *a, __global const key_t *b, __g
 
 // from[o] = place in `key` of output o, for the outputs of this work-item. `key` holds `count` elements, pairs of
 // `size` with the left array in the first `left` of them.
-static inline void merge_walk(__local ushort *from, __local const key_t *key, uint count, uint size, uint left)
+WEFT_INLINE void merge_walk(__local ushort *from, __local const key_t *key, uint count, uint size, uint left)
 {
     uint o = (uint)get_local_id(0) * WEFT_IPT, end = min(o + WEFT_IPT, count);
     if (o >= end)

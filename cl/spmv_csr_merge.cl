@@ -16,62 +16,12 @@
 #ifndef WEFT_IPT
 #error "WEFT_IPT: steps of the merge path per work-item"
 #endif
+#ifndef WEFT_TILED
+#error "WEFT_TILED: for products() and carry_before()"
+#endif
 #if WEFT_WG % 32
 #error "WEFT_WG: a multiple of 32"
 #endif
-
-#define GROUPS (WEFT_WG / 32)
-
-// Carry of the work-items before this one: the sum of their `v` back to the one, included, that last had `cut` set.
-// *all gets what the next tile would get. Uniform control flow over the work-group.
-inline acc_t carry_before(acc_t v, uint cut, acc_t *all, __local acc_t *sums, __local uint *cuts, __local uint *mem)
-{
-    const uint lane = lane_id(), grp = lane_group();
-    for (uint d = 1u; d < LANES; d <<= 1) {
-        uint from = lane < d ? lane : lane - d;
-        acc_t before = acc_get(v, from, mem);
-        uint before_cut = lane_get(cut, from, mem);
-        if (lane >= d && !cut) {
-            v = plus(before, v);
-            cut = before_cut;
-        }
-    }
-    if (lane == LANES - 1u) {
-        sums[grp] = v;
-        cuts[grp] = cut;
-    }
-    acc_t left = acc_get(v, lane == 0u ? 0u : lane - 1u, mem);
-    uint left_cut = lane_get(cut, lane == 0u ? 0u : lane - 1u, mem);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    acc_t base = ZERO, sum = ZERO;
-    for (uint g = 0u; g < GROUPS; g++) {
-        base = g == grp ? sum : base;
-        sum = cuts[g] ? sums[g] : plus(sum, sums[g]);
-    }
-    *all = sum;
-    return lane == 0u ? base : left_cut ? left : plus(base, left);
-}
-
-// Products of entries pos .. pos+count-1, side by side.
-inline void products(__local acc_t *prod, __global const idx_t *restrict col, __global const val_t *restrict val,
-                     __global const val_t *restrict x, ofs_t pos, int count)
-{
-    const int lid = (int)get_local_id(0);
-    idx_t c[WEFT_IPT];
-    acc_t a[WEFT_IPT], b[WEFT_IPT];
-    if (count == 0)
-        return;
-    for (int i = 0; i < WEFT_IPT; i++) { // past the end, the last entry again: no branch around a load
-        int k = min(lid + i * WEFT_WG, count - 1);
-        c[i] = read_col(col, pos + k);
-        a[i] = read_val(val, pos + k);
-    }
-    for (int i = 0; i < WEFT_IPT; i++)
-        b[i] = (acc_t)x[c[i]];
-    for (int i = 0; i < WEFT_IPT; i++)
-        if (lid + i * WEFT_WG < count)
-            prod[lid + i * WEFT_WG] = times(a[i], b[i]);
-}
 
 // Row ends at or before step d of the tile's merge path.
 inline int ends_before(__local const int *ends, int rows, int count, int d)
@@ -93,8 +43,8 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
                                 __global const ofs_t *restrict tile_pos, __global acc_t *restrict part,
                                 __global acc_t *restrict head, uint tiles, acc_t alpha, acc_t beta)
 {
-    __local acc_t prod[WEFT_WG * WEFT_IPT], sums[GROUPS];
-    __local uint cuts[GROUPS], mem[LANE_MEM];
+    __local acc_t prod[WEFT_WG * WEFT_IPT], sums[WEFT_WG / LANES];
+    __local uint cuts[WEFT_WG / LANES], mem[LANE_MEM];
     const int lid = (int)get_local_id(0);
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
         const idx_t row0 = tile_row[tile];

@@ -216,38 +216,44 @@ WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *lar
     }
 }
 
-// col_ptr[c] for c = 0 .. n from the columns in ascending order: the first position whose column is c or more.
-// A group owns WEFT_WG consecutive columns: two searches over everything bound the searches of its work-items.
-WEFT_KERNEL void scan_col_ptr(__global const uint *sorted, __global ofs_t *col_ptr, long n, ofs_t nnz)
+// Smallest position in lo .. hi whose key is `key` or more.
+WEFT_INLINE ofs_t first_at_least(__global const key_t *sorted, ofs_t lo, ofs_t hi, uint key)
+{
+    while (lo < hi) {
+        ofs_t mid = lo + (hi - lo) / 2;
+        if (sorted[mid] < key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+// First position of column c or more: bucket c >> shift holds the keys c & (2^shift - 1), ascending.
+WEFT_INLINE ofs_t column_begin(__global const key_t *sorted, __global const ofs_t *bucket_ofs, ofs_t lo, ofs_t hi,
+                               ulong c, uint shift, uint nbuckets)
+{
+    ulong b = c >> shift;
+    if (b >= nbuckets)
+        return bucket_ofs[nbuckets];
+    uint key = (uint)(c - (b << shift));
+    return first_at_least(sorted, max(lo, bucket_ofs[b]), min(hi, bucket_ofs[b + 1]), key);
+}
+
+// col_ptr[c] for c = 0 .. n from the keys of each bucket in ascending order. A group owns COLS consecutive columns: two
+// searches bound those of its work-items.
+#define COLS (8 * WEFT_WG)
+WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const ofs_t *bucket_ofs, __global ofs_t *col_ptr,
+                              long n, ofs_t nnz, uint shift, uint nbuckets)
 {
     __local ofs_t bound[2];
     uint lid = (uint)get_local_id(0);
-    for (long base = (long)get_group_id(0) * WEFT_WG; base <= n; base += (long)get_num_groups(0) * WEFT_WG) {
-        if (lid < 2u) {
-            ulong key = (ulong)base + (lid ? WEFT_WG : 0u);
-            ofs_t lo = 0, hi = nnz;
-            while (lo < hi) {
-                ofs_t mid = lo + (hi - lo) / 2;
-                if (sorted[mid] < key)
-                    lo = mid + 1;
-                else
-                    hi = mid;
-            }
-            bound[lid] = lo;
-        }
+    for (long base = (long)get_group_id(0) * COLS; base <= n; base += (long)get_num_groups(0) * COLS) {
+        if (lid < 2u)
+            bound[lid] = column_begin(sorted, bucket_ofs, 0, nnz, (ulong)base + (lid ? COLS : 0u), shift, nbuckets);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (base + (long)lid <= n) {
-            ulong key = (ulong)base + lid;
-            ofs_t lo = bound[0], hi = bound[1];
-            while (lo < hi) {
-                ofs_t mid = lo + (hi - lo) / 2;
-                if (sorted[mid] < key)
-                    lo = mid + 1;
-                else
-                    hi = mid;
-            }
-            col_ptr[base + (long)lid] = lo;
-        }
+        for (long c = base + (long)lid; c < base + COLS && c <= n; c += WEFT_WG)
+            col_ptr[c] = column_begin(sorted, bucket_ofs, bound[0], bound[1], (ulong)c, shift, nbuckets);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

@@ -24,6 +24,9 @@
 #ifndef WEFT_BIN_BITS
 #error "WEFT_BIN_BITS: bits that hold 0 .. WEFT_BINS"
 #endif
+#ifndef WEFT_DIGIT_BITS
+#error "WEFT_DIGIT_BITS: bits that hold every bin of a valid entry"
+#endif
 #ifndef WEFT_SPAN
 #error "WEFT_SPAN: entries between two remembered rows"
 #endif
@@ -91,8 +94,8 @@ WEFT_INLINE void slots_forget(uint *slots)
 // of entry k in the tile ordered by bin. pack[j] gets the first slots of the two bins that this
 // work-item owns at index j*WEFT_WG + lid, after[j] the slots behind them. `hist` is local memory of HIST_WORDS,
 // `sums` of PACKS*WARPS, `mem` of LANE_MEM uints. Barriers at both ends.
-WEFT_INLINE void tile_rank(const uint *c, uint mine, uint steps, uint shift, uint mask, uint *slots, uint *pack,
-                           uint *after, __local uint *hist, __local uint *sums, __local uint *mem)
+WEFT_INLINE void tile_rank(const uint *c, const bool full, uint mine, uint steps, uint shift, uint mask, uint *slots,
+                           uint *pack, uint *after, __local uint *hist, __local uint *sums, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0), warp = lane_group();
     for (uint i = lid; i < HIST_WORDS; i += WEFT_WG)
@@ -101,10 +104,11 @@ WEFT_INLINE void tile_rank(const uint *c, uint mine, uint steps, uint shift, uin
     __local ushort *row = (__local ushort *)(hist + warp * PAIRS);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-        if (k < steps) {
-            bool valid = k < mine;
+        if (full || k < steps) {
+            // Invalid lanes take part with a bin that no valid one has.
+            bool valid = full || k < mine;
             uint bin = valid ? (c[k] >> shift) & mask : WEFT_BINS;
-            uint same = lane_match(bin, WEFT_BIN_BITS, mem);
+            uint same = lane_match(bin, full ? WEFT_DIGIT_BITS : WEFT_BIN_BITS, mem);
             uint below = popcount(same & lane_below());
             uint before = valid ? (uint)row[bin] : 0u;
             lane_sync();
@@ -147,7 +151,7 @@ WEFT_INLINE void tile_rank(const uint *c, uint mine, uint steps, uint shift, uin
     barrier(CLK_LOCAL_MEM_FENCE);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-        if (k < mine)
+        if (full || k < mine)
             slots[k / 2] += (uint)row[(c[k] >> shift) & mask] << (k & 1u) * 16u;
     barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -229,11 +233,110 @@ WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, 
 #define VALUE(e) val[e]
 #endif
 
+#ifdef WEFT_PARTITION
+// One tile: `entries` entries from position `tile` on; full: TILE of them.
+WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __global const ofs_t *row_ptr,
+                                __global const idx_t *rows, __global const idx_t *col, __global const bits_t *val,
+                                __global const ofs_t *bucket_ofs, __global const ofs_t *part_row,
+                                __global const uint *tile_row, __global key_t *key_out, __global row_out_t *row_out,
+                                __global bits_t *val_out, uint shift, uint mask, uint pack, uint key_mask, uint nbins,
+                                __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem,
+                                __local uint *marks, __local ushort *rows_met)
+{
+    __local uint *stage = shared;
+    uint lid = (uint)get_local_id(0);
+    uint lane_first = lane_group() * LANES * WEFT_IPT + lane_id();
+    uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, (uint)WEFT_IPT) : 0u;
+    ofs_t from = tile + (ofs_t)lane_first;
+    uint c[WEFT_IPT], slots[SLOT_WORDS], starts[PACKS], after[PACKS];
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        c[k] = full || k < mine ? (uint)col[from + (ofs_t)(k * LANES)] : 0u;
+    for (uint b = lid; b < WEFT_BINS; b += WEFT_WG)
+        base[b] = b < nbins ? bucket_ofs[b] + part_row[b] + (ofs_t)tile_row[b] : 0;
+    tile_rank(c, full, mine, WEFT_IPT, shift, mask, slots, starts, after, shared, sums, mem);
+    base_shift(base, starts, true);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine)
+            stage[slot(slots, k)] = c[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ofs_t to[WEFT_IPT];
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint i = k * WEFT_WG + lid;
+        if (full || i < entries) {
+            uint key = stage[i];
+            to[k] = base[(key >> shift) & mask] + (ofs_t)i;
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
+            key_out[to[k]] = (key_t)(key & key_mask);
+#endif
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    slots_forget(slots);
+#ifdef WEFT_ROWS_GIVEN
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine)
+            stage[STAGE_AT(slot(slots, k))] = row_word((uint)rows[from + (ofs_t)(k * LANES)], c[k], pack, key_mask);
+#else
+    if (full || lane_first - lane_id() < entries) {
+        // The rows of these lanes' entries lie between the remembered rows around them.
+        ofs_t span_first = from - (ofs_t)lane_id(), span = span_first / WEFT_SPAN, end = span + 1;
+        idx_t lo = rows[span], hi = rows[end] + 1;
+#ifdef WEFT_ROWS_MARKED
+        if (hi - lo <= ROWS_MARKED)
+            rows_marked(row_ptr, lo, hi, span_first, mine, c, slots, pack, key_mask, stage, marks, rows_met);
+        else
+#endif
+        {
+            WEFT_UNROLL
+            for (uint k = 0; k < WEFT_IPT; k++)
+                if (full || k < mine) {
+                    lo = row_of(row_ptr, lo, hi, from + (ofs_t)(k * LANES));
+                    stage[STAGE_AT(slot(slots, k))] = row_word((uint)lo, c[k], pack, key_mask);
+                }
+        }
+    }
+#endif
+#ifdef WEFT_PAIRS
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine)
+            stage[2u * slot(slots, k) + 1u] = VALUE(from + (ofs_t)(k * LANES));
+#endif
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local const row_out_t *stage_row = (__local const row_out_t *)shared;
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint i = k * WEFT_WG + lid;
+        if (full || i < entries)
+            row_out[to[k]] = stage_row[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
+    __local bits_t *stage_val = (__local bits_t *)shared;
+    slots_forget(slots);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine)
+            stage_val[slot(slots, k)] = VALUE(from + (ofs_t)(k * LANES));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint i = k * WEFT_WG + lid;
+        if (full || i < entries)
+            val_out[to[k]] = stage_val[i];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+}
+
 // Entry e goes to bin (col >> shift) & mask. Bins begin at bucket_ofs, each part's share at its row of table, each tile's
 // share of that at its row of `before`. Tiles are taken in order, so that runs of neighbouring tiles meet in the cache.
 // Written at its place: the row and the value, in the last pass (WEFT_MOVING not set); else the entry on its way, with
 // the column & key_mask.
-#ifdef WEFT_PARTITION
 // `rows` holds row_at of scan_count, or, where WEFT_ROWS_GIVEN is set, the row of each entry (row_ptr is not read).
 // val is read unless WEFT_VAL_POSITIONS is set: then positions take its place.
 WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const idx_t *rows, __global const idx_t *col,
@@ -246,104 +349,29 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
     __local uint mem[LANE_MEM];
-    __local uint *stage = shared;
 #ifdef WEFT_ROWS_MARKED
     __local uint marks[WARPS * WEFT_IPT];
     __local ushort rows_met[TILE];
+#else
+    __local uint *marks = 0;
+    __local ushort *rows_met = 0;
 #endif
-    uint lid = (uint)get_local_id(0);
     uint tiles = (uint)((nnz + TILE - 1) / TILE);
     for (uint t = (uint)get_group_id(0); t < tiles; t += (uint)get_num_groups(0)) {
         ofs_t tile = (ofs_t)t * TILE;
-        uint part = t / part_tiles;
         uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
-        uint lane_first = lane_group() * LANES * WEFT_IPT + lane_id();
-        uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, (uint)WEFT_IPT) : 0u;
-        ofs_t from = tile + (ofs_t)lane_first;
-        uint c[WEFT_IPT], slots[SLOT_WORDS], starts[PACKS], after[PACKS];
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            c[k] = k < mine ? (uint)col[from + (ofs_t)(k * LANES)] : 0u;
-        for (uint b = lid; b < WEFT_BINS; b += WEFT_WG)
-            base[b] =
-                b < nbins ? bucket_ofs[b] + table[(size_t)part * nbins + b] + (ofs_t)before[(size_t)t * nbins + b] : 0;
-        tile_rank(c, mine, WEFT_IPT, shift, mask, slots, starts, after, shared, sums, mem);
-        base_shift(base, starts, true);
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            if (k < mine)
-                stage[slot(slots, k)] = c[k];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        ofs_t to[WEFT_IPT];
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++) {
-            uint i = k * WEFT_WG + lid;
-            if (i < entries) {
-                uint key = stage[i];
-                to[k] = base[(key >> shift) & mask] + (ofs_t)i;
-#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
-                key_out[to[k]] = (key_t)(key & key_mask);
+        __global const ofs_t *part_row = table + (size_t)(t / part_tiles) * nbins;
+        __global const uint *tile_row = before + (size_t)t * nbins;
+#ifdef WEFT_LANES_FAST // else barriers make two copies of the tile expensive to compile
+        if (entries == TILE)
+            partition_tile(true, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
+                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
+                           rows_met);
+        else
 #endif
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        slots_forget(slots);
-#ifdef WEFT_ROWS_GIVEN
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            if (k < mine)
-                stage[STAGE_AT(slot(slots, k))] = row_word((uint)rows[from + (ofs_t)(k * LANES)], c[k], pack, key_mask);
-#else
-        if (from - (ofs_t)lane_id() < nnz) {
-            // The rows of these lanes' entries lie between the remembered rows around them.
-            ofs_t span_first = from - (ofs_t)lane_id(), span = span_first / WEFT_SPAN, end = span + 1;
-            idx_t lo = rows[span], hi = rows[end] + 1;
-#ifdef WEFT_ROWS_MARKED
-            if (hi - lo <= ROWS_MARKED)
-                rows_marked(row_ptr, lo, hi, span_first, mine, c, slots, pack, key_mask, stage, marks, rows_met);
-            else
-#endif
-            {
-                WEFT_UNROLL
-                for (uint k = 0; k < WEFT_IPT; k++)
-                    if (k < mine) {
-                        lo = row_of(row_ptr, lo, hi, from + (ofs_t)(k * LANES));
-                        stage[STAGE_AT(slot(slots, k))] = row_word((uint)lo, c[k], pack, key_mask);
-                    }
-            }
-        }
-#endif
-#ifdef WEFT_PAIRS
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            if (k < mine)
-                stage[2u * slot(slots, k) + 1u] = VALUE(from + (ofs_t)(k * LANES));
-#endif
-        barrier(CLK_LOCAL_MEM_FENCE);
-        __local const row_out_t *stage_row = (__local const row_out_t *)shared;
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++) {
-            uint i = k * WEFT_WG + lid;
-            if (i < entries)
-                row_out[to[k]] = stage_row[i];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-#if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
-        __local bits_t *stage_val = (__local bits_t *)shared;
-        slots_forget(slots);
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            if (k < mine)
-                stage_val[slot(slots, k)] = VALUE(from + (ofs_t)(k * LANES));
-        barrier(CLK_LOCAL_MEM_FENCE);
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++) {
-            uint i = k * WEFT_WG + lid;
-            if (i < entries)
-                val_out[to[k]] = stage_val[i];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-#endif
+            partition_tile(false, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
+                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
+                           rows_met);
     }
 }
 #endif
@@ -373,6 +401,100 @@ WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *ro
 #endif
 }
 
+// One tile of a bucket: `entries` entries from position `tile` on; full: TILE of them. counted: the tile is the whole
+// bucket, which begins at position `from`, and gives its columns, from first_col on; else base[] says where they are.
+WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint entries, ofs_t from, long first_col,
+                             __global const key_t *key, __global const moving_t *row, __global const bits_t *val,
+                             __global key_t *col_out, __global ofs_t *col_ptr, __global uint *row_out,
+                             __global bits_t *val_out, long n, uint shift, uint mask, uint pack, uint ncols,
+                             __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem)
+{
+    __local uint *stage = shared;
+    uint lid = (uint)get_local_id(0);
+    uint steps = full ? WEFT_IPT : (entries + WEFT_WG - 1u) / WEFT_WG, starts[PACKS], after[PACKS];
+    uint lane_first = lane_group() * LANES * steps + lane_id();
+    uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, steps) : 0u;
+    ofs_t at = tile + (ofs_t)lane_first;
+    uint c[WEFT_IPT], slots[SLOT_WORDS];
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        c[k] = full || k < mine ? key_word(key, row, at + (ofs_t)(k * LANES)) : 0u;
+    tile_rank(c, full, mine, steps, shift, mask, slots, starts, after, shared, sums, mem);
+    if (counted) {
+        WEFT_UNROLL
+        for (uint j = 0; j < PACKS; j++) {
+            uint p = 2u * (j * WEFT_WG + lid);
+            base[p] = from;
+            base[p + 1u] = from;
+#ifndef WEFT_COL_OUT
+            if (p < ncols && first_col + (long)p < n)
+                col_ptr[first_col + (long)p] = from + (ofs_t)(starts[j] & 0xffffu);
+            if (p + 1u < ncols && first_col + (long)p + 1 < n)
+                col_ptr[first_col + (long)p + 1] = from + (ofs_t)(starts[j] >> 16);
+#endif
+        }
+    } else
+        base_shift(base, starts, true);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine)
+            stage[slot(slots, k)] = c[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ofs_t to[WEFT_IPT];
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint s = k * WEFT_WG + lid;
+        if (full || s < entries) {
+            to[k] = base[(stage[s] >> shift) & mask] + (ofs_t)s;
+#ifdef WEFT_COL_OUT
+            col_out[to[k]] = (key_t)stage[s];
+#endif
+#ifdef WEFT_PACKED
+            row_out[to[k]] = stage[s] >> pack;
+#endif
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#ifndef WEFT_PACKED
+    slots_forget(slots);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine)
+            stage[slot(slots, k)] = (uint)row[at + (ofs_t)(k * LANES)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint s = k * WEFT_WG + lid;
+        if (full || s < entries)
+            row_out[to[k]] = stage[s];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#if WEFT_VAL_BITS
+    __local bits_t *stage_val = (__local bits_t *)shared;
+    slots_forget(slots);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine) {
+#ifdef WEFT_PAIRS
+            stage_val[slot(slots, k)] = ((__global const uint *)row)[2 * (size_t)(at + (ofs_t)(k * LANES)) + 1];
+#else
+            stage_val[slot(slots, k)] = val[at + (ofs_t)(k * LANES)];
+#endif
+        }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint s = k * WEFT_WG + lid;
+        if (full || s < entries)
+            val_out[to[k]] = stage_val[s];
+    }
+#endif
+    if (!counted)
+        base_shift(base, after, false);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
 // Chunk i of a bucket goes to its final place, by the digit (key >> shift) & (ncols-1) of the columns inside the
 // bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
 // Writes col_ptr (col_ptr[b*ncols + c], n+1 in all) unless WEFT_COL_OUT is set; then the keys, in order, instead.
@@ -387,7 +509,6 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
     __local uint mem[LANE_MEM];
-    __local uint *stage = shared;
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint chunks = chunk_first[nbuckets];
     for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
@@ -395,7 +516,6 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
         bool alone = chunk_first[b + 1] - chunk_first[b] == 1u;
         bool counted = alone && last - first <= TILE; // the tile's own histogram is the count
-        uint starts[PACKS], after[PACKS];
 
         if (!counted) {
             // Column sums of the bucket: counted now, or found in total; then where each column begins.
@@ -446,88 +566,15 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
             col_ptr[n] = bucket_ofs[nbuckets];
 #endif
         for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
-            uint entries = (uint)min(last - tile, (ofs_t)TILE), steps = (entries + WEFT_WG - 1u) / WEFT_WG;
-            uint lane_first = lane_group() * LANES * steps + lane_id();
-            uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, steps) : 0u;
-            ofs_t at = tile + (ofs_t)lane_first;
-            uint c[WEFT_IPT], slots[SLOT_WORDS];
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++)
-                c[k] = k < mine ? key_word(key, row, at + (ofs_t)(k * LANES)) : 0u;
-            tile_rank(c, mine, steps, shift, mask, slots, starts, after, shared, sums, mem);
-            if (counted) {
-                WEFT_UNROLL
-                for (uint j = 0; j < PACKS; j++) {
-                    uint p = 2u * (j * WEFT_WG + lid);
-                    base[p] = from;
-                    base[p + 1u] = from;
-#ifndef WEFT_COL_OUT
-                    if (p < ncols && (long)b * ncols + p < n)
-                        col_ptr[(long)b * ncols + p] = from + (ofs_t)(starts[j] & 0xffffu);
-                    if (p + 1u < ncols && (long)b * ncols + p + 1 < n)
-                        col_ptr[(long)b * ncols + p + 1] = from + (ofs_t)(starts[j] >> 16);
+            uint entries = (uint)min(last - tile, (ofs_t)TILE);
+#ifdef WEFT_LANES_FAST
+            if (entries == TILE)
+                bucket_tile(true, counted, tile, entries, from, (long)b * ncols, key, row, val, col_out, col_ptr,
+                            row_out, val_out, n, shift, mask, pack, ncols, shared, base, sums, mem);
+            else
 #endif
-                }
-            } else
-                base_shift(base, starts, true);
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++)
-                if (k < mine)
-                    stage[slot(slots, k)] = c[k];
-            barrier(CLK_LOCAL_MEM_FENCE);
-            ofs_t to[WEFT_IPT];
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++) {
-                uint s = k * WEFT_WG + lid;
-                if (s < entries) {
-                    to[k] = base[(stage[s] >> shift) & mask] + (ofs_t)s;
-#ifdef WEFT_COL_OUT
-                    col_out[to[k]] = (key_t)stage[s];
-#endif
-#ifdef WEFT_PACKED
-                    row_out[to[k]] = stage[s] >> pack;
-#endif
-                }
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-#ifndef WEFT_PACKED
-            slots_forget(slots);
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++)
-                if (k < mine)
-                    stage[slot(slots, k)] = (uint)row[at + (ofs_t)(k * LANES)];
-            barrier(CLK_LOCAL_MEM_FENCE);
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++) {
-                uint s = k * WEFT_WG + lid;
-                if (s < entries)
-                    row_out[to[k]] = stage[s];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-#if WEFT_VAL_BITS
-            __local bits_t *stage_val = (__local bits_t *)shared;
-            slots_forget(slots);
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++)
-                if (k < mine) {
-#ifdef WEFT_PAIRS
-                    stage_val[slot(slots, k)] = ((__global const uint *)row)[2 * (size_t)(at + (ofs_t)(k * LANES)) + 1];
-#else
-                    stage_val[slot(slots, k)] = val[at + (ofs_t)(k * LANES)];
-#endif
-                }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++) {
-                uint s = k * WEFT_WG + lid;
-                if (s < entries)
-                    val_out[to[k]] = stage_val[s];
-            }
-#endif
-            if (!counted)
-                base_shift(base, after, false);
-            barrier(CLK_LOCAL_MEM_FENCE);
+                bucket_tile(false, counted, tile, entries, from, (long)b * ncols, key, row, val, col_out, col_ptr,
+                            row_out, val_out, n, shift, mask, pack, ncols, shared, base, sums, mem);
         }
     }
 }

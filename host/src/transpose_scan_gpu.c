@@ -27,7 +27,7 @@ static const struct weft__kernel_spec bucket_count_spec = {
 static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose_scan_count.cl",
                                                               "table large_first large nlarge total ncols"};
 static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose_scan_count.cl",
-                                                      "sorted col_ptr n nnz"};
+                                                      "sorted bucket_ofs col_ptr n nnz shift nbuckets"};
 static const struct weft__kernel_spec partition_spec = {
     "scan_partition", "transpose_scan_scatter.cl",
     "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask pack "
@@ -143,7 +143,7 @@ static void layout_make(struct layout *l, const struct weft_context *ctx, const 
     l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << (l->mid_bits + l->low_bits));
     l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
     l->packed = l->passes == 2 && (uint32_t)bits_for(shape->m) + l->mid_bits <= 32;
-    l->key_bits = l->passes == 3 || l->packed ? 32 : 16;
+    l->key_bits = l->packed || l->mid_bits + l->low_bits > 16 ? 32 : 16;
     l->first_bins = bins_room(weft__max(l->nbuckets, l->low_bins), p->wg);
     l->bucket_bins = bins_room(l->ncols, p->wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
@@ -236,13 +236,13 @@ static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum
     weft__define_types(d, type, s->shape.ofs);
     weft__define(d, "WEFT_WG", "%d", wg);
     weft__define(d, "WEFT_SPAN", "%zu", s->l.span);
-    weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
 }
 
 static void define_count(struct weft__defines *d, const struct scan_gpu *s, int rows_given)
 {
     define_sizes(d, s, WEFT_PATTERN, COUNT_WG);
     weft__define(d, "WEFT_BINS", "%u", s->l.count_bins);
+    weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
     if (rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
 }
@@ -255,6 +255,12 @@ static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, en
     uint32_t bins = what == BUCKET ? s->l.bucket_bins : s->l.first_bins;
     weft__define(d, "WEFT_BINS", "%u", bins);
     weft__define(d, "WEFT_BIN_BITS", "%d", bits_for((int64_t)bins + 1));
+    int digits = what == BUCKET                      ? (int)s->l.mid_bits
+                 : what == FIRST && s->l.passes == 3 ? (int)s->l.low_bits
+                                                     : bits_for(s->l.nbuckets);
+    weft__define(d, "WEFT_DIGIT_BITS", "%d", digits);
+    // The first of three passes keeps whole columns.
+    weft__define(d, "WEFT_KEY_BITS", "%d", what == FIRST && s->l.passes == 3 ? 32 : s->l.key_bits);
     weft__define(d, what == BUCKET ? "WEFT_BUCKET" : "WEFT_PARTITION", "1");
     // Between the passes entries travel in one form; the first of three passes uses the output arrays for it.
     int moving = what == BUCKET || (s->l.passes == 2 ? what == FIRST : what == SECOND);
@@ -433,12 +439,15 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
                       low, all, l->low_bins);
         count_run(s, stream, s->count_given, NULL, s->col, s->bucket_ofs, high, all, l->nbuckets);
         partition_run(s, stream, s->second, NULL, at->col, s->col, at->val, s->bucket_ofs, s->key, s->row, s->val, high,
-                      all, all, l->nbuckets);
+                      all, (UINT32_C(1) << high) - 1, l->nbuckets);
         buckets_run(s, stream, at);
         union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
         cl_long n = s->shape.n;
-        WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec, weft__groups(weft__ceil_div((size_t)n + 1, COUNT_WG), COUNT_WG),
-                     COUNT_WG, WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(n), OFS_ARG(s, nnz));
+        cl_uint nbuckets = l->nbuckets;
+        WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec,
+                     weft__groups(weft__ceil_div((size_t)n + 1, 8 * COUNT_WG), COUNT_WG), COUNT_WG, WEFT__ARG(s->col),
+                     WEFT__ARG(s->bucket_ofs), WEFT__ARG(at->row_ptr), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(high),
+                     WEFT__ARG(nbuckets));
     }
     return stream->status;
 }
@@ -475,7 +484,9 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.l.passes = passes;
                         s.l.pairs = passes > 1 && types[t] == WEFT_F32;
                         s.l.packed = passes == 2 && ofs == WEFT_OFS32;
-                        s.l.key_bits = passes == 3 || s.l.packed ? 32 : 16;
+                        s.l.key_bits = s.l.packed || (passes == 3 && ofs == WEFT_OFS64) ? 32 : 16;
+                        s.l.nbuckets = 1000;
+                        s.l.mid_bits = s.l.low_bits = 8;
                         s.l.span = types[t] == WEFT_F64 ? 256 : 512;
                         define_scatter(&v.defines, &s, (enum scatter)what);
                         fn(arg, &v);
