@@ -249,7 +249,8 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
            algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", why);
     struct weft_device_csr e = y.d, f = x.d;
     e.nnz = f.nnz = 0;
-    ok = !weft_transpose_run(empty, queue, &f, &e, 1, &second, &none) && clWaitForEvents(1, &none) == CL_SUCCESS;
+    ok = empty && second && !weft_transpose_run(empty, queue, &f, &e, 1, &second, &none) &&
+         clWaitForEvents(1, &none) == CL_SUCCESS;
     struct weft_csr zeros;
     if (weft_csr_alloc(&zeros, 400, 400, 0, WEFT_F32, WEFT_OFS32))
         tap_bail("out of host memory");
@@ -408,7 +409,8 @@ static void test_errors(struct test_device *dev)
         refused(dev, "too many groups", good, 0, 0, p, WEFT_EINVAL);
     }
     struct weft_transpose *op = NULL;
-    weft_status status = weft_transpose_create(&op, dev->ctx, 100, INT32_MAX, INT64_C(1) << 60, WEFT_F64, WEFT_OFS64, NULL);
+    weft_status status =
+        weft_transpose_create(&op, dev->ctx, 100, INT32_MAX, INT64_C(1) << 60, WEFT_F64, WEFT_OFS64, NULL);
     tap_ok(status == WEFT_ERANGE && !op, "%s: refuses scratch beyond the device: %s", dev->name, test_error(dev));
 
     struct weft_csr a;

@@ -17,6 +17,8 @@ struct weft__program {
 void weft__define(struct weft__defines *d, const char *name, const char *format, ...)
 {
     va_list args;
+    if (d->used >= sizeof d->text) // too long already; weft__kernel_create refuses it
+        return;
     int length = snprintf(d->text + d->used, sizeof d->text - d->used, "#define %s ", name);
     d->used += length > 0 ? (size_t)length : 0;
     if (d->used < sizeof d->text) {

@@ -48,7 +48,7 @@ struct scan_cpu {
     cl_mem mode, table, sums, mid_col, mid_row, mid_val;
 };
 
-static void layout_make(struct layout *l, const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
                         const struct weft_transpose_params *p)
 {
     size_t n = (size_t)shape->n, nnz = (size_t)shape->nnz;
@@ -78,7 +78,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     if (status)
         return status;
     struct layout l;
-    layout_make(&l, ctx, shape, p);
+    layout_make(&l, shape, p);
     size_t ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
     info->passes = l.mode == DIRECT ? 1 : 2;
     info->workspace_bytes = weft__add(weft__mul(weft__add(l.table, l.sums), ofs), weft__mul(l.mid, 8 + val) + 4);
@@ -112,7 +112,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
     s->shape = *shape;
     s->units = ctx->device.compute_units;
-    layout_make(&s->l, ctx, shape, &info->params);
+    layout_make(&s->l, shape, &info->params);
     struct weft__defines d = {0};
     weft__transpose_cpu_defines(&d, shape);
     weft_status status = WEFT_OK;

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every OpenCL call and every allocation of a whole life of the library (devices, context, compilation, disk cache,
+// transposition, plan, conversion) fails once: the answer is the status that the fault deserves, with a message, or the
+// right result where the call can be done without; nothing is left alive. The linker turns the library's calls of
+// malloc and its kin into the __wrap_ functions here.
+#include "support/check_transpose.h"
+#include "support/fault.h"
+#include "transpose.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <weft/convert.h>
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *old, size_t bytes);
+char *__real_strdup(const char *text);
+void __real_free(void *old);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *old, size_t bytes);
+char *__wrap_strdup(const char *text);
+void __wrap_free(void *old);
+
+static atomic_int until_failure = -1; // calls that still succeed; negative: all do
+static atomic_int live;
+
+static int fails(void)
+{
+    return atomic_load(&until_failure) >= 0 && atomic_fetch_sub(&until_failure, 1) == 0;
+}
+
+static void *counted(void *fresh)
+{
+    atomic_fetch_add(&live, fresh != NULL);
+    return fresh;
+}
+
+void *__wrap_malloc(size_t bytes)
+{
+    return fails() ? NULL : counted(__real_malloc(bytes));
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    return fails() ? NULL : counted(__real_calloc(count, bytes));
+}
+
+void *__wrap_realloc(void *old, size_t bytes)
+{
+    if (fails())
+        return NULL;
+    void *fresh = __real_realloc(old, bytes);
+    return old ? fresh : counted(fresh);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : counted(__real_strdup(text));
+}
+
+void __wrap_free(void *old)
+{
+    atomic_fetch_sub(&live, old != NULL);
+    __real_free(old);
+}
+
+// What the scenario works on: made before anything fails.
+static struct rng rng;
+static int device_index;
+static enum weft_schedule schedule;
+static enum weft_transpose_algo algo;
+static char cache_dir[64] = "/tmp/weft-fault-XXXXXX";
+static struct weft_csr input, output; // output: the transpose of input
+static struct weft_coo coordinates;   // of input, row by row
+
+// The caller's queue is out of order, so that barriers between kernels are needed, and not part of the faults.
+static cl_command_queue queue_make(struct weft_context *ctx)
+{
+    cl_int error;
+    cl_device_id device = weft_context_device(ctx)->id;
+    cl_command_queue queue =
+        clCreateCommandQueue(weft_context_cl(ctx), device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &error);
+    return queue ? queue : clCreateCommandQueue(weft_context_cl(ctx), device, 0, &error);
+}
+
+// One life. *right: whether what it computed is right, as far as it came.
+static weft_status life(struct weft_error *err, int *right)
+{
+    struct weft_context *ctx = NULL;
+    struct weft_device_csr a = {0}, at = {0};
+    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *plan = NULL;
+    struct weft_csr got = {0}, csr = {0}, none = {0}, empty = {.m = 3, .n = 4, .type = WEFT_F32};
+    int32_t zeros[5] = {0};
+    cl_command_queue queue = NULL;
+    cl_event done = NULL;
+    struct weft_transpose_params params = {.algo = algo};
+    *err = (struct weft_error){0};
+    *right = 1;
+    weft_status status = weft_context_create(
+        &ctx, weft_context_params(.device_index = device_index, .schedule = schedule, .cache_dir = cache_dir), err);
+    if (status) {
+        *right = ctx == NULL;
+        return status;
+    }
+    queue = queue_make(ctx);
+    status = weft_device_csr_create(&a, ctx, input.m, input.n, input.nnz, input.type, input.ofs);
+    if (!status)
+        status = weft_device_csr_create(&at, ctx, input.n, input.m, input.nnz, input.type, input.ofs);
+    if (!status)
+        status = weft_device_csr_write_sync(ctx, queue, &a, &input);
+    if (!status)
+        status = weft_transpose_create(&op, ctx, input.m, input.n, input.nnz, input.type, input.ofs, &params);
+    if (!status)
+        status = weft_transpose_run(op, queue, &a, &at, 0, NULL, &done);
+    if (!status) { // not in the table: the test waits, not the library
+        clWaitForEvents(1, &done);
+        weft__cl.clReleaseEvent(done);
+        done = NULL;
+    }
+    if (!status)
+        status = weft_csr_alloc(&got, input.n, input.m, input.nnz, input.type, input.ofs)
+                     ? weft__fail(ctx, WEFT_ENOMEM, "the test itself is out of memory")
+                     : WEFT_OK;
+    if (!status)
+        status = weft_device_csr_read_sync(ctx, queue, &got, &at);
+    if (!status)
+        *right = weft_csr_equal(&got, &output);
+    if (!status)
+        status = weft_transpose_plan_create(&plan, ctx, queue, &a, &params);
+    if (!status)
+        status = weft_transpose_plan_run(plan, queue, input.type, a.val, at.val, 0, NULL, &done);
+    if (!status) {
+        clWaitForEvents(1, &done);
+        weft__cl.clReleaseEvent(done);
+        memset(got.val, 0xff, (size_t)got.nnz * 4);
+        status = weft__copy_out(ctx, queue, got.val, at.val, (size_t)got.nnz * 4);
+        *right = *right && (status || weft_csr_equal(&got, &output));
+    }
+    if (!status)
+        status = weft_coo_to_csr_sync(&csr, ctx, &coordinates, input.ofs, &params);
+    *right = *right && (status || weft_csr_equal(&csr, &input));
+    empty.row_ptr = zeros;
+    if (!status)
+        status = weft_transpose_sync(&none, ctx, &empty, &params);
+    *right = *right && (status || (none.m == 4 && none.row_ptr && !memcmp(none.row_ptr, zeros, sizeof zeros)));
+    if (status) {
+        weft_context_error(ctx, err);
+        *right = *right && err->status == status;
+    }
+    clFinish(queue);
+    weft_csr_free(&got);
+    weft_csr_free(&csr);
+    weft_csr_free(&none);
+    weft_transpose_destroy(&op);
+    weft_transpose_plan_destroy(&plan);
+    weft_device_csr_release(&a);
+    weft_device_csr_release(&at);
+    clReleaseCommandQueue(queue);
+    weft_context_destroy(&ctx);
+    return status;
+}
+
+// Statuses that a fault may end in; WEFT_OK where the library can do without the call.
+static int allowed(enum fault_call call, weft_status status)
+{
+    switch (call) {
+    case FAULT_clBuildProgram: // the first is that of a cached binary, which is then compiled
+        return status == WEFT_OK || status == WEFT_EBUILD;
+    case FAULT_clCreateProgramWithBinary:
+    case FAULT_clGetPlatformInfo:
+    case FAULT_clGetProgramInfo:
+    case FAULT_clGetProgramBuildInfo:
+        return status == WEFT_OK;
+    case FAULT_clCreateBuffer:
+    case FAULT_clEnqueueWriteBuffer:
+    case FAULT_clCreateProgramWithSource:
+    case FAULT_clEnqueueBarrierWithWaitList:
+    case FAULT_clEnqueueMarkerWithWaitList:
+    case FAULT_clEnqueueNDRangeKernel:
+    case FAULT_clFlush:
+        return status == WEFT_EDEVMEM;
+    case FAULT_clCreateCommandQueue:
+    case FAULT_clCreateKernel:
+    case FAULT_clEnqueueReadBuffer:
+        return status == WEFT_ENOMEM;
+    case FAULT_clGetPlatformIDs:
+        return status == WEFT_ENODEV;
+    case FAULT_clGetDeviceIDs: // a platform that fails is listed, and does not hide the others
+        return status == WEFT_OK || status == WEFT_ENODEV;
+    case FAULT_clGetDeviceInfo: // what is not known is taken for not there, or for zero
+        return status == WEFT_OK || status == WEFT_ENODEV || status == WEFT_ERANGE || status == WEFT_EINVAL;
+    default:
+        return status == WEFT_EDEVICE;
+    }
+}
+
+static void cache_clear(void)
+{
+    DIR *dir = opendir(cache_dir);
+    char path[400];
+    for (struct dirent *entry; dir && (entry = readdir(dir));)
+        if (entry->d_name[0] != '.') {
+            snprintf(path, sizeof path, "%s/%s", cache_dir, entry->d_name);
+            unlink(path);
+        }
+    if (dir)
+        closedir(dir);
+}
+
+// What is alive: the test's own device has a context of its own.
+struct alive {
+    int allocations, objects;
+};
+
+static struct alive alive_now(void)
+{
+    return (struct alive){atomic_load(&live), fault_live()};
+}
+
+static int good(const char *what, int n, weft_status status, const struct weft_error *err, int right, int is_allowed,
+                struct alive before)
+{
+    int left = atomic_load(&live) - before.allocations, objects = fault_live() - before.objects;
+    int clean = !objects && !left;
+    int told = !status || err->text[0];
+    if (!clean || !told || !right || !is_allowed)
+        tap_note("%s number %d: status %d (%s), %s, %d OpenCL objects and %d allocations left", what, n, (int)status,
+                 err->text, right ? "right" : "wrong", objects, left);
+    return clean && told && right && is_allowed;
+}
+
+// `cold`: with an empty cache each time, so that programs are compiled and stored.
+static void test_call(enum fault_call call, int cold, const char *where)
+{
+    struct weft_error err;
+    struct alive before = alive_now();
+    int n = 1, ok = 1, hit = 1, right;
+    for (; ok && hit && n < 100000; n++) {
+        if (cold)
+            cache_clear();
+        fault_set(call, n);
+        weft_status status = life(&err, &right);
+        hit = fault_hit();
+        ok = good(fault_name(call), n, status, &err, right, hit ? allowed(call, status) : !status, before);
+    }
+    fault_set(call, 0);
+    tap_ok(ok && n > 2, "%s: %s failed %d times%s", where, fault_name(call), n - 2, cold ? ", empty cache" : "");
+}
+
+static void test_memory(const char *where)
+{
+    struct weft_error err;
+    struct alive before = alive_now();
+    int n = 0, ok = 1, hit = 1, right;
+    for (; ok && hit && n < 100000; n++) {
+        atomic_store(&until_failure, n);
+        weft_status status = life(&err, &right);
+        hit = atomic_load(&until_failure) < 0;
+        atomic_store(&until_failure, -1);
+        // The cache can do without memory, and a device without extensions is one that cannot be used.
+        ok = good("allocation", n, status, &err, right,
+                  !status || (hit && (status == WEFT_ENOMEM || status == WEFT_ENODEV)), before);
+    }
+    tap_ok(ok && n > 10, "%s: %d allocations failed", where, n - 1);
+}
+
+static void test_device(struct test_device *dev)
+{
+    char where[300];
+    struct weft_error err;
+    int right;
+    device_index = weft_context_device(dev->ctx)->index;
+    schedule = weft_context_schedule(dev->ctx);
+    for (algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+        snprintf(where, sizeof where, "%s, %s", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+        fault_set(FAULT_clFlush, 0);
+        struct alive before = alive_now();
+        life(&err, &right); // fills the cache
+        fault_set(FAULT_clFlush, 0);
+        weft_status status = life(&err, &right);
+        if (!tap_ok(good("no fault", 0, status, &err, right, !status, before), "%s: without faults", where))
+            continue;
+        int calls[FAULT_COUNT];
+        for (int call = 0; call < FAULT_COUNT; call++)
+            calls[call] = fault_calls((enum fault_call)call);
+        for (int call = 0; call < FAULT_COUNT; call++)
+            if (calls[call])
+                test_call((enum fault_call)call, 0, where);
+        static const enum fault_call compiling[] = {FAULT_clBuildProgram, FAULT_clCreateProgramWithSource,
+                                                    FAULT_clGetProgramInfo};
+        for (size_t i = 0; i < sizeof compiling / sizeof *compiling; i++)
+            test_call(compiling[i], 1, where);
+        test_memory(where);
+    }
+}
+
+int main(void)
+{
+    struct weft_error err;
+    rng = rng_start();
+    if (!mkdtemp(cache_dir))
+        tap_bail("%s: %s", cache_dir, strerror(errno));
+    test_matrix_make(&input, &rng, TEST_SKEWED, 50, 60, 300, WEFT_F32, WEFT_OFS32);
+    if (weft_coo_alloc(&coordinates, 50, 60, 300, WEFT_F32))
+        tap_bail("out of host memory");
+    for (int64_t i = 0; i < input.m; i++)
+        for (int64_t p = weft_csr_ofs(&input, i); p < weft_csr_ofs(&input, i + 1); p++)
+            coordinates.row[p] = (int32_t)i;
+    memcpy(coordinates.col, input.col, 1200);
+    memcpy(coordinates.val, input.val, 1200);
+    struct weft_coo turned = {60, 50, 300, WEFT_F32, coordinates.col, coordinates.row, coordinates.val};
+    if (weft_csr_from_coo(&output, &turned, WEFT_OFS32, &err)) // stable: the transpose
+        tap_bail("%s", err.text);
+    fault_install();
+    test_device_each(test_device);
+    fault_remove();
+    weft_csr_free(&input);
+    weft_csr_free(&output);
+    weft_coo_free(&coordinates);
+    cache_clear();
+    rmdir(cache_dir);
+    return tap_done();
+}

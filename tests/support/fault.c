@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fault.h"
+
+static struct weft__cl_table real;
+static const cl_int default_errors[] = {
+#define FAULT_ERROR(name, error) error,
+    FAULT_CALLS(FAULT_ERROR)
+#undef FAULT_ERROR
+};
+static enum fault_call armed;
+static cl_int armed_error;
+static int armed_n, counts[FAULT_COUNT], hit, live;
+
+const char *fault_name(enum fault_call call)
+{
+    static const char *const names[] = {
+#define FAULT_NAME(name, error) #name,
+        FAULT_CALLS(FAULT_NAME)
+#undef FAULT_NAME
+    };
+    return names[call];
+}
+
+// The error to give back, or CL_SUCCESS: make the real call.
+static cl_int fails(enum fault_call call)
+{
+    counts[call]++;
+    if (call != armed || counts[call] != armed_n)
+        return CL_SUCCESS;
+    hit = 1;
+    return armed_error;
+}
+
+static void *made(void *object)
+{
+    live += object != NULL;
+    return object;
+}
+
+static cl_int event_made(cl_int error, cl_event *event)
+{
+    live += error == CL_SUCCESS && event;
+    return error;
+}
+
+// A call that gives an error code.
+#define CODE(name, params, args)                                                                                       \
+    static cl_int CL_API_CALL fault_##name params                                                                      \
+    {                                                                                                                  \
+        cl_int error = fails(FAULT_##name);                                                                            \
+        return error ? error : real.name args;                                                                         \
+    }
+// One that also gives an event.
+#define CODE_EVENT(name, params, args)                                                                                 \
+    static cl_int CL_API_CALL fault_##name params                                                                      \
+    {                                                                                                                  \
+        cl_int error = fails(FAULT_##name);                                                                            \
+        return error ? error : event_made(real.name args, event);                                                      \
+    }
+// One that gives an object, and its error through a pointer.
+#define OBJECT(type, name, params, args)                                                                               \
+    static type CL_API_CALL fault_##name params                                                                        \
+    {                                                                                                                  \
+        *out = fails(FAULT_##name);                                                                                    \
+        return *out ? NULL : made(real.name args);                                                                     \
+    }
+// A call that ends an object's life; it never fails.
+#define RELEASE(name, type)                                                                                            \
+    static cl_int CL_API_CALL fault_##name(type object)                                                                \
+    {                                                                                                                  \
+        live--;                                                                                                        \
+        return real.name(object);                                                                                      \
+    }
+
+CODE(clBuildProgram,
+     (cl_program p, cl_uint n, const cl_device_id *d, const char *o, void(CL_CALLBACK *f)(cl_program, void *), void *u),
+     (p, n, d, o, f, u))
+OBJECT(cl_mem, clCreateBuffer, (cl_context c, cl_mem_flags f, size_t s, void *h, cl_int *out), (c, f, s, h, out))
+OBJECT(cl_command_queue, clCreateCommandQueue,
+       (cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *out), (c, d, p, out))
+OBJECT(cl_context, clCreateContext,
+       (const cl_context_properties *p, cl_uint n, const cl_device_id *d,
+        void(CL_CALLBACK *f)(const char *, const void *, size_t, void *), void *u, cl_int *out),
+       (p, n, d, f, u, out))
+OBJECT(cl_kernel, clCreateKernel, (cl_program p, const char *name, cl_int *out), (p, name, out))
+OBJECT(cl_program, clCreateProgramWithBinary,
+       (cl_context c, cl_uint n, const cl_device_id *d, const size_t *l, const unsigned char **b, cl_int *s,
+        cl_int *out),
+       (c, n, d, l, b, s, out))
+OBJECT(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *out),
+       (c, n, s, l, out))
+CODE_EVENT(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event),
+           (q, n, w, event))
+CODE_EVENT(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event),
+           (q, n, w, event))
+CODE_EVENT(clEnqueueNDRangeKernel,
+           (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l, cl_uint n,
+            const cl_event *w, cl_event *event),
+           (q, k, d, o, g, l, n, w, event))
+CODE_EVENT(clEnqueueReadBuffer,
+           (cl_command_queue q, cl_mem b, cl_bool k, size_t o, size_t s, void *h, cl_uint n, const cl_event *w,
+            cl_event *event),
+           (q, b, k, o, s, h, n, w, event))
+CODE_EVENT(clEnqueueWriteBuffer,
+           (cl_command_queue q, cl_mem b, cl_bool k, size_t o, size_t s, const void *h, cl_uint n, const cl_event *w,
+            cl_event *event),
+           (q, b, k, o, s, h, n, w, event))
+CODE(clFlush, (cl_command_queue q), (q))
+CODE(clGetCommandQueueInfo, (cl_command_queue q, cl_command_queue_info i, size_t s, void *v, size_t *r),
+     (q, i, s, v, r))
+CODE(clGetDeviceIDs, (cl_platform_id p, cl_device_type t, cl_uint n, cl_device_id *d, cl_uint *c), (p, t, n, d, c))
+CODE(clGetDeviceInfo, (cl_device_id d, cl_device_info i, size_t s, void *v, size_t *r), (d, i, s, v, r))
+CODE(clGetEventInfo, (cl_event e, cl_event_info i, size_t s, void *v, size_t *r), (e, i, s, v, r))
+CODE(clGetMemObjectInfo, (cl_mem m, cl_mem_info i, size_t s, void *v, size_t *r), (m, i, s, v, r))
+CODE(clGetPlatformIDs, (cl_uint n, cl_platform_id *p, cl_uint *c), (n, p, c))
+CODE(clGetPlatformInfo, (cl_platform_id p, cl_platform_info i, size_t s, void *v, size_t *r), (p, i, s, v, r))
+CODE(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info i, size_t s, void *v, size_t *r),
+     (p, d, i, s, v, r))
+CODE(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r), (p, i, s, v, r))
+CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
+RELEASE(clReleaseCommandQueue, cl_command_queue)
+RELEASE(clReleaseContext, cl_context)
+RELEASE(clReleaseEvent, cl_event)
+RELEASE(clReleaseKernel, cl_kernel)
+RELEASE(clReleaseMemObject, cl_mem)
+RELEASE(clReleaseProgram, cl_program)
+
+static cl_int CL_API_CALL fault_clRetainContext(cl_context context)
+{
+    cl_int error = fails(FAULT_clRetainContext);
+    if (!error)
+        error = real.clRetainContext(context);
+    live += error == CL_SUCCESS;
+    return error;
+}
+
+static cl_int CL_API_CALL fault_clRetainEvent(cl_event event)
+{
+    live++;
+    return real.clRetainEvent(event);
+}
+
+void fault_install(void)
+{
+    real = weft__cl;
+    live = 0;
+#define FAULT_INSTALL(name, error) weft__cl.name = fault_##name;
+    FAULT_CALLS(FAULT_INSTALL)
+#undef FAULT_INSTALL
+    weft__cl.clRetainEvent = fault_clRetainEvent;
+    weft__cl.clReleaseCommandQueue = fault_clReleaseCommandQueue;
+    weft__cl.clReleaseContext = fault_clReleaseContext;
+    weft__cl.clReleaseEvent = fault_clReleaseEvent;
+    weft__cl.clReleaseKernel = fault_clReleaseKernel;
+    weft__cl.clReleaseMemObject = fault_clReleaseMemObject;
+    weft__cl.clReleaseProgram = fault_clReleaseProgram;
+    fault_set(FAULT_clFlush, 0);
+}
+
+void fault_remove(void)
+{
+    weft__cl = real;
+}
+
+void fault_set(enum fault_call call, int n)
+{
+    fault_set_error(call, n, default_errors[call]);
+}
+
+void fault_set_error(enum fault_call call, int n, cl_int error)
+{
+    armed = call;
+    armed_n = n;
+    armed_error = error;
+    hit = 0;
+    for (int i = 0; i < FAULT_COUNT; i++)
+        counts[i] = 0;
+}
+
+int fault_calls(enum fault_call call)
+{
+    return counts[call];
+}
+
+int fault_hit(void)
+{
+    return hit;
+}
+
+int fault_live(void)
+{
+    return live;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults at the table of OpenCL calls: make the n-th call of a kind fail, and count what stays alive.
+#ifndef TESTS_FAULT_H
+#define TESTS_FAULT_H
+
+#include "tap.h"
+
+#include <cl_table.h>
+
+// Calls that can be made to fail: X(name, error that the driver would give).
+#define FAULT_CALLS(X)                                                                                                 \
+    X(clBuildProgram, CL_BUILD_PROGRAM_FAILURE)                                                                        \
+    X(clCreateBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE)                                                                \
+    X(clCreateCommandQueue, CL_OUT_OF_HOST_MEMORY)                                                                     \
+    X(clCreateContext, CL_DEVICE_NOT_AVAILABLE)                                                                        \
+    X(clCreateKernel, CL_OUT_OF_HOST_MEMORY)                                                                           \
+    X(clCreateProgramWithBinary, CL_INVALID_BINARY)                                                                    \
+    X(clCreateProgramWithSource, CL_OUT_OF_RESOURCES)                                                                  \
+    X(clEnqueueBarrierWithWaitList, CL_OUT_OF_RESOURCES)                                                               \
+    X(clEnqueueMarkerWithWaitList, CL_OUT_OF_RESOURCES)                                                                \
+    X(clEnqueueNDRangeKernel, CL_OUT_OF_RESOURCES)                                                                     \
+    X(clEnqueueReadBuffer, CL_OUT_OF_HOST_MEMORY)                                                                      \
+    X(clEnqueueWriteBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE)                                                          \
+    X(clFlush, CL_OUT_OF_RESOURCES)                                                                                    \
+    X(clGetCommandQueueInfo, CL_INVALID_COMMAND_QUEUE)                                                                 \
+    X(clGetDeviceIDs, CL_INVALID_PLATFORM)                                                                             \
+    X(clGetDeviceInfo, CL_INVALID_DEVICE)                                                                              \
+    X(clGetEventInfo, CL_INVALID_EVENT)                                                                                \
+    X(clGetMemObjectInfo, CL_INVALID_MEM_OBJECT)                                                                       \
+    X(clGetPlatformIDs, -1001)                                                                                         \
+    X(clGetPlatformInfo, CL_INVALID_PLATFORM)                                                                          \
+    X(clGetProgramBuildInfo, CL_INVALID_PROGRAM)                                                                       \
+    X(clGetProgramInfo, CL_OUT_OF_HOST_MEMORY)                                                                         \
+    X(clRetainContext, CL_INVALID_CONTEXT)                                                                             \
+    X(clSetKernelArg, CL_INVALID_ARG_SIZE)
+
+enum fault_call {
+#define FAULT_ENUM(name, error) FAULT_##name,
+    FAULT_CALLS(FAULT_ENUM)
+#undef FAULT_ENUM
+        FAULT_COUNT
+};
+const char *fault_name(enum fault_call call);
+
+// Put the faults between the library and OpenCL; nothing fails yet. Calls of one thread only.
+void fault_install(void);
+void fault_remove(void);
+// Make the n-th call from now (n = 1, 2, ...) fail with its error of the list; n = 0: none. Counts start anew.
+void fault_set(enum fault_call call, int n);
+// The same with another error.
+void fault_set_error(enum fault_call call, int n, cl_int error);
+// Calls since fault_set, and whether one was made to fail.
+int fault_calls(enum fault_call call);
+int fault_hit(void);
+// Contexts, queues, buffers, programs, kernels and events that were made or retained through the table and not
+// released.
+int fault_live(void);
+
+#endif
