@@ -10,12 +10,13 @@
 #include <weft/histogram.h>
 
 static const struct weft__kernel_spec rows_spec = {"histogram_rows", "histogram_gpu.cl",
-                                                   "idx rows start n slice slices ranges range bins key_bits hist"};
+                                                   "idx rows start n slice slices log_ranges range bins hist"};
 static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram_gpu.cl",
                                                      "idx counts start n bins key_bits"};
-static const struct weft__kernel_spec sum_spec = {"histogram_sum", "histogram_sum.cl", "rows out bins nrows width add"};
+static const struct weft__kernel_spec sum_spec = {"histogram_sum", "histogram_sum.cl",
+                                                  "rows out bins nrows spread add"};
 static const struct weft__kernel_spec cpu_rows_spec = {"histogram_cpu_rows", "histogram_cpu.cl",
-                                                       "idx rows start n slice slices ranges range bins"};
+                                                       "idx rows start n slice slices log_ranges range bins"};
 static const struct weft__kernel_spec cpu_sum_spec = {"histogram_cpu_sum", "histogram_cpu.cl",
                                                       "rows out bins nrows chunk add"};
 
@@ -224,38 +225,37 @@ void weft_histogram_plan_destroy(struct weft_histogram_plan **plan)
     *plan = NULL;
 }
 
-// Bits of a key below `limit` and of one value more, which stands for no key.
-static cl_uint key_bits(size_t limit)
+// Least k with 2^k >= n.
+static cl_uint log2_of(size_t n)
 {
-    cl_uint bits = 1;
-    while (((size_t)1 << bits) <= limit)
-        bits++;
-    return bits;
+    cl_uint k = 0;
+    while (((size_t)1 << k) < n)
+        k++;
+    return k;
 }
 
 // idx[start .. start+n-1] counted into cut->slices rows.
 static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s, const struct cut *cut, cl_mem idx,
                           cl_mem rows, cl_ulong start, cl_ulong n)
 {
-    size_t wg = (size_t)plan->info.params.wg, jobs = cut->slices * cut->ranges;
-    cl_uint bins = (cl_uint)plan->bins, slices = (cl_uint)cut->slices, ranges = (cl_uint)cut->ranges,
-            range = (cl_uint)cut->range;
+    size_t wg = (size_t)plan->info.params.wg, most = (size_t)plan->info.params.groups;
+    cl_uint bins = (cl_uint)plan->bins, slices = (cl_uint)cut->slices, range = (cl_uint)cut->range,
+            log_ranges = log2_of(cut->ranges);
     cl_ulong slice = cut->slice;
+    size_t jobs = cut->slices << log_ranges;
     if (plan->info.params.algo == WEFT_HISTOGRAM_ATOMIC) {
-        cl_uint bits = key_bits(bins);
-        size_t groups =
-            weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), (size_t)plan->info.params.groups);
+        cl_uint key_bits = log2_of((size_t)bins + 1);
+        size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), most);
         weft__fill(s, plan->fill, rows, 0, bins, 0);
         WEFT__LAUNCH(s, plan->count, &atomic_spec, groups, wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
-                     WEFT__ARG(n), WEFT__ARG(bins), WEFT__ARG(bits));
+                     WEFT__ARG(n), WEFT__ARG(bins), WEFT__ARG(key_bits));
     } else if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
-        cl_uint bits = key_bits(range);
         WEFT__LAUNCH(s, plan->count, &rows_spec, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows),
-                     WEFT__ARG(start), WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(ranges),
-                     WEFT__ARG(range), WEFT__ARG(bins), WEFT__ARG(bits), WEFT__LOCAL((size_t)range * 4));
+                     WEFT__ARG(start), WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges),
+                     WEFT__ARG(range), WEFT__ARG(bins), WEFT__LOCAL((size_t)range * 4));
     } else {
         WEFT__LAUNCH(s, plan->count, &cpu_rows_spec, weft__ceil_div(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows),
-                     WEFT__ARG(start), WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(ranges),
+                     WEFT__ARG(start), WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges),
                      WEFT__ARG(range), WEFT__ARG(bins));
     }
 }
@@ -268,10 +268,10 @@ static void sum_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s
     cl_uint bins = (cl_uint)plan->bins, nrows = (cl_uint)slices;
     if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
         // Few bins and many rows: several work-items share the rows of a bin.
-        cl_uint width = nrows > 8 && bins < 1 << 16 ? 32 : (cl_uint)wg;
-        size_t groups = weft__groups(weft__ceil_div(bins, width), wg);
+        cl_uint spread = nrows > 8 && bins < 1 << 16;
+        size_t groups = weft__groups(weft__ceil_div(bins, spread ? 32 : wg), wg);
         WEFT__LAUNCH(s, plan->sum, &sum_spec, groups, wg, WEFT__ARG(plan->rows), WEFT__ARG(out), WEFT__ARG(bins),
-                     WEFT__ARG(nrows), WEFT__ARG(width), WEFT__ARG(add));
+                     WEFT__ARG(nrows), WEFT__ARG(spread), WEFT__ARG(add));
     } else {
         cl_uint chunk = (cl_uint)weft__max(1024, weft__ceil_div(bins, 4 * most));
         size_t groups = weft__ceil_div(weft__ceil_div(bins, chunk), wg);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
+#include "cl_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,14 @@ cl_command_queue test_queue(struct test_device *dev, cl_command_queue_properties
     return error == CL_SUCCESS ? queue : NULL;
 }
 
+// Oclgrind 21.10 gives a new buffer the number of one that was released, but keeps what it knew of that one, by its old
+// size: what lies beyond counts as uninitialised for ever. So under it no buffer is released before the end.
+static cl_int CL_API_CALL buffer_keep(cl_mem buffer)
+{
+    (void)buffer;
+    return CL_SUCCESS;
+}
+
 static void device_run(const struct weft_device_info *info, enum weft_schedule schedule, enum weft_lanes lanes,
                        void (*fn)(struct test_device *dev))
 {
@@ -64,6 +73,8 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
         tap_ok(0, "%s: context: %s", dev.name, error.text);
         return;
     }
+    if (dev.checker)
+        weft__cl.clReleaseMemObject = buffer_keep;
     dev.queue = test_queue(&dev, CL_QUEUE_PROFILING_ENABLE);
     if (tap_ok(dev.queue != NULL, "%s: queue", dev.name)) {
         fn(&dev);
@@ -202,8 +213,8 @@ int test_buffer_intact(struct test_device *dev, const struct test_buffer *b)
 void test_buffer_free(struct test_buffer *b)
 {
     if (b->mem)
-        clReleaseMemObject(b->mem);
+        weft__cl.clReleaseMemObject(b->mem);
     if (b->parent)
-        clReleaseMemObject(b->parent);
+        weft__cl.clReleaseMemObject(b->parent);
     *b = (struct test_buffer){0};
 }
