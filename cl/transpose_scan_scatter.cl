@@ -6,7 +6,7 @@
 // Mapping: scan_partition: groups stride over the tiles. scan_bucket: group i owns chunk i of a bucket. A tile is
 //          WEFT_WG*ipt consecutive entries; each group of LANES lanes owns LANES*ipt consecutive ones of them, one per
 //          lane and step.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes; scan_partition with
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8), scan_bucket 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes; scan_partition with
 //          lane operations: 2*TILE bytes more.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each bin, every output element written once.
@@ -70,7 +70,13 @@ typedef moving_t row_out_t;
 #else
 #define STAGE_WORDS TILE
 #endif
-#define SHARED_WORDS (HIST_WORDS > STAGE_WORDS ? HIST_WORDS : STAGE_WORDS)
+#ifdef WEFT_BUCKET
+#define COUNT_WORDS WEFT_BINS // a bucket of several tiles is counted here first
+#else
+#define COUNT_WORDS 0
+#endif
+#define MAX(a, b)    ((a) > (b) ? (a) : (b))
+#define SHARED_WORDS MAX(MAX(HIST_WORDS, STAGE_WORDS), COUNT_WORDS)
 
 // Slots, below 65536, are kept two to a word.
 #define SLOT_WORDS ((WEFT_IPT + 1) / 2)

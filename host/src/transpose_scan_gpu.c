@@ -86,7 +86,7 @@ static size_t local_bytes(const struct weft_context *ctx, const struct weft__tra
                           int bits, int partition)
 {
     size_t w = (size_t)wg, tile = w * (size_t)ipt, bins = (size_t)1 << bits;
-    size_t hist = w / 32 * bins * 2, val = weft_type_bytes(shape->type);
+    size_t hist = weft__max(w / 32 * bins * 2, partition ? 0 : bins * 4), val = weft_type_bytes(shape->type);
     size_t stage = tile * (val == 8 || (val && partition) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     size_t mem = lanes ? 1 : w, marks = lanes && partition ? tile * 2 + w / 32 * (size_t)ipt * 4 : 0;
