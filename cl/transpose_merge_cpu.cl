@@ -26,8 +26,8 @@ inline ofs_t part_first(long nnz, long parts, long i)
 }
 
 // Entry p goes to place `to`.
-inline void entry_put(__global idx_t *restrict out_row, __global bits_t *restrict out_val, ofs_t to, idx_t row,
-                      __global const bits_t *restrict val, ofs_t p)
+inline void entry_put(__global idx_t *out_row, __global bits_t *out_val, ofs_t to, idx_t row,
+                      __global const bits_t *val, ofs_t p)
 {
     out_row[to] = row;
 #if defined(WEFT_VAL_POSITIONS)
@@ -72,7 +72,7 @@ WEFT_KERNEL void cpu_local(__global const ofs_t *restrict row_ptr, __global cons
 }
 
 // Entries before column j in `count` pieces, and one unit of work for each pointer read on the way there.
-inline long work_before(__global const ofs_t *restrict ptr, uint count, idx_t n, idx_t j)
+inline long work_before(__global const ofs_t *ptr, uint count, idx_t n, idx_t j)
 {
     long work = 0;
     for (uint k = 0; k < count; k++) {
@@ -83,7 +83,7 @@ inline long work_before(__global const ofs_t *restrict ptr, uint count, idx_t n,
 }
 
 // First column before which lies `share`/`shares` of the work.
-inline idx_t column_at(__global const ofs_t *restrict ptr, uint count, idx_t n, long share, long shares)
+inline idx_t column_at(__global const ofs_t *ptr, uint count, idx_t n, long share, long shares)
 {
     long all = work_before(ptr, count, n, n);
     long wanted = all / shares * share + min(share, all % shares);

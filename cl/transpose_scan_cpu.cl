@@ -127,7 +127,7 @@ WEFT_KERNEL void cpu_columns(__global const uint *restrict mode, __global ofs_t 
 }
 
 // Value of entry p.
-inline bits_t val_of(__global const bits_t *restrict val, ofs_t p)
+inline bits_t val_of(__global const bits_t *val, ofs_t p)
 {
 #if defined(WEFT_VAL_POSITIONS)
     return (bits_t)p;
@@ -138,8 +138,7 @@ inline bits_t val_of(__global const bits_t *restrict val, ofs_t p)
 #endif
 }
 
-inline void entry_put(__global idx_t *restrict out_row, __global bits_t *restrict out_val, ofs_t to, idx_t row,
-                      bits_t v)
+inline void entry_put(__global idx_t *out_row, __global bits_t *out_val, ofs_t to, idx_t row, bits_t v)
 {
     out_row[to] = row;
 #if WEFT_VAL_BITS

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small kernels of MergeTrans. merge_cut finds where the tiles of a merged group of runs begin in each run;
+// merge_gaps writes the column pointers of long stretches of empty columns.
+// Source:  P. Varman, S. Scheufler, B. Iyer, G. Ricard, Merging multiple lists on hierarchical-memory
+//          multiprocessors, JPDC 12, 1991: the element of a given rank in many sorted lists. Here by a search over the
+//          columns, in which the lists are searched between bounds that close in from both sides.
+// Mapping: 1-D; merge_cut: a group is LANES work-items and takes tiles grp, grp+groups, ...; lane l searches runs
+//          l, l+LANES, ... merge_gaps: work-items stride over each gap by the global size.
+// Local:   LANE_MEM uints.
+// Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS.
+// Gives:   cuts[t*runs + i]: position in run i where tile t of its group begins, such that the entries before the cuts
+//          are the first t*TILE ones of the group ordered by (column, run, position); first[t]: column of the entry
+//          at the cut.
+// Order:   exact, whatever the columns: equal ones are given to the runs from the left.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size"
+#endif
+#ifndef WEFT_RUNS
+#error "WEFT_RUNS: most runs merged at once"
+#endif
+#ifndef WEFT_TILE
+#error "WEFT_TILE: entries of a tile"
+#endif
+
+#define PER_LANE ((WEFT_RUNS + 31) / 32)
+
+#if WEFT_WG == 32
+// Sum of v over the lanes before this one; *all gets the sum over every lane.
+WEFT_INLINE ofs_t lanes_before(ofs_t v, ofs_t *all, __local uint *mem)
+{
+#if WEFT_OFS_BITS == 64
+    ulong sum = (ulong)v;
+    for (uint d = 1; d < LANES; d <<= 1) {
+        uint from = lane_id() < d ? lane_id() : lane_id() - d;
+        ulong low = lane_get((uint)sum, from, mem), high = lane_get((uint)(sum >> 32), from, mem);
+        sum += lane_id() < d ? 0ul : high << 32 | low;
+    }
+    ulong low = lane_get((uint)sum, LANES - 1u, mem), high = lane_get((uint)(sum >> 32), LANES - 1u, mem);
+    *all = (ofs_t)(high << 32 | low);
+    return (ofs_t)sum - v;
+#else
+    uint sum, before = lane_scan((uint)v, &sum, mem);
+    *all = (ofs_t)sum;
+    return (ofs_t)before;
+#endif
+}
+
+WEFT_KERNEL void merge_cut(__global const uint *col, __global ofs_t *cuts, __global idx_t *first, idx_t n, ofs_t nnz,
+                           ofs_t tiles, uint runs, long length)
+{
+    __local uint mem[LANE_MEM];
+    long per_group = length / WEFT_TILE * runs;
+    for (ofs_t t = (ofs_t)get_group_id(0); t < tiles; t += (ofs_t)get_num_groups(0)) {
+        long start = (long)t / per_group * per_group * WEFT_TILE;
+        ofs_t rank = (ofs_t)((long)t * WEFT_TILE - start);
+        // In run i entries before lo[i] have a column below least, those from hi[i] on one of most or more.
+        ofs_t lo[PER_LANE], hi[PER_LANE], below = 0, all, before;
+        uint least = 0u, most = (uint)n;
+#pragma unroll
+        for (uint k = 0; k < PER_LANE; k++) {
+            uint i = k * LANES + lane_id();
+            lo[k] = (ofs_t)min(start + (long)i * length, (long)nnz);
+            hi[k] = i < runs ? (ofs_t)min(start + (long)(i + 1u) * length, (long)nnz) : lo[k];
+        }
+        while (most - least > 1u) {
+            uint pivot = least + (most - least) / 2u;
+            ofs_t at[PER_LANE], sum = 0;
+#pragma unroll
+            for (uint k = 0; k < PER_LANE; k++) {
+                ofs_t a = lo[k], b = hi[k];
+                while (a < b) {
+                    ofs_t mid = a + (b - a) / 2;
+                    if (col[mid] < pivot)
+                        a = mid + 1;
+                    else
+                        b = mid;
+                }
+                at[k] = a;
+                sum += a - lo[k];
+            }
+            lanes_before(sum, &all, mem);
+            bool up = below + all <= rank;
+            least = up ? pivot : least;
+            most = up ? most : pivot;
+            below += up ? all : 0;
+#pragma unroll
+            for (uint k = 0; k < PER_LANE; k++) {
+                lo[k] = up ? at[k] : lo[k];
+                hi[k] = up ? hi[k] : at[k];
+            }
+        }
+        // Entries of column `least` lie from lo to hi: the runs give theirs in order until the rank is reached.
+        ofs_t need = rank - below;
+#pragma unroll
+        for (uint k = 0; k < PER_LANE; k++) {
+            before = lanes_before(hi[k] - lo[k], &all, mem);
+            if (k * LANES + lane_id() < runs)
+                cuts[(size_t)t * runs + k * LANES + lane_id()] = lo[k] + clamp(need - before, (ofs_t)0, hi[k] - lo[k]);
+            need -= all;
+        }
+        if (lane_id() == 0u)
+            first[t] = (idx_t)least;
+    }
+}
+#endif
+
+// gaps[0]: how many; then of each the columns before and at its end, and the pointer of all columns in between.
+WEFT_KERNEL void merge_gaps(__global const long *gaps, __global ofs_t *col_ptr)
+{
+    for (long i = 0; i < gaps[0]; i++)
+        for (long c = gaps[1 + 3 * i] + 1 + (long)get_global_id(0); c <= gaps[2 + 3 * i]; c += (long)get_global_size(0))
+            col_ptr[c] = (ofs_t)gaps[3 + 3 * i];
+}
