@@ -119,6 +119,8 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         status = weft__check_range(ctx, p->ipt, 2, 32, 1, "ipt");
     if (!status)
         status = weft__check_range(ctx, p->bits, 1, MAX_BITS, 1, "bits");
+    if (!status) // there is nothing to share out: the value is checked and not used
+        status = weft__check_range(ctx, p->groups, 0, 1 << 20, 1, "groups");
     if (status)
         return status;
     while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, ofs) > max_local)

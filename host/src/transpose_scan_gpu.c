@@ -14,7 +14,8 @@
 #include <string.h>
 
 #define COUNT_WG     256
-#define BUCKET_TILES 16 // tiles in a chunk of a bucket
+#define PART_LARGE   (INT64_C(1) << 26) // entries from which the parts are doubled
+#define BUCKET_TILES 16                 // tiles in a chunk of a bucket
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins"};
@@ -216,8 +217,8 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
             ctx, WEFT_EINVAL,
             "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->wg,
             p->ipt, p->bits, local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1), (long long)ctx->device.local_bytes);
-    if (!p->groups)
-        p->groups = ctx->device.compute_units * tune->groups_per_unit;
+    if (!p->groups) // more for large matrices: shorter parts balance the counting better
+        p->groups = ctx->device.compute_units * tune->groups_per_unit * (shape->nnz >= PART_LARGE ? 2 : 1);
     if (p->groups < 1 || p->groups > 1 << 20)
         return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
     struct layout l;
@@ -228,6 +229,8 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     for (int i = 0; i < NBUFFERS; i++)
         info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
     info->passes = l.passes;
+    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s", l.passes,
+             n_bits, l.nbuckets, l.ncols, l.packed ? ", row and column in one word" : "");
     return WEFT_OK;
 }
 
