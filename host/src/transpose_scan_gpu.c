@@ -66,7 +66,7 @@ struct layout {
 struct scan_gpu {
     struct weft__transpose_shape shape;
     struct layout l;
-    int wg, units;
+    int wg, units, lanes; // lanes: lane operations cost little
     cl_kernel count, count_given, vertical, offsets, bucket_count, bucket_vertical, col_ptr;
     cl_kernel first, second, bucket; // partition from the input, partition of three passes, buckets
     cl_mem row_at, before, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
@@ -261,7 +261,8 @@ static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, en
     int digits = what == BUCKET                      ? (int)s->l.mid_bits
                  : what == FIRST && s->l.passes == 3 ? (int)s->l.low_bits
                                                      : bits_for(s->l.nbuckets);
-    weft__define(d, "WEFT_DIGIT_BITS", "%d", digits);
+    // One program for all digits where a ballot is not worth saving.
+    weft__define(d, "WEFT_DIGIT_BITS", "%d", s->lanes ? digits : bits_for((int64_t)bins + 1));
     // The first of three passes keeps whole columns.
     weft__define(d, "WEFT_KEY_BITS", "%d", what == FIRST && s->l.passes == 3 ? 32 : s->l.key_bits);
     weft__define(d, what == BUCKET ? "WEFT_BUCKET" : "WEFT_PARTITION", "1");
@@ -306,6 +307,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     s->shape = *shape;
     s->wg = info->params.wg;
     s->units = ctx->device.compute_units;
+    s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     layout_make(&s->l, ctx, shape, &info->params);
     struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0};
     define_count(&count, s, shape->rows_given);

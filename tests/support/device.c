@@ -55,6 +55,16 @@ static cl_int CL_API_CALL buffer_keep(cl_mem buffer)
     return CL_SUCCESS;
 }
 
+// Kernels for GPUs take a CPU's compiler many seconds to optimise and milliseconds to run on the sizes of the tests: they
+// are compiled as they stand. The suite `slow` optimises them.
+static cl_int CL_API_CALL build_plain(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                                      void(CL_CALLBACK *notify)(cl_program, void *), void *arg)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s -cl-opt-disable", options ? options : "");
+    return clBuildProgram(program, n, devices, text, notify, arg);
+}
+
 static void device_run(const struct weft_device_info *info, enum weft_schedule schedule, enum weft_lanes lanes,
                        void (*fn)(struct test_device *dev))
 {
@@ -75,11 +85,14 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
     }
     if (dev.checker)
         weft__cl.clReleaseMemObject = buffer_keep;
+    if (dev.gpu && (info->type & CL_DEVICE_TYPE_CPU) && !dev.checker && !test_slow())
+        weft__cl.clBuildProgram = build_plain;
     dev.queue = test_queue(&dev, CL_QUEUE_PROFILING_ENABLE);
     if (tap_ok(dev.queue != NULL, "%s: queue", dev.name)) {
         fn(&dev);
         clReleaseCommandQueue(dev.queue);
     }
+    weft__cl.clBuildProgram = clBuildProgram;
     weft_context_destroy(&dev.ctx);
 }
 
