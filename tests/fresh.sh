@@ -37,12 +37,16 @@ for command in "$@"; do
     mounted="$root/proc"
     mount --bind /dev "$root/dev"
     mounted="$root/dev $mounted"
+    mount -t sysfs -o ro sysfs "$root/sys"
     for network in with without; do
         echo "== ./dev $command, $network network"
         start=$(date +%s) status=0
         if [ $network = with ]; then
+            mounted="$root/sys $mounted"
             inside chroot "$root" /root/weft/dev "$command" || status=$?
         else
+            umount "$root/sys"
+            mounted=${mounted#* }
             inside unshare -n chroot "$root" /root/weft/dev "$command" || status=$?
         fi
         echo "== ./dev $command, $network network: exit status $status after $(($(date +%s) - start)) s"
