@@ -66,10 +66,13 @@ static const char *source_find(const char *name)
     return NULL;
 }
 
-// What the files of one family share: "spmv.clh" for "spmv_join.cl"; "" when there is no such file.
-static const char *family_find(const char *source, char name[64])
+// What a file shares with others: "spmv.clh" for "spmv_join.cl", or what a line "// Shares:  tile.clh" of its head names;
+// "" when there is no such file.
+static const char *shared_find(const char *source, const char *body, char name[64])
 {
-    snprintf(name, 64, "%.*s.clh", (int)strcspn(source, "_."), source);
+    const char *line = strstr(body, "\n// Shares:");
+    if (!line || sscanf(line, "\n// Shares: %63s", name) != 1)
+        snprintf(name, 64, "%.*s.clh", (int)strcspn(source, "_."), source);
     const char *text = source_find(name);
     return text ? text : "";
 }
@@ -81,20 +84,20 @@ char *weft__program_text(const struct weft__caps *caps, const char *source, cons
     char wave[64] = "";
     if (caps->lanes == WEFT_LANES_AMDGCN || caps->lanes == WEFT_LANES_SUBGROUPS)
         snprintf(wave, sizeof wave, "#define WEFT_WAVE %d\n", caps->wave);
-    char family_name[64];
+    char shared_name[64];
     const char *common = source_find("weft.clh"), *body = source_find(source);
-    const char *family = family_find(source, family_name);
     if (!common || !body)
         return NULL;
+    const char *shared = shared_find(source, body, shared_name);
     const char *format = "%s%s%s%s%s#line 1 \"weft.clh\"\n%s#line 1 \"%s\"\n%s#line 1 \"%s\"\n%s";
     const char *fp64 = caps->fp64 ? "#define WEFT_HAS_FP64 1\n" : "";
     const char *int64 = caps->int64_atomics ? "#define WEFT_HAS_INT64_ATOMICS 1\n" : "";
-    int length = snprintf(NULL, 0, format, fp64, int64, lanes[caps->lanes], wave, defines, common, family_name,
-                          family, source, body);
+    int length = snprintf(NULL, 0, format, fp64, int64, lanes[caps->lanes], wave, defines, common, shared_name, shared,
+                          source, body);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text)
-        snprintf(text, (size_t)length + 1, format, fp64, int64, lanes[caps->lanes], wave, defines, common, family_name,
-                 family, source, body);
+        snprintf(text, (size_t)length + 1, format, fp64, int64, lanes[caps->lanes], wave, defines, common, shared_name,
+                 shared, source, body);
     return text;
 }
 
