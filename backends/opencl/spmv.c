@@ -9,7 +9,8 @@
 #include <string.h>
 #include <weft/spmv.h>
 
-const char *const weft__opencl_spmv_algos[] = {"auto", "csr", "csr_scalar", "csr_lanes", "csr_merge", NULL};
+const char *const weft__opencl_spmv_algos[] = {"auto", "csr", "csr_scalar", "csr_lanes",  "csr_merge", "ell",
+                                               "sell", "hyb", "coo",        "coo_atomic", NULL};
 
 struct opencl_spmv {
     struct weft_context *ctx;
@@ -26,12 +27,13 @@ struct opencl_spmv {
 // "csr_lanes", or with tuning values "csr_lanes:lanes=8,wg=128"
 static weft_status params_parse(struct weft_spmv_params *out, const char *algo, struct weft_error *err)
 {
+    int padding = 0, found = 0;
     const struct {
         const char *name;
         int *value;
-    } keys[] = {{"lanes", &out->lanes}, {"wg", &out->wg}, {"ipt", &out->ipt}, {"read", &out->read}};
+    } keys[] = {{"lanes", &out->lanes}, {"wg", &out->wg},       {"ipt", &out->ipt},
+                {"read", &out->read},   {"sigma", &out->sigma}, {"padding", &padding}};
     size_t length = strcspn(algo, ":");
-    int found = 0;
     for (int i = 0; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++) {
         const char *name = weft_spmv_algo_name((enum weft_spmv_algo)i);
         if (strlen(name) == length && !strncmp(algo, name, length)) {
@@ -53,6 +55,7 @@ static weft_status params_parse(struct weft_spmv_params *out, const char *algo, 
             return weft__error(err, WEFT_EINVAL, "\"%s\" is no tuning of a product", at);
         at = end;
     }
+    out->max_padding = padding;
     return WEFT_OK;
 }
 
@@ -115,6 +118,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     struct weft_spmv_info info;
     weft_spmv_plan_info(s->plan, &info);
     times->analyse_ms = info.analyse_ms;
+    if (info.convert_ms > 0)
+        times->convert_ms = info.convert_ms;
     times->workspace_bytes = (int64_t)info.workspace_bytes;
     times->format_bytes = (int64_t)info.format_bytes;
     if (params.algo != info.params.algo || info.params.lanes)

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const struct {
     const char *name;
@@ -17,27 +16,18 @@ static const struct {
     [WEFT_SPMV_CSR_SCALAR] = {"csr_scalar", &weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
     [WEFT_SPMV_CSR_LANES] = {"csr_lanes", &weft__spmv_csr_lanes, &weft__spmv_csr_lanes_cpu},
     [WEFT_SPMV_CSR_MERGE] = {"csr_merge", &weft__spmv_csr_merge, &weft__spmv_csr_merge_cpu},
+    [WEFT_SPMV_ELL] = {"ell", &weft__spmv_ell, &weft__spmv_ell},
+    [WEFT_SPMV_SELL] = {"sell", &weft__spmv_sell, &weft__spmv_sell},
+    [WEFT_SPMV_HYB] = {"hyb", &weft__spmv_hyb, &weft__spmv_hyb},
+    [WEFT_SPMV_COO] = {"coo", &weft__spmv_coo, &weft__spmv_coo},
+    [WEFT_SPMV_COO_ATOMIC] = {"coo_atomic", &weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
+    [WEFT_SPMV_CSR_FIXED] = {"csr_fixed", &weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
 };
 #define NALGOS (sizeof algos / sizeof *algos)
 
 const char *weft_spmv_algo_name(enum weft_spmv_algo algo)
 {
     return (size_t)algo < NALGOS ? algos[algo].name : "unknown";
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-weft_status weft__spmv_read(struct weft_context *ctx, cl_command_queue queue, cl_mem from, size_t bytes, void *to)
-{
-    weft_status status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
-    return status ? status
-                  : weft__fail_cl(ctx, weft__cl.clEnqueueReadBuffer(queue, from, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
-                                  "clEnqueueReadBuffer");
 }
 
 static size_t csr_bytes(const struct weft_device_csr *a)
@@ -63,57 +53,98 @@ static weft_status matrix_check(struct weft_context *ctx, const struct weft_devi
     return status;
 }
 
-// Types of vectors and sums.
-static weft_status types_resolve(struct weft_spmv_plan *plan)
+// Types of vectors and sums, and what else does not depend on the algorithm.
+static weft_status params_resolve(struct weft_spmv_plan *plan)
 {
+    struct weft_context *ctx = plan->ctx;
     struct weft_spmv_params *p = &plan->info.params;
     plan->type = plan->a.type == WEFT_PATTERN ? p->vec_type : plan->a.type;
+    if ((size_t)p->algo >= NALGOS)
+        return weft__fail(ctx, WEFT_EINVAL, "algorithm %d is not known", (int)p->algo);
+    if ((unsigned)p->mode > WEFT_REPRODUCIBLE)
+        return weft__fail(ctx, WEFT_EINVAL, "params.mode is %d, no mode", (int)p->mode);
+    if (p->mode == WEFT_REPRODUCIBLE &&
+        ((p->algo != WEFT_SPMV_AUTO && p->algo != WEFT_SPMV_CSR && p->algo != WEFT_SPMV_CSR_FIXED) ||
+         p->transpose == WEFT_SPMV_BY_ATOMICS))
+        return weft__fail(ctx, WEFT_EINVAL, "WEFT_REPRODUCIBLE has csr_fixed, not %s",
+                          p->transpose == WEFT_SPMV_BY_ATOMICS ? "atomics" : weft_spmv_algo_name(p->algo));
+    if ((unsigned)p->transpose > WEFT_SPMV_BY_ATOMICS)
+        return weft__fail(ctx, WEFT_EINVAL, "params.transpose is %d, no way to transpose", (int)p->transpose);
+    if (p->transpose == WEFT_SPMV_BY_ATOMICS && p->algo != WEFT_SPMV_AUTO && p->algo != WEFT_SPMV_CSR)
+        return weft__fail(ctx, WEFT_EINVAL, "A^T*x by atomics has no algorithm \"%s\"", weft_spmv_algo_name(p->algo));
     if ((unsigned)plan->type >= WEFT_PATTERN)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.vec_type is %d, it must be f32, f64 or i32", (int)plan->type);
+        return weft__fail(ctx, WEFT_EINVAL, "params.vec_type is %d, it must be f32, f64 or i32", (int)plan->type);
     if (p->f64_sums && plan->type == WEFT_I32)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.f64_sums does not go with integer values");
+        return weft__fail(ctx, WEFT_EINVAL, "params.f64_sums does not go with integer values");
     p->vec_type = plan->type;
     plan->acc = p->f64_sums ? WEFT_F64 : plan->type;
-    if (plan->acc == WEFT_F64 && !plan->ctx->device.fp64)
-        return weft__fail(plan->ctx, WEFT_EUNSUPPORTED, "%s has no double precision", plan->ctx->device.name);
-    return weft__check_range(plan->ctx, p->read, 0, 3, 1, "params.read");
+    if (plan->acc == WEFT_F64 && !ctx->device.fp64)
+        return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
+    p->max_padding = p->max_padding == 0 ? 4 : p->max_padding;
+    if (!(p->max_padding >= 1))
+        return weft__fail(ctx, WEFT_EINVAL, "params.max_padding is %g, it must be 1 or more", p->max_padding);
+    return weft__check_range(ctx, p->read, 0, 3, 1, "params.read");
 }
 
 static weft_status matrix_retain(struct weft_spmv_plan *plan, const struct weft_device_csr *a)
 {
-    plan->a = *a;
-    plan->a.row_ptr = plan->a.col = plan->a.val = NULL;
-    const cl_mem from[] = {a->row_ptr, a->col, a->type == WEFT_PATTERN ? NULL : a->val};
-    cl_mem *to[] = {&plan->a.row_ptr, &plan->a.col, &plan->a.val};
-    for (int i = 0; i < 3; i++)
-        if (from[i]) {
-            weft_status status = weft__fail_cl(plan->ctx, weft__cl.clRetainMemObject(from[i]), "clRetainMemObject");
-            if (status)
-                return status;
-            *to[i] = from[i];
-        }
-    return WEFT_OK;
+    weft_status status = weft__spmv_retain(plan->ctx, &plan->a.row_ptr, a->row_ptr);
+    if (!status)
+        status = weft__spmv_retain(plan->ctx, &plan->a.col, a->col);
+    return status ? status : weft__spmv_retain(plan->ctx, &plan->a.val, a->type == WEFT_PATTERN ? NULL : a->val);
+}
+
+static void matrix_release(struct weft_spmv_plan *plan)
+{
+    weft__buffer_release(&plan->a.row_ptr);
+    weft__buffer_release(&plan->a.col);
+    weft__buffer_release(&plan->a.val);
+}
+
+// plan->a: the caller's arrays, or a transposed copy of them.
+static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    const int copy = plan->info.params.transpose == WEFT_SPMV_BY_COPY;
+    if (copy) {
+        struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+        matrix_release(plan);
+        weft_status status = weft__spmv_transposed(&plan->a, plan->ctx, queue, a);
+        plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+        return status;
+    }
+    return matrix_retain(plan, a);
 }
 
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_spmv_info *info = &plan->info;
-    double start = now_ms();
-    struct weft_build_stats before, after;
-    weft_context_build_stats(plan->ctx, &before);
+    const double transpose_ms = info->convert_ms;
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    info->convert_ms = 0;
     weft_status status = weft__spmv_stats(plan, queue);
     if (status)
         return status;
     enum weft_spmv_algo algo = info->params.algo;
-    if (algo == WEFT_SPMV_AUTO || algo == WEFT_SPMV_CSR)
-        algo = weft__spmv_choose(plan);
-    else
+    if (info->params.transpose == WEFT_SPMV_BY_ATOMICS) {
+        algo = WEFT_SPMV_CSR;
+        plan->method = &weft__spmv_scatter;
         snprintf(info->why, sizeof info->why, "asked for");
+    } else {
+        if (info->params.mode == WEFT_REPRODUCIBLE) {
+            algo = WEFT_SPMV_CSR_FIXED;
+            snprintf(info->why, sizeof info->why, "reproducible: sums by a fixed tree");
+        } else if (algo == WEFT_SPMV_AUTO || algo == WEFT_SPMV_CSR)
+            algo = weft__spmv_choose(plan);
+        else
+            snprintf(info->why, sizeof info->why, "asked for");
+        plan->method = info->schedule == WEFT_SCHEDULE_CPU ? algos[algo].cpu : algos[algo].gpu;
+    }
     info->params.algo = algo;
-    plan->method = info->schedule == WEFT_SCHEDULE_CPU ? algos[algo].cpu : algos[algo].gpu;
     status = plan->method->create(plan, queue);
-    weft_context_build_stats(plan->ctx, &after);
-    info->analyse_ms = now_ms() - start - (after.compile_ms - before.compile_ms) - (after.load_ms - before.load_ms);
+    info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms;
+    info->convert_ms += transpose_ms;
+    if (!status && plan->method->fill)
+        matrix_release(plan);
     return status;
 }
 
@@ -122,29 +153,51 @@ weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_conte
 {
     *out = NULL;
     weft_status status = matrix_check(ctx, a);
-    if (!status && params && (size_t)params->algo >= NALGOS)
-        status = weft__fail(ctx, WEFT_EINVAL, "algorithm %d is not known", (int)params->algo);
     if (status)
         return status;
     struct weft_spmv_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a plan");
-    plan->ctx = ctx;
     if (params)
         plan->info.params = *params;
+    const int transposed = plan->info.params.transpose != WEFT_SPMV_PLAIN;
+    plan->ctx = ctx;
+    plan->a = *a;
+    plan->a.row_ptr = plan->a.col = plan->a.val = NULL;
+    plan->x_size = transposed ? a->m : a->n;
+    plan->y_size = transposed ? a->n : a->m;
     plan->info.schedule = ctx->schedule;
-    status = matrix_retain(plan, a);
-    if (!status)
-        status = types_resolve(plan);
+    status = params_resolve(plan);
     if (!status)
         status = weft__spmv_semiring(&plan->semiring, ctx, &plan->info.params);
     plan->info.params.plus = plan->info.params.times = plan->info.params.zero = NULL;
-    plan->info.format_bytes = csr_bytes(a);
-    if (!status && a->m > 0)
+    if (!status)
+        status = matrix_take(plan, queue, a);
+    plan->info.format_bytes = csr_bytes(&plan->a);
+    if (!status && plan->y_size)
         status = plan_analyse(plan, queue);
     if (status)
         weft_spmv_plan_destroy(&plan);
     *out = plan;
+    return status;
+}
+
+weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    struct weft_context *ctx = plan->ctx;
+    const int copy = plan->info.params.transpose == WEFT_SPMV_BY_COPY;
+    weft_status status = matrix_check(ctx, a);
+    if (!status && ((copy ? a->n : a->m) != plan->a.m || (copy ? a->m : a->n) != plan->a.n || a->nnz != plan->a.nnz ||
+                    a->type != plan->a.type || a->ofs != plan->a.ofs))
+        status = weft__fail(ctx, WEFT_EINVAL, "the matrix has another shape or type than the plan");
+    if (!status)
+        status = matrix_take(plan, queue, a);
+    if (status || !plan->method || !plan->method->fill)
+        return status;
+    status = plan->method->fill(plan, queue, &plan->a);
+    if (!status)
+        status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    matrix_release(plan);
     return status;
 }
 
@@ -172,10 +225,10 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, d
     const size_t bytes = weft_type_bytes(plan->type);
     if (plan->info.params.semiring != WEFT_PLUS_TIMES && alpha != 1)
         return weft__fail(ctx, WEFT_EINVAL, "alpha is %g, it must be 1 outside (+, *)", alpha);
-    weft_status status = weft__check_buffer(ctx, x, weft__mul((size_t)plan->a.n, bytes), "x");
+    weft_status status = weft__check_buffer(ctx, x, weft__mul((size_t)plan->x_size, bytes), "x");
     if (!status)
-        status = weft__check_buffer(ctx, y, weft__mul((size_t)plan->a.m, bytes), "y");
-    if (!status && x == y && plan->a.m && plan->a.n)
+        status = weft__check_buffer(ctx, y, weft__mul((size_t)plan->y_size, bytes), "y");
+    if (!status && x == y && plan->x_size && plan->y_size)
         status = weft__fail(ctx, WEFT_EINVAL, "x and y are the same buffer");
     if (!status)
         status = scalar_convert(&call.alpha, plan, alpha, "alpha");
@@ -185,7 +238,7 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, d
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (status)
         return status;
-    if (plan->a.m > 0)
+    if (plan->y_size)
         plan->method->run(plan, &stream, &call);
     return weft__stream_end(&stream);
 }
@@ -202,9 +255,7 @@ void weft_spmv_plan_destroy(struct weft_spmv_plan **plan)
     struct weft_spmv_plan *p = *plan;
     if (p->state)
         p->method->destroy(p->state);
-    weft__buffer_release(&p->a.row_ptr);
-    weft__buffer_release(&p->a.col);
-    weft__buffer_release(&p->a.val);
+    matrix_release(p);
     free(p);
     *plan = NULL;
 }

@@ -30,9 +30,10 @@ struct weft__spmv_stats {
 struct weft__spmv_method;
 struct weft_spmv_plan {
     struct weft_context *ctx;
-    struct weft_device_csr a; // what is multiplied; buffers retained
-    enum weft_type type;      // of x and y
-    enum weft_type acc;       // of sums
+    struct weft_device_csr a; // what is multiplied; buffers retained, or NULL once the method has its own form
+    int64_t x_size, y_size;
+    enum weft_type type; // of x and y
+    enum weft_type acc;  // of sums
     struct weft__defines semiring;
     struct weft__spmv_stats stats;
     struct weft_spmv_info info;
@@ -45,11 +46,15 @@ struct weft__spmv_method {
     enum weft_spmv_algo algo;
     // Resolve tuning in plan->info, compile, allocate, analyse; plan->state owns everything, also when half built.
     weft_status (*create)(struct weft_spmv_plan *plan, cl_command_queue queue);
+    // Take the values of `a`, of the structure of plan->a, into a form of its own; may leave the work in the queue. NULL:
+    // runs read plan->a.
+    weft_status (*fill)(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a);
     weft_status (*run)(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call);
     void (*destroy)(void *state);
 };
 extern const struct weft__spmv_method weft__spmv_csr_scalar, weft__spmv_csr_lanes, weft__spmv_csr_merge,
-    weft__spmv_csr_lanes_cpu, weft__spmv_csr_merge_cpu;
+    weft__spmv_csr_lanes_cpu, weft__spmv_csr_merge_cpu, weft__spmv_ell, weft__spmv_sell, weft__spmv_hyb, weft__spmv_coo,
+    weft__spmv_coo_atomic, weft__spmv_scatter, weft__spmv_csr_fixed;
 
 // spmv_defines.c: types, semiring and hint of reads, as cl/spmv.clh wants them.
 weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *ctx,
@@ -73,7 +78,7 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan);
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
 
-// spmv_tiles.c: tiles of equal rows plus entries, and the rows that they cut (cl/rows_tiles.cl, cl/spmv_join.cl).
+// spmv_tiles.c: tiles of equal rows plus entries (cl/rows_tiles.cl), and the sums of rows that they cut (cl/spmv_join.cl).
 struct weft__spmv_tiles {
     cl_uint tiles, nsplit;
     cl_mem row, pos, split, part, head;
@@ -81,18 +86,39 @@ struct weft__spmv_tiles {
     size_t join_wg, join_per_group;
     size_t bytes;
 };
-// Blocks. `a` is the matrix that is cut.
+// Cut plan->a. Blocks.
 weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
-                                    const struct weft_device_csr *a, uint32_t tile, uint32_t snap);
+                                    uint32_t tile, uint32_t snap);
+// Memory for part and head, and the kernel that joins them.
+weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan);
 weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_spmv_plan *plan,
                                   struct weft__stream *stream, const struct weft__spmv_call *call);
 void weft__spmv_tiles_release(struct weft__spmv_tiles *t);
 
-// Kernels (spmv_stats.c, spmv_tiles.c, spmv_csr.c), for spmv_variants.c.
+// Kernels, for spmv_variants.c.
 extern const struct weft__kernel_spec weft__rows_stats_spec, weft__rows_tiles_spec, weft__spmv_join_spec,
-    weft__spmv_scalar_spec, weft__spmv_lanes_spec, weft__spmv_merge_spec, weft__spmv_cpu_spec;
+    weft__spmv_scalar_spec, weft__spmv_lanes_spec, weft__spmv_merge_spec, weft__spmv_cpu_spec, weft__ell_sort_spec,
+    weft__ell_width_spec, weft__ell_fill_spec, weft__spmv_ell_spec, weft__spmv_ell_cpu_spec, weft__spmv_segment_spec,
+    weft__spmv_coo_cpu_spec, weft__spmv_coo_join_spec, weft__spmv_atomic_spec, weft__spmv_scale_spec,
+    weft__hyb_count_spec, weft__hyb_rest_spec, weft__spmv_scatter_spec, weft__spmv_fixed_spec,
+    weft__spmv_fixed_cpu_spec, weft__spmv_fixed_join_spec;
 
-// spmv.c: wait for `queue`, then copy between a buffer and the host.
-weft_status weft__spmv_read(struct weft_context *ctx, cl_command_queue queue, cl_mem from, size_t bytes, void *to);
+// spmv_scatter.c: at = a^T in buffers of its own (blocks); WEFT_OK when y can be added to by atomics.
+weft_status weft__spmv_transposed(struct weft_device_csr *at, struct weft_context *ctx, cl_command_queue queue,
+                                  const struct weft_device_csr *a);
+weft_status weft__spmv_atomic_check(const struct weft_spmv_plan *plan);
+
+// spmv_memory.c: wait for `queue`, then copy between a buffer and the host; share a buffer in place of *to; host time
+// without compilation.
+weft_status weft__spmv_read(struct weft_context *ctx, cl_command_queue queue, cl_mem from, size_t offset, size_t bytes,
+                            void *to);
+weft_status weft__spmv_write(struct weft_context *ctx, cl_command_queue queue, cl_mem to, size_t bytes,
+                             const void *from);
+weft_status weft__spmv_retain(struct weft_context *ctx, cl_mem *to, cl_mem from);
+struct weft__spmv_clock {
+    double start_ms, build_ms;
+};
+struct weft__spmv_clock weft__spmv_clock(struct weft_context *ctx);
+double weft__spmv_clock_ms(struct weft_context *ctx, const struct weft__spmv_clock *clock);
 
 #endif

@@ -94,7 +94,8 @@ static weft_status scalar_run(struct weft_spmv_plan *plan, struct weft__stream *
                         WEFT__ARG(s->chunk), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
 }
 
-const struct weft__spmv_method weft__spmv_csr_scalar = {WEFT_SPMV_CSR_SCALAR, scalar_create, scalar_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_scalar = {WEFT_SPMV_CSR_SCALAR, scalar_create, NULL, scalar_run,
+                                                        csr_destroy};
 
 static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
@@ -131,7 +132,7 @@ static weft_status lanes_run(struct weft_spmv_plan *plan, struct weft__stream *s
                         WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
 }
 
-const struct weft__spmv_method weft__spmv_csr_lanes = {WEFT_SPMV_CSR_LANES, lanes_create, lanes_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_lanes = {WEFT_SPMV_CSR_LANES, lanes_create, NULL, lanes_run, csr_destroy};
 
 // Entries by which a cut may move back to the begin of its row, for a tile of `items` rows and entries.
 static uint32_t snap_of(uint32_t items)
@@ -159,7 +160,9 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
         return weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
                           p->wg, p->ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
     const uint32_t snap = snap_of((uint32_t)items);
-    status = weft__spmv_tiles_create(&s->tiles, plan, queue, &plan->a, (uint32_t)items - snap, snap);
+    status = weft__spmv_tiles_create(&s->tiles, plan, queue, (uint32_t)items - snap, snap);
+    if (!status)
+        status = weft__spmv_tiles_sums(&s->tiles, plan);
     if (status)
         return status;
     plan->info.workspace_bytes += s->tiles.bytes;
@@ -168,6 +171,7 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    weft__define(&d, "WEFT_TILED", "1");
     return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_merge_spec, &d);
 }
 
@@ -190,7 +194,7 @@ static weft_status merge_run(struct weft_spmv_plan *plan, struct weft__stream *s
     return tiles_launch(plan, stream, call, &weft__spmv_merge_spec);
 }
 
-const struct weft__spmv_method weft__spmv_csr_merge = {WEFT_SPMV_CSR_MERGE, merge_create, merge_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_merge = {WEFT_SPMV_CSR_MERGE, merge_create, NULL, merge_run, csr_destroy};
 
 // CPU: a tile per work-item; long rows are cut when `cut` is set.
 static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue, int cut)
@@ -210,7 +214,9 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     const size_t units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
     const size_t even = weft__ceil_div((size_t)plan->a.m + (size_t)plan->a.nnz, units);
     const uint32_t tile = (uint32_t)weft__min(weft__max(even, 4096), (size_t)1 << 30);
-    status = weft__spmv_tiles_create(&s->tiles, plan, queue, &plan->a, tile, cut ? snap_of(tile) : UINT32_MAX);
+    status = weft__spmv_tiles_create(&s->tiles, plan, queue, tile, cut ? snap_of(tile) : UINT32_MAX);
+    if (!status)
+        status = weft__spmv_tiles_sums(&s->tiles, plan);
     if (status)
         return status;
     plan->info.workspace_bytes += s->tiles.bytes;
@@ -237,5 +243,7 @@ static weft_status cpu_run(struct weft_spmv_plan *plan, struct weft__stream *str
     return tiles_launch(plan, stream, call, &weft__spmv_cpu_spec);
 }
 
-const struct weft__spmv_method weft__spmv_csr_lanes_cpu = {WEFT_SPMV_CSR_LANES, cpu_rows_create, cpu_run, csr_destroy};
-const struct weft__spmv_method weft__spmv_csr_merge_cpu = {WEFT_SPMV_CSR_MERGE, cpu_cut_create, cpu_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_lanes_cpu = {WEFT_SPMV_CSR_LANES, cpu_rows_create, NULL, cpu_run,
+                                                           csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_merge_cpu = {WEFT_SPMV_CSR_MERGE, cpu_cut_create, NULL, cpu_run,
+                                                           csr_destroy};

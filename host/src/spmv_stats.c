@@ -55,9 +55,9 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
         status = WEFT__LAUNCH(&stream, kernel, &weft__rows_stats_spec, groups, wg, WEFT__ARG(plan->a.row_ptr),
                               WEFT__ARG(hist), WEFT__ARG(sums), {sizeof(cl_int), &(cl_int){(cl_int)plan->a.m}});
     if (!status)
-        status = weft__spmv_read(ctx, queue, hist, sizeof plan->stats.hist, plan->stats.hist);
+        status = weft__spmv_read(ctx, queue, hist, 0, sizeof plan->stats.hist, plan->stats.hist);
     if (!status)
-        status = weft__spmv_read(ctx, queue, sums, sums_bytes, host);
+        status = weft__spmv_read(ctx, queue, sums, 0, sums_bytes, host);
     if (!status)
         stats_add(plan, host, groups);
     weft__buffer_release(&hist);

@@ -8,9 +8,10 @@ const struct weft__kernel_spec weft__spmv_join_spec = {"spmv_join", "spmv_join.c
                                                        "row_ptr tile_row tile_pos part head split nsplit y alpha beta"};
 
 static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
-                             const struct weft_device_csr *a, cl_uint tile, cl_uint snap)
+                             cl_uint tile, cl_uint snap)
 {
     struct weft_context *ctx = plan->ctx;
+    const struct weft_device_csr *a = &plan->a;
     const size_t wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : 64;
     struct weft__defines d = {0};
     struct weft__stream stream = {0};
@@ -34,7 +35,7 @@ static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *
                               WEFT__ARG(t->row), WEFT__ARG(t->pos), WEFT__ARG(t->split), WEFT__ARG(count), WEFT__ARG(m),
                               WEFT__ARG(tile), WEFT__ARG(snap), WEFT__ARG(t->tiles));
     if (!status)
-        status = weft__spmv_read(ctx, queue, count, sizeof t->nsplit, &t->nsplit);
+        status = weft__spmv_read(ctx, queue, count, 0, sizeof t->nsplit, &t->nsplit);
     weft__buffer_release(&count);
     weft__kernel_release(&kernel);
     weft__kernel_release(&fill);
@@ -42,41 +43,42 @@ static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *
 }
 
 weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
-                                    const struct weft_device_csr *a, uint32_t tile, uint32_t snap)
+                                    uint32_t tile, uint32_t snap)
 {
     struct weft_context *ctx = plan->ctx;
-    const size_t tiles = weft__ceil_div((size_t)a->m + (size_t)a->nnz, tile), acc = weft__spmv_acc_bytes(plan);
+    const struct weft_device_csr *a = &plan->a;
+    const size_t tiles = weft__ceil_div((size_t)a->m + (size_t)a->nnz, tile);
     if (tiles >= UINT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "%zu tiles are more than a plan counts", tiles);
+    const size_t row_bytes = (tiles + 1) * sizeof(cl_int), pos_bytes = (tiles + 1) * weft_ofs_bytes(a->ofs);
+    const size_t split_bytes = tiles * sizeof(cl_uint);
     t->tiles = (cl_uint)tiles;
-    const struct {
-        cl_mem *out;
-        size_t bytes;
-        const char *what;
-    } buffers[] = {
-        {&t->row, (tiles + 1) * sizeof(cl_int), "first row of each tile"},
-        {&t->pos, (tiles + 1) * weft_ofs_bytes(a->ofs), "first entry of each tile"},
-        {&t->split, tiles * sizeof(cl_uint), "list of cut rows"},
-        {&t->part, tiles * acc, "sums behind each tile"},
-        {&t->head, tiles * acc, "sums before each tile"},
-    };
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers && !status; i++) {
-        status = weft__buffer_create(buffers[i].out, ctx, buffers[i].bytes, buffers[i].what);
-        t->bytes += buffers[i].bytes;
-    }
+    t->bytes = row_bytes + pos_bytes + split_bytes;
+    weft_status status = weft__buffer_create(&t->row, ctx, row_bytes, "first row of each tile");
     if (!status)
-        status = tiles_cut(t, plan, queue, a, tile, snap);
+        status = weft__buffer_create(&t->pos, ctx, pos_bytes, "first entry of each tile");
+    if (!status)
+        status = weft__buffer_create(&t->split, ctx, split_bytes, "list of cut rows");
+    return status ? status : tiles_cut(t, plan, queue, tile, snap);
+}
+
+weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan)
+{
+    const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
+    const size_t bytes = t->tiles * weft__spmv_acc_bytes(plan);
+    struct weft__defines d = {0};
+    weft_status status = weft__buffer_create(&t->part, plan->ctx, bytes, "sums behind each tile");
+    if (!status)
+        status = weft__buffer_create(&t->head, plan->ctx, bytes, "sums before each tile");
+    t->bytes += 2 * bytes;
     if (status || !t->nsplit)
         return status;
-    const int cpu = ctx->schedule == WEFT_SCHEDULE_CPU;
-    struct weft__defines d = {0};
     t->join_wg = cpu ? 1 : 64;
     t->join_per_group = cpu ? 1 : 2;
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%zu", t->join_wg);
     weft__define(&d, "WEFT_JOIN", "%zu", t->join_wg / t->join_per_group);
-    return weft__kernel_create(&t->join, ctx, &weft__spmv_join_spec, &d);
+    return weft__kernel_create(&t->join, plan->ctx, &weft__spmv_join_spec, &d);
 }
 
 weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_spmv_plan *plan,

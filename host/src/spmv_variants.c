@@ -43,17 +43,36 @@ struct size {
     int value;
 };
 static void each_shape(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
-                       enum weft_schedule schedule, const struct size *sizes)
+                       enum weft_schedule schedule, int atomic, const struct size *sizes)
 {
     struct weft__variant v = {.spec = spec, .schedule = schedule};
     for (size_t i = 0; i < NSHAPES; i++) {
+        if (atomic && shapes[i].f64_sums) // atomics add values
+            continue;
         shape_define(&v, i);
         for (const struct size *s = sizes; s->name; s++)
             weft__define(&v.defines, s->name, "%d", s->value);
         fn(arg, &v);
     }
 }
-#define EACH(spec, schedule, ...) each_shape(fn, arg, spec, schedule, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+#define EACH(spec, schedule, ...) each_shape(fn, arg, spec, schedule, 0, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+#define EACH_VALUE(spec, schedule, ...)                                                                                \
+    each_shape(fn, arg, spec, schedule, 1, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+
+// Conversions: no semiring, but every width of values and offsets.
+static void convert_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg)
+{
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    for (int cpu = 0; cpu < 2; cpu++)
+        for (int i = 0; i < 3; i++) {
+            struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
+            weft__define_types(&v.defines, types[i], i == 1 ? WEFT_OFS64 : WEFT_OFS32);
+            weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : gpu_wg);
+            weft__define(&v.defines, "WEFT_SORTED", "%d", i & 1);
+            weft__define(&v.defines, "WEFT_SIGMA", "%d", i ? 1024 : 64);
+            fn(arg, &v);
+        }
+}
 
 static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg)
 {
@@ -78,8 +97,31 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     for (int lanes = 2; lanes <= 32; lanes *= 4)
         EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 2});
     EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 4});
-    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7});
-    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 11});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7}, {"WEFT_TILED", 1});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 11}, {"WEFT_TILED", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
+    convert_each(fn, arg, &weft__ell_sort_spec, 256);
+    convert_each(fn, arg, &weft__ell_width_spec, 64);
+    convert_each(fn, arg, &weft__ell_fill_spec, 64);
+    convert_each(fn, arg, &weft__hyb_count_spec, 64);
+    convert_each(fn, arg, &weft__hyb_rest_spec, 64);
+    EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 0});
+    EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 1});
+    EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", 1});
+    EACH(&weft__spmv_segment_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7}, {"WEFT_TILED", 1});
+    EACH(&weft__spmv_coo_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_coo_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
+    EACH(&weft__spmv_coo_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
+    EACH(&weft__spmv_fixed_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_TILED", 1});
+    EACH(&weft__spmv_fixed_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
+    EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
+    for (int cpu = 0; cpu < 2; cpu++) {
+        enum weft_schedule schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU;
+        int wg = cpu ? 1 : 256;
+        EACH_VALUE(&weft__spmv_atomic_spec, schedule, {"WEFT_WG", wg}, {"WEFT_ATOMIC", 1});
+        EACH_VALUE(&weft__spmv_scatter_spec, schedule, {"WEFT_WG", wg}, {"WEFT_LPR", cpu ? 1 : 8}, {"WEFT_ATOMIC", 1});
+    }
 }

@@ -53,7 +53,8 @@ static int check_rows(const struct check_spmv *job, const void *y, char *why, si
     for (int64_t i = 0; i < job->a->m; i++) {
         int64_t k = weft_csr_ofs(job->a, i + 1) - weft_csr_ofs(job->a, i);
         struct row r = row_value(job, i);
-        long double bound = (long double)(k + 3) * (eps * r.size + tiny) + (job->f64_sums ? last * fabsl(r.value) : 0);
+        long double bound = (long double)(k + 3) * (eps * r.size + tiny) +
+                            (job->f64_sums ? last * (fabsl(r.value) + (job->parts ? 2 * r.size : 0)) : 0);
         if (job->exact || job->type == WEFT_I32)
             bound = 0;
         double got = weft__ref_get(y, job->type, i);

@@ -12,6 +12,7 @@ struct check_spmv {
     enum weft_spmv_semiring semiring;
     int f64_sums;
     int exact; // nonzero: integer values whose sums the type holds, so that equality is demanded
+    int parts; // with f64_sums, nonzero: y takes a row in several parts (coo, hyb) and is rounded each time
     double alpha, beta;
     const void *x, *y0; // y0 may be NULL when beta == 0
 };

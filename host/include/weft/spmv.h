@@ -14,7 +14,13 @@ enum weft_spmv_algo {
     WEFT_SPMV_CSR,        // the best CSR schedule: the arrays as given, no conversion
     WEFT_SPMV_CSR_SCALAR, // CSR, a row per work-item
     WEFT_SPMV_CSR_LANES,  // CSR, 2 to 32 work-items per row (CPU: independent sums of a row)
-    WEFT_SPMV_CSR_MERGE   // CSR, tiles of equal rows plus entries, long rows cut
+    WEFT_SPMV_CSR_MERGE,  // CSR, tiles of equal rows plus entries, long rows cut
+    WEFT_SPMV_ELL,        // every row padded to the longest, stored by columns
+    WEFT_SPMV_SELL,       // the same in slices of 32 rows (CPU: 8), sorted by length within windows
+    WEFT_SPMV_HYB,        // ELL of a limited width, the rest of longer rows as coordinates
+    WEFT_SPMV_COO,        // coordinates, sums by segments
+    WEFT_SPMV_COO_ATOMIC, // coordinates, sums by atomics: not repeatable in floating point
+    WEFT_SPMV_CSR_FIXED   // CSR, sums by a tree that depends on the row alone: what WEFT_REPRODUCIBLE runs
 };
 // "auto" "csr" "csr_scalar" ...; "unknown" for any other number.
 WEFT_API const char *weft_spmv_algo_name(enum weft_spmv_algo algo);
@@ -28,15 +34,35 @@ enum weft_spmv_semiring {
     WEFT_CUSTOM          // params.plus, .times, .zero
 };
 
+// y = A^T*x with the arrays of A.
+enum weft_spmv_transpose {
+    WEFT_SPMV_PLAIN = 0, // no: y = A*x
+    WEFT_SPMV_BY_COPY,   // the plan holds A^T, made by weft_transpose; every algorithm is there for it
+    WEFT_SPMV_BY_ATOMICS // products are added to y where they belong: no copy, not repeatable in floating point
+};
+
+// What may differ in the last bits of y.
+enum weft_spmv_mode {
+    WEFT_REPEATABLE = 0, // equal on repeated runs of one device with equal tuning (but for atomics, where asked for)
+    WEFT_REPRODUCIBLE    // equal on every device, GPU or CPU: sums in a fixed order, nothing fused
+};
+
 struct weft_spmv_params {
     enum weft_spmv_algo algo;         // default WEFT_SPMV_AUTO
     enum weft_spmv_semiring semiring; // default WEFT_PLUS_TIMES
     // For WEFT_CUSTOM, OpenCL C expressions of one line in `a` and `b` of type acc_t (the type of sums), such as
     // "fmax(a, b)", "a * b", "-INFINITY". `plus` is associative and commutative, `zero` its identity. Copied.
     const char *plus, *times, *zero;
-    enum weft_type vec_type; // of x and y where the matrix is a pattern; default WEFT_F32
-    int f64_sums;            // nonzero: sums in double of f32 values; default 0
-    int64_t products;        // how many products are expected; default 0: not known, no conversion
+    enum weft_type vec_type;            // of x and y where the matrix is a pattern; default WEFT_F32
+    int f64_sums;                       // nonzero: sums in double of f32 values; default 0
+    enum weft_spmv_transpose transpose; // default WEFT_SPMV_PLAIN
+    enum weft_spmv_mode mode;           // default WEFT_REPEATABLE
+    int64_t products;                   // how many products are expected; default 0: not known, no conversion
+    // Formats that are converted to.
+    int64_t width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
+    double max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE; default 4
+    int sigma;          // sell: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024
+                        // where sorting saves a tenth or more, else 1
     // Tuning, 0: from the tables. A value outside what the schedule and device allow is WEFT_EINVAL.
     int lanes; // csr_lanes: work-items per row, 2..32 (CPU: independent sums of a row, 1..16)
     int wg;    // work-items per work-group (GPU schedules)
@@ -51,9 +77,11 @@ struct weft_spmv_info {
     enum weft_schedule schedule;
     int64_t max_row;        // entries of the longest row
     int64_t empty_rows;     // rows without entries
+    int64_t rest;           // hyb: entries outside the ELL part
     size_t format_bytes;    // the matrix in the format that runs
     size_t workspace_bytes; // scratch held by the plan beside it
-    double analyse_ms;      // host time of analysis, without compilation
+    double analyse_ms;      // host time of analysis, without compilation and conversion
+    double convert_ms;      // host time of conversion and transposition, without compilation; 0: none
     char why[256];          // why this algorithm
 };
 
@@ -63,10 +91,12 @@ struct weft_spmv_plan;
 // Analyse the matrix, choose format and schedule, compile, allocate.
 //   queue   of the device of ctx: runs the analysis
 //   a       m x n, arrays trusted (weft_csr_validate checks them on the host). CSR schedules read its buffers in every
-//           run: the plan retains them, new values may be written between runs, the structure must stay.
+//           run: the plan retains them, new values may be written between runs, the structure must stay. Of other
+//           formats and of a transposed copy the plan holds its own (coordinates share col and val).
 //   params  may be NULL
-// Errors:  WEFT_EINVAL sizes, buffers, params; WEFT_EUNSUPPORTED f64 on a device without it; WEFT_ERANGE, WEFT_EDEVMEM
-//          scratch; WEFT_EBUILD (a custom semiring that does not compile: the build log is in the context's error);
+// Errors:  WEFT_EINVAL sizes, buffers, params; WEFT_EUNSUPPORTED f64 on a device without it; WEFT_ERANGE more padding
+//          than params.max_padding (the sizes are in the context's error), more memory than the device gives at once;
+//          WEFT_EDEVMEM; WEFT_EBUILD (a custom semiring that does not compile: the build log is in the context's error);
 //          WEFT_EDEVICE; WEFT_ENOMEM.
 // Blocks:  yes, the choice rests on figures read back from the device.
 // Threads: a plan runs in one queue at a time.
@@ -76,16 +106,22 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
 // y = alpha*A*x + beta*y; other semirings: y = A*x when beta == 0, else y = y plus A*x, and alpha is 1.
 //   x      n values of the type of A (of vec_type for a pattern)      (read, borrowed until the event)
 //   y      m values; not read when beta == 0                          (read/written), not x
+//          With params.transpose A is A^T here, x has m values and y has n.
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL a buffer too small, alpha or beta that the semiring or the integer type does not have;
 //             WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing. Runs of one plan follow each other: on an out-of-order queue, or on a second
 //             queue, wait for the event of the run before.
-// Repeatable: bitwise on one device with equal params and tuning.
+// Repeatable: bitwise on one device with equal params and tuning, but for atomics.
 // Moves:      nnz*(sizeof val + 4) + (m+1)*sizeof ofs + (n + m)*sizeof val bytes at least, m*sizeof val more when
 //             beta != 0.
 WEFT_API weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, double alpha, cl_mem x,
                                    double beta, cl_mem y, cl_uint nwait, const cl_event *wait, cl_event *event);
+// Take new values from `a`, which has the structure that was analysed. Only a plan that converted or transposed needs it
+// when values change, or one that is to read other buffers. Blocks.
+// Errors: WEFT_EINVAL another shape or type; as weft_spmv_plan_create.
+WEFT_API weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue,
+                                           const struct weft_device_csr *a);
 WEFT_API void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft_spmv_info *out);
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_spmv_plan_destroy(struct weft_spmv_plan **plan);

@@ -21,6 +21,10 @@ void weft__ref_merge(enum weft_key key, int payload_bytes, void *out, void *out_
 void weft__ref_merge_blocks(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *in,
                             const void *in_val, int64_t n, int64_t block);
 
+// Each segment, in[offsets[s]] .. in[offsets[s+1]-1], in ascending order, stable; `out` is not `in`.
+weft_status weft__ref_segsort(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *in,
+                              const void *in_val, const int64_t *offsets, int64_t segments);
+
 // Histogram of n indices: counts[bins], or with pointers those summed up, bins+1 of them.
 void weft__ref_histogram(void *out, const int32_t *idx, int64_t n, int64_t bins, enum weft_ofs ofs, int pointers);
 
@@ -36,6 +40,10 @@ void weft__ref_spmv(const struct weft_csr *a, enum weft_type type, double alpha,
 // y = A*x in a semiring, with the y before added ("plus") where `add` is nonzero. Not WEFT_CUSTOM.
 void weft__ref_spmv_semiring(const struct weft_csr *a, enum weft_type type, enum weft_spmv_semiring semiring,
                              int f64_sums, const void *x, int add, void *y);
+// y = alpha*A*x + beta*y with the sums of WEFT_REPRODUCIBLE, bit for bit: chunks of 1024 entries of a row, in a chunk
+// neighbours added at distance 1, 2, 4, .. 512 where both are there, then the chunks from the left.
+void weft__ref_spmv_fixed(const struct weft_csr *a, enum weft_type type, int f64_sums, double alpha, const void *x,
+                          double beta, void *y);
 // Element i of an array of `type` (1 for WEFT_PATTERN).
 double weft__ref_get(const void *v, enum weft_type type, int64_t i);
 

@@ -108,3 +108,47 @@ void weft__ref_spmv_semiring(const struct weft_csr *a, enum weft_type type, enum
         set(y, type, i, add ? plus(semiring, sum, weft__ref_get(y, type, i)) : sum);
     }
 }
+
+// The tree over count entries from p, by levels; T is the type of sums.
+#define FIXED_DEFINE(name, T)                                                                                          \
+    static T name##_chunk(const struct weft_csr *a, enum weft_type type, const void *x, int64_t p, int count)          \
+    {                                                                                                                  \
+        T s[1024];                                                                                                     \
+        for (int i = 0; i < count; i++)                                                                                \
+            s[i] = (T)weft__ref_get(a->val, a->type, p + i) * (T)weft__ref_get(x, type, a->col[p + i]);                \
+        for (int d = 1; d < count; d *= 2)                                                                             \
+            for (int i = 0; i + d < count; i += 2 * d)                                                                 \
+                s[i] = s[i] + s[i + d];                                                                                \
+        return s[0];                                                                                                   \
+    }                                                                                                                  \
+    static void name(const struct weft_csr *a, enum weft_type type, double alpha, const void *x, double beta, void *y) \
+    {                                                                                                                  \
+        for (int64_t i = 0; i < a->m; i++) {                                                                           \
+            T sum = 0;                                                                                                 \
+            int64_t begin = weft_csr_ofs(a, i), end = weft_csr_ofs(a, i + 1);                                          \
+            for (int64_t p = begin; p < end; p += 1024) {                                                              \
+                T chunk = name##_chunk(a, type, x, p, end - p < 1024 ? (int)(end - p) : 1024);                         \
+                sum = p == begin ? chunk : sum + chunk;                                                                \
+            }                                                                                                          \
+            T out = (T)alpha * sum;                                                                                    \
+            if (beta != 0) {                                                                                           \
+                T old = (T)beta * (T)weft__ref_get(y, type, i);                                                        \
+                out = out + old;                                                                                       \
+            }                                                                                                          \
+            set(y, type, i, (double)out);                                                                              \
+        }                                                                                                              \
+    }
+FIXED_DEFINE(fixed_f32, float)
+FIXED_DEFINE(fixed_f64, double)
+FIXED_DEFINE(fixed_i32, int32_t)
+
+void weft__ref_spmv_fixed(const struct weft_csr *a, enum weft_type type, int f64_sums, double alpha, const void *x,
+                          double beta, void *y)
+{
+    if (type == WEFT_F64 || f64_sums)
+        fixed_f64(a, type, alpha, x, beta, y);
+    else if (type == WEFT_F32)
+        fixed_f32(a, type, alpha, x, beta, y);
+    else
+        fixed_i32(a, type, alpha, x, beta, y);
+}
