@@ -38,11 +38,11 @@ for command in "$@"; do
     mount --bind /dev "$root/dev"
     mounted="$root/dev $mounted"
     mount -t sysfs -o ro sysfs "$root/sys"
+    mounted="$root/sys $mounted"
     for network in with without; do
         echo "== ./dev $command, $network network"
         start=$(date +%s) status=0
         if [ $network = with ]; then
-            mounted="$root/sys $mounted"
             inside chroot "$root" /root/weft/dev "$command" || status=$?
         else
             umount "$root/sys"
