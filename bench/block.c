@@ -188,6 +188,7 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
             }
         b->columns.out = b->table;
         b->columns.gflops = op->flops != NULL;
+        b->columns.products = op->products ? o->products : 0;
         b->columns.vendors = 0;
         for (size_t k = 0; k < o->nbackends; k++)
             b->columns.vendors |= is_vendor(o->backends[k]) && op->algos(o->backends[k]);

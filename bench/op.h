@@ -66,6 +66,7 @@ struct bench_op {
 
     // Algorithms of `backend`, NULL-terminated, the first is its default; NULL: the backend lacks the operation.
     const char *const *(*algos)(const struct weft_backend *backend);
+    int products; // nonzero: --products applies, one conversion and many runs
     // Axes for --sweep and --tune with this backend, algorithm and device; NULL function or NULL: nothing to tune.
     const struct bench_axis *(*axes)(const struct bench_run *run);
 

@@ -164,6 +164,10 @@ static void numbers_fill(struct bench_result *out, const struct bench_case *c, c
         if (c->op->flops)
             r->gflops = (double)c->op->flops(run) / stats.median * 1e-6;
     }
+    if (c->op->products && run->input->products > 0) {
+        r->products = run->input->products;
+        r->products_ms = fmax(t->convert_ms, 0) + (double)r->products * stats.median;
+    }
     if (run->ctx && bench_memory_peak() > 0)
         r->peak_bytes = bench_memory_peak();
     if (t->chosen[0]) {

@@ -5,6 +5,7 @@
 #include "../tests/support/check_spmv.h"
 #include "op.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct spmv_input {
 struct spmv_state {
     void *backend;
     void *y;
+    char algo[128]; // with the tuning point: "csr_lanes:lanes=8,wg=128"
 };
 
 static const char *const *spmv_algos(const struct weft_backend *backend)
@@ -104,7 +106,7 @@ static weft_status exact_verify(struct bench_run *run, int *right, char *why, si
     struct weft_backend_times times = run->times;
     void *state = NULL;
     double ms;
-    weft_status status = backend->prepare(&state, run->ctx, &job, run->algo, &times, err);
+    weft_status status = backend->prepare(&state, run->ctx, &job, s->algo, &times, err);
     if (!status)
         status = backend->run(state, &ms, err);
     if (!status)
@@ -124,8 +126,14 @@ static weft_status spmv_setup(struct bench_run *run, struct weft_error *err)
         s->y = malloc(weft__max(1, weft__mul((size_t)a->m, weft_type_bytes(data->type))));
     if (!s || !s->y)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
+    size_t used = (size_t)snprintf(s->algo, sizeof s->algo, "%s", run->algo);
+    for (int i = 0; i < run->ntune && used < sizeof s->algo; i++)
+        used += (size_t)snprintf(s->algo + used, sizeof s->algo - used, "%c%s=%d", i ? ',' : ':', run->tune[i].name,
+                                 run->tune[i].value);
+    if (used >= sizeof s->algo)
+        return weft__error(err, WEFT_EINVAL, "too many tuning values");
     struct weft_backend_spmv_job job = {.a = a, .x = data->x, .alpha = 1, .products = run->input->products};
-    return run->backend->spmv.prepare(&s->backend, run->ctx, &job, run->algo, &run->times, err);
+    return run->backend->spmv.prepare(&s->backend, run->ctx, &job, s->algo, &run->times, err);
 }
 
 static weft_status spmv_launch(struct bench_run *run, double *ms, struct weft_error *err)
@@ -166,12 +174,33 @@ static void spmv_finish(struct bench_run *run)
     run->state = NULL;
 }
 
+static const struct bench_axis *spmv_axes(const struct bench_run *run)
+{
+    static const struct bench_axis lanes_gpu[] = {
+        {"lanes", {2, 4, 8, 16, 32}}, {"ipt", {1, 2, 4}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
+    static const struct bench_axis merge_gpu[] = {
+        {"wg", {64, 128, 256, 512}}, {"ipt", {5, 7, 9, 11}}, {"read", {1, 2, 3}}, {NULL, {0}}};
+    static const struct bench_axis ell_gpu[] = {
+        {"wg", {64, 128, 256}}, {"ipt", {1, 2, 4, 8}}, {"read", {1, 2, 3}}, {NULL, {0}}};
+    static const struct bench_axis lanes_cpu[] = {{"lanes", {1, 2, 4, 8, 16}}, {NULL, {0}}};
+    const int cpu = run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU;
+    if (strcmp(run->backend->name, "opencl"))
+        return NULL;
+    if (!strcmp(run->algo, "csr_merge") || !strcmp(run->algo, "csr_lanes"))
+        return cpu ? lanes_cpu : run->algo[4] == 'm' ? merge_gpu : lanes_gpu;
+    if (!strcmp(run->algo, "coo") && !cpu)
+        return merge_gpu;
+    return !cpu && (!strcmp(run->algo, "ell") || !strcmp(run->algo, "sell")) ? ell_gpu : NULL;
+}
+
 const struct bench_op bench_spmv = {
     .name = "spmv",
     .help = "y = A*x",
     .defaults = "csr,auto",
     .draws = 1,
+    .products = 1,
     .algos = spmv_algos,
+    .axes = spmv_axes,
     .input = spmv_input,
     .input_free = spmv_input_free,
     .bytes_min = spmv_bytes_min,

@@ -128,6 +128,8 @@ weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const
         s->shares[i] = cut(job->a, i * share < total ? i * share : total);
     times->analyse_ms = clock_ms() - start;
     times->workspace_bytes = (int64_t)(((size_t)s->nshares + 1) * sizeof *s->shares);
+    times->format_bytes = job->a->nnz * (int64_t)(4 + weft_type_bytes(job->a->type)) +
+                          (job->a->m + 1) * (int64_t)weft_ofs_bytes(job->a->ofs);
     memset(s->y, 0xff, s->y_bytes); // NaN: what no run wrote is no result; and no run pays for the pages
     return WEFT_OK;
 }

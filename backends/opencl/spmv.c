@@ -10,7 +10,7 @@
 #include <weft/spmv.h>
 
 const char *const weft__opencl_spmv_algos[] = {"auto", "csr", "csr_scalar", "csr_lanes",  "csr_merge", "ell",
-                                               "sell", "hyb", "coo",        "coo_atomic", NULL};
+                                               "sell", "hyb", "coo",        "coo_atomic", "csr_fixed", NULL};
 
 struct opencl_spmv {
     struct weft_context *ctx;
@@ -113,7 +113,9 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     if (status) {
         weft__opencl_fail(ctx, status, err);
         weft__opencl_spmv_finish(state);
-        return status;
+        // A format that would be mostly padding is not for this matrix.
+        const int padded = params.algo >= WEFT_SPMV_ELL && params.algo <= WEFT_SPMV_HYB;
+        return status == WEFT_ERANGE && padded ? WEFT_EUNSUPPORTED : status;
     }
     struct weft_spmv_info info;
     weft_spmv_plan_info(s->plan, &info);

@@ -37,6 +37,8 @@ weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const
     }
     memset(s->y, 0xff, s->y_bytes); // NaN: what no run wrote is no result; and no run pays for the pages
     times->workspace_bytes = 0;
+    times->format_bytes = job->a->nnz * (int64_t)(4 + weft_type_bytes(job->a->type)) +
+                          (job->a->m + 1) * (int64_t)weft_ofs_bytes(job->a->ofs);
     *state = s;
     return WEFT_OK;
 }

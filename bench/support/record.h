@@ -56,6 +56,8 @@
     X(count, workspace_bytes)                                                                                          \
     X(count, format_bytes)                                                                                             \
     X(count, peak_bytes)                                                                                               \
+    X(count, products)                                                                                                 \
+    X(number, products_ms)                                                                                             \
     X(text, hash)                                                                                                      \
     X(text, date)                                                                                                      \
     X(text, command)

@@ -32,7 +32,10 @@ void bench_table_head(const struct bench_table *table, const char *op, const cha
     fprintf(table->out, " %6s %7s", "roof", "x ref");
     if (table->vendors)
         fprintf(table->out, " %8s", "x vendor");
-    fprintf(table->out, " %9s\n", "total ms");
+    fprintf(table->out, " %9s", "total ms");
+    if (table->products > 0)
+        fprintf(table->out, " %8s %4" PRId64 " x ms", "MB", table->products);
+    putc('\n', table->out);
 }
 
 // A number in a column, or "-".
@@ -74,7 +77,12 @@ void bench_table_row(const struct bench_table *table, const struct bench_result 
         cell(table->out, 7, r->speedup_ref < 100 ? 2 : 1, r->speedup_ref, "");
         if (table->vendors)
             cell(table->out, 8, 2, r->speedup_best_vendor, "");
-        fprintf(table->out, " %9s  ok\n", bench_ms_text(ms, r->end_to_end_ms));
+        fprintf(table->out, " %9s", bench_ms_text(ms, r->end_to_end_ms));
+        if (table->products > 0) {
+            cell(table->out, 8, 2, r->format_bytes < 0 ? NAN : (double)r->format_bytes * 1e-6, "");
+            fprintf(table->out, " %9s", bench_ms_text(ms, r->products_ms));
+        }
+        fputs("  ok\n", table->out);
         if (r->hash)
             fprintf(table->out, "  %-9s %-11s %4s %s\n", "", "", "hash", r->hash);
         break;

@@ -26,7 +26,7 @@ OF_DEVICE = {"device_index", "driver", "platform"}
 KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
     "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
     "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor",
-    "workspace_bytes", "format_bytes", "peak_bytes", "hash"}
+    "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash"}
 count = failed = 0
 
 
@@ -282,6 +282,10 @@ def test_bad_backends():
     bad = all_good(json.dumps(lines["csr"]))
     ok(not bad and lines["csr"]["gflops"] == 2 * 4000 / 0.5e6 and
        lines["csr"]["bytes_min"] == 4000 * 8 + 301 * 4 + 500 * 4, "a right one is whole", *bad)
+    code, out, _ = run(BAD, *FAST, "-o", "spmv", "-b", "ref", "--products", "100", "--json", "-", *SMALL)
+    r = records(out)[0]
+    ok(code == 0 and r["products"] == 100 and r["products_ms"] == 100 * r["median_ms"] and
+       r["format_bytes"] == 4000 * 8 + 301 * 4, "--products adds up the time of many", r)
     exits(3, run(BAD, *FAST, "-b", "absent", *SMALL), "a backend asked for that cannot run", "not compiled in")
 
 
