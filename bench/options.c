@@ -36,15 +36,17 @@ static void help_print(void)
           "                          the usual ones of opencl, all of a vendor)\n",
           stdout);
     for (const struct bench_op *const *op = bench_ops; *op; op++) {
-        int named = 0;
+        int named = 0, column = 0;
         for (const struct weft_backend *const *b = weft__backends; *b; b++)
             for (const char *const *first = (*op)->algos(*b), *const *a = first; a && *a; a++) {
-                if (a != first)
-                    printf(", %s", *a);
+                if (column + (int)strlen(*a) > 92)
+                    column = printf(",\n%39s%s", "", *a) - 2;
+                else if (a != first)
+                    column += printf(", %s", *a);
                 else if (named++)
-                    printf("; %s: %s", (*b)->name, *a);
+                    column += printf("; %s: %s", (*b)->name, *a);
                 else
-                    printf("                            %-10s %s: %s", (*op)->name, (*b)->name, *a);
+                    column += printf("                            %-10s %s: %s", (*op)->name, (*b)->name, *a);
             }
         if (named)
             putchar('\n');
