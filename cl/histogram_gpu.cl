@@ -9,8 +9,8 @@
 //          2^log_ranges ranges, of which those beyond the last bin have nothing to do.
 //          histogram_atomic: job s counts slice s in global memory.
 // Local:   range uints (rows); wg uints where lanes exchange through local memory.
-// Needs:   wg a multiple of 32; ipt a multiple of 4; start and slice multiples of 4; bins < 2^key_bits; counts zero
-//          before histogram_atomic.
+// Needs:   wg a multiple of 32; ipt a multiple of 4; start and slice multiples of 4; bins < 2^KEY_BITS and counts
+//          zero for histogram_atomic.
 // Gives:   histogram_rows: rows[s*bins + b].  histogram_atomic: counts[b]. Indices outside 0 .. bins-1 are left out.
 // Order:   integers only.
 
@@ -20,16 +20,19 @@
 #if !defined(WEFT_IPT) || WEFT_IPT % 4
 #error "WEFT_IPT: indices that a work-item loads at once, a multiple of 4"
 #endif
+#ifndef WEFT_KEY_BITS
+#error "WEFT_KEY_BITS: bits that tell the bins apart, for histogram_atomic"
+#endif
 
 #define STEP ((ulong)WEFT_WG * WEFT_IPT)
 
-// Keys of this work-item in the step at `base`: idx - first, or `width` when that is not below it or there is none.
-static inline void keys_load(uint *key, __global const int *idx, ulong base, ulong end, uint first, uint width)
+// Keys of this work-item in a step of which `left` indices are there: idx - first, or `width` when that is not below it.
+static inline void keys_load(uint *key, __global const int *idx, ulong left, uint first, uint width)
 {
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT / 4; j++) {
-        ulong i = base + (j * WEFT_WG + (uint)get_local_id(0)) * 4u;
-        if (base + STEP <= end) {
+        uint i = (j * WEFT_WG + (uint)get_local_id(0)) * 4u;
+        if (left >= STEP) {
             int4 v = *(__global const int4 *)(idx + i);
             key[4 * j] = (uint)v.x - first;
             key[4 * j + 1] = (uint)v.y - first;
@@ -37,7 +40,7 @@ static inline void keys_load(uint *key, __global const int *idx, ulong base, ulo
             key[4 * j + 3] = (uint)v.w - first;
         } else {
             for (uint k = 0; k < 4; k++)
-                key[4 * j + k] = i + k < end ? (uint)idx[i + k] - first : width;
+                key[4 * j + k] = i + k < left ? (uint)idx[i + k] - first : width;
         }
         for (uint k = 0; k < 4; k++)
             key[4 * j + k] = min(key[4 * j + k], width);
@@ -74,7 +77,7 @@ WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ul
         barrier(CLK_LOCAL_MEM_FENCE);
         for (ulong base = start + s * slice; base < end; base += STEP) {
             uint key[WEFT_IPT];
-            keys_load(key, idx, base, end, (uint)first, width);
+            keys_load(key, idx + base, end - base, (uint)first, width);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++) {
                 uint share = share_of(lane_like(key[k], mem), key[k] < width);
@@ -89,16 +92,15 @@ WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ul
     }
 }
 
-WEFT_KERNEL void histogram_atomic(__global const int *idx, __global uint *counts, ulong start, ulong n, uint bins,
-                                  uint key_bits)
+WEFT_KERNEL void histogram_atomic(__global const int *idx, __global uint *counts, ulong start, ulong n, uint bins)
 {
     __local uint mem[LANE_MEM];
     for (ulong at = get_group_id(0) * STEP; at < n; at += get_num_groups(0) * STEP) {
         uint key[WEFT_IPT];
-        keys_load(key, idx, start + at, start + n, 0u, bins);
+        keys_load(key, idx + start + at, n - at, 0u, bins);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
-            uint share = share_of(lane_match(key[k], key_bits, mem), key[k] < bins);
+            uint share = share_of(lane_match(key[k], WEFT_KEY_BITS, mem), key[k] < bins);
             if (share)
                 atomic_add(counts + key[k], share);
         }

@@ -35,7 +35,7 @@ typedef WEFT_SUM_T sum_t;
 typedef PASTE(WEFT_IN_T, 4) in4_t;
 typedef PASTE(WEFT_SUM_T, 4) sum4_t;
 
-#define TILE   ((ulong)WEFT_WG * WEFT_IPT)
+#define TILE   ((uint)WEFT_WG * WEFT_IPT)
 #define ROWS   (WEFT_IPT / 4)
 #define GROUPS (WEFT_WG / 32)
 
@@ -52,20 +52,26 @@ static inline sum_t sum_get(sum_t v, uint from, __local uint *mem)
 #endif
 }
 
+// Elements of tile t, of n in all.
+static inline uint tile_left(ulong t, ulong n)
+{
+    return (uint)min(n - t * TILE, (ulong)TILE);
+}
+
 // First element of this work-item's row j, counted from the start of the tile.
 static inline uint row_at(uint j)
 {
     return lane_group() * (32u * WEFT_IPT) + j * 128u + lane_id() * 4u;
 }
 
-// The elements of this work-item in the tile at `base`, row after row; beyond n they are 0. Plain variables rather than
-// vectors: Oclgrind 21.10 crashes on the shuffles that clang makes of those.
-static inline void tile_load(sum_t *x, __global const in_t *in, ulong base, ulong n)
+// The elements of this work-item in a tile of which `left` are there, row after row; the others are 0. Plain variables
+// rather than vectors: Oclgrind 21.10 crashes on the shuffles that clang makes of those.
+static inline void tile_load(sum_t *x, __global const in_t *in, uint left)
 {
     WEFT_UNROLL
     for (uint j = 0; j < ROWS; j++) {
-        ulong i = base + row_at(j);
-        if (base + TILE <= n) {
+        uint i = row_at(j);
+        if (left == TILE) {
             in4_t v = *(__global const in4_t *)(in + i);
             x[4 * j] = (sum_t)v.x;
             x[4 * j + 1] = (sum_t)v.y;
@@ -73,21 +79,21 @@ static inline void tile_load(sum_t *x, __global const in_t *in, ulong base, ulon
             x[4 * j + 3] = (sum_t)v.w;
         } else {
             for (uint k = 0; k < 4; k++)
-                x[4 * j + k] = i + k < n ? (sum_t)in[i + k] : 0;
+                x[4 * j + k] = i + k < left ? (sum_t)in[i + k] : 0;
         }
     }
 }
 
-static inline void tile_store(__global sum_t *out, const sum_t *x, ulong base, ulong n)
+static inline void tile_store(__global sum_t *out, const sum_t *x, uint left)
 {
     WEFT_UNROLL
     for (uint j = 0; j < ROWS; j++) {
-        ulong i = base + row_at(j);
-        if (base + TILE <= n) {
+        uint i = row_at(j);
+        if (left == TILE) {
             *(__global sum4_t *)(out + i) = (sum4_t)(x[4 * j], x[4 * j + 1], x[4 * j + 2], x[4 * j + 3]);
         } else {
             for (uint k = 0; k < 4; k++)
-                if (i + k < n)
+                if (i + k < left)
                     out[i + k] = x[4 * j + k];
         }
     }
@@ -144,7 +150,7 @@ WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
         sum_t x[WEFT_IPT];
         sum_t sum = 0, all;
-        tile_load(x, in, tile * TILE, n);
+        tile_load(x, in + tile * TILE, tile_left(tile, n));
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
             sum += x[k];
@@ -161,15 +167,16 @@ WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
     __local sum_t group_sums[GROUPS];
     __local uint mem[LANE_MEM];
     sum_t carry = 0;
-    for (ulong base = 0; base < tiles; base += TILE) {
+    for (ulong t = 0; t * TILE < tiles; t++) {
         sum_t x[WEFT_IPT];
+        uint left = tile_left(t, tiles);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
-            ulong i = base + row_at(k / 4) + k % 4;
-            x[k] = i < tiles ? sums[i] : 0;
+            uint i = row_at(k / 4) + k % 4;
+            x[k] = i < left ? sums[t * TILE + i] : 0;
         }
         sum_t all = tile_scan(x, carry, 0, group_sums, mem);
-        tile_store(sums, x, base, tiles);
+        tile_store(sums + t * TILE, x, left);
         carry += all;
     }
 }
@@ -182,9 +189,9 @@ WEFT_KERNEL void scan_down(__global const WEFT_IN_T *in, __global const WEFT_SUM
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
         sum_t x[WEFT_IPT];
         sum_t carry = has_sums ? sums[tile] : 0;
-        tile_load(x, in, tile * TILE, n);
+        tile_load(x, in + tile * TILE, tile_left(tile, n));
         sum_t all = tile_scan(x, carry, WEFT_INCLUSIVE, group_sums, mem);
-        tile_store(out, x, tile * TILE, n);
+        tile_store(out + tile * TILE, x, tile_left(tile, n));
         if (total && tile == tiles - 1 && get_local_id(0) == 0)
             out[n] = carry + all;
     }

@@ -4,7 +4,7 @@
 // Source:  Wang et al., ICS 2016, section 3.2. There pieces are merged in pairs; here `ways` at once, by ranges of
 //          columns of equal work.
 // Mapping: 1-D, work-groups of one work-item. local: item c owns chunk c of the entries. merge: item i owns range
-//          i % ranges of the columns of the group of pieces i / ranges.
+//          i % 2^range_bits of the columns of the group of pieces i >> range_bits.
 // Local:   none.
 // Needs:   WEFT_WG 1; row_ptr[m] == nnz > 0, columns in 0 .. n-1, m, n > 0.
 // Gives:   piece k: pointers ptr[k*(n+1) ..] (size n+1), positions in arrays that all pieces share, piece after piece.
@@ -23,6 +23,15 @@
 inline ofs_t part_first(long nnz, long parts, long i)
 {
     return (ofs_t)(nnz / parts * i + min(i, nnz % parts));
+}
+
+// Zeros. The offset of our launches is always 0; a plain 0 would become a memset, which Oclgrind does not take for
+// writing, and what is counted there would be reported as uninitialised.
+inline void zero_fill(__global ofs_t *out, long count)
+{
+    ofs_t zero = (ofs_t)get_global_offset(0);
+    for (long j = 0; j < count; j++)
+        out[j] = zero;
 }
 
 // Entry p goes to place `to`.
@@ -47,8 +56,7 @@ WEFT_KERNEL void cpu_local(__global const ofs_t *restrict row_ptr, __global cons
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
     ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1), at = first;
     __global ofs_t *restrict next = ptr + (size_t)c * ((size_t)n + 1);
-    for (idx_t j = 0; j < n; j++)
-        next[j] = 0;
+    zero_fill(next, n);
     for (ofs_t p = first; p < last; p++)
         next[col[p]]++;
     for (idx_t j = 0; j < n; j++) {
@@ -82,11 +90,10 @@ inline long work_before(__global const ofs_t *ptr, uint count, idx_t n, idx_t j)
     return work;
 }
 
-// First column before which lies `share`/`shares` of the work.
-inline idx_t column_at(__global const ofs_t *ptr, uint count, idx_t n, long share, long shares)
+// First column before which lies share/2^bits of the work (share <= 2^bits <= 2^13, work below 2^50).
+inline idx_t column_at(__global const ofs_t *ptr, uint count, idx_t n, uint share, uint bits)
 {
-    long all = work_before(ptr, count, n, n);
-    long wanted = all / shares * share + min(share, all % shares);
+    long wanted = (work_before(ptr, count, n, n) * (long)share) >> bits;
     idx_t lo = 0, hi = n;
     while (lo < hi) {
         idx_t mid = lo + (hi - lo) / 2;
@@ -98,17 +105,17 @@ inline idx_t column_at(__global const ofs_t *ptr, uint count, idx_t n, long shar
     return lo;
 }
 
-// Merge each `ways` adjacent pieces of `pieces` into one.
+// Merge each `ways` adjacent pieces of `pieces` into one, its columns cut into 2^range_bits ranges.
 WEFT_KERNEL void cpu_merge(__global const ofs_t *restrict ptr, __global const idx_t *restrict row,
                            __global const bits_t *restrict val, __global ofs_t *restrict out_ptr,
                            __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t n, uint pieces,
-                           uint ways, uint ranges)
+                           uint ways, uint range_bits)
 {
-    uint group = (uint)get_global_id(0) / ranges, range = (uint)get_global_id(0) % ranges;
+    uint id = (uint)get_global_id(0), group = id >> range_bits, range = id - (group << range_bits);
     uint count = min(ways, pieces - group * ways);
     __global const ofs_t *restrict in = ptr + (size_t)(group * ways) * ((size_t)n + 1);
     __global ofs_t *restrict out = out_ptr + (size_t)group * ((size_t)n + 1);
-    idx_t first = column_at(in, count, n, range, ranges), last = column_at(in, count, n, range + 1, ranges);
+    idx_t first = column_at(in, count, n, range, range_bits), last = column_at(in, count, n, range + 1, range_bits);
     ofs_t at = in[0];
     for (uint k = 0; k < count; k++) {
         __global const ofs_t *restrict piece = in + (size_t)k * ((size_t)n + 1);
@@ -126,6 +133,6 @@ WEFT_KERNEL void cpu_merge(__global const ofs_t *restrict ptr, __global const id
             }
         }
     }
-    if (range == ranges - 1)
+    if (range + 1u == 1u << range_bits)
         out[n] = at;
 }

@@ -11,8 +11,7 @@
 
 static const struct weft__kernel_spec rows_spec = {"histogram_rows", "histogram_gpu.cl",
                                                    "idx rows start n slice slices log_ranges range bins hist"};
-static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram_gpu.cl",
-                                                     "idx counts start n bins key_bits"};
+static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram_gpu.cl", "idx counts start n bins"};
 static const struct weft__kernel_spec sum_spec = {"histogram_sum", "histogram_sum.cl",
                                                   "rows out bins nrows spread add"};
 static const struct weft__kernel_spec cpu_rows_spec = {"histogram_cpu_rows", "histogram_cpu.cl",
@@ -159,13 +158,27 @@ weft_status weft_histogram_workspace(size_t *out_bytes, struct weft_context *ctx
     return status;
 }
 
-static void count_define(struct weft__defines *d, int gpu, const struct weft_histogram_params *p, enum weft_ofs ofs)
+// Least k with 2^k >= n.
+static cl_uint log2_of(size_t n)
+{
+    cl_uint k = 0;
+    while (((size_t)1 << k) < n)
+        k++;
+    return k;
+}
+
+static void count_define(struct weft__defines *d, int gpu, const struct weft_histogram_params *p, int64_t bins,
+                         enum weft_ofs ofs)
 {
     weft__define(d, "WEFT_WG", "%d", p->wg);
-    if (gpu)
+    if (gpu) {
         weft__define(d, "WEFT_IPT", "%d", p->ipt);
-    else
+        // By eights, so that numbers of bins share programs.
+        cl_uint bits = p->algo == WEFT_HISTOGRAM_ATOMIC ? log2_of((size_t)bins + 1) : 1;
+        weft__define(d, "WEFT_KEY_BITS", "%u", (bits + 7) / 8 * 8);
+    } else {
         weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
+    }
 }
 
 static void sum_define(struct weft__defines *d, const struct weft_histogram_params *p, enum weft_ofs ofs)
@@ -189,7 +202,7 @@ weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct 
     int gpu = info.schedule == WEFT_SCHEDULE_GPU, atomic = info.params.algo == WEFT_HISTOGRAM_ATOMIC;
     size_t bytes = rows_bytes(&info, bins, ofs);
     struct weft__defines count = {0}, sum = {0};
-    count_define(&count, gpu, &info.params, ofs);
+    count_define(&count, gpu, &info.params, bins, ofs);
     sum_define(&sum, &info.params, ofs);
     status = weft__kernel_create(&plan->count, ctx, atomic ? &atomic_spec : gpu ? &rows_spec : &cpu_rows_spec, &count);
     if (!status && bytes)
@@ -225,15 +238,6 @@ void weft_histogram_plan_destroy(struct weft_histogram_plan **plan)
     *plan = NULL;
 }
 
-// Least k with 2^k >= n.
-static cl_uint log2_of(size_t n)
-{
-    cl_uint k = 0;
-    while (((size_t)1 << k) < n)
-        k++;
-    return k;
-}
-
 // idx[start .. start+n-1] counted into cut->slices rows.
 static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s, const struct cut *cut, cl_mem idx,
                           cl_mem rows, cl_ulong start, cl_ulong n)
@@ -244,11 +248,10 @@ static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream 
     cl_ulong slice = cut->slice;
     size_t jobs = cut->slices << log_ranges;
     if (plan->info.params.algo == WEFT_HISTOGRAM_ATOMIC) {
-        cl_uint key_bits = log2_of((size_t)bins + 1);
         size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), most);
         weft__fill(s, plan->fill, rows, 0, bins, 0);
         WEFT__LAUNCH(s, plan->count, &atomic_spec, groups, wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
-                     WEFT__ARG(n), WEFT__ARG(bins), WEFT__ARG(key_bits));
+                     WEFT__ARG(n), WEFT__ARG(bins));
     } else if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
         WEFT__LAUNCH(s, plan->count, &rows_spec, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows),
                      WEFT__ARG(start), WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges),
@@ -319,7 +322,7 @@ void weft__histogram_variants(weft__variant_fn *fn, void *arg)
 {
     for (int gpu = 0; gpu <= 1; gpu++)
         for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
-            struct weft_histogram_params p = {.wg = gpu ? 256 : 1, .ipt = 8};
+            struct weft_histogram_params p = {.wg = gpu ? 256 : 1, .ipt = 8, .algo = WEFT_HISTOGRAM_ATOMIC};
             const struct weft__kernel_spec *specs[] = {gpu ? &rows_spec : &cpu_rows_spec,
                                                        gpu ? &atomic_spec : &cpu_sum_spec, gpu ? &sum_spec : NULL};
             for (size_t i = 0; i < sizeof specs / sizeof *specs && specs[i]; i++) {
@@ -329,7 +332,7 @@ void weft__histogram_variants(weft__variant_fn *fn, void *arg)
                 else if (gpu && ofs == WEFT_OFS64)
                     continue; // the same text
                 else
-                    count_define(&v.defines, gpu, &p, (enum weft_ofs)ofs);
+                    count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
                 fn(arg, &v);
             }
         }

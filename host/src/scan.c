@@ -30,11 +30,13 @@ static const struct {
 
 struct weft_tune_scan {
     struct weft__tune_key key;
-    int wg, ipt, groups;
+    int wg;
+    int ipt, ipt64; // with sums of 32 and of 64 bits
+    int groups;
 };
 static const struct weft_tune_scan tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 1 << 22},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "not measured"}, 1, 65536, 256},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "not measured"}, 1, 65536, 65536, 256},
 };
 
 struct weft_scan_plan {
@@ -91,7 +93,7 @@ static weft_status scan_info(struct weft_scan_info *info, struct weft_context *c
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
     int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
     p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
-    p->ipt = p->ipt ? p->ipt : tune->ipt;
+    p->ipt = p->ipt ? p->ipt : types[type].sum_bytes == 8 ? tune->ipt64 : tune->ipt;
     p->groups = p->groups ? p->groups : tune->groups;
     weft_status status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "scan: wg");
     if (!status)
@@ -239,7 +241,8 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
     for (size_t type = 0; type < TYPES; type++)
         for (int gpu = 0; gpu <= 1; gpu++)
             for (int inclusive = 0; inclusive <= 1; inclusive++) {
-                struct weft_scan_params p = {.inclusive = inclusive, .wg = gpu ? 256 : 1, .ipt = 16};
+                struct weft_scan_params p = {.inclusive = inclusive, .wg = gpu ? 256 : 1};
+                p.ipt = types[type].sum_bytes == 8 ? 8 : 16;
                 struct weft__variant v = {.schedule = gpu ? WEFT_SCHEDULE_GPU : WEFT_SCHEDULE_CPU};
                 scan_define(&v.defines, (enum weft_scan_type)type, gpu, &p);
                 const struct weft__kernel_spec *specs[] = {gpu ? &reduce_spec : &cpu_reduce_spec,

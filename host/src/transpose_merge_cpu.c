@@ -11,7 +11,7 @@
 static const struct weft__kernel_spec local_spec = {"cpu_local", "transpose_merge_cpu.cl",
                                                     "row_ptr row col val ptr out_row out_val m n nnz"};
 static const struct weft__kernel_spec merge_spec = {"cpu_merge", "transpose_merge_cpu.cl",
-                                                    "ptr row val out_ptr out_row out_val n pieces ways ranges"};
+                                                    "ptr row val out_ptr out_row out_val n pieces ways range_bits"};
 
 struct layout {
     uint32_t pieces, ways;
@@ -119,11 +119,12 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
                  WEFT__ARG(a->val), WEFT__ARG(ptr), WEFT__ARG(rows[here]), WEFT__ARG(vals[here]), WEFT__ARG(m),
                  WEFT__ARG(n), WEFT__ARG(nnz));
     for (int round = 0; round < l->rounds; round++) {
-        cl_uint left = merged(l, pieces), ranges = (l->pieces - 1) / left + 1;
+        cl_uint left = merged(l, pieces), range_bits = weft__bits_for((l->pieces - 1) / left + 1);
         cl_mem out = round + 1 == l->rounds ? at->row_ptr : s->ptr[1 - round % 2];
-        WEFT__LAUNCH(stream, s->merge, &merge_spec, (size_t)left * ranges, 1, WEFT__ARG(ptr), WEFT__ARG(rows[here]),
-                     WEFT__ARG(vals[here]), WEFT__ARG(out), WEFT__ARG(rows[1 - here]), WEFT__ARG(vals[1 - here]),
-                     WEFT__ARG(n), WEFT__ARG(pieces), WEFT__ARG(ways), WEFT__ARG(ranges));
+        WEFT__LAUNCH(stream, s->merge, &merge_spec, (size_t)left << range_bits, 1, WEFT__ARG(ptr),
+                     WEFT__ARG(rows[here]), WEFT__ARG(vals[here]), WEFT__ARG(out), WEFT__ARG(rows[1 - here]),
+                     WEFT__ARG(vals[1 - here]), WEFT__ARG(n), WEFT__ARG(pieces), WEFT__ARG(ways),
+                     WEFT__ARG(range_bits));
         ptr = out;
         here = 1 - here;
         pieces = left;

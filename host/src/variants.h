@@ -18,6 +18,7 @@ typedef void weft__variant_fn(void *arg, const struct weft__variant *variant);
 
 // Call fn for each variant of one operation. Each operation's source file defines its own.
 typedef void weft__variants_fn(weft__variant_fn *fn, void *arg);
+weft__variants_fn weft__segsort_variants;
 weft__variants_fn weft__transpose_merge_gpu_variants;
 weft__variants_fn weft__scan_variants, weft__histogram_variants, weft__expand_variants;
 weft__variants_fn weft__spmv_variants;

@@ -14,6 +14,7 @@
 #include <weft/merge.h>
 #include <weft/mtx.h>
 #include <weft/scan.h>
+#include <weft/segsort.h>
 #include <weft/spmv.h>
 #include <weft/status.h>
 #include <weft/transpose.h>

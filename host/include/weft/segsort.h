@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WEFT_SEGSORT_H
+#define WEFT_SEGSORT_H
+
+#include <weft/context.h>
+#include <weft/key.h>
+#include <weft/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct weft_segsort_params {
+    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
+    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
+    int ipt;    // GPU: elements per work-item, 2..32. CPU: least elements of a chunk, 1..2^30
+    int bits;   // GPU: log2 of the runs merged at once, 1..8
+    int groups; // CPU: most chunks
+};
+#define weft_segsort_params(...) (&(struct weft_segsort_params){__VA_ARGS__})
+
+struct weft_segsort_info {
+    struct weft_segsort_params params; // with every default resolved
+    enum weft_schedule schedule;
+    size_t workspace_bytes; // scratch held by the plan
+    char why[160];          // where the tuning values come from
+};
+
+// Stable sorts of segments of one array of up to n_max keys, each segment by itself, with payload.
+struct weft_segsort_plan;
+
+// Scratch bytes of such a plan, without making it.
+WEFT_API weft_status weft_segsort_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_key key,
+                                            int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+                                            const struct weft_segsort_params *params);
+// Compile the kernels and allocate the scratch memory.
+//   payload_bytes  0, 4 or 8: bytes that travel with each key
+//   ofs            width of the offsets of weft_segsort_run
+//   params         may be NULL
+// Errors: WEFT_EINVAL key, payload_bytes, ofs, n_max < 0, tuning; WEFT_ERANGE n_max beyond ofs, or the scratch beyond
+//         the device; WEFT_EDEVMEM; WEFT_EBUILD; WEFT_ENOMEM.
+// Threads: a plan runs in one queue at a time.
+WEFT_API weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft_context *ctx,
+                                              enum weft_key key, int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+                                              const struct weft_segsort_params *params);
+// Enqueue: out holds, for each segment s, the elements offsets[s] .. offsets[s+1]-1 of the input by ascending key, equal
+// keys in their order. Segments of any lengths, none included; one segment of all n sorts the whole array.
+//   key, payload          n elements; payloads are not used when payload_bytes is 0     (read)
+//   offsets               segments+1, ascending from 0 to n (trusted)                   (read)
+//   out_key, out_payload  n elements, may be key and payload                            (every one written)
+//   wait                  nwait events to wait for; event: NULL or where to put the event of the result
+// Errors:     WEFT_EINVAL n or segments negative, n > n_max, n > 0 without a segment, a buffer too small;
+//             WEFT_EDEVICE the queue refused the launch.
+// Blocks:     no; allocates nothing.
+// Method:     radix sort of tiles in local memory, then rounds that merge many runs at once; docs/segsort.md.
+WEFT_API weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key,
+                                      cl_mem payload, int64_t n, cl_mem offsets, int64_t segments, cl_mem out_key,
+                                      cl_mem out_payload, cl_uint nwait, const cl_event *wait, cl_event *event);
+// The same for segments of `block` elements each, the last one maybe shorter. Errors also: WEFT_EINVAL block < 1.
+WEFT_API weft_status weft_segsort_blocks_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key,
+                                             cl_mem payload, int64_t n, int64_t block, cl_mem out_key,
+                                             cl_mem out_payload, cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API void weft_segsort_plan_info(const struct weft_segsort_plan *plan, struct weft_segsort_info *out);
+// Accepts NULL and *plan == NULL.
+WEFT_API void weft_segsort_plan_destroy(struct weft_segsort_plan **plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
