@@ -464,6 +464,24 @@ static void test_errors(struct test_device *dev)
     weft_transpose_destroy(&op);
     weft_transpose_destroy(NULL);
 
+    struct weft_device_csr bad = {.m = 1};
+    status = weft_device_csr_create(&bad, dev->ctx, -1, 1, 0, WEFT_F32, WEFT_OFS32);
+    tap_ok(status == WEFT_EINVAL && !bad.row_ptr && !bad.m, "%s: no buffers for m < 0", dev->name);
+    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 31, WEFT_PATTERN, WEFT_OFS32);
+    tap_ok(status == WEFT_ERANGE && !bad.row_ptr, "%s: no buffers for 2^31 entries with 32-bit offsets", dev->name);
+    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 60, WEFT_PATTERN, WEFT_OFS64);
+    tap_ok(status == WEFT_ERANGE && !bad.row_ptr, "%s: no buffers beyond the device: %s", dev->name, test_error(dev));
+    a.nnz = 29;
+    status = weft_device_csr_write_sync(dev->ctx, dev->queue, &from.d, &a);
+    tap_ok(status == WEFT_EINVAL, "%s: writes no other matrix: %s", dev->name, test_error(dev));
+    status = weft_device_csr_read_sync(dev->ctx, dev->queue, &a, &from.d);
+    tap_ok(status == WEFT_EINVAL, "%s: reads no other matrix", dev->name);
+    a.nnz = 30;
+    status = weft_device_csr_write_sync(dev->ctx, NULL, &from.d, &a);
+    tap_ok(status == WEFT_EDEVICE, "%s: writes nothing without a queue: %s", dev->name, test_error(dev));
+    weft_device_csr_release(&bad);
+    weft_device_csr_release(NULL);
+
     struct weft_csr out;
     a.col[3] = 20;
     status = weft_transpose_sync(&out, dev->ctx, &a, NULL);

@@ -21,11 +21,14 @@ struct weft_device_csr {
 };
 
 // Buffers for an m x n matrix with nnz entries on the device of ctx, contents not set (row_ptr neither).
+// Errors: WEFT_EINVAL sizes, type or ofs; WEFT_ERANGE nnz too large for ofs, an array too large for one buffer of the
+//         device; WEFT_EDEVMEM.
 WEFT_API weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_context *ctx, int64_t m, int64_t n,
                                             int64_t nnz, enum weft_type type, enum weft_ofs ofs);
 // Release the buffers and zero the struct; accepts NULL and an all-zero struct.
 WEFT_API void weft_device_csr_release(struct weft_device_csr *a);
-// Blocking copies between host and device; shapes, types and offsets must agree.
+// Blocking copies between host and device.
+// Errors: WEFT_EINVAL shapes, types or offsets differ; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM from the driver.
 WEFT_API weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queue queue,
                                                 const struct weft_device_csr *to, const struct weft_csr *from);
 WEFT_API weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue queue, struct weft_csr *to,
@@ -40,10 +43,12 @@ enum weft_transpose_algo {
 struct weft_transpose_params {
     enum weft_transpose_algo algo;
     // Tuning, 0: from the tables. A value outside what the method and device allow is WEFT_EINVAL.
-    int wg;     // work-items per work-group (GPU schedule)
-    int ipt;    // entries per work-item and tile (GPU schedule)
-    int bits;   // column bits one pass resolves (scan); log2 of the runs merged at once (merge)
-    int groups; // work-groups that share the entries (histogram rows of scan); chunks on a CPU
+    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1 (CPU schedule)
+    int ipt;    // entries per work-item and tile (GPU schedule only)
+    int bits;   // scan: column bits that one pass resolves; on a CPU, where as many bits as all columns need mean the
+                // direct form, fewer 2^bits blocks of columns, and 0 lets a probe of the columns decide.
+                // merge: log2 of the runs merged at once
+    int groups; // scan: work-groups that share the entries; CPU schedule: chunks of the entries, 1 .. 4096
 };
 #define weft_transpose_params(...) (&(struct weft_transpose_params){__VA_ARGS__})
 
@@ -70,16 +75,23 @@ WEFT_API weft_status weft_transpose_create(struct weft_transpose **out, struct w
                                            int64_t nnz, enum weft_type type, enum weft_ofs ofs,
                                            const struct weft_transpose_params *params);
 // at = a^T. Row indices ascend in each row of `at` and equal entries keep their order, on every device the same bits.
-//   a    m x n, trusted: monotone offsets, columns in range (weft_csr_validate checks them on the host)
-//   at   n x m, every element of its arrays is written
+//   a      m x n, trusted: monotone offsets, columns in range (weft_csr_validate checks them on the host);
+//          read, borrowed until the event
+//   at     n x m, every element of its arrays is written
+//   wait   nwait events to wait for; event: NULL or where to put the event of the result
+// Errors: WEFT_EINVAL shapes, types or offsets differ from those of the object, a buffer is missing, too small or on
+//         both sides; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM the driver refused a launch.
 // Blocks: no; allocates nothing. Moves: at least nnz*(2*4 + 2*sizeof val) + (m+1 + n+1)*sizeof ofs bytes.
 WEFT_API weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue,
                                         const struct weft_device_csr *a, const struct weft_device_csr *at,
                                         cl_uint nwait, const cl_event *wait, cl_event *event);
 WEFT_API void weft_transpose_info(const struct weft_transpose *op, struct weft_transpose_info *out);
+// Accepts NULL and *op == NULL. What is enqueued still completes.
 WEFT_API void weft_transpose_destroy(struct weft_transpose **op);
 
-// *out = a^T with host arrays in and out: validates, creates, writes, runs, reads. Blocks. `out` is allocated here.
+// *out = a^T with host arrays in and out: validates, creates, writes, runs, reads. Blocks. `out` is allocated here; on
+// failure it is all zero.
+// Errors: as above; WEFT_EMATRIX row pointers or columns that contradict the shape; WEFT_ENOMEM.
 WEFT_API weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
                                          const struct weft_transpose_params *params);
 
@@ -87,16 +99,21 @@ WEFT_API weft_status weft_transpose_sync(struct weft_csr *out, struct weft_conte
 struct weft_transpose_plan;
 
 // Analyse the pattern of `a` (its val is not read): transposes positions, keeps row_ptr, col and the permutation.
-// Blocks: no, the analysis is enqueued on `queue`.
+// Blocks: no, the analysis is enqueued on `queue` and `a` borrowed until it is done; a run in another queue waits for it.
+// Errors: as weft_transpose_create and weft_transpose_run. Scratch: what weft_transpose_workspace says until the
+//         analysis is done, then nnz*(4 + sizeof ofs) + (n+1)*sizeof ofs.
 WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
                                                 cl_command_queue queue, const struct weft_device_csr *a,
                                                 const struct weft_transpose_params *params);
 // at_val[p] = val[permutation[p]]: the values of a^T, bit-identical to a full transposition. Both hold nnz values of
-// `type`. Moves: nnz*(sizeof ofs + 2*sizeof val).
+// `type`, whatever the type of `a`.
+// Errors: WEFT_EINVAL type, a buffer missing, too small or the same twice; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM.
+// Blocks: no; allocates nothing. Moves: nnz*(sizeof ofs + 2*sizeof val).
 WEFT_API weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command_queue queue,
                                              enum weft_type type, cl_mem val, cl_mem at_val, cl_uint nwait,
                                              const cl_event *wait, cl_event *event);
-// The pattern of a^T, borrowed from the plan: n x m, val NULL.
+// The pattern of a^T, borrowed from the plan: n x m, val NULL. Complete when the analysis is: read it behind a run, or
+// in the queue of the analysis.
 WEFT_API void weft_transpose_plan_pattern(const struct weft_transpose_plan *plan, struct weft_device_csr *out);
 WEFT_API void weft_transpose_plan_info(const struct weft_transpose_plan *plan, struct weft_transpose_info *out);
 WEFT_API void weft_transpose_plan_destroy(struct weft_transpose_plan **plan);
