@@ -58,7 +58,7 @@ WEFT_KERNEL void segsort_cut(__global const key_t *key, __global const ofs_t *of
     __local uint mem[LANE_MEM];
     long per_group = length / WEFT_TILE * runs;
     for (long t = (long)get_group_id(0); t < tiles; t += (long)get_num_groups(0)) {
-        long begin = t / per_chunk * chunk, nth = t % per_chunk, stop = min(begin + chunk, n);
+        long c = t / per_chunk, nth = t - c * per_chunk, begin = c * chunk, stop = min(begin + chunk, n);
         long start = begin + nth / per_group * per_group * WEFT_TILE, base = min(begin + nth * WEFT_TILE, stop);
         // The segment of position `base`: what is before it in the group is taken, what is behind it is not.
         long from = start, to = stop;

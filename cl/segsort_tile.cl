@@ -35,8 +35,9 @@ struct where {
 WEFT_INLINE struct where where_of(long t, long n, long chunk, long per_chunk)
 {
     struct where w;
-    w.start = t / per_chunk * chunk;
-    w.nth = t % per_chunk;
+    long c = t / per_chunk;
+    w.start = c * chunk;
+    w.nth = t - c * per_chunk; // not %: beside / it becomes an instruction that memory checkers do not know
     w.stop = min(w.start + chunk, n);
     w.base = w.start + w.nth * TILE;
     w.count = (uint)clamp(w.stop - w.base, 0L, (long)TILE);
@@ -233,8 +234,8 @@ WEFT_KERNEL void segsort_join(__global const key_t *key, __global const bits_t *
     do {
         struct where w = where_of(t, n, chunk, per_chunk);
         uint number, last = segments_mark(&x, &segs, offsets, segments, block, w.base, w.count), at[WEFT_IPT];
-        long start = w.start + w.nth / per_group * per_group * TILE;
-        bool final = w.nth + 1 == per_chunk || (w.nth + 1) % per_group == 0;
+        long group = w.nth / per_group * per_group, start = w.start + group * TILE;
+        bool final = w.nth + 1 == per_chunk || w.nth + 1 == group + per_group;
         parts_find(&x, &p, &number, cuts + (size_t)t * runs, runs, start, length, w.stop, final);
         uint slot = slot_first(), end = max(w.count, 1u) - 1u;
         struct element e;

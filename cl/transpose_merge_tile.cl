@@ -254,10 +254,11 @@ WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, 
     ofs_t t = (ofs_t)get_group_id(0);
     do {
         ofs_t base = t * TILE;
-        bool last = t + 1 == tiles || (t + 1) % per_group == 0;
+        long group = t / per_group * per_group;
+        bool last = t + 1 == tiles || t + 1 == group + per_group;
         uint value[WEFT_IPT], at[WEFT_IPT];
-        uint number, count = parts_find(&x, &p, &number, cuts + (size_t)t * runs, runs,
-                                        t / per_group * per_group * TILE, length, nnz, last);
+        uint number,
+            count = parts_find(&x, &p, &number, cuts + (size_t)t * runs, runs, group * TILE, length, nnz, last);
         parts_load(&x, &p, at, col, count, 0xffffffffu);
         uint bits = tile_reduce(&x, at);
         tile_sort(&x, at, bits);
