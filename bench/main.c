@@ -11,7 +11,8 @@
 #include <weft/generate.h>
 #include <weft/mtx.h>
 
-const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_spmv, &bench_copy, NULL};
+const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_spmv, &bench_scan, &bench_histogram,
+                                            &bench_expand,    &bench_copy, NULL};
 
 // ---- devices ---------------------------------------------------------------------------------------------------
 
