@@ -3,11 +3,12 @@
 // Source:  the CPU form of Merrill & Garland, SC'16, section III; cuts as in rows_tiles.cl.
 // Mapping: 1-D; work-item g owns tile g.
 // Local:   none.
-// Needs:   LPR a power of two, 1 .. 16: independent sums of a row; tile_row, tile_pos of rows_tiles.
+// Needs:   LPR a power of two, 1 .. 16: independent sums of a row of LONG entries or more, where additions that wait for
+//          each other cost more than the loops around; tile_row, tile_pos of rows_tiles.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
 //          part[t]: sum of the row that goes on behind tile t (zero when none does).
-// Order:   entries p, p + LPR, ... of a row's LPR-fold part, then pairs at distance LPR/2 .. 1, then the rest from the
-//          left; depends on LPR and, in rows that are cut, on tile; repeatable.
+// Order:   from the left; in long rows entries p, p + LPR, ... of the LPR-fold part, then pairs at distance LPR/2 .. 1,
+//          then the rest from the left; depends on LPR and, in rows that are cut, on tile; repeatable.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
@@ -16,12 +17,14 @@
 #error "WEFT_LPR: independent sums of a row"
 #endif
 
-inline acc_t row_sum(__global const idx_t *restrict col, __global const val_t *restrict val,
-                     __global const val_t *restrict x, ofs_t p, ofs_t end)
+#define LONG 64
+
+WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
+                          ofs_t end)
 {
     acc_t sum = ZERO;
 #if WEFT_LPR > 1
-    if (end - p >= WEFT_LPR) {
+    if (end - p >= LONG) {
         acc_t s[WEFT_LPR];
         for (int i = 0; i < WEFT_LPR; i++)
             s[i] = times(read_val(val, p + i), (acc_t)x[col[p + i]]);

@@ -42,15 +42,27 @@ static struct share cut(const struct weft_csr *a, int64_t d)
     return (struct share){lo, d - lo, 0};
 }
 
+// Rows from which additions that wait for each other cost more than the loops around independent sums.
+#define LONG 64
+
 // The loops for one type: sums of rows and shares.
-#define SPMV_DEFINE(name, T, ofs_t, VALUE)                                                                             \
+#define VAL(p) val[p]
+#define ONE(p) 1
+#define SPMV_DEFINE(name, T, ofs_t, VALUE_AT)                                                                          \
     static inline T name##_row(const int32_t *restrict col, const T *restrict val, const T *restrict x, ofs_t p,       \
                                ofs_t end)                                                                              \
     {                                                                                                                  \
         T sum = 0;                                                                                                     \
         (void)val;                                                                                                     \
+        if (end - p >= LONG) {                                                                                         \
+            T s[8] = {0};                                                                                              \
+            for (; p + 8 <= end; p += 8)                                                                               \
+                for (ofs_t q = p; q < p + 8; q++)                                                                      \
+                    s[q - p] += VALUE_AT(q) * x[col[q]];                                                               \
+            sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));                                   \
+        }                                                                                                              \
         for (; p < end; p++)                                                                                           \
-            sum += VALUE * x[col[p]];                                                                                  \
+            sum += VALUE_AT(p) * x[col[p]];                                                                            \
         return sum;                                                                                                    \
     }                                                                                                                  \
     static void name(const struct omp_spmv *s, struct share *share)                                                    \
@@ -69,10 +81,10 @@ static struct share cut(const struct weft_csr *a, int64_t d)
         share->part = (double)name##_row(col, val, x, p, (ofs_t)share[1].pos);                                         \
     }
 #define SPMV_DEFINE_TYPE(type, T)                                                                                      \
-    SPMV_DEFINE(type##_32, T, int32_t, val[p])                                                                         \
-    SPMV_DEFINE(type##_64, T, int64_t, val[p])                                                                         \
-    SPMV_DEFINE(type##_ones_32, T, int32_t, (T)1)                                                                      \
-    SPMV_DEFINE(type##_ones_64, T, int64_t, (T)1)
+    SPMV_DEFINE(type##_32, T, int32_t, VAL)                                                                            \
+    SPMV_DEFINE(type##_64, T, int64_t, VAL)                                                                            \
+    SPMV_DEFINE(type##_ones_32, T, int32_t, ONE)                                                                       \
+    SPMV_DEFINE(type##_ones_64, T, int64_t, ONE)
 SPMV_DEFINE_TYPE(f32, float)
 SPMV_DEFINE_TYPE(f64, double)
 SPMV_DEFINE_TYPE(i32, int32_t)

@@ -18,13 +18,13 @@ struct weft_tune_spmv_csr {
     int scalar_wg;
     int lanes_wg, lanes_ipt; // lanes_ipt: entries of one lane in flight
     int merge_wg, merge_ipt; // merge_ipt: steps of a work-item; odd strides spread over the banks of local memory
-    int cpu_lanes;           // independent sums of a row
+    int cpu_lanes;           // independent sums of a long row
     int cpu_tiles;           // tiles for each compute unit
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 2, 256, 7, 0, 0, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 4, 16, 1},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 8, 16, 1},
 };
 
 struct csr_state {
