@@ -15,10 +15,9 @@
 #error "WEFT_SORTED: 0 or 1"
 #endif
 
-inline void place_fill(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
-                       __global const bits_t *restrict val, __global const idx_t *restrict perm,
-                       __global const long *restrict slice_ptr, __global idx_t *restrict ell_col,
-                       __global bits_t *restrict ell_val, long place, idx_t m, uint height)
+WEFT_INLINE void place_fill(__global const ofs_t *row_ptr, __global const idx_t *col, __global const bits_t *val,
+                            __global const idx_t *perm, __global const long *slice_ptr, __global idx_t *ell_col,
+                            __global bits_t *ell_val, long place, idx_t m, uint height)
 {
     const uint slice = (uint)place / height;
     const long base = slice_ptr[slice], end = slice_ptr[slice + 1u];

@@ -19,7 +19,7 @@
 #endif
 
 #if WEFT_WG == 1
-inline void keys_sort(__local ulong *keys)
+WEFT_INLINE void keys_sort(__local ulong *keys)
 {
     for (int gap = WEFT_SIGMA / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
         for (int i = gap; i < WEFT_SIGMA; i++) {
@@ -31,7 +31,7 @@ inline void keys_sort(__local ulong *keys)
         }
 }
 #else
-inline void keys_sort(__local ulong *keys)
+WEFT_INLINE void keys_sort(__local ulong *keys)
 {
     for (uint run = 2u; run <= WEFT_SIGMA; run <<= 1)
         for (uint d = run >> 1; d > 0u; d >>= 1) {

@@ -16,7 +16,7 @@
 #endif
 
 // Rows that end at or before step d of the merge path.
-inline idx_t rows_before(__global const ofs_t *row_ptr, idx_t m, long d)
+WEFT_INLINE idx_t rows_before(__global const ofs_t *row_ptr, idx_t m, long d)
 {
     idx_t lo = 0, hi = m; // row_ptr[lo] + lo <= d
     while (lo < hi) {
@@ -29,7 +29,7 @@ inline idx_t rows_before(__global const ofs_t *row_ptr, idx_t m, long d)
     return lo;
 }
 
-inline ofs_t cut_of(__global const ofs_t *row_ptr, idx_t m, idx_t row, long d, uint snap)
+WEFT_INLINE ofs_t cut_of(__global const ofs_t *row_ptr, idx_t m, idx_t row, long d, uint snap)
 {
     ofs_t begin = row_ptr[row];
     return row == m ? begin : begin + (ofs_t)((ulong)(d - row - begin) / snap * snap);

@@ -21,7 +21,7 @@
 #endif
 
 // Rows that end at or before position k of the tile.
-inline int rows_ended(__local const int *ends, int rows, int k)
+WEFT_INLINE int rows_ended(__local const int *ends, int rows, int k)
 {
     int lo = 0, hi = rows;
     while (lo < hi) {
@@ -35,7 +35,7 @@ inline int rows_ended(__local const int *ends, int rows, int k)
 }
 
 // Where the position k is in its chunk, and how many entries of the chunk follow, itself included, above 16 bits.
-inline uint place_of(__local const int *ends, int rows, int count, int k)
+WEFT_INLINE uint place_of(__local const int *ends, int rows, int count, int k)
 {
     int row = rows_ended(ends, rows, k), begin = row > 0 ? ends[row - 1] : 0, end = row < rows ? ends[row] : count;
     int at = (k - begin) & (CHUNK - 1);

@@ -12,15 +12,14 @@
 #endif
 #define CHUNK 1024
 
-inline acc_t product(__global const idx_t *restrict col, __global const val_t *restrict val,
-                     __global const val_t *restrict x, ofs_t p)
+WEFT_INLINE acc_t product(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p)
 {
     return times(read_val(val, p), (acc_t)x[col[p]]);
 }
 
 // The tree over count < 8 entries from p, count > 0.
-inline acc_t few_sum(__global const idx_t *restrict col, __global const val_t *restrict val,
-                     __global const val_t *restrict x, ofs_t p, int count)
+WEFT_INLINE acc_t few_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
+                          int count)
 {
     acc_t four = product(col, val, x, p), two;
     if (count > 1)
@@ -41,8 +40,8 @@ inline acc_t few_sum(__global const idx_t *restrict col, __global const val_t *r
 }
 
 // The tree over a chunk: entries p .. p + count - 1, 0 < count <= CHUNK.
-inline acc_t chunk_sum(__global const idx_t *restrict col, __global const val_t *restrict val,
-                       __global const val_t *restrict x, ofs_t p, int count)
+WEFT_INLINE acc_t chunk_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
+                            int count)
 {
     acc_t full[8]; // full[l]: sum of 8 << l entries, there when bit l of `eights` is set
     uint eights = 0u;

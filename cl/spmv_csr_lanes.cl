@@ -23,8 +23,8 @@
 #endif
 
 // Sum of this lane's entries p, p + LPR, ... before end.
-inline acc_t lane_sum(__global const idx_t *restrict col, __global const val_t *restrict val,
-                      __global const val_t *restrict x, ofs_t p, ofs_t end)
+WEFT_INLINE acc_t lane_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
+                           ofs_t end)
 {
     acc_t sum = ZERO;
     for (; p < end; p += WEFT_LPR * WEFT_IPT) {

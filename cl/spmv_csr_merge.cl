@@ -24,7 +24,7 @@
 #endif
 
 // Row ends at or before step d of the tile's merge path.
-inline int ends_before(__local const int *ends, int rows, int count, int d)
+WEFT_INLINE int ends_before(__local const int *ends, int rows, int count, int d)
 {
     int lo = max(0, d - count), hi = min(d, rows);
     while (lo < hi) {
