@@ -2,12 +2,14 @@
 // The small kernels of MergeTrans. merge_cut finds where the tiles of a merged group of runs begin in each run;
 // merge_gaps writes the column pointers of long stretches of empty columns.
 // Source:  P. Varman, S. Scheufler, B. Iyer, G. Ricard, Merging multiple lists on hierarchical-memory
-//          multiprocessors, JPDC 12, 1991: the element of a given rank in many sorted lists. Here by a search over the
-//          columns, in which the lists are searched between bounds that close in from both sides.
+//          multiprocessors, JPDC 12, 1991: the element of a given rank in many sorted lists. Here by a search over
+//          buckets of columns, whose places in every run stand in a table, then over the columns of one bucket, in
+//          which the lists are searched between bounds that close in from both sides.
 // Mapping: 1-D; merge_cut: a group is LANES work-items and takes tiles grp, grp+groups, ...; lane l searches runs
 //          l, l+LANES, ... merge_gaps: work-items stride over each gap by the global size.
 // Local:   LANE_MEM uints.
-// Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS.
+// Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS; table[r*(buckets + 1) + b]: position of the first entry of run
+//          r with a column of b << shift or more, or the end of the run; buckets << shift >= n.
 // Gives:   cuts[t*runs + i]: position in run i where tile t of its group begins, such that the entries before the cuts
 //          are the first t*TILE ones of the group ordered by (column, run, position); first[t]: column of the entry
 //          at the cut.
@@ -46,61 +48,98 @@ WEFT_INLINE ofs_t lanes_before(ofs_t v, ofs_t *all, __local uint *mem)
 #endif
 }
 
-WEFT_KERNEL void merge_cut(__global const uint *col, __global ofs_t *cuts, __global idx_t *first, idx_t n, ofs_t nnz,
-                           ofs_t tiles, uint runs, long length)
+// In run i entries before lo[i] are below least, those from hi[i] on at most or above: columns or buckets. `below`
+// entries lie before all lo.
+struct bounds {
+    ofs_t lo[PER_LANE], hi[PER_LANE], below;
+    uint least, most;
+};
+
+// Close in on the entry of a rank; those below the pivot end at at[].
+WEFT_INLINE void bounds_close(struct bounds *b, uint pivot, const ofs_t *at, ofs_t rank, __local uint *mem)
+{
+    ofs_t sum = 0, all;
+#pragma unroll
+    for (uint k = 0; k < PER_LANE; k++)
+        sum += at[k] - b->lo[k];
+    lanes_before(sum, &all, mem);
+    bool up = b->below + all <= rank;
+    b->least = up ? pivot : b->least;
+    b->most = up ? b->most : pivot;
+    b->below += up ? all : 0;
+#pragma unroll
+    for (uint k = 0; k < PER_LANE; k++) {
+        b->lo[k] = up ? at[k] : b->lo[k];
+        b->hi[k] = up ? b->hi[k] : at[k];
+    }
+}
+
+WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table, __global ofs_t *cuts,
+                           __global idx_t *first, idx_t n, ofs_t nnz, ofs_t tiles, uint runs, long length, uint buckets,
+                           uint shift)
 {
     __local uint mem[LANE_MEM];
     long per_group = length / WEFT_TILE * runs;
     for (ofs_t t = (ofs_t)get_group_id(0); t < tiles; t += (ofs_t)get_num_groups(0)) {
         long start = (long)t / per_group * per_group * WEFT_TILE;
-        ofs_t rank = (ofs_t)((long)t * WEFT_TILE - start);
-        // In run i entries before lo[i] have a column below least, those from hi[i] on one of most or more.
-        ofs_t lo[PER_LANE], hi[PER_LANE], below = 0, all, before;
-        uint least = 0u, most = (uint)n;
+        ofs_t rank = (ofs_t)((long)t * WEFT_TILE - start), at[PER_LANE];
+        struct bounds b = {.below = 0, .least = 0u, .most = buckets};
+        __global const ofs_t *mine = table + (size_t)(start / length + lane_id()) * (buckets + 1u);
 #pragma unroll
         for (uint k = 0; k < PER_LANE; k++) {
             uint i = k * LANES + lane_id();
-            lo[k] = (ofs_t)min(start + (long)i * length, (long)nnz);
-            hi[k] = i < runs ? (ofs_t)min(start + (long)(i + 1u) * length, (long)nnz) : lo[k];
+            b.lo[k] = (ofs_t)min(start + (long)i * length, (long)nnz);
+            b.hi[k] = i < runs ? (ofs_t)min(start + (long)(i + 1u) * length, (long)nnz) : b.lo[k];
         }
-        while (most - least > 1u) {
-            uint pivot = least + (most - least) / 2u;
-            ofs_t at[PER_LANE], sum = 0;
+        while (b.most - b.least > 1u) {
+            uint pivot = b.least + (b.most - b.least) / 2u;
+#pragma unroll
+            for (uint k = 0; k < PER_LANE; k++)
+                at[k] = b.lo[k] < b.hi[k] ? mine[(size_t)(k * LANES) * (buckets + 1u) + pivot] : b.lo[k];
+            bounds_close(&b, pivot, at, rank, mem);
+        }
+        b.least <<= shift;
+        b.most = (uint)min((ulong)b.most << shift, (ulong)n);
+        while (b.most - b.least > 1u) {
+            uint pivot = b.least + (b.most - b.least) / 2u;
+            ofs_t end[PER_LANE];
+            bool open = false;
 #pragma unroll
             for (uint k = 0; k < PER_LANE; k++) {
-                ofs_t a = lo[k], b = hi[k];
-                while (a < b) {
-                    ofs_t mid = a + (b - a) / 2;
-                    if (col[mid] < pivot)
-                        a = mid + 1;
-                    else
-                        b = mid;
+                at[k] = b.lo[k];
+                end[k] = b.hi[k];
+                open = open || at[k] < end[k];
+            }
+            // The runs of a lane are searched side by side.
+            while (open) {
+                uint found[PER_LANE];
+#pragma unroll
+                for (uint k = 0; k < PER_LANE; k++)
+                    found[k] = at[k] < end[k] ? col[at[k] + (end[k] - at[k]) / 2] : 0u;
+                open = false;
+#pragma unroll
+                for (uint k = 0; k < PER_LANE; k++) {
+                    ofs_t mid = at[k] + (end[k] - at[k]) / 2;
+                    bool before = at[k] < end[k] && found[k] < pivot;
+                    end[k] = before ? end[k] : mid;
+                    at[k] = before ? mid + 1 : at[k];
+                    open = open || at[k] < end[k];
                 }
-                at[k] = a;
-                sum += a - lo[k];
             }
-            lanes_before(sum, &all, mem);
-            bool up = below + all <= rank;
-            least = up ? pivot : least;
-            most = up ? most : pivot;
-            below += up ? all : 0;
-#pragma unroll
-            for (uint k = 0; k < PER_LANE; k++) {
-                lo[k] = up ? at[k] : lo[k];
-                hi[k] = up ? hi[k] : at[k];
-            }
+            bounds_close(&b, pivot, at, rank, mem);
         }
         // Entries of column `least` lie from lo to hi: the runs give theirs in order until the rank is reached.
-        ofs_t need = rank - below;
+        ofs_t need = rank - b.below, all;
 #pragma unroll
         for (uint k = 0; k < PER_LANE; k++) {
-            before = lanes_before(hi[k] - lo[k], &all, mem);
+            ofs_t before = lanes_before(b.hi[k] - b.lo[k], &all, mem);
             if (k * LANES + lane_id() < runs)
-                cuts[(size_t)t * runs + k * LANES + lane_id()] = lo[k] + clamp(need - before, (ofs_t)0, hi[k] - lo[k]);
+                cuts[(size_t)t * runs + k * LANES + lane_id()] =
+                    b.lo[k] + clamp(need - before, (ofs_t)0, b.hi[k] - b.lo[k]);
             need -= all;
         }
         if (lane_id() == 0u)
-            first[t] = (idx_t)least;
+            first[t] = (idx_t)b.least;
     }
 }
 #endif

@@ -102,29 +102,39 @@ WEFT_INLINE void tile_sort(__local struct tile *x, uint *at, uint bits)
 #endif
 }
 
-#ifdef WEFT_LAST
-// Column pointers of the columns after `before` up to `until` (-1 for the first tile, n for the last): where the first
-// entry of that column or a later one is. col[j] are the tile's columns in order.
-WEFT_INLINE void pointers_store(__local struct tile *x, __global ofs_t *col_ptr, __global long *gaps, ofs_t base,
-                                uint count, const uint *col, long before, long until)
+// col[j], the tile's columns in order, into the stage: for bound_find, up to a barrier.
+WEFT_INLINE void columns_stage(__local struct tile *x, const uint *col)
 {
     uint slot = slot_first();
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++)
         x->stage[SLOT(j)] = col[j];
     barrier(CLK_LOCAL_MEM_FENCE);
+}
+// First of the tile's entries with this column or a later one.
+WEFT_INLINE uint bound_find(const __local struct tile *x, uint count, uint column)
+{
+    uint lo = 0u, hi = count;
+    while (lo < hi) {
+        uint mid = (lo + hi) / 2u;
+        if (x->stage[mid] < column)
+            lo = mid + 1u;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+#ifdef WEFT_LAST
+// Column pointers of the columns after `before` up to `until` (-1 for the first tile, n for the last): where the first
+// entry of that column or a later one is. col[j] are the tile's columns in order.
+WEFT_INLINE void pointers_store(__local struct tile *x, __global ofs_t *col_ptr, __global long *gaps, ofs_t base,
+                                uint count, const uint *col, long before, long until)
+{
+    columns_stage(x, col);
     if (until - before <= 8L * TILE) {
-        for (long c = before + 1 + (long)get_local_id(0); c <= until; c += WEFT_WG) {
-            uint lo = 0u, hi = count;
-            while (lo < hi) {
-                uint mid = (lo + hi) / 2u;
-                if (x->stage[mid] < (uint)c)
-                    lo = mid + 1u;
-                else
-                    hi = mid;
-            }
-            col_ptr[c] = base + (ofs_t)lo;
-        }
+        for (long c = before + 1 + (long)get_local_id(0); c <= until; c += WEFT_WG)
+            col_ptr[c] = base + (ofs_t)bound_find(x, count, (uint)c);
     } else {
         // Far between: the columns before each entry, and after the last one.
         uint first = lane_group() * (32u * WEFT_IPT), last = min(first + 32u * WEFT_IPT, count);
@@ -143,6 +153,17 @@ WEFT_INLINE void pointers_store(__local struct tile *x, __global ofs_t *col_ptr,
                 }
             }
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#else
+// Buckets from .. until of the row of merge_cut's table that a run has: where its first entry with a column of
+// bucket << shift or more is, when that is in this tile, `count` entries at `base`, or at its end.
+WEFT_INLINE void table_store(__local struct tile *x, __global ofs_t *row, uint from, uint until, uint shift, ofs_t base,
+                             uint count, const uint *col)
+{
+    columns_stage(x, col);
+    for (uint b = from + (uint)get_local_id(0); b <= until; b += WEFT_WG)
+        row[b] = base + (ofs_t)bound_find(x, count, b << shift);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 #endif
@@ -189,7 +210,8 @@ WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs
 }
 #endif
 
-// Tiles of the matrix become runs. `rows`: row pointers, or, with WEFT_ROWS_GIVEN, the row of each entry.
+// Tiles of the matrix become runs, with their part of merge_cut's table. `rows`: row pointers, or, with WEFT_ROWS_GIVEN,
+// the row of each entry.
 #ifdef WEFT_ROWS_GIVEN
 typedef uint rows_t;
 #else
@@ -197,7 +219,8 @@ typedef ofs_t rows_t;
 #endif
 WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *col, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
-                            __global ofs_t *col_ptr, __global long *gaps, idx_t m, idx_t n, ofs_t nnz, ofs_t tiles)
+                            __global ofs_t *col_ptr, __global long *gaps, __global ofs_t *table, idx_t m, idx_t n,
+                            ofs_t nnz, ofs_t tiles, uint buckets, uint shift)
 {
     __local struct tile x;
     if (get_global_id(0) == 0)
@@ -215,6 +238,7 @@ WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *co
         pointers_store(&x, col_ptr, gaps, base, count, value, -1, n);
 #else
         tile_store(col_out + base, count, value);
+        table_store(&x, table + (size_t)t * (buckets + 1u), 0u, buckets, shift, base, count, value);
 #endif
 #ifdef WEFT_ROWS_GIVEN
         tile_load(value, rows + base, count, 0u);
@@ -242,11 +266,12 @@ WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *co
 
 #ifdef WEFT_JOIN
 // Groups of `runs` runs of `length` entries become one run each. cuts[t*runs + i]: where tile t begins in run i of its
-// group; first[t]: its first column.
+// group; first[t]: its first column. `table` is that of the new runs.
 WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
                             __global const ofs_t *cuts, __global const idx_t *first, __global ofs_t *col_ptr,
-                            __global long *gaps, idx_t n, ofs_t nnz, ofs_t tiles, uint runs, long length)
+                            __global long *gaps, __global ofs_t *table, idx_t n, ofs_t nnz, ofs_t tiles, uint runs,
+                            long length, uint buckets, uint shift)
 {
     __local struct tile x;
     __local struct parts p;
@@ -268,6 +293,9 @@ WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, 
         pointers_store(&x, col_ptr, gaps, base, count, value, t ? first[t] : -1, t + 1 < tiles ? first[t + 1] : n);
 #else
         tile_store(col_out + base, count, value);
+        table_store(&x, table + (size_t)(t / per_group) * (buckets + 1u),
+                    t == group ? 0u : ((uint)first[t] >> shift) + 1u, last ? buckets : (uint)first[t + 1] >> shift,
+                    shift, base, count, value);
 #endif
         parts_load(&x, &p, value, row, count, 0u);
         tile_gather(&x, value, at);

@@ -18,13 +18,19 @@
 #define MAX_BITS 8
 #define MAX_TILE 32768
 
+// Buckets of the columns in the table for merge_cut: not much smaller than PER_BUCKET entries of a run, were these
+// spread evenly, and not so many that one tile were busy writing them.
+#define PER_BUCKET  8
+#define MAX_BUCKETS 65536
+
 static const struct weft__kernel_spec sort_spec = {"merge_sort", "transpose_merge_tile.cl",
-                                                   "rows col val col_out row_out val_out col_ptr gaps m n nnz tiles"};
+                                                   "rows col val col_out row_out val_out col_ptr gaps table "
+                                                   "m n nnz tiles buckets shift"};
 static const struct weft__kernel_spec join_spec = {
     "merge_join", "transpose_merge_tile.cl",
-    "col row val col_out row_out val_out cuts first col_ptr gaps n nnz tiles runs length"};
+    "col row val col_out row_out val_out cuts first col_ptr gaps table n nnz tiles runs length buckets shift"};
 static const struct weft__kernel_spec cut_spec = {"merge_cut", "transpose_merge_cut.cl",
-                                                  "col cuts first n nnz tiles runs length"};
+                                                  "col table cuts first n nnz tiles runs length buckets shift"};
 static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose_merge_cut.cl", "gaps col_ptr"};
 
 struct tune {
@@ -47,7 +53,7 @@ struct merge_gpu {
     struct layout l;
     int wg, units;
     cl_kernel sort, join, last, cut, gap;
-    cl_mem col[2], row, val, cuts, first, gaps;
+    cl_mem col[2], row, val, cuts, first, gaps, table;
 };
 
 static int bits_for(int64_t count) // bits that hold 0 .. count-1
@@ -89,8 +95,21 @@ static size_t local_bytes(int wg, int ipt, int bits, int radix, size_t ofs_bytes
     return 4 * tile + tile / 8 + 2 * ((size_t)wg / 32 << radix) + 8 + tile / 16 + (ofs_bytes << bits) + 8;
 }
 
-// Bytes of col[0] .. gaps, in the order of the members.
-#define NBUFFERS 7
+// The table for runs of `length` entries: columns of a bucket (log2), buckets.
+struct table {
+    cl_uint shift, buckets;
+};
+static struct table table_of(const struct weft__transpose_shape *shape, size_t length)
+{
+    struct table out = {0, (cl_uint)shape->n};
+    size_t most = weft__min(length / PER_BUCKET, MAX_BUCKETS);
+    while (out.buckets > most)
+        out.buckets = (cl_uint)((shape->n - 1) >> ++out.shift) + 1;
+    return out;
+}
+
+// Bytes of col[0] .. table, in the order of the members.
+#define NBUFFERS 8
 static void buffer_sizes(size_t *out, const struct layout *l, const struct weft__transpose_shape *shape)
 {
     size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs);
@@ -101,6 +120,12 @@ static void buffer_sizes(size_t *out, const struct layout *l, const struct weft_
     out[4] = l->rounds >= 1 ? weft__mul(weft__mul(l->tiles, l->runs), ofs) : 0;
     out[5] = l->rounds >= 1 ? weft__mul(l->tiles, 4) : 0;
     out[6] = 8 * (1 + 3 * (l->gaps ? (size_t)shape->n / GAP + 1 : 0));
+    out[7] = 0;
+    for (size_t round = 0, length = l->tile; round < l->rounds; round++, length *= l->runs) {
+        size_t rows = weft__ceil_div((size_t)shape->nnz, length);
+        size_t bytes = weft__mul(weft__mul(rows, (size_t)table_of(shape, length).buckets + 1), ofs);
+        out[7] = bytes > out[7] ? bytes : out[7];
+    }
 }
 
 static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -188,7 +213,7 @@ static void destroy(void **state)
     cl_kernel *kernels[] = {&s->sort, &s->join, &s->last, &s->cut, &s->gap};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
-    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps};
+    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         weft__buffer_release(buffers[i]);
     free(s);
@@ -227,7 +252,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         status = weft__kernel_create(&s->cut, ctx, &cut_spec, &cut);
     if (!status && l->gaps)
         status = weft__kernel_create(&s->gap, ctx, &gaps_spec, &gap);
-    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps};
+    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table};
     size_t sizes[NBUFFERS];
     buffer_sizes(sizes, l, shape);
     for (int i = 0; i < NBUFFERS && !status; i++)
@@ -279,20 +304,25 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
     cl_uint runs = (cl_uint)l->runs;
     struct place to = place_of(s, 0, at);
+    struct table table = table_of(&s->shape, l->tile);
     WEFT__LAUNCH(stream, s->sort, &sort_spec, groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(a->val),
                  WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
-                 WEFT__ARG(m), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles));
+                 WEFT__ARG(s->table), WEFT__ARG(m), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles),
+                 WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
     for (size_t round = 0; round < l->rounds; round++) {
         struct place from = to;
         cl_long length = (cl_long)weft__mul(l->tile, power(l->runs, round));
         to = place_of(s, round + 1, at);
         WEFT__LAUNCH(stream, s->cut, &cut_spec, weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(from.col),
-                     WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles),
-                     WEFT__ARG(runs), WEFT__ARG(length));
+                     WEFT__ARG(s->table), WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(n), OFS_ARG(s, nnz),
+                     OFS_ARG(s, tiles), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(table.buckets),
+                     WEFT__ARG(table.shift));
+        table = table_of(&s->shape, (size_t)length * l->runs);
         WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, &join_spec, groups, wg, WEFT__ARG(from.col),
                      WEFT__ARG(from.row), WEFT__ARG(from.val), WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val),
-                     WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps), WEFT__ARG(n),
-                     OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(runs), WEFT__ARG(length));
+                     WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
+                     WEFT__ARG(s->table), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(runs),
+                     WEFT__ARG(length), WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
     }
     if (l->gaps)
         WEFT__LAUNCH(stream, s->gap, &gaps_spec, (size_t)s->units * 8, GAP_WG, WEFT__ARG(s->gaps),
