@@ -57,6 +57,13 @@ WEFT_INLINE uint tile_reduce(__local struct tile *x, uint *key)
     return bits;
 }
 
+// Bits of the next step of a sort by `bits` bits: evened out over the steps.
+WEFT_INLINE uint step_bits(uint bits)
+{
+    uint steps = (bits + WEFT_RADIX_BITS - 1u) / WEFT_RADIX_BITS;
+    return (bits + steps - 1u) / steps;
+}
+
 // In at[j]: the key of SLOT(j), `bits` bits. Out: the slot whose entry comes to SLOT(j) when the tile is ordered by
 // key, stable.
 WEFT_INLINE void tile_sort(__local struct tile *x, uint *at, uint bits)
@@ -71,7 +78,7 @@ WEFT_INLINE void tile_sort(__local struct tile *x, uint *at, uint bits)
         at[j] = SLOT(j);
     }
     do {
-        uint step = min(bits, (uint)WEFT_RADIX_BITS);
+        uint step = step_bits(bits);
         WEFT_UNROLL
         for (uint j = 0; j < WEFT_IPT; j++) {
             to[j] = (key[j] & ((1u << step) - 1u)) << 16;
@@ -86,7 +93,9 @@ WEFT_INLINE void tile_sort(__local struct tile *x, uint *at, uint bits)
     // A word is the key until the first step, then what is left of the key above the slot where the entry came from.
     uint shift = 0u;
     do {
-        uint step = min(bits, (uint)WEFT_RADIX_BITS);
+        uint step = step_bits(bits);
+        if (bits > 32u - WEFT_TILE_BITS && shift == 0u) // what is left has to fit
+            step = max(step, bits - (32u - WEFT_TILE_BITS));
         WEFT_UNROLL
         for (uint j = 0; j < WEFT_IPT; j++)
             to[j] = (at[j] >> shift & ((1u << step) - 1u)) << 16;
