@@ -165,7 +165,14 @@ def test_records(folder):
         text = file.read()
     lines = records(text)
     ok(code == 0 and not err, "every operation and type", err, out)
-    bad = all_good(text)
+    everything = lines # one operation lacks one type, and says so in place of numbers
+    absent = [r for r in everything if r["op"] == "scan" and r.get("type") == "f64"]
+    lines = [r for r in everything if r not in absent]
+    ok({r["backend"] for r in absent} == {r["backend"] for r in lines if r["op"] == "scan"} and
+       all(r.get("skipped") == "there is no scan of f64" and r["verified"] is False and not MEASURED & r.keys() and
+           not (ALWAYS | OF_MATRIX) - r.keys() and not r.keys() - KNOWN for r in absent),
+       "a type that an operation lacks is skipped, without numbers", *absent)
+    bad = [f"{why}: {r}" for r in lines for why in [check_record(r)] if why]
     ok(lines and not bad, "every record is whole, and the file was truncated first", *bad)
     ok({r["op"] for r in lines} >= {"transpose", "copy"} and {r["type"] for r in lines if "type" in r} ==
        {"f32", "f64", "i32", "pattern"}, "operations and types are there")
@@ -179,10 +186,10 @@ def test_records(folder):
        all("speedup_ref" in r for r in lines if r["op"] == "transpose"), "speedups against ref")
     with open(table, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    ok(len(rows) == len(lines) and all(
+    ok(len(rows) == len(everything) and all(
         row[key] == ("" if key not in r else "true" if r[key] is True else row[key]) and
         (key not in r or isinstance(r[key], bool) or str(r[key]) == row[key] or float(row[key]) == r[key])
-        for r, row in zip(lines, rows) for key in row), "the CSV file says the same")
+        for r, row in zip(everything, rows) for key in row), "the CSV file says the same")
     blocks = out.count("transpose of uniform:300,200,4000")
     ok(blocks == 4 and all(len(line) <= 100 for line in out.splitlines()) and out.isascii(),
        "a table for each type, at most 100 columns of ASCII", out)
