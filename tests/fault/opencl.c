@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,9 +41,13 @@ static void *counted(void *fresh)
     return fresh;
 }
 
+// What is not yet written, or no longer there, is not zero.
 void *__wrap_malloc(size_t bytes)
 {
-    return fails() ? NULL : counted(__real_malloc(bytes));
+    void *fresh = fails() ? NULL : counted(__real_malloc(bytes));
+    if (fresh)
+        memset(fresh, 0xa5, bytes);
+    return fresh;
 }
 
 void *__wrap_calloc(size_t count, size_t bytes)
@@ -66,6 +71,8 @@ char *__wrap_strdup(const char *text)
 void __wrap_free(void *old)
 {
     atomic_fetch_sub(&live, old != NULL);
+    if (old)
+        memset(old, 0x5a, malloc_usable_size(old));
     __real_free(old);
 }
 
@@ -270,11 +277,20 @@ static void test_memory(const char *where)
     tap_ok(ok && n > 10, "%s: %d allocations failed", where, n - 1);
 }
 
+// Calls whose failure no algorithm sees: finding platforms and devices comes before, storing a program cannot fail. They
+// are tried with the algorithm of fewer programs alone.
+static int is_common(enum fault_call call)
+{
+    return call == FAULT_clGetPlatformIDs || call == FAULT_clGetPlatformInfo || call == FAULT_clGetDeviceIDs ||
+           call == FAULT_clGetProgramInfo;
+}
+
 static void test_device(struct test_device *dev)
 {
     char where[300];
     struct weft_error err;
     int right;
+    fault_install(); // here, since the table is another one for each device and schedule
     device_index = weft_context_device(dev->ctx)->index;
     schedule = weft_context_schedule(dev->ctx);
     for (algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
@@ -290,14 +306,16 @@ static void test_device(struct test_device *dev)
         for (int call = 0; call < FAULT_COUNT; call++)
             calls[call] = fault_calls((enum fault_call)call);
         for (int call = 0; call < FAULT_COUNT; call++)
-            if (calls[call])
+            if (calls[call] && (algo == WEFT_TRANSPOSE_MERGE || !is_common((enum fault_call)call)))
                 test_call((enum fault_call)call, 0, where);
         static const enum fault_call compiling[] = {FAULT_clBuildProgram, FAULT_clCreateProgramWithSource,
                                                     FAULT_clGetProgramInfo};
         for (size_t i = 0; i < sizeof compiling / sizeof *compiling; i++)
-            test_call(compiling[i], 1, where);
+            if (algo == WEFT_TRANSPOSE_MERGE || !is_common(compiling[i]))
+                test_call(compiling[i], 1, where);
         test_memory(where);
     }
+    fault_remove();
 }
 
 int main(void)
@@ -317,9 +335,7 @@ int main(void)
     struct weft_coo turned = {60, 50, 300, WEFT_F32, coordinates.col, coordinates.row, coordinates.val};
     if (weft_csr_from_coo(&output, &turned, WEFT_OFS32, &err)) // stable: the transpose
         tap_bail("%s", err.text);
-    fault_install();
     test_device_each(test_device);
-    fault_remove();
     weft_csr_free(&input);
     weft_csr_free(&output);
     weft_coo_free(&coordinates);
