@@ -101,8 +101,8 @@ static void test_shapes(struct test_device *dev, enum weft_histogram_algo algo, 
     params.algo = algo;
     params.pointers = pointers;
     int64_t step = (int64_t)params.wg * params.ipt;
-    const int64_t sizes[] = {0, 1, step + 1, 12 * step + 3, 2, step - 1, step, 20 * step + 3};
-    const int64_t bins[] = {0, 1, 65, 900, 2, 31, 63, 64, 200, 1023, 5000};
+    const int64_t sizes[] = {0, 1, step + 1, (test_sample() ? 4 : 12) * step + 3, 2, step - 1, step, 20 * step + 3};
+    const int64_t bins[] = {0, 1, 65, test_sample() ? 200 : 900, 2, 31, 63, 64, 200, 1023, 5000};
     size_t nsizes = test_sample() ? 4 : sizeof sizes / sizeof *sizes;
     size_t nbins = test_sample() ? 4 : sizeof bins / sizeof *bins;
     int ok = 1;
@@ -115,8 +115,8 @@ static void test_shapes(struct test_device *dev, enum weft_histogram_algo algo, 
 // The defaults, with bins for one range, several ranges and atomics, and every kind of data.
 static void test_defaults(struct test_device *dev, enum weft_ofs ofs)
 {
-    const int64_t bins[] = {1, 16, 1000, 8192, 8193, 40000, test_sample() ? 70000 : 300000};
-    const int64_t sizes[] = {0, 1, 255, 2048, 2049, test_sample() ? 2100 : 100000};
+    const int64_t bins[] = {1, 16, 1000, 8192, 8193, 40000, test_sample() ? 41000 : 300000};
+    const int64_t sizes[] = {0, 1, 255, 2048, 2049, test_sample() ? 600 : 100000};
     for (size_t b = 0; b < sizeof bins / sizeof *bins; b += test_sample() && ofs == WEFT_OFS64 ? 3 : 1) {
         struct weft_histogram_params params = {.pointers = b % 2 == 0};
         int ok = 1;
@@ -133,14 +133,15 @@ static void test_defaults(struct test_device *dev, enum weft_ofs ofs)
 // Few work-groups for many jobs and small slabs: what happens beyond 2^31 indices, in small.
 static void test_clamped(struct test_device *dev)
 {
-    const int64_t sizes[] = {5, 1000, 5000};
+    const int64_t slab = test_sample() ? 100 : 1000,
+                  sizes[] = {5, test_sample() ? 18 : slab, test_sample() ? 250 : 5 * slab};
     int ok = 1;
     for (int groups = 1; ok && groups <= 3; groups++)
         for (int pointers = 0; ok && pointers <= 1; pointers++) {
             struct weft_histogram_params params = smallest(dev);
             params.groups = groups;
             params.pointers = pointers;
-            params.slab = groups == 3 ? 4 : 1000 * groups;
+            params.slab = groups == 3 ? 4 : slab * groups;
             ok = check_sizes(dev, 150, WEFT_OFS64, sizes, groups == 3 ? 2 : 3, DATA_FLAT, &params);
             params.algo = WEFT_HISTOGRAM_ATOMIC;
             if (ok && dev->gpu)
@@ -171,7 +172,7 @@ static void test_tuning(struct test_device *dev)
 // Two histograms on an out-of-order queue, both behind a write that the test lets go late.
 static void test_events(struct test_device *dev)
 {
-    enum { N = 3000, BINS = 300 };
+    enum { N = 1000, BINS = 300 };
     cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     if (!queue) {
         tap_skip("%s: no out-of-order queue", dev->name);

@@ -13,6 +13,7 @@
 
 static struct rng rng;
 static const char *only; // first argument: the one algorithm to test, NULL for all
+static int64_t huge;     // length of the long rows
 
 static int is_wanted(enum weft_spmv_algo algo)
 {
@@ -24,7 +25,6 @@ enum rows { ROWS_EMPTY, ROWS_ONE, ROWS_FEW, ROWS_MIXED, ROWS_HUGE_FIRST, ROWS_HU
 
 static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
 {
-    const int64_t huge = test_sample() ? 2500 : 9000;
     switch (rows) {
     case ROWS_EMPTY:
         return 0;
@@ -191,8 +191,9 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     struct weft_csr at = {0};
     if (params->transpose && weft__ref_transpose(&at, a))
         tap_bail("no memory for a transpose");
-    size_t count = params->semiring == WEFT_PLUS_TIMES ? 4 : 2, step = test_sample() ? count / 2 : 1;
-    for (size_t i = 0; ok && i < count; i += step)
+    static size_t turn; // a sample has one pair for each plan, all of them in turn
+    size_t count = params->semiring == WEFT_PLUS_TIMES ? 4 : 2, step = test_sample() ? count : 1;
+    for (size_t i = test_sample() ? turn++ % count : 0; ok && i < count; i += step)
         ok = check_run(dev, plan, params->transpose ? &at : a, scalars[i][0], scalars[i][1], whole);
     weft_spmv_plan_destroy(&plan);
     weft_csr_free(&at);
@@ -214,19 +215,30 @@ static const struct shape {
     {90, 77, ROWS_HUGE_LAST}, {300, 50, ROWS_HUGE_MIDDLE}, {1, 9, ROWS_HUGE_FIRST}, {3000, 2000, ROWS_FEW},
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
+// The same kinds of shapes, for slow checkers. Rows of 3000 are cut by the tiles of the CPU schedule.
+static const struct shape small_shapes[SHAPES] = {
+    {0, 0, ROWS_EMPTY},       {0, 5, ROWS_EMPTY},         {5, 0, ROWS_EMPTY},      {1, 1, ROWS_ONE},
+    {1, 90, ROWS_FULL},       {60, 1, ROWS_ONE},          {31, 40, ROWS_FEW},      {70, 3, ROWS_FEW},
+    {100, 1, ROWS_EMPTY},     {3, 3000, ROWS_FULL},       {85, 90, ROWS_MIXED},    {5, 100, ROWS_HUGE_FIRST},
+    {12, 77, ROWS_HUGE_LAST}, {20, 50, ROWS_HUGE_MIDDLE}, {1, 9, ROWS_HUGE_FIRST}, {100, 90, ROWS_FEW},
+};
 
+// A sample has every fifth shape, from shape `part` (modulo 5) on: the types and semirings of an algorithm share them.
 static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_ofs ofs,
-                        const struct weft_spmv_params *params, int whole)
+                        const struct weft_spmv_params *params, int whole, size_t part)
 {
     int ok = 1;
     struct weft_spmv_params small = *params;
-    if (test_sample() && dev->gpu && params->algo != WEFT_SPMV_CSR_FIXED) { // small tiles, so that little has many
+    const int fixed = params->algo == WEFT_SPMV_CSR_FIXED; // its tiles cannot be made small
+    if (test_sample() && dev->gpu && !fixed) {             // small tiles, so that little has many
         small.wg = 32;
         small.ipt = params->algo == WEFT_SPMV_CSR_SCALAR ? 0 : 3;
     }
-    for (size_t i = 0; ok && i < SHAPES; i++) {
-        const int64_t m = test_sample() && shapes[i].m > 100 ? shapes[i].m / 5 : shapes[i].m;
-        struct weft_csr a = matrix_make(m, shapes[i].n, shapes[i].rows, type, ofs, whole);
+    huge = !test_sample() ? 9000 : fixed ? 2100 : 250;
+    for (size_t i = test_sample() ? part % 5 : 0; ok && i < SHAPES; i += test_sample() ? 5 : 1) {
+        const struct shape *s = test_sample() ? &small_shapes[i] : &shapes[i];
+        const int64_t n = test_sample() && dev->gpu && !fixed && s->n > 200 ? 200 : s->n;
+        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole);
         ok = check(dev, &a, &small, whole);
         weft_csr_free(&a);
     }
@@ -256,8 +268,8 @@ static void test_types(struct test_device *dev)
             if (fp64 && !weft_context_device(dev->ctx)->fp64)
                 tap_skip("%s: no double precision", dev->name);
             else
-                tap_ok(shapes_check(dev, kinds[k].type, kinds[k].ofs, &params, kinds[k].whole),
-                       "%s: %s, %s matrix, %s vectors%s%s, every shape", dev->name, weft_spmv_algo_name(all_algos[i]),
+                tap_ok(shapes_check(dev, kinds[k].type, kinds[k].ofs, &params, kinds[k].whole, k / 3 + i + 3),
+                       "%s: %s, %s matrix, %s vectors%s%s, shapes", dev->name, weft_spmv_algo_name(all_algos[i]),
                        weft_type_name(kinds[k].type), weft_type_name(kinds[k].vec_type),
                        kinds[k].f64_sums ? ", f64 sums" : "", kinds[k].whole ? ", exact" : "");
         }
@@ -273,7 +285,7 @@ static void test_semirings(struct test_device *dev)
                 continue;
             const enum weft_type type = types[(r + i) % 3];
             struct weft_spmv_params params = {.algo = all_algos[i], .semiring = rings[r], .max_padding = 1e9};
-            tap_ok(shapes_check(dev, type, WEFT_OFS32, &params, 0), "%s: %s, semiring %d, %s", dev->name,
+            tap_ok(shapes_check(dev, type, WEFT_OFS32, &params, 0, r + i), "%s: %s, semiring %d, %s", dev->name,
                    weft_spmv_algo_name(all_algos[i]), (int)rings[r], weft_type_name(type));
         }
 }
@@ -281,7 +293,8 @@ static void test_semirings(struct test_device *dev)
 // Every tuning value that changes the code, and some drawn at random.
 static void test_tuning(struct test_device *dev)
 {
-    struct weft_csr a = matrix_make(900, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0);
+    huge = test_sample() ? 250 : 9000;
+    struct weft_csr a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0);
     for (int lanes = 1; lanes <= 32; lanes *= 2) {
         if (dev->gpu ? lanes < 2 : lanes > 16)
             continue;
@@ -316,8 +329,9 @@ static void test_transposed(struct test_device *dev)
         if (ways[i].type == WEFT_F64 && !weft_context_device(dev->ctx)->fp64)
             tap_skip("%s: no double precision", dev->name);
         else
-            tap_ok(shapes_check(dev, ways[i].type, i % 2 ? WEFT_OFS64 : WEFT_OFS32, &params, 0), "%s: A^T*x %s, %s, %s",
-                   dev->name, ways[i].transpose == WEFT_SPMV_BY_COPY ? "by a copy" : "by atomics",
+            tap_ok(shapes_check(dev, ways[i].type, i % 2 ? WEFT_OFS64 : WEFT_OFS32, &params, 0, i),
+                   "%s: A^T*x %s, %s, %s", dev->name,
+                   ways[i].transpose == WEFT_SPMV_BY_COPY ? "by a copy" : "by atomics",
                    weft_spmv_algo_name(ways[i].algo), weft_type_name(ways[i].type));
     }
 }
