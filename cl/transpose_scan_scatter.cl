@@ -3,11 +3,11 @@
 // Source:  Wang et al., ICS 2016, section 3.1: each thread writes its entries to col_ptr + inter + intra. Here a
 //          work-group moves a tile: it ranks the entries inside their bins, orders them in local memory, and writes
 //          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.
-// Mapping: scan_partition: groups stride over the tiles. scan_bucket: group i owns chunk i of a bucket. A tile is
-//          WEFT_WG*ipt consecutive entries; each group of LANES lanes owns LANES*ipt consecutive ones of them, one per
-//          lane and step.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8), scan_bucket 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes; scan_partition with
-//          lane operations: 2*TILE bytes more.
+// Mapping: scan_partition: group i owns tile i. scan_bucket: group i owns chunk i of a bucket; there may be more groups
+//          than chunks, not fewer. A tile is WEFT_WG*ipt consecutive entries; each group of LANES lanes owns LANES*ipt
+//          consecutive ones of them, one per lane and step.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8), scan_bucket 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few
+//          hundred bytes; scan_partition with lane operations: 2*TILE bytes more.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each bin, every output element written once.
 // Order:   exact.
@@ -78,6 +78,9 @@ typedef moving_t row_out_t;
 #define MAX(a, b)    ((a) > (b) ? (a) : (b))
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, STAGE_WORDS), COUNT_WORDS)
 
+// Position of this work-item's entry k, clamped to the tile: loads need no condition, which would take registers.
+#define ENTRY(k) (full ? from + (ofs_t)((k)*LANES) : tile + (ofs_t)min(lane_first + (k)*LANES, entries - 1u))
+
 // Slots, below 65536, are kept two to a word.
 #define SLOT_WORDS ((WEFT_IPT + 1) / 2)
 WEFT_INLINE uint slot(const uint *slots, uint k)
@@ -104,10 +107,14 @@ WEFT_INLINE void tile_rank(const uint *c, const bool full, uint mine, uint steps
                            uint *pack, uint *after, __local uint *hist, __local uint *sums, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0), warp = lane_group();
+    forget(lid);
+    forget(warp);
     for (uint i = lid; i < HIST_WORDS; i += WEFT_WG)
         hist[i] = 0u;
     barrier(CLK_LOCAL_MEM_FENCE);
     __local ushort *row = (__local ushort *)(hist + warp * PAIRS);
+    forget(mine);
+    forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (full || k < steps) {
@@ -155,6 +162,7 @@ WEFT_INLINE void tile_rank(const uint *c, const bool full, uint mine, uint steps
         after[j] += pack[j];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    forget(mine);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (full || k < mine)
@@ -221,6 +229,7 @@ WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, 
     }
     lane_sync();
     uint before = 0u, up_to = lane_below() | 1u << lane;
+    forget(mine);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint word = marks[k];
@@ -257,17 +266,19 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     uint c[WEFT_IPT], slots[SLOT_WORDS], starts[PACKS], after[PACKS];
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-        c[k] = full || k < mine ? (uint)col[from + (ofs_t)(k * LANES)] : 0u;
+        c[k] = (uint)col[ENTRY(k)];
     for (uint b = lid; b < WEFT_BINS; b += WEFT_WG)
         base[b] = b < nbins ? bucket_ofs[b] + part_row[b] + (ofs_t)tile_row[b] : 0;
     tile_rank(c, full, mine, WEFT_IPT, shift, mask, slots, starts, after, shared, sums, mem);
     base_shift(base, starts, true);
+    forget(mine);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (full || k < mine)
             stage[slot(slots, k)] = c[k];
     barrier(CLK_LOCAL_MEM_FENCE);
     ofs_t to[WEFT_IPT];
+    forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint i = k * WEFT_WG + lid;
@@ -282,10 +293,13 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     barrier(CLK_LOCAL_MEM_FENCE);
     slots_forget(slots);
 #ifdef WEFT_ROWS_GIVEN
+    forget(mine);
     WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint row = (uint)rows[ENTRY(k)];
         if (full || k < mine)
-            stage[STAGE_AT(slot(slots, k))] = row_word((uint)rows[from + (ofs_t)(k * LANES)], c[k], pack, key_mask);
+            stage[STAGE_AT(slot(slots, k))] = row_word(row, c[k], pack, key_mask);
+    }
 #else
     if (full || lane_first - lane_id() < entries) {
         // The rows of these lanes' entries lie between the remembered rows around them.
@@ -297,6 +311,7 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
         else
 #endif
         {
+            forget(mine);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_IPT; k++)
                 if (full || k < mine) {
@@ -307,13 +322,17 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     }
 #endif
 #ifdef WEFT_PAIRS
+    forget(mine);
     WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        bits_t value = VALUE(ENTRY(k));
         if (full || k < mine)
-            stage[2u * slot(slots, k) + 1u] = VALUE(from + (ofs_t)(k * LANES));
+            stage[2u * slot(slots, k) + 1u] = value;
+    }
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
     __local const row_out_t *stage_row = (__local const row_out_t *)shared;
+    forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint i = k * WEFT_WG + lid;
@@ -324,11 +343,15 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
 #if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
     __local bits_t *stage_val = (__local bits_t *)shared;
     slots_forget(slots);
+    forget(mine);
     WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        bits_t value = VALUE(ENTRY(k));
         if (full || k < mine)
-            stage_val[slot(slots, k)] = VALUE(from + (ofs_t)(k * LANES));
+            stage_val[slot(slots, k)] = value;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
+    forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint i = k * WEFT_WG + lid;
@@ -362,23 +385,19 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     __local uint *marks = 0;
     __local ushort *rows_met = 0;
 #endif
-    uint tiles = (uint)((nnz + TILE - 1) / TILE);
-    for (uint t = (uint)get_group_id(0); t < tiles; t += (uint)get_num_groups(0)) {
-        ofs_t tile = (ofs_t)t * TILE;
-        uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
-        __global const ofs_t *part_row = table + (size_t)(t / part_tiles) * nbins;
-        __global const uint *tile_row = before + (size_t)t * nbins;
+    uint t = (uint)get_group_id(0);
+    ofs_t tile = (ofs_t)t * TILE;
+    uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
+    __global const ofs_t *part_row = table + (size_t)(t / part_tiles) * nbins;
+    __global const uint *tile_row = before + (size_t)t * nbins;
 #ifdef WEFT_LANES_FAST // else barriers make two copies of the tile expensive to compile
-        if (entries == TILE)
-            partition_tile(true, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
-                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
-                           rows_met);
-        else
+    if (entries == TILE)
+        partition_tile(true, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out, row_out,
+                       val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks, rows_met);
+    else
 #endif
-            partition_tile(false, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
-                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
-                           rows_met);
-    }
+        partition_tile(false, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out, row_out,
+                       val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks, rows_met);
 }
 #endif
 
@@ -408,45 +427,50 @@ WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *ro
 }
 
 // One tile of a bucket: `entries` entries from position `tile` on; full: TILE of them. counted: the tile is the whole
-// bucket, which begins at position `from`, and gives its columns, from first_col on; else base[] says where they are.
-WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint entries, ofs_t from, long first_col,
+// bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[] says where columns begin.
+WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint entries, ofs_t begin, uint cols,
                              __global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global key_t *col_out, __global ofs_t *col_ptr, __global uint *row_out,
-                             __global bits_t *val_out, long n, uint shift, uint mask, uint pack, uint ncols,
-                             __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem)
+                             __global bits_t *val_out, uint shift, uint mask, uint pack, __local uint *shared,
+                             __local ofs_t *base, __local uint *sums, __local uint *mem)
 {
     __local uint *stage = shared;
     uint lid = (uint)get_local_id(0);
+    forget(lid);
     uint steps = full ? WEFT_IPT : (entries + WEFT_WG - 1u) / WEFT_WG, starts[PACKS], after[PACKS];
     uint lane_first = lane_group() * LANES * steps + lane_id();
     uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, steps) : 0u;
-    ofs_t at = tile + (ofs_t)lane_first;
+    ofs_t from = tile + (ofs_t)lane_first;
     uint c[WEFT_IPT], slots[SLOT_WORDS];
+    forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-        c[k] = full || k < mine ? key_word(key, row, at + (ofs_t)(k * LANES)) : 0u;
+        c[k] = full || k < steps ? key_word(key, row, ENTRY(k)) : 0u;
     tile_rank(c, full, mine, steps, shift, mask, slots, starts, after, shared, sums, mem);
     if (counted) {
         WEFT_UNROLL
         for (uint j = 0; j < PACKS; j++) {
             uint p = 2u * (j * WEFT_WG + lid);
-            base[p] = from;
-            base[p + 1u] = from;
+            forget(p);
+            base[p] = begin;
+            base[p + 1u] = begin;
 #ifndef WEFT_COL_OUT
-            if (p < ncols && first_col + (long)p < n)
-                col_ptr[first_col + (long)p] = from + (ofs_t)(starts[j] & 0xffffu);
-            if (p + 1u < ncols && first_col + (long)p + 1 < n)
-                col_ptr[first_col + (long)p + 1] = from + (ofs_t)(starts[j] >> 16);
+            if (p < cols)
+                col_ptr[p] = begin + (ofs_t)(starts[j] & 0xffffu);
+            if (p + 1u < cols)
+                col_ptr[p + 1u] = begin + (ofs_t)(starts[j] >> 16);
 #endif
         }
     } else
         base_shift(base, starts, true);
+    forget(mine);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (full || k < mine)
             stage[slot(slots, k)] = c[k];
     barrier(CLK_LOCAL_MEM_FENCE);
     ofs_t to[WEFT_IPT];
+    forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint s = k * WEFT_WG + lid;
@@ -463,11 +487,17 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
     barrier(CLK_LOCAL_MEM_FENCE);
 #ifndef WEFT_PACKED
     slots_forget(slots);
+    forget(mine);
+    forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-        if (full || k < mine)
-            stage[slot(slots, k)] = (uint)row[at + (ofs_t)(k * LANES)];
+        if (full || k < steps) {
+            uint word = (uint)row[ENTRY(k)];
+            if (full || k < mine)
+                stage[slot(slots, k)] = word;
+        }
     barrier(CLK_LOCAL_MEM_FENCE);
+    forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint s = k * WEFT_WG + lid;
@@ -479,16 +509,21 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
 #if WEFT_VAL_BITS
     __local bits_t *stage_val = (__local bits_t *)shared;
     slots_forget(slots);
+    forget(mine);
+    forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-        if (full || k < mine) {
+        if (full || k < steps) {
 #ifdef WEFT_PAIRS
-            stage_val[slot(slots, k)] = ((__global const uint *)row)[2 * (size_t)(at + (ofs_t)(k * LANES)) + 1];
+            bits_t value = ((__global const uint *)row)[2 * (size_t)ENTRY(k) + 1];
 #else
-            stage_val[slot(slots, k)] = val[at + (ofs_t)(k * LANES)];
+            bits_t value = val[ENTRY(k)];
 #endif
+            if (full || k < mine)
+                stage_val[slot(slots, k)] = value;
         }
     barrier(CLK_LOCAL_MEM_FENCE);
+    forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint s = k * WEFT_WG + lid;
@@ -516,72 +551,75 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     __local uint sums[PACKS * WARPS];
     __local uint mem[LANE_MEM];
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
-    uint chunks = chunk_first[nbuckets];
-    for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
-        uint b = bucket_of(chunk_first, nbuckets, i), nth = i - chunk_first[b];
-        ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
-        bool alone = chunk_first[b + 1] - chunk_first[b] == 1u;
-        bool counted = alone && last - first <= TILE; // the tile's own histogram is the count
+    uint i = (uint)get_group_id(0);
+    if (i >= chunk_first[nbuckets])
+        return;
+    uint b = bucket_of(chunk_first, nbuckets, i), nth = i - chunk_first[b];
+    ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
+    bool alone = chunk_first[b + 1] - chunk_first[b] == 1u;
+    long first_col = (long)b * ncols;
+    uint cols = (uint)clamp(n - first_col, 0L, (long)ncols); // of this bucket
+    bool counted = alone && last - first <= TILE;            // the tile's own histogram is the count
 
-        if (!counted) {
-            // Column sums of the bucket: counted now, or found in total; then where each column begins.
-            for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
-                shared[c] = 0u;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (alone)
-                for (ofs_t e = first + (ofs_t)lid; e < last; e += 8 * WEFT_WG) {
-                    uint w[8];
+    if (!counted) {
+        // Column sums of the bucket: counted now, or found in total; then where each column begins.
+        for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
+            shared[c] = 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (alone)
+            for (ofs_t e = first + (ofs_t)lid; e < last; e += 8 * WEFT_WG) {
+                uint w[8];
 #pragma unroll
-                    for (uint j = 0; j < 8; j++)
-                        w[j] = e + (ofs_t)(j * WEFT_WG) < last ? key_word(key, row, e + (ofs_t)(j * WEFT_WG)) : 0u;
+                for (uint j = 0; j < 8; j++)
+                    w[j] = key_word(key, row, min(e + (ofs_t)(j * WEFT_WG), last - 1));
+                forget(e);
 #pragma unroll
-                    for (uint j = 0; j < 8; j++)
-                        if (e + (ofs_t)(j * WEFT_WG) < last)
-                            atomic_inc(&shared[(w[j] >> shift) & mask]);
-                }
+                for (uint j = 0; j < 8; j++)
+                    if (e + (ofs_t)(j * WEFT_WG) < last)
+                        atomic_inc(&shared[(w[j] >> shift) & mask]);
+            }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint k = alone ? 0u : bucket_of(large, nlarge[0], b);
+        uint item = alone ? 0u : large_first[b] + nth;
+        // Each work-item sums a run of columns, the runs are scanned through base[].
+        uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
+        ofs_t sum = 0;
+        for (uint c = lo; c < hi; c++)
+            sum += alone ? (ofs_t)shared[c] : total[(size_t)k * ncols + c];
+        ofs_t before = sum;
+        for (uint d = 1; d < WEFT_WG; d <<= 1) {
+            base[lid] = before;
             barrier(CLK_LOCAL_MEM_FENCE);
-            uint k = alone ? 0u : bucket_of(large, nlarge[0], b);
-            uint item = alone ? 0u : large_first[b] + nth;
-            // Each work-item sums a run of columns, the runs are scanned through base[].
-            uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
-            ofs_t sum = 0;
-            for (uint c = lo; c < hi; c++)
-                sum += alone ? (ofs_t)shared[c] : total[(size_t)k * ncols + c];
-            ofs_t before = sum;
-            for (uint d = 1; d < WEFT_WG; d <<= 1) {
-                base[lid] = before;
-                barrier(CLK_LOCAL_MEM_FENCE);
-                before += lid >= d ? base[lid - d] : 0;
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            before += from - sum;
-            for (uint c = lo; c < hi; c++) {
-#ifndef WEFT_COL_OUT
-                if (nth == 0u && (long)b * ncols + c < n)
-                    col_ptr[(long)b * ncols + c] = before;
-#endif
-                base[c] = before + (alone ? 0 : table[(size_t)item * ncols + c]);
-                before += alone ? (ofs_t)shared[c] : total[(size_t)k * ncols + c];
-            }
-            for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
-                base[c] = 0;
+            before += lid >= d ? base[lid - d] : 0;
             barrier(CLK_LOCAL_MEM_FENCE);
         }
+        before += from - sum;
+        for (uint c = lo; c < hi; c++) {
 #ifndef WEFT_COL_OUT
-        if (i == 0u && lid == 0u)
-            col_ptr[n] = bucket_ofs[nbuckets];
+            if (nth == 0u && c < cols)
+                col_ptr[first_col + c] = before;
 #endif
-        for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
-            uint entries = (uint)min(last - tile, (ofs_t)TILE);
+            base[c] = before + (alone ? 0 : table[(size_t)item * ncols + c]);
+            before += alone ? (ofs_t)shared[c] : total[(size_t)k * ncols + c];
+        }
+        for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
+            base[c] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+#ifndef WEFT_COL_OUT
+    if (i == 0u && lid == 0u)
+        col_ptr[n] = bucket_ofs[nbuckets];
+#endif
+    for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
+        uint entries = (uint)min(last - tile, (ofs_t)TILE);
 #ifdef WEFT_LANES_FAST
-            if (entries == TILE)
-                bucket_tile(true, counted, tile, entries, from, (long)b * ncols, key, row, val, col_out, col_ptr,
-                            row_out, val_out, n, shift, mask, pack, ncols, shared, base, sums, mem);
-            else
+        if (entries == TILE)
+            bucket_tile(true, counted, tile, entries, from, cols, key, row, val, col_out, col_ptr + first_col, row_out,
+                        val_out, shift, mask, pack, shared, base, sums, mem);
+        else
 #endif
-                bucket_tile(false, counted, tile, entries, from, (long)b * ncols, key, row, val, col_out, col_ptr,
-                            row_out, val_out, n, shift, mask, pack, ncols, shared, base, sums, mem);
-        }
+            bucket_tile(false, counted, tile, entries, from, cols, key, row, val, col_out, col_ptr + first_col, row_out,
+                        val_out, shift, mask, pack, shared, base, sums, mem);
     }
 }
 #endif

@@ -389,10 +389,10 @@ static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_ke
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
     cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile), pack = s->l.mid_bits;
     size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile), wg = (size_t)s->wg;
-    WEFT__LAUNCH(stream, kernel, &partition_spec, weft__groups(tiles, wg), wg, WEFT__ARG(row_ptr), WEFT__ARG(rows),
-                 WEFT__ARG(col), WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before),
-                 WEFT__ARG(key_out), WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles),
-                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins));
+    WEFT__LAUNCH(stream, kernel, &partition_spec, tiles, wg, WEFT__ARG(row_ptr), WEFT__ARG(rows), WEFT__ARG(col),
+                 WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before), WEFT__ARG(key_out),
+                 WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles), WEFT__ARG(shift),
+                 WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins));
 }
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
@@ -413,12 +413,11 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
                      WEFT__ARG(ncols));
     }
     size_t chunks = l->nbuckets + (size_t)s->shape.nnz / l->chunk;
-    WEFT__LAUNCH(stream, s->bucket, &bucket_spec, weft__groups(chunks, (size_t)s->wg), (size_t)s->wg, WEFT__ARG(s->key),
-                 WEFT__ARG(s->row), WEFT__ARG(s->val), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first),
-                 WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table),
-                 WEFT__ARG(s->large_total), WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col),
-                 WEFT__ARG(at->val), WEFT__ARG(n), OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift),
-                 WEFT__ARG(pack), WEFT__ARG(ncols));
+    WEFT__LAUNCH(stream, s->bucket, &bucket_spec, chunks, (size_t)s->wg, WEFT__ARG(s->key), WEFT__ARG(s->row),
+                 WEFT__ARG(s->val), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first),
+                 WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table), WEFT__ARG(s->large_total),
+                 WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n),
+                 OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -492,7 +491,8 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.l.key_bits = s.l.packed || (passes == 3 && ofs == WEFT_OFS64) ? 32 : 16;
                         s.l.nbuckets = 1000;
                         s.l.mid_bits = s.l.low_bits = 8;
-                        s.l.span = types[t] == WEFT_F64 ? 256 : 512;
+                        // As fits() leaves them in 48 KiB of local memory.
+                        s.l.span = types[t] == WEFT_F64 || (ofs == WEFT_OFS64 && s.l.pairs) ? 256 : 512;
                         define_scatter(&v.defines, &s, (enum scatter)what);
                         fn(arg, &v);
                     }
