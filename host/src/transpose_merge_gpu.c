@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MergeTrans on devices with local memory: tiles of entries are ordered by column in local memory, then rounds merge up
-// to 2^bits neighbouring runs at once. The number of runs is evened out over the rounds.
+// to 2^bits neighbouring runs at once. Early rounds merge as many as they may: the more runs, the closer together are the
+// columns in a tile of the result, and the fewer bits order it.
 //   sort     matrix -> runs of one tile
 //   round    cuts of every tile of the result in every run, then the tiles are put together and ordered
 //   last     drops the columns and writes their pointers; long gaps of empty columns by a kernel of their own
@@ -12,11 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CUT_WG   32
-#define GAP_WG   64
-#define GAP      (1 << 18) // empty columns that make a long gap; more than 8 tiles
-#define MAX_BITS 8
-#define MAX_TILE 32768
+#define CUT_WG     32
+#define GAP_WG     64
+#define GAP        (1 << 18) // empty columns that make a long gap; more than 8 tiles
+#define MAX_BITS   8
+#define MAX_ROUNDS 64
+#define MAX_TILE   32768
 
 // Buckets of the columns in the table for merge_cut: not much smaller than PER_BUCKET entries of a run, were these
 // spread evenly, and not so many that one tile were busy writing them.
@@ -35,15 +37,16 @@ static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose_merg
 
 struct tune {
     struct weft__tune_key key;
-    int wg, ipt, bits, radix;
+    int wg, ipt, bits, most_bits, radix; // most_bits: taken for bits where that saves a round
 };
 static const struct tune tune_rows[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 8},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 7, 8, 8},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4},
 };
 
 struct layout {
-    size_t tile, tiles, rounds, runs; // runs: merged at once
+    size_t tile, tiles, rounds;
+    size_t runs[MAX_ROUNDS];          // merged at once in a round; the first has the most
     int room;                         // for runs in the kernels: few values, so that shapes share programs
     int tile_bits, radix, wide, gaps; // gaps: there may be long ones
 };
@@ -64,12 +67,12 @@ static int bits_for(int64_t count) // bits that hold 0 .. count-1
     return bits;
 }
 
-static size_t power(size_t base, size_t exponent)
+static size_t rounds_for(size_t tiles, int bits)
 {
-    size_t out = 1;
-    while (exponent--)
-        out = weft__mul(out, base);
-    return out;
+    size_t rounds = 0;
+    for (; tiles > 1; rounds++)
+        tiles = weft__ceil_div(tiles, (size_t)1 << bits);
+    return rounds;
 }
 
 static void layout_make(struct layout *l, const struct weft__transpose_shape *shape, int wg, int ipt, int bits,
@@ -77,11 +80,11 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
 {
     *l = (struct layout){.tile = (size_t)wg * (size_t)ipt, .radix = radix};
     l->tiles = weft__ceil_div((size_t)shape->nnz, l->tile);
-    while (power((size_t)1 << bits, l->rounds) < l->tiles)
-        l->rounds++;
-    for (l->runs = 1; power(l->runs, l->rounds) < l->tiles;)
-        l->runs++;
-    for (l->room = 32; l->room < (int)l->runs;)
+    for (size_t left = l->tiles; left > 1; l->rounds++) {
+        l->runs[l->rounds] = weft__min(left, (size_t)1 << bits);
+        left = weft__ceil_div(left, l->runs[l->rounds]);
+    }
+    for (l->room = 32; l->room < (int)l->runs[0];)
         l->room *= 2;
     l->tile_bits = bits_for((int64_t)l->tile);
     l->wide = bits_for(shape->n) > 32 - l->tile_bits + radix;
@@ -117,11 +120,11 @@ static void buffer_sizes(size_t *out, const struct layout *l, const struct weft_
     out[1] = l->rounds >= 2 ? weft__mul(nnz, 4) : 0;
     out[2] = out[0];
     out[3] = l->rounds >= 1 ? weft__mul(nnz, weft_type_bytes(shape->type)) : 0;
-    out[4] = l->rounds >= 1 ? weft__mul(weft__mul(l->tiles, l->runs), ofs) : 0;
+    out[4] = l->rounds >= 1 ? weft__mul(weft__mul(l->tiles, l->runs[0]), ofs) : 0;
     out[5] = l->rounds >= 1 ? weft__mul(l->tiles, 4) : 0;
     out[6] = 8 * (1 + 3 * (l->gaps ? (size_t)shape->n / GAP + 1 : 0));
     out[7] = 0;
-    for (size_t round = 0, length = l->tile; round < l->rounds; round++, length *= l->runs) {
+    for (size_t round = 0, length = l->tile; round < l->rounds; length *= l->runs[round++]) {
         size_t rows = weft__ceil_div((size_t)shape->nnz, length);
         size_t bytes = weft__mul(weft__mul(rows, (size_t)table_of(shape, length).buckets + 1), ofs);
         out[7] = bytes > out[7] ? bytes : out[7];
@@ -138,6 +141,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     if (!wg_given)
         p->wg = tune->wg < max_wg ? tune->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : tune->ipt;
+    int bits_given = p->bits != 0;
     p->bits = p->bits ? p->bits : tune->bits;
     weft_status status = weft__check_range(ctx, p->wg, 32, max_wg, 32, "wg");
     if (!status)
@@ -148,6 +152,9 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         status = weft__check_range(ctx, p->groups, 0, 1 << 20, 1, "groups");
     if (status)
         return status;
+    size_t tiles = weft__ceil_div((size_t)shape->nnz, (size_t)p->wg * (size_t)p->ipt);
+    if (!bits_given && rounds_for(tiles, tune->most_bits) < rounds_for(tiles, tune->bits))
+        p->bits = tune->most_bits;
     while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, ofs) > max_local)
         p->ipt /= 2;
     while (!wg_given && p->wg > 32 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, ofs) > max_local)
@@ -159,7 +166,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
                           p->wg, p->ipt, p->bits, need, max_local, MAX_TILE);
     struct layout l;
     layout_make(&l, shape, p->wg, p->ipt, p->bits, tune->radix);
-    p->bits = bits_for((int64_t)l.runs) ? bits_for((int64_t)l.runs) : 1;
+    p->bits = l.runs[0] > 1 ? bits_for((int64_t)l.runs[0]) : 1;
     p->groups = 0;
     size_t sizes[NBUFFERS];
     buffer_sizes(sizes, &l, shape);
@@ -167,8 +174,8 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     for (int i = 0; i < NBUFFERS; i++)
         info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
     info->passes = (int)l.rounds + 1;
-    snprintf(info->why, sizeof info->why, "merge: %zu tiles of %zu entries, %zu rounds that merge %zu runs; %s",
-             l.tiles, l.tile, l.rounds, l.runs, tune->key.source);
+    snprintf(info->why, sizeof info->why, "merge: %zu tiles of %zu entries, %zu rounds that merge up to %zu runs; %s",
+             l.tiles, l.tile, l.rounds, l.runs[0], tune->key.source);
     return WEFT_OK;
 }
 
@@ -302,7 +309,7 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     size_t wg = (size_t)s->wg, groups = weft__groups(l->tiles, wg);
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), tiles = ofs_value(s, l->tiles);
     cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
-    cl_uint runs = (cl_uint)l->runs;
+    cl_long length = (cl_long)l->tile;
     struct place to = place_of(s, 0, at);
     struct table table = table_of(&s->shape, l->tile);
     WEFT__LAUNCH(stream, s->sort, &sort_spec, groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(a->val),
@@ -311,18 +318,19 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
                  WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
     for (size_t round = 0; round < l->rounds; round++) {
         struct place from = to;
-        cl_long length = (cl_long)weft__mul(l->tile, power(l->runs, round));
+        cl_uint runs = (cl_uint)l->runs[round];
         to = place_of(s, round + 1, at);
         WEFT__LAUNCH(stream, s->cut, &cut_spec, weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(from.col),
                      WEFT__ARG(s->table), WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(n), OFS_ARG(s, nnz),
                      OFS_ARG(s, tiles), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(table.buckets),
                      WEFT__ARG(table.shift));
-        table = table_of(&s->shape, (size_t)length * l->runs);
+        table = table_of(&s->shape, (size_t)length * runs);
         WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, &join_spec, groups, wg, WEFT__ARG(from.col),
                      WEFT__ARG(from.row), WEFT__ARG(from.val), WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val),
                      WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
                      WEFT__ARG(s->table), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(runs),
                      WEFT__ARG(length), WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
+        length *= runs;
     }
     if (l->gaps)
         WEFT__LAUNCH(stream, s->gap, &gaps_spec, (size_t)s->units * 8, GAP_WG, WEFT__ARG(s->gaps),
@@ -341,7 +349,7 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
-        struct merge_gpu s = {.wg = 256, .l = {.tile = 4096, .tile_bits = 12, .radix = 8, .room = 64}};
+        struct merge_gpu s = {.wg = 256, .l = {.tile = 4096, .tile_bits = 12, .radix = 8, .room = 128}};
         s.shape.ofs = (enum weft_ofs)ofs;
         struct weft__variant cut = {.spec = &cut_spec, .schedule = WEFT_SCHEDULE_GPU}, gap = cut;
         define_cut(&cut.defines, &s, CUT_WG);
