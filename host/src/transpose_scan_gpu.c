@@ -208,6 +208,12 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
                 p->ipt /= 2;
             else
                 p->wg /= 2;
+        // Two passes of smaller work-groups, whose histograms leave room for one more bit, rather than three passes.
+        struct weft_transpose_params half = *p;
+        half.wg /= 2;
+        if (n_bits == 2 * p->bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->bits && half.wg >= 64 &&
+            fits(ctx, shape, &half) && bucket_bits_of(ctx, shape, &half) > (uint32_t)p->bits)
+            *p = half;
     }
     if (3 * p->bits < n_bits)
         return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->bits,
