@@ -108,16 +108,59 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-// Put the build log of `program` into the context's error.
-static weft_status build_fail(struct weft_context *ctx, cl_program program, const char *source, cl_int error)
+// File and line that the #line directives of `text` give to its line `number`; *line is 0 before the first directive.
+static void line_find(const char *text, long number, char file[64], long *line)
+{
+    *line = 0;
+    for (long i = 1, next = 0; text && i <= number; i++) {
+        if (sscanf(text, "#line %ld \"%63[^\"]\"", &next, file) != 2) {
+            *line = next;
+            next += next > 0;
+        }
+        text = strchr(text, '\n');
+        text += text != NULL;
+    }
+}
+
+char *weft__log_lines(const char *log, const char *text)
+{
+    static const char mark[] = "<kernel>:";
+    size_t marks = 0, at = 0;
+    for (const char *p = log; (p = strstr(p, mark)) != NULL; p += sizeof mark - 1)
+        marks++;
+    char *out = malloc(strlen(log) + marks * 96 + 1);
+    while (out && *log) {
+        long number, line;
+        int used = 0;
+        char file[64];
+        if (!strncmp(log, mark, sizeof mark - 1) && sscanf(log + sizeof mark - 1, "%ld%n", &number, &used) == 1) {
+            line_find(text, number, file, &line);
+            if (line) {
+                at += (size_t)sprintf(out + at, "%s:%ld", file, line);
+                log += sizeof mark - 1 + (size_t)used;
+                continue;
+            }
+        }
+        out[at++] = *log++;
+    }
+    if (out)
+        out[at] = '\0';
+    return out;
+}
+
+// Put the build log of `program`, made of `text`, into the context's error.
+static weft_status build_fail(struct weft_context *ctx, cl_program program, const char *source, const char *text,
+                              cl_int error)
 {
     size_t size = 0;
     weft__cl.clGetProgramBuildInfo(program, ctx->device.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     char *log = calloc(1, size + 1);
     if (log && size)
         weft__cl.clGetProgramBuildInfo(program, ctx->device.id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    char *lines = log ? weft__log_lines(log, text) : NULL;
     weft__fail(ctx, WEFT_EBUILD, "%s does not compile on %s: %s (%d)\n%s", source, ctx->device.name,
-               weft__cl_error_name(error), error, log ? log : "");
+               weft__cl_error_name(error), error, lines ? lines : "");
+    free(lines);
     free(log);
     return WEFT_EBUILD;
 }
@@ -131,7 +174,7 @@ static weft_status program_compile(cl_program *out, struct weft_context *ctx, co
         return weft__fail_cl(ctx, error, "clCreateProgramWithSource");
     error = weft__cl.clBuildProgram(program, 1, &ctx->device.id, options, NULL, NULL);
     if (error != CL_SUCCESS) {
-        weft_status status = build_fail(ctx, program, source, error);
+        weft_status status = build_fail(ctx, program, source, text, error);
         weft__cl.clReleaseProgram(program);
         return status;
     }

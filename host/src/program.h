@@ -41,6 +41,9 @@ struct weft__caps weft__caps_of(const struct weft_context *ctx);
 // Full text of a program: prelude + defines + weft.clh + what its family shares (spmv.clh for spmv_*.cl) + the file.
 // The caller frees it; NULL: no memory or no such file.
 char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines);
+// The log of a compiler that does not heed #line (NVIDIA's says "<kernel>:290") with files and lines as `text` gives
+// them. The caller frees it; NULL: no memory.
+char *weft__log_lines(const char *log, const char *text);
 // Build options for it ("-cl-std=CL1.2 ...").
 const char *weft__program_options(const struct weft__caps *caps);
 
