@@ -37,11 +37,11 @@ static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose_merg
 
 struct tune {
     struct weft__tune_key key;
-    int wg, ipt, bits, most_bits, radix; // most_bits: taken for bits where that saves a round
+    int wg, ipt, most_ipt, bits, most_bits, radix; // most_*: taken where they save a round
 };
 static const struct tune tune_rows[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "measured on an H200"}, 256, 12, 7, 8, 8},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "measured on an H200"}, 256, 12, 16, 7, 8, 8},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4, 4},
 };
 
 struct layout {
@@ -153,6 +153,11 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     if (status)
         return status;
     size_t tiles = weft__ceil_div((size_t)shape->nnz, (size_t)p->wg * (size_t)p->ipt);
+    size_t fewer = weft__ceil_div((size_t)shape->nnz, (size_t)p->wg * (size_t)tune->most_ipt);
+    if (!ipt_given && !bits_given && rounds_for(fewer, tune->most_bits) < rounds_for(tiles, tune->most_bits)) {
+        p->ipt = tune->most_ipt;
+        tiles = fewer;
+    }
     if (!bits_given && rounds_for(tiles, tune->most_bits) < rounds_for(tiles, tune->bits))
         p->bits = tune->most_bits;
     while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, ofs) > max_local)
