@@ -336,6 +336,40 @@ static void test_transposed(struct test_device *dev)
     }
 }
 
+// The number of products that are expected decides on a conversion, and one long row speaks against it.
+static void test_products(struct test_device *dev)
+{
+    static const struct {
+        enum weft_spmv_algo algo;
+        int64_t products;
+        enum rows rows;
+        int sell; // on a GPU schedule
+    } cases[] = {{WEFT_SPMV_AUTO, 0, ROWS_FULL, 0},
+                 {WEFT_SPMV_AUTO, 1000, ROWS_FULL, 1},
+                 {WEFT_SPMV_CSR, 1000, ROWS_FULL, 0},
+                 {WEFT_SPMV_AUTO, 1000, ROWS_HUGE_MIDDLE, 0},
+                 {WEFT_SPMV_AUTO, 1000, ROWS_EMPTY, 0}};
+    huge = 400;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_csr a = matrix_make(64, 40, cases[i].rows, WEFT_F32, WEFT_OFS32, 0);
+        struct on_device d = matrix_write(dev, &a);
+        struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
+        struct weft_spmv_plan *plan = NULL;
+        struct weft_spmv_info info = {0};
+        int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
+        if (ok) {
+            weft_spmv_plan_info(plan, &info);
+            ok = (info.params.algo == WEFT_SPMV_SELL) == (dev->gpu && cases[i].sell) && info.why[0] &&
+                 check_run(dev, plan, &a, 2, -3, 0);
+        }
+        weft_spmv_plan_destroy(&plan);
+        ok &= matrix_free(dev, &d);
+        tap_ok(ok, "%s: %s with %d products expected, rows %d: %s", dev->name, weft_spmv_algo_name(cases[i].algo),
+               (int)cases[i].products, (int)cases[i].rows, weft_spmv_algo_name(info.params.algo));
+        weft_csr_free(&a);
+    }
+}
+
 static void each_device(struct test_device *dev)
 {
     test_types(dev);
@@ -343,6 +377,7 @@ static void each_device(struct test_device *dev)
     if (only)
         return;
     test_tuning(dev);
+    test_products(dev);
     test_transposed(dev);
 }
 

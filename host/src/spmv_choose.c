@@ -31,6 +31,12 @@ static double lanes_imbalance(const struct weft_spmv_plan *plan, int lanes)
     return (idle > alone ? idle : alone) / work;
 }
 
+// Products from which a conversion to sliced ELL pays, and elements of it (before rows are sorted) for each entry up to
+// which it is expected to. On an H200 the conversion took as long as 5 to 13 products by CSR, and a product 0.44 to 0.9
+// of the time (docs/performance.md).
+#define SELL_PRODUCTS 128
+#define SELL_PADDING  1.25
+
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -41,6 +47,14 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
                  "longest %lld)",
                  mean, (long long)info->max_row);
         return WEFT_SPMV_CSR_MERGE;
+    }
+    const double padding = plan->a.nnz ? 32.0 * (double)plan->stats.steps[0] / (double)plan->a.nnz : 0;
+    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && padding > 0 &&
+        padding <= SELL_PADDING && padding <= info->params.max_padding) {
+        snprintf(info->why, sizeof info->why,
+                 "%lld products expected pay for a conversion, and slices of 32 rows need %.2f elements for each entry",
+                 (long long)info->params.products, padding);
+        return WEFT_SPMV_SELL;
     }
     const int lanes = weft__spmv_lanes(plan);
     const double imbalance = lanes_imbalance(plan, lanes);
