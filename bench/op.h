@@ -91,8 +91,7 @@ struct bench_op {
 
 // Every operation, in the order of `--op all`; ends with NULL. bench/main.c holds it.
 extern const struct bench_op *const bench_ops[];
-extern const struct bench_op bench_scan, bench_histogram, bench_expand;
-extern const struct bench_op bench_transpose, bench_spmv, bench_copy;
+extern const struct bench_op bench_transpose, bench_spmv, bench_scan, bench_histogram, bench_expand, bench_copy;
 
 // ---- for operations that launch kernels themselves (bench/support/device.c) ----
 

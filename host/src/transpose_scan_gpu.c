@@ -229,6 +229,9 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
     struct layout l;
     layout_make(&l, ctx, shape, p);
+    if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
+        return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
+                          (long long)shape->nnz, l.tile);
     size_t sizes[NBUFFERS];
     buffer_sizes(sizes, &l, shape);
     info->workspace_bytes = 0;
