@@ -56,7 +56,8 @@ struct weft_backend {
     const char *needs; // "host", "opencl", "cuda", "hip": what it runs on
     // WEFT_OK when it can run here, else why not in err->text. ctx may be NULL.
     weft_status (*probe)(struct weft_context *ctx, struct weft_error *err);
-    const char *(*version)(void); // version of the library behind it; NULL function: weft's own
+    // Name and version of the library behind it, "cuSPARSE 12.6.3", also where no device is; NULL function: weft's own.
+    const char *(*version)(void);
     struct weft_backend_transpose transpose;
     struct weft_backend_spmv spmv;
 };
@@ -64,5 +65,7 @@ struct weft_backend {
 // Every backend, compiled in or not (one that is not says so in probe), NULL-terminated.
 extern const struct weft_backend *const weft__backends[];
 extern const struct weft_backend weft__backend_ref, weft__backend_omp, weft__backend_opencl;
+extern const struct weft_backend weft__backend_cusparse, weft__backend_rocsparse, weft__backend_viennacl,
+    weft__backend_graphblas, weft__backend_rsb;
 
 #endif

@@ -5,6 +5,11 @@
 const struct weft_backend *const weft__backends[] = {
     &weft__backend_ref,
     &weft__backend_omp,
+    &weft__backend_graphblas,
+    &weft__backend_rsb,
+    &weft__backend_cusparse,
+    &weft__backend_rocsparse,
+    &weft__backend_viennacl,
     &weft__backend_opencl,
     NULL,
 };

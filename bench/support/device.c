@@ -64,10 +64,13 @@ static const char *type_name(cl_device_type type)
     return type & CL_DEVICE_TYPE_GPU ? "GPU" : type & CL_DEVICE_TYPE_CPU ? "CPU" : "accelerator";
 }
 
+// "cusparse   cuSPARSE 12.6.3: runs on device 0"; the library's name is there when it is compiled in.
 static void backend_print(FILE *out, const struct weft_backend *backend, struct weft_device_info *list, size_t count)
 {
     struct weft_error err = {0};
     fprintf(out, "%-9s  ", backend->name);
+    if (backend->version)
+        fprintf(out, "%s: ", backend->version());
     if (!strcmp(backend->needs, "host")) {
         fprintf(out, "%s\n", backend->probe(NULL, &err) ? err.text : "runs");
         return;

@@ -182,6 +182,9 @@ def test_records(folder):
     ok(all(r["samples"] == 3 and r["stop"] == "reps" for r in lines), "--reps is the number of samples")
     ok(all(len({r["hash"] for r in lines if r["op"] == "transpose" and r["type"] == t}) == 1
            for t in ("f32", "f64", "i32", "pattern")), "one hash for a type, whoever transposes")
+    ok(all("hash" in r for r in lines if r["op"] == "spmv") and
+       len({r["hash"] for r in lines if r["op"] == "spmv" and r["type"] == "i32"}) == 1,
+       "products have a hash, of integers the same whoever multiplies")
     ok(all(r.get("speedup_ref") == 1 for r in lines if r["backend"] == "ref") and
        all("speedup_ref" in r for r in lines if r["op"] == "transpose"), "speedups against ref")
     with open(table, newline="", encoding="utf-8") as file:
@@ -301,6 +304,17 @@ def test_devices(folder):
     code, out, err = run(BENCH, "--list", OCL_ICD_VENDORS="/nonexistent")
     ok(code == 3 and one_line(err) and "install" in err and re.search(r"^ref +runs$", out, re.M),
        "--list without a device: status 3, what to install, backends still listed", out, err)
+    listed = dict(line.split(None, 1) for line in out.split("backends\n")[1].splitlines())
+    for name, option in [("cusparse", "cusparse"), ("rocsparse", "rocsparse"), ("viennacl", "viennacl"),
+                         ("graphblas", "peers"), ("rsb", "peers")]:
+        # "this build has no cuSPARSE (-Dcusparse=enabled)", "cuSPARSE 12.6.3: no OpenCL device", "librsb 1.3.0: runs"
+        why = listed.get(name, "")
+        absent = why.startswith("this build has no ")
+        ok(f"(-D{option}=enabled)" in why if absent else re.match(r"\w\S+ \d+\.\d+\S*: \S", why),
+           f"--list says of {name} what is there", out)
+        if not why.endswith(": runs"):
+            exits(3, run(BENCH, "-b", name, *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent"),
+                  f"-b {name} where it cannot run", "this build has no" if absent else "install")
     exits(3, run(BAD, *SMALL, OCL_ICD_VENDORS="/nonexistent"), "no device", "install")
     code, out, err = run(BENCH, "-b", "ref", *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent")
     ok(code == 0 and not err, "host backends need no device", err)
