@@ -73,7 +73,7 @@ static void help_print(void)
           "output\n"
           "      --json FILE         a line of JSON for each result (`-`: standard output instead of the table)\n"
           "      --csv FILE          a row for each result (`-`: likewise)\n"
-          "      --hash              print a 64-bit hash of each transpose\n"
+          "      --hash              print a 64-bit hash of each transpose and product\n"
           "      --quiet             no table, no progress\n"
           "      --version\n"
           "  -h, --help\n"

@@ -156,6 +156,10 @@ static weft_status spmv_verify(struct bench_run *run, int *right, struct weft_er
         weft__error(err, WEFT_EMATRIX, "%s", why);
         return WEFT_OK;
     }
+    if (run->input->hash) {
+        run->hash = check_hash(s->y, (size_t)run->input->a->m * weft_type_bytes(data->type));
+        run->has_hash = 1;
+    }
     run->backend->spmv.finish(&s->backend); // two matrices may be more than the device holds
     status = exact_verify(run, right, why, sizeof why, err);
     if (!status && !*right)

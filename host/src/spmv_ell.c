@@ -95,12 +95,15 @@ static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *
     return status;
 }
 
-// Refuse what would be mostly padding.
+// Refuse what would be mostly padding. Rows that only fill up the last slice do not count: a small matrix is not refused
+// for them.
 static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan)
 {
     const double limit = plan->info.params.max_padding, nnz = (double)plan->a.nnz;
+    const int64_t width = e->slices == 1 ? e->elements / e->height : plan->info.max_row;
+    const double filling = (double)((int64_t)e->slices * e->height - plan->a.m) * (double)width;
     const double mib = (double)e->elements * (double)(4 + weft_type_bytes(plan->a.type)) / 1048576;
-    if ((double)e->elements <= limit * nnz)
+    if ((double)e->elements - filling <= limit * nnz)
         return WEFT_OK;
     return weft__fail(plan->ctx, WEFT_ERANGE,
                       "%s would hold %lld elements (%.1f MiB) for %lld entries, %.1f times as many; "

@@ -88,6 +88,14 @@ static int check_semiring(const struct check_spmv *job, const void *y, char *why
     return i == job->a->m;
 }
 
+uint64_t check_hash(const void *y, size_t bytes)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ ((const unsigned char *)y)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 int check_spmv(const struct check_spmv *job, const void *y, char *why, size_t why_size)
 {
     why[0] = 0;

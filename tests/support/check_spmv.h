@@ -22,5 +22,7 @@ struct check_spmv {
 // also by the rounding of the result. Integers and the other semirings must be equal.
 // Nonzero when all rows pass; else the first that does not is described in `why`.
 int check_spmv(const struct check_spmv *job, const void *y, char *why, size_t why_size);
+// 64-bit FNV-1a of `bytes` bytes: what --hash prints of y, so that results of several devices can be compared.
+uint64_t check_hash(const void *y, size_t bytes);
 
 #endif
