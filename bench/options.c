@@ -11,8 +11,18 @@
 
 #define DEFAULT_SPEC "uniform:500000,500000,10000000"
 
+// Print `separator`, a space (not at the start of a line) and `text`; where that gets too long, on a new line.
+static void help_word(int *column, int indent, const char *separator, const char *text)
+{
+    *column += printf("%s", separator);
+    if (*column + (int)strlen(text) > 103)
+        *column = printf("\n%*s", indent, "") - 1;
+    *column += printf("%s%s", *column > indent ? " " : "", text);
+}
+
 static void help_print(void)
 {
+    int column = 26;
     fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
           "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
           "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz\n"
@@ -29,24 +39,22 @@ static void help_print(void)
         printf("                            %-10s %s\n", (*op)->name, (*op)->help);
     fputs("  -b, --backend LIST      ", stdout);
     for (const struct weft_backend *const *b = weft__backends; *b; b++)
-        printf("%s%s", b == weft__backends ? "" : ", ", (*b)->name);
-    fputs(" (default: every one that can run)\n"
+        help_word(&column, 26, b == weft__backends ? "" : ",", (*b)->name);
+    help_word(&column, 26, "", "(default: every one that can run)");
+    fputs("\n"
           "  -a, --algo LIST         algorithms of the operation, or `all`; a backend that has none of them runs its\n"
           "                          first one, so that a comparison stays (default: the first one of ref and omp,\n"
           "                          the usual ones of opencl, all of a vendor)\n",
           stdout);
     for (const struct bench_op *const *op = bench_ops; *op; op++) {
-        int named = 0, column = 0;
+        int named = 0;
         for (const struct weft_backend *const *b = weft__backends; *b; b++)
             for (const char *const *first = (*op)->algos(*b), *const *a = first; a && *a; a++) {
-                if (column + (int)strlen(*a) > 92)
-                    column = printf(",\n%39s%s", "", *a) - 2;
-                else if (a != first)
-                    column += printf(", %s", *a);
-                else if (named++)
-                    column += printf("; %s: %s", (*b)->name, *a);
-                else
-                    column += printf("                            %-10s %s: %s", (*op)->name, (*b)->name, *a);
+                char word[80];
+                snprintf(word, sizeof word, "%s%s%s", a == first ? (*b)->name : "", a == first ? ": " : "", *a);
+                if (!named++)
+                    column = printf("                            %-10s ", (*op)->name);
+                help_word(&column, 39, named == 1 ? "" : a == first ? ";" : ",", word);
             }
         if (named)
             putchar('\n');

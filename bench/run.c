@@ -224,7 +224,8 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
     weft__opencl_events_free(&events);
     bench_samples_free(&device_ms);
     bench_samples_free(&host_ms);
-    if (out->outcome == BENCH_DONE && c->options->compile && c->device && !c->op->no_matrix && !c->ntune)
+    if (out->outcome == BENCH_DONE && c->options->compile && !strcmp(c->backend->needs, "opencl") &&
+        !c->op->no_matrix && !c->ntune)
         compile_fill(&out->record, c);
 }
 
