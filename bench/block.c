@@ -65,10 +65,10 @@ static int algo_wanted(const struct bench_options *o, const struct bench_op *op,
                        const char *algo)
 {
     const char *const *algos = op->algos(backend);
-    const char *list = o->algos                   ? o->algos
-                       : is_vendor(backend)       ? NULL
-                       : bench_host_only(backend) ? algos[0]
-                                                  : op->defaults;
+    const char *list = o->algos                                 ? o->algos
+                       : is_vendor(backend)                     ? NULL
+                       : bench_host_only(backend) && !op->cases ? algos[0]
+                                                                : op->defaults;
     if (!list || !strcmp(list, "all"))
         return 1;
     for (const char *const *a = algos; *a; a++)
@@ -77,8 +77,18 @@ static int algo_wanted(const struct bench_options *o, const struct bench_op *op,
     return algo == algos[0];
 }
 
+// The time of `ref` that a line is compared with: that of the same case where the algorithms are cases.
+static double *ref_ms_of(struct bench *b, const struct bench_case *c)
+{
+    int i = 0;
+    const char *const *algos = c->op->cases ? c->op->algos(c->backend) : NULL;
+    while (algos && i < BENCH_CASES_MAX - 1 && algos[i] != c->algo)
+        i++;
+    return &b->ref_ms[i];
+}
+
 // Complete the record, count its outcome, write it to the files.
-static void result_emit(struct bench *b, struct device_slot *slot, struct bench_result *result)
+static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms, struct bench_result *result)
 {
     struct bench_record *r = &result->record;
     time_t now = time(NULL);
@@ -92,7 +102,7 @@ static void result_emit(struct bench *b, struct device_slot *slot, struct bench_
     if (result->outcome == BENCH_DONE) {
         r->copy_gbps = slot->copy_gbps;
         r->roof = r->gbps / r->copy_gbps;
-        r->speedup_ref = b->ref_ms / r->median_ms;
+        r->speedup_ref = ref_ms / r->median_ms;
         r->speedup_best_vendor = slot->best_vendor_ms / r->median_ms;
     }
     b->wrong |= result->outcome == BENCH_DIFFERS;
@@ -114,7 +124,7 @@ struct emit_arg {
 static void sweep_emit(void *arg, struct bench_result *result)
 {
     struct emit_arg *to = arg;
-    result_emit(to->bench, to->slot, result);
+    result_emit(to->bench, to->slot, NAN, result);
     if (result->outcome == BENCH_DIFFERS || result->outcome == BENCH_FAILED)
         bench_complain("%s %s %s: %s", result->record.op, result->record.algo, result->record.tune, result->why);
 }
@@ -154,9 +164,10 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
     bench_progress_begin("%s %s on %s", c->backend->name, c->algo, c->device ? c->device->info.name : "the host");
     bench_case_run(&result, c);
     bench_progress_end();
-    if (result.outcome == BENCH_DONE && !strcmp(c->backend->name, "ref") && isnan(b->ref_ms))
-        b->ref_ms = result.record.median_ms;
-    result_emit(b, slot, &result);
+    double *ref_ms = ref_ms_of(b, c);
+    if (result.outcome == BENCH_DONE && !strcmp(c->backend->name, "ref") && isnan(*ref_ms))
+        *ref_ms = result.record.median_ms;
+    result_emit(b, slot, *ref_ms, &result);
     if (result.outcome == BENCH_DONE && is_vendor(c->backend))
         vendor_note(b, slot, result.record.median_ms);
     bench_table_row(&b->columns, &result);
@@ -167,7 +178,9 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
     struct bench_options *o = &b->options;
     struct bench_input input = {.a = a, .seed = o->seed, .products = o->products, .hash = o->hash};
     struct weft_error err = {0};
-    b->ref_ms = b->host.best_vendor_ms = NAN;
+    b->host.best_vendor_ms = NAN;
+    for (int i = 0; i < BENCH_CASES_MAX; i++)
+        b->ref_ms[i] = NAN;
     b->seed = seeded || op->draws ? (int64_t)o->seed : -1;
     for (size_t i = 0; i < b->nslots; i++)
         b->slots[i].best_vendor_ms = NAN;

@@ -27,7 +27,7 @@ struct bench {
     // The block that is running: one operation on one matrix.
     const char *matrix;
     int64_t seed;
-    double ref_ms; // NaN: no line of backend ref yet
+    double ref_ms[BENCH_CASES_MAX]; // by case, or [0]; NaN: no line of backend ref yet
 };
 
 // One operation on one matrix (NULL: an operation without one). seeded: the matrix came from the seed.

@@ -15,15 +15,16 @@ static void expand_sizes(const struct bench_run *run, size_t *in_bytes, size_t *
     *out_bytes = weft__mul((size_t)a->nnz, sizeof(int32_t));
 }
 
-static void expand_draw(const struct bench_run *run, void *in)
+static void expand_draw(const struct bench_run *run, void *const *in)
 {
     const struct weft_csr *a = run->input->a;
-    memcpy(in, a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs));
+    memcpy(*in, a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs));
 }
 
-static void expand_reference(const struct bench_run *run, const void *in, void *out)
+static weft_status expand_reference(const struct bench_run *run, void *const *in, void *const *out)
 {
-    weft__ref_expand(out, in, run->input->a->m, run->input->a->ofs);
+    weft__ref_expand(*out, *in, run->input->a->m, run->input->a->ofs);
+    return WEFT_OK;
 }
 
 static weft_status expand_plan_create(void **plan, struct bench_run *run)
@@ -44,9 +45,9 @@ static weft_status expand_plan_create(void **plan, struct bench_run *run)
     return WEFT_OK;
 }
 
-static weft_status expand_plan_run(void *plan, const struct bench_run *run, cl_mem in, cl_mem out)
+static weft_status expand_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_expand_run(plan, run->queue, in, out, run->input->a->m, run->input->a->nnz, 0, NULL, NULL);
+    return weft_expand_run(plan, run->queue, *in, *out, run->input->a->m, run->input->a->nnz, 0, NULL, NULL);
 }
 
 static void expand_plan_destroy(void **plan)
@@ -83,6 +84,8 @@ const struct bench_op bench_expand = {
     .help = "pointers-to-index: row indices from row pointers",
     .algos = bench_primitive_algos,
     .axes = expand_axes,
+    .input = bench_primitive_input,
+    .input_free = bench_primitive_input_free,
     .bytes_min = expand_bytes_min,
     .setup = expand_setup,
     .launch = bench_primitive_launch,

@@ -21,17 +21,18 @@ static void histogram_sizes(const struct bench_run *run, size_t *in_bytes, size_
     *out_bytes = weft__mul((size_t)a->n + 1, weft_ofs_bytes(a->ofs));
 }
 
-static void histogram_draw(const struct bench_run *run, void *in)
+static void histogram_draw(const struct bench_run *run, void *const *in)
 {
     const struct weft_csr *a = run->input->a;
     if (a->nnz)
-        memcpy(in, a->col, (size_t)a->nnz * sizeof *a->col);
+        memcpy(*in, a->col, (size_t)a->nnz * sizeof *a->col);
 }
 
-static void histogram_reference(const struct bench_run *run, const void *in, void *out)
+static weft_status histogram_reference(const struct bench_run *run, void *const *in, void *const *out)
 {
     const struct weft_csr *a = run->input->a;
-    weft__ref_histogram(out, in, a->nnz, a->n, a->ofs, 1);
+    weft__ref_histogram(*out, *in, a->nnz, a->n, a->ofs, 1);
+    return WEFT_OK;
 }
 
 static weft_status histogram_plan_create(void **plan, struct bench_run *run)
@@ -57,9 +58,9 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
     return WEFT_OK;
 }
 
-static weft_status histogram_plan_run(void *plan, const struct bench_run *run, cl_mem in, cl_mem out)
+static weft_status histogram_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_histogram_run(plan, run->queue, in, out, run->input->a->nnz, 0, NULL, NULL);
+    return weft_histogram_run(plan, run->queue, *in, *out, run->input->a->nnz, 0, NULL, NULL);
 }
 
 static void histogram_plan_destroy(void **plan)
@@ -109,6 +110,8 @@ const struct bench_op bench_histogram = {
     .defaults = "auto",
     .algos = histogram_algos,
     .axes = histogram_axes,
+    .input = bench_primitive_input,
+    .input_free = bench_primitive_input_free,
     .bytes_min = histogram_bytes_min,
     .setup = histogram_setup,
     .launch = bench_primitive_launch,

@@ -23,7 +23,7 @@ struct bench_axis {
     int values[16];   // ends with 0
 };
 
-enum { BENCH_AXES_MAX = 6 };
+enum { BENCH_AXES_MAX = 6, BENCH_CASES_MAX = 8 };
 
 // What is the same for every backend and device.
 struct bench_input {
@@ -61,6 +61,7 @@ struct bench_op {
     const char *name;     // as in --op
     const char *help;     // one line for --help
     const char *defaults; // algorithms of weft run without --algo, "scan,merge"; NULL: all of them
+    int cases;            // nonzero: the algorithms are different tasks, and `ref` runs each of them
     int no_matrix;        // nonzero: runs once for each device, whatever the matrices
     int draws;            // nonzero: input draws data from the seed, so that the seed belongs to the record
 
@@ -91,7 +92,8 @@ struct bench_op {
 
 // Every operation, in the order of `--op all`; ends with NULL. bench/main.c holds it.
 extern const struct bench_op *const bench_ops[];
-extern const struct bench_op bench_transpose, bench_spmv, bench_scan, bench_histogram, bench_expand, bench_copy;
+extern const struct bench_op bench_transpose, bench_spmv, bench_scan, bench_segsort, bench_merge, bench_histogram,
+    bench_expand, bench_copy;
 
 // ---- for operations that launch kernels themselves (bench/support/device.c) ----
 

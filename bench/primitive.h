@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benches of primitives share: one array in, one array out, exact results; the serial oracle as backend `ref`,
-// a plan of the library as `opencl`.
+// What the benches of primitives share: a few arrays in, one or two out, exact results; the serial oracle as backend
+// `ref`, a plan of the library as `opencl`.
 #ifndef BENCH_PRIMITIVE_H
 #define BENCH_PRIMITIVE_H
 
 #include "op.h"
 
+enum { BENCH_PRIMITIVE_IN = 4, BENCH_PRIMITIVE_OUT = 2 };
+
 struct bench_primitive {
-    // Bytes of both arrays.
+    // Bytes of every array; what is left alone is 0, an array that is not there.
     void (*sizes)(const struct bench_run *run, size_t *in_bytes, size_t *out_bytes);
     // The input; it may depend on the matrix, the seed and run->algo.
-    void (*draw)(const struct bench_run *run, void *in);
+    void (*draw)(const struct bench_run *run, void *const *in);
     // The serial oracle: the reference result, and the line of backend `ref`.
-    void (*reference)(const struct bench_run *run, const void *in, void *out);
+    weft_status (*reference)(const struct bench_run *run, void *const *in, void *const *out);
     // The plan; plan_create also fills run->times.chosen and workspace_bytes.
     weft_status (*plan_create)(void **plan, struct bench_run *run);
-    weft_status (*plan_run)(void *plan, const struct bench_run *run, cl_mem in, cl_mem out);
+    weft_status (*plan_run)(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out);
     void (*plan_destroy)(void **plan); // accepts *plan == NULL
 };
 
@@ -23,7 +25,9 @@ struct bench_primitive {
 const char *const *bench_primitive_algos(const struct weft_backend *backend);
 weft_status bench_primitive_setup(struct bench_run *run, const struct bench_primitive *primitive,
                                   struct weft_error *err);
-// These three go into struct bench_op as they are.
+// These go into struct bench_op as they are.
+weft_status bench_primitive_input(struct bench_input *in, struct weft_error *err);
+void bench_primitive_input_free(struct bench_input *in);
 weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct weft_error *err);
 weft_status bench_primitive_verify(struct bench_run *run, int *right, struct weft_error *err);
 void bench_primitive_finish(struct bench_run *run);

@@ -26,22 +26,23 @@ static void scan_sizes(const struct bench_run *run, size_t *in_bytes, size_t *ou
 }
 
 // -1, 0 or 1 (0, 1 or 2 without a sign), so that sums stay below 2^24 in f32.
-static void scan_draw(const struct bench_run *run, void *in)
+static void scan_draw(const struct bench_run *run, void *const *in)
 {
     uint64_t state = run->input->seed;
     for (int64_t i = 0; i < run->input->a->nnz; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         int value = (int)((state >> 33) % 3);
         if (scan_type(run) == WEFT_SCAN_F32)
-            ((float *)in)[i] = (float)(value - 1);
+            ((float *)*in)[i] = (float)(value - 1);
         else
-            ((int32_t *)in)[i] = run->input->a->type == WEFT_I32 ? value - 1 : value;
+            ((int32_t *)*in)[i] = run->input->a->type == WEFT_I32 ? value - 1 : value;
     }
 }
 
-static void scan_reference(const struct bench_run *run, const void *in, void *out)
+static weft_status scan_reference(const struct bench_run *run, void *const *in, void *const *out)
 {
-    weft__ref_scan(out, in, run->input->a->nnz, scan_type(run), 0, 0);
+    weft__ref_scan(*out, *in, run->input->a->nnz, scan_type(run), 0, 0);
+    return WEFT_OK;
 }
 
 static weft_status scan_plan_create(void **plan, struct bench_run *run)
@@ -62,9 +63,9 @@ static weft_status scan_plan_create(void **plan, struct bench_run *run)
     return WEFT_OK;
 }
 
-static weft_status scan_plan_run(void *plan, const struct bench_run *run, cl_mem in, cl_mem out)
+static weft_status scan_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_scan_run(plan, run->queue, in, out, run->input->a->nnz, 0, NULL, NULL);
+    return weft_scan_run(plan, run->queue, *in, *out, run->input->a->nnz, 0, NULL, NULL);
 }
 
 static void scan_plan_destroy(void **plan)
@@ -105,6 +106,8 @@ const struct bench_op bench_scan = {
     .draws = 1,
     .algos = bench_primitive_algos,
     .axes = scan_axes,
+    .input = bench_primitive_input,
+    .input_free = bench_primitive_input_free,
     .bytes_min = scan_bytes_min,
     .setup = scan_setup,
     .launch = bench_primitive_launch,

@@ -42,8 +42,15 @@ def blocks(records):
                   (r["device"] == key[3] or "device_index" not in r)] for key in keys}
 
 
+def is_case(record):
+    """Whether the algorithm is a task of its own, which every backend does in its way."""
+    return record["op"] in ("segsort", "merge")
+
+
 def label(record, records):
     """Name of a record's column: the algorithm for weft's own, the backend (and algorithm if it has several) else."""
+    if is_case(record):
+        return record["backend"]
     if record["backend"] == "opencl":
         return record["algo"]
     algos = {r["algo"] for r in records if r["backend"] == record["backend"]}
@@ -55,6 +62,7 @@ def cells(records):
     rows, columns, table = [], [], {}
     for record in records:
         row, column = record.get("matrix", record["op"]), label(record, records)
+        row += ", " + record["algo"] if is_case(record) else ""
         rows += [row] if row not in rows else []
         columns += [(ORDER.index(record["backend"]) if record["backend"] in ORDER else len(ORDER), column)] \
             if column not in [c for _, c in columns] else []
