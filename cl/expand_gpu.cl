@@ -38,6 +38,7 @@ static inline idx_t rows_before(__global const ofs_t *row_ptr, idx_t m, long d)
     return lo;
 }
 
+// Where each tile begins: the rows that end before it.
 WEFT_KERNEL void expand_cuts(__global const ofs_t *row_ptr, __global idx_t *cuts, idx_t m, long nnz, ulong tiles)
 {
     for (ulong t = get_global_id(0); t <= tiles; t += get_global_size(0))
@@ -74,6 +75,7 @@ static inline void tile_max(__local uint *mark, __local uint *maxima, __local ui
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
+// The row of each position of a tile.
 WEFT_KERNEL void expand_tiles(__global const ofs_t *row_ptr, __global const idx_t *cuts, __global idx_t *row, idx_t m,
                               long nnz, ulong tiles, uint has_cuts)
 {

@@ -25,6 +25,7 @@
 #define STEP         get_global_size(0)
 #endif
 
+// Words of 32 bits: out[i] = in[from[i]].
 WEFT_KERNEL void gather32(__global const ofs_t *restrict from, __global const uint *restrict in,
                           __global uint *restrict out, ulong count)
 {
@@ -32,6 +33,7 @@ WEFT_KERNEL void gather32(__global const ofs_t *restrict from, __global const ui
         out[i] = in[from[i]];
 }
 
+// Words of 64 bits: out[i] = in[from[i]].
 WEFT_KERNEL void gather64(__global const ofs_t *restrict from, __global const ulong *restrict in,
                           __global ulong *restrict out, ulong count)
 {

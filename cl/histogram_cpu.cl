@@ -17,6 +17,7 @@
 #error "WEFT_OFS_BITS: width of a count"
 #endif
 
+// Count each slice of the indices in a row of counters of its own.
 WEFT_KERNEL void histogram_cpu_rows(__global const int *idx, __global uint *rows, ulong start, ulong n, ulong slice,
                                     uint slices, uint log_ranges, uint range, uint bins)
 {
@@ -39,6 +40,7 @@ WEFT_KERNEL void histogram_cpu_rows(__global const int *idx, __global uint *rows
 // Bins summed at a time, so that their sums stay in the first cache.
 #define BLOCK 1024u
 
+// Add up the rows of counters.
 WEFT_KERNEL void histogram_cpu_sum(__global const uint *rows, __global ofs_t *out, uint bins, uint nrows, uint chunk,
                                    uint add)
 {

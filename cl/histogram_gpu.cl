@@ -62,6 +62,7 @@ static inline uint lane_like(uint key, __local uint *mem)
     return key == a ? same_a : key == b ? same_b : 1u << lane_id();
 }
 
+// Count each slice of the indices in local memory, for a row of its own.
 WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ulong start, ulong n, ulong slice,
                                 uint slices, uint log_ranges, uint range, uint bins, __local uint *hist)
 {
@@ -92,6 +93,7 @@ WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ul
     }
 }
 
+// Count in global memory by atomics, equal neighbours at once.
 WEFT_KERNEL void histogram_atomic(__global const int *idx, __global uint *counts, ulong start, ulong n, uint bins)
 {
     __local uint mem[LANE_MEM];

@@ -12,6 +12,7 @@
 #error "WEFT_WG: work-group size"
 #endif
 
+// How many entries of each row are beyond the ELL part.
 WEFT_KERNEL void hyb_count(__global const ofs_t *restrict row_ptr, __global long *restrict count, idx_t m, long width,
                            uint chunk)
 {
@@ -20,6 +21,7 @@ WEFT_KERNEL void hyb_count(__global const ofs_t *restrict row_ptr, __global long
             count[row] = max((long)(row_ptr[row + 1] - row_ptr[row]) - width, 0l);
 }
 
+// Columns and values of the entries beyond the ELL part.
 WEFT_KERNEL void hyb_rest(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                           __global const bits_t *restrict val, __global const long *restrict rest_ptr,
                           __global const idx_t *restrict row, __global idx_t *restrict rest_col,

@@ -69,6 +69,7 @@ WEFT_INLINE uint rank_local(__local const key_t *a, uint la, __local const key_t
     return lo;
 }
 
+// Where each tile of the output begins in the left array of its pair.
 WEFT_KERNEL void merge_cut(__global const key_t *a, __global const key_t *b, __global long *cuts, long na, long nb,
                            long block, long tiles, long per_pair)
 {
@@ -111,6 +112,7 @@ WEFT_INLINE void merge_walk(__local ushort *from, __local const key_t *key, uint
     }
 }
 
+// Merge what belongs to a tile in local memory.
 WEFT_KERNEL void merge_tile(__global const key_t *a, __global const key_t *b, __global const bits_t *a_val,
                             __global const bits_t *b_val, __global key_t *out, __global bits_t *out_val,
                             __global const long *cuts, long na, long nb, long block, long tiles, long per_pair)

@@ -21,6 +21,7 @@
 typedef WEFT_IN_T in_t;
 typedef WEFT_SUM_T sum_t;
 
+// Sum of each chunk.
 WEFT_KERNEL void scan_cpu_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *sums, ulong n, ulong chunk,
                                  ulong chunks)
 {
@@ -39,6 +40,7 @@ WEFT_KERNEL void scan_cpu_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM
     sums[g] = sum;
 }
 
+// Prefix sums of each chunk, from the sums of the chunks before it.
 WEFT_KERNEL void scan_cpu_down(__global const WEFT_IN_T *in, __global const WEFT_SUM_T *sums, __global WEFT_SUM_T *out,
                                ulong n, ulong chunk, ulong chunks, uint total)
 {

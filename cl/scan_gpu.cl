@@ -143,6 +143,7 @@ static inline sum_t tile_scan(sum_t *x, sum_t carry, int inclusive, __local sum_
     return all;
 }
 
+// Sum of each tile.
 WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *sums, ulong n, ulong tiles)
 {
     __local sum_t group_sums[GROUPS];
@@ -162,6 +163,7 @@ WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *
     }
 }
 
+// Sums of the tiles become sums of the tiles before.
 WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
 {
     __local sum_t group_sums[GROUPS];
@@ -181,6 +183,7 @@ WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
     }
 }
 
+// Prefix sums of each tile, from the sum of the tiles before it.
 WEFT_KERNEL void scan_down(__global const WEFT_IN_T *in, __global const WEFT_SUM_T *sums, __global WEFT_SUM_T *out,
                            ulong n, ulong tiles, uint has_sums, uint total)
 {

@@ -110,6 +110,7 @@ WEFT_INLINE void radix_sort(struct array out, struct array other, struct array i
     }
 }
 
+// Sort the pieces of segments in each chunk of positions.
 WEFT_KERNEL void segsort_chunk(__global key_t *key, __global bits_t *val, __global key_t *key_out,
                                __global bits_t *val_out, __global key_t *key_other, __global bits_t *val_other,
                                __global const ofs_t *offsets, long segments, long n, long block, long chunk)
@@ -135,6 +136,7 @@ WEFT_KERNEL void segsort_chunk(__global key_t *key, __global bits_t *val, __glob
     }
 }
 
+// Join neighbouring runs of chunks: merge the segment across the seam, copy the rest.
 WEFT_KERNEL void segsort_merge(__global key_t *key, __global bits_t *val, __global key_t *key_out,
                                __global bits_t *val_out, __global const ofs_t *offsets, long segments, long n,
                                long block, long width, long chunk)

@@ -188,6 +188,7 @@ WEFT_INLINE void keys_store(__local struct tile *x, __global key_t *out, uint co
 }
 
 #ifdef WEFT_SORT
+// Order each tile by segment and key: the first runs.
 WEFT_KERNEL void segsort_tile(__global const key_t *key, __global const bits_t *val, __global key_t *key_out,
                               __global bits_t *val_out, __global const ofs_t *offsets, long segments, long n,
                               long chunk, long per_chunk, long block, long tiles)

@@ -46,8 +46,8 @@ inline void entry_put(__global idx_t *out_row, __global bits_t *out_val, ofs_t t
 #endif
 }
 
-// Piece c from chunk c. Its pointers serve as its counters: they advance from the first place of a column to the first
-// of the next, so moving them up by one gives the pointers back.
+// Each chunk of the entries becomes a CSC matrix, piece c from chunk c. Its pointers serve as its counters: they advance
+// from the first place of a column to the first of the next, so moving them up by one gives the pointers back.
 WEFT_KERNEL void cpu_local(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict row,
                            __global const idx_t *restrict col, __global const bits_t *restrict val,
                            __global ofs_t *restrict ptr, __global idx_t *restrict out_row,

@@ -74,6 +74,7 @@ WEFT_INLINE void bounds_close(struct bounds *b, uint pivot, const ofs_t *at, ofs
     }
 }
 
+// Where the tiles of a merged group of runs begin in each run.
 WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table, __global ofs_t *cuts,
                            __global idx_t *first, idx_t n, ofs_t nnz, ofs_t tiles, uint runs, long length, uint buckets,
                            uint shift)
@@ -144,6 +145,7 @@ WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table
 }
 #endif
 
+// Column pointers of long stretches of empty columns.
 // gaps[0]: how many; then of each the columns before and at its end, and the pointer of all columns in between.
 WEFT_KERNEL void merge_gaps(__global const long *gaps, __global ofs_t *col_ptr)
 {

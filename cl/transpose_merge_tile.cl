@@ -219,8 +219,8 @@ WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs
 }
 #endif
 
-// Tiles of the matrix become runs, with their part of merge_cut's table. `rows`: row pointers, or, with WEFT_ROWS_GIVEN,
-// the row of each entry.
+// Order each tile of entries by column: the first runs, with their part of merge_cut's table. `rows`: row pointers, or,
+// with WEFT_ROWS_GIVEN, the row of each entry.
 #ifdef WEFT_ROWS_GIVEN
 typedef uint rows_t;
 #else

@@ -30,6 +30,7 @@ typedef ushort key_t;
 typedef uint key_t;
 #endif
 
+// Count the entries of each part of the matrix by bin.
 // A part is a run of tiles. before[t*nbins + b] = entries of bin b in the tiles of its part that come before tile t;
 // table[g*nbins + b] = entries of bin b in part g. Also row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for
 // the last entry, unless WEFT_ROWS_GIVEN is set.
@@ -99,6 +100,7 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
     return all;
 }
 
+// Counts of a bin become its counts in the parts before; total[b] is the sum.
 WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, uint nbins)
 {
     __local ofs_t part[WEFT_WG];
@@ -177,6 +179,7 @@ WEFT_INLINE uint bucket_of(__global const uint *first, uint nbins, uint i)
     return lo;
 }
 
+// Count the entries of each chunk of the large buckets by bin.
 // table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
 // `stride` key_t apart.
 WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *bucket_ofs,

@@ -48,8 +48,8 @@ inline void zero_fill(__global ofs_t *out, long count)
         out[j] = zero;
 }
 
-// Decide between the forms. Direct suffers when counters and output lines are rarely in cache; blocks when one block
-// holds so many entries that `units` compute units cannot share the work.
+// Decide between the direct form and blocks, by a sample of the columns. Direct suffers when counters and output lines
+// are rarely in cache; blocks when one block holds so many entries that `units` compute units cannot share the work.
 WEFT_KERNEL void cpu_probe(__global const idx_t *restrict col, __global uint *restrict mode, long nnz, uint wanted,
                            uint sample_shift, uint units)
 {
