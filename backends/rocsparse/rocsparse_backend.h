@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations of backend `rocsparse`, as backend.h describes them, and what they share: one AMD GPU through HIP.
+#ifndef WEFT_BACKENDS_ROCSPARSE_H
+#define WEFT_BACKENDS_ROCSPARSE_H
+
+#include "../../host/src/internal.h"
+#include "../backend.h"
+
+#include <hip/hip_runtime_api.h>
+#include <rocsparse/rocsparse.h>
+
+// The version of the headers as one number, 20303 for 2.3.3.
+#define ROCSPARSE_HEADERS (ROCSPARSE_VERSION_MAJOR * 10000 + ROCSPARSE_VERSION_MINOR * 100 + ROCSPARSE_VERSION_PATCH)
+
+// A routine for f32 or f64: ROCSPARSE_CALL(type, csrmv, ...) is rocsparse_scsrmv or rocsparse_dcsrmv.
+#define ROCSPARSE_CALL(type, name, ...)                                                                                \
+    ((type) == WEFT_F64 ? rocsparse_d##name(__VA_ARGS__) : rocsparse_s##name(__VA_ARGS__))
+
+// Status of a call as a status of ours; a failure names the call in err.
+weft_status weft__rocsparse_hip(hipError_t code, const char *call, struct weft_error *err);
+weft_status weft__rocsparse_lib(rocsparse_status code, const char *call, struct weft_error *err);
+
+// The GPU that an OpenCL context is on, seen by HIP. All zero is a closed one.
+struct rocsparse_gpu {
+    int index; // HIP's number of it
+    hipStream_t stream;
+    hipEvent_t start, stop;
+    rocsparse_handle handle; // on stream; scalars are in host memory
+};
+// Find the GPU, make it current, create what is in the struct; what was created before a failure stays for _close.
+// Errors: WEFT_ENODEV no HIP device, or the context is on something else.
+weft_status weft__rocsparse_open(struct rocsparse_gpu *out, struct weft_context *ctx, struct weft_error *err);
+void weft__rocsparse_close(struct rocsparse_gpu *gpu);
+
+// The GPU's time of the calls between: begin makes the GPU current, end waits.
+weft_status weft__rocsparse_begin(struct rocsparse_gpu *gpu, struct weft_error *err);
+weft_status weft__rocsparse_end(struct rocsparse_gpu *gpu, double *ms, struct weft_error *err);
+
+// Device memory of `bytes` bytes, at least four (rocSPARSE refuses NULL also for empty arrays), filled with what is no
+// result: NaN, -1. `what` names it in err.
+weft_status weft__rocsparse_alloc(void **out, size_t bytes, const char *what, struct weft_error *err);
+void weft__rocsparse_free(void **memory); // accepts NULL and *memory == NULL
+// Copy to and from the device; both wait for what the device was asked before.
+weft_status weft__rocsparse_write(void *to, const void *from, size_t bytes, const char *what, struct weft_error *err);
+weft_status weft__rocsparse_read(void *to, const void *from, size_t bytes, const char *what, struct weft_error *err);
+
+// A CSR matrix in device memory; all zero holds nothing.
+struct rocsparse_csr {
+    rocsparse_int m, n, nnz;
+    void *row_ptr, *col, *val; // val is NULL for a pattern
+};
+// Memory for the arrays of `a`, then their contents. Errors: WEFT_EUNSUPPORTED 64-bit offsets.
+weft_status weft__rocsparse_csr_create(struct rocsparse_csr *out, const struct weft_csr *a, struct weft_error *err);
+weft_status weft__rocsparse_csr_write(struct rocsparse_csr *out, const struct weft_csr *a, struct weft_error *err);
+void weft__rocsparse_csr_free(struct rocsparse_csr *a);
+
+extern const char *const weft__rocsparse_transpose_algos[];
+weft_status weft__rocsparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
+                                              const char *algo, struct weft_backend_times *times,
+                                              struct weft_error *err);
+weft_status weft__rocsparse_transpose_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
+                                             struct weft_error *err);
+void weft__rocsparse_transpose_finish(void **state);
+
+extern const char *const weft__rocsparse_spmv_algos[];
+weft_status weft__rocsparse_spmv_prepare(void **state, struct weft_context *ctx,
+                                         const struct weft_backend_spmv_job *job, const char *algo,
+                                         struct weft_backend_times *times, struct weft_error *err);
+weft_status weft__rocsparse_spmv_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__rocsparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
+void weft__rocsparse_spmv_finish(void **state);
+
+#endif
