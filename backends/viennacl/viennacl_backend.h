@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations of backend `viennacl`, as backend.h describes them, and what its files share. No exception leaves them.
+#ifndef WEFT_BACKENDS_VIENNACL_H
+#define WEFT_BACKENDS_VIENNACL_H
+
+extern "C" {
+#include "../backend.h"
+#include "../clock.h"
+#include "../opencl/opencl_backend.h"
+#include "context.h"
+#include "internal.h"
+}
+
+// ViennaCL launches without events; this stands in its headers for clEnqueueNDRangeKernel and gives the event of every
+// launch to what weft__viennacl_events points to, if anything.
+cl_int weft__viennacl_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                             const size_t *global, const size_t *local, cl_uint nwait, const cl_event *wait,
+                             cl_event *event);
+extern struct opencl_events *weft__viennacl_events;
+
+#define VIENNACL_WITH_OPENCL
+#define clEnqueueNDRangeKernel weft__viennacl_launch
+#include <viennacl/compressed_matrix.hpp>
+#include <viennacl/coordinate_matrix.hpp>
+#include <viennacl/ell_matrix.hpp>
+#include <viennacl/hyb_matrix.hpp>
+#include <viennacl/sliced_ell_matrix.hpp>
+#include <viennacl/linalg/prod.hpp>
+#include <viennacl/vector.hpp>
+#undef clEnqueueNDRangeKernel
+
+// ViennaCL's view of ctx, with one in-order queue that keeps times. Throws.
+viennacl::ocl::context &weft__viennacl_context(struct weft_context *ctx);
+
+// The status of the exception being handled, with its text in err.
+weft_status weft__viennacl_caught(struct weft_error *err) noexcept;
+
+extern const char *const weft__viennacl_spmv_algos[];
+extern "C" {
+weft_status weft__viennacl_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
+                                        const char *algo, struct weft_backend_times *times, struct weft_error *err);
+weft_status weft__viennacl_spmv_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__viennacl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
+void weft__viennacl_spmv_finish(void **state);
+}
+
+#endif
