@@ -45,7 +45,7 @@ static void merge_sizes(const struct bench_run *run, size_t *in_bytes, size_t *o
     out_bytes[1] = in_bytes[1] + in_bytes[3];
 }
 
-// Sorted blocks: each key is the one before plus 0, 1 or 2, so that about as many keys are equal as are not. `sparse`
+// Sorted blocks: each key is the one before plus 0, 1 or 2, so that a third of the keys repeat. `sparse`
 // doubles the steps: the shorter array of "two" then spans the same values as the other.
 static void sorted_draw(const struct bench_run *run, uint64_t *state, void *keys, int64_t n, int64_t block, int sparse)
 {
