@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations of backend `cusparse`, as backend.h describes them, and what they share: a session on the CUDA device that
+// is the OpenCL device of the bench.
+#ifndef WEFT_BACKENDS_CUSPARSE_H
+#define WEFT_BACKENDS_CUSPARSE_H
+
+#include "../backend.h"
+
+#include <cuda_runtime_api.h>
+#include <cusparse.h>
+#include <stdatomic.h>
+
+enum { CUDA_BLOCKS_MAX = 16 };
+
+struct cuda_session {
+    cudaStream_t stream;
+    cusparseHandle_t handle;
+    cudaEvent_t start, stop;
+    atomic_int gate;               // nonzero: what is enqueued may run
+    void *blocks[CUDA_BLOCKS_MAX]; // device memory, freed by weft__cuda_close
+    int block_count;
+};
+
+// One-line errors; WEFT_OK for success. `what` names the call.
+weft_status weft__cuda_fail(cudaError_t error, const char *what, struct weft_error *err);
+weft_status weft__cusparse_fail(cusparseStatus_t status, const char *what, struct weft_error *err);
+
+// The session must be all zero before. weft__cuda_close also takes one that is half open, and waits for the device.
+weft_status weft__cuda_open(struct cuda_session *s, struct weft_context *ctx, struct weft_error *err);
+void weft__cuda_close(struct cuda_session *s);
+// Device memory of `bytes` bytes, all of them 0xff: NaN, a negative index. *out is NULL after a failure.
+weft_status weft__cuda_take(struct cuda_session *s, void **out, size_t bytes, const char *what, struct weft_error *err);
+// Copy and wait; add the milliseconds of the host clock to *ms, which counts as 0 while it is negative.
+weft_status weft__cuda_write(void *to, const void *from, size_t bytes, double *ms, struct weft_error *err);
+weft_status weft__cuda_read(void *to, const void *from, size_t bytes, double *ms, struct weft_error *err);
+// What the stream gets between these two is timed on the device. It starts when all of it is enqueued, so that the
+// host's part of a call is not in its time. `status` is what the calls between them returned.
+weft_status weft__cuda_begin(struct cuda_session *s, struct weft_error *err);
+weft_status weft__cuda_end(struct cuda_session *s, weft_status status, double *ms, struct weft_error *err);
+
+// A matrix in sliced ELL or in blocks, in host memory.
+struct cusparse_form {
+    int edge;        // rows of a slice; rows and columns of a block
+    int64_t bands;   // slices, rows of blocks
+    int64_t entries; // column indices: of sliced ELL with those that pad, of blocks
+    size_t ptr_bytes, idx_bytes, val_bytes;
+    int32_t *ptr; // [bands + 1] sliced ELL: entries before each slice; blocks: blocks before each row
+    int32_t *col; // [entries] sliced ELL: -1 pads
+    void *val;    // zeros pad; the values of a block lie by rows
+};
+// Errors: WEFT_EUNSUPPORTED the matrix does not suit the form; WEFT_ENOMEM. *out is all zero after an error.
+weft_status weft__cusparse_sell(struct cusparse_form *out, const struct weft_csr *a, struct weft_error *err);
+weft_status weft__cusparse_blocks(struct cusparse_form *out, const struct weft_csr *a, struct weft_error *err);
+void weft__cusparse_form_free(struct cusparse_form *form);
+
+extern const char *const weft__cusparse_transpose_algos[];
+weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
+                                             const char *algo, struct weft_backend_times *times,
+                                             struct weft_error *err);
+weft_status weft__cusparse_transpose_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
+                                            struct weft_error *err);
+void weft__cusparse_transpose_finish(void **state);
+
+extern const char *const weft__cusparse_spmv_algos[];
+weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
+                                        const char *algo, struct weft_backend_times *times, struct weft_error *err);
+weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__cusparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
+void weft__cusparse_spmv_finish(void **state);
+
+#endif

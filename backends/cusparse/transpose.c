@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposition by cusparseCsr2cscEx2.
+#include "context.h"
+#include "cusparse_backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef WEFT_HAS_CUSPARSE_CSR2CSC_ALG2
+const char *const weft__cusparse_transpose_algos[] = {"alg1", "alg2", NULL};
+static const cusparseCsr2CscAlg_t algs[] = {CUSPARSE_CSR2CSC_ALG1, CUSPARSE_CSR2CSC_ALG2};
+#else
+const char *const weft__cusparse_transpose_algos[] = {"alg1", NULL};
+static const cusparseCsr2CscAlg_t algs[] = {CUSPARSE_CSR2CSC_ALG1};
+#endif
+
+struct cusparse_transpose {
+    struct cuda_session cuda;
+    const struct weft_csr *a;
+    cusparseCsr2CscAlg_t alg;
+    cudaDataType type;
+    cusparseAction_t action;
+    void *row_ptr, *col, *val;              // of A
+    void *out_ptr, *out_row, *out_val;      // of A^T; values are NULL for a pattern
+    size_t ptr_bytes, idx_bytes, val_bytes; // of A^T
+    void *buffer;
+};
+
+// The values are moved, never computed with: integers travel as floats of their width, a pattern without values.
+static void type_choose(struct cusparse_transpose *t)
+{
+    t->action = t->a->type == WEFT_PATTERN ? CUSPARSE_ACTION_SYMBOLIC : CUSPARSE_ACTION_NUMERIC;
+    t->type = t->a->type == WEFT_F64 ? CUDA_R_64F : CUDA_R_32F;
+}
+
+static weft_status transpose_init(struct cusparse_transpose *t, struct weft_context *ctx,
+                                  struct weft_backend_times *times, struct weft_error *err)
+{
+    const struct weft_csr *a = t->a;
+    const int m = (int)a->m, n = (int)a->n, nnz = (int)a->nnz;
+    struct cuda_session *s = &t->cuda;
+    const size_t a_ptr_bytes = ((size_t)a->m + 1) * sizeof(int);
+    size_t bytes = 0;
+    t->ptr_bytes = ((size_t)a->n + 1) * sizeof(int);
+    t->idx_bytes = (size_t)a->nnz * sizeof(int);
+    t->val_bytes = (size_t)a->nnz * weft_type_bytes(a->type);
+    type_choose(t);
+    weft_status status = weft__cuda_open(s, ctx, err);
+    if (!status)
+        status = weft__cuda_take(s, &t->row_ptr, a_ptr_bytes, "row pointers", err);
+    if (!status)
+        status = weft__cuda_take(s, &t->col, t->idx_bytes, "column indices", err);
+    if (!status && a->type != WEFT_PATTERN)
+        status = weft__cuda_take(s, &t->val, t->val_bytes, "values", err);
+    if (!status)
+        status = weft__cuda_take(s, &t->out_ptr, t->ptr_bytes, "column pointers", err);
+    if (!status)
+        status = weft__cuda_take(s, &t->out_row, t->idx_bytes, "row indices", err);
+    if (!status && a->type != WEFT_PATTERN)
+        status = weft__cuda_take(s, &t->out_val, t->val_bytes, "values of the transpose", err);
+    if (!status)
+        status = weft__cuda_write(t->row_ptr, a->row_ptr, a_ptr_bytes, &times->write_ms, err);
+    if (!status)
+        status = weft__cuda_write(t->col, a->col, t->idx_bytes, &times->write_ms, err);
+    if (!status && a->type != WEFT_PATTERN)
+        status = weft__cuda_write(t->val, a->val, t->val_bytes, &times->write_ms, err);
+    if (!status)
+        status = weft__cusparse_fail(cusparseCsr2cscEx2_bufferSize(s->handle, m, n, nnz, t->val, t->row_ptr, t->col,
+                                                                   t->out_val, t->out_ptr, t->out_row, t->type,
+                                                                   t->action, CUSPARSE_INDEX_BASE_ZERO, t->alg, &bytes),
+                                     "cusparseCsr2cscEx2_bufferSize", err);
+    if (!status)
+        status = weft__cuda_take(s, &t->buffer, bytes, "cuSPARSE's buffer", err);
+    times->workspace_bytes = (int64_t)bytes;
+    if (a->type == WEFT_I32)
+        snprintf(times->chosen, sizeof times->chosen, "values moved as f32");
+    return status;
+}
+
+weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
+                                             const char *algo, struct weft_backend_times *times, struct weft_error *err)
+{
+    *state = NULL;
+    int k = 0;
+    while (algo && weft__cusparse_transpose_algos[k] && strcmp(algo, weft__cusparse_transpose_algos[k]))
+        k++;
+    if (!weft__cusparse_transpose_algos[k])
+        return weft__error(err, WEFT_EINVAL, "backend cusparse has no transposition named \"%s\"", algo);
+    if (a->ofs != WEFT_OFS32)
+        return weft__error(err, WEFT_EUNSUPPORTED, "cusparseCsr2cscEx2 has no 64-bit offsets");
+    if (!a->m || !a->n)
+        return weft__error(err, WEFT_EUNSUPPORTED, "cusparseCsr2cscEx2 writes no pointers for a matrix of %lld x %lld",
+                           (long long)a->m, (long long)a->n);
+    struct cusparse_transpose *t = calloc(1, sizeof *t);
+    if (!t)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for a transposition");
+    t->a = a;
+    t->alg = algs[k];
+    *state = t;
+    weft_status status = transpose_init(t, ctx, times, err);
+    if (status)
+        weft__cusparse_transpose_finish(state);
+    return status;
+}
+
+weft_status weft__cusparse_transpose_run(void *state, double *ms, struct weft_error *err)
+{
+    struct cusparse_transpose *t = state;
+    struct cuda_session *s = &t->cuda;
+    weft_status status = weft__cuda_begin(s, err);
+    if (!status)
+        status = weft__cusparse_fail(cusparseCsr2cscEx2(s->handle, (int)t->a->m, (int)t->a->n, (int)t->a->nnz, t->val,
+                                                        t->row_ptr, t->col, t->out_val, t->out_ptr, t->out_row, t->type,
+                                                        t->action, CUSPARSE_INDEX_BASE_ZERO, t->alg, t->buffer),
+                                     "cusparseCsr2cscEx2", err);
+    return weft__cuda_end(s, status, ms, err);
+}
+
+weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
+                                            struct weft_error *err)
+{
+    struct cusparse_transpose *t = state;
+    const struct weft_csr *a = t->a;
+    weft_status status = weft_csr_alloc(out, a->n, a->m, a->nnz, a->type, a->ofs);
+    if (status)
+        return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
+    status = weft__cuda_read(out->row_ptr, t->out_ptr, t->ptr_bytes, &times->read_ms, err);
+    if (!status)
+        status = weft__cuda_read(out->col, t->out_row, t->idx_bytes, &times->read_ms, err);
+    if (!status && a->type != WEFT_PATTERN)
+        status = weft__cuda_read(out->val, t->out_val, t->val_bytes, &times->read_ms, err);
+    if (status)
+        weft_csr_free(out);
+    return status;
+}
+
+void weft__cusparse_transpose_finish(void **state)
+{
+    if (!state || !*state)
+        return;
+    struct cusparse_transpose *t = *state;
+    weft__cuda_close(&t->cuda);
+    free(t);
+    *state = NULL;
+}
