@@ -23,7 +23,7 @@ enum format { FORMAT_CSR, FORMAT_COO, FORMAT_SELL, FORMAT_BSR, FORMAT_OP };
 #endif
 #ifdef WEFT_HAS_CUSPARSE_SPMVOP_ALG1
 #define OP_ALGOS(X) X("op_alg1", FORMAT_OP, CUSPARSE_SPMVOP_ALG1) X("op_alg2", FORMAT_OP, CUSPARSE_SPMVOP_ALG2)
-#define OP_ALG(alg) (cusparseSpMVOpAlg_t)(alg),
+#define OP_ALG(alg) , (cusparseSpMVOpAlg_t)(alg)
 #elif defined(WEFT_HAS_CUSPARSESPMVOP_BUFFERSIZE)
 #define OP_ALGOS(X) X("op", FORMAT_OP, 0)
 #define OP_ALG(alg)
@@ -231,7 +231,7 @@ static weft_status op_analyse(struct cusparse_spmv *s, struct weft_backend_times
     cusparseHandle_t handle = s->cuda.handle;
     size_t bytes = 0;
     weft_status status = weft__cusparse_fail(cusparseSpMVOp_bufferSize(handle, plain, s->matrix, s->vec_x, s->vec_y,
-                                                                       s->vec_y, s->type, OP_ALG(s->alg) & bytes),
+                                                                       s->vec_y, s->type OP_ALG(s->alg), &bytes),
                                              "cusparseSpMVOp_bufferSize", err);
     if (!status)
         status = weft__cuda_take(&s->cuda, &s->buffer, bytes, "cuSPARSE's buffer", err);
@@ -239,7 +239,7 @@ static weft_status op_analyse(struct cusparse_spmv *s, struct weft_backend_times
     double start = clock_ms();
     if (!status)
         status = weft__cusparse_fail(cusparseSpMVOp_createDescr(handle, &s->op, plain, s->matrix, s->vec_x, s->vec_y,
-                                                                s->vec_y, s->type, OP_ALG(s->alg) s->buffer),
+                                                                s->vec_y, s->type OP_ALG(s->alg), s->buffer),
                                      "cusparseSpMVOp_createDescr", err);
     if (!status)
         status = weft__cusparse_fail(cusparseSpMVOp_createPlan(handle, s->op, &s->plan, NULL, 0),

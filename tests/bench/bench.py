@@ -339,6 +339,11 @@ def test_devices(folder):
     ok(code == 0 and [int(line.split()[0]) for line in devices] == list(range(len(devices))),
        "--list numbers the devices from 0", out, err)
     ok(run(BENCH, "-d", "list")[1] == out, "-d list is --list")
+    lines = dict(line.split(None, 1) for line in out.split("backends\n")[1].splitlines())
+    for name in ("cusparse", "rocsparse", "viennacl"):
+        why = lines[name].split(": ", 1)[-1]
+        if "runs" not in why:
+            exits(3, run(BENCH, "-b", name, "-d", "0", *FAST, *SMALL), f"-b {name} fails with what --list says", why)
     exits(3, run(BAD, "-d", str(len(devices)), *SMALL), "an index too high", "from 0 to")
     exits(3, run(BAD, *SMALL, WEFT_DEVICE="99"), "WEFT_DEVICE too high", "no device 99")
     if any("cannot be used" in line for line in devices):
