@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""examples.py ROOT TRANSPOSE: the example of the README is the one that is compiled, and does what it says. TAP."""
+"""examples.py ROOT TRANSPOSE PRIMITIVES: the examples of the README and of the primitives' pages are the ones that are
+compiled, and do what they say. TAP."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
 
-ROOT, TRANSPOSE = sys.argv[1:3]
+ROOT, TRANSPOSE, PRIMITIVES = sys.argv[1:4]
 count = failed = 0
 
 
@@ -25,8 +27,8 @@ def text(path):
         return file.read()
 
 
-def run(*args):
-    done = subprocess.run([TRANSPOSE, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+def run(*args, program=TRANSPOSE):
+    done = subprocess.run([program, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -46,5 +48,21 @@ code, out, err = run("/nonexistent.mtx")
 ok(code == 1 and "/nonexistent.mtx" in err and not out, "and says what is wrong with a file", code, out, err)
 code, out, err = run()
 ok(code == 1 and "usage" in err, "or with its arguments", code, out, err)
+
+compiled = text("docs/examples/primitives.c")
+PAGES = {"scan": ["scan: 0 3 4 4 8"], "histogram": ["histogram: 0 1 1 3 4"], "expand": ["expand: 0 0 2"],
+         "merge": ["merge, two: 1 2 3 3 3", "merge, two, payload: 0 3 1 2 4", "merge, blocks: 1 4 5 7 2 3 9",
+                   "merge, blocks, payload: 2 0 3 1 4 6 5"],
+         "segsort": ["segsort, rows: 1 4 5 2 9", "segsort, rows, payload: 1 2 0 4 3", "segsort, blocks: 1 5 4 9 2"]}
+code, out, err = run(program=PRIMITIVES)
+for page, lines in PAGES.items():
+    blocks = [b for b in re.findall(r"(?:^    .*\n)+", text(f"docs/{page}.md"), re.M) if "struct weft_" in b]
+    ok(len(blocks) == 1 and blocks[0] in compiled, f"docs/{page}.md shows docs/examples/primitives.c as it is", *blocks)
+    if code and "no OpenCL" in err:
+        print(f"ok {count + 1} # SKIP", err.strip())
+        count += 1
+    else:
+        ok(code == 0 and not err and [line for line in out.splitlines() if re.split("[:,]", line)[0] == page] == lines,
+           f"and it prints what docs/{page}.md says", code, out, err)
 print(f"1..{count}")
 sys.exit(failed != 0)
