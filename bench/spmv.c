@@ -181,8 +181,10 @@ static void spmv_finish(struct bench_run *run)
 static const struct bench_axis *spmv_axes(const struct bench_run *run)
 {
     static const struct bench_axis lanes_gpu[] = {
-        {"lanes", {2, 4, 8, 16, 32}}, {"ipt", {1, 2, 4}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
+        {"lanes", {2, 4, 8, 16, 32}}, {"ipt", {1, 2, 3, 4}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis merge_gpu[] = {
+        {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"read", {1, 2, 3}}, {NULL, {0}}};
+    static const struct bench_axis coo_gpu[] = {
         {"wg", {64, 128, 256, 512}}, {"ipt", {5, 7, 9, 11}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis ell_gpu[] = {
         {"wg", {64, 128, 256}}, {"ipt", {1, 2, 4, 8}}, {"read", {1, 2, 3}}, {NULL, {0}}};
@@ -193,7 +195,7 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
     if (!strcmp(run->algo, "csr_merge") || !strcmp(run->algo, "csr_lanes"))
         return cpu ? lanes_cpu : run->algo[4] == 'm' ? merge_gpu : lanes_gpu;
     if (!strcmp(run->algo, "coo") && !cpu)
-        return merge_gpu;
+        return coo_gpu;
     return !cpu && (!strcmp(run->algo, "ell") || !strcmp(run->algo, "sell")) ? ell_gpu : NULL;
 }
 

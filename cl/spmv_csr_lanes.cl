@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A CSR m x n; several work-items ("lanes") per row.
 // Source:  N. Bell, M. Garland, Implementing Sparse Matrix-Vector Multiplication on Throughput-Oriented Processors,
-//          SC'09, the "vector" kernel; here with 2 to 32 lanes, and IPT entries of each lane in flight.
-// Mapping: 1-D; group g owns rows g*WG/LPR .., then as many rows further on, until m; lane l of a row takes entries
+//          SC'09, the "vector" kernel; here with 2 to 32 lanes that read four entries at once, at multiples of four,
+//          and keep IPT such reads in flight. Few lanes for long rows: the rows that run side by side are then at
+//          like columns, and share what the first cache holds of x.
+// Mapping: 1-D; group g owns rows g*WG/LPR .., then as many rows further on, until m; lane l of a row takes fours
 //          l, l + LPR, ...
 // Local:   WG accumulators where lanes have no shuffle, else none.
-// Needs:   LPR a power of two, 2 .. 32; WG a multiple of 32; IPT 1 .. 8; row_ptr[m] == nnz; any row length.
+// Needs:   LPR a power of two, 2 .. 32; WG a multiple of 32; IPT 1 .. 4; col and val begin at multiples of 32
+//          bytes; row_ptr[m] == nnz; whole == nnz rounded down to a multiple of four; any row length.
 // Gives:   y.
-// Order:   each lane from the left, then pairs of lanes at distance LPR/2 .. 1; repeatable for one LPR.
+// Order:   each lane from the left into IPT sums in turn, those from the left, then pairs of lanes at distance
+//          LPR/2 .. 1; repeatable for one LPR and IPT.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
@@ -16,36 +20,45 @@
 #error "WEFT_LPR: lanes per row"
 #endif
 #ifndef WEFT_IPT
-#error "WEFT_IPT: entries of one lane read together"
+#error "WEFT_IPT: fours of one lane read together"
 #endif
 #if WEFT_LPR < 2 || WEFT_LPR > 32 || (WEFT_LPR & (WEFT_LPR - 1)) || WEFT_WG % 32
 #error "WEFT_LPR: a power of two, 2 to 32; WEFT_WG: a multiple of 32"
 #endif
 
-// Sum of this lane's entries p, p + LPR, ... before end.
-WEFT_INLINE acc_t lane_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
-                           ofs_t end)
+// Sum of this lane's entries of a row: fours lane, lane + LPR, ... of those that hold entries begin .. end-1; the last
+// nnz % 4 entries of the matrix (from `whole` on) one by one.
+WEFT_INLINE acc_t lane_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t begin,
+                           ofs_t end, uint lane, ofs_t whole)
 {
-    acc_t sum = ZERO;
-    for (; p < end; p += WEFT_LPR * WEFT_IPT) {
-        idx_t c[WEFT_IPT];
-        acc_t a[WEFT_IPT], b[WEFT_IPT];
-        for (int i = 0; i < WEFT_IPT; i++) { // past the end, the last entry again: no branch around a load
-            ofs_t q = min(p + i * WEFT_LPR, end - 1);
-            c[i] = read_col(col, q);
-            a[i] = read_val(val, q);
+    const ofs_t last = min(end, whole);
+    acc_t sum[WEFT_IPT];
+    for (int u = 0; u < WEFT_IPT; u++)
+        sum[u] = ZERO;
+    for (ofs_t p = (begin & ~(ofs_t)3) + (ofs_t)(4u * lane); p < last; p += 4 * WEFT_LPR * WEFT_IPT) {
+        idx_t c[WEFT_IPT][4];
+        acc_t a[WEFT_IPT][4];
+        for (int u = 0; u < WEFT_IPT; u++) { // past the end, the last four again: no branch around a load
+            ofs_t q = p + u * 4 * WEFT_LPR;
+            read_four(c[u], a[u], col, val, u ? min(q, (last - 1) & ~(ofs_t)3) : q);
         }
-        for (int i = 0; i < WEFT_IPT; i++)
-            b[i] = (acc_t)x[c[i]];
-        for (int i = 0; i < WEFT_IPT; i++)
-            sum = p + i * WEFT_LPR < end ? plus(sum, times(a[i], b[i])) : sum;
+        for (int u = 0; u < WEFT_IPT; u++)
+            for (int i = 0; i < 4; i++) {
+                ofs_t q = p + u * 4 * WEFT_LPR + i;
+                if (q >= begin && q < last)
+                    sum[u] = plus(sum[u], times(a[u][i], (acc_t)x[c[u][i]]));
+            }
     }
-    return sum;
+    for (ofs_t q = max(begin, whole) + (ofs_t)lane; q < end; q += WEFT_LPR)
+        sum[0] = plus(sum[0], times(read_val(val, q), (acc_t)x[read_col(col, q)]));
+    for (int u = 1; u < WEFT_IPT; u++)
+        sum[0] = plus(sum[0], sum[u]);
+    return sum[0];
 }
 
 WEFT_KERNEL void spmv_csr_lanes(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                 __global const val_t *restrict val, __global const val_t *restrict x,
-                                __global val_t *restrict y, idx_t m, acc_t alpha, acc_t beta)
+                                __global val_t *restrict y, idx_t m, long whole, acc_t alpha, acc_t beta)
 {
     __local acc_t mem[LANE_MEM];
     const uint lid = (uint)get_local_id(0), lane = lid % WEFT_LPR;
@@ -54,7 +67,7 @@ WEFT_KERNEL void spmv_csr_lanes(__global const ofs_t *restrict row_ptr, __global
         long row = first + lid / WEFT_LPR;
         acc_t sum = ZERO;
         if (row < m)
-            sum = lane_sum(col, val, x, row_ptr[row] + (ofs_t)lane, row_ptr[row + 1]);
+            sum = lane_sum(col, val, x, row_ptr[row], row_ptr[row + 1], lane, (ofs_t)whole);
         sum = lanes_plus(sum, WEFT_LPR, mem);
         if (row < m && lane == 0u)
             put(y, (idx_t)row, sum, alpha, beta);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A CSR m x n; tiles of equal rows plus entries, each in local memory.
-// Source:  D. Merrill, M. Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication, SC'16, section III; cuts
-//          moved to row begins where that is near (rows_tiles.cl), so that most matrices need no fix-up pass.
-// Mapping: 1-D; group g owns tile g, then strides; its work-items load the products side by side, then walk IPT steps
-//          of the tile's merge path of row ends and entries each, and join rows that cross work-items by a scan.
-// Local:   WG*IPT accumulators + 2*(WG/32) accumulators + WG/32 words (+ WG words where lanes have no shuffle).
-// Needs:   WG a multiple of 32; tile_row, tile_pos of rows_tiles with tile + snap <= WG*IPT.
+// Source:  tiles: D. Merrill, M. Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication, SC'16, section III;
+//          cuts moved to row begins where that is near (rows_tiles.cl), so that most matrices need no fix-up pass. Inside
+//          a tile: J. Greathouse, M. Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs using the CSR Storage
+//          Format, SC'14, section III (CSR-Stream), with as many lanes to a row as there are work-items to spare, and
+//          long rows apart.
+// Mapping: 1-D; group g owns tile g, then strides; its work-items load products, four entries at once, then sum rows out
+//          of local memory.
+// Local:   WG*IPT accumulators + WG*IPT/16 + 2 words (+ WG accumulators where lanes have no shuffle).
+// Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; whole == nnz rounded
+//          down to a multiple of four; tile_row, tile_pos of rows_tiles with tile + snap + 8 <= WG*IPT.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
 //          part[t]: sum of the row that goes on behind tile t (zero when none does).
 // Order:   depends on tile, IPT and WG alone; repeatable.
@@ -14,77 +18,92 @@
 #error "WEFT_WG: work-group size"
 #endif
 #ifndef WEFT_IPT
-#error "WEFT_IPT: steps of the merge path per work-item"
+#error "WEFT_IPT: rows plus entries of a tile per work-item"
 #endif
-#ifndef WEFT_TILED
-#error "WEFT_TILED: for products() and carry_before()"
-#endif
-#if WEFT_WG % 32
-#error "WEFT_WG: a multiple of 32"
+#if WEFT_WG % 32 || WEFT_IPT % 4
+#error "WEFT_WG: a multiple of 32; WEFT_IPT: a multiple of 4"
 #endif
 
-// Row ends at or before step d of the tile's merge path.
-WEFT_INLINE int ends_before(__local const int *ends, int rows, int count, int d)
+#define FOURS     (WEFT_IPT / 4)
+#define LOG_LANES 5
+// A row of more than SHORT entries for each of its lanes is left to a whole group of lanes.
+#define SHORT 16
+
+// Products of entries base .. base+used-1 to prod; base is a multiple of four.
+WEFT_INLINE void tile_products(__local acc4_t *prod, __global const idx_t *col, __global const val_t *val,
+                               __global const val_t *x, long base, int used, long whole)
 {
-    int lo = max(0, d - count), hi = min(d, rows);
-    while (lo < hi) {
-        int mid = (lo + hi) / 2;
-        if (ends[mid] <= d - mid - 1)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    const int lid = (int)get_local_id(0), fours = (int)((min(base + used, whole) - base + 3) / 4);
+    idx_t c[FOURS][4];
+    acc_t a[FOURS][4];
+    if (fours > 0)
+        for (int u = 0; u < FOURS; u++) // past the end, the last four again: no branch around a load
+            read_four(c[u], a[u], col, val, base + 4 * min(lid + u * WEFT_WG, fours - 1));
+    for (int u = 0; u < FOURS; u++)
+        if (lid + u * WEFT_WG < fours)
+            prod[lid + u * WEFT_WG] = (acc4_t)(times(a[u][0], (acc_t)x[c[u][0]]), times(a[u][1], (acc_t)x[c[u][1]]),
+                                               times(a[u][2], (acc_t)x[c[u][2]]), times(a[u][3], (acc_t)x[c[u][3]]));
+    for (int k = 4 * max(fours, 0) + lid; k < used; k += WEFT_WG)
+        ((__local acc_t *)prod)[k] = times(read_val(val, base + k), (acc_t)x[read_col(col, base + k)]);
 }
 
 WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                 __global const val_t *restrict val, __global const val_t *restrict x,
                                 __global val_t *restrict y, __global const idx_t *restrict tile_row,
                                 __global const ofs_t *restrict tile_pos, __global acc_t *restrict part,
-                                __global acc_t *restrict head, uint tiles, acc_t alpha, acc_t beta)
+                                __global acc_t *restrict head, uint tiles, long whole, acc_t alpha, acc_t beta)
 {
-    __local acc_t prod[WEFT_WG * WEFT_IPT], sums[WEFT_WG / LANES];
-    __local uint cuts[WEFT_WG / LANES], mem[LANE_MEM];
+    __local acc4_t fours[WEFT_WG * FOURS];
+    __local acc_t mem[LANE_MEM];
+    __local int long_rows[WEFT_WG * WEFT_IPT / SHORT + 1], nlong;
+    __local acc_t *prod = (__local acc_t *)fours;
     const int lid = (int)get_local_id(0);
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
         const idx_t row0 = tile_row[tile];
         const ofs_t pos0 = tile_pos[tile];
-        const int rows = tile_row[tile + 1u] - row0, count = (int)(tile_pos[tile + 1u] - pos0);
-        __local int *ends = (__local int *)(prod + count); // rows + count <= WG*IPT
-        products(prod, col, val, x, pos0, count);
+        const int rows = tile_row[tile + 1u] - row0, skip = (int)(pos0 & 3);
+        const int used = skip + (int)(tile_pos[tile + 1u] - pos0);
+        const long base = (long)pos0 - skip;
+        __local int *ends = (__local int *)(prod + (used + 3) / 4 * 4); // those of the rows, behind the products
+        if (lid == 0)
+            nlong = 0;
+        tile_products(fours, col, val, x, base, used, whole);
         for (int i = lid; i < rows; i += WEFT_WG)
-            ends[i] = (int)(row_ptr[row0 + i + 1] - pos0);
+            ends[i] = (int)(row_ptr[row0 + i + 1] - base);
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        const int steps = rows + count, d = min(lid * WEFT_IPT, steps), stop = min(d + WEFT_IPT, steps);
-        int row = ends_before(ends, rows, count, d), at = d - row, first = -1;
-        int end = row < rows ? ends[row] : INT_MAX;
-        acc_t sum = ZERO, first_sum = ZERO;
-        while (row + at < stop) {
-            if (at < end) {
-                sum = plus(sum, prod[at++]);
-                continue;
+        // Row 0 may have begun before the tile; row `rows` is the one that goes on behind it.
+        const int began = pos0 > row_ptr[row0];
+        int log_lanes = 0;
+        while (1 << log_lanes < (int)LANES && (rows + 1) << (log_lanes + 1) <= WEFT_WG)
+            log_lanes++;                       // as many to a row as there are to spare
+        for (int pass = 0; pass < 2; pass++) { // short rows, then the long ones that were met
+            const int log = pass ? LOG_LANES : log_lanes, width = 1 << log, lane = lid & (width - 1);
+            const int todo = pass ? nlong : rows + 1;
+            for (int first = 0; first < todo; first += WEFT_WG >> log) {
+                const int at = first + (lid >> log), row = at >= todo ? INT_MAX : pass ? long_rows[at] : at;
+                int from = 0, to = 0;
+                if (at < todo) {
+                    from = row > 0 ? ends[row - 1] : skip;
+                    to = row < rows ? ends[row] : used;
+                }
+                const int later = !pass && to - from > SHORT * width;
+                acc_t sum = ZERO;
+                if (later && lane == 0)
+                    long_rows[atomic_inc(&nlong)] = row;
+                for (int k = from + lane; k < to && !later; k += width)
+                    sum = plus(sum, prod[k]);
+                sum = lanes_plus(sum, (uint)width, mem);
+                if (at >= todo || lane != 0 || later)
+                    continue;
+                if (row == rows)
+                    part[tile] = sum;
+                else if (row == 0 && began)
+                    head[tile] = sum;
+                else
+                    put(y, row0 + row, sum, alpha, beta);
             }
-            if (first < 0) {
-                first = row;
-                first_sum = sum;
-            } else {
-                put(y, row0 + row, sum, alpha, beta);
-            }
-            sum = ZERO;
-            row++;
-            end = row < rows ? ends[row] : INT_MAX;
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
-        acc_t all, before = carry_before(sum, first >= 0 ? 1u : 0u, &all, sums, cuts, mem);
-        if (first >= 0) {
-            first_sum = plus(before, first_sum);
-            if (first == 0 && pos0 > row_ptr[row0])
-                head[tile] = first_sum;
-            else
-                put(y, row0 + first, first_sum, alpha, beta);
-        }
-        if (lid == 0)
-            part[tile] = all;
-        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

@@ -232,7 +232,7 @@ static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_
     const int fixed = params->algo == WEFT_SPMV_CSR_FIXED; // its tiles cannot be made small
     if (test_sample() && dev->gpu && !fixed) {             // small tiles, so that little has many
         small.wg = 32;
-        small.ipt = params->algo == WEFT_SPMV_CSR_SCALAR ? 0 : 3;
+        small.ipt = params->algo == WEFT_SPMV_CSR_SCALAR ? 0 : params->algo < WEFT_SPMV_ELL ? 4 : 3;
     }
     huge = !test_sample() ? 9000 : fixed ? 2100 : 250;
     for (size_t i = test_sample() ? part % 5 : 0; ok && i < SHAPES; i += test_sample() ? 5 : 1) {
@@ -305,7 +305,7 @@ static void test_tuning(struct test_device *dev)
         struct weft_spmv_params params = {.algo = k % 2 ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE,
                                           .lanes = k % 2 ? 4 : 0,
                                           .wg = 32 * (int)rng_between(&rng, 1, 8),
-                                          .ipt = (int)rng_between(&rng, 1, 8),
+                                          .ipt = (int)rng_between(&rng, 1, 4) * (k % 2 ? 1 : 4),
                                           .read = k};
         tap_ok(check(dev, &a, &params, 0), "%s: %s with wg=%d ipt=%d read=%d", dev->name,
                weft_spmv_algo_name(params.algo), params.wg, params.ipt, params.read);

@@ -8,22 +8,23 @@
 const struct weft__kernel_spec weft__spmv_scalar_spec = {"spmv_csr_scalar", "spmv_csr_scalar.cl",
                                                          "row_ptr col val x y m chunk alpha beta"};
 const struct weft__kernel_spec weft__spmv_lanes_spec = {"spmv_csr_lanes", "spmv_csr_lanes.cl",
-                                                        "row_ptr col val x y m alpha beta"};
-#define TILE_ARGS "row_ptr col val x y tile_row tile_pos part head tiles alpha beta"
-const struct weft__kernel_spec weft__spmv_merge_spec = {"spmv_csr_merge", "spmv_csr_merge.cl", TILE_ARGS};
-const struct weft__kernel_spec weft__spmv_cpu_spec = {"spmv_csr_cpu", "spmv_csr_cpu.cl", TILE_ARGS};
+                                                        "row_ptr col val x y m whole alpha beta"};
+const struct weft__kernel_spec weft__spmv_merge_spec = {
+    "spmv_csr_merge", "spmv_csr_merge.cl", "row_ptr col val x y tile_row tile_pos part head tiles whole alpha beta"};
+const struct weft__kernel_spec weft__spmv_cpu_spec = {
+    "spmv_csr_cpu", "spmv_csr_cpu.cl", "row_ptr col val x y tile_row tile_pos part head tiles alpha beta"};
 
 struct weft_tune_spmv_csr {
     struct weft__tune_key key;
     int scalar_wg;
-    int lanes_wg, lanes_ipt; // lanes_ipt: entries of one lane in flight
-    int merge_wg, merge_ipt; // merge_ipt: steps of a work-item; odd strides spread over the banks of local memory
+    int lanes_wg, lanes_ipt; // lanes_ipt: reads of four entries of one lane in flight, at most
+    int merge_wg, merge_ipt; // merge_ipt: rows plus entries of a tile for each work-item
     int cpu_lanes;           // independent sums of a long row
     int cpu_tiles;           // tiles for each compute unit
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 2, 256, 7, 0, 0, 2},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 3, 256, 8, 0, 0, 2},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 8, 16, 1},
 };
 
@@ -49,7 +50,8 @@ static weft_status state_create(struct csr_state **out, struct weft_spmv_plan *p
 }
 
 // Resolve wg, ipt and read; `step` is what wg must be a multiple of.
-static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int64_t step, int ipt, int64_t most_ipt)
+static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int64_t step, int ipt, int64_t most_ipt,
+                                  int64_t ipt_step)
 {
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
@@ -59,7 +61,7 @@ static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int64_t s
     weft_status status = weft__check_range(plan->ctx, p->wg, step, (int64_t)weft__min(plan->ctx->device.max_wg, 1024),
                                            step, "params.wg");
     if (!status)
-        status = weft__check_range(plan->ctx, p->ipt, ipt ? 1 : 0, most_ipt, 1, "params.ipt");
+        status = weft__check_range(plan->ctx, p->ipt, ipt ? ipt_step : 0, most_ipt, ipt_step, "params.ipt");
     return status;
 }
 
@@ -71,7 +73,7 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     weft_status status = state_create(&s, plan);
     if (!status)
-        status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0);
+        status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0, 1);
     if (status)
         return status;
     const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
@@ -105,9 +107,12 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     weft_status status = state_create(&s, plan);
-    if (!status)
-        status = tuning_resolve(plan, row->lanes_wg, 32, row->lanes_ipt, 8);
     p->lanes = p->lanes ? p->lanes : weft__spmv_lanes(plan);
+    if (!status) {
+        const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * p->lanes + 1); // of a lane, for a row of mean length
+        const int ipt = reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
+        status = tuning_resolve(plan, row->lanes_wg, 32, ipt, 4, 1);
+    }
     if (!status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
         status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
     if (status)
@@ -126,10 +131,11 @@ static weft_status lanes_run(struct weft_spmv_plan *plan, struct weft__stream *s
 {
     struct csr_state *s = plan->state;
     cl_int m = (cl_int)plan->a.m;
+    cl_long whole = plan->a.nnz & ~INT64_C(3);
     cl_mem val = weft__spmv_val(plan);
     return WEFT__LAUNCH(stream, s->kernel, &weft__spmv_lanes_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
                         WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+                        WEFT__ARG(whole), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
 }
 
 const struct weft__spmv_method weft__spmv_csr_lanes = {WEFT_SPMV_CSR_LANES, lanes_create, NULL, lanes_run, csr_destroy};
@@ -151,16 +157,16 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     weft_status status = state_create(&s, plan);
     if (!status)
-        status = tuning_resolve(plan, row->merge_wg, 32, row->merge_ipt, 16);
+        status = tuning_resolve(plan, row->merge_wg, 32, row->merge_ipt, 16, 4);
     if (status)
         return status;
     const size_t acc = weft__spmv_acc_bytes(plan), items = (size_t)p->wg * (size_t)p->ipt;
-    const size_t local = items * acc + (size_t)p->wg / 32 * (acc + 4) + 4 * (size_t)p->wg;
+    const size_t local = items * acc + (items / 16 + 2) * 4 + (size_t)p->wg * acc;
     if (local > (size_t)plan->ctx->device.local_bytes)
         return weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
                           p->wg, p->ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
     const uint32_t snap = snap_of((uint32_t)items);
-    status = weft__spmv_tiles_create(&s->tiles, plan, queue, (uint32_t)items - snap, snap);
+    status = weft__spmv_tiles_create(&s->tiles, plan, queue, (uint32_t)items - snap - 8, snap);
     if (!status)
         status = weft__spmv_tiles_sums(&s->tiles, plan);
     if (status)
@@ -171,27 +177,21 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_IPT", "%d", p->ipt);
-    weft__define(&d, "WEFT_TILED", "1");
     return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_merge_spec, &d);
-}
-
-static weft_status tiles_launch(struct weft_spmv_plan *plan, struct weft__stream *stream,
-                                const struct weft__spmv_call *call, const struct weft__kernel_spec *spec)
-{
-    struct csr_state *s = plan->state;
-    cl_mem val = weft__spmv_val(plan);
-    weft_status status = WEFT__LAUNCH(stream, s->kernel, spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
-                                      WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y),
-                                      WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos), WEFT__ARG(s->tiles.part),
-                                      WEFT__ARG(s->tiles.head), WEFT__ARG(s->tiles.tiles),
-                                      WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
-    return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
 static weft_status merge_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
                              const struct weft__spmv_call *call)
 {
-    return tiles_launch(plan, stream, call, &weft__spmv_merge_spec);
+    struct csr_state *s = plan->state;
+    cl_long whole = plan->a.nnz & ~INT64_C(3);
+    cl_mem val = weft__spmv_val(plan);
+    weft_status status = WEFT__LAUNCH(
+        stream, s->kernel, &weft__spmv_merge_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr), WEFT__ARG(plan->a.col),
+        WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos),
+        WEFT__ARG(s->tiles.part), WEFT__ARG(s->tiles.head), WEFT__ARG(s->tiles.tiles), WEFT__ARG(whole),
+        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
 const struct weft__spmv_method weft__spmv_csr_merge = {WEFT_SPMV_CSR_MERGE, merge_create, NULL, merge_run, csr_destroy};
@@ -205,7 +205,7 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     weft_status status = state_create(&s, plan);
     if (!status)
-        status = tuning_resolve(plan, 1, 1, 0, 0);
+        status = tuning_resolve(plan, 1, 1, 0, 0, 1);
     p->lanes = p->lanes ? p->lanes : row->cpu_lanes;
     if (!status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
         status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, a CPU takes 1, 2, 4, 8 or 16", p->lanes);
@@ -240,7 +240,14 @@ static weft_status cpu_cut_create(struct weft_spmv_plan *plan, cl_command_queue 
 
 static weft_status cpu_run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
 {
-    return tiles_launch(plan, stream, call, &weft__spmv_cpu_spec);
+    struct csr_state *s = plan->state;
+    cl_mem val = weft__spmv_val(plan);
+    weft_status status = WEFT__LAUNCH(
+        stream, s->kernel, &weft__spmv_cpu_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr), WEFT__ARG(plan->a.col),
+        WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos),
+        WEFT__ARG(s->tiles.part), WEFT__ARG(s->tiles.head), WEFT__ARG(s->tiles.tiles),
+        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
 const struct weft__spmv_method weft__spmv_csr_lanes_cpu = {WEFT_SPMV_CSR_LANES, cpu_rows_create, NULL, cpu_run,

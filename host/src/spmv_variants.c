@@ -95,10 +95,10 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128});
     EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     for (int lanes = 2; lanes <= 32; lanes *= 4)
-        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 2});
-    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 4});
-    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7}, {"WEFT_TILED", 1});
-    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 11}, {"WEFT_TILED", 1});
+        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 3});
+    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 1});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 12});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
     convert_each(fn, arg, &weft__ell_sort_spec, 256);
@@ -118,6 +118,7 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
+    EACH(&weft__spmv_add_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
     for (int cpu = 0; cpu < 2; cpu++) {
         enum weft_schedule schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU;
         int wg = cpu ? 1 : 256;
