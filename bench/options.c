@@ -62,6 +62,7 @@ static void help_print(void)
     fputs("\n"
           "matrices\n"
           "  -g, --generate SPEC     uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
+          "                          heavy:M,N,NNZ,ROW\n"
           "                          (may be given several times, and with files)\n"
           "      --seed S            of generated matrices and data (default 0)\n"
           "  -t, --type LIST         f32, f64, i32, pattern, or `all` (default f32)\n"

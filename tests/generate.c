@@ -47,6 +47,7 @@ static const struct known {
     {"uniform:100000,100000,1000000", 100000, 100000, 1000000, UINT64_C(0x3aa572679f7210ac),
      UINT64_C(0xed056c218aef9ccf)},
     {"uniform:3,300000,200000", 3, 300000, 200000, UINT64_C(0x73dfa9c2634c7e0b), UINT64_C(0x88d6352692d4de2e)},
+    {"heavy:1000,2000,150000,60000", 1000, 2000, 150000, UINT64_C(0xd7f73f49ba04871e), UINT64_C(0x15a84a48bd8a843a)},
     {"power:50000,50000,300000", 50000, 50000, 300000, UINT64_C(0xb85b7140a454a803), UINT64_C(0x2e3da397b355fc10)},
     {"power:10,7,100", 10, 7, 100, UINT64_C(0x633bd05ec9d5a13d), UINT64_C(0xbc3f5775d956b5d6)},
     {"stencil5:300", 90000, 90000, 448800, UINT64_C(0x974d8b451367b2d2), UINT64_C(0x974d8b451367b2d2)},
@@ -63,7 +64,8 @@ static void test_known(void)
         if (!tap_ok(make(&a, k->spec, NULL), "%s", k->spec))
             continue;
         tap_ok(a.m == k->m && a.n == k->n && a.nnz == k->nnz, "%s: sizes", k->spec);
-        tap_ok(columns_ascend(&a, strncmp(k->spec, "uniform", 7) != 0 && strncmp(k->spec, "power", 5) != 0),
+        tap_ok(columns_ascend(&a, strncmp(k->spec, "uniform", 7) != 0 && strncmp(k->spec, "heavy", 5) != 0 &&
+                                      strncmp(k->spec, "power", 5) != 0),
                "%s: columns ascend", k->spec);
         if (!tap_ok(weft_csr_hash(&a) == k->hash, "%s: the matrix of seed 0", k->spec))
             tap_note("hash 0x%016llx", (unsigned long long)weft_csr_hash(&a));
@@ -263,8 +265,8 @@ static void test_errors(void)
         const char *spec;
         weft_status status;
         const char *message;
-    } cases[] = {{"", WEFT_EINVAL, "expected uniform:M,N,NNZ, power"},
-                 {"random:1,1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ, power"},
+    } cases[] = {{"", WEFT_EINVAL, "expected uniform:M,N,NNZ, heavy"},
+                 {"random:1,1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ, heavy"},
                  {"uniform", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
                  {"uniform:", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
                  {"uniform:1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
@@ -272,6 +274,8 @@ static void test_errors(void)
                  {"uniform:-1,1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
                  {"uniform:1, 1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
                  {"uniform:1,1,1x", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"heavy:5,5,10", WEFT_EINVAL, "expected heavy:M,N,NNZ,ROW"},
+                 {"heavy:5,5,10,11", WEFT_EINVAL, "more than all entries"},
                  {"uniform:0,5,1", WEFT_EINVAL, "without rows or columns"},
                  {"power:5,0,1", WEFT_EINVAL, "without rows or columns"},
                  {"uniform:2147483648,1,0", WEFT_ERANGE, "limited to 2147483647"},

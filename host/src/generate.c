@@ -150,25 +150,24 @@ static inline int32_t power_draw(const struct power *power, int64_t k)
 
 // ---- specifications --------------------------------------------------------------------------------------------
 
-enum kind { UNIFORM, POWER, STENCIL5, STENCIL27, BAND, DENSE };
+enum kind { UNIFORM, HEAVY, POWER, STENCIL5, STENCIL27, BAND, DENSE };
 static const struct {
     const char *name;
     enum kind kind;
     int numbers;
     const char *form;
 } kinds[] = {
-    {"uniform", UNIFORM, 3, "uniform:M,N,NNZ"},
-    {"power", POWER, 3, "power:M,N,NNZ"},
-    {"stencil5", STENCIL5, 1, "stencil5:K"},
-    {"stencil27", STENCIL27, 1, "stencil27:K"},
-    {"band", BAND, 2, "band:N,W"},
+    {"uniform", UNIFORM, 3, "uniform:M,N,NNZ"}, {"heavy", HEAVY, 4, "heavy:M,N,NNZ,ROW"},
+    {"power", POWER, 3, "power:M,N,NNZ"},       {"stencil5", STENCIL5, 1, "stencil5:K"},
+    {"stencil27", STENCIL27, 1, "stencil27:K"}, {"band", BAND, 2, "band:N,W"},
     {"dense", DENSE, 2, "dense:M,N"},
 };
 
 struct spec {
     enum kind kind;
     int64_t m, n;
-    int64_t nnz;  // uniform and power
+    int64_t nnz;  // uniform, heavy and power
+    int64_t row;  // entries drawn for row M/2 of heavy
     int64_t side; // K of a stencil
     int64_t half; // diagonals on each side of the main one of a band
     int diagonal; // value on the diagonal of a stencil
@@ -197,10 +196,10 @@ static weft_status spec_parse(struct spec *out, const char *spec, struct weft_er
         k++;
     if (k == known)
         return weft__error(err, WEFT_EINVAL,
-                           "'%.200s': expected uniform:M,N,NNZ, power:M,N,NNZ, stencil5:K, stencil27:K, band:N,W or "
-                           "dense:M,N",
+                           "'%.200s': expected uniform:M,N,NNZ, heavy:M,N,NNZ,ROW, power:M,N,NNZ, stencil5:K, "
+                           "stencil27:K, band:N,W or dense:M,N",
                            spec);
-    int64_t v[3] = {0};
+    int64_t v[4] = {0};
     const char *numbers = spec + name + (spec[name] == ':');
     weft_status status = spec_numbers(v, kinds[k].numbers, kinds[k].form, spec, numbers, err);
     if (status)
@@ -208,8 +207,11 @@ static weft_status spec_parse(struct spec *out, const char *spec, struct weft_er
     *out = (struct spec){.kind = kinds[k].kind, .m = v[0], .n = v[1]};
     if (v[0] > INT32_MAX || (out->kind != BAND && kinds[k].numbers > 1 && v[1] > INT32_MAX))
         return weft__error(err, WEFT_ERANGE, "'%.200s': rows and columns are limited to 2147483647", spec);
-    if (out->kind == UNIFORM || out->kind == POWER) {
+    if (out->kind == UNIFORM || out->kind == HEAVY || out->kind == POWER) {
         out->nnz = v[2];
+        out->row = v[3];
+        if (out->row > out->nnz)
+            return weft__error(err, WEFT_EINVAL, "'%.200s': one row cannot have more than all entries", spec);
         if (out->nnz && (!out->m || !out->n))
             return weft__error(err, WEFT_EINVAL, "'%.200s': a matrix without rows or columns has no entries", spec);
     } else if (out->kind == BAND) {
@@ -257,6 +259,7 @@ static int64_t row_length(const struct spec *s, int64_t i)
     case DENSE:
         return s->n;
     case UNIFORM:
+    case HEAVY:
     case POWER:
         break;
     }
@@ -294,6 +297,7 @@ static void row_fill(const struct spec *s, int64_t i, int64_t length, int32_t *c
             col[p] = (int32_t)(from[0] + p);
         break;
     case UNIFORM:
+    case HEAVY:
     case POWER:
         break;
     }
@@ -361,10 +365,11 @@ static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint6
     if (status)
         return status;
     uint64_t row_key = stream_key(seed, STREAM_ROW), col_key = stream_key(seed, STREAM_COL);
-    if (s->kind == UNIFORM) {
+    if (s->kind != POWER) {
 #pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
         for (int64_t k = 0; k < s->nnz; k++) {
-            out->row[k] = (int32_t)mul_high(draw(row_key, (uint64_t)k), (uint64_t)s->m);
+            out->row[k] =
+                (int32_t)(k < s->row ? (uint64_t)s->m / 2 : mul_high(draw(row_key, (uint64_t)k), (uint64_t)s->m));
             out->col[k] = (int32_t)mul_high(draw(col_key, (uint64_t)k), (uint64_t)s->n);
         }
     } else if (s->nnz) {
@@ -477,8 +482,8 @@ weft_status weft_generate(struct weft_csr *out, const char *spec, const struct w
     if (status)
         return status;
     struct values values = {stream_key(params->seed, STREAM_VAL), params->integers};
-    status = s.kind == UNIFORM || s.kind == POWER ? random_make(out, &s, params, &values)
-                                                  : regular_make(out, &s, params, &values);
+    status = s.kind == UNIFORM || s.kind == HEAVY || s.kind == POWER ? random_make(out, &s, params, &values)
+                                                                     : regular_make(out, &s, params, &values);
     if (status) {
         weft_csr_free(out);
         const char *why = status == WEFT_ERANGE ? "32-bit offsets cannot count the entries" : weft_status_text(status);
