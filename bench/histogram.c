@@ -90,13 +90,13 @@ static int64_t histogram_bytes_min(const struct bench_run *run)
 
 static const struct bench_axis *histogram_axes(const struct bench_run *run)
 {
-    static const struct bench_axis rows[] = {{"wg", {128, 256, 512, 1024}},
-                                             {"ipt", {4, 8, 16, 32}},
-                                             {"groups", {132, 264, 528, 1056, 2112}},
-                                             {"range", {2048, 4096, 8192, 11264}},
+    static const struct bench_axis rows[] = {{"wg", {256, 512, 1024}},
+                                             {"ipt", {4, 8, 16}},
+                                             {"groups", {264, 528, 1056}},
+                                             {"range", {4096, 8192, 11264}},
                                              {NULL, {0}}};
     static const struct bench_axis atomic[] = {
-        {"wg", {128, 256, 512, 1024}}, {"ipt", {4, 8, 16, 32}}, {"groups", {264, 1056, 4224, 65536}}, {NULL, {0}}};
+        {"wg", {128, 256, 512, 1024}}, {"ipt", {4, 8, 16}}, {"groups", {1056, 65536}}, {NULL, {0}}};
     static const struct bench_axis cpu[] = {{"wg", {1, 8}}, {"groups", {1, 2, 4, 8, 16, 32, 64, 128}}, {NULL, {0}}};
     return !run->ctx                                              ? NULL
            : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu

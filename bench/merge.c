@@ -128,7 +128,7 @@ static int64_t merge_bytes_min(const struct bench_run *run)
 
 static const struct bench_axis *merge_axes(const struct bench_run *run)
 {
-    static const struct bench_axis gpu[] = {{"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16, 24}}, {NULL, {0}}};
+    static const struct bench_axis gpu[] = {{"wg", {128, 256, 512}}, {"ipt", {4, 7, 8, 11, 12, 16}}, {NULL, {0}}};
     static const struct bench_axis cpu[] = {
         {"wg", {1, 8}}, {"ipt", {1024, 4096, 16384, 65536, 262144}}, {"groups", {2, 16, 256, 4096}}, {NULL, {0}}};
     return !run->ctx ? NULL : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu : gpu;
