@@ -219,6 +219,7 @@ static weft_status hyb_convert(struct rocsparse_spmv *s, struct weft_backend_tim
         status = weft__rocsparse_lib(ROCSPARSE_CALL(s->type, csr2hyb, s->gpu.handle, s->a.m, s->a.n, s->descr, s->a.val,
                                                     s->a.row_ptr, s->a.col, s->hyb, 0, rocsparse_hyb_partition_auto),
                                      "rocsparse_csr2hyb", err);
+    times->format_bytes = -1; // rocSPARSE does not tell
     return status ? status : elapsed(s, start, &times->convert_ms, err);
 }
 
