@@ -3,43 +3,58 @@
 """Tables and plots of records that weft-bench --json has written.
 
 usage: bench/table.py [options] FILE...
-  --op NAME         only this operation (default: every one in the files, apart)
-  --against NAME    column that speedups refer to (default ref)
+  --op LIST         only these operations (default: every one in the files, apart)
+  --columns LIST    only these columns, in this order: ref, omp, scan, cusparse, "cusparse alg1", ...
+  --against NAME    column that speedups refer to; vendor: the fastest of other people's libraries on each row
+                    (default: ref, and vendor where there is one)
+  -o, --output FILE Markdown to FILE instead of the standard output
   --plot PREFIX     PREFIX-OP-speedup.png and PREFIX-OP-roof.png as well (needs matplotlib); ends in .svg: SVG
   --title TEXT      of the plots (default: the device)
 
-Prints Markdown: for each operation, type and device a table of median times, a row a matrix, a column a backend and
-algorithm, and one of speedups. "~" marks a speedup that is unclear: the quartiles of the two times overlap.
+Prints Markdown: for each operation, type and device what ran where, a table of median times, a row a matrix, a column
+a backend and algorithm, and tables of speedups. "~" marks a speedup that is unclear: the quartiles of the two times
+overlap. The last row of speedups is their geometric mean. Only verified records count; of several with one matrix and
+column the last one does.
 """
 import argparse
+import contextlib
 import json
+import math
+import os
 import sys
 
-ORDER = ["ref", "omp", "opencl"]  # of columns; vendors and others follow
+OURS = ["ref", "omp", "opencl"]  # their columns come first; the others are other people's libraries
+NAMES = {"ref": "serial (ref)", "cusparse": "cuSPARSE", "rocsparse": "rocSPARSE", "viennacl": "ViennaCL",
+         "graphblas": "GraphBLAS", "rsb": "librsb"}
 
 
 def read(paths):
-    """Verified records of all files, oldest first."""
+    """Records of all files, oldest first, without the points of sweeps."""
     records = []
     for path in paths:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                try:
-                    record = json.loads(line)
-                except ValueError as error:
-                    sys.exit(f"{path}:{number}: no JSON: {error}")
-                if record.get("verified") and "tune" not in record:
-                    records.append(record)
+        try:
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            sys.exit(f"{path}: {getattr(error, 'strerror', None) or error}")
+        for number, line in enumerate(lines, 1):
+            try:
+                record = json.loads(line)
+                if "tune" not in record:
+                    records.append({key: record[key] for key in ("op", "backend", "algo", "device")} | record)
+            except (ValueError, KeyError, TypeError) as error:
+                sys.exit(f"{path}:{number}: no record: {error}")
     return records
 
 
 def blocks(records):
     """{(op, type, index, device): records}, with host records in the block of every device."""
-    keys = sorted({(r["op"], r.get("type", ""), r.get("index", 0), r["device"]) for r in records if "device_index" in r})
-    if not keys:
-        keys = sorted({(r["op"], r.get("type", ""), r.get("index", 0), r["device"]) for r in records})
-    return {key: [r for r in records if (r["op"], r.get("type", ""), r.get("index", 0)) == key[:3] and
-                  (r["device"] == key[3] or "device_index" not in r)] for key in keys}
+    def key(record):
+        return record["op"], record.get("type", ""), record.get("index", 0), record["device"]
+    keys = {key(r) for r in records if "device_index" in r}
+    keys |= {key(r) for r in records if key(r)[:3] not in {k[:3] for k in keys}}
+    return {k: [r for r in records if key(r)[:3] == k[:3] and (r["device"] == k[3] or "device_index" not in r)]
+            for k in sorted(keys)}
 
 
 def is_case(record):
@@ -57,22 +72,64 @@ def label(record, records):
     return record["backend"] if len(algos) == 1 else record["backend"] + " " + record["algo"]
 
 
-def cells(records):
-    """Rows, columns and {(row, column): record}; a later record replaces an earlier one."""
-    rows, columns, table = [], [], {}
-    for record in records:
-        row, column = record.get("matrix", record["op"]), label(record, records)
-        row += ", " + record["algo"] if is_case(record) else ""
-        rows += [row] if row not in rows else []
-        columns += [(ORDER.index(record["backend"]) if record["backend"] in ORDER else len(ORDER), column)] \
-            if column not in [c for _, c in columns] else []
-        table[row, column] = record
-    return rows, [column for _, column in sorted(columns, key=lambda c: c[0])], table
+def shown(column):
+    """The name of a column as people write it."""
+    backend, _, algo = column.partition(" ")
+    return (NAMES.get(backend, backend) + " " + algo).strip()
+
+
+class Block:
+    """The records of one operation, type and device as a table."""
+
+    def __init__(self, key, records, wanted=None):
+        self.op, self.type, self.index, self.device = key
+        self.records, self.rows, self.table, self.failed = records, [], {}, set()
+        columns = {}
+        for record in records:
+            row, column = record.get("matrix", record["op"]), label(record, records)
+            row += ", " + record["algo"] if is_case(record) else ""
+            if record.get("verified"):
+                self.rows += [row] if row not in self.rows else []
+                columns.setdefault(column, OURS.index(record["backend"]) if record["backend"] in OURS else len(OURS))
+                self.table[row, column] = record
+                self.failed.discard((row, column))
+            elif "error" in record:
+                self.failed.add((row, column))
+                self.table.pop((row, column), None)
+        self.columns = sorted(columns, key=columns.get)
+        if wanted:
+            self.columns = [c for name in wanted for c in self.columns if name in (c, shown(c), self.backend(c))]
+        self.rows = [row for row in self.rows if any((row, c) in self.table for c in self.columns)]
+
+    def backend(self, column):
+        return next(r["backend"] for (_, c), r in self.table.items() if c == column)
+
+    def base(self, row, against):
+        """The record that speedups of a row refer to, or None."""
+        if against != "vendor":
+            return self.table.get((row, against))
+        vendors = [self.table[row, c] for c in self.columns if (row, c) in self.table and self.backend(c) not in OURS]
+        return min(vendors, key=lambda r: r["median_ms"], default=None)
+
+    def speedups(self, against):
+        """Columns worth a speedup against this one; none where there is nothing to compare."""
+        if not any(self.base(row, against) for row in self.rows):
+            return []
+        return [c for c in self.columns if c != against and (against != "vendor" or self.backend(c) in OURS)]
+
+    def copy(self):
+        """Copy bandwidth of the device in GB/s, or None."""
+        speeds = [r["copy_gbps"] for r in self.records if r["device"] == self.device and "copy_gbps" in r]
+        return speeds[-1] if speeds else None
 
 
 def four_digits(value):
     text = f"{value:.4g}"
-    return f"{value:.0f}" if "e+" in text else text
+    return f"{value:.0f}" if "e" in text and value >= 1 else text
+
+
+def spaced(number):
+    return f"{number:,}".replace(",", " ")
 
 
 def ratio(base, record):
@@ -83,73 +140,104 @@ def ratio(base, record):
     return base["median_ms"] / record["median_ms"], high < base_low or base_high < low
 
 
-def markdown(head, rows):
-    """Lines of a table whose columns line up."""
+def markdown(head, rows, left=1):
+    """Lines of a table whose columns line up; `left` columns are words."""
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    align = [":" + "-" * (widths[0] - 1)] + ["-" * (width - 1) + ":" for width in widths[1:]]
-    pad = [[cell.ljust(widths[i]) if i == 0 else cell.rjust(widths[i]) for i, cell in enumerate(row)]
+    align = [":" + "-" * (w - 1) if i < left else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
+    pad = [[cell.ljust(widths[i]) if i < left else cell.rjust(widths[i]) for i, cell in enumerate(row)]
            for row in [head, align, *rows]]
     return ["| " + " | ".join(row) + " |" for row in pad]
 
 
-def print_block(key, records, against):
-    op, kind, index, device = key
-    rows, columns, table = cells(records)
-    sample = next((r for r in records if r["device"] == device), records[0])
-    print(f"### {op}" + (f", {kind}, {index}-bit offsets" if kind else "") + f", {device}\n")
-    print(f"weft {sample['version']}" + (f", driver {sample['driver']}" if "driver" in sample else "") +
-          (f", copies {sample['copy_gbps']:.4g} GB/s" if "copy_gbps" in sample else "") +
-          (f", {sample['date']}" if "date" in sample else "") +
-          (f": `{sample['command']}`" if "command" in sample else "") + "\n")
-    shape = op != "copy"
+def experiment(block):
+    """What ran where, when and how: lines of Markdown."""
+    def each(key, records):
+        return list(dict.fromkeys(str(r[key]) for r in records if key in r))
+    used = [block.table[row, c] for row in block.rows for c in block.columns if (row, c) in block.table]
+    here = [r for r in used if r["device"] == block.device]
+    ours, lines = [r for r in used if r["backend"] in OURS], []
+    host = each("device", [r for r in used if "device_index" not in r and r["device"] != block.device])
+    drivers = each("driver", here)
+    lines.append("device: " + block.device + (f", driver {', '.join(drivers)}" if drivers else "") +
+                 (f", copies {four_digits(block.copy())} GB/s" if block.copy() else "") +
+                 (f"; host: {', '.join(host)}" if host else ""))
+    versions = ["weft " + ", ".join(each("version", ours))] if ours else []
+    for backend in dict.fromkeys(r["backend"] for r in used if r["backend"] not in OURS):
+        versions.append(f"{NAMES.get(backend, backend)} " +
+                        ", ".join(each("version", [r for r in used if r["backend"] == backend])))
+    lines.append("versions: " + "; ".join(versions))
+    dates = sorted(each("date", used))
+    if dates:
+        lines.append("date: " + dates[0] + (f" to {dates[-1]}" if len(dates) > 1 else ""))
+    lines += [f"command: `{command}`" for command in each("command", used)]
+    return ["- " + line for line in lines]
+
+
+def tables(block, against):
+    """Markdown of a block."""
+    out = [f"### {block.op}" + (f", {block.type}, {block.index}-bit offsets" if block.type else "") +
+           f", {block.device}", "", *experiment(block), ""]
+    shape = block.op != "copy"
+    head = ["matrix", "m", "n", "entries"] if shape else ["operation"]
 
     def left(row):
-        record = next(table[row, column] for column in columns if (row, column) in table)
-        return [row, f"{record['nnz']:,}".replace(",", " ")] if shape else [row]
-    head = ["matrix", "entries"] if shape else ["operation"]
-    print("Median times in ms:\n")
-    print(*markdown(head + columns, [left(row) + [
-        four_digits(table[row, c]["median_ms"]) if (row, c) in table else "" for c in columns] for row in rows]), sep="\n")
-    if against in columns and len(columns) > 1:
-        others = [c for c in columns if c != against]
-        lines = []
-        for row in rows:
-            line = left(row)
+        record = next(block.table[row, c] for c in block.columns if (row, c) in block.table)
+        return [row] + ([spaced(record[key]) if key in record else "" for key in ("m", "n", "nnz")] if shape else [])
+
+    def time(row, column):
+        if (row, column) in block.failed:
+            return "failed"
+        return four_digits(block.table[row, column]["median_ms"]) if (row, column) in block.table else ""
+    out += ["Median times in ms:", ""]
+    out += markdown(head + [shown(c) for c in block.columns],
+                    [left(row) + [time(row, c) for c in block.columns] for row in block.rows])
+    for name in against:
+        others = block.speedups(name)
+        if not others:
+            continue
+        lines, logs = [], {column: [] for column in others}
+        for row in block.rows:
+            line, base = left(row), block.base(row, name)
             for column in others:
-                if (row, column) in table and (row, against) in table:
-                    value, clear = ratio(table[row, against], table[row, column])
+                if base and (row, column) in block.table:
+                    value, clear = ratio(base, block.table[row, column])
+                    logs[column].append(math.log(value))
                     line.append(f"{value:.2f}" + ("" if clear else "~"))
                 else:
                     line.append("")
             lines.append(line)
-        print(f"\nSpeedup against {against}:\n")
-        print(*markdown(head + others, lines), sep="\n")
-    print()
+        if len(lines) > 1:  # a mean over other rows than its neighbours' would mislead
+            most = max(map(len, logs.values()))
+            lines.append(["geometric mean"] + [""] * (len(head) - 1) + [
+                f"{math.exp(sum(log) / most):.2f}" if len(log) == most else "" for log in logs.values()])
+        out += ["", "Speedup against " + ("the fastest of " + ", ".join(
+            dict.fromkeys(NAMES.get(block.backend(c), block.backend(c)) for c in block.columns
+                          if block.backend(c) not in OURS)) if name == "vendor" else shown(name)) + ":", ""]
+        out += markdown(head + [shown(c) for c in others], lines)
+    return out + [""]
 
 
-def colours(columns):
-    wheel = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222255", "#994f00"]
-    return {column: wheel[i % len(wheel)] for i, column in enumerate(columns)}
-
-
-def plot(key, records, against, prefix, title):
+def plots(block, against, prefix, title):
+    """Draws bars of speedup and of GB/s against the copy; the paths written."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
     matplotlib.rcParams["svg.hashsalt"] = "weft"  # the same data, the same file
-    op, kind, _, device = key
+    matplotlib.rcParams["svg.fonttype"] = "none"
     prefix, ending = (prefix[:-4], ".svg") if prefix.endswith(".svg") else (prefix, ".png")
-    rows, columns, table = cells(records)
-    paint = colours(columns)
-    height = 1.6 + 0.24 * sum((row, c) in table for row in rows for c in columns) + 0.12 * len(rows)
+    wheel = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222255", "#994f00", "#88ccaa",
+             "#ddaa77", "#7755cc", "#555555", "#cc99cc", "#aacc22"]
+    paint = {column: wheel[i % len(wheel)] for i, column in enumerate(block.columns)}
     paths = []
 
-    def bars(name, shown, value, text, mark, note):
+    def bars(name, columns, value, text, mark, note):
+        places = {row: [c for c in columns if value(row, c) is not None] for row in block.rows}
+        height = 1.6 + 0.24 * sum(map(len, places.values())) + 0.12 * len(places)
         figure, axes = pyplot.subplots(figsize=(10, max(3.0, height)), layout="constrained")
         at, ticks = 0.0, []
-        for row in rows:
+        for row, present in places.items():
             first = at
-            for column in [c for c in shown if (row, c) in table]:
+            for column in present:
                 number = value(row, column)
                 axes.barh(at, number, 0.9, color=paint[column])
                 axes.annotate(text(number), (number, at), (4, 0), textcoords="offset points", va="center", fontsize=10,
@@ -163,50 +251,79 @@ def plot(key, records, against, prefix, title):
         axes.set_xlim(left=0)
         if mark is not None:
             axes.axvline(mark, color="black", linewidth=1.2, linestyle="--")
-        axes.set_title((title or f"{op} {kind}, {device}") + "\n" + note, fontsize=12)
+        axes.set_title((title or f"{block.op} {block.type}, {block.device}") + "\n" + note, fontsize=12)
         axes.tick_params(axis="x", labelsize=10)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        figure.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=paint[c], label=c) for c in shown], fontsize=11,
-                      loc="outside lower center", ncols=min(len(shown), 6), frameon=False)
-        path = f"{prefix}-{op}-{name}{ending}"
+        figure.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=paint[c], label=shown(c)) for c in columns],
+                      fontsize=11, loc="outside lower center", ncols=min(len(columns), 6), frameon=False)
+        path = f"{prefix}-{block.op}-{name}{ending}"
         figure.savefig(path, dpi=120, metadata={"Date": None} if ending == ".svg" else None)
         pyplot.close(figure)
         paths.append(path)
 
-    if against in columns and len(columns) > 1:
-        bars("speedup", [c for c in columns if c != against],
-             lambda row, c: ratio(table[row, against], table[row, c])[0] if (row, against) in table else 0,
-             lambda number: f"{number:.2f}x", 1,
-             f"speedup against {against} (dashed: as fast)")
-    copies = [r["copy_gbps"] for r in records if r["device"] == device and "copy_gbps" in r]
-    bars("roof", columns, lambda row, c: table[row, c]["gbps"], lambda number: four_digits(float(f"{number:.3g}")),
-         copies[-1] if copies else None,
-         "GB/s of the least traffic possible" + (f" (dashed: copies, {copies[-1]:.4g} GB/s)" if copies else ""))
+    def speedup(row, column):
+        base, record = block.base(row, against), block.table.get((row, column))
+        return ratio(base, record)[0] if base and record else None
+
+    def gbps(row, column):
+        return block.table[row, column]["gbps"] if (row, column) in block.table else None
+    others = block.speedups(against)
+    if others:
+        bars("speedup", others, speedup, lambda number: f"{number:.2f}x", 1,
+             f"speedup against {'the fastest vendor' if against == 'vendor' else shown(against)} (dashed: as fast)")
+    copy = block.copy()
+    bars("roof", block.columns, gbps, lambda number: four_digits(float(f"{number:.3g}")), copy,
+         "GB/s of the least traffic possible" + (f" (dashed: copies, {copy:.4g} GB/s)" if copy else ""))
     return paths
 
 
+def draw(all_blocks, arguments, against):
+    """Markdown of every block, with its plots."""
+    for block in all_blocks:
+        print(*tables(block, against), sep="\n")
+        if arguments.plot:
+            several = len({(b.type, b.device) for b in all_blocks if b.op == block.op}) > 1
+            prefix, ending = os.path.splitext(arguments.plot) if arguments.plot.endswith(".svg") else (arguments.plot, "")
+            if several:
+                same = [b for b in all_blocks if (b.op, b.type) == (block.op, block.type)]
+                prefix += f"-{block.type}" + (f"-{same.index(block)}" if len(same) > 1 else "")
+            for path in plots(block, against[0], prefix + ending, arguments.title):
+                folder = os.path.dirname(os.path.abspath(arguments.output)) if arguments.output else os.getcwd()
+                print(f"![{block.op}]({os.path.relpath(path, folder)})\n")
+
+
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0], add_help=True)
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
     parser.add_argument("files", nargs="+")
-    parser.add_argument("--op")
-    parser.add_argument("--against", default="ref")
+    parser.add_argument("--op", type=lambda text: text.split(","))
+    parser.add_argument("--columns", type=lambda text: text.split(","))
+    parser.add_argument("--against")
+    parser.add_argument("-o", "--output")
     parser.add_argument("--plot")
     parser.add_argument("--title")
     arguments = parser.parse_args()
-    records = [r for r in read(arguments.files) if arguments.op in (None, r["op"])]
-    if not records:
-        sys.exit("no verified record in " + " ".join(arguments.files))
-    for key, part in blocks(records).items():
-        print_block(key, part, arguments.against)
-        if arguments.plot:
-            several = len({k[:2] for k in blocks(records) if k[0] == key[0]}) > 1
-            prefix = arguments.plot
-            if several:
-                stem, dot, end = prefix.rpartition(".svg")
-                prefix = (stem or prefix) + f"-{key[1]}" + ((dot + end) if stem else "")
-            for path in plot(key, part, arguments.against, prefix, arguments.title):
-                print("wrote", path, file=sys.stderr)
+    if arguments.plot:
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            sys.exit("table.py: --plot needs matplotlib (Debian and Ubuntu: apt-get install python3-matplotlib)")
+    records = [r for r in read(arguments.files) if not arguments.op or r["op"] in arguments.op]
+    all_blocks = [b for b in (Block(key, part, arguments.columns) for key, part in blocks(records).items()) if b.rows]
+    if not all_blocks:
+        sys.exit("table.py: no verified record in " + " ".join(arguments.files))
+    against = [arguments.against] if arguments.against else ["ref", "vendor"]
+    if arguments.against and not any(b.speedups(arguments.against) for b in all_blocks):
+        sys.exit(f"table.py: no column \"{arguments.against}\" to compare with; there are: " +
+                 ", ".join(dict.fromkeys(c for b in all_blocks for c in b.columns)))
+    with contextlib.ExitStack() as stack:
+        if arguments.output:
+            try:
+                file = stack.enter_context(open(arguments.output, "w", encoding="utf-8"))
+            except OSError as error:
+                sys.exit(f"{arguments.output}: {error.strerror}")
+            stack.enter_context(contextlib.redirect_stdout(file))
+        draw(all_blocks, arguments, against)
 
 
 main()

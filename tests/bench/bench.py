@@ -228,32 +228,6 @@ def test_records(folder):
         ok(code == 2 and "/dev/full" in err, "a full disk is reported", err)
 
 
-def test_table(folder):
-    """bench/table.py on records with known ratios."""
-    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bench/table.py")
-    path = os.path.join(folder, "table.json")
-    base = {"op": "transpose", "type": "f32", "index": 32, "device": "CPU", "version": "1", "verified": True, "nnz": 7,
-            "matrix": "a", "copy_gbps": 10, "gbps": 1}
-    lines = [{"backend": "ref", "algo": "ref", "median_ms": 12, "noise": 0.02},
-             {"backend": "opencl", "algo": "merge", "median_ms": 11.9, "noise": 0.1, "device_index": 0, "device": "GPU"},
-             {"backend": "cusparse", "algo": "alg1", "median_ms": 24, "noise": 0.01, "device_index": 0, "device": "GPU"},
-             {"backend": "opencl", "algo": "scan", "median_ms": 99, "noise": 0, "device_index": 0, "device": "GPU",
-              "verified": False},
-             {"backend": "opencl", "algo": "scan", "median_ms": 3, "noise": 0.01, "device_index": 0, "device": "GPU"}]
-    with open(path, "w", encoding="ascii") as file:
-        file.writelines(json.dumps({**base, **line}) + "\n" for line in lines)
-    code, out, err = run(sys.executable, tool, path)
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines() if line.startswith("| a")]
-    ok(code == 0 and rows == [["a", "7", "12", "11.9", "3", "24"], ["a", "7", "1.01~", "4.00", "0.50"]],
-       "table.py: times, speedups, and what is unclear", out, err)
-    code, out, err = run(sys.executable, tool, "--against", "cusparse", path)
-    ok(code == 0 and "| a      |       7 | 2.00 |  2.02 | 8.00 |" in out, "table.py --against", out, err)
-    with open(path, "a", encoding="ascii") as file:
-        file.write("no JSON\n")
-    code, out, err = run(sys.executable, tool, path)
-    ok(code != 0 and "table.json:6" in err and "Traceback" not in err, "table.py names the line it cannot read", err)
-
-
 def test_progress():
     """A long step shows itself on a terminal, and only there."""
     args = [BENCH, "-b", "ref", "--no-roof", "--min-time", "2.6", "--json", "-", "500", "500", "20000"]
@@ -401,7 +375,6 @@ def main():
         test_usage()
         test_input(folder)
         test_records(folder)
-        test_table(folder)
         test_progress()
         test_bad_backends()
         test_devices(folder)

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""table.py: bench/table.py on records with known ratios. Output is TAP."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "table.py")
+HOST = {"op": "transpose", "type": "f32", "index": 32, "device": "CPU", "version": "1.0", "verified": True,
+        "matrix": "a", "m": 3000, "n": 40, "nnz": 7, "gbps": 1, "noise": 0.01, "date": "2026-01-02T00:00:00Z",
+        "command": "weft-bench -b ref"}
+GPU = {**HOST, "device": "GPU", "device_index": 0, "driver": "99", "backend": "opencl", "copy_gbps": 10,
+       "command": "weft-bench -b all"}
+FIRST = [{**HOST, "backend": "ref", "algo": "ref", "median_ms": 12},
+         {**GPU, "algo": "merge", "median_ms": 11.9, "noise": 0.1},
+         {**GPU, "algo": "scan", "verified": False, "error": "row_idx[3]"},
+         {**GPU, "backend": "cusparse", "algo": "alg1", "version": "12.6", "median_ms": 24},
+         {**GPU, "algo": "scan", "median_ms": 3},
+         {**GPU, "algo": "scan", "median_ms": 1, "tune": "wg=64"}]
+SECOND = [{**HOST, "matrix": "b", "backend": "ref", "algo": "ref", "median_ms": 4, "date": "2026-01-03T00:00:00Z"},
+          {**GPU, "matrix": "b", "algo": "scan", "median_ms": 4, "verified": True},
+          {**GPU, "matrix": "b", "algo": "merge", "verified": False, "error": "row_idx[3]"},
+          {**GPU, "matrix": "b", "backend": "rocsparse", "algo": "csr2csc", "version": "2.3", "median_ms": 2}]
+TABLE = """\
+### transpose, f32, 32-bit offsets, GPU
+
+- device: GPU, driver 99, copies 10 GB/s; host: CPU
+- versions: weft 1.0; cuSPARSE 12.6; rocSPARSE 2.3
+- date: 2026-01-02T00:00:00Z to 2026-01-03T00:00:00Z
+- command: `weft-bench -b ref`
+- command: `weft-bench -b all`
+
+Median times in ms:
+
+| matrix |     m |  n | entries | serial (ref) |  merge | scan | cuSPARSE | rocSPARSE |
+| :----- | ----: | -: | ------: | -----------: | -----: | ---: | -------: | --------: |
+| a      | 3 000 | 40 |       7 |           12 |   11.9 |    3 |       24 |           |
+| b      | 3 000 | 40 |       7 |            4 | failed |    4 |          |         2 |
+
+Speedup against serial (ref):
+
+| matrix         |     m |  n | entries | merge |  scan | cuSPARSE | rocSPARSE |
+| :------------- | ----: | -: | ------: | ----: | ----: | -------: | --------: |
+| a              | 3 000 | 40 |       7 | 1.01~ |  4.00 |     0.50 |           |
+| b              | 3 000 | 40 |       7 |       | 1.00~ |          |      2.00 |
+| geometric mean |       |    |         |       |  2.00 |          |           |
+
+Speedup against the fastest of cuSPARSE, rocSPARSE:
+
+| matrix         |     m |  n | entries | serial (ref) | merge | scan |
+| :------------- | ----: | -: | ------: | -----------: | ----: | ---: |
+| a              | 3 000 | 40 |       7 |         2.00 |  2.02 | 8.00 |
+| b              | 3 000 | 40 |       7 |         0.50 |       | 0.50 |
+| geometric mean |       |    |         |         1.00 |       | 2.00 |
+
+"""
+count = failed = 0
+
+
+def ok(good, name, *notes):
+    global count, failed
+    count += 1
+    failed += not good
+    print("ok" if good else "not ok", count, "-", name)
+    for note in notes if not good else ():
+        for line in str(note).splitlines():
+            print("#  ", line)
+
+
+def skip(why):
+    global count
+    count += 1
+    print("ok", count, "# SKIP", why)
+
+
+def run(*args, **env):
+    done = subprocess.run([sys.executable, TOOL, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, env={**os.environ, **env}, timeout=300, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def write(path, records, end=""):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(record) + "\n" for record in records)
+        file.write(end)
+    return path
+
+
+def heads(out):
+    return [line for line in out.splitlines() if line.startswith("| matrix")]
+
+
+def refused(name, want, *args, **env):
+    code, out, err = run(*args, **env)
+    ok(code != 0 and want in err and err.count("\n") == 1 and not out, name, f"status {code}; stderr:", err)
+
+
+def test_tables(folder):
+    first, second = write(os.path.join(folder, "1.json"), FIRST), write(os.path.join(folder, "2.json"), SECOND)
+    code, out, err = run(first, second)
+    ok(code == 0 and out == TABLE and not err, "two runs make one table: times, speedups, what is unclear or failed", out, err)
+    path = os.path.join(folder, "out.md")
+    code, out, err = run("-o", path, first, second)
+    with open(path, encoding="utf-8") as file:
+        ok(code == 0 and file.read() == TABLE and not out and not err, "-o writes the same to a file", out, err)
+    code, out, err = run("--against", "cusparse", first)
+    ok(code == 0 and "| a      | 3 000 | 40 |       7 |         2.00 |  2.02 | 8.00 |" in out and len(heads(out)) == 2,
+       "--against a column", out, err)
+    code, out, err = run("--columns", "scan,rocSPARSE,ref", first, second)
+    ok(code == 0 and heads(out)[0].split("|")[5:-1] == [" scan ", " rocSPARSE ", " serial (ref) "] and
+       "cuSPARSE" not in out, "--columns picks and orders", out, err)
+    code, out, err = run("--op", "spmv,copy", write(os.path.join(folder, "ops.json"), FIRST + [
+        {**FIRST[0], "op": "spmv", "backend": "omp"}, {**FIRST[4], "op": "spmv", "algo": "csr", "type": "f64"},
+        {**GPU, "op": "copy", "algo": "copy", "median_ms": 1}]))
+    blocks = [line for line in out.splitlines() if line.startswith("###")]
+    ok(code == 0 and blocks == ["### copy, f32, 32-bit offsets, GPU", "### spmv, f32, 32-bit offsets, CPU",
+                                "### spmv, f64, 32-bit offsets, GPU"],
+       "--op picks, each operation, type and device by itself", out, err)
+    refused("a column that is not there", "ref, merge, scan, cusparse", "--against", "nosuch", first)
+    refused("an operation that is not there", "no verified record", "--op", "sort", first)
+    refused("no file", "/nonexistent.json", "/nonexistent.json")
+    refused("a file that is no JSON", "3.json:7: no record", write(os.path.join(folder, "3.json"), FIRST, "no JSON\n"))
+    refused("JSON that is no record", "4.json:1: no record", write(os.path.join(folder, "4.json"), [3]))
+
+
+def test_plots(folder):
+    records = write(os.path.join(folder, "1.json"), FIRST + SECOND)
+    absent = os.path.join(folder, "absent")
+    os.mkdir(absent)
+    with open(os.path.join(absent, "matplotlib.py"), "w", encoding="utf-8") as file:
+        file.write("raise ImportError\n")
+    refused("plots without matplotlib: what to install", "python3-matplotlib", "--plot", absent, records, PYTHONPATH=absent)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        skip("no matplotlib: plots are not drawn")
+        return
+    page = os.path.join(folder, "page.md")
+    code, _, err = run("--plot", os.path.join(folder, "p.svg"), "-o", page, "--title", "A title", records)
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    ok(code == 0 and "![transpose](p-transpose-speedup.svg)" in text and "![transpose](p-transpose-roof.svg)" in text,
+       "plots are named in the page", text, err)
+    pictures = {}
+    for name in ("speedup", "roof"):
+        with open(os.path.join(folder, f"p-transpose-{name}.svg"), encoding="utf-8") as file:
+            pictures[name] = file.read()
+    ok(all(f">{word}<" in pictures["speedup"] for word in ("4.00x", "1.01x", "2.00x", "0.50x", "cuSPARSE", "A title")) and
+       ">serial (ref)<" not in pictures["speedup"], "bars of speedup say how much")
+    ok("copies, 10 GB/s" in pictures["roof"] and ">serial (ref)<" in pictures["roof"], "the roof is the copy")
+    code, _, err = run("--plot", os.path.join(folder, "p"), records)
+    with open(os.path.join(folder, "p-transpose-roof.png"), "rb") as file:
+        ok(code == 0 and file.read(8) == b"\x89PNG\r\n\x1a\n", "PNG", err)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        test_tables(folder)
+        test_plots(folder)
+    print(f"1..{count}")
+    return failed != 0
+
+
+sys.exit(main())
