@@ -197,8 +197,8 @@ static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_I32, WEFT_PATTER
 
 static void tally_show(const struct tally *t, const char *op, const char *where)
 {
-    tap_ok(!t->wrong && t->right, "%s, %s by %s%s: %d right, %d refused, %d wrong", t->backend->name,
-           op, t->algo, where, t->right, t->refused, t->wrong);
+    tap_ok(!t->wrong && t->right, "%s, %s by %s%s: %d right, %d refused, %d wrong", t->backend->name, op, t->algo,
+           where, t->right, t->refused, t->wrong);
 }
 
 static void backend_test(const struct weft_backend *backend, struct weft_context *ctx, struct rng *rng)
