@@ -154,7 +154,7 @@ static weft_status transposed(struct weft_context *ctx, const struct weft_csr *a
 static void transpose_test(struct rng *rng)
 {
     struct weft_context ctx = context_at(0, 0x83, 0);
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_I32, WEFT_PATTERN};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         int good = 1;
         standin_reset(2);
@@ -256,7 +256,7 @@ static int may_refuse(const struct weft_csr *a, const char *algo)
         longest = length > longest ? length : longest;
     }
     const int described = !strncmp(algo, "coo", 3) || !strcmp(algo, "csr_lrb") || !strcmp(algo, "csr_nnzsplit");
-    return !a->nnz || (!strcmp(algo, "ell") && a->m * longest > 4 * a->nnz) || (described && a->nnz > a->m * a->n);
+    return !a->nnz || (!strcmp(algo, "ell") && a->m * longest > 16 * a->nnz) || (described && a->nnz > a->m * a->n);
 }
 
 static void spmv_test(struct rng *rng)
@@ -304,8 +304,7 @@ static void refusal_test(struct rng *rng)
         int64_t m, n, nnz;
         const char *transpose, *spmv; // NULL: it is not refused
     } cases[] = {
-        {WEFT_I32, WEFT_OFS32, 9, 9, 20, "rocSPARSE has no values of type i32",
-         "rocSPARSE has no product for values of type i32"},
+        {WEFT_I32, WEFT_OFS32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type i32"},
         {WEFT_PATTERN, WEFT_OFS32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type pattern"},
         {WEFT_F32, WEFT_OFS64, 9, 9, 20, "these routines of rocSPARSE take 32-bit offsets only",
          "these routines of rocSPARSE take 32-bit offsets only"},
@@ -352,22 +351,24 @@ static void fault_test(struct rng *rng)
         for (const char *const *algo = op ? backend->spmv.algos : transposition; *algo; algo++) {
             struct product p;
             int good = 1, right = 0;
-            long calls = 0, n = 0;
+            long calls = 0, failed = 0;
             product_make(&p, rng, TEST_UNIFORM, 20, 30, 100, WEFT_F64, 0);
-            for (weft_status status = WEFT_EDEVICE; status; good &= clean()) {
+            for (long n = 0; n <= calls; n++) { // none fails the first time
                 struct weft_error err = {0};
                 standin_reset(1);
-                standin_fail(++n);
-                status = op ? multiplied(&ctx, &p, *algo, 1, 1, 0, &right, &err) : transposed(&ctx, &p.a, &right, &err);
-                calls = standin_calls();
-                if (status ? !one_line(&err, status) || right : !right) {
+                standin_fail(n);
+                weft_status status =
+                    op ? multiplied(&ctx, &p, *algo, 1, 1, 0, &right, &err) : transposed(&ctx, &p.a, &right, &err);
+                calls = n ? calls : standin_calls();
+                failed += status != WEFT_OK;
+                if ((status ? !one_line(&err, status) || right : !right) || !clean()) {
                     tap_note("call %ld: status %d, %s", n, (int)status, err.text);
                     good = 0;
                 }
-                if (n > 1000)
-                    break;
             }
-            tap_ok(good && n == calls + 1, "%s: each of %ld calls fails in one line and leaves nothing", *algo, calls);
+            // The last call is the wait before all is released, whose failure changes nothing.
+            tap_ok(good && failed == calls - 1, "%s: %ld of %ld calls fail in one line, and leave nothing", *algo,
+                   failed, calls);
             product_free(&p);
         }
 }

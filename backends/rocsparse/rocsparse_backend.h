@@ -8,6 +8,7 @@
 
 #include <hip/hip_runtime_api.h>
 #include <rocsparse/rocsparse.h>
+#include <stdatomic.h>
 
 // The version of the headers as one number, 20303 for 2.3.3.
 #define ROCSPARSE_HEADERS (ROCSPARSE_VERSION_MAJOR * 10000 + ROCSPARSE_VERSION_MINOR * 100 + ROCSPARSE_VERSION_PATCH)
@@ -26,15 +27,17 @@ struct rocsparse_gpu {
     hipStream_t stream;
     hipEvent_t start, stop;
     rocsparse_handle handle; // on stream; scalars are in host memory
+    atomic_int gate;         // nonzero: what is enqueued between begin and end may run
 };
 // Find the GPU, make it current, create what is in the struct; what was created before a failure stays for _close.
 // Errors: WEFT_ENODEV no HIP device, or the context is on something else.
 weft_status weft__rocsparse_open(struct rocsparse_gpu *out, struct weft_context *ctx, struct weft_error *err);
 void weft__rocsparse_close(struct rocsparse_gpu *gpu);
 
-// The GPU's time of the calls between: begin makes the GPU current, end waits.
+// The GPU's time of the calls between, whose status goes to end. begin makes the GPU current and holds the stream back,
+// so that the host's part of the calls is not in the time; end lets it go and waits.
 weft_status weft__rocsparse_begin(struct rocsparse_gpu *gpu, struct weft_error *err);
-weft_status weft__rocsparse_end(struct rocsparse_gpu *gpu, double *ms, struct weft_error *err);
+weft_status weft__rocsparse_end(struct rocsparse_gpu *gpu, weft_status status, double *ms, struct weft_error *err);
 
 // Device memory of `bytes` bytes, at least four (rocSPARSE refuses NULL also for empty arrays), filled with what is no
 // result: NaN, -1. `what` names it in err.

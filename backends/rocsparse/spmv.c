@@ -176,9 +176,9 @@ static weft_status ell_convert(struct rocsparse_spmv *s, struct weft_backend_tim
         status = elapsed(s, start, &times->convert_ms, err);
     if (status)
         return status;
-    // weft's own limit of padding; rocSPARSE counts the elements in 32 bits.
+    // Memory has an end, and rocSPARSE counts the elements in 32 bits.
     const int64_t elements = (int64_t)s->a.m * s->width;
-    if (elements > 4 * (int64_t)s->a.nnz || elements > INT32_MAX)
+    if (elements > 16 * (int64_t)s->a.nnz || elements > INT32_MAX)
         return weft__error(err, WEFT_EUNSUPPORTED, "ELL would take %lld elements for %d entries", (long long)elements,
                            (int)s->a.nnz);
     status = weft__rocsparse_alloc(&s->ell_col, (size_t)elements * sizeof(int32_t), "memory for columns of ELL", err);
@@ -337,9 +337,7 @@ weft_status weft__rocsparse_spmv_run(void *state, double *ms, struct weft_error 
         status = weft__rocsparse_write(s->y, s->y0, s->y_bytes, "write y", err);
     if (!status)
         status = weft__rocsparse_begin(&s->gpu, err);
-    if (!status)
-        status = s->algo->launch(s, err);
-    return status ? status : weft__rocsparse_end(&s->gpu, ms, err);
+    return status ? status : weft__rocsparse_end(&s->gpu, s->algo->launch(s, err), ms, err);
 }
 
 weft_status weft__rocsparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)

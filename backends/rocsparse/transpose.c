@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rocsparse_?csr2csc: A^T in CSR is A in CSC. It sorts the entries by column, stably, and gathers the values.
+// rocsparse_?csr2csc: A^T in CSR is A in CSC. It sorts the entries by column, stably, and gathers the
+// values; those of i32 travel as f32, which no gather changes.
 #include "../clock.h"
 #include "rocsparse_backend.h"
 
@@ -16,11 +17,9 @@ struct rocsparse_transpose {
     void *workspace;
 };
 
-// What csr2csc does not take, or leaves undone.
+// What csr2csc leaves undone.
 static weft_status fits(const struct weft_csr *a, struct weft_error *err)
 {
-    if (a->type == WEFT_I32)
-        return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE has no values of type i32");
     if (!a->m || !a->n) // releases before 3.0 return without having written the pointers of the result
         return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE transposes no matrix without rows or columns");
     return WEFT_OK;
@@ -73,12 +72,13 @@ weft_status weft__rocsparse_transpose_run(void *state, double *ms, struct weft_e
     struct rocsparse_transpose *t = state;
     const rocsparse_action action = t->type == WEFT_PATTERN ? rocsparse_action_symbolic : rocsparse_action_numeric;
     weft_status status = weft__rocsparse_begin(&t->gpu, err);
-    if (!status)
-        status = weft__rocsparse_lib(ROCSPARSE_CALL(t->type, csr2csc, t->gpu.handle, t->a.m, t->a.n, t->a.nnz, t->a.val,
-                                                    t->a.row_ptr, t->a.col, t->val, t->row, t->col_ptr, action,
-                                                    rocsparse_index_base_zero, t->workspace),
-                                     "rocsparse_csr2csc", err);
-    return status ? status : weft__rocsparse_end(&t->gpu, ms, err);
+    if (status)
+        return status;
+    status = weft__rocsparse_lib(ROCSPARSE_CALL(t->type, csr2csc, t->gpu.handle, t->a.m, t->a.n, t->a.nnz, t->a.val,
+                                                t->a.row_ptr, t->a.col, t->val, t->row, t->col_ptr, action,
+                                                rocsparse_index_base_zero, t->workspace),
+                                 "rocsparse_csr2csc", err);
+    return weft__rocsparse_end(&t->gpu, status, ms, err);
 }
 
 weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,

@@ -28,7 +28,8 @@ struct block {
 };
 static struct {
     int devices, device;
-    long alive, calls, fail, sparse, sparse_before, timed;
+    long alive, calls, fail, sparse, timed;
+    const void *recorded; // the stream of the last record
     char complaint[256];
     struct standin_object *objects;
     struct block *blocks;
@@ -36,6 +37,8 @@ static struct {
     uint64_t next;
     int *later;
     int later_value;
+    hipHostFn_t function; // that the stream will call
+    void *function_arg;
 } all;
 
 void standin_reset(int devices)
@@ -88,9 +91,9 @@ int standin_enter(void)
     return all.calls == all.fail;
 }
 
-void standin_count_sparse(void)
+void standin_count_sparse(const void *stream)
 {
-    all.sparse++;
+    all.sparse += stream == all.recorded;
 }
 
 void standin_complain(const char *format, ...)
@@ -165,6 +168,9 @@ void standin_later(int *to, int value)
 
 static void wait_all(void)
 {
+    if (all.function)
+        all.function(all.function_arg);
+    all.function = NULL;
     if (all.later)
         *all.later = all.later_value;
     all.later = NULL;
@@ -296,6 +302,17 @@ hipError_t hipStreamSynchronize(hipStream_t stream)
     return hipSuccess;
 }
 
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData)
+{
+    if (standin_enter())
+        return hipErrorUnknown;
+    if (!standin_is(stream, STANDIN_STREAM))
+        return hipErrorInvalidHandle;
+    all.function = fn;
+    all.function_arg = userData;
+    return hipSuccess;
+}
+
 hipError_t hipEventCreate(hipEvent_t *event)
 {
     if (standin_enter())
@@ -323,8 +340,9 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
     event->ms = (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
     event->recorded = 1;
     event->waited = 0;
-    all.timed = all.sparse - all.sparse_before;
-    all.sparse_before = all.sparse;
+    all.timed = all.recorded == stream ? all.sparse : 0;
+    all.sparse = 0;
+    all.recorded = stream;
     return hipSuccess;
 }
 

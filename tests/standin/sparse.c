@@ -9,10 +9,12 @@
 
 rocsparse_status standin_enter_sparse(rocsparse_handle handle)
 {
-    standin_count_sparse();
     if (standin_enter())
         return rocsparse_status_internal_error;
-    return standin_is(handle, STANDIN_HANDLE) ? rocsparse_status_success : rocsparse_status_invalid_handle;
+    if (!standin_is(handle, STANDIN_HANDLE))
+        return rocsparse_status_invalid_handle;
+    standin_count_sparse(handle->stream);
+    return rocsparse_status_success;
 }
 
 rocsparse_status standin_pointers(const rocsparse_int **out, const rocsparse_int *row_ptr, rocsparse_int m,
@@ -104,7 +106,10 @@ rocsparse_status rocsparse_destroy_hyb_mat(rocsparse_hyb_mat hyb)
 rocsparse_status rocsparse_set_stream(rocsparse_handle handle, hipStream_t stream)
 {
     ENTER(handle);
-    return standin_is(stream, STANDIN_STREAM) ? rocsparse_status_success : rocsparse_status_invalid_value;
+    if (!standin_is(stream, STANDIN_STREAM))
+        return rocsparse_status_invalid_value;
+    handle->stream = stream;
+    return rocsparse_status_success;
 }
 
 rocsparse_status rocsparse_get_version(rocsparse_handle handle, int *version)

@@ -21,6 +21,7 @@ struct matrix {
 
 struct _rocsparse_handle {
     struct standin_object object;
+    hipStream_t stream;
 };
 struct _rocsparse_mat_descr {
     struct standin_object object;

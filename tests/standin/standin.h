@@ -20,7 +20,7 @@ const char *standin_complaint(void);
 void standin_fail(long call);
 // Calls since the reset that could have failed.
 long standin_calls(void);
-// Calls of rocSPARSE between the last two records of events, and HIP's number of the current GPU.
+// Calls of rocSPARSE between the last two records of events, on the stream of these; HIP's number of the current GPU.
 long standin_timed(void);
 int standin_device(void);
 
@@ -44,7 +44,7 @@ struct standin_object {
 };
 // Nonzero: this call is to fail. Counts it.
 int standin_enter(void);
-void standin_count_sparse(void);
+void standin_count_sparse(const void *stream);
 __attribute__((format(printf, 1, 2))) void standin_complain(const char *format, ...);
 // An object of `bytes` bytes, zero but for its head; dead ones stay in memory until the reset, so that they are known.
 void *standin_create(enum standin_kind kind, size_t bytes);

@@ -19,6 +19,7 @@ typedef enum hipError_t {
 typedef enum hipMemcpyKind { hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost } hipMemcpyKind;
 typedef struct ihipStream_t *hipStream_t;
 typedef struct ihipEvent_t *hipEvent_t;
+typedef void (*hipHostFn_t)(void *);
 
 const char *hipGetErrorString(hipError_t error);
 hipError_t hipGetDeviceCount(int *count);
@@ -27,6 +28,7 @@ hipError_t hipSetDevice(int device);
 hipError_t hipStreamCreate(hipStream_t *stream);
 hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData);
 hipError_t hipEventCreate(hipEvent_t *event);
 hipError_t hipEventDestroy(hipEvent_t event);
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
