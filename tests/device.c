@@ -101,12 +101,72 @@ static void test_silent_device(void)
     fault_set(FAULT_clGetDeviceInfo, 0);
 }
 
+// ---- where a GPU sits, as drivers of three kinds tell it ----
+
+static struct {
+    const char *extensions;
+    cl_device_info code; // the question that is answered
+    const void *answer;
+    size_t bytes;
+    __typeof__(&clGetDeviceInfo) real;
+} driver;
+
+static cl_int CL_API_CALL driver_info(cl_device_id id, cl_device_info what, size_t size, void *value, size_t *needed)
+{
+    const void *answer = what == CL_DEVICE_EXTENSIONS ? driver.extensions : what == driver.code ? driver.answer : NULL;
+    const size_t bytes = what == CL_DEVICE_EXTENSIONS ? strlen(driver.extensions) + 1 : driver.bytes;
+    if (!answer)
+        return what >= 0x4000 && what < 0x4200 ? CL_INVALID_VALUE : driver.real(id, what, size, value, needed);
+    if (value && size < bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, bytes);
+    if (needed)
+        *needed = bytes;
+    return CL_SUCCESS;
+}
+
+static void test_pci(void)
+{
+    static const cl_uint khr[] = {2, 0x83, 5, 0}; // domain, bus, device, function
+    static const unsigned char amd[24] = {1, [21] = 0xc3, 4, 0}, no_pci[24] = {0, [21] = 0xc3, 4, 0};
+    static const struct {
+        const char *extensions;
+        cl_device_info code;
+        const void *answer;
+        size_t bytes;
+        int domain, bus, device;
+    } cases[] = {
+        {"cl_khr_pci_bus_info", 0x410F, khr, sizeof khr, 2, 0x83, 5},
+        {"cl_amd_device_attribute_query cl_khr_pci_bus_info", 0x410F, khr, sizeof khr, 2, 0x83, 5},
+        {"cl_khr_fp64 cl_amd_device_attribute_query", 0x4037, amd, sizeof amd, -1, 0xc3, 4},
+        {"cl_amd_device_attribute_query", 0x4037, no_pci, sizeof no_pci, -1, -1, -1},
+        {"cl_khr_fp64", 0x4037, amd, sizeof amd, -1, -1, -1},
+    };
+    struct weft_error err;
+    driver.real = weft__cl.clGetDeviceInfo;
+    weft__cl.clGetDeviceInfo = driver_info;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        driver.extensions = cases[k].extensions;
+        driver.code = cases[k].code;
+        driver.answer = cases[k].answer;
+        driver.bytes = cases[k].bytes;
+        if (list_again(&err))
+            tap_bail("%s", err.text);
+        const struct weft_device_info *d = &list[0];
+        tap_ok(d->pci_domain == cases[k].domain && d->pci_bus == cases[k].bus && d->pci_device == cases[k].device,
+               "%s: at %d:%d:%d", cases[k].extensions, d->pci_domain, d->pci_bus, d->pci_device);
+    }
+    weft__cl.clGetDeviceInfo = driver.real;
+}
+
 int main(void)
 {
     struct weft_error err;
     if (list_again(&err))
         tap_skip_all("%s", err.text);
     test_list();
+    test_pci();
     fault_install();
     test_no_devices();
     test_silent_device();

@@ -11,12 +11,18 @@
 #define NV_PCI_BUS_ID               0x4008
 #define NV_PCI_SLOT_ID              0x4009
 #define NV_PCI_DOMAIN_ID            0x400A
+#define AMD_TOPOLOGY                0x4037
 #define AMD_WAVEFRONT_WIDTH         0x4043
 #define INTEL_SUB_GROUP_SIZES       0x4108
 #define KHR_PCI_BUS_INFO            0x410F
 
 struct pci_bus_info { // cl_device_pci_bus_info_khr
     cl_uint domain, bus, device, function;
+};
+
+struct amd_topology { // the variant of cl_device_topology_amd for PCI, type 1
+    cl_uint type;
+    cl_uchar unused[17], bus, device, function;
 };
 
 // A string of a platform or device; "" when the driver does not answer. Trailing blanks are cut.
@@ -86,6 +92,7 @@ static void lanes_find(struct weft_device_info *info, const char *extensions)
 static void pci_find(struct weft_device_info *info, const char *extensions)
 {
     struct pci_bus_info pci;
+    struct amd_topology amd;
     cl_uint bus, slot, domain = 0;
     info->pci_bus = info->pci_device = info->pci_domain = -1;
     if (extension_has(extensions, "cl_khr_pci_bus_info") &&
@@ -101,6 +108,11 @@ static void pci_find(struct weft_device_info *info, const char *extensions)
         info->pci_domain = (int)domain;
         info->pci_bus = (int)bus;
         info->pci_device = (int)(slot >> 3);
+    } else if (extension_has(extensions, "cl_amd_device_attribute_query") &&
+               weft__cl.clGetDeviceInfo(info->id, AMD_TOPOLOGY, sizeof amd, &amd, NULL) == CL_SUCCESS &&
+               amd.type == 1) {
+        info->pci_bus = amd.bus; // the domain is not told
+        info->pci_device = amd.device;
     }
 }
 
