@@ -163,8 +163,9 @@ def experiment(block):
                  (f"; host: {', '.join(host)}" if host else ""))
     versions = ["weft " + ", ".join(each("version", ours))] if ours else []
     for backend in dict.fromkeys(r["backend"] for r in used if r["backend"] not in OURS):
-        versions.append(f"{NAMES.get(backend, backend)} " +
-                        ", ".join(each("version", [r for r in used if r["backend"] == backend])))
+        name = NAMES.get(backend, backend)
+        theirs = each("version", [r for r in used if r["backend"] == backend])
+        versions.append(name + " " + ", ".join(version.replace(name + " ", "") for version in theirs))
     lines.append("versions: " + "; ".join(versions))
     dates = sorted(each("date", used))
     if dates:

@@ -22,12 +22,13 @@ struct cusparse_transpose {
     cudaDataType type;
     cusparseAction_t action;
     void *row_ptr, *col, *val;              // of A
-    void *out_ptr, *out_row, *out_val;      // of A^T; values are NULL for a pattern
+    void *out_ptr, *out_row, *out_val;      // of A^T
     size_t ptr_bytes, idx_bytes, val_bytes; // of A^T
     void *buffer;
 };
 
-// The values are moved, never computed with: integers travel as floats of their width, a pattern without values.
+// The values are moved, never computed with: integers travel as floats of their width. A pattern has none, but the
+// pointers have to point somewhere.
 static void type_choose(struct cusparse_transpose *t)
 {
     t->action = t->a->type == WEFT_PATTERN ? CUSPARSE_ACTION_SYMBOLIC : CUSPARSE_ACTION_NUMERIC;
@@ -51,19 +52,20 @@ static weft_status transpose_init(struct cusparse_transpose *t, struct weft_cont
         status = weft__cuda_take(s, &t->row_ptr, a_ptr_bytes, "row pointers", err);
     if (!status)
         status = weft__cuda_take(s, &t->col, t->idx_bytes, "column indices", err);
-    if (!status && a->type != WEFT_PATTERN)
-        status = weft__cuda_take(s, &t->val, t->val_bytes, "values", err);
+    if (!status)
+        status = weft__cuda_take(s, &t->val, weft__max(t->val_bytes, t->idx_bytes), "values", err);
     if (!status)
         status = weft__cuda_take(s, &t->out_ptr, t->ptr_bytes, "column pointers", err);
     if (!status)
         status = weft__cuda_take(s, &t->out_row, t->idx_bytes, "row indices", err);
+    t->out_val = t->val;
     if (!status && a->type != WEFT_PATTERN)
         status = weft__cuda_take(s, &t->out_val, t->val_bytes, "values of the transpose", err);
     if (!status)
         status = weft__cuda_write(t->row_ptr, a->row_ptr, a_ptr_bytes, &times->write_ms, err);
     if (!status)
         status = weft__cuda_write(t->col, a->col, t->idx_bytes, &times->write_ms, err);
-    if (!status && a->type != WEFT_PATTERN)
+    if (!status)
         status = weft__cuda_write(t->val, a->val, t->val_bytes, &times->write_ms, err);
     if (!status)
         status = weft__cusparse_fail(cusparseCsr2cscEx2_bufferSize(s->handle, m, n, nnz, t->val, t->row_ptr, t->col,
@@ -90,8 +92,7 @@ weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *
     if (a->ofs != WEFT_OFS32)
         return weft__error(err, WEFT_EUNSUPPORTED, "cusparseCsr2cscEx2 has no 64-bit offsets");
     if (!a->m || !a->n)
-        return weft__error(err, WEFT_EUNSUPPORTED, "cusparseCsr2cscEx2 writes no pointers for a matrix of %lld x %lld",
-                           (long long)a->m, (long long)a->n);
+        return weft__error(err, WEFT_EUNSUPPORTED, "no rows or columns, for which cuSPARSE before CUDA 13.0 is wrong");
     struct cusparse_transpose *t = calloc(1, sizeof *t);
     if (!t)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a transposition");
@@ -128,7 +129,7 @@ weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, s
     status = weft__cuda_read(out->row_ptr, t->out_ptr, t->ptr_bytes, &times->read_ms, err);
     if (!status)
         status = weft__cuda_read(out->col, t->out_row, t->idx_bytes, &times->read_ms, err);
-    if (!status && a->type != WEFT_PATTERN)
+    if (!status)
         status = weft__cuda_read(out->val, t->out_val, t->val_bytes, &times->read_ms, err);
     if (status)
         weft_csr_free(out);

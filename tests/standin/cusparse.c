@@ -149,14 +149,17 @@ cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int m, int n, int n
     DEMAND(handle->csc_shape[0] == m && handle->csc_shape[1] == n && handle->csc_shape[2] == nnz);
     if (!m || !n)
         return CUSPARSE_STATUS_SUCCESS; // as documented, without a look at the pointers
-    const size_t entries = (size_t)nnz, numeric = action == CUSPARSE_ACTION_NUMERIC;
+    const size_t entries = (size_t)nnz;
     struct standin_work w = {.run = csr2csc_run, .n = {m, n, nnz}, .type = (int)type};
     DEMAND(w.in[0] = standin_at(row_ptr, ((size_t)m + 1) * 4, "row pointers"));
     DEMAND(w.in[1] = standin_at(col, entries * 4, "column indices"));
-    DEMAND(!numeric || (w.in[2] = standin_at(val, entries * value_bytes(type), "values")));
+    DEMAND(w.in[2] = standin_at(val, entries * value_bytes(type), "values"));
     DEMAND(w.out[0] = standin_at(col_ptr, ((size_t)n + 1) * 4, "column pointers"));
     DEMAND(w.out[1] = standin_at(row, entries * 4, "row indices"));
-    DEMAND(!numeric || (w.out[2] = standin_at(csc_val, entries * value_bytes(type), "values")));
+    void *values = standin_at(csc_val, entries * value_bytes(type), "values");
+    DEMAND(values && (action == CUSPARSE_ACTION_SYMBOLIC || values != w.in[2]));
+    if (action == CUSPARSE_ACTION_NUMERIC)
+        w.out[2] = values;
     DEMAND(w.out[3] = standin_at(buffer, buffer_bytes(m, n, nnz), "buffer"));
     DEMAND(((const int *)w.in[0])[m] == nnz);
     standin_enqueue(handle->stream, &w);
