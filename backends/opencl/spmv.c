@@ -9,8 +9,9 @@
 #include <string.h>
 #include <weft/spmv.h>
 
-const char *const weft__opencl_spmv_algos[] = {"auto", "csr", "csr_scalar", "csr_lanes",  "csr_merge", "ell",
-                                               "sell", "hyb", "coo",        "coo_atomic", "csr_fixed", NULL};
+const char *const weft__opencl_spmv_algos[] = {"auto",       "csr",       "csr_scalar", "csr_lanes", "csr_merge",
+                                               "ell",        "sell",      "hyb",        "hyb_host",  "coo",
+                                               "coo_atomic", "csr_fixed", NULL};
 
 struct opencl_spmv {
     struct weft_context *ctx;
@@ -34,6 +35,10 @@ static weft_status params_parse(struct weft_spmv_params *out, const char *algo, 
     } keys[] = {{"lanes", &out->lanes}, {"wg", &out->wg},       {"ipt", &out->ipt},
                 {"read", &out->read},   {"sigma", &out->sigma}, {"padding", &padding}};
     size_t length = strcspn(algo, ":");
+    if (length == 8 && !strncmp(algo, "hyb_host", length)) {
+        out->algo = WEFT_SPMV_HYB;
+        out->host_rest = found = 1;
+    }
     for (int i = 0; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++) {
         const char *name = weft_spmv_algo_name((enum weft_spmv_algo)i);
         if (strlen(name) == length && !strncmp(algo, name, length)) {

@@ -14,6 +14,7 @@
     X(clCreateKernel)                                                                                                  \
     X(clCreateProgramWithBinary)                                                                                       \
     X(clCreateProgramWithSource)                                                                                       \
+    X(clCreateUserEvent)                                                                                               \
     X(clEnqueueBarrierWithWaitList)                                                                                    \
     X(clEnqueueCopyBuffer)                                                                                             \
     X(clEnqueueMarkerWithWaitList)                                                                                     \
@@ -44,7 +45,9 @@
     X(clRetainContext)                                                                                                 \
     X(clRetainEvent)                                                                                                   \
     X(clRetainMemObject)                                                                                               \
+    X(clSetEventCallback)                                                                                              \
     X(clSetKernelArg)                                                                                                  \
+    X(clSetUserEventStatus)                                                                                            \
     X(clWaitForEvents)
 
 struct weft__cl_table {

@@ -80,6 +80,13 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
     plan->acc = p->f64_sums ? WEFT_F64 : plan->type;
     if (plan->acc == WEFT_F64 && !ctx->device.fp64)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
+    if (p->host_rest && p->algo != WEFT_SPMV_HYB)
+        return weft__fail(ctx, WEFT_EINVAL, "params.host_rest goes with hyb, not with %s",
+                          weft_spmv_algo_name(p->algo));
+    if (p->host_rest && p->semiring == WEFT_CUSTOM)
+        return weft__fail(ctx, WEFT_EINVAL,
+                          "params.host_rest does not go with a custom semiring: its OpenCL C is for "
+                          "the device");
     p->max_padding = p->max_padding == 0 ? 4 : p->max_padding;
     if (!(p->max_padding >= 1))
         return weft__fail(ctx, WEFT_EINVAL, "params.max_padding is %g, it must be 1 or more", p->max_padding);
@@ -104,15 +111,17 @@ static void matrix_release(struct weft_spmv_plan *plan)
 // plan->a: the caller's arrays, or a transposed copy of them.
 static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
-    const int copy = plan->info.params.transpose == WEFT_SPMV_BY_COPY;
-    if (copy) {
-        struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-        matrix_release(plan);
-        weft_status status = weft__spmv_transposed(&plan->a, plan->ctx, queue, a);
-        plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+    if (plan->info.params.transpose != WEFT_SPMV_BY_COPY)
+        return matrix_retain(plan, a);
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft_device_csr at; // a plan that could not be refilled keeps what it had
+    weft_status status = weft__spmv_transposed(&at, plan->ctx, queue, a);
+    plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+    if (status)
         return status;
-    }
-    return matrix_retain(plan, a);
+    matrix_release(plan);
+    plan->a = at;
+    return WEFT_OK;
 }
 
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)

@@ -101,7 +101,7 @@ extern const struct weft__kernel_spec weft__rows_stats_spec, weft__rows_tiles_sp
     weft__ell_width_spec, weft__ell_fill_spec, weft__spmv_ell_spec, weft__spmv_ell_cpu_spec, weft__spmv_segment_spec,
     weft__spmv_coo_cpu_spec, weft__spmv_coo_join_spec, weft__spmv_atomic_spec, weft__spmv_scale_spec,
     weft__hyb_count_spec, weft__hyb_rest_spec, weft__spmv_scatter_spec, weft__spmv_fixed_spec,
-    weft__spmv_fixed_cpu_spec, weft__spmv_fixed_join_spec;
+    weft__spmv_fixed_cpu_spec, weft__spmv_fixed_join_spec, weft__spmv_add_spec;
 
 // spmv_scatter.c: at = a^T in buffers of its own (blocks); WEFT_OK when y can be added to by atomics.
 weft_status weft__spmv_transposed(struct weft_device_csr *at, struct weft_context *ctx, cl_command_queue queue,

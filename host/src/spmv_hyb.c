@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hybrid: an ELL part of a limited width, and the rest of the longer rows as coordinates.
-#include "spmv_formats.h"
+// Hybrid: an ELL part of a limited width, and the rest of the longer rows as coordinates, on the device or on the host.
+#include "spmv_host.h"
 
 #include <stdlib.h>
 #include <weft/scan.h>
@@ -14,6 +14,7 @@ struct hyb_state {
     struct weft__spmv_coo rest;
     cl_mem rest_ptr; // m + 1, 64-bit: entries of the rest before each row
     cl_kernel fill;
+    struct weft__spmv_host *host; // NULL: the device multiplies the rest
 };
 
 #define COLUMN_ROWS_MIN 3 // a column of ELL pays where a third of the rows, or more, has an entry for it
@@ -88,31 +89,44 @@ static weft_status rest_create(struct hyb_state *s, struct weft_spmv_plan *plan,
         status = weft__buffer_create(&s->rest.col, plan->ctx, weft__mul(count, 4), "columns of the rest");
     if (!status && val)
         status = weft__buffer_create(&s->rest.val, plan->ctx, weft__mul(count, val), "values of the rest");
-    if (!status)
-        status = weft__spmv_rows_expand(plan, queue, s->rest_ptr, WEFT_OFS64, plan->a.m, s->rest.nnz, s->rest.row);
-    if (!status)
-        status = weft__spmv_coo_create(&s->rest, plan);
-    return status ? status : convert_kernel(&s->fill, plan, &weft__hyb_rest_spec);
+    return status ? status
+                  : weft__spmv_rows_expand(plan, queue, s->rest_ptr, WEFT_OFS64, plan->a.m, s->rest.nnz, s->rest.row);
+}
+
+// The rest moves to the host, or stays on the device.
+static weft_status rest_place(struct hyb_state *s, struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    if (!plan->info.params.host_rest)
+        return WEFT_OK;
+    weft_status status = s->host ? weft__spmv_host_refill(s->host, plan, queue, &s->rest)
+                                 : weft__spmv_host_create(&s->host, plan, queue, &s->rest);
+    weft__buffer_release(&s->rest.row);
+    weft__buffer_release(&s->rest.col);
+    weft__buffer_release(&s->rest.val);
+    return status;
 }
 
 static weft_status hyb_fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
     struct hyb_state *s = plan->state;
     const cl_long count = s->rest.nnz, width = plan->info.params.width;
-    const cl_mem val = s->rest.val ? a->val : a->col, to = s->rest.val ? s->rest.val : s->rest.col;
     cl_uint chunk;
     const size_t wg = convert_wg(plan, &chunk);
     struct weft__stream stream;
     weft_status status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
     if (!status)
         status = weft__spmv_ell_fill(&s->ell, plan, &stream, a);
+    if (!status && count && !s->rest.row)
+        status = rest_create(s, plan, queue);
     if (status || !count)
         return status;
-    return WEFT__LAUNCH(&stream, s->fill, &weft__hyb_rest_spec,
-                        weft__groups(weft__ceil_div(weft__ceil_div((size_t)count, chunk), wg), wg), wg,
-                        WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(val), WEFT__ARG(s->rest_ptr),
-                        WEFT__ARG(s->rest.row), WEFT__ARG(s->rest.col), WEFT__ARG(to), WEFT__ARG(count),
-                        WEFT__ARG(width), WEFT__ARG(chunk));
+    const cl_mem val = s->rest.val ? a->val : a->col, to = s->rest.val ? s->rest.val : s->rest.col;
+    status = WEFT__LAUNCH(&stream, s->fill, &weft__hyb_rest_spec,
+                          weft__groups(weft__ceil_div(weft__ceil_div((size_t)count, chunk), wg), wg), wg,
+                          WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(val), WEFT__ARG(s->rest_ptr),
+                          WEFT__ARG(s->rest.row), WEFT__ARG(s->rest.col), WEFT__ARG(to), WEFT__ARG(count),
+                          WEFT__ARG(width), WEFT__ARG(chunk));
+    return status ? status : rest_place(s, plan, queue);
 }
 
 static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queue)
@@ -131,21 +145,30 @@ static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queu
     if (!status)
         status = rest_count(s, plan, queue);
     if (!status && s->rest.nnz)
-        status = rest_create(s, plan, queue);
+        status = convert_kernel(&s->fill, plan, &weft__hyb_rest_spec);
+    if (!status && s->rest.nnz && !p->host_rest)
+        status = weft__spmv_coo_create(&s->rest, plan);
     if (!status)
         status = hyb_fill(plan, queue, &plan->a);
     if (!status)
         status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
     plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
     plan->info.rest = s->rest.nnz;
-    plan->info.format_bytes = s->ell.bytes + s->rest.bytes;
-    plan->info.workspace_bytes += s->rest.workspace_bytes + ((size_t)plan->a.m + 1) * sizeof(cl_long);
+    plan->info.format_bytes = s->ell.bytes + (s->host ? weft__spmv_host_bytes(s->host) : s->rest.bytes);
+    plan->info.workspace_bytes += (s->host ? weft__spmv_host_workspace(s->host) : s->rest.workspace_bytes) +
+                                  ((size_t)plan->a.m + 1) * sizeof(cl_long);
     return status;
 }
 
 static weft_status hyb_run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
 {
     struct hyb_state *s = plan->state;
+    if (s->host) {
+        struct weft__spmv_host_run run;
+        weft__spmv_host_begin(s->host, plan, stream, call, &run);
+        weft__spmv_ell_run(&s->ell, plan, stream, call);
+        return weft__spmv_host_end(s->host, plan, stream, call, &run);
+    }
     weft_status status = weft__spmv_ell_run(&s->ell, plan, stream, call);
     return status || !s->rest.nnz ? status : weft__spmv_coo_run(&s->rest, plan, stream, call);
 }
@@ -153,6 +176,7 @@ static weft_status hyb_run(struct weft_spmv_plan *plan, struct weft__stream *str
 static void hyb_destroy(void *state)
 {
     struct hyb_state *s = state;
+    weft__spmv_host_destroy(&s->host);
     weft__spmv_ell_release(&s->ell);
     weft__spmv_coo_release(&s->rest);
     weft__buffer_release(&s->rest_ptr);

@@ -45,7 +45,7 @@ WEFT_API enum weft_schedule weft_context_schedule(const struct weft_context *ctx
 WEFT_API void weft_context_error(struct weft_context *ctx, struct weft_error *out);
 
 // Called for each kernel enqueued through this context with its event, which is valid during the call (retain it to
-// keep it); NULL: none. The queue must have CL_QUEUE_PROFILING_ENABLE for the event to carry times.
+// keep it), and for the copy that a product with host_rest begins with ("copy of x"); NULL: none. The queue must have CL_QUEUE_PROFILING_ENABLE for the event to carry times.
 typedef void weft_launch_fn(void *arg, const char *kernel, size_t global, size_t wg, cl_event event);
 WEFT_API void weft_context_on_launch(struct weft_context *ctx, weft_launch_fn *fn, void *arg);
 

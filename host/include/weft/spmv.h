@@ -60,6 +60,7 @@ struct weft_spmv_params {
     int64_t products;                   // how many products are expected; default 0: not known, no conversion
     // Formats that are converted to.
     int64_t width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
+    int host_rest; // hyb: nonzero: the host multiplies the rest while the device multiplies the ELL part; default 0
     double max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE; default 4
     int sigma;          // sell: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024
                         // where sorting saves a tenth or more, else 1
@@ -109,9 +110,9 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
 //          With params.transpose A is A^T here, x has m values and y has n.
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL a buffer too small, alpha or beta that the semiring or the integer type does not have;
-//             WEFT_EDEVICE the queue refused the launch.
-// Blocks:     no; allocates nothing. Runs of one plan follow each other: on an out-of-order queue, or on a second
-//             queue, wait for the event of the run before.
+//             WEFT_EDEVICE the queue refused the launch; with host_rest WEFT_ENOMEM.
+// Blocks:     no; allocates nothing (with host_rest a few words of the host, and the queue is flushed). Runs of one plan
+//             follow each other: on an out-of-order queue, or on a second queue, wait for the event of the run before.
 // Repeatable: bitwise on one device with equal params and tuning, but for atomics.
 // Moves:      nnz*(sizeof val + 4) + (m+1)*sizeof ofs + (n + m)*sizeof val bytes at least, m*sizeof val more when
 //             beta != 0.
@@ -123,7 +124,7 @@ WEFT_API weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue
 WEFT_API weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue,
                                            const struct weft_device_csr *a);
 WEFT_API void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft_spmv_info *out);
-// Accepts NULL and *plan == NULL.
+// Accepts NULL and *plan == NULL. A plan with host_rest waits here for the runs that are enqueued.
 WEFT_API void weft_spmv_plan_destroy(struct weft_spmv_plan **plan);
 
 #ifdef __cplusplus
