@@ -20,6 +20,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import isa  # noqa: E402
+import occupancy  # noqa: E402
 
 CLANG = os.environ.get("WEFT_CLANG", "clang-19")
 # A helper takes `mem` that only some implementations use, and no program uses every helper.
@@ -114,7 +115,7 @@ def nvidia(text, target, ptxas):
         return []
     log = call(ptxas, "-v", "-arch=" + target, ptx, "-o", ptx + ".cubin")
     os.remove(ptx)
-    return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target, text["wg"])
+    return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target)
 
 
 class Known:
@@ -188,7 +189,8 @@ def main():
             where = f"{text['source']} {text['variant']} ({text['set']}) for {target}"
             try:
                 for row in job.result():
-                    row.update(source=text["source"], variant=text["variant"])
+                    row.update(source=text["source"], variant=text["variant"], wg=text["wg"])
+                    occupancy.of(row)
                     rows.append(row)
                     for why in isa.complaints(row):
                         failed += 1
@@ -207,4 +209,5 @@ def main():
         skip("compiled by clang for NVIDIA; no ptxas to look for spills")
 
 
-main()
+if __name__ == "__main__":
+    main()
