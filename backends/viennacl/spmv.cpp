@@ -131,9 +131,11 @@ shape shape_of(const weft_csr *a)
     std::vector<int64_t> count((size_t)out.longest + 1);
     for (int64_t i = 0; i < a->m; i++)
         count[(size_t)length(i)]++;
-    int64_t sum = count[0];
-    while ((double)sum < 0.8 * (double)a->m)
-        sum += count[(size_t)++out.short_width];
+    auto is_most = [a](int64_t rows) { // reckoned in the type of the matrix
+        return a->type == WEFT_F64 ? (double)rows >= 0.8 * (double)a->m : (float)rows >= 0.8f * (float)a->m;
+    };
+    for (int64_t sum = count[0]; !is_most(sum); sum += count[(size_t)out.short_width])
+        out.short_width++;
     return out;
 }
 
@@ -293,17 +295,20 @@ weft_status refuse(const weft_context *ctx, const weft_csr *a, const std::string
     const int64_t limit = std::min((int64_t)UINT32_MAX, ctx->device.max_alloc_bytes);
     const shape s = shape_of(a);
     const int64_t rows = (int64_t)weft__round_up((size_t)a->m, viennacl::dense_padding_size);
-    const double most = algo == "ell"    ? (double)rows * (double)s.longest
-                        : algo == "hyb"  ? std::max((double)rows * (double)s.short_width, (double)a->nnz)
-                        : algo == "sell" ? (double)s.slices
-                        : algo == "coo"  ? 2 * (double)a->nnz
-                                         : (double)a->nnz;
-    const size_t element = a->type == WEFT_F64 ? 8 : 4;
-    if (std::max({most, (double)rows + 1, (double)a->n}) * (double)element > (double)limit)
+    const size_t element = a->type == WEFT_F64 ? sizeof(double) : sizeof(float);
+    const double entries = algo == "ell"    ? (double)rows * (double)s.longest
+                           : algo == "hyb"  ? std::max((double)rows * (double)s.short_width, (double)a->nnz)
+                           : algo == "sell" ? (double)s.slices
+                                            : (double)a->nnz;
+    const double bytes = std::max({entries * (double)std::max(element, algo == "coo" ? 2 * sizeof(cl_uint) : 0),
+                                   ((double)rows + 1) * (double)element, (double)a->n * (double)element});
+    if (bytes > (double)limit)
         return weft__error(err, WEFT_EUNSUPPORTED, "%s takes a buffer of %.0f bytes, %lld is the most", algo.c_str(),
-                           most * (double)element, (long long)limit);
+                           bytes, (long long)limit);
     if (algo == "hyb" && s.longest > a->n) // it counts rows by their length in an array of n + 1
         return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL converts no row with more entries than columns to HYB");
+    if (algo == "hyb" && !s.short_width)
+        return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL makes no HYB where four rows of five are empty");
     if (algo == "coo" && s.first == 1) // groups with nothing to do write what they have not computed
         return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL's COO kernel fails where the first row has one entry");
     return WEFT_OK;
