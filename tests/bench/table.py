@@ -16,7 +16,7 @@ GPU = {**HOST, "device": "GPU", "device_index": 0, "driver": "99", "backend": "o
 FIRST = [{**HOST, "backend": "ref", "algo": "ref", "median_ms": 12},
          {**GPU, "algo": "merge", "median_ms": 11.9, "noise": 0.1},
          {**GPU, "algo": "scan", "verified": False, "error": "row_idx[3]"},
-         {**GPU, "backend": "cusparse", "algo": "alg1", "version": "12.6", "median_ms": 24},
+         {**GPU, "backend": "cusparse", "algo": "alg1", "version": "cuSPARSE 12.6", "median_ms": 24},
          {**GPU, "algo": "scan", "median_ms": 3},
          {**GPU, "algo": "scan", "median_ms": 1, "tune": "wg=64"}]
 SECOND = [{**HOST, "matrix": "b", "backend": "ref", "algo": "ref", "median_ms": 4, "date": "2026-01-03T00:00:00Z"},
