@@ -115,8 +115,10 @@ void weft__rocsparse_close(struct rocsparse_gpu *gpu)
 // Most milliseconds that the stream is held back: a call that waits for the stream itself would never end.
 #define GATE_MS 5.0
 
-static void gate_wait(void *arg)
+static void gate_wait(hipStream_t stream, hipError_t code, void *arg)
 {
+    (void)stream;
+    (void)code;
     struct rocsparse_gpu *gpu = arg;
     double start = clock_ms();
     while (!atomic_load(&gpu->gate) && clock_ms() - start < GATE_MS)
@@ -128,7 +130,7 @@ weft_status weft__rocsparse_begin(struct rocsparse_gpu *gpu, struct weft_error *
     weft_status status = weft__rocsparse_hip(hipSetDevice(gpu->index), "hipSetDevice", err);
     atomic_store(&gpu->gate, 0);
     if (!status)
-        status = weft__rocsparse_hip(hipLaunchHostFunc(gpu->stream, gate_wait, gpu), "hipLaunchHostFunc", err);
+        status = weft__rocsparse_hip(hipStreamAddCallback(gpu->stream, gate_wait, gpu, 0), "hipStreamAddCallback", err);
     if (!status)
         status = weft__rocsparse_hip(hipEventRecord(gpu->start, gpu->stream), "hipEventRecord", err);
     if (status)

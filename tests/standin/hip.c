@@ -37,8 +37,9 @@ static struct {
     uint64_t next;
     int *later;
     int later_value;
-    hipHostFn_t function; // that the stream will call
-    void *function_arg;
+    hipStreamCallback_t callback; // that the stream will make
+    hipStream_t callback_stream;
+    void *callback_arg;
 } all;
 
 void standin_reset(int devices)
@@ -168,9 +169,9 @@ void standin_later(int *to, int value)
 
 static void wait_all(void)
 {
-    if (all.function)
-        all.function(all.function_arg);
-    all.function = NULL;
+    if (all.callback)
+        all.callback(all.callback_stream, hipSuccess, all.callback_arg);
+    all.callback = NULL;
     if (all.later)
         *all.later = all.later_value;
     all.later = NULL;
@@ -302,14 +303,15 @@ hipError_t hipStreamSynchronize(hipStream_t stream)
     return hipSuccess;
 }
 
-hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData)
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *userData, unsigned int flags)
 {
     if (standin_enter())
         return hipErrorUnknown;
-    if (!standin_is(stream, STANDIN_STREAM))
-        return hipErrorInvalidHandle;
-    all.function = fn;
-    all.function_arg = userData;
+    if (!standin_is(stream, STANDIN_STREAM) || flags)
+        return hipErrorInvalidValue;
+    all.callback = callback;
+    all.callback_stream = stream;
+    all.callback_arg = userData;
     return hipSuccess;
 }
 

@@ -19,7 +19,7 @@ typedef enum hipError_t {
 typedef enum hipMemcpyKind { hipMemcpyHostToHost, hipMemcpyHostToDevice, hipMemcpyDeviceToHost } hipMemcpyKind;
 typedef struct ihipStream_t *hipStream_t;
 typedef struct ihipEvent_t *hipEvent_t;
-typedef void (*hipHostFn_t)(void *);
+typedef void (*hipStreamCallback_t)(hipStream_t stream, hipError_t status, void *userData);
 
 const char *hipGetErrorString(hipError_t error);
 hipError_t hipGetDeviceCount(int *count);
@@ -28,7 +28,7 @@ hipError_t hipSetDevice(int device);
 hipError_t hipStreamCreate(hipStream_t *stream);
 hipError_t hipStreamDestroy(hipStream_t stream);
 hipError_t hipStreamSynchronize(hipStream_t stream);
-hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t fn, void *userData);
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *userData, unsigned int flags);
 hipError_t hipEventCreate(hipEvent_t *event);
 hipError_t hipEventDestroy(hipEvent_t event);
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream);
