@@ -113,6 +113,8 @@ struct shape {
 };
 
 const int64_t slice_rows = 32;
+// Elements of ELL and sliced ELL for each entry, which are the most, unless they are a million or less.
+const double padding_most = 16, elements_free = 1 << 20;
 
 shape shape_of(const weft_csr *a)
 {
@@ -305,6 +307,9 @@ weft_status refuse(const weft_context *ctx, const weft_csr *a, const std::string
     if (bytes > (double)limit)
         return weft__error(err, WEFT_EUNSUPPORTED, "%s takes a buffer of %.0f bytes, %lld is the most", algo.c_str(),
                            bytes, (long long)limit);
+    if ((algo == "ell" || algo == "sell") && entries > std::max(padding_most * (double)a->nnz, elements_free))
+        return weft__error(err, WEFT_EUNSUPPORTED, "%s takes %.1f elements for an entry, %g are the most", algo.c_str(),
+                           entries / (double)a->nnz, padding_most);
     if (algo == "hyb" && s.longest > a->n) // it counts rows by their length in an array of n + 1
         return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL converts no row with more entries than columns to HYB");
     if (algo == "hyb" && !s.short_width)
