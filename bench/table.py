@@ -13,8 +13,8 @@ usage: bench/table.py [options] FILE...
 
 Prints Markdown: for each operation, type and device what ran where, a table of median times, a row a matrix, a column
 a backend and algorithm, and tables of speedups. "~" marks a speedup that is unclear: the quartiles of the two times
-overlap. The last row of speedups is their geometric mean. Only verified records count; of several with one matrix and
-column the last one does.
+overlap. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one
+counts, and where it is not verified its reason stands in place of a number.
 """
 import argparse
 import contextlib
@@ -51,10 +51,10 @@ def blocks(records):
     """{(op, type, index, device): records}, with host records in the block of every device."""
     def key(record):
         return record["op"], record.get("type", ""), record.get("index", 0), record["device"]
-    keys = {key(r) for r in records if "device_index" in r}
-    keys |= {key(r) for r in records if key(r)[:3] not in {k[:3] for k in keys}}
+    with_device = {key(r)[:3] for r in records if "device_index" in r}
+    keys = dict.fromkeys(key(r) for r in records if "device_index" in r or key(r)[:3] not in with_device)
     return {k: [r for r in records if key(r)[:3] == k[:3] and (r["device"] == k[3] or "device_index" not in r)]
-            for k in sorted(keys)}
+            for k in keys}
 
 
 def is_case(record):
@@ -83,7 +83,7 @@ class Block:
 
     def __init__(self, key, records, wanted=None):
         self.op, self.type, self.index, self.device = key
-        self.records, self.rows, self.table, self.failed = records, [], {}, set()
+        self.records, self.rows, self.table, self.notes = records, [], {}, {}
         columns = {}
         for record in records:
             row, column = record.get("matrix", record["op"]), label(record, records)
@@ -92,13 +92,15 @@ class Block:
                 self.rows += [row] if row not in self.rows else []
                 columns.setdefault(column, OURS.index(record["backend"]) if record["backend"] in OURS else len(OURS))
                 self.table[row, column] = record
-                self.failed.discard((row, column))
-            elif "error" in record:
-                self.failed.add((row, column))
+                self.notes.pop((row, column), None)
+            else:
+                self.notes[row, column] = "skipped: " + record["skipped"] if "skipped" in record else \
+                    "failed: " + record.get("error", "not verified")
                 self.table.pop((row, column), None)
         self.columns = sorted(columns, key=columns.get)
         if wanted:
             self.columns = [c for name in wanted for c in self.columns if name in (c, shown(c), self.backend(c))]
+            self.notes = {key: note for key, note in self.notes.items() if key[1] in self.columns}
         self.rows = [row for row in self.rows if any((row, c) in self.table for c in self.columns)]
 
     def backend(self, column):
@@ -186,12 +188,16 @@ def tables(block, against):
         return [row] + ([spaced(record[key]) if key in record else "" for key in ("m", "n", "nnz")] if shape else [])
 
     def time(row, column):
-        if (row, column) in block.failed:
-            return "failed"
+        if (row, column) in block.notes:
+            return block.notes[row, column].split(":")[0]
         return four_digits(block.table[row, column]["median_ms"]) if (row, column) in block.table else ""
     out += ["Median times in ms:", ""]
     out += markdown(head + [shown(c) for c in block.columns],
                     [left(row) + [time(row, c) for c in block.columns] for row in block.rows])
+    reasons = {}
+    for (row, column), note in block.notes.items():
+        reasons.setdefault((column, note), []).append(row)
+    out += [""] * bool(reasons) + [f"- {shown(column)} on {', '.join(on)}: {note}" for (column, note), on in reasons.items()]
     for name in against:
         others = block.speedups(name)
         if not others:
@@ -207,13 +213,13 @@ def tables(block, against):
                 else:
                     line.append("")
             lines.append(line)
-        if len(lines) > 1:  # a mean over other rows than its neighbours' would mislead
-            most = max(map(len, logs.values()))
-            lines.append(["geometric mean"] + [""] * (len(head) - 1) + [
+        most = max(map(len, logs.values()))
+        if most > 1:  # a mean over other rows than its neighbours' would mislead
+            lines.append(["geometric mean" + (f" of {most}" if most < len(block.rows) else "")] + [""] * (len(head) - 1) + [
                 f"{math.exp(sum(log) / most):.2f}" if len(log) == most else "" for log in logs.values()])
-        out += ["", "Speedup against " + ("the fastest of " + ", ".join(
-            dict.fromkeys(NAMES.get(block.backend(c), block.backend(c)) for c in block.columns
-                          if block.backend(c) not in OURS)) if name == "vendor" else shown(name)) + ":", ""]
+        vendors = [block.backend(c) for c in block.columns if block.backend(c) not in OURS]
+        out += ["", "Speedup against " + (shown(name) if name != "vendor" else "the fastest of " * (len(vendors) > 1) +
+                                          ", ".join(dict.fromkeys(map(shown, vendors)))) + ":", ""]
         out += markdown(head + [shown(c) for c in others], lines)
     return out + [""]
 
