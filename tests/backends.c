@@ -2,6 +2,7 @@
 // Every backend but weft's own kernels, whose operations have tests of their own: each algorithm on shapes that hug
 // edges either gives the right result or says in one line why it cannot.
 #include "backend.h"
+#include "cl_table.h"
 #include "internal.h"
 #include "ref/ref.h"
 #include "support/check_spmv.h"
@@ -245,6 +246,56 @@ static void backend_test(const struct weft_backend *backend, struct weft_context
 
 static struct rng rng;
 
+static cl_int CL_API_CALL launch_refuse(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset,
+                                        const size_t *global, const size_t *local, cl_uint nwait, const cl_event *wait,
+                                        cl_event *event)
+{
+    (void)queue, (void)kernel, (void)dims, (void)offset, (void)global, (void)local;
+    (void)nwait, (void)wait, (void)event;
+    return CL_OUT_OF_RESOURCES;
+}
+
+// A driver that refuses launches is an error with a reason, and nothing lasting. What the library behind a backend prints
+// about it is its own.
+static void refusal_test(const struct weft_backend *backend, struct weft_context *ctx)
+{
+    const struct weft_backend_spmv *op = &backend->spmv;
+    struct weft_backend_times times;
+    struct weft_error err = {0};
+    struct weft_csr a;
+    void *state = NULL;
+    double ms;
+    float x[300], y[300];
+    make(&a, &shapes[8], WEFT_F32, WEFT_OFS32, &rng);
+    for (int j = 0; j < 300; j++)
+        x[j] = (float)(j % 7);
+    struct weft_backend_spmv_job job = {.a = &a, .x = x, .alpha = 1};
+    struct check_spmv check = {.a = &a, .type = WEFT_F32, .exact = 1, .alpha = 1, .x = x};
+    struct weft__cl_table whole = weft__cl;
+    weft__cl.clEnqueueNDRangeKernel = launch_refuse;
+    weft_status status = op->prepare(&state, ctx, &job, NULL, &times, &err);
+    if (!status)
+        status = op->run(state, &ms, &err);
+    weft__cl = whole;
+    tap_ok(status && *err.text && !strchr(err.text, '\n'), "%s: a driver that refuses launches: %s", backend->name,
+           err.text);
+    op->finish(&state);
+    status = op->prepare(&state, ctx, &job, NULL, &times, &err);
+    weft__cl.clEnqueueNDRangeKernel = launch_refuse;
+    weft_status refused = status ? status : op->run(state, &ms, &err);
+    weft__cl = whole;
+    tap_ok(!status && refused && *err.text, "%s: and refuses later: %s", backend->name, err.text);
+    if (!status)
+        status = op->run(state, &ms, &err);
+    if (!status)
+        status = op->result(state, y, &times, &err);
+    tap_ok(!status && check_spmv(&check, y, err.text, sizeof err.text), "%s: and then launches: %s", backend->name,
+           err.text);
+    op->finish(&state);
+    tap_ok(!state, "%s is finished", backend->name);
+    weft_csr_free(&a);
+}
+
 static void device_test(struct test_device *dev)
 {
     static int last = -1;
@@ -260,6 +311,8 @@ static void device_test(struct test_device *dev)
             tap_skip("%s on %s: %s", (*b)->name, dev->name, err.text);
         else
             backend_test(*b, dev->ctx, &rng);
+        if (!strcmp((*b)->needs, "opencl") && !(*b)->probe(dev->ctx, &err))
+            refusal_test(*b, dev->ctx);
     }
 }
 

@@ -2,6 +2,7 @@
 // ViennaCL on the device and in the context of weft, its kernels timed by their events.
 #include "viennacl_backend.h"
 
+#include <cstring>
 #include <map>
 #include <string>
 #include <viennacl/version.hpp>
@@ -54,9 +55,15 @@ weft_status weft__viennacl_caught(struct weft_error *err) noexcept
     } catch (const viennacl::ocl::mem_object_allocation_failure &) {
         return weft__error(err, WEFT_EDEVMEM, "out of device memory for ViennaCL");
     } catch (const std::exception &e) {
+        static const char prefix[] = "ViennaCL: FATAL ERROR: ";
         const char *what = e.what();
+        if (!strncmp(what, prefix, sizeof prefix - 1))
+            what += sizeof prefix - 1;
         what += strspn(what, " \n");
-        return weft__error(err, WEFT_EDEVICE, "ViennaCL: %.*s", (int)strcspn(what, "\n"), what);
+        size_t length = strcspn(what, "\n");
+        while (length && what[length - 1] == ' ')
+            length--;
+        return weft__error(err, WEFT_EDEVICE, "ViennaCL: %.*s", (int)length, what);
     } catch (...) {
         return weft__error(err, WEFT_EDEVICE, "ViennaCL failed without a word");
     }
