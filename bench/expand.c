@@ -27,6 +27,12 @@ static weft_status expand_reference(const struct bench_run *run, void *const *in
     return WEFT_OK;
 }
 
+static void expand_threaded(const struct bench_run *run, void *const *in, void *const *out)
+{
+    const struct weft_csr *a = run->input->a;
+    weft__omp_array_expand(*out, *in, a->m, a->nnz, a->ofs);
+}
+
 static weft_status expand_plan_create(void **plan, struct bench_run *run)
 {
     const struct weft_csr *a = run->input->a;
@@ -59,8 +65,14 @@ static void expand_plan_destroy(void **plan)
 
 static weft_status expand_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {expand_sizes,       expand_draw,     expand_reference,
-                                                     expand_plan_create, expand_plan_run, expand_plan_destroy};
+    static const struct bench_primitive primitive = {1,
+                                                     expand_sizes,
+                                                     expand_draw,
+                                                     expand_reference,
+                                                     expand_threaded,
+                                                     expand_plan_create,
+                                                     expand_plan_run,
+                                                     expand_plan_destroy};
     return bench_primitive_setup(run, &primitive, err);
 }
 

@@ -14,10 +14,12 @@ static const char *const *histogram_algos(const struct weft_backend *backend)
     return strcmp(backend->name, "opencl") ? bench_primitive_algos(backend) : opencl;
 }
 
+// in: indices, scratch of backend omp.
 static void histogram_sizes(const struct bench_run *run, size_t *in_bytes, size_t *out_bytes)
 {
     const struct weft_csr *a = run->input->a;
-    *in_bytes = weft__mul((size_t)a->nnz, sizeof *a->col);
+    in_bytes[0] = weft__mul((size_t)a->nnz, sizeof *a->col);
+    in_bytes[1] = bench_is_threaded(run) ? weft__omp_array_histogram_scratch(a->nnz, a->n, a->ofs) : 0;
     *out_bytes = weft__mul((size_t)a->n + 1, weft_ofs_bytes(a->ofs));
 }
 
@@ -33,6 +35,12 @@ static weft_status histogram_reference(const struct bench_run *run, void *const 
     const struct weft_csr *a = run->input->a;
     weft__ref_histogram(*out, *in, a->nnz, a->n, a->ofs, 1);
     return WEFT_OK;
+}
+
+static void histogram_threaded(const struct bench_run *run, void *const *in, void *const *out)
+{
+    const struct weft_csr *a = run->input->a;
+    weft__omp_array_histogram(*out, in[0], a->nnz, a->n, a->ofs, in[1]);
 }
 
 static weft_status histogram_plan_create(void **plan, struct bench_run *run)
@@ -73,8 +81,14 @@ static void histogram_plan_destroy(void **plan)
 static weft_status histogram_setup(struct bench_run *run, struct weft_error *err)
 {
     static const struct bench_primitive primitive = {
-        histogram_sizes,       histogram_draw,     histogram_reference,
-        histogram_plan_create, histogram_plan_run, histogram_plan_destroy,
+        1,
+        histogram_sizes,
+        histogram_draw,
+        histogram_reference,
+        histogram_threaded,
+        histogram_plan_create,
+        histogram_plan_run,
+        histogram_plan_destroy,
     };
     if (run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU && !strcmp(run->algo, "atomic"))
         return weft__error(err, WEFT_EUNSUPPORTED, "the CPU schedule has no atomics");
@@ -83,9 +97,9 @@ static weft_status histogram_setup(struct bench_run *run, struct weft_error *err
 
 static int64_t histogram_bytes_min(const struct bench_run *run)
 {
-    size_t in_bytes, out_bytes;
-    histogram_sizes(run, &in_bytes, &out_bytes);
-    return (int64_t)(in_bytes + out_bytes);
+    size_t in_bytes[BENCH_PRIMITIVE_IN] = {0}, out_bytes[BENCH_PRIMITIVE_OUT] = {0};
+    histogram_sizes(run, in_bytes, out_bytes);
+    return (int64_t)(in_bytes[0] + out_bytes[0]);
 }
 
 static const struct bench_axis *histogram_axes(const struct bench_run *run)

@@ -12,7 +12,7 @@
 static const char *const *merge_algos(const struct weft_backend *backend)
 {
     static const char *const cases[] = {"small", "large", "two", NULL};
-    return !strcmp(backend->name, "ref") || !strcmp(backend->name, "opencl") ? cases : NULL;
+    return bench_primitive_algos(backend) ? cases : NULL;
 }
 
 // 0: two arrays.
@@ -78,6 +78,12 @@ static weft_status merge_reference(const struct bench_run *run, void *const *in,
     return WEFT_OK;
 }
 
+static void merge_threaded(const struct bench_run *run, void *const *in, void *const *out)
+{
+    weft__omp_array_merge(bench_key(run), bench_payload_bytes(run), out[0], out[1], in[0], in[1], left_of(run), in[2],
+                          in[3], right_of(run), block_of(run));
+}
+
 static weft_status merge_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_merge_plan *merge = NULL;
@@ -114,8 +120,14 @@ static void merge_plan_destroy(void **plan)
 
 static weft_status merge_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {merge_sizes,       merge_draw,     merge_reference,
-                                                     merge_plan_create, merge_plan_run, merge_plan_destroy};
+    static const struct bench_primitive primitive = {4,
+                                                     merge_sizes,
+                                                     merge_draw,
+                                                     merge_reference,
+                                                     merge_threaded,
+                                                     merge_plan_create,
+                                                     merge_plan_run,
+                                                     merge_plan_destroy};
     return bench_primitive_setup(run, &primitive, err);
 }
 

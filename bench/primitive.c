@@ -14,15 +14,22 @@ struct primitive_want {
 struct primitive_state {
     const struct bench_primitive *primitive;
     size_t in_bytes[BENCH_PRIMITIVE_IN], out_bytes[BENCH_PRIMITIVE_OUT];
-    void *in[BENCH_PRIMITIVE_IN], *out[BENCH_PRIMITIVE_OUT]; // on the host; out: backend ref, else NULL
+    void *in[BENCH_PRIMITIVE_IN], *out[BENCH_PRIMITIVE_OUT]; // on the host; out: backends of the host, else NULL
     cl_mem device_in[BENCH_PRIMITIVE_IN], device_out[BENCH_PRIMITIVE_OUT];
     void *plan;
 };
 
 const char *const *bench_primitive_algos(const struct weft_backend *backend)
 {
-    static const char *const ref[] = {"ref", NULL}, *const opencl[] = {"auto", NULL};
-    return !strcmp(backend->name, "ref") ? ref : !strcmp(backend->name, "opencl") ? opencl : NULL;
+    static const char *const ref[] = {"ref", NULL}, *const own[] = {"auto", NULL};
+    return !strcmp(backend->name, "ref")                                       ? ref
+           : !strcmp(backend->name, "omp") || !strcmp(backend->name, "opencl") ? own
+                                                                               : NULL;
+}
+
+int bench_is_threaded(const struct bench_run *run)
+{
+    return !strcmp(run->backend->name, "omp");
 }
 
 static weft_status arrays_alloc(void **out, const size_t *bytes, int count, struct weft_error *err)
@@ -75,7 +82,7 @@ weft_status bench_primitive_setup(struct bench_run *run, const struct bench_prim
             memset(s->out[i], 0, s->out_bytes[i]); // the pages are there before the first sample
         return WEFT_OK;
     }
-    for (int i = 0; i < BENCH_PRIMITIVE_IN && !status; i++)
+    for (int i = 0; i < primitive->inputs && !status; i++)
         if (s->in_bytes[i] || !i)
             status = bench_buffer(run, &s->device_in[i], s->in[i], s->in_bytes[i], "the input", err);
     for (int i = 0; i < BENCH_PRIMITIVE_OUT && !status; i++)
@@ -87,10 +94,13 @@ weft_status bench_primitive_setup(struct bench_run *run, const struct bench_prim
 weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct weft_error *err)
 {
     struct primitive_state *s = run->state;
-    weft_status status;
+    weft_status status = WEFT_OK;
     if (!run->ctx) {
         double start = bench_now_ms();
-        status = s->primitive->reference(run, s->in, s->out);
+        if (bench_is_threaded(run))
+            s->primitive->threaded(run, s->in, s->out);
+        else
+            status = s->primitive->reference(run, s->in, s->out);
         *ms = bench_now_ms() - start;
         return bench_fail(run, status, err);
     }

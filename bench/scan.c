@@ -45,6 +45,11 @@ static weft_status scan_reference(const struct bench_run *run, void *const *in, 
     return WEFT_OK;
 }
 
+static void scan_threaded(const struct bench_run *run, void *const *in, void *const *out)
+{
+    weft__omp_array_scan(*out, *in, run->input->a->nnz, scan_type(run));
+}
+
 static weft_status scan_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_scan_plan *scan = NULL;
@@ -77,8 +82,8 @@ static void scan_plan_destroy(void **plan)
 
 static weft_status scan_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {scan_sizes,       scan_draw,     scan_reference,
-                                                     scan_plan_create, scan_plan_run, scan_plan_destroy};
+    static const struct bench_primitive primitive = {
+        1, scan_sizes, scan_draw, scan_reference, scan_threaded, scan_plan_create, scan_plan_run, scan_plan_destroy};
     if (run->input->a->type == WEFT_F64)
         return weft__error(err, WEFT_EUNSUPPORTED, "there is no scan of f64");
     return bench_primitive_setup(run, &primitive, err);

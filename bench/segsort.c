@@ -7,7 +7,6 @@
 #include "primitive.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <weft/segsort.h>
 
 #define BLOCK 1024
@@ -15,7 +14,7 @@
 static const char *const *segsort_algos(const struct weft_backend *backend)
 {
     static const char *const cases[] = {"blocks", "rows", "mixed", "whole", NULL};
-    return !strcmp(backend->name, "ref") || !strcmp(backend->name, "opencl") ? cases : NULL;
+    return bench_primitive_algos(backend) ? cases : NULL;
 }
 
 static int is(const struct bench_run *run, const char *algo)
@@ -23,46 +22,41 @@ static int is(const struct bench_run *run, const char *algo)
     return !strcmp(run->algo, algo);
 }
 
-// Segments of "mixed": a quarter are empty, most of the others short, a few of up to 16384 keys, and one in the middle
-// holds a quarter of all keys. Gives their number; offsets may be NULL.
-static int64_t mixed_draw(const struct bench_run *run, void *offsets)
-{
-    int64_t n = run->input->a->nnz, at = 0, segments = 0, huge = n / 4;
-    size_t bytes = weft_ofs_bytes(run->input->a->ofs);
-    uint64_t state = run->input->seed + 1;
-    while (at < n) {
-        uint64_t kind = bench_random(&state) % 64, draw = bench_random(&state);
-        int64_t length = (int64_t)(kind < 16   ? 0
-                                   : kind < 56 ? 1 + draw % 8
-                                   : kind < 63 ? 9 + draw % 248
-                                               : 257 + draw % 16128);
-        if (huge && at >= n / 2) {
-            length = huge;
-            huge = 0;
-        }
-        if (offsets)
-            bench_put(offsets, bytes, segments, (uint64_t)at);
-        segments++;
-        at = length < n - at ? at + length : n;
-    }
-    if (offsets)
-        bench_put(offsets, bytes, segments, (uint64_t)n);
-    return segments;
-}
-
-// Segments given by offsets; 0: blocks.
 static int64_t segments_of(const struct bench_run *run)
 {
-    return is(run, "rows") ? run->input->a->m : is(run, "mixed") ? mixed_draw(run, NULL) : is(run, "whole");
+    const struct weft_csr *a = run->input->a;
+    return is(run, "blocks")  ? (int64_t)weft__ceil_div((size_t)a->nnz, BLOCK)
+           : is(run, "rows")  ? a->m
+           : is(run, "mixed") ? a->nnz / 196 + 4 // the others have 147 keys on average
+                              : 1;
 }
 
-// in: keys, payload, offsets; out: keys, payload.
+// Offsets of "mixed": a quarter of the segments are empty, most of the others short, a few of up to 16384 keys, and one
+// in the middle holds a quarter of all keys.
+static void mixed_draw(const struct bench_run *run, int64_t *offsets)
+{
+    int64_t n = run->input->a->nnz, segments = segments_of(run), at = 0;
+    uint64_t state = run->input->seed + 1;
+    for (int64_t s = 0; s < segments; s++) {
+        uint64_t kind = bench_random(&state) % 64, draw = bench_random(&state);
+        uint64_t length = kind < 16 ? 0 : kind < 56 ? 1 + draw % 8 : kind < 63 ? 9 + draw % 248 : 257 + draw % 16128;
+        if (s == segments / 2)
+            length = (uint64_t)n / 4;
+        offsets[s] = at;
+        at = (int64_t)weft__min((size_t)at + length, (size_t)n);
+    }
+    offsets[segments] = n;
+}
+
+// in: keys, payload, offsets; 64-bit offsets, scratch of backend omp. out: keys, payload.
 static void segsort_sizes(const struct bench_run *run, size_t *in_bytes, size_t *out_bytes)
 {
     const struct weft_csr *a = run->input->a;
     in_bytes[0] = out_bytes[0] = weft__mul((size_t)a->nnz, weft_key_bytes(bench_key(run)));
     in_bytes[1] = out_bytes[1] = weft__mul((size_t)a->nnz, (size_t)bench_payload_bytes(run));
-    in_bytes[2] = is(run, "blocks") ? 0 : weft__mul((size_t)segments_of(run) + 1, weft_ofs_bytes(a->ofs));
+    in_bytes[3] = weft__mul((size_t)segments_of(run) + 1, sizeof(int64_t));
+    in_bytes[2] = is(run, "blocks") ? 0 : in_bytes[3] / sizeof(int64_t) * weft_ofs_bytes(a->ofs);
+    in_bytes[4] = bench_is_threaded(run) ? in_bytes[0] + in_bytes[1] : 0;
 }
 
 // Keys of all bits; one in eight repeats the one before it.
@@ -70,7 +64,8 @@ static void segsort_draw(const struct bench_run *run, void *const *in)
 {
     const struct weft_csr *a = run->input->a;
     uint64_t state = run->input->seed, key = 0;
-    size_t bytes = weft_key_bytes(bench_key(run)), ofs_bytes = weft_ofs_bytes(a->ofs);
+    int64_t segments = segments_of(run), *offsets = in[3];
+    size_t bytes = weft_key_bytes(bench_key(run));
     for (int64_t i = 0; i < a->nnz; i++) {
         uint64_t draw = bench_random(&state);
         if (draw % 8)
@@ -78,32 +73,26 @@ static void segsort_draw(const struct bench_run *run, void *const *in)
         bench_put(in[0], bytes, i, key);
     }
     bench_payload_draw(run, in[1], 0, a->nnz);
-    if (is(run, "rows")) {
-        memcpy(in[2], a->row_ptr, ((size_t)a->m + 1) * ofs_bytes);
-    } else if (is(run, "mixed")) {
-        mixed_draw(run, in[2]);
-    } else if (is(run, "whole")) {
-        bench_put(in[2], ofs_bytes, 0, 0);
-        bench_put(in[2], ofs_bytes, 1, (uint64_t)a->nnz);
+    if (is(run, "mixed"))
+        mixed_draw(run, offsets);
+    for (int64_t s = 0; s <= segments; s++) {
+        if (!is(run, "mixed"))
+            offsets[s] = is(run, "rows") ? weft_csr_ofs(a, s) : s == segments ? a->nnz : s * BLOCK;
+        if (!is(run, "blocks"))
+            bench_put(in[2], weft_ofs_bytes(a->ofs), s, (uint64_t)offsets[s]);
     }
 }
 
 static weft_status segsort_reference(const struct bench_run *run, void *const *in, void *const *out)
 {
-    const struct weft_csr *a = run->input->a;
-    int blocks = is(run, "blocks");
-    int64_t segments = blocks ? (int64_t)weft__ceil_div((size_t)a->nnz, BLOCK) : segments_of(run);
-    int64_t *offsets = malloc(((size_t)segments + 1) * sizeof *offsets);
-    if (!offsets)
-        return WEFT_ENOMEM;
-    for (int64_t s = 0; s <= segments; s++)
-        offsets[s] = blocks                 ? (s < segments ? s * BLOCK : a->nnz)
-                     : a->ofs == WEFT_OFS64 ? ((const int64_t *)in[2])[s]
-                                            : ((const int32_t *)in[2])[s];
-    weft_status status =
-        weft__ref_segsort(bench_key(run), bench_payload_bytes(run), out[0], out[1], in[0], in[1], offsets, segments);
-    free(offsets);
-    return status;
+    return weft__ref_segsort(bench_key(run), bench_payload_bytes(run), out[0], out[1], in[0], in[1], in[3],
+                             segments_of(run));
+}
+
+static void segsort_threaded(const struct bench_run *run, void *const *in, void *const *out)
+{
+    weft__omp_array_segsort(bench_key(run), bench_payload_bytes(run), out[0], out[1], in[0], in[1], in[3],
+                            segments_of(run), in[4]);
 }
 
 static weft_status segsort_plan_create(void **plan, struct bench_run *run)
@@ -147,8 +136,14 @@ static void segsort_plan_destroy(void **plan)
 
 static weft_status segsort_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {segsort_sizes,       segsort_draw,     segsort_reference,
-                                                     segsort_plan_create, segsort_plan_run, segsort_plan_destroy};
+    static const struct bench_primitive primitive = {3,
+                                                     segsort_sizes,
+                                                     segsort_draw,
+                                                     segsort_reference,
+                                                     segsort_threaded,
+                                                     segsort_plan_create,
+                                                     segsort_plan_run,
+                                                     segsort_plan_destroy};
     return bench_primitive_setup(run, &primitive, err);
 }
 
