@@ -354,6 +354,81 @@ static void test_info(struct test_device *dev)
     problem_free(&p);
 }
 
+// ---- measured choice -------------------------------------------------------------------------------------------
+
+struct tuned {
+    int right, converted;
+    struct weft_spmv_info info;
+};
+
+static struct tuned tuned_run(struct problem *p, struct weft_context *ctx, enum weft_spmv_algo algo, int64_t products)
+{
+    const struct weft_spmv_params params = {.algo = algo, .tune = 1, .products = products};
+    struct tuned t = {0};
+    struct weft_spmv_plan *plan = NULL;
+    if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, &params))
+        return t;
+    weft_spmv_plan_info(plan, &t.info);
+    t.right = run(p, plan, &(struct weft_spmv_params){.algo = t.info.params.algo}, 2, -3);
+    t.converted = t.info.params.algo >= WEFT_SPMV_ELL && t.info.params.algo <= WEFT_SPMV_HYB;
+    weft_spmv_plan_destroy(&plan);
+    return t;
+}
+
+static int is_measured(const struct tuned *t)
+{
+    return t->right && t->info.tune_ms > 0 && !strncmp(t->info.why, "measured, ms: ", 14);
+}
+
+static void test_tune(struct test_device *dev)
+{
+    struct problem p = problem_make(dev, 600, 500, 6, 12, WEFT_F32, WEFT_OFS32);
+    struct tuned first = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
+    tap_ok(is_measured(&first) && !first.converted, "%s: auto without products: %s", dev->name, first.info.why);
+    struct tuned again = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
+    const struct weft_spmv_params *a = &first.info.params, *b = &again.info.params;
+    tap_ok(again.right && again.info.tune_ms == 0 && a->algo == b->algo && a->lanes == b->lanes && a->wg == b->wg &&
+               a->ipt == b->ipt && a->read == b->read && !strncmp(again.info.why, "measured before", 15),
+           "%s: the same again: %s", dev->name, again.info.why);
+    struct tuned other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR_LANES, 0);
+    tap_ok(other.right && other.info.params.algo == WEFT_SPMV_CSR_LANES && (is_measured(&other) || !dev->gpu),
+           "%s: lanes alone: %s", dev->name, other.info.why);
+    other = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 1000000);
+    tap_ok(is_measured(&other) && strstr(other.info.why, "sell"), "%s: with many products: %s", dev->name,
+           other.info.why);
+    other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR, 1000000);
+    tap_ok(is_measured(&other) && !other.converted && !strstr(other.info.why, "sell"), "%s: csr alone: %s", dev->name,
+           other.info.why);
+    struct problem q = problem_make(dev, 600, 500, 6, 13, WEFT_F32, WEFT_OFS32);
+    other = tuned_run(&q, dev->ctx, WEFT_SPMV_AUTO, 0);
+    tap_ok(is_measured(&other), "%s: another structure is measured by itself", dev->name);
+    problem_free(&q);
+    struct weft_context *bare = NULL; // without a cache
+    if (!weft_context_create(&bare,
+                             weft_context_params(.context = weft_context_cl(dev->ctx),
+                                                 .device = weft_context_device(dev->ctx)->id,
+                                                 .schedule = weft_context_schedule(dev->ctx), .cache_dir = ""),
+                             NULL)) {
+        first = tuned_run(&p, bare, WEFT_SPMV_CSR, 0);
+        again = tuned_run(&p, bare, WEFT_SPMV_CSR, 0);
+    }
+    tap_ok(bare && is_measured(&first) && is_measured(&again), "%s: without a cache each plan measures", dev->name);
+    weft_context_destroy(&bare);
+    problem_free(&p);
+    p = problem_make(dev, 60, 50, 1, 2, WEFT_F32, WEFT_OFS32);
+    const struct weft_spmv_params custom = {.semiring = WEFT_CUSTOM,
+                                            .plus = "fmax(a, b)",
+                                            .times = "fmin(a, b)",
+                                            .zero = "-INFINITY",
+                                            .tune = 1,
+                                            .products = 9};
+    struct weft_spmv_plan *plan = plan_make(&p, &custom);
+    tap_ok(plan && !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) && widest_check(&p, 0),
+           "%s: measured with a semiring of the caller", dev->name);
+    weft_spmv_plan_destroy(&plan);
+    problem_free(&p);
+}
+
 // ---- what is refused -------------------------------------------------------------------------------------------
 
 static void refused(struct problem *p, const char *what, const struct weft_spmv_params *params, weft_status want,
@@ -491,6 +566,7 @@ static void each_device(struct test_device *dev)
     test_queues(dev, WEFT_SPMV_HYB, 0);
     test_queues(dev, WEFT_SPMV_HYB, 1);
     test_info(dev);
+    test_tune(dev);
     test_refused_params(dev);
     test_refused_calls(dev);
 }

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <weft/spmv.h>
 
-const char *const weft__opencl_spmv_algos[] = {"auto",       "csr",       "csr_scalar", "csr_lanes", "csr_merge",
-                                               "ell",        "sell",      "hyb",        "hyb_host",  "coo",
-                                               "coo_atomic", "csr_fixed", NULL};
+const char *const weft__opencl_spmv_algos[] = {"auto",      "tuned",      "csr",       "csr_scalar", "csr_lanes",
+                                               "csr_merge", "ell",        "sell",      "hyb",        "hyb_host",
+                                               "coo",       "coo_atomic", "csr_fixed", NULL};
 
 struct opencl_spmv {
     struct weft_context *ctx;
@@ -39,6 +39,8 @@ static weft_status params_parse(struct weft_spmv_params *out, const char *algo, 
         out->algo = WEFT_SPMV_HYB;
         out->host_rest = found = 1;
     }
+    if (length == 5 && !strncmp(algo, "tuned", length))
+        out->tune = found = 1;
     for (int i = 0; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++) {
         const char *name = weft_spmv_algo_name((enum weft_spmv_algo)i);
         if (strlen(name) == length && !strncmp(algo, name, length)) {

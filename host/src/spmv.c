@@ -139,10 +139,17 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
         plan->method = &weft__spmv_scatter;
         snprintf(info->why, sizeof info->why, "asked for");
     } else {
+        int measured = 0;
+        if (info->params.mode == WEFT_REPEATABLE && info->params.tune)
+            status = weft__spmv_tune(plan, queue, &measured);
+        if (status)
+            return status;
         if (info->params.mode == WEFT_REPRODUCIBLE) {
             algo = WEFT_SPMV_CSR_FIXED;
             snprintf(info->why, sizeof info->why, "reproducible: sums by a fixed tree");
-        } else if (algo == WEFT_SPMV_AUTO || algo == WEFT_SPMV_CSR)
+        } else if (measured)
+            algo = info->params.algo;
+        else if (algo == WEFT_SPMV_AUTO || algo == WEFT_SPMV_CSR)
             algo = weft__spmv_choose(plan);
         else
             snprintf(info->why, sizeof info->why, "asked for");
@@ -150,7 +157,7 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     }
     info->params.algo = algo;
     status = plan->method->create(plan, queue);
-    info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms;
+    info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms - info->tune_ms;
     info->convert_ms += transpose_ms;
     if (!status && plan->method->fill)
         matrix_release(plan);
@@ -171,6 +178,7 @@ weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_conte
         plan->info.params = *params;
     const int transposed = plan->info.params.transpose != WEFT_SPMV_PLAIN;
     plan->ctx = ctx;
+    plan->asked = params;
     plan->a = *a;
     plan->a.row_ptr = plan->a.col = plan->a.val = NULL;
     plan->x_size = transposed ? a->m : a->n;
@@ -185,6 +193,7 @@ weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_conte
     plan->info.format_bytes = csr_bytes(&plan->a);
     if (!status && plan->y_size)
         status = plan_analyse(plan, queue);
+    plan->asked = NULL;
     if (status)
         weft_spmv_plan_destroy(&plan);
     *out = plan;

@@ -38,7 +38,8 @@ struct weft_spmv_plan {
     struct weft__spmv_stats stats;
     struct weft_spmv_info info;
     const struct weft__spmv_method *method;
-    void *state; // the method's
+    void *state;                          // the method's
+    const struct weft_spmv_params *asked; // the caller's, while the plan is made
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.
@@ -77,6 +78,10 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
 // lanes per row that suit the distribution.
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan);
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
+
+// spmv_tune.c: put what measurements chose into plan->info.params and .why; *chosen is 0 where there is nothing to
+// measure. Blocks.
+weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen);
 
 // spmv_tiles.c: tiles of equal rows plus entries (cl/rows_tiles.cl), and the sums of rows that they cut (cl/spmv_join.cl).
 struct weft__spmv_tiles {

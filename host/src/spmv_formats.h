@@ -51,6 +51,9 @@ void weft__spmv_coo_release(struct weft__spmv_coo *c);
 weft_status weft__spmv_rows_expand(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem ptr, enum weft_ofs ofs,
                                    int64_t m, int64_t nnz, cl_mem row);
 
+// spmv_hyb.c: the width that a hybrid has by itself.
+int64_t weft__spmv_hyb_width(const struct weft_spmv_plan *plan);
+
 // y = beta*y over `rows` elements (cl/spmv_scale.cl).
 weft_status weft__spmv_scale_create(cl_kernel *out, struct weft_spmv_plan *plan);
 weft_status weft__spmv_scale(cl_kernel kernel, struct weft_spmv_plan *plan, struct weft__stream *stream, int64_t rows,

@@ -21,7 +21,7 @@ struct hyb_state {
 
 // The rule of N. Bell and M. Garland (SC'09, section 4.4): ELL is about three times as fast as coordinates, so that a
 // column that a third of the rows fills is the last that pays. At most the bins of the statistics.
-static int64_t width_of(const struct weft_spmv_plan *plan)
+int64_t weft__spmv_hyb_width(const struct weft_spmv_plan *plan)
 {
     int64_t width = WEFT__SPMV_BINS - 1, longer = plan->stats.hist[width];
     while (width > 0 && COLUMN_ROWS_MIN * longer < plan->a.m)
@@ -135,7 +135,7 @@ static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queu
     struct hyb_state *s = plan->state = calloc(1, sizeof *s);
     if (!s)
         return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
-    p->width = p->width ? p->width : width_of(plan);
+    p->width = p->width ? p->width : weft__spmv_hyb_width(plan);
     if (p->width < 0 || p->width > INT32_MAX)
         return weft__fail(plan->ctx, WEFT_EINVAL, "params.width is %lld, it must be in 0..2147483647",
                           (long long)p->width);

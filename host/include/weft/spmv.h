@@ -58,6 +58,11 @@ struct weft_spmv_params {
     enum weft_spmv_transpose transpose; // default WEFT_SPMV_PLAIN
     enum weft_spmv_mode mode;           // default WEFT_REPEATABLE
     int64_t products;                   // how many products are expected; default 0: not known, no conversion
+    int tune; // nonzero: measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
+              // while (about 20 ms each, beside compiling and converting) on the matrix itself; the one with the least
+              // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and
+              // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_REPRODUCIBLE and
+              // BY_ATOMICS. Default 0
     // Formats that are converted to.
     int64_t width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
     int host_rest; // hyb: nonzero: the host multiplies the rest while the device multiplies the ELL part; default 0
@@ -82,6 +87,7 @@ struct weft_spmv_info {
     size_t format_bytes;    // the matrix in the format that runs
     size_t workspace_bytes; // scratch held by the plan beside it
     double analyse_ms;      // host time of analysis, without compilation and conversion
+    double tune_ms;         // host time of measuring, without compilation; 0: none, or from the cache
     double convert_ms;      // host time of conversion and transposition, without compilation; 0: none
     char why[256];          // why this algorithm
 };
