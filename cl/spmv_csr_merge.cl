@@ -29,24 +29,6 @@
 // A row of more than SHORT entries for each of its lanes is left to a whole group of lanes.
 #define SHORT 16
 
-// Products of entries base .. base+used-1 to prod; base is a multiple of four.
-WEFT_INLINE void tile_products(__local acc4_t *prod, __global const idx_t *col, __global const val_t *val,
-                               __global const val_t *x, long base, int used, long whole)
-{
-    const int lid = (int)get_local_id(0), fours = (int)((min(base + used, whole) - base + 3) / 4);
-    idx_t c[FOURS][4];
-    acc_t a[FOURS][4];
-    if (fours > 0)
-        for (int u = 0; u < FOURS; u++) // past the end, the last four again: no branch around a load
-            read_four(c[u], a[u], col, val, base + 4 * min(lid + u * WEFT_WG, fours - 1));
-    for (int u = 0; u < FOURS; u++)
-        if (lid + u * WEFT_WG < fours)
-            prod[lid + u * WEFT_WG] = (acc4_t)(times(a[u][0], (acc_t)x[c[u][0]]), times(a[u][1], (acc_t)x[c[u][1]]),
-                                               times(a[u][2], (acc_t)x[c[u][2]]), times(a[u][3], (acc_t)x[c[u][3]]));
-    for (int k = 4 * max(fours, 0) + lid; k < used; k += WEFT_WG)
-        ((__local acc_t *)prod)[k] = times(read_val(val, base + k), (acc_t)x[read_col(col, base + k)]);
-}
-
 WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                 __global const val_t *restrict val, __global const val_t *restrict x,
                                 __global val_t *restrict y, __global const idx_t *restrict tile_row,
@@ -63,17 +45,30 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
         const ofs_t pos0 = tile_pos[tile];
         const int rows = tile_row[tile + 1u] - row0, skip = (int)(pos0 & 3);
         const int used = skip + (int)(tile_pos[tile + 1u] - pos0);
-        const long base = (long)pos0 - skip;
+        const long base = (long)pos0 - skip; // entry k of the tile, from skip on, is entry base + k of the matrix
+        const int count = (int)((min(base + used, whole) - base + 3) / 4), tail = 4 * count;
+        const int began = pos0 > row_ptr[row0]; // row 0 began before the tile; row `rows` goes on behind it
         __local int *ends = (__local int *)(prod + (used + 3) / 4 * 4); // those of the rows, behind the products
-        if (lid == 0)
-            nlong = 0;
-        tile_products(fours, col, val, x, base, used, whole);
+        idx_t c[FOURS][4];
+        acc_t a[FOURS][4];
+        if (count > 0)
+            for (int u = 0; u < FOURS; u++) // past the end, the last four again: no branch around a load
+                read_four(c[u], a[u], col, val, base + 4 * min(lid + u * WEFT_WG, count - 1));
+#pragma unroll 1
         for (int i = lid; i < rows; i += WEFT_WG)
             ends[i] = (int)(row_ptr[row0 + i + 1] - base);
+        if (lid == 0)
+            nlong = 0;
+        for (int u = 0; u < FOURS; u++)
+            if (lid + u * WEFT_WG < count)
+                fours[lid + u * WEFT_WG] =
+                    (acc4_t)(times(a[u][0], (acc_t)x[c[u][0]]), times(a[u][1], (acc_t)x[c[u][1]]),
+                             times(a[u][2], (acc_t)x[c[u][2]]), times(a[u][3], (acc_t)x[c[u][3]]));
+#pragma unroll 1
+        for (int k = tail + lid; k < used; k += WEFT_WG)
+            prod[k] = times(read_val(val, base + k), (acc_t)x[read_col(col, base + k)]);
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        // Row 0 may have begun before the tile; row `rows` is the one that goes on behind it.
-        const int began = pos0 > row_ptr[row0];
         int log_lanes = 0;
         while (1 << log_lanes < (int)LANES && (rows + 1) << (log_lanes + 1) <= WEFT_WG)
             log_lanes++;                       // as many to a row as there are to spare

@@ -41,11 +41,12 @@ static double lanes_imbalance(const struct weft_spmv_plan *plan, int lanes)
     return (idle > alone ? idle : alone) / work;
 }
 
-// Products from which a conversion to sliced ELL pays, and elements of it (before rows are sorted) for each entry up to
-// which it is expected to. On an H200 the conversion took as long as 5 to 13 products by CSR, and a product 0.44 to 0.9
-// of the time (docs/performance.md).
+// Products from which a conversion to sliced ELL pays, mean length of a row from which its products are faster than those
+// of the lanes, and elements of it for each entry, before rows are sorted, up to which they are expected to be. On an
+// H200 the conversion took as long as 5 to 13 products by CSR (docs/performance.md).
 #define SELL_PRODUCTS 128
-#define SELL_PADDING  1.25
+#define SELL_ROW      24
+#define SELL_PADDING  1.5
 
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
 {
@@ -59,7 +60,7 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
         return WEFT_SPMV_CSR_MERGE;
     }
     const double padding = plan->a.nnz ? 32.0 * (double)plan->stats.steps[0] / (double)plan->a.nnz : 0;
-    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && padding > 0 &&
+    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && mean >= SELL_ROW &&
         padding <= SELL_PADDING && padding <= info->params.max_padding) {
         snprintf(info->why, sizeof info->why,
                  "%lld products expected pay for a conversion, and slices of 32 rows need %.2f elements for each entry",
@@ -68,10 +69,9 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
     }
     const int lanes = weft__spmv_lanes(plan);
     const double imbalance = lanes_imbalance(plan, lanes);
-    if (mean >= LONG_ROW && imbalance < 1.5) {
-        snprintf(info->why, sizeof info->why,
-                 "rows of %.1f entries, longest %lld: like rows side by side, %d lanes for each", mean,
-                 (long long)info->max_row, lanes);
+    if (mean >= 16 && imbalance < 2) {
+        snprintf(info->why, sizeof info->why, "rows of %.1f entries, longest %lld: %d lanes for each, %.2fx the work",
+                 mean, (long long)info->max_row, lanes, imbalance);
         return WEFT_SPMV_CSR_LANES;
     }
     snprintf(info->why, sizeof info->why, "rows of %.1f entries, longest %lld: tiles of equal work", mean,
