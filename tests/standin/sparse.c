@@ -82,8 +82,13 @@ rocsparse_status standin_matrix(struct matrix *out, int f64, rocsparse_int m, ro
 OBJECT(handle, HANDLE, handle)
 OBJECT(mat_descr, MAT_DESCR, mat_descr)
 OBJECT(mat_info, MAT_INFO, mat_info)
+#if RELEASE >= 30000
+DESTROY(spmat_descr, SPMAT, const_spmat_descr)
+DESTROY(dnvec_descr, DNVEC, const_dnvec_descr)
+#else
 DESTROY(spmat_descr, SPMAT, spmat_descr)
 DESTROY(dnvec_descr, DNVEC, dnvec_descr)
+#endif
 
 rocsparse_status rocsparse_create_hyb_mat(rocsparse_hyb_mat *hyb)
 {

@@ -49,7 +49,7 @@ __attribute__((format(printf, 1, 2))) void standin_complain(const char *format, 
 // An object of `bytes` bytes, zero but for its head; dead ones stay in memory until the reset, so that they are known.
 void *standin_create(enum standin_kind kind, size_t bytes);
 int standin_is(const void *object, enum standin_kind kind); // complains when it is not, or dead
-void standin_destroy(void *object);
+void standin_destroy(const void *object);
 // Host address of `bytes` bytes at a device address; NULL and a complaint where they are not inside one live block.
 void *standin_at(const void *device, size_t bytes, const char *what);
 // Write `value` when the device is waited for next: what an asynchronous call gives to the host.

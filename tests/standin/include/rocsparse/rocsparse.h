@@ -78,10 +78,15 @@ rocsparse_status rocsparse_create_csr_descr(rocsparse_spmat_descr *descr, int64_
                                             void *csr_row_ptr, void *csr_col_ind, void *csr_val,
                                             rocsparse_indextype row_ptr_type, rocsparse_indextype col_ind_type,
                                             rocsparse_index_base idx_base, rocsparse_datatype data_type);
-rocsparse_status rocsparse_destroy_spmat_descr(rocsparse_spmat_descr descr);
 rocsparse_status rocsparse_create_dnvec_descr(rocsparse_dnvec_descr *descr, int64_t size, void *values,
                                               rocsparse_datatype data_type);
+#if STANDIN_ROCSPARSE >= 30000
+rocsparse_status rocsparse_destroy_spmat_descr(rocsparse_const_spmat_descr descr);
+rocsparse_status rocsparse_destroy_dnvec_descr(rocsparse_const_dnvec_descr descr);
+#else
+rocsparse_status rocsparse_destroy_spmat_descr(rocsparse_spmat_descr descr);
 rocsparse_status rocsparse_destroy_dnvec_descr(rocsparse_dnvec_descr descr);
+#endif
 
 rocsparse_status rocsparse_csr2coo(rocsparse_handle handle, const rocsparse_int *csr_row_ptr, rocsparse_int nnz,
                                    rocsparse_int m, rocsparse_int *coo_row_ind, rocsparse_index_base idx_base);
