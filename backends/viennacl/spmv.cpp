@@ -2,7 +2,12 @@
 // y = alpha*A*x + beta*y by ViennaCL, in each of its formats. What its code would get wrong is refused, with the reason.
 #include "viennacl_backend.h"
 
+#include <algorithm>
+#include <limits>
 #include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 const char *const weft__viennacl_spmv_algos[] = {"csr", "ell", "hyb", "sell", "coo", nullptr};
 
