@@ -122,6 +122,13 @@ def test_tables(folder):
     ok(code == 0 and blocks == ["### spmv, f32, 32-bit offsets, CPU", "### spmv, f64, 32-bit offsets, GPU",
                                 "### copy, f32, 32-bit offsets, GPU"],
        "--op picks, each operation, type and device by itself", out, err)
+    code, out, err = run(write(os.path.join(folder, "cases.json"), [
+        {**r, "op": "merge", "algo": case, "median_ms": ms} for case, ms in (("small", 6), ("two", 8))
+        for r, ms in ((FIRST[0], ms), (FIRST[4], 2))]))
+    rows = [line.replace(" ", "") for line in out.splitlines() if line.startswith("| a,")]
+    ok(code == 0 and rows == ["|a,small|3000|40|7|6|2|", "|a,two|3000|40|7|8|2|", "|a,small|3000|40|7|3.00|",
+                              "|a,two|3000|40|7|4.00|"],
+       "cases of an operation are rows, each against its own reference", out, err)
     refused("a column that is not there", "ref, merge, scan, cusparse", "--against", "nosuch", first)
     refused("an operation that is not there", "no verified record", "--op", "sort", first)
     refused("no file", "/nonexistent.json", "/nonexistent.json")
