@@ -382,7 +382,7 @@ static int is_measured(const struct tuned *t)
 
 static void test_tune(struct test_device *dev)
 {
-    struct problem p = problem_make(dev, 600, 500, 6, 12, WEFT_F32, WEFT_OFS32);
+    struct problem p = problem_make(dev, test_sample() ? 60 : 600, 50, 6, 12, WEFT_F32, WEFT_OFS32);
     struct tuned first = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
     tap_ok(is_measured(&first) && !first.converted, "%s: auto without products: %s", dev->name, first.info.why);
     struct tuned again = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
@@ -399,7 +399,7 @@ static void test_tune(struct test_device *dev)
     other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR, 1000000);
     tap_ok(is_measured(&other) && !other.converted && !strstr(other.info.why, "sell"), "%s: csr alone: %s", dev->name,
            other.info.why);
-    struct problem q = problem_make(dev, 600, 500, 6, 13, WEFT_F32, WEFT_OFS32);
+    struct problem q = problem_make(dev, test_sample() ? 60 : 600, 50, 6, 13, WEFT_F32, WEFT_OFS32);
     other = tuned_run(&q, dev->ctx, WEFT_SPMV_AUTO, 0);
     tap_ok(is_measured(&other), "%s: another structure is measured by itself", dev->name);
     problem_free(&q);
@@ -426,6 +426,30 @@ static void test_tune(struct test_device *dev)
     tap_ok(plan && !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) && widest_check(&p, 0),
            "%s: measured with a semiring of the caller", dev->name);
     weft_spmv_plan_destroy(&plan);
+    problem_free(&p);
+}
+
+// ---- host arrays -----------------------------------------------------------------------------------------------
+
+static void test_sync(struct test_device *dev)
+{
+    struct problem p = problem_make(dev, 60, 50, 1, 20, WEFT_F32, WEFT_OFS64);
+    const struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR};
+    memcpy(p.y, p.y0, p.y_bytes);
+    weft_status status = weft_spmv_sync(dev->ctx, 2, &p.a, p.x, -3, p.y, &params);
+    test_buffer_write(dev, &p.by, p.y, p.y_bytes);
+    tap_ok(!status && is_right(&p, &params, 2, -3), "%s: host arrays", dev->name);
+    test_poison(p.y, p.y_bytes);
+    status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
+    test_buffer_write(dev, &p.by, p.y, p.y_bytes);
+    tap_ok(!status && is_right(&p, &params, 1, 0), "%s: host arrays, y is not read", dev->name);
+    p.a.col[3] = 50;
+    status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
+    tap_ok(status == WEFT_EMATRIX && strstr(test_error(dev), "50"), "%s: refuses a column out of range: %s", dev->name,
+           test_error(dev));
+    p.a.col[3] = 0;
+    status = weft_spmv_sync(dev->ctx, 1, &p.a, NULL, 0, p.y, NULL);
+    tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "x is NULL"), "%s: refuses no x", dev->name);
     problem_free(&p);
 }
 
@@ -567,6 +591,7 @@ static void each_device(struct test_device *dev)
     test_queues(dev, WEFT_SPMV_HYB, 1);
     test_info(dev);
     test_tune(dev);
+    test_sync(dev);
     test_refused_params(dev);
     test_refused_calls(dev);
 }

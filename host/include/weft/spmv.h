@@ -133,6 +133,12 @@ WEFT_API void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft
 // Accepts NULL and *plan == NULL. A plan with host_rest waits here for the runs that are enqueued.
 WEFT_API void weft_spmv_plan_destroy(struct weft_spmv_plan **plan);
 
+// The same once with host arrays: validates, writes, makes a plan, runs, reads. Blocks.
+//   a  m x n CSR; x n values; y m values, not read when beta == 0 (with params.transpose x has m values and y has n)
+// Errors: as weft_spmv_plan_create and weft_spmv_run; WEFT_EMATRIX row pointers or columns that contradict the shape.
+WEFT_API weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x,
+                                    double beta, void *y, const struct weft_spmv_params *params);
+
 #ifdef __cplusplus
 }
 #endif
