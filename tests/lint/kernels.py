@@ -11,6 +11,7 @@ WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for
 import concurrent.futures
 import glob
 import hashlib
+import inspect
 import json
 import os
 import re
@@ -118,15 +119,29 @@ def nvidia(text, target, ptxas):
     return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target)
 
 
+def identity(tools):
+    """What the results depend on of a folder of device libraries or a program."""
+    if not tools:
+        return ""
+    if not os.path.isdir(tools):
+        return call(tools, "--version")
+    total = hashlib.sha256()
+    for path in sorted(glob.glob(os.path.join(tools, "*.bc"))):
+        with open(path, "rb") as file:
+            total.update(os.path.basename(path).encode() + file.read())
+    return total.hexdigest()
+
+
 class Known:
     """Results by what they depend on, kept from run to run: most texts stay as they are."""
 
-    def __init__(self, out, check, tools):
+    def __init__(self, out, check, step, tools):
         self.path, self.old, self.results, self.now = os.path.join(out, f"known-{check}.json"), 0, {}, {}
-        self.common = call(CLANG, "--version") + str(tools)
-        for name in ("kernels.py", "isa.py", "nvptx_shim.h"):
-            with open(os.path.join(HERE, name), encoding="utf-8") as file:
-                self.common += file.read()
+        self.common = call(CLANG, "--version") + identity(tools) + " ".join(WARNINGS) + str(isa.WAVE)
+        for function in (front, step, isa.amd, isa.nvidia):
+            self.common += inspect.getsource(function)
+        with open(SHIM, encoding="utf-8") as file:
+            self.common += file.read()
         try:
             with open(self.path, encoding="utf-8") as file:
                 self.results = json.load(file)
@@ -179,7 +194,7 @@ def main():
         tools = find_ptxas() if shutil.which("llvm-readelf-19") else None
     texts = texts_of(program, out, check)
     step = {"parse": parse, "amd": amd, "nvidia": nvidia}[check]
-    known, failed, rows = Known(out, check, tools), 0, []
+    known, failed, rows = Known(out, check, step, tools), 0, []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         jobs = [(text, target, pool.submit(known.get, step, text, target, tools))
                 for text in texts for target in TARGETS.get(text["set"], ["spirv"])]
