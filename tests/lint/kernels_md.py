@@ -159,7 +159,9 @@ def spills_text(rows):
 
 def write(root, program, out):
     for check in CHECKS:
-        subprocess.run([sys.executable, os.path.join(kernels.HERE, "kernels.py"), check, program, out], check=True)
+        command = [sys.executable, os.path.join(kernels.HERE, "kernels.py"), check, program, out]
+        if subprocess.run(command, check=False).returncode:
+            sys.exit("docs/kernels.md stays as it is: it needs every target, with its tools, and no failure (above)")
     names = kernels_of(root)
     data = {check: read(os.path.join(out, f"isa-{check}.tsv")) for check in CHECKS}
     everything = [row for rows in data.values() for row in rows]
