@@ -19,7 +19,9 @@ struct weft_tune_expand {
 };
 static const struct weft_tune_expand tune_table[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 1 << 22},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "not measured"}, 1, 16384, 16},
+    // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,10000000: 2.5 ms, the best point of
+    // weft-bench -o expand --sweep; 2.6 to 6.4 at the others.
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 16},
 };
 
 struct weft_expand_plan {
