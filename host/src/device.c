@@ -139,7 +139,8 @@ static void device_fill(struct weft_device_info *info)
         info->local_bytes = (int64_t)u64;
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
         info->cache_bytes = (int64_t)u64;
-    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof u32, &u32, NULL) == CL_SUCCESS)
+    info->compute_units = 1; // work is divided by it
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof u32, &u32, NULL) == CL_SUCCESS && u32 > 0)
         info->compute_units = (int)u32;
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof info->max_wg, &info->max_wg, NULL) !=
         CL_SUCCESS)

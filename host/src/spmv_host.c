@@ -310,12 +310,12 @@ weft_status weft__spmv_host_begin(struct weft__spmv_host *h, struct weft_spmv_pl
                                        "clEnqueueReadBuffer of x");
     if (!stream->status)
         stream->status = job_start(h, ctx, x_there, sums);
-    if (stream->status && x_there) // which writes to memory of the plan
-        weft__cl.clWaitForEvents(1, &x_there);
     // x sets out now. Oclgrind calls back at the end of a flush, so that the commands that wait for the thread must not
     // be in the same one.
     if (!stream->status)
         stream->status = weft__fail_cl(ctx, weft__cl.clFlush(stream->queue), "clFlush");
+    if (stream->status && x_there) // which writes to memory of the plan
+        weft__cl.clWaitForEvents(1, &x_there);
     if (!stream->status && ctx->on_launch)
         ctx->on_launch(ctx->on_launch_arg, "copy of x", (size_t)h->n, 1, x_there);
     if (x_there)

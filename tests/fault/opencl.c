@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every OpenCL call and every allocation of a whole life of the library (devices, context, compilation, disk cache,
-// transposition, plan, conversion) fails once: the answer is the status that the fault deserves, with a message, or the
-// right result where the call can be done without; nothing is left alive. The linker turns the library's calls of
-// malloc and its kin into the __wrap_ functions here.
+// transposition, plan, conversion; with the argument `spmv` products) fails once: the answer is the status that the fault
+// deserves, with a message, or the right result where the call can be done without; nothing is left alive. The linker
+// turns the library's calls of malloc and its kin into the __wrap_ functions here.
 #include "support/check_transpose.h"
 #include "support/fault.h"
 #include "transpose.h"
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <weft/convert.h>
+#include <weft/spmv.h>
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
@@ -96,7 +97,7 @@ static cl_command_queue queue_make(struct weft_context *ctx)
 }
 
 // One life. *right: whether what it computed is right, as far as it came.
-static weft_status life(struct weft_error *err, int *right)
+static weft_status transpose_life(struct weft_error *err, int *right)
 {
     struct weft_context *ctx = NULL;
     struct weft_device_csr a = {0}, at = {0};
@@ -173,6 +174,96 @@ static weft_status life(struct weft_error *err, int *right)
     return status;
 }
 
+// What a life with products makes: a plan, a run, new values, a run.
+static struct spmv_case {
+    const char *name;
+    struct weft_spmv_params params;
+} spmv_cases[] = {
+    {"csr_merge", {.algo = WEFT_SPMV_CSR_MERGE}},
+    {"sell", {.algo = WEFT_SPMV_SELL, .max_padding = 100}},
+    {"hyb", {.algo = WEFT_SPMV_HYB, .max_padding = 100}},
+    {"hyb, rest on the host", {.algo = WEFT_SPMV_HYB, .max_padding = 100, .host_rest = 1}},
+    {"coo, transposed", {.algo = WEFT_SPMV_COO, .transpose = WEFT_SPMV_BY_COPY}},
+    {"A^T by atomics", {.transpose = WEFT_SPMV_BY_ATOMICS}},
+    {"csr_fixed", {.mode = WEFT_REPRODUCIBLE}},
+    {"measured", {.algo = WEFT_SPMV_CSR_LANES, .lanes = 4, .tune = 1}},
+};
+static struct spmv_case *spmv_case;
+
+// y = times*A*ones, for the integers of `input` or of its transpose.
+static int product_right(const struct weft_csr *a, const int32_t *y, uint32_t times)
+{
+    for (int64_t i = 0; i < a->m; i++) {
+        uint32_t sum = 0;
+        for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
+            sum += ((const uint32_t *)a->val)[p];
+        if ((uint32_t)y[i] != times * sum)
+            return 0;
+    }
+    return 1;
+}
+
+static weft_status spmv_life(struct weft_error *err, int *right)
+{
+    struct weft_context *ctx = NULL;
+    struct weft_device_csr a = {0};
+    struct weft_spmv_plan *plan = NULL;
+    cl_command_queue queue = NULL;
+    cl_mem x = NULL, y = NULL;
+    int32_t ones[60], got[60];
+    const int turned = spmv_case->params.transpose != WEFT_SPMV_PLAIN;
+    const struct weft_csr *what = turned ? &output : &input;
+    for (int i = 0; i < 60; i++)
+        ones[i] = 1;
+    *err = (struct weft_error){0};
+    *right = 1;
+    weft_status status = weft_context_create(
+        &ctx, weft_context_params(.device_index = device_index, .schedule = schedule, .cache_dir = cache_dir), err);
+    if (status) {
+        *right = ctx == NULL;
+        return status;
+    }
+    queue = queue_make(ctx);
+    status = weft_device_csr_create(&a, ctx, input.m, input.n, input.nnz, input.type, input.ofs);
+    if (!status)
+        status = weft_device_csr_write_sync(ctx, queue, &a, &input);
+    if (!status)
+        status = weft__buffer_create(&x, ctx, sizeof ones, "x");
+    if (!status)
+        status = weft__buffer_create(&y, ctx, sizeof got, "y");
+    if (!status)
+        status = weft__copy_in(ctx, queue, x, ones, sizeof ones);
+    if (!status)
+        status = weft_spmv_plan_create(&plan, ctx, queue, &a, &spmv_case->params);
+    for (int round = 0; round < 2 && !status; round++) {
+        cl_event done = NULL;
+        status = weft_spmv_run(plan, queue, 2, x, round, y, 0, NULL, &done);
+        if (!status)
+            clWaitForEvents(1, &done);
+        if (done)
+            weft__cl.clReleaseEvent(done);
+        if (!status)
+            status = weft__copy_out(ctx, queue, got, y, sizeof got);
+        *right = *right && (status || product_right(what, got, round ? 4 : 2));
+        if (!status && round == 0)
+            status = weft_spmv_plan_refill(plan, queue, &a);
+    }
+    if (status) {
+        weft_context_error(ctx, err);
+        *right = *right && err->status == status;
+    }
+    clFinish(queue);
+    weft_spmv_plan_destroy(&plan);
+    weft__buffer_release(&x);
+    weft__buffer_release(&y);
+    weft_device_csr_release(&a);
+    clReleaseCommandQueue(queue);
+    weft_context_destroy(&ctx);
+    return status;
+}
+
+static weft_status (*life)(struct weft_error *err, int *right) = transpose_life;
+
 // Statuses that a fault may end in; WEFT_OK where the library can do without the call.
 static int allowed(enum fault_call call, weft_status status)
 {
@@ -190,10 +281,12 @@ static int allowed(enum fault_call call, weft_status status)
     case FAULT_clEnqueueBarrierWithWaitList:
     case FAULT_clEnqueueMarkerWithWaitList:
     case FAULT_clEnqueueNDRangeKernel:
+    case FAULT_clSetEventCallback:
     case FAULT_clFlush:
         return status == WEFT_EDEVMEM;
     case FAULT_clCreateCommandQueue:
     case FAULT_clCreateKernel:
+    case FAULT_clCreateUserEvent:
     case FAULT_clEnqueueReadBuffer:
         return status == WEFT_ENOMEM;
     case FAULT_clGetPlatformIDs:
@@ -285,54 +378,68 @@ static int is_common(enum fault_call call)
            call == FAULT_clGetProgramInfo;
 }
 
+// Each call of the life fails once, or those alone that the kind of life matters for; with `compiling` also on the way
+// to a compiled program.
+static void test_life(const char *where, int common, int compiling)
+{
+    struct weft_error err;
+    int right, calls[FAULT_COUNT];
+    fault_set(FAULT_clFlush, 0);
+    struct alive before = alive_now();
+    life(&err, &right); // fills the cache
+    fault_set(FAULT_clFlush, 0);
+    weft_status status = life(&err, &right);
+    if (!tap_ok(good("no fault", 0, status, &err, right, !status, before), "%s: without faults", where))
+        return;
+    for (int call = 0; call < FAULT_COUNT; call++)
+        calls[call] = fault_calls((enum fault_call)call);
+    for (int call = 0; call < FAULT_COUNT; call++)
+        if (calls[call] && (common || !is_common((enum fault_call)call)))
+            test_call((enum fault_call)call, 0, where);
+    static const enum fault_call making[] = {FAULT_clBuildProgram, FAULT_clCreateProgramWithSource,
+                                             FAULT_clGetProgramInfo};
+    for (size_t i = 0; compiling && i < sizeof making / sizeof *making; i++)
+        if (common || !is_common(making[i]))
+            test_call(making[i], 1, where);
+    test_memory(where);
+}
+
 static void test_device(struct test_device *dev)
 {
     char where[300];
-    struct weft_error err;
-    int right;
     fault_install(); // here, since the table is another one for each device and schedule
     device_index = weft_context_device(dev->ctx)->index;
     schedule = weft_context_schedule(dev->ctx);
-    for (algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+    for (algo = WEFT_TRANSPOSE_SCAN; life == transpose_life && algo <= WEFT_TRANSPOSE_MERGE; algo++) {
         snprintf(where, sizeof where, "%s, %s", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
-        fault_set(FAULT_clFlush, 0);
-        struct alive before = alive_now();
-        life(&err, &right); // fills the cache
-        fault_set(FAULT_clFlush, 0);
-        weft_status status = life(&err, &right);
-        if (!tap_ok(good("no fault", 0, status, &err, right, !status, before), "%s: without faults", where))
-            continue;
-        int calls[FAULT_COUNT];
-        for (int call = 0; call < FAULT_COUNT; call++)
-            calls[call] = fault_calls((enum fault_call)call);
-        for (int call = 0; call < FAULT_COUNT; call++)
-            if (calls[call] && (algo == WEFT_TRANSPOSE_MERGE || !is_common((enum fault_call)call)))
-                test_call((enum fault_call)call, 0, where);
-        static const enum fault_call compiling[] = {FAULT_clBuildProgram, FAULT_clCreateProgramWithSource,
-                                                    FAULT_clGetProgramInfo};
-        for (size_t i = 0; i < sizeof compiling / sizeof *compiling; i++)
-            if (algo == WEFT_TRANSPOSE_MERGE || !is_common(compiling[i]))
-                test_call(compiling[i], 1, where);
-        test_memory(where);
+        test_life(where, algo == WEFT_TRANSPOSE_MERGE, 1);
+    }
+    for (size_t i = 0; life == spmv_life && i < sizeof spmv_cases / sizeof *spmv_cases; i++) {
+        spmv_case = &spmv_cases[i];
+        snprintf(where, sizeof where, "%s, %s", dev->name, spmv_case->name);
+        test_life(where, 0, 0);
     }
     fault_remove();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct weft_error err;
+    if (argc > 1 && !strcmp(argv[1], "spmv"))
+        life = spmv_life;
     rng = rng_start();
     if (!mkdtemp(cache_dir))
         tap_bail("%s: %s", cache_dir, strerror(errno));
-    test_matrix_make(&input, &rng, TEST_SKEWED, 50, 60, 300, WEFT_F32, WEFT_OFS32);
-    if (weft_coo_alloc(&coordinates, 50, 60, 300, WEFT_F32))
+    const enum weft_type type = life == spmv_life ? WEFT_I32 : WEFT_F32;
+    test_matrix_make(&input, &rng, TEST_SKEWED, 50, 60, 300, type, WEFT_OFS32);
+    if (weft_coo_alloc(&coordinates, 50, 60, 300, type))
         tap_bail("out of host memory");
     for (int64_t i = 0; i < input.m; i++)
         for (int64_t p = weft_csr_ofs(&input, i); p < weft_csr_ofs(&input, i + 1); p++)
             coordinates.row[p] = (int32_t)i;
     memcpy(coordinates.col, input.col, 1200);
     memcpy(coordinates.val, input.val, 1200);
-    struct weft_coo turned = {60, 50, 300, WEFT_F32, coordinates.col, coordinates.row, coordinates.val};
+    struct weft_coo turned = {60, 50, 300, type, coordinates.col, coordinates.row, coordinates.val};
     if (weft_csr_from_coo(&output, &turned, WEFT_OFS32, &err)) // stable: the transpose
         tap_bail("%s", err.text);
     test_device_each(test_device);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fault.h"
 
+#include <stdatomic.h>
+
 static struct weft__cl_table real;
 static const cl_int default_errors[] = {
 #define FAULT_ERROR(name, error) error,
@@ -9,7 +11,8 @@ static const cl_int default_errors[] = {
 };
 static enum fault_call armed;
 static cl_int armed_error;
-static int armed_n, counts[FAULT_COUNT], hit, live;
+static int armed_n, counts[FAULT_COUNT], hit;
+static atomic_int live;
 
 const char *fault_name(enum fault_call call)
 {
@@ -89,6 +92,7 @@ OBJECT(cl_program, clCreateProgramWithBinary,
        (c, n, d, l, b, s, out))
 OBJECT(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *out),
        (c, n, s, l, out))
+OBJECT(cl_event, clCreateUserEvent, (cl_context c, cl_int *out), (c, out))
 CODE_EVENT(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event),
            (q, n, w, event))
 CODE_EVENT(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event),
@@ -117,6 +121,7 @@ CODE(clGetPlatformInfo, (cl_platform_id p, cl_platform_info i, size_t s, void *v
 CODE(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info i, size_t s, void *v, size_t *r),
      (p, d, i, s, v, r))
 CODE(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r), (p, i, s, v, r))
+CODE(clSetEventCallback, (cl_event e, cl_int t, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *u), (e, t, f, u))
 CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
 RELEASE(clReleaseCommandQueue, cl_command_queue)
 RELEASE(clReleaseContext, cl_context)
@@ -130,6 +135,15 @@ static cl_int CL_API_CALL fault_clRetainContext(cl_context context)
     cl_int error = fails(FAULT_clRetainContext);
     if (!error)
         error = real.clRetainContext(context);
+    live += error == CL_SUCCESS;
+    return error;
+}
+
+static cl_int CL_API_CALL fault_clRetainMemObject(cl_mem object)
+{
+    cl_int error = fails(FAULT_clRetainMemObject);
+    if (!error)
+        error = real.clRetainMemObject(object);
     live += error == CL_SUCCESS;
     return error;
 }

@@ -16,6 +16,7 @@
     X(clCreateKernel, CL_OUT_OF_HOST_MEMORY)                                                                           \
     X(clCreateProgramWithBinary, CL_INVALID_BINARY)                                                                    \
     X(clCreateProgramWithSource, CL_OUT_OF_RESOURCES)                                                                  \
+    X(clCreateUserEvent, CL_OUT_OF_HOST_MEMORY)                                                                        \
     X(clEnqueueBarrierWithWaitList, CL_OUT_OF_RESOURCES)                                                               \
     X(clEnqueueMarkerWithWaitList, CL_OUT_OF_RESOURCES)                                                                \
     X(clEnqueueNDRangeKernel, CL_OUT_OF_RESOURCES)                                                                     \
@@ -32,6 +33,8 @@
     X(clGetProgramBuildInfo, CL_INVALID_PROGRAM)                                                                       \
     X(clGetProgramInfo, CL_OUT_OF_HOST_MEMORY)                                                                         \
     X(clRetainContext, CL_INVALID_CONTEXT)                                                                             \
+    X(clRetainMemObject, CL_INVALID_MEM_OBJECT)                                                                        \
+    X(clSetEventCallback, CL_OUT_OF_RESOURCES)                                                                         \
     X(clSetKernelArg, CL_INVALID_ARG_SIZE)
 
 enum fault_call {
@@ -42,7 +45,8 @@ enum fault_call {
 };
 const char *fault_name(enum fault_call call);
 
-// Put the faults between the library and OpenCL; nothing fails yet. Calls of one thread only.
+// Put the faults between the library and OpenCL; nothing fails yet. Calls of one thread only, but for the release of
+// events.
 void fault_install(void);
 void fault_remove(void);
 // Make the n-th call from now (n = 1, 2, ...) fail with its error of the list; n = 0: none. Counts start anew.

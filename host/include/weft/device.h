@@ -36,9 +36,9 @@ struct weft_device_info {
     char version[128];    // CL_DEVICE_VERSION
     int64_t global_bytes; // device memory
     int64_t max_alloc_bytes;
-    int64_t local_bytes; // local memory of one work-group
-    int64_t cache_bytes; // last-level cache, 0: the driver does not say
-    int compute_units;
+    int64_t local_bytes;                 // local memory of one work-group
+    int64_t cache_bytes;                 // last-level cache, 0: the driver does not say
+    int compute_units;                   // 1 when the driver does not say
     size_t max_wg;                       // largest work-group
     int fp64;                            // nonzero: double precision
     int int64_atomics;                   // nonzero: cl_khr_int64_base_atomics and _extended_atomics
