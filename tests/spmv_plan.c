@@ -5,6 +5,8 @@
 #include "support/device.h"
 #include "support/rng.h"
 
+#include "ref/ref.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,18 +175,17 @@ static void test_refill(struct test_device *dev)
     static const struct {
         enum weft_spmv_algo algo;
         int host_rest;
-        enum weft_spmv_transpose transpose;
         const char *name;
-    } ways[] = {{WEFT_SPMV_CSR, 0, WEFT_SPMV_PLAIN, "csr"},
-                {WEFT_SPMV_ELL, 0, WEFT_SPMV_PLAIN, "ell"},
-                {WEFT_SPMV_SELL, 0, WEFT_SPMV_PLAIN, "sell"},
-                {WEFT_SPMV_HYB, 0, WEFT_SPMV_PLAIN, "hyb"},
-                {WEFT_SPMV_HYB, 1, WEFT_SPMV_PLAIN, "hyb, rest on the host"},
-                {WEFT_SPMV_COO, 0, WEFT_SPMV_PLAIN, "coo"}};
+    } ways[] = {{WEFT_SPMV_CSR, 0, "csr"},
+                {WEFT_SPMV_ELL, 0, "ell"},
+                {WEFT_SPMV_SELL, 0, "sell"},
+                {WEFT_SPMV_HYB, 0, "hyb"},
+                {WEFT_SPMV_HYB, 1, "hyb, rest on the host"},
+                {WEFT_SPMV_COO, 0, "coo"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct problem p = problem_make(dev, 90, 90, 1, 50, WEFT_F32, i % 2 ? WEFT_OFS64 : WEFT_OFS32);
         const struct weft_spmv_params params = {
-            .algo = ways[i].algo, .host_rest = ways[i].host_rest, .transpose = ways[i].transpose, .max_padding = 1e9};
+            .algo = ways[i].algo, .host_rest = ways[i].host_rest, .max_padding = 1e9};
         struct weft_spmv_plan *plan = plan_make(&p, &params);
         int ok = plan && run(&p, plan, &params, 1, 0);
         values_draw(p.a.val, p.a.type, p.a.nnz);
@@ -425,6 +426,17 @@ static void test_tune(struct test_device *dev)
     struct weft_spmv_plan *plan = plan_make(&p, &custom);
     tap_ok(plan && !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) && widest_check(&p, 0),
            "%s: measured with a semiring of the caller", dev->name);
+    weft_spmv_plan_destroy(&plan);
+    problem_free(&p);
+    p = problem_make(dev, 60, 60, 1, 20, WEFT_PATTERN, WEFT_OFS64);
+    const struct weft_spmv_params turned = {.transpose = WEFT_SPMV_BY_COPY, .tune = 1};
+    plan = plan_make(&p, &turned);
+    struct weft_csr at;
+    if (weft__ref_transpose(&at, &p.a))
+        tap_bail("no memory for a transpose");
+    weft_csr_free(&p.a);
+    p.a = at;
+    tap_ok(plan && run(&p, plan, &turned, 2, -3), "%s: measured on the transpose of a pattern", dev->name);
     weft_spmv_plan_destroy(&plan);
     problem_free(&p);
 }
