@@ -79,7 +79,8 @@ static inline void tile_max(__local uint *mark, __local uint *maxima, __local ui
 WEFT_KERNEL void expand_tiles(__global const ofs_t *row_ptr, __global const idx_t *cuts, __global idx_t *row, idx_t m,
                               long nnz, ulong tiles, uint has_cuts)
 {
-    __local uint mark[TILE], maxima[GROUPS], mem[LANE_MEM];
+    __local uint mark[TILE], maxima[GROUPS];
+    LANE_MEMORY(uint, mem);
     const uint lid = (uint)get_local_id(0);
     for (ulong t = get_group_id(0); t < tiles; t += get_num_groups(0)) {
         // Row `first` holds the tile's first position or ends right before it; the rows behind it up to `last` begin in

@@ -66,7 +66,7 @@ static inline uint lane_like(uint key, __local uint *mem)
 WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ulong start, ulong n, ulong slice,
                                 uint slices, uint log_ranges, uint range, uint bins, __local uint *hist)
 {
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     const uint lid = (uint)get_local_id(0);
     for (ulong job = get_group_id(0); job < (ulong)slices << log_ranges; job += get_num_groups(0)) {
         ulong s = job >> log_ranges, first = (job - (s << log_ranges)) * range, end = start + min((s + 1) * slice, n);
@@ -96,7 +96,7 @@ WEFT_KERNEL void histogram_rows(__global const int *idx, __global uint *rows, ul
 // Count in global memory by atomics, equal neighbours at once.
 WEFT_KERNEL void histogram_atomic(__global const int *idx, __global uint *counts, ulong start, ulong n, uint bins)
 {
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     for (ulong at = get_group_id(0) * STEP; at < n; at += get_num_groups(0) * STEP) {
         uint key[WEFT_IPT];
         keys_load(key, idx + start + at, n - at, 0u, bins);

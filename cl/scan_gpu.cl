@@ -147,7 +147,7 @@ static inline sum_t tile_scan(sum_t *x, sum_t carry, int inclusive, __local sum_
 WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *sums, ulong n, ulong tiles)
 {
     __local sum_t group_sums[GROUPS];
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
         sum_t x[WEFT_IPT];
         sum_t sum = 0, all;
@@ -167,7 +167,7 @@ WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *
 WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
 {
     __local sum_t group_sums[GROUPS];
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     sum_t carry = 0;
     for (ulong t = 0; t * TILE < tiles; t++) {
         sum_t x[WEFT_IPT];
@@ -188,7 +188,7 @@ WEFT_KERNEL void scan_down(__global const WEFT_IN_T *in, __global const WEFT_SUM
                            ulong n, ulong tiles, uint has_sums, uint total)
 {
     __local sum_t group_sums[GROUPS];
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
         sum_t x[WEFT_IPT];
         sum_t carry = has_sums ? sums[tile] : 0;

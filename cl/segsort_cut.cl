@@ -4,7 +4,7 @@
 //          multiprocessors, JPDC 12, 1991: the element of a given rank in many sorted lists; here the key is found bit by
 //          bit from the top, and the lists are searched between bounds that close in from both sides.
 // Mapping: 1-D; a group is LANES work-items and takes tiles grp, grp+groups, ...; lane l searches runs l, l+LANES, ...
-// Local:   LANE_MEM uints.
+// Local:   WG uints where lanes have no shuffle, else none.
 // Needs:   wg == LANES; runs <= WEFT_RUNS. Chunks and segments as in segsort_tile.cl.
 // Gives:   cuts[t*runs + i]: position in run i where tile t of its group begins, such that the elements before the cuts
 //          are the first ones of the group ordered by (segment, key, run, position).
@@ -55,7 +55,7 @@ WEFT_INLINE ofs_t lanes_before(ofs_t v, ofs_t *all, __local uint *mem)
 WEFT_KERNEL void segsort_cut(__global const key_t *key, __global const ofs_t *offsets, __global ofs_t *cuts,
                              long segments, long n, long chunk, long per_chunk, long tiles, uint runs, long length)
 {
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     long per_group = length / WEFT_TILE * runs;
     for (long t = (long)get_group_id(0); t < tiles; t += (long)get_num_groups(0)) {
         long c = t / per_chunk, nth = t - c * per_chunk, begin = c * chunk, stop = min(begin + chunk, n);

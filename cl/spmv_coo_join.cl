@@ -18,7 +18,7 @@ WEFT_KERNEL void spmv_coo_join(__global const idx_t *restrict row, __global cons
                                __global const acc_t *restrict head, __global val_t *restrict y, long nnz, uint tile,
                                uint tiles, acc_t alpha)
 {
-    __local acc_t mem[LANE_MEM];
+    LANE_MEMORY(acc_t, mem);
     const uint lane = (uint)get_local_id(0) % WEFT_JOIN, per_group = WEFT_WG / WEFT_JOIN;
     for (uint base = (uint)get_group_id(0) * per_group; base < tiles; base += (uint)get_num_groups(0) * per_group) {
         const uint t = base + (uint)get_local_id(0) / WEFT_JOIN;

@@ -24,7 +24,8 @@ WEFT_KERNEL void spmv_coo_segment(__global const idx_t *restrict row, __global c
                                   __global acc_t *restrict head, long nnz, uint tiles, acc_t alpha)
 {
     __local acc_t prod[TILE], sums[WEFT_WG / LANES];
-    __local uint cuts[WEFT_WG / LANES], mem[LANE_MEM];
+    __local uint cuts[WEFT_WG / LANES];
+    LANE_MEMORY(uint, mem);
     __local idx_t rows[TILE + 2]; // rows[1 + i]: row of entry i; -1 outside the matrix
     const int lid = (int)get_local_id(0);
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {

@@ -60,7 +60,7 @@ WEFT_KERNEL void spmv_csr_lanes(__global const ofs_t *restrict row_ptr, __global
                                 __global const val_t *restrict val, __global const val_t *restrict x,
                                 __global val_t *restrict y, idx_t m, long whole, acc_t alpha, acc_t beta)
 {
-    __local acc_t mem[LANE_MEM];
+    LANE_MEMORY(acc_t, mem);
     const uint lid = (uint)get_local_id(0), lane = lid % WEFT_LPR;
     const long step = (long)get_num_groups(0) * (WEFT_WG / WEFT_LPR);
     for (long first = (long)get_group_id(0) * (WEFT_WG / WEFT_LPR); first < m; first += step) {

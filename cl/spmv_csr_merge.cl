@@ -36,7 +36,7 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
                                 __global acc_t *restrict head, uint tiles, long whole, acc_t alpha, acc_t beta)
 {
     __local acc4_t fours[WEFT_WG * FOURS];
-    __local acc_t mem[LANE_MEM];
+    LANE_MEMORY(acc_t, mem);
     __local int long_rows[WEFT_WG * WEFT_IPT / SHORT + 1], nlong;
     __local acc_t *prod = (__local acc_t *)fours;
     const int lid = (int)get_local_id(0);

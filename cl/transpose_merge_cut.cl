@@ -7,7 +7,7 @@
 //          which the lists are searched between bounds that close in from both sides.
 // Mapping: 1-D; merge_cut: a group is LANES work-items and takes tiles grp, grp+groups, ...; lane l searches runs
 //          l, l+LANES, ... merge_gaps: work-items stride over each gap by the global size.
-// Local:   LANE_MEM uints.
+// Local:   WG uints where lanes have no shuffle, else none.
 // Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS; table[r*(buckets + 1) + b]: position of the first entry of run
 //          r with a column of b << shift or more, or the end of the run; buckets << shift >= n.
 // Gives:   cuts[t*runs + i]: position in run i where tile t of its group begins, such that the entries before the cuts
@@ -79,7 +79,7 @@ WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table
                            __global idx_t *first, idx_t n, ofs_t nnz, ofs_t tiles, uint runs, long length, uint buckets,
                            uint shift)
 {
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     long per_group = length / WEFT_TILE * runs;
     for (ofs_t t = (ofs_t)get_group_id(0); t < tiles; t += (ofs_t)get_num_groups(0)) {
         long start = (long)t / per_group * per_group * WEFT_TILE;

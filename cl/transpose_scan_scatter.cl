@@ -102,7 +102,7 @@ WEFT_INLINE void slots_forget(uint *slots)
 // Rank `mine` of `steps` entries per work-item inside their bins (c[k] >> shift) & mask: on return slot(slots, k) is the place
 // of entry k in the tile ordered by bin. pack[j] gets the first slots of the two bins that this
 // work-item owns at index j*WEFT_WG + lid, after[j] the slots behind them. `hist` is local memory of HIST_WORDS,
-// `sums` of PACKS*WARPS, `mem` of LANE_MEM uints. Barriers at both ends.
+// `sums` of PACKS*WARPS, `mem` as lanes want it. Barriers at both ends.
 WEFT_INLINE void tile_rank(const uint *c, const bool full, uint mine, uint steps, uint shift, uint mask, uint *slots,
                            uint *pack, uint *after, __local uint *hist, __local uint *sums, __local uint *mem)
 {
@@ -377,7 +377,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
 #ifdef WEFT_ROWS_MARKED
     __local uint marks[WARPS * WEFT_IPT];
     __local ushort rows_met[TILE];
@@ -549,7 +549,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
-    __local uint mem[LANE_MEM];
+    LANE_MEMORY(uint, mem);
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint i = (uint)get_group_id(0);
     if (i >= chunk_first[nbuckets])

@@ -261,7 +261,7 @@ static void test_types(struct test_device *dev)
             struct weft_spmv_params params = {
                 .algo = all_algos[i], .vec_type = kinds[k].vec_type, .f64_sums = kinds[k].f64_sums, .max_padding = 1e9};
             if (!is_wanted(all_algos[i]) || (kinds[k].f64_sums && all_algos[i] == WEFT_SPMV_COO_ATOMIC))
-                continue; // the latter is refused, see test_errors
+                continue; // the latter is refused, see spmv_plan.c
             if (test_sample() && (k + i) % 3)
                 continue;
             int fp64 = kinds[k].vec_type == WEFT_F64 || kinds[k].f64_sums;
@@ -311,6 +311,13 @@ static void test_tuning(struct test_device *dev)
                weft_spmv_algo_name(params.algo), params.wg, params.ipt, params.read);
     }
     weft_csr_free(&a);
+    if (dev->gpu) { // a row in so many tiles that a whole work-group joins its parts
+        huge = 9000;
+        a = matrix_make(60, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0);
+        struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_MERGE, .wg = 32, .ipt = 4};
+        tap_ok(check(dev, &a, &params, 0), "%s: csr_merge, a row in many tiles", dev->name);
+        weft_csr_free(&a);
+    }
 }
 
 // A^T*x, by a copy in every format and by atomics.

@@ -40,6 +40,7 @@ struct weft_spmv_plan {
     const struct weft__spmv_method *method;
     void *state;                          // the method's
     const struct weft_spmv_params *asked; // the caller's, while the plan is made
+    int trial;                            // nonzero: tried by weft__spmv_tune; too much padding is no error to tell of
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.
@@ -79,6 +80,10 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan);
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
 
+// spmv.c: weft_spmv_plan_create for weft__spmv_tune.
+weft_status weft__spmv_plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                                const struct weft_device_csr *a, const struct weft_spmv_params *params);
+
 // spmv_tune.c: put what measurements chose into plan->info.params and .why; *chosen is 0 where there is nothing to
 // measure. Blocks.
 weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen);
@@ -86,6 +91,7 @@ weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue,
 // spmv_tiles.c: tiles of equal rows plus entries (cl/rows_tiles.cl), and the sums of rows that they cut (cl/spmv_join.cl).
 struct weft__spmv_tiles {
     cl_uint tiles, nsplit;
+    cl_uint tile, snap; // rows plus entries; entries by which a cut may move
     cl_mem row, pos, split, part, head;
     cl_kernel join;
     size_t join_wg, join_per_group;

@@ -4,11 +4,13 @@
 
 const struct weft__kernel_spec weft__rows_tiles_spec = {"rows_tiles", "rows_tiles.cl",
                                                         "row_ptr tile_row tile_pos split nsplit m tile snap tiles"};
-const struct weft__kernel_spec weft__spmv_join_spec = {"spmv_join", "spmv_join.cl",
-                                                       "row_ptr tile_row tile_pos part head split nsplit y alpha beta"};
+const struct weft__kernel_spec weft__spmv_join_spec = {
+    "spmv_join", "spmv_join.cl", "row_ptr tile_row part head split nsplit tile snap y alpha beta"};
 
-static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
-                             cl_uint tile, cl_uint snap)
+// Parts of one row from which a whole work-group joins them.
+#define MANY_PARTS 64
+
+static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_context *ctx = plan->ctx;
     const struct weft_device_csr *a = &plan->a;
@@ -33,7 +35,7 @@ static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *
         status = WEFT__LAUNCH(&stream, kernel, &weft__rows_tiles_spec,
                               weft__groups(weft__ceil_div((size_t)t->tiles + 1, wg), wg), wg, WEFT__ARG(a->row_ptr),
                               WEFT__ARG(t->row), WEFT__ARG(t->pos), WEFT__ARG(t->split), WEFT__ARG(count), WEFT__ARG(m),
-                              WEFT__ARG(tile), WEFT__ARG(snap), WEFT__ARG(t->tiles));
+                              WEFT__ARG(t->tile), WEFT__ARG(t->snap), WEFT__ARG(t->tiles));
     if (!status)
         status = weft__spmv_read(ctx, queue, count, 0, sizeof t->nsplit, &t->nsplit);
     weft__buffer_release(&count);
@@ -53,13 +55,15 @@ weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv
     const size_t row_bytes = (tiles + 1) * sizeof(cl_int), pos_bytes = (tiles + 1) * weft_ofs_bytes(a->ofs);
     const size_t split_bytes = tiles * sizeof(cl_uint);
     t->tiles = (cl_uint)tiles;
+    t->tile = tile;
+    t->snap = snap;
     t->bytes = row_bytes + pos_bytes + split_bytes;
     weft_status status = weft__buffer_create(&t->row, ctx, row_bytes, "first row of each tile");
     if (!status)
         status = weft__buffer_create(&t->pos, ctx, pos_bytes, "first entry of each tile");
     if (!status)
         status = weft__buffer_create(&t->split, ctx, split_bytes, "list of cut rows");
-    return status ? status : tiles_cut(t, plan, queue, tile, snap);
+    return status ? status : tiles_cut(t, plan, queue);
 }
 
 weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan)
@@ -73,8 +77,9 @@ weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_p
     t->bytes += 2 * bytes;
     if (status || !t->nsplit)
         return status;
-    t->join_wg = cpu ? 1 : 64;
-    t->join_per_group = cpu ? 1 : 2;
+    const int many = !cpu && plan->ctx->device.max_wg >= 256 && plan->stats.max_row / t->tile > MANY_PARTS;
+    t->join_wg = cpu ? 1 : many ? 256 : 64;
+    t->join_per_group = cpu || many ? 1 : 2;
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%zu", t->join_wg);
     weft__define(&d, "WEFT_JOIN", "%zu", t->join_wg / t->join_per_group);
@@ -88,8 +93,8 @@ weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_
         return stream->status;
     size_t groups = weft__groups(weft__ceil_div(t->nsplit, t->join_per_group), t->join_wg);
     return WEFT__LAUNCH(stream, t->join, &weft__spmv_join_spec, groups, t->join_wg, WEFT__ARG(plan->a.row_ptr),
-                        WEFT__ARG(t->row), WEFT__ARG(t->pos), WEFT__ARG(t->part), WEFT__ARG(t->head),
-                        WEFT__ARG(t->split), WEFT__ARG(t->nsplit), WEFT__ARG(call->y),
+                        WEFT__ARG(t->row), WEFT__ARG(t->part), WEFT__ARG(t->head), WEFT__ARG(t->split),
+                        WEFT__ARG(t->nsplit), WEFT__ARG(t->tile), WEFT__ARG(t->snap), WEFT__ARG(call->y),
                         WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
 }
 

@@ -91,6 +91,7 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     rows_each(fn, arg, &weft__rows_stats_spec, 64);
     rows_each(fn, arg, &weft__rows_tiles_spec, 64);
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
+    EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_JOIN", 256});
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
     EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128});
     EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
