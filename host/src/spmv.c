@@ -164,8 +164,8 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     return status;
 }
 
-weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
-                                  const struct weft_device_csr *a, const struct weft_spmv_params *params)
+static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                               const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
 {
     *out = NULL;
     weft_status status = matrix_check(ctx, a);
@@ -179,6 +179,7 @@ weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_conte
     const int transposed = plan->info.params.transpose != WEFT_SPMV_PLAIN;
     plan->ctx = ctx;
     plan->asked = params;
+    plan->trial = trial;
     plan->a = *a;
     plan->a.row_ptr = plan->a.col = plan->a.val = NULL;
     plan->x_size = transposed ? a->m : a->n;
@@ -198,6 +199,18 @@ weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_conte
         weft_spmv_plan_destroy(&plan);
     *out = plan;
     return status;
+}
+
+weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                                  const struct weft_device_csr *a, const struct weft_spmv_params *params)
+{
+    return plan_create(out, ctx, queue, a, params, 0);
+}
+
+weft_status weft__spmv_plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                                const struct weft_device_csr *a, const struct weft_spmv_params *params)
+{
+    return plan_create(out, ctx, queue, a, params, 1);
 }
 
 weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)

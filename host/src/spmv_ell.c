@@ -105,6 +105,8 @@ static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spm
     const double mib = (double)e->elements * (double)(4 + weft_type_bytes(plan->a.type)) / 1048576;
     if ((double)e->elements - filling <= limit * nnz)
         return WEFT_OK;
+    if (plan->trial)
+        return WEFT_ERANGE;
     return weft__fail(plan->ctx, WEFT_ERANGE,
                       "%s would hold %lld elements (%.1f MiB) for %lld entries, %.1f times as many; "
                       "params.max_padding allows %.1f: longest row %lld, mean %.1f",

@@ -66,8 +66,7 @@ static struct list list_make(const struct weft_spmv_plan *plan)
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes < 32 ? lanes * 2 : 32);
     }
     list_add(&list, plan, WEFT_SPMV_CSR_SCALAR, 0);
-    if (32.0 * (double)plan->stats.steps[0] <= limit * nnz)
-        list_add(&list, plan, WEFT_SPMV_SELL, 0);
+    list_add(&list, plan, WEFT_SPMV_SELL, 0); // what sorting saves is known once it is done
     if (m * (double)plan->info.max_row <= limit * nnz)
         list_add(&list, plan, WEFT_SPMV_ELL, 0);
     if (width > 0 && width < plan->info.max_row && m * (double)width <= limit * nnz)
@@ -122,7 +121,7 @@ static weft_status candidate_create(struct weft_spmv_plan **out, const struct we
     params.plus = plan->asked ? plan->asked->plus : NULL;
     params.times = plan->asked ? plan->asked->times : NULL;
     params.zero = plan->asked ? plan->asked->zero : NULL;
-    return weft_spmv_plan_create(out, plan->ctx, queue, &plan->a, &params);
+    return weft__spmv_plan_try(out, plan->ctx, queue, &plan->a, &params);
 }
 
 static int name_put(char *out, size_t size, const struct weft_spmv_params *p)
