@@ -3,7 +3,7 @@
 // Source:  as spmv_ell.cl; rows side by side in the registers of one work-item.
 // Mapping: 1-D; work-item g owns places g*chunk .. (g+1)*chunk-1, by blocks of BLOCK.
 // Local:   none.
-// Needs:   BLOCK 1 .. 16 divides height and chunk; arrays as for spmv_ell.cl.
+// Needs:   BLOCK 1 .. 32 divides height and chunk; arrays as for spmv_ell.cl.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv_ell.cl.
 

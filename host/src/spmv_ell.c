@@ -28,7 +28,10 @@ static const struct weft_tune_spmv_ell tune[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 8, 1024, 1},
 };
 #define ELL_HEIGHT 32 // the rows of ELL are padded to a multiple of it
-#define CPU_BLOCK  8  // rows that a CPU work-item takes together
+// Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL as many as its columns, which lie far apart,
+// have side by side in two lines of the cache.
+#define CPU_BLOCK     8
+#define CPU_ELL_BLOCK 32
 
 static int is_cpu(const struct weft_spmv_plan *plan)
 {
@@ -138,14 +141,17 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
         status = weft__check_range(plan->ctx, p->ipt, cpu ? 0 : 1, cpu ? 0 : 8, 1, "params.ipt");
     if (status)
         return status;
-    e->chunk = (cl_uint)weft__round_up((size_t)row->chunk, cpu ? CPU_BLOCK : 1);
+    e->chunk = (cl_uint)weft__round_up((size_t)row->chunk, cpu ? CPU_ELL_BLOCK : 1);
     e->wg = (size_t)p->wg;
     e->groups = weft__groups(weft__ceil_div(weft__ceil_div((size_t)plan->a.m, e->chunk), e->wg), e->wg);
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_SORTED", "%d", e->perm != NULL);
-    weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d", cpu ? CPU_BLOCK : p->ipt);
+    weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d",
+                 !cpu                        ? p->ipt
+                 : e->height % CPU_ELL_BLOCK ? CPU_BLOCK
+                                             : CPU_ELL_BLOCK);
     e->spec = cpu ? &weft__spmv_ell_cpu_spec : &weft__spmv_ell_spec;
     status = weft__kernel_create(&e->run, plan->ctx, e->spec, &d);
     if (!status)
