@@ -200,7 +200,7 @@ WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 }
 #endif
 
-#if defined(WEFT_PARTITION) && defined(WEFT_LANES_FAST) && !defined(WEFT_ROWS_GIVEN)
+#if defined(WEFT_PARTITION) && defined(WEFT_LANES_APART) && !defined(WEFT_ROWS_GIVEN)
 #define WEFT_ROWS_MARKED 1
 #define ROWS_MARKED      8192 // most rows of WEFT_SPAN entries that are marked rather than searched
 // Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.h"
+#include "probe.h"
 #include "program.h"
 
 #include <stdio.h>
@@ -88,6 +89,13 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
         weft_devices_free(&list);
         return WEFT_ENODEV;
     }
+    if (params->force_lanes && params->wave &&
+        (params->max_lanes != WEFT_LANES_SUBGROUPS || !(chosen->waves & params->wave & 96))) {
+        weft__error(err, WEFT_EINVAL, "params.wave is %d, device %d has no such sub-groups", params->wave,
+                    chosen->index);
+        weft_devices_free(&list);
+        return WEFT_EINVAL;
+    }
     struct weft_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx) {
         weft_devices_free(&list);
@@ -103,6 +111,8 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
                                                                    : WEFT_SCHEDULE_GPU;
     if (params->force_lanes)
         ctx->device.lanes = params->max_lanes;
+    if (params->force_lanes && params->wave)
+        ctx->device.wave = params->wave;
     ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(params->cache_dir);
     cl_int error;
     if (params->context) {
@@ -121,6 +131,9 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
         weft_context_destroy(&ctx);
         return WEFT_EDEVICE;
     }
+    // How work-items are mapped to sub-groups is the driver's choice.
+    if (weft__caps_of(ctx).lanes == WEFT_LANES_SUBGROUPS && !weft__lanes_probe(ctx))
+        ctx->device.lanes = WEFT_LANES_LOCAL;
     *out = ctx;
     return WEFT_OK;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cl_table.h"
 #include "internal.h"
+#include "quirks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// Query codes of vendor extensions; the extension headers that name them are not everywhere.
+// Query codes of later versions and of extensions; headers that name them are not everywhere.
+#define MAX_NUM_SUB_GROUPS          0x105C // OpenCL 2.1
 #define NV_COMPUTE_CAPABILITY_MAJOR 0x4000
 #define NV_PCI_BUS_ID               0x4008
 #define NV_PCI_SLOT_ID              0x4009
@@ -56,6 +58,28 @@ static char *extensions_get(cl_device_id id)
     return text;
 }
 
+// Sizes 32 and 64 that sub-groups with ballot and shuffle can be asked to have, added up; 0: none. Programs that use them
+// are OpenCL C 3.0, where sub-groups need no extension.
+static int subgroups_find(const struct weft_device_info *info, const char *extensions)
+{
+    cl_uint most = 0;
+    size_t sizes[64], bytes = 0;
+    int waves = 0, major = 0;
+    if (sscanf(info->version, "OpenCL %d", &major) != 1 || major < 3)
+        return 0;
+    if (weft__cl.clGetDeviceInfo(info->id, MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL) != CL_SUCCESS)
+        most = 0;
+    if ((!most && !extension_has(extensions, "cl_khr_subgroups")) ||
+        !extension_has(extensions, "cl_khr_subgroup_ballot") || !extension_has(extensions, "cl_khr_subgroup_shuffle") ||
+        !extension_has(extensions, "cl_intel_required_subgroup_size") ||
+        weft__cl.clGetDeviceInfo(info->id, INTEL_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < bytes / sizeof *sizes && i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] == 32 || sizes[i] == 64)
+            waves |= (int)sizes[i];
+    return waves;
+}
+
 // Lane operations and hardware width, from what the driver says of itself.
 static void lanes_find(struct weft_device_info *info, const char *extensions)
 {
@@ -75,18 +99,11 @@ static void lanes_find(struct weft_device_info *info, const char *extensions)
         info->wave = (int)value;
         return;
     }
-    if (!extension_has(extensions, "cl_khr_subgroups") || !extension_has(extensions, "cl_khr_subgroup_ballot") ||
-        !extension_has(extensions, "cl_khr_subgroup_shuffle") ||
-        !extension_has(extensions, "cl_intel_required_subgroup_size"))
-        return;
-    size_t sizes[64], bytes = 0;
-    if (weft__cl.clGetDeviceInfo(info->id, INTEL_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
-        return;
-    for (size_t i = 0; i < bytes / sizeof *sizes && i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i] == 32) {
-            info->lanes = WEFT_LANES_SUBGROUPS;
-            info->wave = 32;
-        }
+    info->waves = subgroups_find(info, extensions);
+    if (info->waves && !weft__quirks_of(info).no_subgroups) {
+        info->lanes = WEFT_LANES_SUBGROUPS;
+        info->wave = info->waves & 32 ? 32 : 64;
+    }
 }
 
 static void pci_find(struct weft_device_info *info, const char *extensions)

@@ -11,6 +11,7 @@ void weft__fill_variants(weft__variant_fn *fn, void *arg)
 
 const struct weft__operation weft__operations[] = {
     {"fill", weft__fill_variants},
+    {"probe", weft__probe_variants},
     {"segsort", weft__segsort_variants},
     {"transpose_merge_gpu", weft__transpose_merge_gpu_variants},
     {"merge", weft__merge_variants},

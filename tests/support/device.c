@@ -66,7 +66,7 @@ static cl_int CL_API_CALL build_plain(cl_program program, cl_uint n, const cl_de
 }
 
 static void device_run(const struct weft_device_info *info, enum weft_schedule schedule, enum weft_lanes lanes,
-                       void (*fn)(struct test_device *dev))
+                       int wave, void (*fn)(struct test_device *dev))
 {
     static const char *const lane_names[] = {"local", "ptx", "amdgcn", "subgroups"};
     struct test_device dev = {.gpu = schedule == WEFT_SCHEDULE_GPU, .checker = strstr(info->platform, "Oclgrind") != 0};
@@ -74,13 +74,19 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
     snprintf(dev.name, sizeof dev.name, "%d %s, %s", info->index, info->name,
              schedule == WEFT_SCHEDULE_CPU ? "cpu" : "gpu");
     if (dev.gpu)
-        snprintf(dev.name + strlen(dev.name), sizeof dev.name - strlen(dev.name), ", %s", lane_names[lanes]);
-    weft_status status = weft_context_create(
-        &dev.ctx,
-        weft_context_params(.device_index = info->index, .schedule = schedule, .max_lanes = lanes, .force_lanes = 1),
-        &error);
+        snprintf(dev.name + strlen(dev.name), sizeof dev.name - strlen(dev.name), wave ? ", %s of %d" : ", %s",
+                 lane_names[lanes], wave);
+    weft_status status = weft_context_create(&dev.ctx,
+                                             weft_context_params(.device_index = info->index, .schedule = schedule,
+                                                                 .max_lanes = lanes, .force_lanes = 1, .wave = wave),
+                                             &error);
     if (status) {
         tap_ok(0, "%s: context: %s", dev.name, error.text);
+        return;
+    }
+    if (weft_context_device(dev.ctx)->lanes != lanes) {
+        tap_skip("%s: the driver's answers to a probe are wrong", dev.name);
+        weft_context_destroy(&dev.ctx);
         return;
     }
     if (dev.checker)
@@ -113,12 +119,16 @@ void test_device_each(void (*fn)(struct test_device *dev))
             tap_skip("%d %s: %s", info->index, info->name, info->why);
             continue;
         }
-        if (gpu)
-            device_run(info, WEFT_SCHEDULE_GPU, info->lanes, fn);
+        if (gpu && info->lanes == WEFT_LANES_SUBGROUPS)
+            for (int wave = 32; wave <= 64; wave *= 2)
+                if (info->waves & wave)
+                    device_run(info, WEFT_SCHEDULE_GPU, info->lanes, wave, fn);
+        if (gpu && info->lanes != WEFT_LANES_SUBGROUPS)
+            device_run(info, WEFT_SCHEDULE_GPU, info->lanes, 0, fn);
         if (gpu && info->lanes != WEFT_LANES_LOCAL)
-            device_run(info, WEFT_SCHEDULE_GPU, WEFT_LANES_LOCAL, fn);
+            device_run(info, WEFT_SCHEDULE_GPU, WEFT_LANES_LOCAL, 0, fn);
         if (cpu && (info->type & CL_DEVICE_TYPE_CPU))
-            device_run(info, WEFT_SCHEDULE_CPU, WEFT_LANES_LOCAL, fn);
+            device_run(info, WEFT_SCHEDULE_CPU, WEFT_LANES_LOCAL, 0, fn);
     }
     weft_devices_free(&list);
 }

@@ -26,13 +26,15 @@ struct weft_context_params {
     enum weft_schedule schedule; // default: by the type of the device
     enum weft_lanes max_lanes;   // with force_lanes: use this implementation of lane operations
     int force_lanes;
+    int wave;              // with force_lanes, WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
     const char *cache_dir; // program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none
     void (*log)(void *arg, const char *text); // one line per failure; default: none
     void *log_arg;
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
 
-// Errors: WEFT_ENODEV no such device; WEFT_EDEVICE the driver refused; WEFT_ENOMEM. params and err may be NULL.
+// Errors: WEFT_ENODEV no such device; WEFT_EINVAL params.wave that the device lacks; WEFT_EDEVICE the driver refused;
+// WEFT_ENOMEM. params and err may be NULL.
 WEFT_API weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
                                          struct weft_error *err);
 // Accepts NULL and *ctx == NULL. Every object made from the context must be gone.

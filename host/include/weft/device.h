@@ -19,7 +19,7 @@ enum weft_lanes {
     WEFT_LANES_LOCAL = 0, // not at all: local memory and barriers
     WEFT_LANES_PTX,       // NVIDIA, compute capability 7.0 and up: inline PTX
     WEFT_LANES_AMDGCN,    // AMD: compiler builtins
-    WEFT_LANES_SUBGROUPS  // cl_khr_subgroups with ballot and shuffle, sub-group size 32 or 64 on request
+    WEFT_LANES_SUBGROUPS  // sub-groups of 32 or 64 on request, with cl_khr_subgroup_ballot and _shuffle
 };
 
 // One OpenCL device, as its driver describes it.
@@ -44,6 +44,7 @@ struct weft_device_info {
     int int64_atomics;                   // nonzero: cl_khr_int64_base_atomics and _extended_atomics
     enum weft_lanes lanes;               // lane operations that weft's kernels use here
     int wave;                            // hardware lane count (32, 64, ...), a hint; 1 on a CPU
+    int waves;                           // sizes of sub-groups that kernels may ask for, 32 and 64 added up
     int pci_bus, pci_device, pci_domain; // -1: not known
     char why[256];                       // why it cannot be used; "" when it can
 };

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What drivers get wrong although they announce it: the one place that looks at names.
+#ifndef WEFT_SRC_QUIRKS_H
+#define WEFT_SRC_QUIRKS_H
+
+#include <weft/device.h>
+
+struct weft__quirks {
+    int no_subgroups; // not to be used, whatever the driver announces
+};
+// Of the device; needs platform and type of `info`.
+struct weft__quirks weft__quirks_of(const struct weft_device_info *info);
+
+#endif
