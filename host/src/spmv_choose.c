@@ -41,31 +41,47 @@ static double lanes_imbalance(const struct weft_spmv_plan *plan, int lanes)
     return (idle > alone ? idle : alone) / work;
 }
 
-// Products from which a conversion to sliced ELL pays, mean length of a row from which its products are faster than those
-// of the lanes, and elements of it for each entry, before rows are sorted, up to which they are expected to be. On an
-// H200 the conversion took as long as 5 to 13 products by CSR (docs/performance.md).
+// Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to.
+// Lengths beyond the histogram count as the longest.
+static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
+{
+    double elements = 0;
+    int64_t taken = 0; // rows, from the longest on
+    for (int64_t k = WEFT__SPMV_BINS - 1; k > 0; k--) {
+        const int64_t rows = plan->stats.hist[k],
+                      slices = (taken + rows + height - 1) / height - (taken + height - 1) / height;
+        elements += (double)(slices * height) * (double)(k == WEFT__SPMV_BINS - 1 ? plan->stats.max_row : k);
+        taken += rows;
+    }
+    return plan->a.nnz ? elements / (double)plan->a.nnz : 0;
+}
+
+// Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
+// expected to be faster: on an H200, where rows are this long on average too; a CPU gains from short ones as well. The
+// conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
 #define SELL_PRODUCTS 128
+#define SELL_PADDING  1.25
 #define SELL_ROW      24
-#define SELL_PADDING  1.5
 
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
     const double mean = mean_row(plan);
-    if (plan->ctx->schedule == WEFT_SCHEDULE_CPU) {
-        snprintf(info->why, sizeof info->why,
-                 "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, "
-                 "longest %lld)",
-                 mean, (long long)info->max_row);
-        return WEFT_SPMV_CSR_MERGE;
-    }
-    const double padding = plan->a.nnz ? 32.0 * (double)plan->stats.steps[0] / (double)plan->a.nnz : 0;
-    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && mean >= SELL_ROW &&
+    const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
+    const double padding = sorted_padding(plan, cpu ? 8 : 32);
+    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && mean >= (cpu ? 1 : SELL_ROW) &&
         padding <= SELL_PADDING && padding <= info->params.max_padding) {
         snprintf(info->why, sizeof info->why,
-                 "%lld products expected pay for a conversion, and slices of 32 rows need %.2f elements for each entry",
+                 "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
+                 "entry",
                  (long long)info->params.products, padding);
         return WEFT_SPMV_SELL;
+    }
+    if (cpu) {
+        snprintf(info->why, sizeof info->why,
+                 "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)", mean,
+                 (long long)info->max_row);
+        return WEFT_SPMV_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
     const double imbalance = lanes_imbalance(plan, lanes);

@@ -28,6 +28,8 @@ static const struct weft_tune_spmv_csr tune[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 8, 16, 1},
 };
 
+#define CPU_LONG_ROW 40 // mean entries of a row from which a CPU takes independent sums
+
 struct csr_state {
     cl_kernel kernel;
     size_t groups, wg;
@@ -206,7 +208,8 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     weft_status status = state_create(&s, plan);
     if (!status)
         status = tuning_resolve(plan, 1, 1, 0, 0, 1);
-    p->lanes = p->lanes ? p->lanes : row->cpu_lanes;
+    if (!p->lanes) // where rows are short, looking for long ones costs more than it saves
+        p->lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
     if (!status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
         status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, a CPU takes 1, 2, 4, 8 or 16", p->lanes);
     if (status)
