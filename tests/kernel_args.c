@@ -58,7 +58,7 @@ static void variant_check(void *arg, const struct weft__variant *v)
     cl_kernel kernel = NULL;
     cl_program program = clCreateProgramWithSource(weft_context_cl(dev->ctx), 1, texts, NULL, &error);
     if (error == CL_SUCCESS)
-        error = clBuildProgram(program, 1, &device, options, NULL, NULL);
+        error = weft__cl.clBuildProgram(program, 1, &device, options, NULL, NULL);
     if (error == CL_SUCCESS)
         kernel = clCreateKernel(program, v->spec->entry, &error);
     if (tap_is_int(error, CL_SUCCESS, "%s: %s of %s compiles", dev->name, v->spec->entry, v->spec->source)) {
