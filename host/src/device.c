@@ -99,8 +99,9 @@ static void lanes_find(struct weft_device_info *info, const char *extensions)
         info->wave = (int)value;
         return;
     }
-    info->waves = subgroups_find(info, extensions);
-    if (info->waves && !weft__quirks_of(info).no_subgroups) {
+    const struct weft__quirks quirks = weft__quirks_of(info);
+    info->waves = quirks.no_subgroups ? 0 : subgroups_find(info, extensions);
+    if (info->waves && !quirks.asked_subgroups) {
         info->lanes = WEFT_LANES_SUBGROUPS;
         info->wave = info->waves & 32 ? 32 : 64;
     }

@@ -6,7 +6,8 @@
 #include <weft/device.h>
 
 struct weft__quirks {
-    int no_subgroups; // not to be used, whatever the driver announces
+    int no_subgroups;    // not to be used, whatever the driver announces
+    int asked_subgroups; // only when asked for
 };
 // Of the device; needs platform and type of `info`.
 struct weft__quirks weft__quirks_of(const struct weft_device_info *info);

@@ -44,7 +44,7 @@ struct weft_device_info {
     int int64_atomics;                   // nonzero: cl_khr_int64_base_atomics and _extended_atomics
     enum weft_lanes lanes;               // lane operations that weft's kernels use here
     int wave;                            // hardware lane count (32, 64, ...), a hint; 1 on a CPU
-    int waves;                           // sizes of sub-groups that kernels may ask for, 32 and 64 added up
+    int waves;                           // sizes of sub-groups that max_lanes may ask for, 32 and 64 added up
     int pci_bus, pci_device, pci_domain; // -1: not known
     char why[256];                       // why it cannot be used; "" when it can
 };
