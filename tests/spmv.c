@@ -358,7 +358,9 @@ static void test_products(struct test_device *dev)
                  {WEFT_SPMV_AUTO, 1000, ROWS_EMPTY, 0}};
     huge = 400;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct weft_csr a = matrix_make(64, 40, cases[i].rows, WEFT_F32, WEFT_OFS32, 0);
+        // As many rows as a GPU is expected to want for sliced ELL.
+        const int64_t m = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 64;
+        struct weft_csr a = matrix_make(m, 40, cases[i].rows, WEFT_F32, WEFT_OFS32, 0);
         struct on_device d = matrix_write(dev, &a);
         struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
         struct weft_spmv_plan *plan = NULL;

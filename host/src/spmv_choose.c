@@ -27,18 +27,24 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
     return lanes;
 }
 
-// Work of the lanes schedule over work of one that balances: idle lanes count as work, and so does the time in which
-// one long row runs alone.
-static double lanes_imbalance(const struct weft_spmv_plan *plan, int lanes)
+// What the two CSR schedules of a GPU cost, in entries (an H200 takes about 100000 in a microsecond).
+//   lanes  steps of 32 lanes side by side, idle ones too; or the time in which one long row runs alone.
+//   tiles  rows and entries, more for a tile than for a step; and a second kernel where a row may be cut.
+// The numbers fit the times of 66 matrices on an H200: the schedule with the lower cost took at most 1.2 times the best
+// of all (docs/performance.md).
+static double lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     int log = 0;
     while (1 << log < lanes)
         log++;
-    double work = (double)plan->a.nnz + (double)plan->a.m;
-    double idle = 32.0 * (double)plan->stats.steps[log];
-    // A lane that takes one entry after another is about as long at it as the whole device with 20000 entries.
-    double alone = (double)plan->stats.max_row / lanes * 20000.0;
-    return (idle > alone ? idle : alone) / work;
+    const double idle = 32.0 * (double)plan->stats.steps[log] / (mean_row(plan) >= 16 ? 2 : 1.4);
+    const double alone = (double)plan->stats.max_row / lanes * 15000;
+    return idle > alone ? idle : alone;
+}
+static double tiles_cost(const struct weft_spmv_plan *plan)
+{
+    const double cut = plan->stats.max_row < 64 ? 0 : 1e6;
+    return (double)plan->a.nnz + (double)plan->a.m + 3e5 + cut;
 }
 
 // Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to.
@@ -57,11 +63,12 @@ static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 }
 
 // Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
-// expected to be faster: on an H200, where rows are this long on average too; a CPU gains from short ones as well. The
+// expected to be faster: on a GPU where rows are this long on average and enough to fill it; a CPU gains from any. The
 // conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
 #define SELL_PRODUCTS 128
 #define SELL_PADDING  1.25
 #define SELL_ROW      24
+#define SELL_ROWS     512 // for each compute unit
 
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
 {
@@ -69,7 +76,9 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
     const double mean = mean_row(plan);
     const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
     const double padding = sorted_padding(plan, cpu ? 8 : 32);
-    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && mean >= (cpu ? 1 : SELL_ROW) &&
+    const int fills =
+        cpu ? plan->a.nnz > 0 : mean >= SELL_ROW && plan->a.m >= SELL_ROWS * plan->ctx->device.compute_units;
+    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && fills &&
         padding <= SELL_PADDING && padding <= info->params.max_padding) {
         snprintf(info->why, sizeof info->why,
                  "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
@@ -84,13 +93,9 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
         return WEFT_SPMV_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
-    const double imbalance = lanes_imbalance(plan, lanes);
-    if (mean >= 16 && imbalance < 2) {
-        snprintf(info->why, sizeof info->why, "rows of %.1f entries, longest %lld: %d lanes for each, %.2fx the work",
-                 mean, (long long)info->max_row, lanes, imbalance);
-        return WEFT_SPMV_CSR_LANES;
-    }
-    snprintf(info->why, sizeof info->why, "rows of %.1f entries, longest %lld: tiles of equal work", mean,
-             (long long)info->max_row);
-    return WEFT_SPMV_CSR_MERGE;
+    const double with_lanes = lanes_cost(plan, lanes), with_tiles = tiles_cost(plan);
+    snprintf(info->why, sizeof info->why,
+             "rows of %.1f entries, longest %lld: %d lanes for each cost as %.3g entries, tiles of equal work as %.3g",
+             mean, (long long)info->max_row, lanes, with_lanes, with_tiles);
+    return with_lanes <= with_tiles ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE;
 }
