@@ -16,6 +16,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok, skip  # noqa: E402
+
 BENCH, BAD, DRIVER = (os.path.abspath(path) for path in sys.argv[1:4])
 FAST = ["--reps", "2", "--no-roof", "--no-compile"]
 SMALL = ["300", "200", "4000"]
@@ -27,28 +30,6 @@ KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
     "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
     "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor",
     "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash"}
-count = failed = 0
-
-
-def ok(good, name, *notes):
-    global count, failed
-    count += 1
-    failed += not good
-    print("ok" if good else "not ok", count, "-", name.replace("#", " "))
-    if not good:
-        for note in notes:
-            for line in str(note).splitlines():
-                print("#  ", line)
-    sys.stdout.flush()
-    return good
-
-
-def skip(why):
-    global count
-    count += 1
-    print("ok", count, "# SKIP", why)
-
-
 def run(program, *args, **env):
     done = subprocess.run([program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, env={**os.environ, **env}, timeout=300, check=False)
@@ -379,8 +360,7 @@ def main():
         test_progress()
         test_bad_backends()
         test_devices(folder)
-    print(f"1..{count}")
-    return failed != 0
+    return done()
 
 
 sys.exit(main())

@@ -7,6 +7,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok, skip  # noqa: E402
+
 TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "table.py")
 HOST = {"op": "transpose", "type": "f32", "index": 32, "device": "CPU", "version": "1.0", "verified": True,
         "matrix": "a", "m": 3000, "n": 40, "nnz": 7, "gbps": 1, "noise": 0.01, "date": "2026-01-02T00:00:00Z",
@@ -60,25 +63,6 @@ Speedup against the fastest of cuSPARSE, rocSPARSE:
 | geometric mean |       |    |         |         1.00 |       | 2.00 |
 
 """
-count = failed = 0
-
-
-def ok(good, name, *notes):
-    global count, failed
-    count += 1
-    failed += not good
-    print("ok" if good else "not ok", count, "-", name)
-    for note in notes if not good else ():
-        for line in str(note).splitlines():
-            print("#  ", line)
-
-
-def skip(why):
-    global count
-    count += 1
-    print("ok", count, "# SKIP", why)
-
-
 def run(*args, **env):
     done = subprocess.run([sys.executable, TOOL, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, env={**os.environ, **env}, timeout=300, check=False)
@@ -170,8 +154,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test_tables(folder)
         test_plots(folder)
-    print(f"1..{count}")
-    return failed != 0
+    return done()
 
 
 sys.exit(main())

@@ -8,20 +8,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok, skip  # noqa: E402
+
 ROOT, TRANSPOSE, PRIMITIVES = sys.argv[1:4]
-count = failed = 0
-
-
-def ok(good, name, *notes):
-    global count, failed
-    count += 1
-    failed += not good
-    print("ok" if good else "not ok", count, "-", name)
-    if not good:
-        for note in notes:
-            print("# ", str(note).replace("\n", "\n#  "))
-
-
 def text(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         return file.read()
@@ -40,8 +30,7 @@ with tempfile.TemporaryDirectory() as folder:
         file.write("%%MatrixMarket matrix coordinate real general\n3 2 4\n1 2 4\n3 1 -2\n2 2 0.5\n1 1 3\n")
     code, out, err = run(path)
     if code and "no OpenCL" in err:
-        print("ok 2 # SKIP", err.strip())
-        count += 1
+        skip(err.strip())
     else:
         ok(code == 0 and out == "1 1 3\n3 1 -2\n1 2 4\n2 2 0.5\n", "it prints the matrix by columns", code, out, err)
 code, out, err = run("/nonexistent.mtx")
@@ -59,10 +48,8 @@ for page, lines in PAGES.items():
     blocks = [b for b in re.findall(r"(?:^    .*\n)+", text(f"docs/{page}.md"), re.M) if "struct weft_" in b]
     ok(len(blocks) == 1 and blocks[0] in compiled, f"docs/{page}.md shows docs/examples/primitives.c as it is", *blocks)
     if code and "no OpenCL" in err:
-        print(f"ok {count + 1} # SKIP", err.strip())
-        count += 1
+        skip(err.strip())
     else:
         ok(code == 0 and not err and [line for line in out.splitlines() if re.split("[:,]", line)[0] == page] == lines,
            f"and it prints what docs/{page}.md says", code, out, err)
-print(f"1..{count}")
-sys.exit(failed != 0)
+sys.exit(done())

@@ -10,20 +10,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok  # noqa: E402
+
 ROOT, SPMV, CG, BELLMAN_FORD = sys.argv[1:5]
-count = failed = 0
-
-
-def ok(good, name, *notes):
-    global count, failed
-    count += 1
-    failed += not good
-    print("ok" if good else "not ok", count, "-", name)
-    if not good:
-        for note in notes:
-            print("# ", str(note).replace("\n", "\n#  "))
-
-
 def text(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         return file.read()
@@ -99,5 +89,4 @@ with tempfile.TemporaryDirectory() as folder:
     ok(code == 1 and "no such vertex" in err, "a vertex that is not there", code, out, err)
 code, out, err = run(BELLMAN_FORD)
 ok(code == 1 and "usage" in err, "no graph", code, out, err)
-print(f"1..{count}")
-sys.exit(failed != 0)
+sys.exit(done())

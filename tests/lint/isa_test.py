@@ -7,6 +7,9 @@ import os
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok  # noqa: E402
+
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import isa  # noqa: E402
 import kernels_md  # noqa: E402
@@ -48,18 +51,6 @@ CASES = [
     ("sm_90", 32, 32, "", "", 0, 32, 32, 64, "groups"),
     ("sm_90", 256, 255, "", "", 0, 1, 8, 64, "registers"),
 ]
-count = failed = 0
-
-
-def ok(good, name, *notes):
-    global count, failed
-    count += 1
-    failed += not good
-    print("ok" if good else "not ok", count, "-", name)
-    for note in notes if not good else ():
-        print("#  ", note)
-
-
 def test_parsers():
     one, two = isa.amd(REMARKS, SYMBOLS, "gfx90a")
     ok(one == {"target": "gfx90a", "kernel": "one", "wave": 64, "vgpr": 14, "agpr": 2, "sgpr": 17, "lds_bytes": 512,
@@ -145,5 +136,4 @@ test_parsers()
 test_occupancy()
 test_table()
 test_document()
-print(f"1..{count}")
-sys.exit(failed != 0)
+sys.exit(done())
