@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runtime's part of the stand-in: device memory at addresses where the host has none, streams that do nothing until
-// the host waits, events that count the calls of cuSPARSE between them as milliseconds.
+// The runtime's part of the stand-in: streams that do nothing until the host waits, events that count the calls of
+// cuSPARSE between them as milliseconds.
 #include "cuda.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-// Where device memory seems to be: no process maps anything there, so that the host cannot read it by mistake.
-#define DEVICE_BASE UINT64_C(0x200000000000)
-enum { BLOCKS_MAX = 64, WORK_MAX = 64 };
+enum { WORK_MAX = 64 };
 
 struct CUstream_st {
     struct standin_object object;
@@ -23,120 +19,19 @@ struct CUevent_st {
 };
 
 static struct {
-    int devices, device;
-    long alive, calls, fail, sparse;
-    char complaint[256];
-    struct standin_object *objects;
-    struct {
-        uint64_t device;
-        size_t bytes;
-        char *host;
-    } blocks[BLOCKS_MAX];
-    int nblocks, nwork;
-    uint64_t next;
+    long sparse;
+    int nwork;
     struct standin_work work[WORK_MAX];
 } all;
 
-void standin_reset(int devices)
+void standin_reset_runtime(void)
 {
-    for (struct standin_object *o = all.objects, *next; o; o = next) {
-        next = o->next;
-        free(o);
-    }
-    for (int i = 0; i < all.nblocks; i++)
-        free(all.blocks[i].host);
     memset(&all, 0, sizeof all);
-    all.devices = devices;
-    all.device = -1;
-    all.next = DEVICE_BASE;
-}
-
-long standin_alive(void)
-{
-    return all.alive;
-}
-
-const char *standin_complaint(void)
-{
-    return all.complaint[0] ? all.complaint : NULL;
-}
-
-void standin_fail(long call)
-{
-    all.fail = call ? all.calls + call : 0;
-}
-
-long standin_calls(void)
-{
-    return all.calls;
-}
-
-int standin_device(void)
-{
-    return all.device;
-}
-
-int standin_enter(void)
-{
-    return ++all.calls == all.fail;
-}
-
-void standin_complain(const char *format, ...)
-{
-    va_list args;
-    if (all.complaint[0])
-        return;
-    va_start(args, format);
-    vsnprintf(all.complaint, sizeof all.complaint, format, args);
-    va_end(args);
 }
 
 void standin_count_sparse(void)
 {
     all.sparse++;
-}
-
-// ---- objects and memory ----------------------------------------------------------------------------------------
-
-void *standin_create(enum standin_kind kind, size_t bytes)
-{
-    struct standin_object *object = calloc(1, bytes);
-    if (!object)
-        abort();
-    object->kind = kind;
-    object->alive = 1;
-    object->next = all.objects;
-    all.objects = object;
-    all.alive++;
-    return object;
-}
-
-int standin_is(const void *object, enum standin_kind kind)
-{
-    for (const struct standin_object *o = all.objects; o; o = o->next)
-        if (o == object && o->kind == kind && o->alive)
-            return 1;
-    standin_complain("an object of kind %x is asked for, which this is not or no longer", kind);
-    return 0;
-}
-
-void standin_destroy(void *object, enum standin_kind kind)
-{
-    if (standin_is(object, kind)) {
-        ((struct standin_object *)object)->alive = 0;
-        all.alive--;
-    }
-}
-
-void *standin_at(const void *device, size_t bytes, const char *what)
-{
-    uint64_t at = (uint64_t)(uintptr_t)device;
-    for (int i = 0; i < all.nblocks; i++)
-        if (all.blocks[i].host && at >= all.blocks[i].device &&
-            at - all.blocks[i].device + bytes <= all.blocks[i].bytes)
-            return all.blocks[i].host + (at - all.blocks[i].device);
-    standin_complain("%s: %zu bytes at %p are no device memory", what, bytes, device);
-    return NULL;
 }
 
 static void drain(void)
@@ -163,16 +58,16 @@ void standin_enqueue(cudaStream_t stream, const struct standin_work *work)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    if (!all.devices)
+    if (!standin_devices())
         return cudaErrorNoDevice;
-    *count = all.devices;
+    *count = standin_devices();
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
     memset(prop, 0, sizeof *prop);
-    if (device < 0 || device >= all.devices)
+    if (device < 0 || device >= standin_devices())
         return cudaErrorInvalidDevice;
     memset(prop->uuid.bytes, device + 1, sizeof prop->uuid.bytes);
     prop->pciBusID = 0x10 * (device + 1);
@@ -195,8 +90,7 @@ const char *cudaGetErrorString(cudaError_t error)
 cudaError_t cudaSetDevice(int device)
 {
     ENTER();
-    all.device = device;
-    return cudaSuccess;
+    return standin_set_device(device) ? cudaSuccess : cudaErrorInvalidDevice;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
@@ -296,33 +190,19 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *arg)
 
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
-    if (standin_enter() || all.nblocks == BLOCKS_MAX)
+    if (standin_enter())
         return cudaErrorMemoryAllocation;
-    char *host = malloc(bytes + 1);
-    if (!host || !bytes)
+    if (!bytes)
         abort();
-    memset(host, 0x5a, bytes);
-    all.blocks[all.nblocks].device = all.next;
-    all.blocks[all.nblocks].bytes = bytes;
-    all.blocks[all.nblocks++].host = host;
-    *out = (void *)(uintptr_t)all.next;
-    all.next += (bytes + 4095) / 4096 * 4096 + 4096; // no two blocks touch
-    all.alive++;
+    *out = standin_alloc(bytes);
+    memset(standin_at(*out, bytes, "cudaMalloc"), 0x5a, bytes);
     return cudaSuccess;
 }
 
 cudaError_t cudaFree(void *device)
 {
     drain();
-    for (int i = 0; i < all.nblocks; i++)
-        if (all.blocks[i].host && all.blocks[i].device == (uint64_t)(uintptr_t)device) {
-            free(all.blocks[i].host);
-            all.blocks[i].host = NULL;
-            all.alive--;
-            return cudaSuccess;
-        }
-    standin_complain("cudaFree of %p", device);
-    return cudaErrorInvalidValue;
+    return standin_free(device, "cudaFree") ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 static void fill(const struct standin_work *work)

@@ -267,7 +267,7 @@ cusparseStatus_t cusparseCreateBsr(cusparseSpMatDescr_t *out, int64_t rows, int6
 
 cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t matrix)
 {
-    standin_destroy((void *)(uintptr_t)matrix, STANDIN_MATRIX);
+    standin_destroy(matrix, STANDIN_MATRIX);
     return CUSPARSE_STATUS_SUCCESS;
 }
 
@@ -284,7 +284,7 @@ cusparseStatus_t cusparseCreateDnVec(cusparseDnVecDescr_t *out, int64_t size, vo
 
 cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t vector)
 {
-    standin_destroy((void *)(uintptr_t)vector, STANDIN_VECTOR);
+    standin_destroy(vector, STANDIN_VECTOR);
     return CUSPARSE_STATUS_SUCCESS;
 }
 

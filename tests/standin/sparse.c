@@ -74,10 +74,7 @@ rocsparse_status standin_matrix(struct matrix *out, int f64, rocsparse_int m, ro
 #define DESTROY(name, KIND, type)                                                                                      \
     rocsparse_status rocsparse_destroy_##name(rocsparse_##type object)                                                 \
     {                                                                                                                  \
-        if (!standin_is(object, STANDIN_##KIND))                                                                       \
-            return rocsparse_status_invalid_pointer;                                                                   \
-        standin_destroy(object);                                                                                       \
-        return rocsparse_status_success;                                                                               \
+        return standin_destroy(object, STANDIN_##KIND) ? rocsparse_status_success : rocsparse_status_invalid_pointer;  \
     }
 OBJECT(handle, HANDLE, handle)
 OBJECT(mat_descr, MAT_DESCR, mat_descr)
@@ -104,7 +101,7 @@ rocsparse_status rocsparse_destroy_hyb_mat(rocsparse_hyb_mat hyb)
         return rocsparse_status_invalid_pointer;
     free(hyb->dense);
     hyb->dense = NULL;
-    standin_destroy(hyb);
+    standin_destroy(hyb, STANDIN_HYB);
     return rocsparse_status_success;
 }
 
