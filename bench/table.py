@@ -262,8 +262,9 @@ def plots(block, against, prefix, title):
         axes.tick_params(axis="x", labelsize=10)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-        figure.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=paint[c], label=shown(c)) for c in columns],
-                      fontsize=11, loc="outside lower center", ncols=min(len(columns), 6), frameon=False)
+        axes.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=paint[c], label=shown(c)) for c in columns],
+                    fontsize=11, loc="upper center", bbox_to_anchor=(0.5, -0.5 / max(3.0, height)),
+                    ncols=min(len(columns), 6), frameon=False)
         path = f"{prefix}-{block.op}-{name}{ending}"
         figure.savefig(path, dpi=120, metadata={"Date": None} if ending == ".svg" else None)
         pyplot.close(figure)

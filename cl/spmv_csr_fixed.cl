@@ -64,6 +64,7 @@ WEFT_KERNEL void spmv_csr_fixed(__global const ofs_t *restrict row_ptr, __global
         barrier(CLK_LOCAL_MEM_FENCE);
 
         uint place[WEFT_IPT], most = 0u;
+#pragma unroll
         for (int i = 0; i < WEFT_IPT; i++) {
             int k = lid + i * WEFT_WG;
             place[i] = k < count ? place_of(ends, rows, count, k) : 1u; // 1: takes no part
@@ -72,6 +73,7 @@ WEFT_KERNEL void spmv_csr_fixed(__global const ofs_t *restrict row_ptr, __global
         atomic_max(&longest, most);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint d = 1u; d < longest; d <<= 1) {
+#pragma unroll
             for (int i = 0; i < WEFT_IPT; i++)
                 if ((place[i] & (2u * d - 1u)) == 0u && d < place[i] >> 16)
                     prod[lid + i * WEFT_WG] = plus(prod[lid + i * WEFT_WG], prod[lid + i * WEFT_WG + (int)d]);

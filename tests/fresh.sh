@@ -37,6 +37,8 @@ for command in "$@"; do
     mounted="$root/proc"
     mount --bind /dev "$root/dev"
     mounted="$root/dev $mounted"
+    mount --bind /dev/pts "$root/dev/pts"
+    mounted="$root/dev/pts $mounted"
     mount -t sysfs -o ro sysfs "$root/sys"
     mounted="$root/sys $mounted"
     for network in with without; do

@@ -214,7 +214,11 @@ def test_progress():
     args = [BENCH, "-b", "ref", "--no-roof", "--min-time", "2.6", "--json", "-", "500", "500", "20000"]
     _, _, err = run(*args)
     ok(not err, "no progress in a pipe", err)
-    main, side = pty.openpty()
+    try:
+        main, side = pty.openpty()
+    except OSError as why: # a chroot without /dev/pts
+        skip(f"no terminal here: {why}")
+        return
     with subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=side, text=True) as process:
         out = process.communicate(timeout=60)[0]
     os.close(side)
