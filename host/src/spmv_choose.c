@@ -30,8 +30,8 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 // What the two CSR schedules of a GPU cost, in entries (an H200 takes about 100000 in a microsecond).
 //   lanes  steps of 32 lanes side by side, idle ones too; or the time in which one long row runs alone.
 //   tiles  rows and entries, more for a tile than for a step; and a second kernel where a row may be cut.
-// The numbers fit the times of 66 matrices on an H200: the schedule with the lower cost took at most 1.2 times the best
-// of all (docs/performance.md).
+// The numbers were fitted to the times of 66 matrices on an H200: of these, the schedule with the lower cost has at most
+// 1.2 times the best of all (docs/performance.md).
 static double lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     int log = 0;
