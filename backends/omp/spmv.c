@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = alpha*A*x + beta*y by OpenMP threads: each takes equal shares of rows plus entries, and rows that lie across
-// shares are put together at the end.
+// y = alpha*A*x + beta*y by OpenMP threads: each takes equal shares of rows plus entries (csr), of entries (csr_nnz) or of
+// rows whatever their lengths (csr_rows, the naive split), and rows that lie across shares are put together at the end.
 // Source: D. Merrill, M. Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication, SC'16, section III, with
 //         one share per thread.
 #include "internal.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const weft__omp_spmv_algos[] = {"csr", NULL};
+const char *const weft__omp_spmv_algos[] = {"csr", "csr_rows", "csr_nnz", NULL};
 
 // A share: rows that end in it, entries, and the sum of the row that goes on behind it.
 struct share {
@@ -28,18 +28,32 @@ struct omp_spmv {
     struct share *shares; // nshares + 1
 };
 
-// Where step d of the merge path of row ends and entries is.
-static struct share cut(const struct weft_csr *a, int64_t d)
+// Where step d of the path is along which an entry is a step, and the end of a row `ends` steps: 1 or 0.
+static struct share cut(const struct weft_csr *a, int64_t d, int64_t ends)
 {
     int64_t lo = 0, hi = a->m;
     while (lo < hi) {
         int64_t mid = hi - (hi - lo) / 2;
-        if (weft_csr_ofs(a, mid) + mid <= d)
+        if (weft_csr_ofs(a, mid) + ends * mid <= d)
             lo = mid;
         else
             hi = mid - 1;
     }
-    return (struct share){lo, d - lo, 0};
+    return (struct share){lo, d - ends * lo, 0};
+}
+
+// Cut the matrix into shares by the rule of the algorithm.
+static void shares_cut(struct omp_spmv *s, const char *algo)
+{
+    const struct weft_csr *a = s->job.a;
+    const int64_t ends = strcmp(algo, "csr_nnz") != 0, rows = !strcmp(algo, "csr_rows");
+    const int64_t total = rows ? a->m : a->nnz + ends * a->m, step = total / s->nshares + 1;
+    for (int64_t i = 0; i <= s->nshares; i++) {
+        const int64_t d = i * step < total ? i * step : total;
+        s->shares[i] = rows ? (struct share){d, weft_csr_ofs(a, d), 0} : cut(a, d, ends);
+        if (!i)
+            s->shares[i].row = 0; // empty rows at the start are at step 0 too
+    }
 }
 
 // Rows from which additions that wait for each other cost more than the loops around independent sums.
@@ -118,7 +132,10 @@ weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const
 {
     (void)ctx;
     *state = NULL;
-    if (algo && strcmp(algo, weft__omp_spmv_algos[0]))
+    const char *const *known = weft__omp_spmv_algos;
+    while (*known && algo && strcmp(algo, *known))
+        known++;
+    if (!*known)
         return weft__error(err, WEFT_EINVAL, "backend omp has no product named \"%s\"", algo);
     struct omp_spmv *s = calloc(1, sizeof *s);
     if (!s)
@@ -135,9 +152,7 @@ weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const
         return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
     }
     double start = clock_ms();
-    int64_t total = job->a->m + job->a->nnz, share = total / s->nshares + 1;
-    for (int i = 0; i <= s->nshares; i++)
-        s->shares[i] = cut(job->a, i * share < total ? i * share : total);
+    shares_cut(s, *known);
     times->analyse_ms = clock_ms() - start;
     times->workspace_bytes = (int64_t)(((size_t)s->nshares + 1) * sizeof *s->shares);
     times->format_bytes = job->a->nnz * (int64_t)(4 + weft_type_bytes(job->a->type)) +

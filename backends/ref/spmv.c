@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The serial product of host/src/ref/spmv.c, timed by the host clock.
+// Serial products, timed by the host clock: the oracle of host/src/ref/spmv.c, and coordinates in row order.
 #include "internal.h"
 #include "ref/ref.h"
 #include "../clock.h"
@@ -8,21 +8,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const weft__ref_spmv_algos[] = {"csr", NULL};
+const char *const weft__ref_spmv_algos[] = {"csr", "coo", NULL};
 
 struct ref_spmv {
     struct weft_backend_spmv_job job;
     enum weft_type type; // of x and y
     size_t y_bytes;
     void *y;
+    int32_t *row; // of each entry, for coo; NULL for csr
 };
+
+// y = alpha*A*x + beta*y by coordinates
+#define COO_DEFINE(name, T, VALUE)                                                                                     \
+    static void name(const struct ref_spmv *s)                                                                         \
+    {                                                                                                                  \
+        const int32_t *restrict row = s->row, *restrict col = s->job.a->col;                                           \
+        const T *restrict val = s->job.a->val, *restrict x = s->job.x;                                                 \
+        const T alpha = (T)s->job.alpha;                                                                               \
+        T *restrict y = s->y;                                                                                          \
+        (void)val;                                                                                                     \
+        if (s->job.beta == 0)                                                                                          \
+            memset(y, 0, s->y_bytes);                                                                                  \
+        else                                                                                                           \
+            for (int64_t i = 0; i < s->job.a->m; i++)                                                                  \
+                y[i] *= (T)s->job.beta;                                                                                \
+        for (int64_t p = 0; p < s->job.a->nnz; p++)                                                                    \
+            y[row[p]] += alpha * VALUE * x[col[p]];                                                                    \
+    }
+COO_DEFINE(coo_f32, float, val[p])
+COO_DEFINE(coo_f64, double, val[p])
+COO_DEFINE(coo_i32, int32_t, val[p])
+COO_DEFINE(coo_ones_f32, float, 1)
+COO_DEFINE(coo_ones_f64, double, 1)
+COO_DEFINE(coo_ones_i32, int32_t, 1)
+
+static void coo_run(const struct ref_spmv *s)
+{
+    const int ones = s->job.a->type == WEFT_PATTERN;
+    (s->type == WEFT_F32   ? (ones ? coo_ones_f32 : coo_f32)
+     : s->type == WEFT_F64 ? (ones ? coo_ones_f64 : coo_f64)
+                           : (ones ? coo_ones_i32 : coo_i32))(s);
+}
 
 weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
                                    const char *algo, struct weft_backend_times *times, struct weft_error *err)
 {
     (void)ctx;
     *state = NULL;
-    if (algo && strcmp(algo, weft__ref_spmv_algos[0]))
+    const int coo = algo && !strcmp(algo, "coo");
+    if (algo && !coo && strcmp(algo, "csr"))
         return weft__error(err, WEFT_EINVAL, "backend ref has no product named \"%s\"", algo);
     struct ref_spmv *s = calloc(1, sizeof *s);
     if (!s)
@@ -31,14 +65,22 @@ weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const
     s->type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
     s->y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(s->type));
     s->y = malloc(weft__max(1, s->y_bytes));
-    if (!s->y) {
-        free(s);
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
+    s->row = coo ? malloc(weft__max(1, weft__mul((size_t)job->a->nnz, sizeof *s->row))) : NULL;
+    if (!s->y || (coo && !s->row)) {
+        *state = s;
+        weft__ref_spmv_finish(state);
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
     }
+    double start = clock_ms();
+    for (int64_t i = 0; i < job->a->m && coo; i++)
+        for (int64_t p = weft_csr_ofs(job->a, i); p < weft_csr_ofs(job->a, i + 1); p++)
+            s->row[p] = (int32_t)i;
+    if (coo)
+        times->convert_ms = clock_ms() - start;
     memset(s->y, 0xff, s->y_bytes); // NaN: what no run wrote is no result; and no run pays for the pages
     times->workspace_bytes = 0;
-    times->format_bytes = job->a->nnz * (int64_t)(4 + weft_type_bytes(job->a->type)) +
-                          (job->a->m + 1) * (int64_t)weft_ofs_bytes(job->a->ofs);
+    times->format_bytes = job->a->nnz * (int64_t)((coo ? 8 : 4) + weft_type_bytes(job->a->type)) +
+                          (coo ? 0 : (job->a->m + 1) * (int64_t)weft_ofs_bytes(job->a->ofs));
     *state = s;
     return WEFT_OK;
 }
@@ -50,7 +92,10 @@ weft_status weft__ref_spmv_run(void *state, double *ms, struct weft_error *err)
     if (s->job.beta != 0)
         memcpy(s->y, s->job.y, s->y_bytes);
     double start = clock_ms();
-    weft__ref_spmv(s->job.a, s->type, s->job.alpha, s->job.x, s->job.beta, s->y);
+    if (s->row)
+        coo_run(s);
+    else
+        weft__ref_spmv(s->job.a, s->type, s->job.alpha, s->job.x, s->job.beta, s->y);
     *ms = clock_ms() - start;
     return WEFT_OK;
 }
@@ -70,6 +115,7 @@ void weft__ref_spmv_finish(void **state)
         return;
     struct ref_spmv *s = *state;
     free(s->y);
+    free(s->row);
     free(s);
     *state = NULL;
 }
