@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
+#include "list.h"
 #include "../../backends/opencl/opencl_backend.h"
 #include "clock.h"
 
@@ -59,11 +60,6 @@ const char *bench_host_name(void)
     return name;
 }
 
-static const char *type_name(cl_device_type type)
-{
-    return type & CL_DEVICE_TYPE_GPU ? "GPU" : type & CL_DEVICE_TYPE_CPU ? "CPU" : "accelerator";
-}
-
 // "cusparse   cuSPARSE 12.6.3: runs on device 0"; the library's name is there when it is compiled in.
 static void backend_print(FILE *out, const struct weft_backend *backend, struct weft_device_info *list, size_t count)
 {
@@ -94,23 +90,7 @@ static void backend_print(FILE *out, const struct weft_backend *backend, struct 
 
 void bench_devices_print(FILE *out, struct weft_device_info *list, size_t count)
 {
-    int platform = 0, name = 0, driver = 0;
-    for (size_t i = 0; i < count; i++) {
-        int lengths[] = {(int)strlen(list[i].platform), (int)strlen(list[i].name), (int)strlen(list[i].driver)};
-        platform = lengths[0] > platform ? lengths[0] : platform;
-        name = lengths[1] > name ? lengths[1] : name;
-        driver = lengths[2] > driver ? lengths[2] : driver;
-    }
-    for (size_t i = 0; i < count; i++) {
-        weft_device_probe(&list[i]);
-        fprintf(out, "%2d  %-*s  %-*s", list[i].index, platform, list[i].platform, name,
-                list[i].name[0] ? list[i].name : "?");
-        if (list[i].why[0])
-            fprintf(out, "  cannot be used: %s\n", list[i].why);
-        else
-            fprintf(out, "  %-11s  driver %-*s  %6.1f GiB\n", type_name(list[i].type), driver, list[i].driver,
-                    (double)list[i].global_bytes / (double)(1 << 30));
-    }
+    bench_list_print(out, list, count);
     fputs(count ? "\nbackends\n" : "backends\n", out);
     for (const struct weft_backend *const *b = weft__backends; *b; b++)
         backend_print(out, *b, list, count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress.h"
-#include "../op.h"
+#include "clock.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ void bench_progress_enable(int quiet)
 static void line_show(void)
 {
     int64_t done = atomic_load(&done_bytes), total = atomic_load(&total_bytes);
-    double seconds = (bench_now_ms() - start_ms) * 1e-3;
+    double seconds = (clock_ms() - start_ms) * 1e-3;
     if (total > 0)
         fprintf(stderr, "\r\033[K%s: %.0f %%, %.0f s", what, 100.0 * (double)done / (double)total, seconds);
     else if (done > 0)
@@ -69,7 +69,7 @@ void bench_progress_begin(const char *format, ...)
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     over = 0;
-    start_ms = bench_now_ms();
+    start_ms = clock_ms();
     atomic_store(&done_bytes, 0);
     atomic_store(&total_bytes, 0);
     running = !pthread_create(&thread, NULL, watch, NULL);
