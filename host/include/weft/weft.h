@@ -11,8 +11,10 @@
 #include <weft/histogram.h>
 #include <weft/key.h>
 #include <weft/matrix.h>
+#include <weft/measure.h>
 #include <weft/merge.h>
 #include <weft/mtx.h>
+#include <weft/permute.h>
 #include <weft/scan.h>
 #include <weft/segsort.h>
 #include <weft/spmv.h>
