@@ -28,6 +28,8 @@ struct weft_backend_transpose {
                            struct weft_backend_times *times, struct weft_error *err);
     // Run once; *ms is the time of the kernels by device events, or of the host clock.
     weft_status (*run)(void *state, double *ms, struct weft_error *err);
+    // Run once as a program would, that measures nothing, and wait; the caller looks at the clock. NULL: `run` is that.
+    weft_status (*plain)(void *state, struct weft_error *err);
     // Copy the result of the last run out; `out` is allocated here, n x m, same type and offsets as `a`.
     weft_status (*result)(void *state, struct weft_csr *out, struct weft_backend_times *times, struct weft_error *err);
     void (*finish)(void **state); // accepts NULL and *state == NULL
@@ -47,6 +49,7 @@ struct weft_backend_spmv {
                            const char *algo, struct weft_backend_times *times, struct weft_error *err);
     // Run once on a fresh copy of y (its reset is not timed); *ms as above.
     weft_status (*run)(void *state, double *ms, struct weft_error *err);
+    weft_status (*plain)(void *state, struct weft_error *err); // as above; y is what the run before left
     weft_status (*result)(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
     void (*finish)(void **state);
 };

@@ -11,9 +11,9 @@
 #include <weft/generate.h>
 #include <weft/mtx.h>
 
-const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_spmv,  &bench_scan,
-                                            &bench_segsort,   &bench_merge, &bench_histogram,
-                                            &bench_expand,    &bench_copy,  NULL};
+const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_refill, &bench_spmv,      &bench_scan,
+                                            &bench_segsort,   &bench_merge,  &bench_histogram, &bench_expand,
+                                            &bench_copy,      NULL};
 
 // ---- devices ---------------------------------------------------------------------------------------------------
 

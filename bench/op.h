@@ -84,6 +84,9 @@ struct bench_op {
     weft_status (*setup)(struct bench_run *run, struct weft_error *err);
     // Run once and wait; *ms is the time by device events, or of the host clock for a host backend.
     weft_status (*launch)(struct bench_run *run, double *ms, struct weft_error *err);
+    // Run once as a program would, that measures nothing, and wait: the bench takes the host's clock around it, for
+    // `run_ms`. WEFT_EUNSUPPORTED, or a NULL function: there is no such time.
+    weft_status (*plain)(struct bench_run *run, struct weft_error *err);
     // Compare the result of the last launch with the reference: *right is 1, or 0 with the first difference in
     // err->text. A returned status means that the result could not be had at all.
     weft_status (*verify)(struct bench_run *run, int *right, struct weft_error *err);
@@ -92,8 +95,8 @@ struct bench_op {
 
 // Every operation, in the order of `--op all`; ends with NULL. bench/main.c holds it.
 extern const struct bench_op *const bench_ops[];
-extern const struct bench_op bench_transpose, bench_spmv, bench_scan, bench_segsort, bench_merge, bench_histogram,
-    bench_expand, bench_copy;
+extern const struct bench_op bench_transpose, bench_refill, bench_spmv, bench_scan, bench_segsort, bench_merge,
+    bench_histogram, bench_expand, bench_copy;
 
 // ---- for operations that launch kernels themselves (bench/support/device.c) ----
 

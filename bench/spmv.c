@@ -142,6 +142,12 @@ static weft_status spmv_launch(struct bench_run *run, double *ms, struct weft_er
     return run->backend->spmv.run(s->backend, ms, err);
 }
 
+static weft_status spmv_plain(struct bench_run *run, struct weft_error *err)
+{
+    struct spmv_state *s = run->state;
+    return run->backend->spmv.plain ? run->backend->spmv.plain(s->backend, err) : WEFT_EUNSUPPORTED;
+}
+
 static weft_status spmv_verify(struct bench_run *run, int *right, struct weft_error *err)
 {
     const struct spmv_input *data = run->input->data;
@@ -213,6 +219,7 @@ const struct bench_op bench_spmv = {
     .flops = spmv_flops,
     .setup = spmv_setup,
     .launch = spmv_launch,
+    .plain = spmv_plain,
     .verify = spmv_verify,
     .finish = spmv_finish,
 };

@@ -61,6 +61,12 @@ static weft_status transpose_launch(struct bench_run *run, double *ms, struct we
     return run->backend->transpose.run(s->backend, ms, err);
 }
 
+static weft_status transpose_plain(struct bench_run *run, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    return run->backend->transpose.plain ? run->backend->transpose.plain(s->backend, err) : WEFT_EUNSUPPORTED;
+}
+
 // First position where two arrays of `bytes` bytes differ, in elements of `size`; -1: nowhere.
 static int64_t difference(const void *a, const void *b, size_t bytes, size_t size)
 {
@@ -149,6 +155,7 @@ const struct bench_op bench_transpose = {
     .bytes_min = transpose_bytes_min,
     .setup = transpose_setup,
     .launch = transpose_launch,
+    .plain = transpose_plain,
     .verify = transpose_verify,
     .finish = transpose_finish,
 };

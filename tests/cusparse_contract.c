@@ -92,6 +92,8 @@ static int transpose_once(const struct weft_csr *a, const char *algo, long fail,
     for (int run = 0; run < 2 && !status; run++)
         status = backend->transpose.run(state, &ms, &err);
     if (!status)
+        status = backend->transpose.plain(state, &err);
+    if (!status)
         status = backend->transpose.result(state, &out, &times, &err);
     *calls = standin_calls();
     int good = fail ? status == WEFT_EDEVICE || status == WEFT_EDEVMEM : !status;
@@ -129,6 +131,8 @@ static int product_once(const struct product *p, const char *algo, long fail, lo
     weft_status status = backend->spmv.prepare(&state, &fake, &job, algo, &times, &err);
     for (int run = 0; run < 2 && !status; run++)
         status = backend->spmv.run(state, &ms, &err);
+    if (!status && p->beta == 0)
+        status = backend->spmv.plain(state, &err);
     if (!status)
         status = backend->spmv.result(state, y, &times, &err);
     *calls = standin_calls();

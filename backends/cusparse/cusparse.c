@@ -206,11 +206,13 @@ const struct weft_backend weft__backend_cusparse = {
     .transpose = {.algos = weft__cusparse_transpose_algos,
                   .prepare = weft__cusparse_transpose_prepare,
                   .run = weft__cusparse_transpose_run,
+                  .plain = weft__cusparse_transpose_plain,
                   .result = weft__cusparse_transpose_result,
                   .finish = weft__cusparse_transpose_finish},
     .spmv = {.algos = weft__cusparse_spmv_algos,
              .prepare = weft__cusparse_spmv_prepare,
              .run = weft__cusparse_spmv_run,
+             .plain = weft__cusparse_spmv_plain,
              .result = weft__cusparse_spmv_result,
              .finish = weft__cusparse_spmv_finish},
 };

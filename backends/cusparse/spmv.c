@@ -324,6 +324,27 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
     return status;
 }
 
+static weft_status spmv_call(struct cusparse_spmv *s, struct weft_error *err)
+{
+#ifdef OP_ALG
+    if (s->format == FORMAT_OP)
+        return weft__cusparse_fail(
+            cusparseSpMVOp(s->cuda.handle, s->plan, &s->alpha, &s->beta, s->vec_x, s->vec_y, s->vec_y),
+            "cusparseSpMVOp", err);
+#endif
+    return weft__cusparse_fail(cusparseSpMV(s->cuda.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &s->alpha, s->matrix,
+                                            s->vec_x, &s->beta, s->vec_y, s->type, (cusparseSpMVAlg_t)s->alg,
+                                            s->buffer),
+                               "cusparseSpMV", err);
+}
+
+weft_status weft__cusparse_spmv_plain(void *state, struct weft_error *err)
+{
+    struct cusparse_spmv *s = state;
+    weft_status status = spmv_call(s, err);
+    return status ? status : weft__cuda_fail(cudaStreamSynchronize(s->cuda.stream), "cudaStreamSynchronize", err);
+}
+
 weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *err)
 {
     struct cusparse_spmv *s = state;
@@ -334,19 +355,8 @@ weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *
     if (status)
         return status;
     status = weft__cuda_begin(&s->cuda, err);
-#ifdef OP_ALG
-    if (!status && s->format == FORMAT_OP)
-        return weft__cuda_end(&s->cuda,
-                              weft__cusparse_fail(cusparseSpMVOp(s->cuda.handle, s->plan, &s->alpha, &s->beta, s->vec_x,
-                                                                 s->vec_y, s->vec_y),
-                                                  "cusparseSpMVOp", err),
-                              ms, err);
-#endif
     if (!status)
-        status = weft__cusparse_fail(cusparseSpMV(s->cuda.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &s->alpha,
-                                                  s->matrix, s->vec_x, &s->beta, s->vec_y, s->type,
-                                                  (cusparseSpMVAlg_t)s->alg, s->buffer),
-                                     "cusparseSpMV", err);
+        status = spmv_call(s, err);
     return weft__cuda_end(&s->cuda, status, ms, err);
 }
 

@@ -105,17 +105,28 @@ weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *
     return status;
 }
 
+static weft_status transpose_call(struct cusparse_transpose *t, struct weft_error *err)
+{
+    return weft__cusparse_fail(cusparseCsr2cscEx2(t->cuda.handle, (int)t->a->m, (int)t->a->n, (int)t->a->nnz, t->val,
+                                                  t->row_ptr, t->col, t->out_val, t->out_ptr, t->out_row, t->type,
+                                                  t->action, CUSPARSE_INDEX_BASE_ZERO, t->alg, t->buffer),
+                               "cusparseCsr2cscEx2", err);
+}
+
 weft_status weft__cusparse_transpose_run(void *state, double *ms, struct weft_error *err)
 {
     struct cusparse_transpose *t = state;
-    struct cuda_session *s = &t->cuda;
-    weft_status status = weft__cuda_begin(s, err);
+    weft_status status = weft__cuda_begin(&t->cuda, err);
     if (!status)
-        status = weft__cusparse_fail(cusparseCsr2cscEx2(s->handle, (int)t->a->m, (int)t->a->n, (int)t->a->nnz, t->val,
-                                                        t->row_ptr, t->col, t->out_val, t->out_ptr, t->out_row, t->type,
-                                                        t->action, CUSPARSE_INDEX_BASE_ZERO, t->alg, t->buffer),
-                                     "cusparseCsr2cscEx2", err);
-    return weft__cuda_end(s, status, ms, err);
+        status = transpose_call(t, err);
+    return weft__cuda_end(&t->cuda, status, ms, err);
+}
+
+weft_status weft__cusparse_transpose_plain(void *state, struct weft_error *err)
+{
+    struct cusparse_transpose *t = state;
+    weft_status status = transpose_call(t, err);
+    return status ? status : weft__cuda_fail(cudaStreamSynchronize(t->cuda.stream), "cudaStreamSynchronize", err);
 }
 
 weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,

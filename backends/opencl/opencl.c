@@ -81,6 +81,16 @@ void weft__opencl_events_free(struct opencl_events *e)
     *e = (struct opencl_events){0};
 }
 
+weft_status weft__opencl_plain_queue(cl_command_queue *queue, struct weft_context *ctx)
+{
+    cl_int error = CL_SUCCESS;
+    if (!*queue)
+        *queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, 0, &error);
+    if (error != CL_SUCCESS)
+        *queue = NULL;
+    return weft__fail_cl(ctx, error, "clCreateCommandQueue");
+}
+
 weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, size_t bytes)
 {
     cl_kernel kernel = NULL;
@@ -114,11 +124,13 @@ const struct weft_backend weft__backend_opencl = {
     .transpose = {.algos = weft__opencl_transpose_algos,
                   .prepare = weft__opencl_transpose_prepare,
                   .run = weft__opencl_transpose_run,
+                  .plain = weft__opencl_transpose_plain,
                   .result = weft__opencl_transpose_result,
                   .finish = weft__opencl_transpose_finish},
     .spmv = {.algos = weft__opencl_spmv_algos,
              .prepare = weft__opencl_spmv_prepare,
              .run = weft__opencl_spmv_run,
+             .plain = weft__opencl_spmv_plain,
              .result = weft__opencl_spmv_result,
              .finish = weft__opencl_spmv_finish},
 };

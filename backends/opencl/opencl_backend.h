@@ -23,6 +23,9 @@ weft_status weft__opencl_events_end(struct opencl_events *e, struct weft_context
                                     double *ms);
 void weft__opencl_events_free(struct opencl_events *e);
 
+// *queue, made when it is NULL: in order, without profiling, whose time-stamps slow launches down.
+weft_status weft__opencl_plain_queue(cl_command_queue *queue, struct weft_context *ctx);
+
 // Fill a buffer for results with what is no result (NaN, a negative index) and wait: new memory may hold what the run
 // before wrote there, and that may be right. NULL buffer: nothing happens.
 weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, size_t bytes);
@@ -34,6 +37,7 @@ extern const char *const weft__opencl_transpose_algos[];
 weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
                                            const char *algo, struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__opencl_transpose_plain(void *state, struct weft_error *err);
 weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                           struct weft_error *err);
 void weft__opencl_transpose_finish(void **state);
@@ -42,6 +46,7 @@ extern const char *const weft__opencl_spmv_algos[];
 weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
                                       const char *algo, struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *err);
+weft_status weft__opencl_spmv_plain(void *state, struct weft_error *err);
 weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
 void weft__opencl_spmv_finish(void **state);
 

@@ -15,7 +15,7 @@ const char *const weft__opencl_spmv_algos[] = {"auto",      "tuned",      "csr",
 
 struct opencl_spmv {
     struct weft_context *ctx;
-    cl_command_queue queue;
+    cl_command_queue queue, plain; // plain: NULL until it is used
     struct weft_device_csr a;
     const void *y0; // borrowed; NULL when beta == 0
     size_t y_bytes;
@@ -153,6 +153,17 @@ weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *er
     return weft__opencl_fail(s->ctx, status ? status : ended, err);
 }
 
+weft_status weft__opencl_spmv_plain(void *state, struct weft_error *err)
+{
+    struct opencl_spmv *s = state;
+    weft_status status = weft__opencl_plain_queue(&s->plain, s->ctx);
+    if (!status)
+        status = weft_spmv_run(s->plan, s->plain, s->alpha, s->x, s->beta, s->y, 0, NULL, NULL);
+    if (!status)
+        status = weft__fail_cl(s->ctx, weft__cl.clFinish(s->plain), "clFinish");
+    return weft__opencl_fail(s->ctx, status, err);
+}
+
 weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)
 {
     struct opencl_spmv *s = state;
@@ -176,6 +187,8 @@ void weft__opencl_spmv_finish(void **state)
     weft__buffer_release(&s->y);
     if (s->queue)
         weft__cl.clReleaseCommandQueue(s->queue);
+    if (s->plain)
+        weft__cl.clReleaseCommandQueue(s->plain);
     weft__opencl_events_free(&s->events);
     free(s);
     *state = NULL;

@@ -12,7 +12,7 @@ const char *const weft__opencl_transpose_algos[] = {"auto", "scan", "merge", NUL
 
 struct opencl_transpose {
     struct weft_context *ctx;
-    cl_command_queue queue;
+    cl_command_queue queue, plain; // plain: NULL until it is used
     struct weft_device_csr a, at;
     struct weft_transpose *op;
     struct opencl_events events;
@@ -108,6 +108,17 @@ weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_erro
     return weft__opencl_fail(t->ctx, status ? status : ended, err);
 }
 
+weft_status weft__opencl_transpose_plain(void *state, struct weft_error *err)
+{
+    struct opencl_transpose *t = state;
+    weft_status status = weft__opencl_plain_queue(&t->plain, t->ctx);
+    if (!status)
+        status = weft_transpose_run(t->op, t->plain, &t->a, &t->at, 0, NULL, NULL);
+    if (!status)
+        status = weft__fail_cl(t->ctx, weft__cl.clFinish(t->plain), "clFinish");
+    return weft__opencl_fail(t->ctx, status, err);
+}
+
 weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                           struct weft_error *err)
 {
@@ -132,6 +143,7 @@ void weft__opencl_transpose_finish(void **state)
     weft_device_csr_release(&t->a);
     weft_device_csr_release(&t->at);
     weft__queue_release(&t->queue);
+    weft__queue_release(&t->plain);
     weft__opencl_events_free(&t->events);
     free(t);
     *state = NULL;

@@ -27,7 +27,7 @@ OF_MATRIX = {"matrix", "m", "n", "nnz", "type", "index"}
 MEASURED = {"samples", "median_ms", "min_ms", "max_ms", "noise", "end_to_end_ms", "bytes_min", "gbps"}
 OF_DEVICE = {"device_index", "driver", "platform"}
 KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
-    "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
+    "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "run_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
     "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor",
     "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash"}
 def run(program, *args, **env):
@@ -151,13 +151,14 @@ def test_records(folder):
     lines = [r for r in everything if "skipped" not in r]
     own = [r for r in absent if r["backend"] in ("ref", "omp", "opencl")]
     ok({r["backend"] for r in own} == {r["backend"] for r in lines if r["op"] == "scan"} and
-       all((r["op"], r["type"], r["skipped"]) == ("scan", "f64", "there is no scan of f64") for r in own) and
+       all((r["op"], r["type"], r["skipped"]) in (("scan", "f64", "there is no scan of f64"),
+                                                  ("refill", "pattern", "a pattern has no values")) for r in own) and
        all(r["verified"] is False and not MEASURED & r.keys() and not (ALWAYS | OF_MATRIX) - r.keys() and
            not r.keys() - KNOWN for r in absent),
        "a type that an operation lacks is skipped, without numbers", *absent)
     bad = [f"{why}: {r}" for r in lines for why in [check_record(r)] if why]
     ok(lines and not bad, "every record is whole, and the file was truncated first", *bad)
-    ok({r["op"] for r in lines} == {"transpose", "spmv", "scan", "segsort", "merge", "histogram", "expand", "copy"} and
+    ok({r["op"] for r in lines} == {"transpose", "refill", "spmv", "scan", "segsort", "merge", "histogram", "expand", "copy"} and
        {r["type"] for r in lines if "type" in r} == {"f32", "f64", "i32", "pattern"}, "operations and types are there")
     for op, cases in [("segsort", ["blocks", "rows", "mixed", "whole"]), ("merge", ["small", "large", "two"])]:
         found = {(r["type"], r["backend"], r["algo"]): r for r in lines if r["op"] == op}
@@ -170,6 +171,10 @@ def test_records(folder):
         ofs = {"rows": 301 * 4, "whole": 2 * 4}
         ok(all(r["bytes_min"] == 2 * 4000 * key[t] + ofs.get(c, 0) for (t, _, c), r in found.items() if c != "mixed"),
            f"bytes_min of {op}")
+    ok(all(("run_ms" in r) == (r["op"] in ("transpose", "spmv") and r["backend"] in ("opencl", "cusparse")) and
+           r.get("run_ms", 1) > 0 for r in lines), "run_ms is there where one run was timed by the host's clock alone")
+    ok(all(r["bytes_min"] == 4000 * (20 if r["type"] == "f64" else 12) for r in lines if r["op"] == "refill"),
+       "bytes_min of a refill: a position of 4 bytes, a value read, a value written")
     ok(all(r["seed"] == 7 for r in lines if r["op"] == "transpose"), "the seed is in the record")
     ok(all("matrix" not in r and "m" not in r and "type" not in r for r in lines if r["op"] == "copy"),
        "copy has no matrix")
