@@ -3,6 +3,7 @@
 // computed in floating point that could round differently elsewhere. A random pattern is drawn as coordinates and
 // sorted by row and by column; values are drawn by position afterwards. Regular patterns count and fill their rows.
 #include "internal.h"
+#include "random.h"
 #include "threads.h"
 
 #include <stdlib.h>
@@ -13,32 +14,6 @@
 
 enum stream { STREAM_ROW = 1, STREAM_COL, STREAM_VAL, STREAM_ROW_ORDER, STREAM_COL_ORDER };
 
-// Finalizer of splitmix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014).
-static inline uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static uint64_t stream_key(uint64_t seed, enum stream stream)
-{
-    return mix(mix(seed + UINT64_C(0x9e3779b97f4a7c15)) + (uint64_t)stream * UINT64_C(0xd1342543de82ef95));
-}
-
-static inline uint64_t draw(uint64_t key, uint64_t counter)
-{
-    return mix(key + (counter + 1) * UINT64_C(0x9e3779b97f4a7c15));
-}
-
-// High half of a*b: brings a uniform 64-bit number a to a uniform one below b.
-static inline uint64_t mul_high(uint64_t a, uint64_t b)
-{
-    uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
-    uint64_t mid = a1 * b0 + (a0 * b0 >> 32), mid2 = a0 * b1 + (mid & 0xffffffff);
-    return a1 * b1 + (mid >> 32) + (mid2 >> 32);
-}
-
 // Values: f32 and f64 uniform in [-1, 1) on a grid that both ends of the range share; integers -8..8 without 0.
 struct values {
     uint64_t key;
@@ -47,7 +22,7 @@ struct values {
 
 static inline void value_draw(const struct values *values, void *val, enum weft_type type, int64_t p)
 {
-    uint64_t bits = draw(values->key, (uint64_t)p);
+    uint64_t bits = weft__random_draw(values->key, (uint64_t)p);
     int32_t small = (int32_t)(bits >> 60);
     small = small < 8 ? small - 8 : small - 7;
     if (type == WEFT_I32)
@@ -103,7 +78,7 @@ static void power_exp2_fill(uint64_t *exp2)
         exp2[i] = UINT64_C(1) << 62;
         for (int bit = 0; bit < 8; bit++)
             if (i & 128 >> bit)
-                exp2[i] = mul_high(exp2[i], roots[bit]) << 2;
+                exp2[i] = weft__random_below(exp2[i], roots[bit]) << 2;
     }
     exp2[256] = UINT64_C(1) << 63;
 }
@@ -125,7 +100,7 @@ static void power_init(struct power *power, int64_t count, int64_t cut, uint64_t
     while (INT64_C(1) << power->bits < count)
         power->bits++;
     for (uint64_t i = 0; i < 6; i++)
-        power->order[i] = draw(order_key, i) | 1;
+        power->order[i] = weft__random_draw(order_key, i) | 1;
 }
 
 // The bijection of 0 .. count-1: one of 0 .. 2^bits-1, repeated until it falls below count.
@@ -144,7 +119,9 @@ static inline int32_t power_scatter(const struct power *power, uint64_t x)
 
 static inline int32_t power_draw(const struct power *power, int64_t k)
 {
-    uint64_t rank = power_exp2(power, power->low + mul_high(draw(power->key, (uint64_t)k), power->span)) - power->cut;
+    uint64_t rank =
+        power_exp2(power, power->low + weft__random_below(weft__random_draw(power->key, (uint64_t)k), power->span)) -
+        power->cut;
     return power_scatter(power, rank < (uint64_t)power->count ? rank : (uint64_t)power->count - 1);
 }
 
@@ -364,19 +341,20 @@ static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint6
     weft_status status = weft_coo_alloc(out, s->m, s->n, s->nnz, WEFT_PATTERN);
     if (status)
         return status;
-    uint64_t row_key = stream_key(seed, STREAM_ROW), col_key = stream_key(seed, STREAM_COL);
+    uint64_t row_key = weft__random_key(seed, STREAM_ROW), col_key = weft__random_key(seed, STREAM_COL);
     if (s->kind != POWER) {
 #pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
         for (int64_t k = 0; k < s->nnz; k++) {
             out->row[k] =
-                (int32_t)(k < s->row ? (uint64_t)s->m / 2 : mul_high(draw(row_key, (uint64_t)k), (uint64_t)s->m));
-            out->col[k] = (int32_t)mul_high(draw(col_key, (uint64_t)k), (uint64_t)s->n);
+                (int32_t)(k < s->row ? (uint64_t)s->m / 2
+                                     : weft__random_below(weft__random_draw(row_key, (uint64_t)k), (uint64_t)s->m));
+            out->col[k] = (int32_t)weft__random_below(weft__random_draw(col_key, (uint64_t)k), (uint64_t)s->n);
         }
     } else if (s->nnz) {
         // In web graphs the pages with most links in (columns) are heavier than those with most links out.
         struct power row, col;
-        power_init(&row, s->m, 64, row_key, stream_key(seed, STREAM_ROW_ORDER));
-        power_init(&col, s->n, 16, col_key, stream_key(seed, STREAM_COL_ORDER));
+        power_init(&row, s->m, 64, row_key, weft__random_key(seed, STREAM_ROW_ORDER));
+        power_init(&col, s->n, 16, col_key, weft__random_key(seed, STREAM_COL_ORDER));
 #pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
         for (int64_t k = 0; k < s->nnz; k++) {
             out->row[k] = power_draw(&row, k);
@@ -481,7 +459,7 @@ weft_status weft_generate(struct weft_csr *out, const char *spec, const struct w
     weft_status status = spec_parse(&s, spec, err);
     if (status)
         return status;
-    struct values values = {stream_key(params->seed, STREAM_VAL), params->integers};
+    struct values values = {weft__random_key(params->seed, STREAM_VAL), params->integers};
     status = s.kind == UNIFORM || s.kind == HEAVY || s.kind == POWER ? random_make(out, &s, params, &values)
                                                                      : regular_make(out, &s, params, &values);
     if (status) {

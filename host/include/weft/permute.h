@@ -41,7 +41,8 @@ struct weft_permutation {
 //   a     m x n, checked as by weft_csr_validate
 //   seed  of the random orders: the same seed gives the same permutation on every machine and thread count
 // On failure *out is all zero.
-// Errors: WEFT_EINVAL no such order; WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ENOMEM.
+// Errors: WEFT_EINVAL no such order; WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ERANGE rcm: m + n beyond 2^31-1 where
+//         they differ; WEFT_ENOMEM.
 WEFT_API weft_status weft_permutation_make(struct weft_permutation *out, enum weft_order order,
                                            const struct weft_csr *a, uint64_t seed, struct weft_error *err);
 // The caller's own: row (size m) and col (size n) say which old row or column comes to each new place; NULL: none moves.
@@ -69,7 +70,8 @@ struct weft_permute_params {
 // moves, or with params.keep; else columns ascend. With `keep`, or where columns ascend in `a`, the inverse gives `a`
 // back bit for bit. The result does not depend on the number of threads. `out` is allocated here; on failure it is all
 // zero. params may be NULL.
-// Errors: WEFT_EINVAL shapes differ; WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ENOMEM.
+// Errors: WEFT_EINVAL shapes differ; WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ERANGE a row of 2^32 entries or more
+//         to sort; WEFT_ENOMEM.
 WEFT_API weft_status weft_csr_permute(struct weft_csr *out, const struct weft_csr *a, const struct weft_permutation *p,
                                       const struct weft_permute_params *params, struct weft_error *err);
 // The same for coordinates: entries keep their places, their indices change.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Histograms of a pattern and their entropy.
+#include "internal.h"
+#include "threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/measure.h>
+
+weft_status weft_row_histogram(int64_t *out, const struct weft_csr *a, struct weft_error *err)
+{
+    weft_status status = weft_csr_validate(a, err);
+    if (status)
+        return status;
+    for (int64_t i = 0; i < a->m; i++)
+        out[i] = weft_csr_ofs(a, i + 1) - weft_csr_ofs(a, i);
+    return WEFT_OK;
+}
+
+weft_status weft_col_histogram(int64_t *out, const struct weft_csr *a, int threads, struct weft_error *err)
+{
+    weft_status status = weft_csr_validate(a, err);
+    if (status)
+        return status;
+    memset(out, 0, (size_t)a->n * sizeof *out);
+#pragma omp parallel for num_threads(weft__threads_for(threads, a->nnz))
+    for (int64_t p = 0; p < a->nnz; p++) {
+#pragma omp atomic
+        out[a->col[p]]++;
+    }
+    return WEFT_OK;
+}
+
+double weft_entropy(const int64_t *count, int64_t buckets)
+{
+    int64_t sum = 0;
+    double entropy = 0;
+    for (int64_t b = 0; b < buckets; b++)
+        sum += count[b];
+    for (int64_t b = 0; b < buckets; b++)
+        if (count[b] > 0 && count[b] < sum) {
+            double p = (double)count[b] / (double)sum;
+            entropy -= p * log(p);
+        }
+    return entropy;
+}
+
+// The bucket of a row or a column: equal parts, or parts of `size`.
+struct split {
+    int64_t lines, parts, size;
+};
+
+static inline int64_t split_begin(const struct split *s, int64_t part)
+{
+    if (s->size)
+        return part * s->size < s->lines ? part * s->size : s->lines;
+    return (part * s->lines + s->parts - 1) / s->parts; // the first i with i*parts/lines == part
+}
+
+static void split_by_size(struct split *s, int64_t lines, int64_t size)
+{
+    s->lines = lines;
+    s->size = size < 1 ? 1 : size > lines ? lines : size;
+    s->parts = (lines + s->size - 1) / s->size;
+}
+
+static void splits_make(struct split *row, struct split *col, const struct weft_csr *a,
+                        const struct weft_density_params *p)
+{
+    if (p->rows) {
+        *row = (struct split){.lines = a->m, .parts = p->rows < a->m ? p->rows : a->m};
+        *col = (struct split){.lines = a->n, .parts = p->cols < a->n ? p->cols : a->n};
+        return;
+    }
+    int64_t area = a->nnz ? a->m * a->n / a->nnz : INT64_MAX;
+    double height = a->nnz ? sqrt((double)area * ((double)a->m / (double)a->n)) : (double)a->m;
+    split_by_size(row, a->m, height < 1 ? 1 : (int64_t)height);
+    split_by_size(col, a->n, area / (height < 1 ? 1 : (int64_t)height));
+}
+
+static void density_count(struct weft_density *d, const struct weft_csr *a, const struct split *row,
+                          const struct split *col, int threads)
+{
+#pragma omp parallel for schedule(dynamic, 1) num_threads(weft__threads_for(threads, a->nnz))
+    for (int64_t r = 0; r < d->rows; r++) {
+        int64_t begin = weft_csr_ofs(a, split_begin(row, r)), end = weft_csr_ofs(a, split_begin(row, r + 1));
+        int64_t *count = d->count + r * d->cols;
+        d->row[r] = end - begin;
+        for (int64_t p = begin; p < end; p++)
+            count[col->size ? (uint32_t)a->col[p] / (uint32_t)col->size : a->col[p] * col->parts / col->lines]++;
+    }
+    for (int64_t r = 0; r < d->rows; r++)
+        for (int64_t c = 0; c < d->cols; c++)
+            d->col[c] += d->count[r * d->cols + c];
+}
+
+weft_status weft_density_make(struct weft_density *out, const struct weft_csr *a,
+                              const struct weft_density_params *params, struct weft_error *err)
+{
+    static const struct weft_density_params defaults;
+    const struct weft_density_params *p = params ? params : &defaults;
+    *out = (struct weft_density){0};
+    weft_status status = weft_csr_validate(a, err);
+    if (status)
+        return status;
+    if (p->rows < 0 || p->cols < 0 || !p->rows != !p->cols)
+        return weft__error(err, WEFT_EINVAL, "%lld x %lld buckets: both are positive, or both 0", (long long)p->rows,
+                           (long long)p->cols);
+    *out = (struct weft_density){.m = a->m, .n = a->n, .nnz = a->nnz};
+    if (!a->m || !a->n)
+        return WEFT_OK;
+    struct split row, col;
+    splits_make(&row, &col, a, p);
+    out->rows = row.parts;
+    out->cols = col.parts;
+    out->height = row.size;
+    out->width = col.size;
+    size_t buckets = weft__mul((size_t)row.parts, (size_t)col.parts);
+    if (weft__mul(buckets, sizeof *out->count) >= PTRDIFF_MAX)
+        status = WEFT_ERANGE;
+    if (!status) {
+        out->count = calloc(buckets, sizeof *out->count);
+        out->row = calloc((size_t)row.parts, sizeof *out->row);
+        out->col = calloc((size_t)col.parts, sizeof *out->col);
+        if (!out->count || !out->row || !out->col)
+            status = WEFT_ENOMEM;
+    }
+    if (status) {
+        weft_density_free(out);
+        return weft__error(err, status, "%lld x %lld buckets: %s", (long long)row.parts, (long long)col.parts,
+                           weft_status_text(status));
+    }
+    density_count(out, a, &row, &col, p->threads);
+    return WEFT_OK;
+}
+
+void weft_density_free(struct weft_density *d)
+{
+    if (!d)
+        return;
+    free(d->count);
+    free(d->row);
+    free(d->col);
+    *d = (struct weft_density){0};
+}
+
+double weft_density_entropy(const struct weft_density *d)
+{
+    return weft_entropy(d->count, d->rows * d->cols);
+}
+
+weft_status weft_density_hierarchy(double *out, const struct weft_density *d, int64_t parts)
+{
+    if (parts < 1)
+        return WEFT_EINVAL;
+    for (int64_t i = 0; i < parts * parts; i++)
+        out[i] = 0;
+    for (int64_t r = 0; r < d->rows; r++)
+        for (int64_t c = 0; c < d->cols; c++) {
+            int64_t count = d->count[r * d->cols + c];
+            if (!count)
+                continue;
+            double p = (double)count / (double)d->nnz;
+            out[r * parts / d->rows * parts + c * parts / d->cols] -= count < d->nnz ? p * log(p) : 0;
+        }
+    return WEFT_OK;
+}
+
+int64_t weft_histogram_cut(const int64_t *count, int64_t buckets)
+{
+    int64_t inner = buckets - 2, cut = 0;
+    double steepest = 0;
+    if (inner < 1)
+        return 0;
+    double sum = (double)(count[inner + 1] + count[inner] - count[1] - count[0]); // of the differences below
+    for (int64_t b = 1; b <= inner; b++) {
+        double apart = fabs((double)inner * (double)(count[b + 1] - count[b - 1]) - sum);
+        if (apart > steepest) {
+            steepest = apart;
+            cut = b;
+        }
+    }
+    return cut;
+}
