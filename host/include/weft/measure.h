@@ -127,7 +127,7 @@ WEFT_API weft_status weft_measure(struct weft_measures *out, const struct weft_c
 
 // Entries of the fullest of `parts` parts of equal numbers of rows (part k begins at row floor(m*k/parts)), divided by
 // nnz/parts: 1 is balanced, `parts` is everything in one part. 1 when there are no entries.
-// Errors: WEFT_EINVAL parts < 1, arrays of `a`; WEFT_EMATRIX.
+// Errors: WEFT_EINVAL parts outside 1 .. 2^31-1, arrays of `a`; WEFT_EMATRIX.
 WEFT_API weft_status weft_load_imbalance(double *out, const struct weft_csr *a, int64_t parts, struct weft_error *err);
 
 #ifdef __cplusplus

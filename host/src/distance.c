@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jensen-Shannon distance (J. Lin, IEEE Trans. Information Theory 37(1), 1991) and a bootstrap of it.
+#include "internal.h"
+#include "random.h"
+#include "threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <weft/measure.h>
+
+static int64_t histogram_sum(const int64_t *count, int64_t buckets)
+{
+    int64_t sum = 0;
+    for (int64_t b = 0; b < buckets; b++)
+        sum += count[b];
+    return sum;
+}
+
+double weft_jensen_shannon(const int64_t *a, const int64_t *b, int64_t buckets)
+{
+    int64_t sum_a = histogram_sum(a, buckets), sum_b = histogram_sum(b, buckets);
+    double divergence = 0;
+    if (!sum_a || !sum_b)
+        return sum_a || sum_b;
+    for (int64_t i = 0; i < buckets; i++) {
+        double p = (double)a[i] / (double)sum_a, q = (double)b[i] / (double)sum_b, mean = (p + q) / 2;
+        double from_p = p > 0 ? p * log2(p / mean) : 0, from_q = q > 0 ? q * log2(q / mean) : 0;
+        divergence += (from_p + from_q) / 2;
+    }
+    return sqrt(divergence < 0 ? 0 : divergence > 1 ? 1 : divergence);
+}
+
+struct source {
+    uint64_t key, counter;
+};
+
+// Uniform in (0, 1).
+static double unit(struct source *s)
+{
+    return ((double)(weft__random_draw(s->key, s->counter++) >> 11) + 0.5) * 0x1p-53;
+}
+
+#define NORMAL_FROM 64 // a Poisson variable of a larger mean is drawn as a normal one, rounded
+
+static int64_t poisson(struct source *s, double mean)
+{
+    if (mean <= 0)
+        return 0;
+    if (mean >= NORMAL_FROM) {
+        double normal = sqrt(-2 * log(unit(s))) * cos(6.283185307179586 * unit(s));
+        double x = floor(mean + sqrt(mean) * normal + 0.5);
+        return x > 0 ? (int64_t)x : 0;
+    }
+    double bound = exp(-mean), product = unit(s);
+    int64_t k = 0;
+    for (; product > bound; k++)
+        product *= unit(s);
+    return k;
+}
+
+struct bootstrap {
+    const int64_t *a, *b;
+    int64_t buckets, sum_a, sum_b;
+    uint64_t seed;
+};
+
+// One draw of both histograms, around themselves or (joint) around their common distribution. `draw` holds 2*buckets.
+static double trial_run(const struct bootstrap *s, int trial, int joint, int64_t *draw)
+{
+    struct source source = {weft__random_key(weft__random_key(s->seed, 32 + (uint64_t)joint), (uint64_t)trial), 0};
+    double share = (double)s->sum_a / (double)(s->sum_a + s->sum_b);
+    for (int64_t i = 0; i < s->buckets; i++) {
+        double both = (double)(s->a[i] + s->b[i]);
+        draw[i] = poisson(&source, joint ? both * share : (double)s->a[i]);
+        draw[s->buckets + i] = poisson(&source, joint ? both * (1 - share) : (double)s->b[i]);
+    }
+    return weft_jensen_shannon(draw, draw + s->buckets, s->buckets);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, int count, double at)
+{
+    return sorted[(int)(at * (count - 1) + 0.5)];
+}
+
+// Sorted distances of all trials: apart in out[0 .. trials-1], joint behind them.
+static weft_status trials_run(const struct bootstrap *s, int trials, double *out)
+{
+    int failed = 0;
+#pragma omp parallel reduction(| : failed) num_threads(weft__threads_for(0, s->buckets *trials))
+    {
+        int64_t *draw = malloc(weft__max(weft__mul((size_t)s->buckets, 2 * sizeof *draw), 1));
+        failed = !draw;
+#pragma omp for schedule(dynamic, 1)
+        for (int t = 0; t < 2 * trials; t++)
+            if (!failed)
+                out[t] = trial_run(s, t % trials, t / trials, draw);
+        free(draw);
+    }
+    if (failed)
+        return WEFT_ENOMEM;
+    qsort(out, (size_t)trials, sizeof *out, ascending);
+    qsort(out + trials, (size_t)trials, sizeof *out, ascending);
+    return WEFT_OK;
+}
+
+static weft_status arguments_check(const int64_t *a, const int64_t *b, int64_t buckets,
+                                   const struct weft_distance_params *p, struct weft_error *err)
+{
+    if (buckets < 0 || (buckets && (!a || !b)))
+        return weft__error(err, WEFT_EINVAL, "two histograms of %lld buckets are needed", (long long)buckets);
+    if (p->trials < 0 || p->trials > 1000000)
+        return weft__error(err, WEFT_EINVAL, "%d trials: expected 1 .. 1000000, or 0 for the default", p->trials);
+    if (!(p->level >= 0 && p->level < 1))
+        return weft__error(err, WEFT_EINVAL, "level %g: expected a number above 0 and below 1", p->level);
+    for (int64_t i = 0; i < buckets; i++)
+        if (a[i] < 0 || b[i] < 0)
+            return weft__error(err, WEFT_EINVAL, "bucket %lld counts less than nothing", (long long)i);
+    return WEFT_OK;
+}
+
+weft_status weft_distance(struct weft_distance *out, const int64_t *a, const int64_t *b, int64_t buckets,
+                          const struct weft_distance_params *params, struct weft_error *err)
+{
+    static const struct weft_distance_params defaults;
+    const struct weft_distance_params *p = params ? params : &defaults;
+    *out = (struct weft_distance){0};
+    weft_status status = arguments_check(a, b, buckets, p, err);
+    if (status)
+        return status;
+    struct bootstrap s = {.a = a, .b = b, .buckets = buckets, .seed = p->seed};
+    s.sum_a = histogram_sum(a, buckets);
+    s.sum_b = histogram_sum(b, buckets);
+    int trials = p->trials ? p->trials : 200;
+    double level = p->level > 0 ? p->level : 0.95, *sample = malloc((size_t)trials * 2 * sizeof *sample);
+    status = sample ? WEFT_OK : WEFT_ENOMEM;
+    if (!status && s.sum_a + s.sum_b)
+        status = trials_run(&s, trials, sample);
+    else
+        for (int t = 0; sample && t < 2 * trials; t++)
+            sample[t] = 0;
+    if (!status) {
+        int as_large = 0;
+        double distance = weft_jensen_shannon(a, b, buckets);
+        for (int t = trials; t < 2 * trials; t++)
+            as_large += sample[t] >= distance;
+        *out = (struct weft_distance){.distance = distance,
+                                      .low = quantile(sample, trials, (1 - level) / 2),
+                                      .high = quantile(sample, trials, (1 + level) / 2),
+                                      .chance = quantile(sample + trials, trials, level),
+                                      .p = (1.0 + as_large) / (1.0 + trials),
+                                      .trials = trials,
+                                      .level = level};
+    }
+    free(sample);
+    return status ? weft__error(err, status, "%d trials of %lld buckets: %s", trials, (long long)buckets,
+                                weft_status_text(status))
+                  : WEFT_OK;
+}
