@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""race.py WEFT_BENCH: bench/race on records with known ratios, and once with tiny matrices. Output is TAP."""
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok  # noqa: E402
+
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "race")
+BENCH = os.path.abspath(sys.argv[1])
+A, B = "uniform:1,1,6000000", "band:9,9"
+
+
+def run(*args, **env):
+    made = subprocess.run([sys.executable, TOOL, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, env={**os.environ, **env}, timeout=300, check=False)
+    return made.returncode, made.stdout, made.stderr
+
+
+def record(op, backend, algo, ms, matrix=A, **more):
+    return {"matrix": matrix, "op": op, "backend": backend, "algo": algo, "type": "f32", "nnz": 6000000, "verified": True,
+            "median_ms": ms, "noise": 0.01, "copy_gbps": 4000, "roof": 0.5, **more}
+
+
+def transposes(matrix, vendor, scan, merge, auto, **more):
+    return [record("transpose", "cusparse", "alg1", vendor, matrix), record("transpose", "opencl", "scan", scan, matrix, **more),
+            record("transpose", "opencl", "merge", merge, matrix, roof=0.1),
+            record("transpose", "opencl", "auto", auto, matrix, **more)]
+
+
+def judged(folder, marks, *jobs):
+    """Exit status, summary by mark, output. A job: kind, matrices, records, and what else it has."""
+    path = tempfile.mkdtemp(dir=folder)
+    described = []
+    for number, (kind, matrices, records, more) in enumerate(jobs):
+        described.append({"kind": kind, "marks": marks, "matrices": matrices, "arguments": ["-o", "scan,segsort,histogram"],
+                          "file": f"{number}.jsonl", "status": 0, "why": "", **more})
+        with open(os.path.join(path, f"{number}.jsonl"), "w", encoding="utf-8") as file:
+            file.writelines((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in records)
+    with open(os.path.join(path, "race.json"), "w", encoding="utf-8") as file:
+        json.dump({"quick": False, "marks": marks, "about": {"device": "GPU"}, "jobs": described}, file)
+    summary = os.path.join(path, "summary.json")
+    code, out, err = run("--from", path, "--json", summary)
+    marks = {}
+    if os.path.exists(summary):
+        with open(summary, encoding="utf-8") as file:
+            marks = {m["mark"]: m for m in json.load(file)["marks"]}
+    return code, marks, out + err
+
+
+def verdicts(mark):
+    return [r["verdict"] for r in mark["rows"]]
+
+
+def test_transposes(folder):
+    code, marks, out = judged(folder, [1, 2, 3], ("gpu", [A, B], transposes(A, 8, 2, 4, 2.05) + transposes(B, 6, 2, 4, 2), {}))
+    ok(code == 0 and [marks[k]["verdict"] for k in (1, 2, 3)] == ["pass"] * 3, "everything within the limits passes", out)
+    ok(abs(marks[1]["mean"] - 12 ** 0.5) < 1e-9 and [round(r["got"], 3) for r in marks[1]["rows"]] == [4, 1.025, 3, 1],
+       "speedups are those of the fastest, their mean is geometric", marks[1])
+    ok([r["got"] for r in marks[3]["rows"]] == [2, 2] and "mark 1" in out and "pass" in out, "floors are what the roof says", marks[3])
+    code, marks, out = judged(folder, [1, 2, 3], ("gpu", [A, B], transposes(A, 40, 2, 39, 2) + transposes(B, 2.8, 2, 3, 2), {}))
+    ok(code == 0 and marks[1]["verdict"] == "short" and verdicts(marks[1]) == ["pass", "pass", "short", "pass"] and
+       marks[1]["mean"] > 3, "one matrix under its limit is short, whatever the mean; the exit status is 0", out)
+    ok(marks[2]["verdict"] == "short" and verdicts(marks[2]) == ["pass", "short"] and
+       any(line.split()[:1] == [B] and "short" in line for line in out.splitlines()), "so is merge behind", out)
+    code, marks, out = judged(folder, [1], ("gpu", [A], transposes(A, 5, 2, 3, 2.3), {}))
+    ok(verdicts(marks[1]) == ["pass", "short"] and marks[1]["verdict"] == "short", "auto beyond 5 % of the best is short", out)
+    code, marks, out = judged(folder, [1], ("gpu", [A], transposes(A, 5, 2, 3, 2), {}))
+    ok(verdicts(marks[1]) == ["pass", "pass"] and marks[1]["verdict"] == "short", "so is a mean under its limit", out)
+    code, marks, out = judged(folder, [3], ("gpu", [A, B], transposes(A, 8, 2, 4, 2, roof=0.2) +
+                                            transposes(B, 8, 2, 4, 2, roof=0.2, nnz=4000000), {}))
+    ok(verdicts(marks[3]) == ["short"] and marks[3]["verdict"] == "short", "more than four floors are short, of many entries", out)
+    wide = [{**r, "type": "f64"} for r in transposes(A, 1, 2, 4, 2)]
+    code, marks, out = judged(folder, [1, 2], ("gpu", [A], transposes(A, 8, 2, 4, 2) + wide, {}))
+    ok(verdicts(marks[1]) == ["pass", "pass", "reported"] and marks[1]["verdict"] == "pass" and marks[1]["mean"] == 4,
+       "f64 is reported beside", out)
+
+
+def test_refused(folder):
+    false = [{**r, "verified": False, "error": "row_idx[3]"} for r in transposes(A, 8, 1, 4, 1) if r["algo"] in ("scan", "auto")]
+    good = [r for r in transposes(A, 8, 2, 4, 2) if r["algo"] not in ("scan", "auto")]
+    code, marks, out = judged(folder, [1], ("gpu", [A], good + false, {"status": 1}))
+    ok(code == 1 and marks[1]["rows"][0]["got"] == 2 and "WRONG" in out and "row_idx[3]" in out,
+       "the time of an unverified line is not taken, and the exit status is 1", out)
+    bare = {k: v for k, v in record("transpose", "opencl", "scan", 1).items() if k != "verified"}
+    code, marks, out = judged(folder, [1], ("gpu", [A], [good[0], bare], {}))
+    ok(code == 1 and marks[1]["verdict"] == "not run", "nor one that says nothing of being verified", out)
+    skip = {**record("transpose", "cusparse", "alg2", 0), "verified": False, "skipped": "not here"}
+    code, marks, out = judged(folder, [2], ("gpu", [A], good + [skip], {}))
+    ok(code == 0 and marks[2]["verdict"] == "pass", "a line that was skipped is no fault", out)
+    code, marks, out = judged(folder, [2], ("gpu", [A], [*good, '{"op": "tran'], {}))
+    ok(code == 0 and marks[2]["verdict"] == "pass", "half a line at the end, of a run that was stopped, is left out", out)
+    code, marks, out = judged(folder, [2], ("gpu", [A], ["nonsense", *good], {}))
+    ok(code == 2 and "0.jsonl:1: no record" in out, "a file that holds no records is refused", out)
+    code, marks, out = judged(folder, [2], ("gpu", [A], good, {}), ("gpu", [B], [], {"why": "out of time: 3 s left"}))
+    ok(code == 0 and marks[2]["verdict"] == "incomplete" and "out of time" in out, "what did not run says why", out)
+    code, marks, out = judged(folder, [2], ("gpu", [A], good, {}), ("gpu", [B], [], {"status": 3, "why": "device lost"}))
+    ok(code == 3 and "device lost" in out, "a run that failed gives exit status 3", out)
+    code, marks, out = judged(folder, [2], ("gpu", [A], good[1:], {}))
+    ok(code == 0 and marks[2]["verdict"] == "not run", "without the other side nothing is judged", out)
+
+
+def test_others(folder):
+    products = [record("spmv", "cusparse", a, ms) for a, ms in (("csr_alg1", 2), ("csr_alg2", 3), ("sell", 1.5))] + [
+        record("spmv", "opencl", "csr", 1.6), record("spmv", "opencl", "auto", 0.9, convert_ms=7)]
+    code, marks, out = judged(folder, [4, 5, 6], ("gpu", [A], products + [record("refill", "opencl", "auto", 1, roof=0.3)], {}))
+    ok([round(marks[5]["mean"], 3), round(marks[6]["mean"], 3)] == [1.25, 1.667] and marks[5]["verdict"] == "pass" and
+       marks[6]["verdict"] == "pass", "CSR is compared with CSR and COO, auto with everything", out)
+    ok(marks[4]["verdict"] == "short" and "conversion 7 ms" in out, "a refill of 3.3 floors is short; conversion is told", out)
+    own = [record("scan", "opencl", "auto", 1), record("segsort", "opencl", "whole", 1), record("histogram", "opencl", "auto", 1)]
+    cub = [record("scan", "cub", "exclusive_sum", 0.96), record("segsort", "cub", "whole", 0.89)]
+    code, marks, out = judged(folder, [7], ("primitives", [A], own, {}), ("cub", [A], cub, {}))
+    ok(sorted((r["asked"].split()[0], r["verdict"]) for r in marks[7]["rows"]) ==
+       [("histogram", "not run"), ("scan", "pass"), ("segsort", "short")], "primitives have limits of their own", out)
+    code, marks, out = judged(folder, [7], ("primitives", [A], own, {}), ("cub", [A], [], {"status": None, "why": "no CUDA device"}))
+    ok(code == 0 and marks[7]["verdict"] == "not run" and "no CUDA device" in out, "without CUB's times: not run, and why", out)
+    small = [record("transpose", "cusparse", "alg1", 9, run_ms=0.1), record("transpose", "opencl", "auto", 1, run_ms=0.13),
+             record("transpose", "opencl", "scan", 1, run_ms=0.12),
+             record("spmv", "cusparse", "csr_alg1", 9, run_ms=0.1), record("spmv", "opencl", "csr", 1, run_ms=0.121)]
+    code, marks, out = judged(folder, [8], ("small", [A], small, {}))
+    ok(verdicts(marks[8]) == ["pass", "short"], "small problems are judged by the host's clock", out)
+    host = [record("transpose", "omp", "auto", 2), record("transpose", "graphblas", "auto", 3),
+            record("transpose", "opencl", "scan", 2.02, noise=0.1), record("spmv", "omp", "csr", 2),
+            record("spmv", "opencl", "csr", 2.5), record("spmv", "rsb", "blocks", 3)]
+    code, marks, out = judged(folder, [9], ("cpu", [A], host, {"threads": 16}), ("cpu", [A], [], {"threads": 2, "why": "no"}))
+    ok(verdicts(marks[9]) == ["pass", "pass", "short", "pass", "not run"] and "16 cores" in out,
+       "processors: quartiles that overlap are no loss", out)
+
+
+def test_usage(folder):
+    empty = tempfile.mkdtemp(dir=folder)
+    for args, want in [(["--marks", "10"], "marks 1 to 9"), (["--marks", "x"], "--marks"), (["--bench", "/nonexistent"], "/nonexistent"),
+                       (["--from", empty], "no race"), (["--bench", BENCH, "-d", "99"], "device 99"),
+                       (["--bench", BENCH, "--out", "/proc/none"], "/proc/none")]:
+        code, out, err = run(*args)
+        ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + " ".join(args[-2:]), code, out, err)
+    code, _, err = run("--bogus")
+    ok(code == 2 and "--bogus" in err, "an option that is not there", err)
+
+
+def test_quick(folder):
+    path, summary = os.path.join(folder, "quick"), os.path.join(folder, "quick.json")
+    code, out, err = run("--bench", BENCH, "--quick", "--out", path, "--json", summary)
+    with open(summary, encoding="utf-8") as file:
+        made = json.load(file)
+    ran = {m["mark"]: m["ran"] for m in made["marks"]}
+    ok(code == 0 and not err and made["quick"] and not made["wrong"] and sorted(ran) == list(range(1, 10)) and all(ran.values()),
+       "a quick race runs every mark", out, err)
+    lines = [json.loads(line) for name in glob.glob(os.path.join(path, "*.jsonl")) for line in open(name, encoding="utf-8")]
+    ok({"transpose", "refill", "spmv", "scan", "segsort", "histogram"} == {r["op"] for r in lines} and
+       all(r["verified"] or "skipped" in r for r in lines), "and keeps the records")
+    code, again, err = run("--from", path)
+    ok(code == 0 and again == out and not err, "that say the same when they are judged again", again, err)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        test_transposes(folder)
+        test_refused(folder)
+        test_others(folder)
+        test_usage(folder)
+        test_quick(folder)
+    return done()
+
+
+sys.exit(main())
