@@ -7,12 +7,16 @@
 //          long rows apart.
 // Mapping: 1-D; group g owns tile g, then strides; its work-items load products, four entries at once, then sum rows out
 //          of local memory.
-// Local:   WG*IPT accumulators + WG*IPT/16 + 2 words (+ WG accumulators where lanes have no shuffle).
+//          A row that tiles share: with WEFT_CUT, where work-groups can hand over memory, the last of them to come sums its
+//          parts, and none waits for another; else spmv_join does.
+// Local:   WG*IPT accumulators + WG*IPT/16 + 3 words (+ WG accumulators where lanes have no shuffle).
 // Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; whole == nnz rounded
-//          down to a multiple of four; tile_row, tile_pos of rows_tiles with tile + snap + 8 <= WG*IPT.
+//          down to a multiple of four; tile_row, tile_pos of rows_tiles, cut with `items` and `snap`, where
+//          items + snap + 8 <= WG*IPT. WEFT_CUT: arrived[0 .. tiles-1] == 0, which is left so.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
-//          part[t]: sum of the row that goes on behind tile t (zero when none does).
-// Order:   depends on tile, IPT and WG alone; repeatable.
+//          part[t]: sum of the row that goes on behind tile t (zero when none does). WEFT_CUT: all of y.
+// Order:   depends on items, IPT and WG alone; repeatable. Parts of a row: work-item l takes l, l + WG, ...; then pairs of
+//          work-items at distance 16 .. 1; then groups of lanes, and the head, one after the other.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
@@ -24,20 +28,52 @@
 #error "WEFT_WG: a multiple of 32; WEFT_IPT: a multiple of 4"
 #endif
 
+#ifndef WEFT_DEVICE_FENCE
+#undef WEFT_CUT
+#endif
+
 #define FOURS     (WEFT_IPT / 4)
 #define LOG_LANES 5
 // A row of more than SHORT entries for each of its lanes is left to a whole group of lanes.
 #define SHORT 16
 
+#ifdef WEFT_CUT
+#define PART_GIVE(p, v) acc_give(p, v)
+// y[row] from its parts in tiles first .. last-1 and its head in tile `last`. `sums` is local memory of WG/LANES.
+WEFT_INLINE void row_join(__global val_t *y, idx_t row, __global acc_t *part, __global acc_t *head, uint first,
+                          uint last, acc_t alpha, acc_t beta, __local acc_t *sums, __local acc_t *mem)
+{
+    acc_t sum = ZERO;
+    for (uint t = first + (uint)get_local_id(0); t < last; t += WEFT_WG)
+        sum = plus(sum, acc_take(&part[t]));
+    sum = lanes_plus(sum, LANES, mem);
+    if (lane_id() == 0u)
+        sums[lane_group()] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        for (uint g = 1u; g < WEFT_WG / LANES && g * LANES < last - first; g++)
+            sum = plus(sum, sums[g]);
+        put(y, row, plus(sum, acc_take(&head[last])), alpha, beta);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#else
+#define PART_GIVE(p, v) (*(p) = (v))
+#endif
+
 WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                 __global const val_t *restrict val, __global const val_t *restrict x,
                                 __global val_t *restrict y, __global const idx_t *restrict tile_row,
                                 __global const ofs_t *restrict tile_pos, __global acc_t *restrict part,
-                                __global acc_t *restrict head, uint tiles, long whole, acc_t alpha, acc_t beta)
+                                __global acc_t *restrict head, __global uint *restrict arrived, uint tiles, uint items,
+                                uint snap, long whole, acc_t alpha, acc_t beta)
 {
     __local acc4_t fours[WEFT_WG * FOURS];
     LANE_MEMORY(acc_t, mem);
     __local int long_rows[WEFT_WG * WEFT_IPT / SHORT + 1], nlong;
+#ifdef WEFT_CUT
+    __local uint came_last;
+#endif
     __local acc_t *prod = (__local acc_t *)fours;
     const int lid = (int)get_local_id(0);
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
@@ -92,13 +128,25 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
                 if (at >= todo || lane != 0 || later)
                     continue;
                 if (row == rows)
-                    part[tile] = sum;
+                    PART_GIVE(&part[tile], sum);
                 else if (row == 0 && began)
-                    head[tile] = sum;
+                    PART_GIVE(&head[tile], sum);
                 else
                     put(y, row0 + row, sum, alpha, beta);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
+#ifdef WEFT_CUT
+        for (int behind = 0; behind < 2; behind++) { // the row that ends here, then the one that goes on
+            if (behind ? tile_pos[tile + 1u] == row_ptr[row0 + rows] : !began || rows == 0)
+                continue;
+            const idx_t row = behind ? row0 + rows : row0;
+            // As spmv_join finds the first tile; the last is where the step of the row's end is.
+            const uint first = (uint)(((ulong)row_ptr[row] + (ulong)row + snap + items - 1u) / items) - 1u;
+            const uint last = behind ? (uint)(((ulong)row_ptr[row + 1] + (ulong)row + items) / items) - 1u : tile;
+            if (group_last(&arrived[last], last - first + 1u, &came_last))
+                row_join(y, row, part, head, first, last, alpha, beta, prod, mem);
+        }
+#endif
     }
 }

@@ -301,21 +301,27 @@ static void test_tuning(struct test_device *dev)
         struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_LANES, .lanes = lanes, .wg = dev->gpu ? 64 : 0};
         tap_ok(check(dev, &a, &params, 0), "%s: csr_lanes with %d lanes", dev->name, lanes);
     }
-    for (int k = 0; dev->gpu && k < 4; k++) {
+    const int fence = weft_context_device(dev->ctx)->fence;
+    for (int k = 0; dev->gpu && k < 6; k++) {
+        test_fence(dev, fence && k < 4);
         struct weft_spmv_params params = {.algo = k % 2 ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE,
                                           .lanes = k % 2 ? 4 : 0,
                                           .wg = 32 * (int)rng_between(&rng, 1, 8),
                                           .ipt = (int)rng_between(&rng, 1, 4) * (k % 2 ? 1 : 4),
-                                          .read = k};
+                                          .read = k % 4};
         tap_ok(check(dev, &a, &params, 0), "%s: %s with wg=%d ipt=%d read=%d", dev->name,
                weft_spmv_algo_name(params.algo), params.wg, params.ipt, params.read);
     }
+    test_fence(dev, fence);
     weft_csr_free(&a);
     if (dev->gpu) { // a row in so many tiles that a whole work-group joins its parts
         huge = 9000;
         a = matrix_make(60, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0);
         struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_MERGE, .wg = 32, .ipt = 4};
         tap_ok(check(dev, &a, &params, 0), "%s: csr_merge, a row in many tiles", dev->name);
+        test_fence(dev, 0);
+        tap_ok(check(dev, &a, &params, 0), "%s: csr_merge, a row in many tiles, joined by a second kernel", dev->name);
+        test_fence(dev, fence);
         weft_csr_free(&a);
     }
 }

@@ -111,6 +111,7 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
                                                                    : WEFT_SCHEDULE_GPU;
     if (params->force_lanes)
         ctx->device.lanes = params->max_lanes;
+    ctx->device.fence &= ctx->device.lanes == WEFT_LANES_PTX || ctx->device.lanes == WEFT_LANES_AMDGCN;
     if (params->force_lanes && params->wave)
         ctx->device.wave = params->wave;
     ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(params->cache_dir);

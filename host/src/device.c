@@ -90,12 +90,14 @@ static void lanes_find(struct weft_device_info *info, const char *extensions)
         if (weft__cl.clGetDeviceInfo(info->id, NV_COMPUTE_CAPABILITY_MAJOR, sizeof value, &value, NULL) == CL_SUCCESS &&
             value >= 7)
             info->lanes = WEFT_LANES_PTX;
+        info->fence = info->lanes == WEFT_LANES_PTX;
         return;
     }
     if (extension_has(extensions, "cl_amd_device_attribute_query") &&
         weft__cl.clGetDeviceInfo(info->id, AMD_WAVEFRONT_WIDTH, sizeof value, &value, NULL) == CL_SUCCESS &&
         (value == 32 || value == 64) && (info->type & CL_DEVICE_TYPE_GPU)) {
         info->lanes = WEFT_LANES_AMDGCN;
+        info->fence = 1;
         info->wave = (int)value;
         return;
     }

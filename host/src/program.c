@@ -50,7 +50,8 @@ struct weft__caps weft__caps_of(const struct weft_context *ctx)
     return (struct weft__caps){.lanes = ctx->schedule == WEFT_SCHEDULE_CPU ? WEFT_LANES_LOCAL : ctx->device.lanes,
                                .wave = ctx->device.wave,
                                .fp64 = ctx->device.fp64,
-                               .int64_atomics = ctx->device.int64_atomics};
+                               .int64_atomics = ctx->device.int64_atomics,
+                               .fence = ctx->schedule == WEFT_SCHEDULE_GPU && ctx->device.fence};
 }
 
 const char *weft__program_options(const struct weft__caps *caps)
@@ -89,15 +90,16 @@ char *weft__program_text(const struct weft__caps *caps, const char *source, cons
     if (!common || !body)
         return NULL;
     const char *shared = shared_find(source, body, shared_name);
-    const char *format = "%s%s%s%s%s#line 1 \"weft.clh\"\n%s#line 1 \"%s\"\n%s#line 1 \"%s\"\n%s";
+    const char *format = "%s%s%s%s%s%s#line 1 \"weft.clh\"\n%s#line 1 \"%s\"\n%s#line 1 \"%s\"\n%s";
     const char *fp64 = caps->fp64 ? "#define WEFT_HAS_FP64 1\n" : "";
     const char *int64 = caps->int64_atomics ? "#define WEFT_HAS_INT64_ATOMICS 1\n" : "";
-    int length = snprintf(NULL, 0, format, fp64, int64, lanes[caps->lanes], wave, defines, common, shared_name, shared,
-                          source, body);
+    const char *fence = caps->fence ? "#define WEFT_DEVICE_FENCE 1\n" : "";
+    int length = snprintf(NULL, 0, format, fp64, int64, fence, lanes[caps->lanes], wave, defines, common, shared_name,
+                          shared, source, body);
     char *text = length < 0 ? NULL : malloc((size_t)length + 1);
     if (text)
-        snprintf(text, (size_t)length + 1, format, fp64, int64, lanes[caps->lanes], wave, defines, common, shared_name,
-                 shared, source, body);
+        snprintf(text, (size_t)length + 1, format, fp64, int64, fence, lanes[caps->lanes], wave, defines, common,
+                 shared_name, shared, source, body);
     return text;
 }
 

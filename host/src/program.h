@@ -36,6 +36,7 @@ struct weft__caps {
     int wave; // hardware lane count behind WEFT_LANES_AMDGCN and _SUBGROUPS: 32 or 64
     int fp64;
     int int64_atomics;
+    int fence; // work-groups of one launch can hand memory to each other
 };
 struct weft__caps weft__caps_of(const struct weft_context *ctx);
 // Full text of a program: prelude + defines + weft.clh + what its family shares (spmv.clh for spmv_*.cl) + the file.

@@ -93,6 +93,7 @@ struct weft__spmv_tiles {
     cl_uint tiles, nsplit;
     cl_uint tile, snap; // rows plus entries; entries by which a cut may move
     cl_mem row, pos, split, part, head;
+    cl_mem arrived; // how many came to each tile's row; NULL: a kernel of its own joins
     cl_kernel join;
     size_t join_wg, join_per_group;
     size_t bytes;
@@ -101,7 +102,7 @@ struct weft__spmv_tiles {
 weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue,
                                     uint32_t tile, uint32_t snap);
 // Memory for part and head, and the kernel that joins them.
-weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan);
+weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue);
 weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_spmv_plan *plan,
                                   struct weft__stream *stream, const struct weft__spmv_call *call);
 void weft__spmv_tiles_release(struct weft__spmv_tiles *t);

@@ -10,7 +10,9 @@ const struct weft__kernel_spec weft__spmv_scalar_spec = {"spmv_csr_scalar", "spm
 const struct weft__kernel_spec weft__spmv_lanes_spec = {"spmv_csr_lanes", "spmv_csr_lanes.cl",
                                                         "row_ptr col val x y m whole alpha beta"};
 const struct weft__kernel_spec weft__spmv_merge_spec = {
-    "spmv_csr_merge", "spmv_csr_merge.cl", "row_ptr col val x y tile_row tile_pos part head tiles whole alpha beta"};
+    "spmv_csr_merge", "spmv_csr_merge.cl",
+    "row_ptr col val x y tile_row tile_pos part head arrived tiles items snap whole alpha "
+    "beta"};
 const struct weft__kernel_spec weft__spmv_cpu_spec = {
     "spmv_csr_cpu", "spmv_csr_cpu.cl", "row_ptr col val x y tile_row tile_pos part head tiles alpha beta"};
 
@@ -163,14 +165,14 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     if (status)
         return status;
     const size_t acc = weft__spmv_acc_bytes(plan), items = (size_t)p->wg * (size_t)p->ipt;
-    const size_t local = items * acc + (items / 16 + 2) * 4 + (size_t)p->wg * acc;
+    const size_t local = items * acc + (items / 16 + 3) * 4 + (size_t)p->wg * acc;
     if (local > (size_t)plan->ctx->device.local_bytes)
         return weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
                           p->wg, p->ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
     const uint32_t snap = snap_of((uint32_t)items);
     status = weft__spmv_tiles_create(&s->tiles, plan, queue, (uint32_t)items - snap - 8, snap);
     if (!status)
-        status = weft__spmv_tiles_sums(&s->tiles, plan);
+        status = weft__spmv_tiles_sums(&s->tiles, plan, queue);
     if (status)
         return status;
     plan->info.workspace_bytes += s->tiles.bytes;
@@ -179,6 +181,8 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    if (s->tiles.arrived)
+        weft__define(&d, "WEFT_CUT", "1");
     return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_merge_spec, &d);
 }
 
@@ -187,12 +191,13 @@ static weft_status merge_run(struct weft_spmv_plan *plan, struct weft__stream *s
 {
     struct csr_state *s = plan->state;
     cl_long whole = plan->a.nnz & ~INT64_C(3);
-    cl_mem val = weft__spmv_val(plan);
+    cl_mem val = weft__spmv_val(plan), arrived = s->tiles.arrived ? s->tiles.arrived : s->tiles.part;
     weft_status status = WEFT__LAUNCH(
         stream, s->kernel, &weft__spmv_merge_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr), WEFT__ARG(plan->a.col),
         WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos),
-        WEFT__ARG(s->tiles.part), WEFT__ARG(s->tiles.head), WEFT__ARG(s->tiles.tiles), WEFT__ARG(whole),
-        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+        WEFT__ARG(s->tiles.part), WEFT__ARG(s->tiles.head), WEFT__ARG(arrived), WEFT__ARG(s->tiles.tiles),
+        WEFT__ARG(s->tiles.tile), WEFT__ARG(s->tiles.snap), WEFT__ARG(whole), WEFT__SPMV_SCALAR(plan, call->alpha),
+        WEFT__SPMV_SCALAR(plan, call->beta));
     return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
@@ -219,7 +224,7 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     const uint32_t tile = (uint32_t)weft__min(weft__max(even, 4096), (size_t)1 << 30);
     status = weft__spmv_tiles_create(&s->tiles, plan, queue, tile, cut ? snap_of(tile) : UINT32_MAX);
     if (!status)
-        status = weft__spmv_tiles_sums(&s->tiles, plan);
+        status = weft__spmv_tiles_sums(&s->tiles, plan, queue);
     if (status)
         return status;
     plan->info.workspace_bytes += s->tiles.bytes;

@@ -66,7 +66,27 @@ weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv
     return status ? status : tiles_cut(t, plan, queue);
 }
 
-weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan)
+// One counter for each tile, at zero: the tiles of a cut row count themselves in that of the last one.
+static weft_status arrived_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    const size_t bytes = t->tiles * sizeof(cl_uint);
+    struct weft__stream stream = {0};
+    cl_kernel fill = NULL;
+    weft_status status = weft__buffer_create(&t->arrived, plan->ctx, bytes, "tiles that came to a cut row");
+    if (!status)
+        status = weft__fill_create(&fill, plan->ctx);
+    if (!status)
+        status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
+    if (!status)
+        status = weft__fill(&stream, fill, t->arrived, 0, t->tiles, 0);
+    if (!status)
+        status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
+    t->bytes += bytes;
+    weft__kernel_release(&fill);
+    return status;
+}
+
+weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
     const size_t bytes = t->tiles * weft__spmv_acc_bytes(plan);
@@ -77,6 +97,8 @@ weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_p
     t->bytes += 2 * bytes;
     if (status || !t->nsplit)
         return status;
+    if (weft__caps_of(plan->ctx).fence)
+        return arrived_create(t, plan, queue);
     const int many = !cpu && plan->ctx->device.max_wg >= 256 && plan->stats.max_row / t->tile > MANY_PARTS;
     t->join_wg = cpu ? 1 : many ? 256 : 64;
     t->join_per_group = cpu || many ? 1 : 2;
@@ -89,7 +111,7 @@ weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_p
 weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_spmv_plan *plan,
                                   struct weft__stream *stream, const struct weft__spmv_call *call)
 {
-    if (!t->nsplit)
+    if (!t->join)
         return stream->status;
     size_t groups = weft__groups(weft__ceil_div(t->nsplit, t->join_per_group), t->join_wg);
     return WEFT__LAUNCH(stream, t->join, &weft__spmv_join_spec, groups, t->join_wg, WEFT__ARG(plan->a.row_ptr),
@@ -106,4 +128,5 @@ void weft__spmv_tiles_release(struct weft__spmv_tiles *t)
     weft__buffer_release(&t->split);
     weft__buffer_release(&t->part);
     weft__buffer_release(&t->head);
+    weft__buffer_release(&t->arrived);
 }

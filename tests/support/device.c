@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
 #include "cl_table.h"
+#include "context.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,11 @@ static cl_int CL_API_CALL build_plain(cl_program program, cl_uint n, const cl_de
     return clBuildProgram(program, n, devices, text, notify, arg);
 }
 
+void test_fence(struct test_device *dev, int on)
+{
+    dev->ctx->device.fence = on;
+}
+
 static void device_run(const struct weft_device_info *info, enum weft_schedule schedule, enum weft_lanes lanes,
                        int wave, void (*fn)(struct test_device *dev))
 {
@@ -93,6 +99,8 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
         weft__cl.clReleaseMemObject = buffer_keep;
     if (dev.gpu && (info->type & CL_DEVICE_TYPE_CPU) && !dev.checker && !test_slow())
         weft__cl.clBuildProgram = build_plain;
+    if (lanes == WEFT_LANES_LOCAL && (info->type & CL_DEVICE_TYPE_CPU))
+        test_fence(&dev, 1);
     dev.queue = test_queue(&dev, CL_QUEUE_PROFILING_ENABLE);
     if (tap_ok(dev.queue != NULL, "%s: queue", dev.name)) {
         fn(&dev);

@@ -21,6 +21,9 @@ struct test_device {
 void test_device_each(void (*fn)(struct test_device *dev));
 // An in-order or out-of-order queue of the device; release with clReleaseCommandQueue. NULL: it has none of the kind.
 cl_command_queue test_queue(struct test_device *dev, cl_command_queue_properties properties);
+// Plans made from now on take kernels whose work-groups hand memory to each other, or not. On where the device is known to
+// do so, and on processors without lane operations: they keep the order of what is written.
+void test_fence(struct test_device *dev, int on);
 // Text of the context's last error.
 const char *test_error(struct test_device *dev);
 

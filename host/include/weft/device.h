@@ -42,6 +42,7 @@ struct weft_device_info {
     size_t max_wg;                       // largest work-group
     int fp64;                            // nonzero: double precision
     int int64_atomics;                   // nonzero: cl_khr_int64_base_atomics and _extended_atomics
+    int fence;                           // nonzero: work-groups of one launch can hand memory to each other
     enum weft_lanes lanes;               // lane operations that weft's kernels use here
     int wave;                            // hardware lane count (32, 64, ...), a hint; 1 on a CPU
     int waves;                           // sizes of sub-groups that max_lanes may ask for, 32 and 64 added up
