@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-bench: matrices x types x operations x backends x devices x algorithms, each verified before it is printed.
 #include "block.h"
+#include "study.h"
 #include "support/memory.h"
 #include "support/progress.h"
 
@@ -172,9 +173,11 @@ static void source_run(struct bench *b, const struct bench_source *source)
             continue;
         }
         b->matrix = name;
-        for (size_t i = 0; i < o->nops; i++)
+        for (size_t i = 0; i < o->nops && !o->study; i++)
             if (!o->ops[i]->no_matrix)
                 bench_block_run(b, o->ops[i], &a, source->generated);
+        if (o->study)
+            bench_study_run(b, &a);
         b->matrix = NULL;
         weft_csr_free(&a);
     }
@@ -201,7 +204,7 @@ static int outputs_open(struct bench *b)
         return BENCH_USAGE;
     if (o->csv && !(b->csv = file_open(o->csv)))
         return BENCH_USAGE;
-    if (b->csv && !bench_record_csv_head(b->csv)) {
+    if (b->csv && !(o->study ? study_csv_head(b->csv) : bench_record_csv_head(b->csv))) {
         bench_complain("%s cannot be written: %s", o->csv, strerror(errno));
         return BENCH_USAGE;
     }
@@ -261,6 +264,8 @@ int main(int argc, char **argv)
     if (status < 0)
         status = outputs_open(&b);
     if (status < 0) {
+        if (o->study)
+            bench_study_announce(&b);
         for (size_t i = 0; i < o->nops; i++) {
             matrices |= !o->ops[i]->no_matrix;
             if (o->ops[i]->no_matrix)

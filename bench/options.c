@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/permute.h>
 
 #define DEFAULT_SPEC "uniform:500000,500000,10000000"
 
@@ -78,6 +79,12 @@ static void help_print(void)
           "      --no-compile        do not measure compilation, cold and from the cache, for --json and --csv\n"
           "      --products N        products expected of a plan (spmv; default: not known)\n"
           "      --no-roof           do not measure the copy bandwidth\n"
+          "      --study permute     products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
+          "                          GFLOP/s of many independent trials of each kernel (docs/randomization.md)\n"
+          "      --orders LIST       of the study, beside regular: row, row-gradient, col-gradient, row-col, degree,\n"
+          "                          rcm (default: all)\n"
+          "      --trials N          of each order (default 32)\n"
+          "      --trial-time S      a trial repeats the product for S seconds (default 0.1)\n"
           "\n"
           "output\n"
           "      --json FILE         a line of JSON for each result (`-`: standard output instead of the table)\n"
@@ -281,8 +288,45 @@ enum {
     OPT_TUNE,
     OPT_PRODUCTS,
     OPT_COMPLEX,
+    OPT_STUDY,
+    OPT_ORDERS,
+    OPT_TRIALS,
+    OPT_TRIAL_TIME,
     OPT_VERSION
 };
+
+// Every word of --orders is an order.
+static int orders_check(const char *list)
+{
+    char word[32];
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        enum weft_order order;
+        struct weft_error err = {0};
+        if (strcmp(word, "all") && weft_order_parse(&order, word, &err))
+            return usage_fail("%s", err.text);
+    }
+    return -1;
+}
+
+// What only a study has, without one, or what a study lacks.
+static int study_check(struct bench_options *o)
+{
+    if (!o->study)
+        return o->orders || o->trials || o->trial_s > 0 ? usage_fail("--orders, --trials and --trial-time want --study")
+                                                        : -1;
+    if (o->sweep || o->ntune || o->stop.reps || o->stop.min_s > 0 || o->products || o->hash)
+        return usage_fail("--study has its own measuring: no --sweep, --tune, --reps, --min-time, --products, --hash");
+    if (!o->types_given) {
+        o->types[1] = WEFT_F64;
+        o->ntypes = 2;
+    }
+    for (size_t t = 0; t < o->ntypes; t++)
+        if (o->types[t] == WEFT_I32)
+            return usage_fail("--study has no i32");
+    o->trials = o->trials ? o->trials : 32;
+    o->trial_s = o->trial_s > 0 ? o->trial_s : 0.1;
+    return ops_parse(o, "spmv");
+}
 
 static int option_parse(struct bench_options *o, int option, const char *name)
 {
@@ -301,6 +345,7 @@ static int option_parse(struct bench_options *o, int option, const char *name)
     case 'g':
         return source_add(o, optarg, 1);
     case 't':
+        o->types_given = 1;
         return types_parse(o, optarg);
     case OPT_TUNE:
         return tune_parse(o, optarg);
@@ -339,6 +384,24 @@ static int option_parse(struct bench_options *o, int option, const char *name)
         if (!number_parse(optarg, 0, INT64_MAX, &o->products))
             return usage_fail("--products is \"%s\", not a number from 0", optarg);
         return -1;
+    case OPT_STUDY:
+        if (strcmp(optarg, "permute"))
+            return usage_fail("no study is named \"%s\": permute", optarg);
+        o->study = optarg;
+        return -1;
+    case OPT_ORDERS:
+        o->orders = optarg;
+        return orders_check(optarg);
+    case OPT_TRIALS:
+        if (!number_parse(optarg, 1, 10000, &number))
+            return usage_fail("--trials is \"%s\", not a number from 1 to 10000", optarg);
+        o->trials = (int)number;
+        return -1;
+    case OPT_TRIAL_TIME:
+        o->trial_s = strtod(optarg, &end);
+        if (end == optarg || *end || !isfinite(o->trial_s) || o->trial_s <= 0)
+            return usage_fail("--trial-time is \"%s\", not a number of seconds above 0", optarg);
+        return -1;
     case ':':
         return usage_fail("%s wants a value", name);
     default:
@@ -367,6 +430,10 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"csv", required_argument, NULL, OPT_CSV},
                                    {"tune", required_argument, NULL, OPT_TUNE},
                                    {"products", required_argument, NULL, OPT_PRODUCTS},
+                                   {"study", required_argument, NULL, OPT_STUDY},
+                                   {"orders", required_argument, NULL, OPT_ORDERS},
+                                   {"trials", required_argument, NULL, OPT_TRIALS},
+                                   {"trial-time", required_argument, NULL, OPT_TRIAL_TIME},
                                    {"quiet", no_argument, &o->quiet, 1},
                                    {"hash", no_argument, &o->hash, 1},
                                    {"sweep", no_argument, &o->sweep, 1},
@@ -405,6 +472,8 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->json && o->csv && !strcmp(o->json, "-") && !strcmp(o->csv, "-"))
         status = usage_fail("--json and --csv cannot both go to standard output");
+    if (status < 0)
+        status = study_check(o);
     o->compile = (o->json || o->csv) && !no_compile && !o->sweep;
     if (status >= 0)
         bench_options_free(o);

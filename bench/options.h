@@ -30,6 +30,7 @@ struct bench_options {
     int device;         // -1: all
     enum weft_type types[4];
     size_t ntypes;
+    int types_given; // nonzero: --type
     enum weft_ofs ofs;
     enum weft_mtx_complex complex;
     uint64_t seed;
@@ -42,6 +43,10 @@ struct bench_options {
         int value;
     } tune[BENCH_AXES_MAX];
     int ntune;
+    const char *study;  // "permute", or NULL: none
+    const char *orders; // of the study, "row,rcm"; NULL: all
+    int trials;         // of the study
+    double trial_s;     // least time of a trial
 };
 
 // Exit statuses, a contract.

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft permute, weft transpose, weft devices: a matrix in, a matrix out.
+#include "../bench/support/list.h"
+#include "../bench/support/progress.h"
+#include "ref/ref.h"
+#include "tool.h"
+
+#include <weft/permute.h>
+#include <weft/transpose.h>
+
+static int matrix_write(const struct weft_csr *a, const struct tool_options *o)
+{
+    struct weft_error err = {0};
+    bench_progress_begin("writing %s", o->out);
+    weft_status status = weft_mtx_write(o->out, a, &err);
+    bench_progress_end();
+    if (status)
+        tool_fail(status, &err);
+    return status ? TOOL_USAGE : TOOL_OK;
+}
+
+// The permuted matrix, made by the device and compared with the host's.
+static int device_permute(const struct weft_csr *a, const struct weft_permutation *p, const struct weft_csr *want,
+                          const struct tool_options *o)
+{
+    struct tool_device device;
+    struct weft_error err = {0};
+    struct weft_csr out = {0};
+    weft_status status = tool_device_open(&device, o, &err);
+    if (status) {
+        tool_fail(status, &err);
+        return TOOL_DEVICE;
+    }
+    bench_progress_begin("permuting on %s", weft_context_device(device.ctx)->name);
+    status = weft_permute_sync(&out, device.ctx, a, p, NULL);
+    bench_progress_end();
+    int code = status ? tool_fail_device(status, device.ctx) : TOOL_OK;
+    if (!code && !weft_csr_equal(&out, want)) {
+        tool_complain("%s permutes wrongly: its result is not that of the host", weft_context_device(device.ctx)->name);
+        code = TOOL_WRONG;
+    }
+    weft_csr_free(&out);
+    tool_device_close(&device);
+    return code;
+}
+
+int tool_permute(const struct tool_options *o)
+{
+    if (!o->order_given) {
+        tool_complain("which order? --order (weft help permute lists them)");
+        return TOOL_USAGE;
+    }
+    struct tool_matrix m;
+    int code = tool_out_check(o->out, o->force);
+    if (code || (code = tool_matrix_get(&m, o)))
+        return code;
+    struct weft_permutation p = {0};
+    struct weft_csr out = {0};
+    struct weft_error err = {0};
+    bench_progress_begin("order %s of %s", weft_order_name(o->order), m.name);
+    weft_status status = weft_permutation_make(&p, o->order, &m.a, o->seed, &err);
+    if (!status)
+        status = weft_csr_permute(&out, &m.a, &p, NULL, &err);
+    bench_progress_end();
+    if (status)
+        code = tool_fail(status, &err);
+    else if (o->device_given)
+        code = device_permute(&m.a, &p, &out, o);
+    if (!code)
+        code = matrix_write(&out, o);
+    weft_permutation_free(&p);
+    weft_csr_free(&out);
+    tool_matrix_free(&m);
+    return code;
+}
+
+int tool_transpose(const struct tool_options *o)
+{
+    struct tool_matrix m;
+    struct tool_device device;
+    struct weft_csr out = {0}, want = {0};
+    struct weft_error err = {0};
+    int code = tool_out_check(o->out, o->force);
+    if (code)
+        return code;
+    weft_status status = tool_device_open(&device, o, &err);
+    if (status) {
+        tool_fail(status, &err);
+        return TOOL_DEVICE;
+    }
+    const char *name = weft_context_device(device.ctx)->name;
+    code = tool_matrix_get(&m, o);
+    if (!code) {
+        bench_progress_begin("transposing on %s", name);
+        status = weft_transpose_sync(&out, device.ctx, &m.a, NULL);
+        bench_progress_end();
+        if (status)
+            code = tool_fail_device(status, device.ctx);
+        else if ((status = weft__ref_transpose(&want, &m.a)))
+            code = tool_fail(status, NULL);
+    }
+    if (!code && !weft_csr_equal(&out, &want)) {
+        tool_complain("%s transposes wrongly: its result is not that of the host", name);
+        code = TOOL_WRONG;
+    }
+    if (!code)
+        code = matrix_write(&out, o);
+    weft_csr_free(&out);
+    weft_csr_free(&want);
+    tool_matrix_free(&m);
+    tool_device_close(&device);
+    return code;
+}
+
+int tool_devices(const struct tool_options *o)
+{
+    (void)o;
+    struct weft_device_info *list = NULL;
+    size_t count = 0;
+    struct weft_error err = {0};
+    weft_status status = weft_devices_list(&list, &count, &err);
+    bench_list_print(stdout, list, count);
+    if (status)
+        tool_complain("%s", err.text);
+    weft_devices_free(&list);
+    return status ? TOOL_DEVICE : TOOL_OK;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft COMMAND: the command line.
+#include "../bench/support/progress.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPT_SEED = 256,
+    OPT_INDEX,
+    OPT_COMPLEX,
+    OPT_JSON,
+    OPT_ORDER,
+    OPT_PRODUCTS,
+    OPT_SIZE,
+    OPT_FORCE,
+    OPT_MEASURE,
+    OPT_QUIET,
+    OPT_VERSION
+};
+
+// Every option, with the text of the help. What a command lacks of them is an error there.
+static const struct tool_option {
+    const char *name, *value; // value NULL: none
+    int id;
+    const char *help;
+} all_options[] = {
+    {"output", "FILE", 'o', "write FILE (.png or .svg for a picture)"},
+    {"force", NULL, OPT_FORCE, "replace a file that exists"},
+    {"size", "PIXELS", OPT_SIZE, "longer side of the picture (default 1200)"},
+    {"order", "ORDER", OPT_ORDER, "regular, row, row-gradient, col-gradient, row-col, degree or rcm"},
+    {"seed", "S", OPT_SEED, "of random orders and generated matrices (default 0)"},
+    {"device", "INDEX", 'd', "device by its index in `weft devices` (default 0; WEFT_DEVICE)"},
+    {"products", "N", OPT_PRODUCTS, "products expected with this matrix (default: not known)"},
+    {"measure", NULL, OPT_MEASURE, "run every order on the device and say whether the advice was right"},
+    {"generate", "SPEC", 'g',
+     "a matrix made up in place of FILE: uniform:M,N,NNZ power:M,N,NNZ stencil5:K\n"
+     "stencil27:K band:N,W dense:M,N heavy:M,N,NNZ,ROW"},
+    {"type", "TYPE", 't', "f32, f64, i32 or pattern (default: as the file, generated f32)"},
+    {"index", "32|64", OPT_INDEX, "width of offsets (default 32)"},
+    {"complex", "PART", OPT_COMPLEX, "of complex files take the parts `real` or `imag` (default: refuse them)"},
+    {"json", "FILE", OPT_JSON, "the same as JSON (`-`: standard output instead of the text)"},
+    {"quiet", NULL, OPT_QUIET, "no progress"},
+};
+
+static const struct tool_command {
+    const char *name, *words, *line;
+    int matrix, out; // nonzero: a matrix; OUT is a second word
+    const char *options;
+    int (*run)(const struct tool_options *o);
+    const char *help;
+} commands[] = {
+    {"info", "FILE", "shape, rows, symmetry, entropies, formats, and what weft would run", 1, 0,
+     "seed device products generate type index complex json quiet", tool_info,
+     "Prints what there is to know of a matrix: shape, lengths of rows, symmetry, bandwidth, entropies, the bytes of\n"
+     "each format, and which format and schedule weft would choose for products on the device, and why."},
+    {"spy", "FILE -o PICTURE", "picture of the pattern", 1, 0,
+     "output force size order seed generate type index complex quiet", tool_spy,
+     "Draws where the entries are: each pixel is a bucket of rows and columns, the darker the more entries it has.\n"
+     "With --order it draws the permuted matrix."},
+    {"entropy", "FILE [-o PICTURE]", "entropies of the pattern, as text and as a heat map", 1, 0,
+     "output force size order seed generate type index complex json quiet", tool_entropy,
+     "Prints the entropy H of the 2-D histogram of the entries and the entropies of its 2x2, 4x4 and 8x8 parts; the\n"
+     "picture has the histogram as a heat map with the histograms of rows and columns beside it. With --order it\n"
+     "permutes first, and prints the Jensen-Shannon distance to the matrix as it was."},
+    {"permute", "--order ORDER FILE OUT", "write the matrix with its rows and columns in another order", 1, 1,
+     "order seed force device generate type index complex quiet", tool_permute,
+     "Writes OUT (.mtx or .mtx.gz) with rows and columns in another order, the same on every machine for one seed.\n"
+     "With -d the device permutes, and the result is compared with that of the host."},
+    {"transpose", "FILE OUT", "write the transpose, made on the device", 1, 1,
+     "force seed device generate type index complex quiet", tool_transpose,
+     "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz)."},
+    {"devices", "", "list the devices", 0, 0, "", tool_devices,
+     "One line a device: index, platform, name, type, driver, memory, or why it cannot be used."},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands, OPTIONS = sizeof all_options / sizeof *all_options };
+
+static const char exits[] = "exit status: 0 done; 1 a result was wrong; 2 bad usage, or a file that cannot be read or "
+                            "written;\n3 device or driver failed\n";
+
+__attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("weft: ", stderr);
+    vfprintf(stderr, format, args);
+    fputs(" (weft help explains)\n", stderr);
+    va_end(args);
+    return TOOL_USAGE;
+}
+
+static int has_option(const struct tool_command *c, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = c->options; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == length && !strncmp(at, name, length))
+            return 1;
+    return 0;
+}
+
+static int help_all(void)
+{
+    fputs("usage: weft COMMAND [options]\n\n", stdout);
+    for (size_t i = 0; i < COMMANDS; i++)
+        printf("  %-10s %s\n", commands[i].name, commands[i].line);
+    printf("  %-10s %s\n", "help", "explain a command: weft help COMMAND");
+    fputs("\nFILE is a Matrix Market file, .mtx or .mtx.gz, or a SuiteSparse .tar.gz.\n\n", stdout);
+    fputs(exits, stdout);
+    return TOOL_OK;
+}
+
+static int help_command(const struct tool_command *c)
+{
+    printf("usage: weft %s [options]%s%s\n\n%s\n%s", c->name, *c->words ? " " : "", c->words, c->help,
+           *c->options ? "\n" : "");
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct tool_option *o = &all_options[i];
+        char head[40];
+        if (!has_option(c, o->name))
+            continue;
+        char brief[8] = "   ";
+        if (o->id < 256)
+            snprintf(brief, sizeof brief, "-%c,", o->id);
+        snprintf(head, sizeof head, "%s --%s %s", brief, o->name, o->value ? o->value : "");
+        printf("  %-22s ", head);
+        for (const char *at = o->help; *at; at += *at == '\n') {
+            const int length = (int)strcspn(at, "\n");
+            printf("%*s%.*s\n", at == o->help ? 0 : 25, "", length, at);
+            at += length;
+        }
+    }
+    printf("\n%s", exits);
+    return TOOL_OK;
+}
+
+static const struct tool_command *command_find(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+// A decimal number that fills the whole text, in low .. high.
+static int number_parse(const char *text, int64_t low, int64_t high, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < low || value > high || *text == ' ' || *text == '+')
+        return 0;
+    *out = value;
+    return 1;
+}
+
+static int device_parse(struct tool_options *o, const char *text, const char *from)
+{
+    int64_t index;
+    if (!number_parse(text, 0, 9999, &index))
+        return usage_fail("%s is \"%s\", not an index of `weft devices`", from, text);
+    o->device = (int)index;
+    return -1;
+}
+
+static int order_parse(struct tool_options *o, const char *text)
+{
+    struct weft_error err = {0};
+    o->order_given = !weft_order_parse(&o->order, text, &err);
+    return o->order_given ? -1 : usage_fail("%s", err.text);
+}
+
+static int option_parse(struct tool_options *o, int option)
+{
+    int64_t number;
+    switch (option) {
+    case 'o':
+        o->out = optarg;
+        return -1;
+    case 'd':
+        o->device_given = 1;
+        return device_parse(o, optarg, "--device");
+    case 'g':
+        if (o->source)
+            return usage_fail("one matrix at a time: -g is given twice");
+        o->source = optarg;
+        o->generated = 1;
+        return -1;
+    case 't':
+        for (enum weft_type t = WEFT_F32; t <= WEFT_PATTERN; t++)
+            if (!strcmp(optarg, weft_type_name(t))) {
+                o->type = t;
+                o->type_given = 1;
+                return -1;
+            }
+        return usage_fail("no type is named \"%s\": f32, f64, i32, pattern", optarg);
+    case OPT_SEED:
+        if (!number_parse(optarg, 0, INT64_MAX, &number))
+            return usage_fail("--seed is \"%s\", not a number from 0 to 2^63-1", optarg);
+        o->seed = (uint64_t)number;
+        return -1;
+    case OPT_INDEX:
+        if (strcmp(optarg, "32") && strcmp(optarg, "64"))
+            return usage_fail("--index is \"%s\", not 32 or 64", optarg);
+        o->ofs = *optarg == '6' ? WEFT_OFS64 : WEFT_OFS32;
+        return -1;
+    case OPT_COMPLEX:
+        if (strcmp(optarg, "real") && strcmp(optarg, "imag"))
+            return usage_fail("--complex is \"%s\", not real or imag", optarg);
+        o->complex = *optarg == 'r' ? WEFT_MTX_COMPLEX_REAL : WEFT_MTX_COMPLEX_IMAG;
+        return -1;
+    case OPT_JSON:
+        o->json = optarg;
+        return -1;
+    case OPT_ORDER:
+        return order_parse(o, optarg);
+    case OPT_PRODUCTS:
+        if (!number_parse(optarg, 1, INT64_MAX, &o->products))
+            return usage_fail("--products is \"%s\", not a number from 1", optarg);
+        return -1;
+    case OPT_SIZE:
+        if (!number_parse(optarg, 300, 10000, &number))
+            return usage_fail("--size is \"%s\", not a number of pixels from 300 to 10000", optarg);
+        o->size = (int)number;
+        return -1;
+    case OPT_FORCE:
+        o->force = 1;
+        return -1;
+    case OPT_MEASURE:
+        o->measure = 1;
+        return -1;
+    default:
+        o->quiet = 1;
+        return -1;
+    }
+}
+
+// The words beside the options: the matrix, and for some commands the file to write.
+static int words_parse(struct tool_options *o, const struct tool_command *c, int count, char **words)
+{
+    const int want = (c->matrix && !o->generated) + c->out;
+    if (count != want)
+        return usage_fail("usage: weft %s [options] %s%s", c->name, c->words,
+                          c->matrix ? ", with -g SPEC instead of FILE for a matrix made up" : "");
+    if (c->matrix && !o->generated)
+        o->source = *words++;
+    if (c->out)
+        o->out = *words;
+    return -1;
+}
+
+static int options_parse(struct tool_options *o, const struct tool_command *c, int argc, char **argv)
+{
+    struct option longs[OPTIONS + 2] = {{"help", no_argument, NULL, 'h'}};
+    for (size_t i = 0; i < OPTIONS; i++)
+        longs[i + 1] = (struct option){all_options[i].name, all_options[i].value ? required_argument : no_argument,
+                                       NULL, all_options[i].id};
+    const char *device = getenv("WEFT_DEVICE");
+    int status = device && *device ? device_parse(o, device, "WEFT_DEVICE") : -1, option;
+    opterr = 0;
+    while (status < 0 && (option = getopt_long(argc, argv, ":o:d:g:t:h", longs, NULL)) != -1) {
+        char brief[3] = {'-', (char)optopt, 0};
+        const char *name = optopt > 0 && optopt < 256 && strncmp(argv[optind - 1], "--", 2) ? brief : argv[optind - 1];
+        size_t i = 0;
+        while (i < OPTIONS && all_options[i].id != option)
+            i++;
+        if (option == 'h')
+            status = help_command(c);
+        else if (option == ':')
+            status = usage_fail("%s wants a value", name);
+        else if (i == OPTIONS)
+            status = usage_fail("unknown option %s", name);
+        else if (!has_option(c, all_options[i].name))
+            status = usage_fail("weft %s has no option --%s", c->name, all_options[i].name);
+        else
+            status = option_parse(o, option);
+    }
+    return status < 0 ? words_parse(o, c, argc - optind, argv + optind) : status;
+}
+
+int main(int argc, char **argv)
+{
+    struct tool_options o = {.size = 1200};
+    const char *name = argc > 1 ? argv[1] : "";
+    if (!strcmp(name, "--version"))
+        return puts("weft " WEFT_VERSION), TOOL_OK;
+    if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+        const struct tool_command *about = argc > 2 ? command_find(argv[2]) : NULL;
+        if (argc > 2 && !about)
+            return usage_fail("no command is named \"%s\"", argv[2]);
+        return about ? help_command(about) : help_all();
+    }
+    const struct tool_command *c = command_find(name);
+    if (!c)
+        return *name ? usage_fail("no command is named \"%s\"", name) : usage_fail("which command?");
+    const int status = options_parse(&o, c, argc - 1, argv + 1);
+    if (status >= 0)
+        return status;
+    bench_progress_enable(o.quiet);
+    return c->run(&o);
+}

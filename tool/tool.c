@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool.h"
+#include "../bench/support/progress.h"
+#include "cl_table.h"
+#include "internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weft/generate.h>
+
+void tool_complain(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("weft: ", stderr);
+    vfprintf(stderr, format, args);
+    putc('\n', stderr);
+    va_end(args);
+}
+
+int tool_exit(weft_status status)
+{
+    switch (status) {
+    case WEFT_OK:
+        return TOOL_OK;
+    case WEFT_EDEVMEM:
+    case WEFT_ENODEV:
+    case WEFT_EDEVICE:
+    case WEFT_EBUILD:
+        return TOOL_DEVICE;
+    default:
+        return TOOL_USAGE;
+    }
+}
+
+int tool_fail(weft_status status, const struct weft_error *err)
+{
+    const char *text = err && err->text[0] ? err->text : weft_status_text(status);
+    tool_complain("%.*s", (int)strcspn(text, "\n"), text);
+    return tool_exit(status);
+}
+
+int tool_fail_device(weft_status status, struct weft_context *ctx)
+{
+    struct weft_error err = {0};
+    weft_context_error(ctx, &err);
+    tool_fail(status, err.status == status ? &err : NULL);
+    return TOOL_DEVICE;
+}
+
+// ---- matrices --------------------------------------------------------------------------------------------------
+
+// "thermal2" of "/data/thermal2.tar.gz"
+static void name_of_file(char *out, size_t size, const char *path)
+{
+    const char *base = strrchr(path, '/');
+    snprintf(out, size, "%s", base ? base + 1 : path);
+    static const char *const ends[] = {".gz", ".tgz", ".tar", ".mtx"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t length = strlen(out), end = strlen(ends[i]);
+        if (length > end && !strcmp(out + length - end, ends[i]))
+            out[length - end] = 0;
+    }
+}
+
+// Values that were read as doubles become those that the file declares, where these hold every one of them.
+static void type_narrow(struct tool_matrix *m)
+{
+    struct weft_csr *a = &m->a;
+    const double *from = a->val;
+    if (m->file.field == WEFT_MTX_PATTERN && !m->file.array) {
+        free(a->val);
+        a->val = NULL;
+        a->type = WEFT_PATTERN;
+        return;
+    }
+    int whole = m->file.field == WEFT_MTX_INTEGER;
+    for (int64_t p = 0; p < a->nnz && whole; p++)
+        whole = from[p] >= INT32_MIN && from[p] <= INT32_MAX;
+    if (!whole)
+        return;
+    for (int64_t p = 0; p < a->nnz; p++) { // ends before the next double begins
+        const int32_t value = (int32_t)from[p];
+        memcpy((char *)a->val + p * 4, &value, sizeof value);
+    }
+    a->type = WEFT_I32;
+}
+
+int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o)
+{
+    struct weft_error err = {0};
+    weft_status status;
+    *out = (struct tool_matrix){.from_file = !o->generated};
+    if (o->generated) {
+        snprintf(out->name, sizeof out->name, "%s", o->source);
+        bench_progress_begin("generating %s", o->source);
+        status = weft_generate(&out->a, o->source,
+                               weft_generate_params(.type = o->type, .ofs = o->ofs, .seed = o->seed), &err);
+    } else {
+        name_of_file(out->name, sizeof out->name, o->source);
+        bench_progress_begin("reading %s", o->source);
+        status = weft_mtx_read(&out->a, &out->file, o->source,
+                               weft_mtx_params(.type = o->type_given ? o->type : WEFT_F64, .ofs = o->ofs,
+                                               .complex = o->complex, .progress = bench_progress_bytes),
+                               &err);
+    }
+    bench_progress_end();
+    if (status) {
+        if (status == WEFT_EUNSUPPORTED && strstr(err.text, "complex"))
+            snprintf(err.text + strlen(err.text), sizeof err.text - strlen(err.text), " (--complex real|imag)");
+        tool_fail(status, &err);
+        return TOOL_USAGE;
+    }
+    if (!o->generated && !o->type_given)
+        type_narrow(out);
+    return TOOL_OK;
+}
+
+void tool_matrix_free(struct tool_matrix *m)
+{
+    weft_csr_free(&m->a);
+}
+
+int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o)
+{
+    struct weft_permutation p = {0};
+    struct weft_csr out = {0};
+    struct weft_error err = {0};
+    bench_progress_begin("order %s of %s", weft_order_name(o->order), m->name);
+    weft_status status = weft_permutation_make(&p, o->order, &m->a, o->seed, &err);
+    if (!status)
+        status = weft_csr_permute(&out, &m->a, &p, NULL, &err);
+    bench_progress_end();
+    weft_permutation_free(&p);
+    if (status)
+        return tool_fail(status, &err);
+    weft_csr_free(&m->a);
+    m->a = out;
+    return TOOL_OK;
+}
+
+// ---- devices ---------------------------------------------------------------------------------------------------
+
+weft_status tool_device_open(struct tool_device *out, const struct tool_options *o, struct weft_error *err)
+{
+    *out = (struct tool_device){0};
+    weft_status status = weft_context_create(&out->ctx, weft_context_params(.device_index = o->device), err);
+    if (status)
+        return status;
+    cl_int error;
+    out->queue = weft__cl.clCreateCommandQueue(weft_context_cl(out->ctx), weft_context_device(out->ctx)->id,
+                                               CL_QUEUE_PROFILING_ENABLE, &error);
+    if (error == CL_SUCCESS)
+        return WEFT_OK;
+    out->queue = NULL;
+    tool_device_close(out);
+    return weft__error(err, WEFT_EDEVICE, "device %d gives no queue with profiling: %s (%d)", o->device,
+                       weft__cl_error_name(error), error);
+}
+
+void tool_device_close(struct tool_device *device)
+{
+    if (device->queue)
+        weft__cl.clReleaseCommandQueue(device->queue);
+    device->queue = NULL;
+    weft_context_destroy(&device->ctx);
+}
+
+// ---- output ----------------------------------------------------------------------------------------------------
+
+int tool_out_check(const char *path, int force)
+{
+    struct stat what;
+    if (!stat(path, &what)) {
+        if (!S_ISREG(what.st_mode))
+            return tool_complain("%s is no regular file", path), TOOL_USAGE;
+        if (!force)
+            return tool_complain("%s exists (--force replaces it)", path), TOOL_USAGE;
+        return TOOL_OK;
+    }
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    if (!*path || (slash && !slash[1]) || access(folder, W_OK))
+        return tool_complain("%s cannot be written: %s", path, *path ? strerror(errno) : "no name"), TOOL_USAGE;
+    return TOOL_OK;
+}
+
+int tool_out_write(const char *path, const void *data, size_t size, int force)
+{
+    char part[4200];
+    const int length = snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
+    FILE *file = length > 0 && (size_t)length < sizeof part ? fopen(part, "wbx") : NULL;
+    int good = file && fwrite(data, 1, size, file) == size;
+    if (file)
+        good = !fclose(file) && good;
+    if (good)
+        good = force ? !rename(part, path) : !link(part, path);
+    const int error = errno;
+    if (file)
+        unlink(part);
+    if (!good)
+        tool_complain("%s cannot be written: %s", path, strerror(error));
+    return good ? TOOL_OK : TOOL_USAGE;
+}
+
+int tool_json_write(const struct tool_options *o, cJSON *object)
+{
+    char *text = cJSON_Print(object);
+    cJSON_Delete(object);
+    if (!text)
+        return tool_fail(WEFT_ENOMEM, NULL);
+    FILE *file = strcmp(o->json, "-") ? fopen(o->json, "w") : stdout;
+    int good = file && fprintf(file, "%s\n", text) > 0;
+    good = good && !(file == stdout ? fflush(file) : fclose(file));
+    if (!good)
+        tool_complain("%s cannot be written: %s", o->json, strerror(errno));
+    cJSON_free(text);
+    return good ? TOOL_OK : TOOL_USAGE;
+}
+
+const char *tool_count_text(char text[32], int64_t count)
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
+    int at = 0;
+    for (int i = 0; i < length; i++) {
+        text[at++] = digits[i];
+        if (digits[i] != '-' && (length - 1 - i) % 3 == 0 && i + 1 < length)
+            text[at++] = ' ';
+    }
+    text[at] = 0;
+    return text;
+}

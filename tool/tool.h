@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft, the command-line tool: what its commands share.
+#ifndef TOOL_TOOL_H
+#define TOOL_TOOL_H
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <weft/context.h>
+#include <weft/matrix.h>
+#include <weft/mtx.h>
+#include <weft/permute.h>
+
+// Exit statuses, those of weft-bench.
+enum { TOOL_OK = 0, TOOL_WRONG = 1, TOOL_USAGE = 2, TOOL_DEVICE = 3 };
+
+// The command line. A command reads the members that its options fill (tool/main.c).
+struct tool_options {
+    const char *source; // path of the matrix, or a specification for weft_generate
+    int generated;      // nonzero: a specification
+    const char *out;    // file to write; NULL: none
+    const char *json;   // path, "-": standard output instead of the text; NULL: none
+    int device;         // index
+    int device_given;   // nonzero: by -d, not by WEFT_DEVICE
+    enum weft_type type;
+    int type_given;
+    enum weft_ofs ofs;
+    enum weft_mtx_complex complex;
+    uint64_t seed;
+    enum weft_order order;
+    int order_given;
+    int64_t products; // 0: not known
+    int size;         // pixels of the longer side of a picture
+    int force, measure, quiet;
+};
+
+// A matrix and what is known of where it came from.
+struct tool_matrix {
+    struct weft_csr a;
+    struct weft_mtx_info file; // of a file
+    int from_file;
+    char name[256]; // "cage11" of "/data/cage11.mtx.gz"; a specification as it is
+};
+
+// A device in use.
+struct tool_device {
+    struct weft_context *ctx;
+    cl_command_queue queue; // in order, with profiling
+};
+
+// One line on stderr, "weft: ...".
+__attribute__((format(printf, 1, 2))) void tool_complain(const char *format, ...);
+// The exit status for a status of the library: the device's fault, or the input's.
+int tool_exit(weft_status status);
+// Complain with err->text, or the status when there is none, and give the exit status. Call it outside progress.
+int tool_fail(weft_status status, const struct weft_error *err);
+// The same with the last error of the context.
+int tool_fail_device(weft_status status, struct weft_context *ctx);
+
+// Read or generate the matrix; gives TOOL_OK or the exit status after a complaint. Without --type a file gives values of
+// the type that holds them: pattern, i32 or f64; a specification f32. *out is free of memory after a failure.
+int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o);
+void tool_matrix_free(struct tool_matrix *m);
+// Replace the matrix by its permutation of o->order and o->seed; as tool_matrix_get.
+int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o);
+
+// Open device o->device; `err` says why not.
+weft_status tool_device_open(struct tool_device *out, const struct tool_options *o, struct weft_error *err);
+void tool_device_close(struct tool_device *device);
+
+// Whether `path` may be written: TOOL_OK, or TOOL_USAGE after a complaint when it exists and --force is not given, or
+// lies in no folder.
+int tool_out_check(const char *path, int force);
+// Write `size` bytes so that the file appears whole or not at all; TOOL_OK or TOOL_USAGE after a complaint.
+int tool_out_write(const char *path, const void *data, size_t size, int force);
+// Print the object as indented JSON to o->json and delete it; TOOL_OK or TOOL_USAGE after a complaint.
+int tool_json_write(const struct tool_options *o, cJSON *object);
+// "12 345 678" with narrow groups of digits.
+const char *tool_count_text(char text[32], int64_t count);
+
+// The commands; each gives the exit status.
+int tool_info(const struct tool_options *o);
+int tool_spy(const struct tool_options *o);
+int tool_entropy(const struct tool_options *o);
+int tool_permute(const struct tool_options *o);
+int tool_transpose(const struct tool_options *o);
+int tool_devices(const struct tool_options *o);
+int tool_advise(const struct tool_options *o);
+
+#endif
