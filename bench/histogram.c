@@ -78,21 +78,22 @@ static void histogram_plan_destroy(void **plan)
     *plan = NULL;
 }
 
+const struct bench_primitive bench_histogram_primitive = {
+    1,
+    histogram_sizes,
+    histogram_draw,
+    histogram_reference,
+    histogram_threaded,
+    histogram_plan_create,
+    histogram_plan_run,
+    histogram_plan_destroy,
+};
+
 static weft_status histogram_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {
-        1,
-        histogram_sizes,
-        histogram_draw,
-        histogram_reference,
-        histogram_threaded,
-        histogram_plan_create,
-        histogram_plan_run,
-        histogram_plan_destroy,
-    };
     if (run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU && !strcmp(run->algo, "atomic"))
         return weft__error(err, WEFT_EUNSUPPORTED, "the CPU schedule has no atomics");
-    return bench_primitive_setup(run, &primitive, err);
+    return bench_primitive_setup(run, &bench_histogram_primitive, err);
 }
 
 static int64_t histogram_bytes_min(const struct bench_run *run)

@@ -25,6 +25,9 @@ struct bench_primitive {
     void (*plan_destroy)(void **plan); // accepts *plan == NULL
 };
 
+// For bench/cuda, whose rival works on the same data.
+extern const struct bench_primitive bench_scan_primitive, bench_segsort_primitive, bench_histogram_primitive;
+
 // Nonzero: the run is one of backend omp.
 int bench_is_threaded(const struct bench_run *run);
 

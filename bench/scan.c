@@ -80,13 +80,14 @@ static void scan_plan_destroy(void **plan)
     *plan = NULL;
 }
 
+const struct bench_primitive bench_scan_primitive = {
+    1, scan_sizes, scan_draw, scan_reference, scan_threaded, scan_plan_create, scan_plan_run, scan_plan_destroy};
+
 static weft_status scan_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {
-        1, scan_sizes, scan_draw, scan_reference, scan_threaded, scan_plan_create, scan_plan_run, scan_plan_destroy};
     if (run->input->a->type == WEFT_F64)
         return weft__error(err, WEFT_EUNSUPPORTED, "there is no scan of f64");
-    return bench_primitive_setup(run, &primitive, err);
+    return bench_primitive_setup(run, &bench_scan_primitive, err);
 }
 
 static int64_t scan_bytes_min(const struct bench_run *run)

@@ -134,17 +134,18 @@ static void segsort_plan_destroy(void **plan)
     *plan = NULL;
 }
 
+const struct bench_primitive bench_segsort_primitive = {3,
+                                                        segsort_sizes,
+                                                        segsort_draw,
+                                                        segsort_reference,
+                                                        segsort_threaded,
+                                                        segsort_plan_create,
+                                                        segsort_plan_run,
+                                                        segsort_plan_destroy};
+
 static weft_status segsort_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {3,
-                                                     segsort_sizes,
-                                                     segsort_draw,
-                                                     segsort_reference,
-                                                     segsort_threaded,
-                                                     segsort_plan_create,
-                                                     segsort_plan_run,
-                                                     segsort_plan_destroy};
-    return bench_primitive_setup(run, &primitive, err);
+    return bench_primitive_setup(run, &bench_segsort_primitive, err);
 }
 
 static int64_t segsort_bytes_min(const struct bench_run *run)
