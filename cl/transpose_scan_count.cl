@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counting kernels of ScanTrans: how many entries of each part of the matrix fall in each bin of columns, and where
 // the bins begin. transpose_scan_scatter.cl moves the entries.
+// Shares:  transpose_scan.clh
 // Source:  Wang et al., ICS 2016, section 3.1: a histogram row per thread over all n columns, a vertical scan, a scan of
 //          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
 //          (col >> shift) & mask.
@@ -20,15 +21,6 @@
 #ifndef WEFT_SPAN
 #error "WEFT_SPAN: entries between two remembered rows"
 #endif
-#ifndef WEFT_KEY_BITS
-#error "WEFT_KEY_BITS: 16 or 32, width of a column inside its bucket"
-#endif
-
-#if WEFT_KEY_BITS == 16
-typedef ushort key_t;
-#else
-typedef uint key_t;
-#endif
 
 // Count the entries of each part of the matrix by bin.
 // A part is a run of tiles. before[t*nbins + b] = entries of bin b in the tiles of its part that come before tile t;
@@ -36,9 +28,10 @@ typedef uint key_t;
 // the last entry, unless WEFT_ROWS_GIVEN is set.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                             __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
-                            uint shift, uint mask, uint nbins)
+                            uint shift, uint mask, uint nbins, __global const uint *mirrored)
 {
     __local uint count[WEFT_BINS];
+    LEAVE_IF_MIRRORED(mirrored);
     uint lid = (uint)get_local_id(0);
     ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
     for (uint b = lid; b < nbins; b += WEFT_WG)
@@ -101,9 +94,11 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
 }
 
 // Counts of a bin become its counts in the parts before; total[b] is the sum.
-WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, uint nbins)
+WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, uint nbins,
+                               __global const uint *mirrored)
 {
     __local ofs_t part[WEFT_WG];
+    LEAVE_IF_MIRRORED(mirrored);
     uint b = (uint)get_group_id(0) * LANES + lane_id();
     ofs_t sum = vertical_scan(table, rows, nbins, b, b < nbins, part);
     if (lane_group() == 0u && b < nbins)
@@ -129,9 +124,10 @@ WEFT_INLINE ofs_t sum_before(ofs_t v, __local ofs_t *mem)
 // large (size nbins) lists such buckets, nlarge[0] says how many.
 WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
                               __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
-                              uint nbins)
+                              uint nbins, __global const uint *mirrored)
 {
     __local ofs_t mem[WEFT_WG];
+    LEAVE_IF_MIRRORED(mirrored);
     uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
     uint from = min(nbins, lid * share), to = min(nbins, from + share);
     ofs_t entries = 0, chunks = 0, many = 0, buckets = 0;
@@ -165,28 +161,15 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
     }
 }
 
-// Largest b in 0 .. nbins-1 with first[b] <= i.
-WEFT_INLINE uint bucket_of(__global const uint *first, uint nbins, uint i)
-{
-    uint lo = 0, hi = nbins;
-    while (hi - lo > 1) {
-        uint mid = (lo + hi) / 2;
-        if (first[mid] <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 // Count the entries of each chunk of the large buckets by bin.
 // table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
 // `stride` key_t apart.
 WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *bucket_ofs,
                               __global const uint *large_first, __global ofs_t *table, ofs_t chunk, uint nbuckets,
-                              uint stride, uint shift, uint ncols)
+                              uint stride, uint shift, uint ncols, __global const uint *mirrored)
 {
     __local uint count[WEFT_BINS];
+    LEAVE_IF_MIRRORED(mirrored);
     uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
     for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
         uint b = bucket_of(large_first, nbuckets, i);
@@ -206,9 +189,11 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *b
 
 // Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..].
 WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *large_first, __global const uint *large,
-                                 __global const uint *nlarge, __global ofs_t *total, uint ncols)
+                                 __global const uint *nlarge, __global ofs_t *total, uint ncols,
+                                 __global const uint *mirrored)
 {
     __local ofs_t part[WEFT_WG];
+    LEAVE_IF_MIRRORED(mirrored);
     uint strips = (ncols + LANES - 1u) / LANES, units = nlarge[0] * strips;
     for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
         uint k = u / strips, b = large[k], c = (u - k * strips) * LANES + lane_id();
@@ -247,9 +232,10 @@ WEFT_INLINE ofs_t column_begin(__global const key_t *sorted, __global const ofs_
 // searches bound those of its work-items.
 #define COLS (8 * WEFT_WG)
 WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const ofs_t *bucket_ofs, __global ofs_t *col_ptr,
-                              long n, ofs_t nnz, uint shift, uint nbuckets)
+                              long n, ofs_t nnz, uint shift, uint nbuckets, __global const uint *mirrored)
 {
     __local ofs_t bound[2];
+    LEAVE_IF_MIRRORED(mirrored);
     uint lid = (uint)get_local_id(0);
     for (long base = (long)get_group_id(0) * COLS; base <= n; base += (long)get_num_groups(0) * COLS) {
         if (lid < 2u)

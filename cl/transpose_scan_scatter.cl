@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The moving kernels of ScanTrans: entries go, in stable order, to the bins that transpose_scan_count.cl counted.
+// Shares:  transpose_scan.clh
 // Source:  Wang et al., ICS 2016, section 3.1: each thread writes its entries to col_ptr + inter + intra. Here a
 //          work-group moves a tile: it ranks the entries inside their bins, orders them in local memory, and writes
 //          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.
@@ -30,17 +31,8 @@
 #ifndef WEFT_SPAN
 #error "WEFT_SPAN: entries between two remembered rows"
 #endif
-#ifndef WEFT_KEY_BITS
-#error "WEFT_KEY_BITS: 16 or 32, width of a column inside its bucket"
-#endif
 #if WEFT_BINS % (2 * WEFT_WG)
 #error "WEFT_BINS is a multiple of 2*WEFT_WG"
-#endif
-
-#if WEFT_KEY_BITS == 16
-typedef ushort key_t;
-#else
-typedef uint key_t;
 #endif
 
 // Entries on their way between passes (partition's output, bucket's input):
@@ -372,7 +364,8 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
                                 __global const bits_t *val, __global const ofs_t *bucket_ofs,
                                 __global const ofs_t *table, __global const uint *before, __global key_t *key_out,
                                 __global row_out_t *row_out, __global bits_t *val_out, ofs_t nnz, uint part_tiles,
-                                uint shift, uint mask, uint pack, uint key_mask, uint nbins)
+                                uint shift, uint mask, uint pack, uint key_mask, uint nbins,
+                                __global const uint *mirrored)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
@@ -385,6 +378,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     __local uint *marks = 0;
     __local ushort *rows_met = 0;
 #endif
+    LEAVE_IF_MIRRORED(mirrored);
     uint t = (uint)get_group_id(0);
     ofs_t tile = (ofs_t)t * TILE;
     uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
@@ -402,20 +396,6 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
 #endif
 
 #ifdef WEFT_BUCKET
-// Largest b in 0 .. nbins-1 with first[b] <= i.
-WEFT_INLINE uint bucket_of(__global const uint *first, uint nbins, uint i)
-{
-    uint lo = 0, hi = nbins;
-    while (hi - lo > 1) {
-        uint mid = (lo + hi) / 2;
-        if (first[mid] <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 // Word of entry e that holds its column inside the bucket.
 WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *row, ofs_t e)
 {
@@ -544,12 +524,14 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
                              __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
                              __global const ofs_t *table, __global const ofs_t *total, __global key_t *col_out,
                              __global ofs_t *col_ptr, __global uint *row_out, __global bits_t *val_out, long n,
-                             ofs_t chunk, uint nbuckets, uint shift, uint pack, uint ncols)
+                             ofs_t chunk, uint nbuckets, uint shift, uint pack, uint ncols,
+                             __global const uint *mirrored)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
     LANE_MEMORY(uint, mem);
+    LEAVE_IF_MIRRORED(mirrored);
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint i = (uint)get_group_id(0);
     if (i >= chunk_first[nbuckets])

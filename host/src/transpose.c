@@ -17,6 +17,9 @@ struct weft_transpose {
     cl_kernel fill; // for no entries
 };
 
+#define MIRROR_LEAST                                                                                                   \
+    1000000 // entries from which AUTO on a GPU takes ScanTrans, and tries first whether the pattern mirrors
+
 static const struct weft__transpose_method *method_find(enum weft_transpose_algo algo, enum weft_schedule schedule)
 {
     if (algo == WEFT_TRANSPOSE_MERGE)
@@ -56,9 +59,12 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     weft_status status = weft__shape_check(ctx, shape);
     if (status)
         return status;
-    // Scan was the faster one on every matrix and device measured so far; docs/transpose.md has the numbers.
+    // On GPUs small matrices take less time by the fewer kernels of MergeTrans; docs/performance.md has the numbers.
     if (p->algo == WEFT_TRANSPOSE_AUTO)
-        p->algo = WEFT_TRANSPOSE_SCAN;
+        p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && shape->nnz < MIRROR_LEAST && !shape->mirror && !p->wg &&
+                          !p->ipt && !p->bits && !p->groups
+                      ? WEFT_TRANSPOSE_MERGE
+                      : WEFT_TRANSPOSE_SCAN;
     if (shape->nnz == 0) {
         snprintf(out->why, sizeof out->why, "no entries: pointers of zeros");
         return WEFT_OK;
@@ -66,22 +72,36 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     return method_find(p->algo, ctx->schedule)->plan(ctx, shape, out);
 }
 
+// The shape as AUTO takes it.
+static struct weft__transpose_shape shape_auto(const struct weft_context *ctx,
+                                               const struct weft__transpose_shape *shape,
+                                               const struct weft_transpose_params *params)
+{
+    struct weft__transpose_shape out = *shape;
+    if ((!params || params->algo == WEFT_TRANSPOSE_AUTO) && ctx->schedule == WEFT_SCHEDULE_GPU &&
+        shape->nnz >= MIRROR_LEAST && shape->m == shape->n && !shape->rows_given)
+        out.mirror = 1;
+    return out;
+}
+
 weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz,
                                      enum weft_type type, enum weft_ofs ofs, const struct weft_transpose_params *params)
 {
     struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
     struct weft_transpose_info info;
+    shape = shape_auto(ctx, &shape, params);
     weft_status status = weft__transpose_plan(&info, ctx, &shape, params);
     *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
 weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
-                                   const struct weft__transpose_shape *shape,
+                                   const struct weft__transpose_shape *asked,
                                    const struct weft_transpose_params *params)
 {
     *out = NULL;
     struct weft_transpose_info info;
+    const struct weft__transpose_shape own = shape_auto(ctx, asked, params), *shape = &own;
     weft_status status = weft__transpose_plan(&info, ctx, shape, params);
     if (status)
         return status;

@@ -14,6 +14,7 @@ struct weft__transpose_shape {
     int rows_given;    // nonzero: input is COO, `row_ptr` of the input holds nnz int32 row indices instead of offsets
     int val_positions; // nonzero: input val is not read, its place is taken by the position of the entry (a plan's
                        // analysis); type is then WEFT_I32 for 32-bit offsets, WEFT_F64 (8 bytes) for 64-bit ones
+    int mirror;        // nonzero: try first whether the pattern is symmetric (m == n; ScanTrans on GPUs)
 };
 
 struct weft__transpose_method {
@@ -32,6 +33,18 @@ struct weft__transpose_method {
 
 extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__transpose_scan_cpu,
     weft__transpose_merge_gpu, weft__transpose_merge_cpu;
+
+// transpose_mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
+struct weft__mirror {
+    cl_kernel probe, mirror;
+    cl_mem mirrored; // one uint: nonzero when the result is complete
+};
+weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
+                                const struct weft__transpose_shape *shape);
+void weft__mirror_run(const struct weft__mirror *x, struct weft__stream *stream,
+                      const struct weft__transpose_shape *shape, const struct weft_device_csr *a,
+                      const struct weft_device_csr *at);
+void weft__mirror_release(struct weft__mirror *m);
 
 // Errors: WEFT_EINVAL sizes, type, ofs; WEFT_ERANGE nnz too large for ofs.
 weft_status weft__shape_check(struct weft_context *ctx, const struct weft__transpose_shape *shape);
@@ -64,6 +77,7 @@ weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct we
 void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape);
 // Every set of defines for one kernel.
 void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec);
-weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants, weft__gather_variants;
+weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants,
+    weft__gather_variants;
 
 #endif

@@ -18,25 +18,28 @@
 #define BUCKET_TILES 16                 // tiles in a chunk of a bucket
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
-                                                    "row_ptr row_at col before table m nnz part tile shift mask nbins"};
+                                                    "row_ptr row_at col before table m nnz part tile shift mask nbins "
+                                                    "mirrored"};
 static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose_scan_count.cl",
-                                                       "table total rows nbins"};
+                                                       "table total rows nbins mirrored"};
 static const struct weft__kernel_spec offsets_spec = {
-    "scan_offsets", "transpose_scan_count.cl", "total bucket_ofs chunk_first large_first large nlarge chunk nbins"};
+    "scan_offsets", "transpose_scan_count.cl",
+    "total bucket_ofs chunk_first large_first large nlarge chunk nbins mirrored"};
 static const struct weft__kernel_spec bucket_count_spec = {
-    "bucket_count", "transpose_scan_count.cl", "key bucket_ofs large_first table chunk nbuckets stride shift ncols"};
+    "bucket_count", "transpose_scan_count.cl",
+    "key bucket_ofs large_first table chunk nbuckets stride shift ncols mirrored"};
 static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose_scan_count.cl",
-                                                              "table large_first large nlarge total ncols"};
+                                                              "table large_first large nlarge total ncols mirrored"};
 static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose_scan_count.cl",
-                                                      "sorted bucket_ofs col_ptr n nnz shift nbuckets"};
+                                                      "sorted bucket_ofs col_ptr n nnz shift nbuckets mirrored"};
 static const struct weft__kernel_spec partition_spec = {
     "scan_partition", "transpose_scan_scatter.cl",
     "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask pack "
-    "key_mask nbins"};
+    "key_mask nbins mirrored"};
 static const struct weft__kernel_spec bucket_spec = {
     "scan_bucket", "transpose_scan_scatter.cl",
     "key row val bucket_ofs chunk_first large_first large nlarge table total col_out col_ptr row_out val_out n chunk "
-    "nbuckets shift pack ncols"};
+    "nbuckets shift pack ncols mirrored"};
 
 struct tune {
     struct weft__tune_key key;
@@ -67,6 +70,7 @@ struct scan_gpu {
     struct weft__transpose_shape shape;
     struct layout l;
     int wg, units, lanes; // lanes: lane operations cost little
+    struct weft__mirror mirror;
     cl_kernel count, count_given, vertical, offsets, bucket_count, bucket_vertical, col_ptr;
     cl_kernel first, second, bucket; // partition from the input, partition of three passes, buckets
     cl_mem row_at, before, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
@@ -238,8 +242,10 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     for (int i = 0; i < NBUFFERS; i++)
         info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
     info->passes = l.passes;
-    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s", l.passes,
-             n_bits, l.nbuckets, l.ncols, l.packed ? ", row and column in one word" : "");
+    info->workspace_bytes = weft__add(info->workspace_bytes, shape->mirror ? 4 : 0);
+    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s", l.passes,
+             n_bits, l.nbuckets, l.ncols, l.packed ? ", row and column in one word" : "",
+             shape->mirror ? "; mirrored where the pattern is symmetric" : "");
     return WEFT_OK;
 }
 
@@ -257,6 +263,8 @@ static void define_count(struct weft__defines *d, const struct scan_gpu *s, int 
     weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
     if (rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
+    if (s->shape.mirror)
+        weft__define(d, "WEFT_MIRROR", "1");
 }
 
 enum scatter { FIRST, SECOND, BUCKET };
@@ -289,6 +297,8 @@ static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, en
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
     if (what == FIRST && s->shape.val_positions)
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
+    if (s->shape.mirror)
+        weft__define(d, "WEFT_MIRROR", "1");
 }
 
 static void destroy(void **state)
@@ -300,6 +310,7 @@ static void destroy(void **state)
                             &s->bucket_vertical, &s->col_ptr,     &s->first,    &s->second,  &s->bucket};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
+    weft__mirror_release(&s->mirror);
     for (cl_mem *buffer = &s->row_at; buffer <= &s->col; buffer++)
         weft__buffer_release(buffer);
     free(s);
@@ -343,6 +354,8 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         status = weft__kernel_create(&s->second, ctx, &partition_spec, &second);
     if (!status && s->l.passes == 3)
         status = weft__kernel_create(&s->col_ptr, ctx, &col_ptr_spec, &count);
+    if (!status && shape->mirror)
+        status = weft__mirror_create(&s->mirror, ctx, shape);
     size_t sizes[NBUFFERS];
     buffer_sizes(sizes, &s->l, shape);
     cl_mem *buffers = &s->row_at;
@@ -368,6 +381,11 @@ static union ofs ofs_value(const struct scan_gpu *s, size_t value)
         out.i32 = (cl_int)value;
     return out;
 }
+// What says whether there is anything to do; without a mirror it is not read.
+static cl_mem mirrored_of(const struct scan_gpu *s)
+{
+    return s->shape.mirror ? s->mirror.mirrored : s->bucket_ofs;
+}
 #define OFS_ARG(s, x)                                                                                                  \
     {                                                                                                                  \
         weft_ofs_bytes((s)->shape.ofs), &(x)                                                                           \
@@ -381,14 +399,16 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
               chunk = ofs_value(s, s->l.chunk);
     cl_int m = (cl_int)s->shape.m;
     cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
+    cl_mem mirrored = mirrored_of(s);
     WEFT__LAUNCH(stream, kernel, &count_spec, s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
                  WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz),
-                 OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins));
+                 OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
+                 WEFT__ARG(mirrored));
     WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
-                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins));
+                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins), WEFT__ARG(mirrored));
     WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
                  WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
-                 OFS_ARG(s, chunk), WEFT__ARG(nbins));
+                 OFS_ARG(s, chunk), WEFT__ARG(nbins), WEFT__ARG(mirrored));
 }
 
 static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr,
@@ -398,10 +418,11 @@ static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_ke
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
     cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile), pack = s->l.mid_bits;
     size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile), wg = (size_t)s->wg;
+    cl_mem mirrored = mirrored_of(s);
     WEFT__LAUNCH(stream, kernel, &partition_spec, tiles, wg, WEFT__ARG(row_ptr), WEFT__ARG(rows), WEFT__ARG(col),
                  WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before), WEFT__ARG(key_out),
                  WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles), WEFT__ARG(shift),
-                 WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins));
+                 WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(mirrored));
 }
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
@@ -411,22 +432,24 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
     cl_long n = s->shape.n;
     cl_uint shift = l->low_bits, nbuckets = l->nbuckets, ncols = l->ncols, pack = l->mid_bits;
     cl_uint stride = l->packed && l->pairs ? 2 : 1;
-    cl_mem key = l->packed ? s->row : s->key;
+    cl_mem key = l->packed ? s->row : s->key, mirrored = mirrored_of(s);
     if (l->large_buckets) {
         size_t groups = (size_t)s->units * 8;
         WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks), COUNT_WG,
                      WEFT__ARG(key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first), WEFT__ARG(s->large_table),
-                     OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols));
+                     OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
+                     WEFT__ARG(mirrored));
         WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, COUNT_WG, WEFT__ARG(s->large_table),
                      WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_total),
-                     WEFT__ARG(ncols));
+                     WEFT__ARG(ncols), WEFT__ARG(mirrored));
     }
     size_t chunks = l->nbuckets + (size_t)s->shape.nnz / l->chunk;
     WEFT__LAUNCH(stream, s->bucket, &bucket_spec, chunks, (size_t)s->wg, WEFT__ARG(s->key), WEFT__ARG(s->row),
                  WEFT__ARG(s->val), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first),
                  WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table), WEFT__ARG(s->large_total),
                  WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n),
-                 OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols));
+                 OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols),
+                 WEFT__ARG(mirrored));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -436,6 +459,8 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     const struct layout *l = &s->l;
     cl_uint all = 0xffffffffu, high = l->mid_bits + l->low_bits;
     cl_mem rows = s->shape.rows_given ? a->row_ptr : s->row_at;
+    if (s->shape.mirror)
+        weft__mirror_run(&s->mirror, stream, &s->shape, a, at);
     if (l->passes == 1) {
         count_run(s, stream, s->count, a->row_ptr, a->col, at->row_ptr, 0, all, l->nbuckets);
         partition_run(s, stream, s->first, a->row_ptr, rows, a->col, a->val, at->row_ptr, NULL, at->col, at->val, 0,
@@ -457,10 +482,11 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
         union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
         cl_long n = s->shape.n;
         cl_uint nbuckets = l->nbuckets;
+        cl_mem mirrored = mirrored_of(s);
         WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec,
                      weft__groups(weft__ceil_div((size_t)n + 1, 8 * COUNT_WG), COUNT_WG), COUNT_WG, WEFT__ARG(s->col),
                      WEFT__ARG(s->bucket_ofs), WEFT__ARG(at->row_ptr), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(high),
-                     WEFT__ARG(nbuckets));
+                     WEFT__ARG(nbuckets), WEFT__ARG(mirrored));
     }
     return stream->status;
 }
@@ -494,6 +520,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.shape.type = types[t];
                         s.shape.rows_given = special == 1;
                         s.shape.val_positions = special == 2;
+                        s.shape.mirror = special == 2;
                         s.l.passes = passes;
                         s.l.pairs = passes > 1 && types[t] == WEFT_F32;
                         s.l.packed = passes == 2 && ofs == WEFT_OFS32;

@@ -19,6 +19,7 @@ const struct weft__operation weft__operations[] = {
     {"transpose_scan_cpu", weft__transpose_scan_cpu_variants},
     {"transpose_merge_cpu", weft__transpose_merge_cpu_variants},
     {"gather", weft__gather_variants},
+    {"mirror", weft__mirror_variants},
     {"permute", weft__permute_variants},
     {"transpose_scan_gpu", weft__transpose_scan_gpu_variants},
     {"scan", weft__scan_variants},

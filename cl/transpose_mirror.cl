@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// A^T of a square CSR matrix whose pattern is symmetric: row c of A^T has the columns of row c of A, and only values move.
+// Source:  ours; a value's place is found by search in the row that its column names. With strictly ascending columns in
+//          every row and an entry (j, i) for each (i, j), rows and columns of A^T are those of A; both are checked on the
+//          way, for every entry, so that the result is exact or known to be none.
+// Mapping: mirror_probe: one group looks at a few entries. mirror: group g owns entries g*TILE .., then strides; the group
+//          searches for the rows of its tile, each row marks its first entry there.
+// Local:   mirror: 4*TILE + TILE/4 bytes.
+// Needs:   m == n; WG a power of two; *mirrored of mirror_probe.
+// Gives:   *mirrored: nonzero when A^T is complete; else whatever was written is to be written over.
+// Order:   exact.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size, a power of two"
+#endif
+#ifndef WEFT_IPT
+#error "WEFT_IPT: entries per work-item and tile"
+#endif
+
+#define TILE  (WEFT_WG * WEFT_IPT)
+#define WORDS (TILE / 32)
+
+// Position of column i among the entries begin .. end-1 of a row, -1 when it is not there.
+WEFT_INLINE ofs_t position_of(__global const idx_t *col, ofs_t begin, ofs_t end, idx_t i)
+{
+    while (begin < end) {
+        ofs_t mid = begin + (end - begin) / 2;
+        idx_t c = col[mid];
+        if (c == i)
+            return mid;
+        if (c < i)
+            begin = mid + 1;
+        else
+            end = mid;
+    }
+    return -1;
+}
+
+// *mirrored = 1 when WEFT_WG entries, one in each of as many rows, have their mirror images and stand in order.
+WEFT_KERNEL void mirror_probe(__global const ofs_t *row_ptr, __global const idx_t *col, __global uint *mirrored,
+                              idx_t m)
+{
+    __local uint bad;
+    uint lid = (uint)get_local_id(0);
+    if (lid == 0u)
+        bad = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    idx_t i = (idx_t)((ulong)lid * (ulong)m / WEFT_WG);
+    ofs_t begin = row_ptr[i], end = row_ptr[i + 1];
+    if (begin < end) {
+        ofs_t p = begin + (ofs_t)((lid * 2654435761u >> 8) % (uint)min(end - begin, (ofs_t)(1 << 24)));
+        idx_t j = col[p];
+        if ((p > begin && col[p - 1] >= j) || position_of(col, row_ptr[j], row_ptr[j + 1], i) < 0)
+            atomic_or(&bad, 1u);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid == 0u)
+        *mirrored = !bad;
+}
+
+// The rows of positions a and b, found by the whole group; `at` is local memory of two.
+WEFT_INLINE void rows_bracket(__local int *at, idx_t *row_a, idx_t *row_b, __global const ofs_t *row_ptr, idx_t m,
+                              ofs_t a, ofs_t b)
+{
+    const int lid = (int)get_local_id(0);
+    idx_t lo_a = 0, lo_b = 0;
+    int range = m;
+    do {
+        const int step = (range - 1) / WEFT_WG + 1;
+        if (lid < 2)
+            at[lid] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const long from_a = (long)lo_a + (long)lid * step, from_b = (long)lo_b + (long)lid * step;
+        if (from_a < m && row_ptr[from_a] <= a)
+            atomic_max(&at[0], lid);
+        if (from_b < m && row_ptr[from_b] <= b)
+            atomic_max(&at[1], lid);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        lo_a += at[0] * step;
+        lo_b += at[1] * step;
+        range = step;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    } while (range > 1);
+    *row_a = lo_a;
+    *row_b = lo_b;
+}
+
+// Entry by entry: its mirror image's value at its place. `mirrored` is cleared when an entry has none or stands out of order.
+WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
+                        __global const bits_t *restrict val, __global ofs_t *restrict row_ptr_out,
+                        __global idx_t *restrict col_out, __global bits_t *restrict val_out,
+                        volatile __global uint *mirrored, idx_t m, ofs_t nnz)
+{
+    __local uint first_of[TILE]; // slot where a row begins: the row
+    __local uint bits[WORDS], carry[WORDS];
+    __local int at[2];
+    __local uint on;
+    const uint lid = (uint)get_local_id(0);
+    for (long r = (long)get_global_id(0); r <= m; r += (long)get_global_size(0))
+        row_ptr_out[r] = row_ptr[r];
+    for (ofs_t tile = (ofs_t)get_group_id(0) * TILE; tile < nnz; tile += (ofs_t)get_num_groups(0) * TILE) {
+        const uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
+        if (lid == 0u)
+            on = atomic_or(mirrored, 0u);
+        for (uint w = lid; w < WORDS; w += WEFT_WG)
+            bits[w] = 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (!on)
+            return;
+        idx_t lo, hi;
+        rows_bracket(at, &lo, &hi, row_ptr, m, tile, tile + (ofs_t)(entries - 1u));
+        for (long r = (long)lo + lid; r <= hi; r += WEFT_WG) {
+            const ofs_t begin = max(row_ptr[r], tile), end = row_ptr[r + 1];
+            if (begin < end) {
+                const uint slot = (uint)(begin - tile);
+                first_of[slot] = (uint)r;
+                atomic_or(&bits[slot / 32u], 1u << (slot & 31u));
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // Last marked slot before each word; slot 0 is always marked.
+        for (uint w = lid; w < WORDS; w += WEFT_WG) {
+            uint v = w;
+            while (v > 0u && bits[v - 1u] == 0u)
+                v--;
+            carry[w] = v > 0u ? v * 32u - 1u - clz(bits[v - 1u]) : 0u;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const ofs_t lo_begin = row_ptr[lo];
+        bool bad = false;
+        for (uint s = lid; s < entries; s += 4 * WEFT_WG) {
+            idx_t i[4], j[4];
+            ofs_t begin[4], end[4], q[4];
+#pragma unroll
+            for (uint u = 0; u < 4; u++) {
+                const uint t = min(s + u * WEFT_WG, entries - 1u);
+                j[u] = col[tile + (ofs_t)t];
+            }
+#pragma unroll
+            for (uint u = 0; u < 4; u++) {
+                begin[u] = row_ptr[j[u]];
+                end[u] = row_ptr[j[u] + 1];
+            }
+#pragma unroll
+            for (uint u = 0; u < 4; u++) { // in a row like its own, turned round, the image stands as far from the end
+                const uint t = min(s + u * WEFT_WG, entries - 1u);
+                const uint before = bits[t / 32u] & (2u << (t & 31u)) - 1u;
+                const uint slot = before ? (t | 31u) - clz(before) : carry[t / 32u];
+                const ofs_t p = tile + (ofs_t)t, row_begin = slot ? tile + (ofs_t)slot : lo_begin;
+                i[u] = (idx_t)first_of[slot];
+                bad |= p > row_begin && col[p - 1] >= j[u];
+                q[u] = max(end[u] - 1 - (p - row_begin), begin[u]);
+                q[u] = min(q[u], nnz - 1);
+            }
+            idx_t c[4];
+#pragma unroll
+            for (uint u = 0; u < 4; u++)
+                c[u] = col[q[u]];
+#pragma unroll
+            for (uint u = 0; u < 4; u++)
+                if (c[u] != i[u] || q[u] >= end[u]) {
+                    q[u] = position_of(col, begin[u], end[u], i[u]);
+                    bad |= q[u] < 0;
+                    q[u] = max(q[u], (ofs_t)0);
+                }
+#pragma unroll
+            for (uint u = 0; u < 4; u++)
+                if (s + u * WEFT_WG < entries) {
+                    const ofs_t p = tile + (ofs_t)(s + u * WEFT_WG);
+                    col_out[p] = j[u];
+#if defined(WEFT_VAL_POSITIONS)
+                    val_out[p] = (bits_t)q[u];
+#elif WEFT_VAL_BITS
+                    val_out[p] = val[q[u]];
+#endif
+                }
+        }
+        if (bad)
+            atomic_xchg(mirrored, 0u);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

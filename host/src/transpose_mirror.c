@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The short way for square matrices with a symmetric pattern (cl/transpose_mirror.cl), in front of ScanTrans on GPUs.
+#include "op.h"
+#include "transpose.h"
+#include "variants.h"
+
+#define PROBE_WG  256
+#define MIRROR_WG 256
+#define GROUPS    16 // work-groups for each compute unit, at most
+
+static const struct weft__kernel_spec probe_spec = {"mirror_probe", "transpose_mirror.cl", "row_ptr col mirrored m"};
+static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
+                                                     "row_ptr col val row_ptr_out col_out val_out mirrored m nnz"};
+
+static void define(struct weft__defines *d, const struct weft__transpose_shape *shape)
+{
+    weft__define_types(d, shape->type, shape->ofs);
+    weft__define(d, "WEFT_WG", "%d", MIRROR_WG);
+    weft__define(d, "WEFT_IPT", "%d", 16);
+    if (shape->val_positions)
+        weft__define(d, "WEFT_VAL_POSITIONS", "1");
+}
+
+weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
+                                const struct weft__transpose_shape *shape)
+{
+    struct weft__defines d = {0};
+    define(&d, shape);
+    weft_status status = weft__kernel_create(&out->probe, ctx, &probe_spec, &d);
+    if (!status)
+        status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
+    if (!status)
+        status = weft__buffer_create(&out->mirrored, ctx, 4, "whether a pattern is symmetric");
+    return status;
+}
+
+void weft__mirror_release(struct weft__mirror *m)
+{
+    weft__kernel_release(&m->probe);
+    weft__kernel_release(&m->mirror);
+    weft__buffer_release(&m->mirrored);
+}
+
+void weft__mirror_run(const struct weft__mirror *x, struct weft__stream *stream,
+                      const struct weft__transpose_shape *shape, const struct weft_device_csr *a,
+                      const struct weft_device_csr *at)
+{
+    const size_t tiles = weft__ceil_div((size_t)shape->nnz, MIRROR_WG * 16);
+    const size_t groups = weft__min(tiles, (size_t)stream->ctx->device.compute_units * GROUPS);
+    cl_int m = (cl_int)shape->m;
+    union {
+        cl_int i32;
+        cl_long i64;
+    } nnz;
+    if (shape->ofs == WEFT_OFS64)
+        nnz.i64 = (cl_long)shape->nnz;
+    else
+        nnz.i32 = (cl_int)shape->nnz;
+    const struct weft__arg nnz_arg = {weft_ofs_bytes(shape->ofs), &nnz};
+    WEFT__LAUNCH(stream, x->probe, &probe_spec, 1, PROBE_WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
+                 WEFT__ARG(x->mirrored), WEFT__ARG(m));
+    WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, MIRROR_WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
+                 WEFT__ARG(a->val), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val),
+                 WEFT__ARG(x->mirrored), WEFT__ARG(m), nnz_arg);
+}
+
+void weft__mirror_variants(weft__variant_fn *fn, void *arg)
+{
+    static const struct weft__kernel_spec *const specs[] = {&probe_spec, &mirror_spec};
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
+    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+        for (int t = 0; t < 4; t++)
+            for (int i = 0; i < 2; i++) {
+                struct weft__transpose_shape shape = {.type = types[t], .ofs = (enum weft_ofs)ofs};
+                struct weft__variant v = {.spec = specs[i], .schedule = WEFT_SCHEDULE_GPU};
+                if (types[t] == WEFT_I32) { // positions, as wide as offsets
+                    shape.val_positions = 1;
+                    shape.type = ofs ? WEFT_F64 : WEFT_I32;
+                }
+                define(&v.defines, &shape);
+                fn(arg, &v);
+            }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The short way of transposition for symmetric patterns: it says when the result is complete, which is then exact; where
+// it does not hold, ScanTrans behind it makes the result.
+#include "ref/ref.h"
+#include "support/check_transpose.h"
+#include "transpose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct rng rng;
+
+enum form { BAND, MESH, ARROW, HOLLOW, FORMS };
+static const char *const form_names[] = {"band", "mesh", "arrow with a dense row", "rows without entries"};
+enum flaw { NONE, ONE_MISSING, ONE_MORE, DUPLICATE, UNSORTED, FLAWS };
+static const char *const flaw_names[] = {"symmetric", "an image missing", "an entry too many", "an entry twice",
+                                         "a row out of order"};
+
+static int has_entry(enum form form, int64_t i, int64_t j, int64_t n)
+{
+    const int64_t low = i < j ? i : j, high = i < j ? j : i;
+    switch (form) {
+    case BAND:
+        return high - low <= 3;
+    case MESH:
+        return high - low <= 1 || high - low == 17 || (uint64_t)(low * 2654435761 + high * 40503) % 97 == 0;
+    case ARROW:
+        return low == n / 3 || high == n / 3 || low == high;
+    default:
+        return low % 5 == 0 && high % 5 == 0 && (high - low) % 3 == 0;
+    }
+}
+
+// An n x n matrix with such a pattern; a flaw is near the end, where the probe does not look.
+static struct weft_csr matrix_make(enum form form, enum flaw flaw, int64_t n, enum weft_type type, enum weft_ofs ofs)
+{
+    int32_t *row = test_alloc((size_t)(n * n + 1) * 4), *col = test_alloc((size_t)(n * n + 1) * 4);
+    int64_t nnz = 0, victim = -1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            if (has_entry(form, i, j, n)) {
+                row[nnz] = (int32_t)i;
+                col[nnz++] = (int32_t)j;
+                if (i != j && i < n - 1)
+                    victim = nnz - 1; // its image lies in another row
+            }
+    if (flaw != NONE && victim < 0)
+        tap_bail("a matrix without entries off the diagonal");
+    if (flaw == ONE_MISSING) {
+        memmove(&row[victim], &row[victim + 1], (size_t)(nnz - victim - 1) * 4);
+        memmove(&col[victim], &col[victim + 1], (size_t)(nnz - victim - 1) * 4);
+        nnz--;
+    } else if (flaw == ONE_MORE || flaw == DUPLICATE) {
+        memmove(&row[victim + 1], &row[victim], (size_t)(nnz - victim) * 4);
+        memmove(&col[victim + 1], &col[victim], (size_t)(nnz - victim) * 4);
+        nnz++;
+        if (flaw == ONE_MORE) { // in front of its row, a column that is free or makes a duplicate
+            int64_t first = victim;
+            while (first > 0 && row[first - 1] == row[victim])
+                first--;
+            memmove(&col[first + 1], &col[first], (size_t)(victim - first) * 4);
+            col[first] = col[first + 1] > 0 ? col[first + 1] - 1 : 0;
+        }
+    } else if (flaw == UNSORTED) {
+        const int64_t other = victim > 0 && row[victim - 1] == row[victim] ? victim - 1 : victim + 1;
+        const int32_t swap = col[victim];
+        if (row[other] != row[victim])
+            tap_bail("a row of one entry");
+        col[victim] = col[other];
+        col[other] = swap;
+    }
+    struct weft_csr a;
+    if (weft_csr_alloc(&a, n, n, nnz, type, ofs))
+        tap_bail("out of host memory");
+    int64_t p = 0;
+    for (int64_t i = 0; i <= n; i++) {
+        while (p < nnz && row[p] < i)
+            p++;
+        if (ofs == WEFT_OFS64)
+            ((int64_t *)a.row_ptr)[i] = p;
+        else
+            ((int32_t *)a.row_ptr)[i] = (int32_t)p;
+    }
+    memcpy(a.col, col, (size_t)nnz * 4);
+    for (size_t i = 0; i + 4 <= (size_t)nnz * weft_type_bytes(type); i += 4) {
+        uint64_t bits = rng_u64(&rng);
+        memcpy((char *)a.val + i, &bits, 4);
+    }
+    free(row);
+    free(col);
+    return a;
+}
+
+// The short way alone, then with ScanTrans behind it.
+static int check(struct test_device *dev, enum form form, enum flaw flaw, int64_t n, enum weft_type type,
+                 enum weft_ofs ofs, char *why)
+{
+    struct weft_csr a = matrix_make(form, flaw, n, type, ofs), want;
+    if (weft__ref_transpose(&want, &a))
+        tap_bail("out of host memory");
+    const struct weft__transpose_shape shape = {.m = n, .n = n, .nnz = a.nnz, .type = type, .ofs = ofs, .mirror = 1};
+    struct test_csr from, to;
+    test_csr_make(&from, dev, &a, n, n, a.nnz, type, ofs);
+    test_csr_make(&to, dev, NULL, n, n, a.nnz, type, ofs);
+    struct weft__mirror mirror = {0};
+    struct weft__stream stream = {0};
+    cl_uint mirrored = 77;
+    int ok = !weft__mirror_create(&mirror, dev->ctx, &shape) &&
+             !weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
+    if (ok)
+        weft__mirror_run(&mirror, &stream, &shape, &from.d, &to.d);
+    ok = ok && !weft__stream_end(&stream) &&
+         clEnqueueReadBuffer(dev->queue, mirror.mirrored, CL_TRUE, 0, 4, &mirrored, 0, NULL, NULL) == CL_SUCCESS;
+    if (!ok)
+        snprintf(why, 256, "%s", test_error(dev));
+    if (ok && mirrored != (flaw == NONE)) {
+        ok = 0;
+        snprintf(why, 256, "it says %u", (unsigned)mirrored);
+    }
+    ok = ok && (!mirrored || test_csr_equal(dev, &to, &want, why));
+    weft__mirror_release(&mirror);
+    if (ok) {
+        struct weft_transpose *op = NULL;
+        test_csr_poison(dev, &to);
+        ok = !weft__transpose_create(&op, dev->ctx, &shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN)) &&
+             !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+        if (!ok)
+            snprintf(why, 256, "%s", test_error(dev));
+        ok = ok && test_csr_equal(dev, &to, &want, why);
+        weft_transpose_destroy(&op);
+    }
+    test_csr_free(&from);
+    test_csr_free(&to);
+    weft_csr_free(&a);
+    weft_csr_free(&want);
+    return ok;
+}
+
+static void each_device(struct test_device *dev)
+{
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
+    if (!dev->gpu)
+        return;
+    int turn = 0;
+    for (int form = 0; form < FORMS; form++)
+        for (int flaw = 0; flaw < FLAWS; flaw++) {
+            char why[256] = "";
+            const int64_t sizes[] = {700, test_sample() ? 90 : 1500};
+            const int64_t n = sizes[(form + flaw) % 2];
+            const enum weft_type type = types[turn++ % 4];
+            const int ok = check(dev, (enum form)form, (enum flaw)flaw, test_sample() && n > 90 ? 60 : n, type,
+                                 turn % 3 ? WEFT_OFS32 : WEFT_OFS64, why);
+            tap_ok(ok, "%s: %s, %s, %s%s%s", dev->name, form_names[form], flaw_names[flaw], weft_type_name(type),
+                   ok ? "" : ": ", why);
+        }
+    char why[256] = "";
+    tap_ok(check(dev, BAND, NONE, 1, WEFT_F32, WEFT_OFS32, why), "%s: 1 x 1%s", dev->name, why);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(each_device);
+    return tap_done();
+}
