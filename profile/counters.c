@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -280,15 +279,12 @@ static void flags_text(const struct weft_counter *counter, char text[200])
         snprintf(text, 200, "none");
 }
 
-// Numbers of counts keep all their digits.
+// Counts keep all their digits, other numbers six.
 static int number_add(cJSON *object, const char *name, double value)
 {
     char text[40];
-    if (fabs(value) < 9e15 && floor(value) == value)
-        snprintf(text, sizeof text, "%" PRId64, (int64_t)value);
-    else
-        snprintf(text, sizeof text, "%.6g", value);
-    return cJSON_AddRawToObject(object, name, text) != NULL;
+    snprintf(text, sizeof text, floor(value) == value ? "%.17g" : "%.6g", value);
+    return cJSON_AddNumberToObject(object, name, strtod(text, NULL)) != NULL;
 }
 
 static int counter_json(cJSON *items, const struct weft_counter *counter, int *throttled)

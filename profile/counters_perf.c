@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +34,10 @@ static const struct event {
     {"llc_references", "1", HARDWARE, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, 0, 1},
     {"llc_misses", "1", HARDWARE, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, 0, 1},
 };
-enum { EVENTS = sizeof events / sizeof *events };
+enum { TASK_CLOCK = 0, CYCLES = 3, EVENTS = sizeof events / sizeof *events };
 
 struct perf {
-    struct weft_counter *counters[EVENTS];
+    struct weft_counter *counters[EVENTS], *clock;
     struct perf_thread {
         int fd[EVENTS];     // -1: not counted
         int leader[GROUPS]; // descriptor that starts and stops the group, -1: none
@@ -112,6 +113,8 @@ static void *perf_source_open(struct weft_counters *c, const struct weft_device_
     struct weft_counter *counters[EVENTS];
     for (int i = 0; i < EVENTS; i++)
         counters[i] = weft_counter_add(c, events[i].name, events[i].unit, SOURCE, WEFT_COUNTER_SUM);
+    struct weft_counter *clock =
+        weft_counter_add(c, "busy_clock", "MHz", SOURCE ", cycles / task_clock", WEFT_COUNTER_SUM);
     struct perf *p = calloc(1, sizeof *p);
     DIR *tasks = opendir("/proc/self/task");
     int some = 0;
@@ -122,6 +125,7 @@ static void *perf_source_open(struct weft_counters *c, const struct weft_device_
             continue;
         p->threads = grown;
         memcpy(p->counters, counters, sizeof counters);
+        p->clock = clock;
         thread_open(p, &grown[p->nthreads], tid);
         for (int i = 0; i < EVENTS; i++)
             some |= grown[p->nthreads].fd[i] >= 0;
@@ -131,6 +135,8 @@ static void *perf_source_open(struct weft_counters *c, const struct weft_device_
         closedir(tasks);
     for (int i = 0; i < EVENTS && !some; i++)
         weft_counter_absent(counters[i], "no thread could be counted");
+    if (!some)
+        weft_counter_absent(clock, "needs cycles and task_clock");
     if (p && !some)
         perf_close(p);
     return some ? p : NULL;
@@ -154,29 +160,38 @@ static void perf_stop(void *state)
     threads_control(state, PERF_EVENT_IOC_DISABLE);
 }
 
-// Sum over the threads. A counter that had to share the hardware with others is scaled up to the time it was wanted.
+// Sum over the threads, NaN: none. Hardware that others used, too, counted for a part of the time: scaled up to all of it.
+static double event_sum(const struct perf *p, int i)
+{
+    double sum = 0;
+    int some = 0;
+    for (size_t t = 0; t < p->nthreads; t++) {
+        uint64_t got[3]; // value, time enabled, time running
+        int fd = p->threads[t].fd[i];
+        if (fd < 0 || read(fd, got, sizeof got) != (ssize_t)sizeof got)
+            continue;
+        some = 1;
+        if (got[2] && events[i].group == HARDWARE)
+            sum += (double)got[0] * ((double)got[1] / (double)got[2]);
+        else if (events[i].group == HARDWARE && got[1])
+            weft_counter_absent(p->counters[i], "the processor's counters were taken by others");
+        else
+            sum += (double)got[0];
+    }
+    return some && !p->counters[i]->why[0] ? round(sum) * events[i].scale : NAN;
+}
+
 static void perf_total(void *state, struct weft_counters *c)
 {
     struct perf *p = state;
+    double sums[EVENTS];
     for (int i = 0; i < EVENTS; i++) {
-        double sum = 0;
-        int some = 0, missed = 0;
-        for (size_t t = 0; t < p->nthreads; t++) {
-            uint64_t got[3]; // value, time enabled, time running
-            int fd = p->threads[t].fd[i];
-            if (fd < 0 || read(fd, got, sizeof got) != (ssize_t)sizeof got)
-                continue;
-            some = 1;
-            if (got[2])
-                sum += (double)got[0] * ((double)got[1] / (double)got[2]);
-            else
-                missed |= got[1] > 0;
-        }
-        if (missed)
-            weft_counter_absent(p->counters[i], "the processor's counters were taken by others");
-        else if (some)
-            weft_counter_put(c, p->counters[i], sum * events[i].scale);
+        sums[i] = p->counters[i] ? event_sum(p, i) : NAN;
+        weft_counter_put(c, p->counters[i], sums[i]);
     }
+    if (sums[TASK_CLOCK] > 0)
+        weft_counter_put(c, p->clock, sums[CYCLES] / sums[TASK_CLOCK] * 1e-3);
+    weft_counter_absent(p->clock, "needs cycles and task_clock");
 }
 
 const struct weft_counter_source weft_counters_perf = {

@@ -64,16 +64,37 @@ static void sysfs_sample(void *state, struct weft_counters *c)
         weft_counter_put(c, s->energy, s->total * 1e-6);
 }
 
+// The first "cpu MHz" of /proc/cpuinfo; a virtual machine often shows the nominal clock there.
+static void cpuinfo_clock(struct weft_counters *c)
+{
+    struct weft_counter *clock = weft_counter_add(c, "clock", "MHz", "/proc/cpuinfo", WEFT_COUNTER_FIXED);
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char line[512];
+    double value;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "cpu MHz : %lf", &value) == 1) {
+            weft_counter_put(c, clock, value);
+            break;
+        }
+    if (file)
+        fclose(file);
+    weft_counter_absent(clock, "this machine has no cpufreq, and /proc/cpuinfo shows no clock");
+}
+
 static void *sysfs_open(struct weft_counters *c, const struct weft_device_info *device)
 {
     (void)device;
     struct sysfs *s = calloc(1, sizeof *s);
-    struct weft_counter *clock = weft_counter_add(c, "clock", "MHz", "sysfs cpufreq", WEFT_COUNTER_GAUGE);
+    double value;
+    int frequency = cpu_file(0, "cpufreq/scaling_cur_freq", &value);
+    struct weft_counter *clock =
+        frequency ? weft_counter_add(c, "clock", "MHz", "sysfs cpufreq", WEFT_COUNTER_GAUGE) : NULL;
+    if (!frequency)
+        cpuinfo_clock(c);
     struct weft_counter *max = weft_counter_add(c, "clock_max", "MHz", "sysfs cpufreq", WEFT_COUNTER_FIXED);
     struct weft_counter *throttle =
         weft_counter_add(c, "throttle_events", "1", "sysfs thermal_throttle", WEFT_COUNTER_DELTA);
     struct weft_counter *energy = weft_counter_add(c, "energy", "J", "sysfs powercap (RAPL)", WEFT_COUNTER_DELTA);
-    double value;
     if (!s)
         return NULL;
     s->clock = clock;
@@ -84,9 +105,6 @@ static void *sysfs_open(struct weft_counters *c, const struct weft_device_info *
     s->ncpus = cpus < 1 ? 1 : cpus > CPUS_MAX ? CPUS_MAX : (int)cpus;
     for (int i = 0; i < s->ncpus; i++)
         s->cpus[i] = (int)((long)i * cpus / s->ncpus);
-    int frequency = cpu_file(0, "cpufreq/scaling_cur_freq", &value);
-    if (!frequency)
-        weft_counter_absent(clock, "%s", errno == EACCES ? "no permission" : "this machine has no cpufreq");
     if (cpu_file(0, "cpufreq/cpuinfo_max_freq", &value))
         weft_counter_put(c, max, value * 1e-3);
     else
