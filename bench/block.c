@@ -161,6 +161,15 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
                 b->tuned[i] = 1;
             }
     struct bench_result result;
+    if (o->profile) {
+        bench_progress_begin("profile of %s %s", c->backend->name, c->algo);
+        bench_profile_case(&b->profile, c, slot->copy_gbps, b->table, &result);
+        bench_progress_end();
+        b->wrong |= result.outcome == BENCH_DIFFERS;
+        b->failed |= result.outcome == BENCH_FAILED;
+        b->lines++;
+        return;
+    }
     bench_progress_begin("%s %s on %s", c->backend->name, c->algo, c->device ? c->device->info.name : "the host");
     bench_case_run(&result, c);
     bench_progress_end();
@@ -205,7 +214,8 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
         b->columns.vendors = 0;
         for (size_t k = 0; k < o->nbackends; k++)
             b->columns.vendors |= is_vendor(o->backends[k]) && op->algos(o->backends[k]);
-        bench_table_head(&b->columns, op->name, b->matrix, a, b->seed);
+        if (!o->profile)
+            bench_table_head(&b->columns, op->name, b->matrix, a, b->seed);
     }
     for (size_t k = 0; k < o->nbackends && !status; k++) {
         const struct weft_backend *backend = o->backends[k];

@@ -4,6 +4,7 @@
 #define BENCH_BLOCK_H
 
 #include "options.h"
+#include "profile.h"
 #include "run.h"
 #include "support/table.h"
 
@@ -19,7 +20,8 @@ struct bench {
     struct device_slot *slots; // devices in use
     size_t nslots;
     struct device_slot host; // its device has no context
-    FILE *json, *csv, *table;
+    FILE *json, *csv, *table, *trace, *html;
+    struct bench_profile profile;
     struct bench_table columns;
     int wrong, failed, unreadable, lines;
     int tuned[BENCH_AXES_MAX]; // nonzero: something that ran has this axis of --tune

@@ -173,6 +173,22 @@ static weft_status copy_launch(struct bench_run *run, double *ms, struct weft_er
     return bench_events_end(run, weft__fail_cl(run->ctx, error, "clEnqueueCopyBuffer"), ms, err);
 }
 
+static weft_status copy_read(struct bench_run *run, struct weft_error *err)
+{
+    struct copy_state *s = run->state;
+    if (!run->ctx)
+        return WEFT_OK;
+    if (!s->host_out && !(s->host_out = malloc(s->bytes)))
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for the copy's result");
+    return bench_read(run, s->out, s->host_out, s->bytes, err);
+}
+
+static void copy_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes)
+{
+    const struct copy_state *s = run->state;
+    *write_bytes = *read_bytes = (int64_t)s->bytes;
+}
+
 static weft_status copy_verify(struct bench_run *run, int *right, struct weft_error *err)
 {
     struct copy_state *s = run->state;
@@ -218,6 +234,8 @@ const struct bench_op bench_copy = {
     .bytes_min = copy_bytes_min,
     .setup = copy_setup,
     .launch = copy_launch,
+    .read = copy_read,
+    .transfers = copy_transfers,
     .verify = copy_verify,
     .finish = copy_finish,
 };

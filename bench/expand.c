@@ -101,6 +101,8 @@ const struct bench_op bench_expand = {
     .bytes_min = expand_bytes_min,
     .setup = expand_setup,
     .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
     .verify = bench_primitive_verify,
     .finish = bench_primitive_finish,
 };

@@ -130,6 +130,8 @@ const struct bench_op bench_histogram = {
     .bytes_min = histogram_bytes_min,
     .setup = histogram_setup,
     .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
     .verify = bench_primitive_verify,
     .finish = bench_primitive_finish,
 };

@@ -198,13 +198,20 @@ static FILE *file_open(const char *path)
 static int outputs_open(struct bench *b)
 {
     const struct bench_options *o = &b->options;
-    int to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-"));
+    int to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ||
+                    (o->trace && !strcmp(o->trace, "-")) || (o->html && !strcmp(o->html, "-"));
     b->table = o->quiet || to_stdout ? NULL : stdout;
     if (o->json && !(b->json = file_open(o->json)))
         return BENCH_USAGE;
     if (o->csv && !(b->csv = file_open(o->csv)))
         return BENCH_USAGE;
-    if (b->csv && !(o->study ? study_csv_head(b->csv) : bench_record_csv_head(b->csv))) {
+    if ((o->trace && !(b->trace = file_open(o->trace))) || (o->html && !(b->html = file_open(o->html))))
+        return BENCH_USAGE;
+    if (o->profile && !bench_profile_open(&b->profile, b->command, b->trace)) {
+        bench_complain("out of host memory");
+        return BENCH_DEVICE;
+    }
+    if (b->csv && !o->profile && !(o->study ? study_csv_head(b->csv) : bench_record_csv_head(b->csv))) {
         bench_complain("%s cannot be written: %s", o->csv, strerror(errno));
         return BENCH_USAGE;
     }
@@ -224,8 +231,23 @@ static int list_print(void)
     return status ? BENCH_DEVICE : BENCH_OK;
 }
 
+// The record of --profile is one document, written at the end.
+static void profile_write(struct bench *b)
+{
+    int error = bench_profile_write(&b->profile, b->json, b->csv, b->html);
+    if (error) {
+        bench_complain("the profile cannot be written: %s", strerror(error));
+        b->unreadable = 1;
+    }
+}
+
 static void close_all(struct bench *b)
 {
+    bench_profile_close(&b->profile);
+    if (b->trace && b->trace != stdout)
+        fclose(b->trace);
+    if (b->html && b->html != stdout)
+        fclose(b->html);
     if (b->json && b->json != stdout)
         fclose(b->json);
     if (b->csv && b->csv != stdout)
@@ -280,6 +302,8 @@ int main(int argc, char **argv)
                 bench_complain("nothing that ran has a tuning axis \"%s\"", o->tune[i].name);
                 b.unreadable = 1;
             }
+        if (o->profile)
+            profile_write(&b);
         status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.unreadable || !b.lines ? BENCH_USAGE : BENCH_OK;
     }
     close_all(&b);

@@ -158,6 +158,8 @@ const struct bench_op bench_merge = {
     .bytes_min = merge_bytes_min,
     .setup = merge_setup,
     .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
     .verify = bench_primitive_verify,
     .finish = bench_primitive_finish,
 };

@@ -87,6 +87,11 @@ struct bench_op {
     // Run once as a program would, that measures nothing, and wait: the bench takes the host's clock around it, for
     // `run_ms`. WEFT_EUNSUPPORTED, or a NULL function: there is no such time.
     weft_status (*plain)(struct bench_run *run, struct weft_error *err);
+    // Copy the result of the last launch to the host as a program would, and do nothing else with it: for --profile,
+    // which cannot do without it.
+    weft_status (*read)(struct bench_run *run, struct weft_error *err);
+    // Least bytes that go to the device and come back: each input written once, each output read once.
+    void (*transfers)(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes);
     // Compare the result of the last launch with the reference: *right is 1, or 0 with the first difference in
     // err->text. A returned status means that the result could not be had at all.
     weft_status (*verify)(struct bench_run *run, int *right, struct weft_error *err);

@@ -76,6 +76,9 @@ static void help_print(void)
           "      --min-time S        sample for S seconds\n"
           "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
           "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
+          "      --profile           end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, "
+          "bytes\n"
+          "                          beside the least; --json and --csv then hold that record (docs/profiling.md)\n"
           "      --no-compile        do not measure compilation, cold and from the cache, for --json and --csv\n"
           "      --products N        products expected of a plan (spmv; default: not known)\n"
           "      --no-roof           do not measure the copy bandwidth\n"
@@ -89,6 +92,8 @@ static void help_print(void)
           "output\n"
           "      --json FILE         a line of JSON for each result (`-`: standard output instead of the table)\n"
           "      --csv FILE          a row for each result (`-`: likewise)\n"
+          "      --trace FILE        of --profile: every command, for Perfetto or chrome://tracing\n"
+          "      --html FILE         of --profile: a report with pictures, one file that opens offline\n"
           "      --hash              print a 64-bit hash of each transpose and product\n"
           "      --quiet             no table, no progress\n"
           "      --version\n"
@@ -285,6 +290,8 @@ enum {
     OPT_MIN_TIME,
     OPT_JSON,
     OPT_CSV,
+    OPT_TRACE,
+    OPT_HTML,
     OPT_TUNE,
     OPT_PRODUCTS,
     OPT_COMPLEX,
@@ -354,6 +361,12 @@ static int option_parse(struct bench_options *o, int option, const char *name)
         return -1;
     case OPT_CSV:
         o->csv = optarg;
+        return -1;
+    case OPT_TRACE:
+        o->trace = optarg;
+        return -1;
+    case OPT_HTML:
+        o->html = optarg;
         return -1;
     case OPT_SEED:
         if (!number_parse(optarg, 0, INT64_MAX, &number))
@@ -428,6 +441,9 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"min-time", required_argument, NULL, OPT_MIN_TIME},
                                    {"json", required_argument, NULL, OPT_JSON},
                                    {"csv", required_argument, NULL, OPT_CSV},
+                                   {"trace", required_argument, NULL, OPT_TRACE},
+                                   {"html", required_argument, NULL, OPT_HTML},
+                                   {"profile", no_argument, &o->profile, 1},
                                    {"tune", required_argument, NULL, OPT_TUNE},
                                    {"products", required_argument, NULL, OPT_PRODUCTS},
                                    {"study", required_argument, NULL, OPT_STUDY},
@@ -468,13 +484,17 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = positionals_parse(o, argc - optind, argv + optind);
     if (status < 0 && o->stop.reps && o->stop.min_s > 0)
         status = usage_fail("--reps and --min-time exclude each other");
+    if (status < 0 && o->profile && (o->sweep || o->study || o->stop.min_s > 0 || o->hash))
+        status = usage_fail("--profile goes without --sweep, --study, --min-time and --hash");
+    if (status < 0 && !o->profile && (o->trace || o->html))
+        status = usage_fail("%s needs --profile", o->trace ? "--trace" : "--html");
     if (status < 0 && o->sweep && o->ntune)
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->json && o->csv && !strcmp(o->json, "-") && !strcmp(o->csv, "-"))
         status = usage_fail("--json and --csv cannot both go to standard output");
     if (status < 0)
         status = study_check(o);
-    o->compile = (o->json || o->csv) && !no_compile && !o->sweep;
+    o->compile = (o->json || o->csv) && !no_compile && !o->sweep && !o->profile;
     if (status >= 0)
         bench_options_free(o);
     return status;

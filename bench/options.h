@@ -37,6 +37,8 @@ struct bench_options {
     int64_t products;
     struct bench_stop stop;
     const char *json, *csv; // paths, "-": standard output; NULL: none
+    int profile;
+    const char *trace, *html; // of profile: paths; NULL: none
     char tune_text[160];    // of --tune
     struct {
         const char *name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "primitive.h"
+#include "../backends/trace.h"
 #include "../host/src/internal.h"
 
 #include <stdlib.h>
@@ -76,7 +77,9 @@ weft_status bench_primitive_setup(struct bench_run *run, const struct bench_prim
         status = arrays_alloc(s->out, s->out_bytes, BENCH_PRIMITIVE_OUT, err);
     if (status)
         return status;
+    weft__trace_own(1);
     primitive->draw(run, s->in);
+    weft__trace_own(0);
     if (!run->ctx) {
         for (int i = 0; i < BENCH_PRIMITIVE_OUT; i++)
             memset(s->out[i], 0, s->out_bytes[i]); // the pages are there before the first sample
@@ -107,6 +110,30 @@ weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct wef
     bench_events_begin(run);
     status = s->primitive->plan_run(s->plan, run, s->device_in, s->device_out);
     return bench_events_end(run, status, ms, err);
+}
+
+weft_status bench_primitive_read(struct bench_run *run, struct weft_error *err)
+{
+    struct primitive_state *s = run->state;
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < BENCH_PRIMITIVE_OUT && run->ctx && !status; i++) {
+        char *to = malloc(weft__max(1, s->out_bytes[i]));
+        if (!to)
+            return weft__error(err, WEFT_ENOMEM, "out of host memory for the result");
+        status = bench_read(run, s->device_out[i], to, s->out_bytes[i], err);
+        free(to);
+    }
+    return status;
+}
+
+void bench_primitive_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes)
+{
+    const struct primitive_state *s = run->state;
+    *write_bytes = *read_bytes = 0;
+    for (int i = 0; i < s->primitive->inputs; i++)
+        *write_bytes += (int64_t)s->in_bytes[i];
+    for (int i = 0; i < BENCH_PRIMITIVE_OUT; i++)
+        *read_bytes += (int64_t)s->out_bytes[i];
 }
 
 static weft_status want_get(struct bench_run *run, struct weft_error *err)

@@ -39,6 +39,8 @@ weft_status bench_primitive_setup(struct bench_run *run, const struct bench_prim
 weft_status bench_primitive_input(struct bench_input *in, struct weft_error *err);
 void bench_primitive_input_free(struct bench_input *in);
 weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct weft_error *err);
+weft_status bench_primitive_read(struct bench_run *run, struct weft_error *err);
+void bench_primitive_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes);
 weft_status bench_primitive_verify(struct bench_run *run, int *right, struct weft_error *err);
 void bench_primitive_finish(struct bench_run *run);
 

@@ -113,6 +113,8 @@ const struct bench_op bench_refill = {
     .bytes_min = refill_bytes_min,
     .setup = refill_setup,
     .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
     .verify = bench_primitive_verify,
     .finish = bench_primitive_finish,
 };

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static struct bench_run run_of(const struct bench_case *c, struct opencl_events *events)
+struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events)
 {
     struct bench_run run = {.input = c->input, .backend = c->backend, .algo = c->algo, .events = events};
     run.times = (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
@@ -23,7 +23,7 @@ static struct bench_run run_of(const struct bench_case *c, struct opencl_events 
 
 const struct bench_axis *bench_case_axes(const struct bench_case *c)
 {
-    struct bench_run run = run_of(c, NULL);
+    struct bench_run run = bench_case_start(c, NULL);
     return c->op->axes ? c->op->axes(&run) : NULL;
 }
 
@@ -39,7 +39,7 @@ static double compile_once(const struct bench_case *c, int cold)
         return ms;
     struct bench_case apart = *c;
     apart.device = &device;
-    struct bench_run run = run_of(&apart, &events);
+    struct bench_run run = bench_case_start(&apart, &events);
     double start = bench_now_ms();
     if (!c->op->setup(&run, &err) && !c->op->launch(&run, &once, &err)) {
         middle = bench_now_ms();
@@ -129,7 +129,7 @@ static double or_absent(double ms)
     return ms >= 0 ? ms : NAN;
 }
 
-static void identity_fill(struct bench_result *out, const struct bench_case *c)
+void bench_case_identify(struct bench_result *out, const struct bench_case *c)
 {
     struct bench_record *r = &out->record;
     const struct weft_csr *a = c->input->a;
@@ -205,11 +205,11 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
     struct opencl_events events = {0};
     struct bench_samples device_ms = {0}, host_ms = {0};
     struct weft_error err = {0};
-    struct bench_run run = run_of(c, &events);
+    struct bench_run run = bench_case_start(c, &events);
     double first = 0, ms, start, plain_ms = NAN;
     int right = 0;
     const char *stop = NULL;
-    identity_fill(out, c);
+    bench_case_identify(out, c);
     bench_memory_reset();
     weft_status status = c->op->setup(&run, &err);
     if (!status) {

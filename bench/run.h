@@ -42,6 +42,9 @@ struct bench_result {
 // Run the case. The record is filled but for matrix, seed, copy_gbps, roof and speedups. A record that is not
 // BENCH_DONE holds no number that was measured.
 void bench_case_run(struct bench_result *out, const struct bench_case *c);
+// Its parts: what is known before anything ran, of the record and of a run. events: empty, freed by the caller.
+void bench_case_identify(struct bench_result *out, const struct bench_case *c);
+struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events);
 // The axes of the case, NULL: none.
 const struct bench_axis *bench_case_axes(const struct bench_case *c);
 // Copy bandwidth in GB/s: best way to copy of the device, or of the host (device NULL); NaN: could not be measured.

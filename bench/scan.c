@@ -117,6 +117,8 @@ const struct bench_op bench_scan = {
     .bytes_min = scan_bytes_min,
     .setup = scan_setup,
     .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
     .verify = bench_primitive_verify,
     .finish = bench_primitive_finish,
 };

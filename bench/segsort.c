@@ -176,6 +176,8 @@ const struct bench_op bench_segsort = {
     .bytes_min = segsort_bytes_min,
     .setup = segsort_setup,
     .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
     .verify = bench_primitive_verify,
     .finish = bench_primitive_finish,
 };

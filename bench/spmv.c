@@ -148,6 +148,19 @@ static weft_status spmv_plain(struct bench_run *run, struct weft_error *err)
     return run->backend->spmv.plain ? run->backend->spmv.plain(s->backend, err) : WEFT_EUNSUPPORTED;
 }
 
+static weft_status spmv_read(struct bench_run *run, struct weft_error *err)
+{
+    struct spmv_state *s = run->state;
+    return run->backend->spmv.result(s->backend, s->y, &run->times, err);
+}
+
+static void spmv_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes)
+{
+    const struct spmv_input *data = run->input->data;
+    *read_bytes = run->input->a->m * (int64_t)weft_type_bytes(data->type);
+    *write_bytes = spmv_bytes_min(run) - *read_bytes;
+}
+
 static weft_status spmv_verify(struct bench_run *run, int *right, struct weft_error *err)
 {
     const struct spmv_input *data = run->input->data;
@@ -220,6 +233,8 @@ const struct bench_op bench_spmv = {
     .setup = spmv_setup,
     .launch = spmv_launch,
     .plain = spmv_plain,
+    .read = spmv_read,
+    .transfers = spmv_transfers,
     .verify = spmv_verify,
     .finish = spmv_finish,
 };

@@ -104,6 +104,23 @@ static int same(const struct weft_csr *got, const struct weft_csr *want, struct 
     return at < 0;
 }
 
+static weft_status transpose_read(struct bench_run *run, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    struct weft_csr got = {0};
+    weft_status status = run->backend->transpose.result(s->backend, &got, &run->times, err);
+    weft_csr_free(&got);
+    return status;
+}
+
+static void transpose_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes)
+{
+    const struct weft_csr *a = run->input->a;
+    const int64_t entries = a->nnz * (int64_t)(sizeof *a->col + weft_type_bytes(a->type));
+    *write_bytes = entries + (a->m + 1) * (int64_t)weft_ofs_bytes(a->ofs);
+    *read_bytes = entries + (a->n + 1) * (int64_t)weft_ofs_bytes(a->ofs);
+}
+
 static weft_status transpose_verify(struct bench_run *run, int *right, struct weft_error *err)
 {
     struct transpose_state *s = run->state;
@@ -156,6 +173,8 @@ const struct bench_op bench_transpose = {
     .setup = transpose_setup,
     .launch = transpose_launch,
     .plain = transpose_plain,
+    .read = transpose_read,
+    .transfers = transpose_transfers,
     .verify = transpose_verify,
     .finish = transpose_finish,
 };

@@ -2,6 +2,7 @@
 // NVIDIA's cuSPARSE on the CUDA device that is the OpenCL device of the bench, timed by CUDA events.
 #include "cusparse_backend.h"
 #include "../clock.h"
+#include "../trace.h"
 #include "context.h"
 
 #include <sched.h>
@@ -143,8 +144,12 @@ weft_status weft__cuda_take(struct cuda_session *s, void **out, size_t bytes, co
         return weft__cuda_fail(error, what, err);
     s->blocks[s->block_count++] = *out = block;
     // The stream does not wait for the default one, hence the second call.
+    weft__trace_own(1);
     error = cudaMemsetAsync(block, 0xff, bytes, s->stream);
-    return weft__cuda_fail(error != cudaSuccess ? error : cudaStreamSynchronize(s->stream), what, err);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(s->stream);
+    weft__trace_own(0);
+    return weft__cuda_fail(error, what, err);
 }
 
 static weft_status copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, double *ms,
@@ -154,7 +159,11 @@ static weft_status copy(void *to, const void *from, size_t bytes, enum cudaMemcp
     cudaError_t error = bytes ? cudaMemcpy(to, from, bytes, kind) : cudaSuccess;
     if (error == cudaSuccess && bytes)
         error = cudaDeviceSynchronize(); // a copy from pageable memory may return earlier
-    *ms = (*ms > 0 ? *ms : 0) + clock_ms() - start;
+    double end = clock_ms();
+    *ms = (*ms > 0 ? *ms : 0) + end - start;
+    if (error == cudaSuccess && bytes)
+        weft__trace_command(kind == cudaMemcpyHostToDevice ? WEFT_TRACE_WRITE : WEFT_TRACE_READ, "cudaMemcpy",
+                            (int64_t)bytes, start, end, 0);
     return weft__cuda_fail(error, "cudaMemcpy", err);
 }
 
@@ -188,13 +197,17 @@ weft_status weft__cuda_end(struct cuda_session *s, weft_status status, double *m
     float span = 0;
     if (!status)
         status = weft__cuda_fail(cudaEventRecord(s->stop, s->stream), "cudaEventRecord", err);
+    double start = clock_ms();
     atomic_store(&s->gate, 1);
     cudaError_t error = cudaStreamSynchronize(s->stream);
+    double end = clock_ms();
     if (!status)
         status = weft__cuda_fail(error, "cudaStreamSynchronize", err);
     if (!status)
         status = weft__cuda_fail(cudaEventElapsedTime(&span, s->start, s->stop), "cudaEventElapsedTime", err);
     *ms = (double)span;
+    if (!status)
+        weft__trace_command(WEFT_TRACE_KERNEL, "cuSPARSE", -1, start, end, *ms);
     return status;
 }
 

@@ -2,6 +2,7 @@
 // weft's own kernels on an OpenCL device, timed by device events.
 #include "opencl_backend.h"
 #include "../clock.h"
+#include "../trace.h"
 #include "fill.h"
 
 #include <stdlib.h>
@@ -97,6 +98,7 @@ weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue
     struct weft__stream stream;
     if (!buffer || bytes < 4)
         return WEFT_OK;
+    weft__trace_own(1);
     weft_status status = weft__fill_create(&kernel, ctx);
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
@@ -107,6 +109,7 @@ weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue
     if (!status)
         status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
     weft__kernel_release(&kernel);
+    weft__trace_own(0);
     return status;
 }
 

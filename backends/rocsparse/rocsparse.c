@@ -3,6 +3,7 @@
 #include "rocsparse_backend.h"
 #include "../../host/src/context.h"
 #include "../clock.h"
+#include "../trace.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -143,12 +144,16 @@ weft_status weft__rocsparse_end(struct rocsparse_gpu *gpu, weft_status status, d
     float elapsed = 0;
     if (!status)
         status = weft__rocsparse_hip(hipEventRecord(gpu->stop, gpu->stream), "hipEventRecord", err);
+    double start = clock_ms();
     atomic_store(&gpu->gate, 1);
     if (!status)
         status = weft__rocsparse_hip(hipEventSynchronize(gpu->stop), "hipEventSynchronize", err);
+    double end = clock_ms();
     if (!status)
         status = weft__rocsparse_hip(hipEventElapsedTime(&elapsed, gpu->start, gpu->stop), "hipEventElapsedTime", err);
     *ms = (double)elapsed;
+    if (!status)
+        weft__trace_command(WEFT_TRACE_KERNEL, "rocSPARSE", -1, start, end, *ms);
     return status;
 }
 
@@ -163,8 +168,10 @@ weft_status weft__rocsparse_alloc(void **out, size_t bytes, const char *what, st
     hipError_t code = hipMalloc(out, held);
     if (code != hipSuccess)
         *out = NULL;
-    else
+    weft__trace_own(1);
+    if (code == hipSuccess)
         code = hipMemset(*out, 0xff, held);
+    weft__trace_own(0);
     return weft__rocsparse_hip(code, call, err);
 }
 
@@ -176,14 +183,25 @@ void weft__rocsparse_free(void **memory)
     *memory = NULL;
 }
 
+static weft_status copy(void *to, const void *from, size_t bytes, hipMemcpyKind kind, const char *what,
+                        struct weft_error *err)
+{
+    double start = clock_ms();
+    weft_status status = bytes ? weft__rocsparse_hip(hipMemcpy(to, from, bytes, kind), what, err) : WEFT_OK;
+    if (!status && bytes)
+        weft__trace_command(kind == hipMemcpyHostToDevice ? WEFT_TRACE_WRITE : WEFT_TRACE_READ, "hipMemcpy",
+                            (int64_t)bytes, start, clock_ms(), 0);
+    return status;
+}
+
 weft_status weft__rocsparse_write(void *to, const void *from, size_t bytes, const char *what, struct weft_error *err)
 {
-    return bytes ? weft__rocsparse_hip(hipMemcpy(to, from, bytes, hipMemcpyHostToDevice), what, err) : WEFT_OK;
+    return copy(to, from, bytes, hipMemcpyHostToDevice, what, err);
 }
 
 weft_status weft__rocsparse_read(void *to, const void *from, size_t bytes, const char *what, struct weft_error *err)
 {
-    return bytes ? weft__rocsparse_hip(hipMemcpy(to, from, bytes, hipMemcpyDeviceToHost), what, err) : WEFT_OK;
+    return copy(to, from, bytes, hipMemcpyDeviceToHost, what, err);
 }
 
 weft_status weft__rocsparse_csr_create(struct rocsparse_csr *out, const struct weft_csr *a, struct weft_error *err)

@@ -20,6 +20,16 @@ extern struct opencl_events *weft__viennacl_events;
 
 #define VIENNACL_WITH_OPENCL
 #define clEnqueueNDRangeKernel weft__viennacl_launch
+// The rest that moves data, allocates, compiles or waits goes through weft's table as weft's own calls do.
+#define clBuildProgram            weft__cl.clBuildProgram
+#define clCreateBuffer            weft__cl.clCreateBuffer
+#define clCreateKernel            weft__cl.clCreateKernel
+#define clCreateProgramWithSource weft__cl.clCreateProgramWithSource
+#define clEnqueueCopyBuffer       weft__cl.clEnqueueCopyBuffer
+#define clEnqueueReadBuffer       weft__cl.clEnqueueReadBuffer
+#define clEnqueueWriteBuffer      weft__cl.clEnqueueWriteBuffer
+#define clFinish                  weft__cl.clFinish
+#define clSetKernelArg            weft__cl.clSetKernelArg
 #include <viennacl/compressed_matrix.hpp>
 #include <viennacl/coordinate_matrix.hpp>
 #include <viennacl/ell_matrix.hpp>
@@ -28,6 +38,15 @@ extern struct opencl_events *weft__viennacl_events;
 #include <viennacl/linalg/prod.hpp>
 #include <viennacl/vector.hpp>
 #undef clEnqueueNDRangeKernel
+#undef clBuildProgram
+#undef clCreateBuffer
+#undef clCreateKernel
+#undef clCreateProgramWithSource
+#undef clEnqueueCopyBuffer
+#undef clEnqueueReadBuffer
+#undef clEnqueueWriteBuffer
+#undef clFinish
+#undef clSetKernelArg
 
 // ViennaCL's view of ctx, with one in-order queue that keeps times. Throws.
 viennacl::ocl::context &weft__viennacl_context(struct weft_context *ctx);

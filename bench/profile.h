@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// weft-bench --profile: an operation end to end, several times, with every command and call recorded.
+#ifndef BENCH_PROFILE_H
+#define BENCH_PROFILE_H
+
+#include "run.h"
+#include "../profile/write.h"
+
+struct bench_profile {
+    cJSON *document;
+    struct profile *recorder;
+    struct profile_trace trace; // out NULL: none is wanted
+    FILE *trace_file;
+};
+
+// trace: where to write the trace, NULL: nowhere. 0: out of host memory.
+int bench_profile_open(struct bench_profile *out, const char *command, FILE *trace);
+// Run the case and put it into the document; *out has its identity and outcome. copy_gbps: of its device. table: where
+// its table goes, NULL: nowhere.
+void bench_profile_case(struct bench_profile *p, const struct bench_case *c, double copy_gbps, FILE *table,
+                        struct bench_result *out);
+// Write the document to those files that are not NULL, and end the trace. Gives 0, or an errno.
+int bench_profile_write(struct bench_profile *p, FILE *json, FILE *csv, FILE *html);
+void bench_profile_close(struct bench_profile *p); // accepts an all-zero struct
+
+#endif

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "record.h"
+#include "calls.h"
+#include "clock.h"
+#include "resources.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const char *profile_kind_name(enum profile_kind kind)
+{
+    static const char *const names[] = {"write", "read", "kernel", "copy", "fill", "map", "unmap", "marker"};
+    return names[kind];
+}
+
+const char *profile_section_name(enum profile_section section)
+{
+    static const char *const names[] = {"", "setup", "launch", "read"};
+    return names[section];
+}
+
+const char *profile_phase_name(enum profile_phase phase)
+{
+    static const char *const names[] = {"bench", "kernel", "write",    "read",   "analyse", "copy",
+                                        "gap",   "build",  "allocate", "launch", "call",    "host"};
+    return names[phase];
+}
+
+int64_t profile_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int profile__thread(void)
+{
+    static atomic_int next;
+    static _Thread_local int mine = -1;
+    if (mine < 0)
+        mine = atomic_fetch_add(&next, 1);
+    return mine;
+}
+
+// Room for one more of `size` bytes behind `count`; *array is reallocated. 0: no memory.
+int profile__grow(void *array, size_t *room, size_t count, size_t size)
+{
+    void **at = array;
+    if (count < *room)
+        return 1;
+    size_t wanted = 2 * *room + 64;
+    void *grown = realloc(*at, wanted * size);
+    if (!grown)
+        return 0;
+    *at = grown;
+    *room = wanted;
+    return 1;
+}
+
+struct profile *profile_create(size_t limit)
+{
+    struct profile *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    pthread_mutex_init(&p->mutex, NULL);
+    p->limit = limit;
+    p->rep = -1;
+    return p;
+}
+
+static void events_release(struct profile *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->commands[i].event)
+            profile__next.clReleaseEvent(p->commands[i].event);
+    p->count = p->unsettled = p->pending = 0;
+}
+
+void profile_destroy(struct profile **p)
+{
+    if (!p || !*p)
+        return;
+    if (profile__active == *p)
+        profile_calls_detach();
+    events_release(*p);
+    for (size_t i = 0; i < (*p)->kernel_count; i++) {
+        free((*p)->kernels[i].name);
+        free((*p)->kernels[i].args);
+    }
+    for (size_t i = 0; i < (*p)->name_count; i++)
+        free((*p)->names[i]);
+    free((*p)->names);
+    free((*p)->kernels);
+    free((*p)->queues);
+    free((*p)->buffers);
+    free((*p)->commands);
+    free((*p)->spans);
+    free((*p)->reps);
+    pthread_mutex_destroy(&(*p)->mutex);
+    free(*p);
+    *p = NULL;
+}
+
+// ---- repetitions -----------------------------------------------------------------------------------------------
+
+void profile_clear(struct profile *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    events_release(p);
+    p->span_count = 0;
+    p->rep_count = 0;
+    p->rep = -1;
+    p->dropped = 0;
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void profile_rep_begin(struct profile *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct profile_rep *grown = realloc(p->reps, (p->rep_count + 1) * sizeof *grown);
+    if (grown) {
+        p->reps = grown;
+        p->rep = (int)p->rep_count++;
+        p->reps[p->rep] = (struct profile_rep){.first_command = p->count, .first_span = p->span_count};
+        profile_clock_init(&p->reps[p->rep].clock);
+        p->section = PROFILE_NONE;
+        p->recording = 1;
+        p->reps[p->rep].begin_ns = profile_now();
+    } else {
+        p->lost = 1;
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void profile_rep_end(struct profile *p)
+{
+    int64_t now = profile_now();
+    pthread_mutex_lock(&p->mutex);
+    if (p->recording) {
+        struct profile_rep *rep = &p->reps[p->rep];
+        rep->end_ns = now;
+        rep->commands = p->count - rep->first_command;
+        rep->spans = p->span_count - rep->first_span;
+        p->recording = 0;
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void profile_section_begin(struct profile *p, enum profile_section section)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->section = section;
+    if (p->recording)
+        p->reps[p->rep].sections[section].begin_ns = profile_now();
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void profile_section_end(struct profile *p)
+{
+    int64_t now = profile_now();
+    pthread_mutex_lock(&p->mutex);
+    if (p->recording)
+        p->reps[p->rep].sections[p->section].end_ns = now;
+    p->section = PROFILE_NONE;
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void profile_own(struct profile *p, int begin)
+{
+    static _Thread_local int64_t began;
+    int64_t now = profile_now();
+    pthread_mutex_lock(&p->mutex);
+    if (!begin && p->own)
+        profile__span(p, PHASE_BENCH, began, now);
+    began = now;
+    p->own = begin;
+    pthread_mutex_unlock(&p->mutex);
+}
+
+// ---- what is recorded ------------------------------------------------------------------------------------------
+
+const char *profile__intern(struct profile *p, const char *name)
+{
+    for (size_t i = 0; i < p->name_count; i++)
+        if (!strcmp(p->names[i], name))
+            return p->names[i];
+    char **grown = realloc(p->names, (p->name_count + 1) * sizeof *grown);
+    if (grown)
+        p->names = grown;
+    char *copy = grown ? strdup(name) : NULL;
+    if (!copy) {
+        p->lost = 1;
+        return "?";
+    }
+    return p->names[p->name_count++] = copy;
+}
+
+static enum profile_phase phase_of(const struct profile *p, enum profile_kind kind)
+{
+    if (p->own)
+        return PHASE_BENCH;
+    if (kind == PROFILE_WRITE || kind == PROFILE_UNMAP)
+        return PHASE_WRITE;
+    if (p->section == PROFILE_SETUP)
+        return PHASE_ANALYSE;
+    return kind == PROFILE_KERNEL                        ? PHASE_KERNEL
+           : kind == PROFILE_READ || kind == PROFILE_MAP ? PHASE_READ
+                                                         : PHASE_COPY;
+}
+
+struct profile_command *profile__command(struct profile *p, enum profile_kind kind, const char *name)
+{
+    if (!p->recording)
+        return NULL;
+    if (p->count == p->limit) {
+        p->dropped++;
+        return NULL;
+    }
+    if (!profile__grow(&p->commands, &p->room, p->count, sizeof *p->commands)) {
+        p->lost = 1;
+        return NULL;
+    }
+    struct profile_command *c = &p->commands[p->count++];
+    *c = (struct profile_command){.kind = kind,
+                                  .name = profile__intern(p, name),
+                                  .section = p->section,
+                                  .phase = phase_of(p, kind),
+                                  .rep = p->rep,
+                                  .thread = profile__thread(),
+                                  .queue = -1,
+                                  .bytes = -1,
+                                  .bound_bytes = -1};
+    return c;
+}
+
+void profile__span(struct profile *p, enum profile_phase phase, int64_t begin_ns, int64_t end_ns)
+{
+    if (!p->recording || p->span_count >= 8 * p->limit)
+        return;
+    // One call after the other of the same phase is one span, when nothing was in between.
+    if (p->span_count > p->reps[p->rep].first_span) {
+        struct profile_span *last = &p->spans[p->span_count - 1];
+        if (last->phase == phase && begin_ns >= last->begin_ns && begin_ns - last->end_ns < 100) {
+            last->end_ns = end_ns > last->end_ns ? end_ns : last->end_ns;
+            return;
+        }
+    }
+    if (profile__grow(&p->spans, &p->span_room, p->span_count, sizeof *p->spans))
+        p->spans[p->span_count++] = (struct profile_span){phase, begin_ns, end_ns};
+    else
+        p->lost = 1;
+}
+
+void profile_command_add(struct profile *p, enum profile_kind kind, const char *name, int64_t bytes, int64_t call_ns,
+                         int64_t return_ns, int64_t start_ns, int64_t end_ns)
+{
+    pthread_mutex_lock(&p->mutex);
+    struct profile_command *c = profile__command(p, kind, name);
+    if (c) {
+        c->bytes = bytes;
+        c->call_ns = call_ns;
+        c->return_ns = return_ns;
+        c->blocking = 1;
+        c->untimed = end_ns ? NULL : "timed by the host's clock";
+        c->queued_ns = c->submit_ns = call_ns;
+        c->start_ns = start_ns;
+        c->end_ns = end_ns;
+        if (!end_ns || kind != PROFILE_KERNEL)
+            profile__span(p, c->phase, call_ns, return_ns);
+    }
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void profile_span_add(struct profile *p, enum profile_phase phase, int64_t begin_ns, int64_t end_ns)
+{
+    pthread_mutex_lock(&p->mutex);
+    profile__span(p, phase, begin_ns, end_ns);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+// ---- objects of OpenCL -----------------------------------------------------------------------------------------
+
+struct profile_queue *profile__queue(struct profile *p, cl_command_queue id)
+{
+    for (size_t i = p->queue_count; i-- > 0;) // the last one made with a handle has it now
+        if (p->queues[i].id == id)
+            return &p->queues[i];
+    struct profile_queue *grown = realloc(p->queues, (p->queue_count + 1) * sizeof *grown);
+    if (!grown) {
+        p->lost = 1;
+        return NULL;
+    }
+    p->queues = grown;
+    struct profile_queue *q = &p->queues[p->queue_count++];
+    cl_command_queue_properties props = 0;
+    *q = (struct profile_queue){.id = id};
+    profile__next.clGetCommandQueueInfo(id, CL_QUEUE_DEVICE, sizeof q->device, &q->device, NULL);
+    profile__next.clGetCommandQueueInfo(id, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
+    q->out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    if (!(props & CL_QUEUE_PROFILING_ENABLE))
+        q->untimed = "the queue has no profiling";
+    return q;
+}
+
+struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id)
+{
+    for (size_t i = p->kernel_count; i-- > 0;)
+        if (p->kernels[i].id == id)
+            return &p->kernels[i];
+    struct profile_kernel *grown = realloc(p->kernels, (p->kernel_count + 1) * sizeof *grown);
+    if (!grown) {
+        p->lost = 1;
+        return NULL;
+    }
+    p->kernels = grown;
+    p->kernels[p->kernel_count] = (struct profile_kernel){.id = id};
+    return &p->kernels[p->kernel_count++];
+}
+
+// Place of `id`, or where it would go: linear probing, never full.
+static size_t buffer_place(const struct profile *p, cl_mem id)
+{
+    size_t at = ((uintptr_t)id >> 4) * 0x9e3779b97f4a7c15u % p->buffer_room;
+    while (p->buffers[at].id && p->buffers[at].id != id)
+        at = at + 1 == p->buffer_room ? 0 : at + 1;
+    return at;
+}
+
+void profile__buffer_set(struct profile *p, cl_mem id, size_t bytes)
+{
+    if (2 * (p->buffer_count + 1) > p->buffer_room) {
+        struct profile_buffer *old = p->buffers;
+        size_t room = p->buffer_room;
+        struct profile_buffer *grown = calloc(2 * room + 64, sizeof *grown);
+        if (!grown) {
+            p->lost = 1;
+            return;
+        }
+        p->buffers = grown;
+        p->buffer_room = 2 * room + 64;
+        for (size_t i = 0; i < room; i++)
+            if (old[i].id)
+                p->buffers[buffer_place(p, old[i].id)] = old[i];
+        free(old);
+    }
+    size_t at = buffer_place(p, id);
+    p->buffer_count += !p->buffers[at].id;
+    p->buffers[at] = (struct profile_buffer){id, bytes};
+}
+
+int profile__buffer_get(const struct profile *p, cl_mem id, size_t *bytes)
+{
+    if (!p->buffer_room || !id)
+        return 0;
+    size_t at = buffer_place(p, id);
+    *bytes = p->buffers[at].bytes;
+    return p->buffers[at].id == id;
+}
+
+// ---- times -----------------------------------------------------------------------------------------------------
+
+void profile__settle(struct profile *p, struct profile_command *c, int wait)
+{
+    static const cl_profiling_info infos[] = {CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_SUBMIT,
+                                              CL_PROFILING_COMMAND_START, CL_PROFILING_COMMAND_END};
+    int64_t *const times[] = {&c->queued_ns, &c->submit_ns, &c->start_ns, &c->end_ns};
+    cl_int status = CL_QUEUED;
+    if (!c->event)
+        return;
+    if (profile__next.clGetEventInfo(c->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) !=
+        CL_SUCCESS)
+        status = -1;
+    if (status > CL_COMPLETE && !wait)
+        return;
+    if (status > CL_COMPLETE && profile__next.clWaitForEvents(1, &c->event) != CL_SUCCESS)
+        status = -1;
+    if (status < 0)
+        c->untimed = "the command failed";
+    for (size_t i = 0; i < 4 && !c->untimed; i++) {
+        cl_ulong value = 0;
+        if (profile__next.clGetEventProfilingInfo(c->event, infos[i], sizeof value, &value, NULL) != CL_SUCCESS)
+            c->untimed = "the driver gives no times of it";
+        *times[i] = (int64_t)value;
+    }
+    if (!c->untimed && (!c->end_ns || c->end_ns < c->start_ns))
+        c->untimed = "the driver's times are none";
+    profile__next.clReleaseEvent(c->event);
+    c->event = NULL;
+    p->pending--;
+}
+
+// A queued time lies inside the call that made it; what ends has ended when a blocking call returns.
+static void clock_learn(struct profile_clock *clock, const struct profile_command *c)
+{
+    if (c->queued_ns)
+        profile_clock_bound(clock, c->call_ns - c->queued_ns, c->return_ns - c->queued_ns);
+}
+
+void profile_rep_settle(struct profile *p)
+{
+    if (!p->rep_count)
+        return;
+    struct profile_rep *rep = &p->reps[p->rep_count - 1];
+    struct profile_command *first = p->commands + rep->first_command;
+    pthread_mutex_lock(&p->mutex);
+    for (size_t i = 0; i < rep->commands; i++) {
+        int was = first[i].event != NULL;
+        profile__settle(p, &first[i], 1);
+        if ((was || p->settle_often) && !first[i].untimed)
+            clock_learn(&rep->clock, &first[i]);
+    }
+    profile_clock_solve(&rep->clock);
+    for (size_t i = 0; i < rep->commands; i++) {
+        struct profile_command *c = &first[i];
+        if (c->untimed || c->queue < 0) // without a queue the times are the host's already
+            continue;
+        c->queued_ns += rep->clock.offset_ns;
+        c->submit_ns += rep->clock.offset_ns;
+        c->start_ns += rep->clock.offset_ns;
+        c->end_ns += rep->clock.offset_ns;
+        rep->checked++;
+        rep->outside += c->start_ns < c->call_ns - rep->clock.error_ns ||
+                        (c->blocking && c->end_ns > c->return_ns + rep->clock.error_ns);
+    }
+    p->unsettled = p->count;
+    pthread_mutex_unlock(&p->mutex);
+}
+
+const char *profile_resources_ask(struct profile *p)
+{
+    const char *why = NULL;
+    if (!p->rep_count)
+        return why;
+    struct profile_command *first = p->commands + p->reps[p->rep_count - 1].first_command;
+    for (struct profile_command *c = first; c < p->commands + p->count; c++) {
+        const struct profile_command *before = first;
+        if (!c->kernel || c->queue < 0)
+            continue;
+        while (before < c && before->kernel != c->kernel)
+            before++;
+        if (before < c) {
+            c->resources = before->resources;
+            continue;
+        }
+        const char *missing = profile_ptxas_ask(&c->resources, c->kernel, p->queues[c->queue].device, c->name);
+        why = missing ? missing : why;
+    }
+    return why;
+}
