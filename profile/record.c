@@ -398,6 +398,15 @@ static void clock_learn(struct profile_clock *clock, const struct profile_comman
         profile_clock_bound(clock, c->call_ns - c->queued_ns, c->return_ns - c->queued_ns);
 }
 
+// The clock of the command's device, kept at its first queue.
+static struct profile_clock *clock_of(struct profile *p, const struct profile_command *c)
+{
+    size_t i = 0;
+    while (p->queues[i].device != p->queues[c->queue].device)
+        i++;
+    return &p->queues[i].clock;
+}
+
 void profile_rep_settle(struct profile *p)
 {
     if (!p->rep_count)
@@ -405,24 +414,37 @@ void profile_rep_settle(struct profile *p)
     struct profile_rep *rep = &p->reps[p->rep_count - 1];
     struct profile_command *first = p->commands + rep->first_command;
     pthread_mutex_lock(&p->mutex);
+    for (size_t i = 0; i < p->queue_count; i++)
+        p->queues[i].clock = rep->clock;
     for (size_t i = 0; i < rep->commands; i++) {
-        int was = first[i].event != NULL;
-        profile__settle(p, &first[i], 1);
-        if ((was || p->settle_often) && !first[i].untimed)
-            clock_learn(&rep->clock, &first[i]);
+        profile__settle(p, &first[i], !p->settle_often);
+        if (first[i].event) {
+            first[i].untimed = "it had not ended when the program did";
+            profile__next.clReleaseEvent(first[i].event);
+            first[i].event = NULL;
+            p->pending--;
+        }
+        // Without a queue the times are the host's already.
+        if (!first[i].untimed && first[i].queue >= 0)
+            clock_learn(clock_of(p, &first[i]), &first[i]);
     }
-    profile_clock_solve(&rep->clock);
+    for (size_t i = 0; i < p->queue_count; i++) {
+        profile_clock_solve(&p->queues[i].clock);
+        if (p->queues[i].clock.samples > rep->clock.samples)
+            rep->clock = p->queues[i].clock;
+    }
     for (size_t i = 0; i < rep->commands; i++) {
         struct profile_command *c = &first[i];
-        if (c->untimed || c->queue < 0) // without a queue the times are the host's already
+        if (c->untimed || c->queue < 0)
             continue;
-        c->queued_ns += rep->clock.offset_ns;
-        c->submit_ns += rep->clock.offset_ns;
-        c->start_ns += rep->clock.offset_ns;
-        c->end_ns += rep->clock.offset_ns;
+        const struct profile_clock *clock = clock_of(p, c);
+        c->queued_ns += clock->offset_ns;
+        c->submit_ns += clock->offset_ns;
+        c->start_ns += clock->offset_ns;
+        c->end_ns += clock->offset_ns;
         rep->checked++;
-        rep->outside += c->start_ns < c->call_ns - rep->clock.error_ns ||
-                        (c->blocking && c->end_ns > c->return_ns + rep->clock.error_ns);
+        rep->outside +=
+            c->start_ns < c->call_ns - clock->error_ns || (c->blocking && c->end_ns > c->return_ns + clock->error_ns);
     }
     p->unsettled = p->count;
     pthread_mutex_unlock(&p->mutex);

@@ -80,11 +80,21 @@ struct profile_span {
     int64_t begin_ns, end_ns;
 };
 
+// How times of the device become times of the host, for one repetition (clock.c).
+struct profile_clock {
+    int64_t low_ns, high_ns; // bounds of what is added; low > high: nothing is known yet
+    int64_t offset_ns, error_ns;
+    int contradicts; // bounds that exclude each other: nonzero, and the offset is the middle of them
+    int timer;       // nonzero: clGetDeviceAndHostTimer gave bounds
+    int samples;
+};
+
 struct profile_queue {
     cl_command_queue id;
     cl_device_id device;
     const char *untimed; // why its events tell no times; NULL: they do
     int out_of_order;
+    struct profile_clock clock; // of its device, where it is the device's first queue
 };
 
 struct profile_kernel {
@@ -101,23 +111,14 @@ struct profile_buffer {
     size_t bytes;
 };
 
-// How times of the device become times of the host, for one repetition (clock.c).
-struct profile_clock {
-    int64_t low_ns, high_ns; // bounds of what is added; low > high: nothing is known yet
-    int64_t offset_ns, error_ns;
-    int contradicts; // bounds that exclude each other: nonzero, and the offset is the middle of them
-    int timer;       // nonzero: clGetDeviceAndHostTimer gave bounds
-    int samples;
-};
-
 struct profile_rep {
     int64_t begin_ns, end_ns;
     struct {
         int64_t begin_ns, end_ns; // 0, 0: there was none
     } sections[PROFILE_SECTIONS];
     size_t first_command, commands, first_span, spans;
-    struct profile_clock clock;
-    int checked, outside; // commands whose times were compared with their calls; of them those that do not fit
+    struct profile_clock clock; // before settling: bounds from markers; then that of the device with most commands
+    int checked, outside;       // commands whose times were compared with their calls; of them those that do not fit
 };
 
 struct profile {
@@ -162,8 +163,8 @@ void profile_own(struct profile *p, int begin);
 // Forget every repetition; queues, kernels and buffers stay known.
 void profile_clear(struct profile *p);
 
-// Ask all commands of the last repetition for their times, and bring them onto the host's clock. Blocks until they
-// have ended.
+// Ask all commands of the last repetition for their times, and bring them onto the host's clock. Waits until they have
+// ended, but for a program under the layer, which may leave commands that never do.
 void profile_rep_settle(struct profile *p);
 
 // For backends without OpenCL: a command without an event, of a queue -1, and the host inside a call of `phase`.

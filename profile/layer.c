@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder as a layer of OpenCL: OPENCL_LAYERS=libweft-profile.so any-program. At the program's exit the record is
+// written to $WEFT_PROFILE ("%p" is the process; default weft-profile-%p.json); $WEFT_PROFILE_TRACE, _CSV, _HTML name
+// more files, $WEFT_PROFILE_LIMIT the commands kept at most. docs/profiling.md, "As a layer".
+#include "calls.h"
+#include "html.h"
+#include "json.h"
+#include "write.h"
+
+#include <CL/cl_layer.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
+
+static cl_icd_dispatch mine;
+static struct profile *recorder;
+static pid_t process;
+
+int profile_calls_attach(struct profile *p)
+{
+    profile__active = p;
+    return 1;
+}
+
+void profile_calls_detach(void)
+{
+    profile__active = NULL;
+}
+
+// ---- the end ---------------------------------------------------------------------------------------------------
+
+// The file that the environment names, with %p replaced. NULL: it names none, or it cannot be written (said on stderr).
+static FILE *file_open(const char *variable, const char *standard)
+{
+    const char *name = getenv(variable) ? getenv(variable) : standard;
+    char path[4096];
+    size_t at = 0;
+    if (!name || !*name)
+        return NULL;
+    for (; *name && at + 16 < sizeof path; name++)
+        if (name[0] == '%' && name[1] == 'p') {
+            at += (size_t)sprintf(path + at, "%ld", (long)process);
+            name++;
+        } else {
+            path[at++] = *name;
+        }
+    path[at] = 0;
+    FILE *file = fopen(path, "w");
+    if (!file)
+        fprintf(stderr, "libweft-profile: %s cannot be written: %s\n", path, strerror(errno));
+    return file;
+}
+
+static void command_line(char *out, size_t size)
+{
+    FILE *file = fopen("/proc/self/cmdline", "r");
+    size_t length = file ? fread(out, 1, size - 1, file) : 0;
+    out[length] = 0;
+    for (size_t i = 0; i + 1 < length; i++)
+        if (!out[i])
+            out[i] = ' ';
+    if (file)
+        fclose(file);
+}
+
+// The devices of all queues in the document; the run's own device is that of most commands.
+static int queues_add(cJSON *document, cJSON *run)
+{
+    cJSON *list = cJSON_AddArrayToObject(run, "queues");
+    size_t most = 0;
+    int device = -1;
+    for (size_t i = 0; i < recorder->queue_count && list; i++) {
+        const struct profile_queue *q = &recorder->queues[i];
+        size_t commands = 0;
+        for (size_t k = 0; k < recorder->count; k++)
+            commands += recorder->commands[k].queue == (int)i;
+        if (!commands)
+            continue;
+        int at = profile_document_device(document, q->device, -1);
+        cJSON *o = cJSON_CreateObject();
+        if (at < 0 || !o || !cJSON_AddItemToArray(list, o) || !profile_json_count(o, "queue", (int64_t)i) ||
+            !profile_json_count(o, "device", at) || !cJSON_AddBoolToObject(o, "out_of_order", q->out_of_order) ||
+            !profile_json_text(o, "untimed", q->untimed) || !profile_json_count(o, "commands", (int64_t)commands))
+            return 0;
+        if (commands > most) {
+            most = commands;
+            device = at;
+        }
+    }
+    return list && profile_json_count(run, "device", device);
+}
+
+static cJSON *document_make(void)
+{
+    struct profile_facts facts = PROFILE_FACTS_NONE;
+    char command[4096];
+    command_line(command, sizeof command);
+    facts.program = 1;
+    facts.resources_why = "the layer compiles nothing again";
+    cJSON *document = profile_document(program_invocation_short_name, WEFT_VERSION, command);
+    cJSON *run = document ? profile_document_run(document) : NULL;
+    if (run && profile_json_text(run, "op", "program") && queues_add(document, run) &&
+        profile_run_fill(run, recorder, &facts) && profile_json_reason(run, "counters", "the layer counts nothing"))
+        return document;
+    cJSON_Delete(document);
+    return NULL;
+}
+
+static void finish(void)
+{
+    if (getpid() != process || !recorder->rep_count) // a child has its parent's record, and nothing of its own
+        return;
+    profile_rep_end(recorder);
+    profile_calls_detach();
+    struct profile_rep *rep = &recorder->reps[0];
+    rep->end_ns = rep->spans ? rep->begin_ns + 1 : rep->end_ns;
+    for (size_t i = 0; i < rep->spans; i++) // the last call, not the exit
+        rep->end_ns = recorder->spans[i].end_ns > rep->end_ns ? recorder->spans[i].end_ns : rep->end_ns;
+    profile_rep_settle(recorder);
+    cJSON *document = document_make();
+    FILE *json = file_open("WEFT_PROFILE", "weft-profile-%p.json"), *trace = file_open("WEFT_PROFILE_TRACE", NULL),
+         *csv = file_open("WEFT_PROFILE_CSV", NULL), *html = file_open("WEFT_PROFILE_HTML", NULL);
+    struct profile_trace t;
+    int good = document != NULL;
+    if (trace) {
+        profile_trace_begin(&t, trace);
+        profile_trace_run(&t, recorder, 0, program_invocation_short_name);
+        good = profile_trace_end(&t) && good;
+    }
+    good = good && (!json || profile_json_write(json, document)) && (!csv || profile_csv_write(csv, document)) &&
+           (!html || !profile_html_write(html, document));
+    if (!good)
+        fputs("libweft-profile: the record could not be written\n", stderr);
+    FILE *const files[] = {json, trace, csv, html};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i])
+            fclose(files[i]);
+    cJSON_Delete(document);
+    profile_destroy(&recorder);
+}
+
+// ---- the loader's side -----------------------------------------------------------------------------------------
+
+EXPORT clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size_out)
+{
+    static const char name[] = "weft-profile";
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    const void *from = what == CL_LAYER_API_VERSION ? (const void *)&version : name;
+    size_t bytes = what == CL_LAYER_API_VERSION ? sizeof version : sizeof name;
+    if (what != CL_LAYER_API_VERSION && what != CL_LAYER_NAME)
+        return CL_INVALID_VALUE;
+    if (value && size < bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, from, bytes);
+    if (size_out)
+        *size_out = bytes;
+    return CL_SUCCESS;
+}
+
+EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out, const cl_icd_dispatch **out)
+{
+    if (!target || !count_out || !out)
+        return CL_INVALID_VALUE;
+    const char *text = getenv("WEFT_PROFILE_LIMIT");
+    const long long limit = text ? atoll(text) : 0;
+    // A loader of an older OpenCL has fewer entries; all that is not ours stays NULL, which is the target's own.
+#define TAKE(name)                                                                                                     \
+    if (offsetof(cl_icd_dispatch, name) + sizeof target->name <= count * sizeof(void *))                               \
+        profile__next.name = target->name;
+#define PUT(name)                                                                                                      \
+    if (profile__next.name)                                                                                            \
+        mine.name = profile__wrapped.name;
+    PROFILE_WRAPPED(TAKE)
+    PROFILE_WRAPPED_LAYER(TAKE)
+    PROFILE_ASKED(TAKE)
+    PROFILE_ASKED_MORE(TAKE)
+    PROFILE_WRAPPED(PUT)
+    PROFILE_WRAPPED_LAYER(PUT)
+    recorder = profile_create(limit > 0 ? (size_t)limit : (size_t)1 << 20);
+    if (!recorder)
+        return CL_OUT_OF_HOST_MEMORY;
+    recorder->settle_often = 1;
+    process = getpid();
+    profile_calls_attach(recorder);
+    profile_rep_begin(recorder);
+    atexit(finish);
+    *out = &mine;
+    *count_out = sizeof mine / sizeof(void *);
+    return CL_SUCCESS;
+}
