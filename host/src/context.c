@@ -2,6 +2,7 @@
 #include "context.h"
 #include "probe.h"
 #include "program.h"
+#include "tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,7 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     if (params->force_lanes && params->wave)
         ctx->device.wave = params->wave;
     ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(params->cache_dir);
+    weft__tune_load(ctx, params->tune_file);
     cl_int error;
     if (params->context) {
         ctx->cl = params->context;
@@ -147,6 +149,7 @@ void weft_context_destroy(struct weft_context **ctx)
     if ((*ctx)->cl)
         weft__cl.clReleaseContext((*ctx)->cl);
     pthread_mutex_destroy(&(*ctx)->mutex);
+    weft__tune_free(*ctx);
     free((*ctx)->cache_dir);
     free(*ctx);
     *ctx = NULL;

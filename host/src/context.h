@@ -10,6 +10,7 @@
 #include "internal.h"
 
 struct weft__program;
+struct weft__tune_row;
 
 struct weft_context {
     struct weft_device_info device;
@@ -24,6 +25,8 @@ struct weft_context {
     struct weft_error error;
     struct weft__program *programs;
     struct weft_build_stats stats;
+    struct weft__tune_row *tune; // of the tune file, for this device (tune.h); the mutex guards their count
+    size_t ntune;
     uint64_t salt; // not 0: put into program texts, so that no cache, not even the driver's, knows them
 };
 

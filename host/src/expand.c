@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op.h"
 #include "program.h"
+#include "tune.h"
 #include "variants.h"
 
 #include <stdio.h>
@@ -39,14 +40,12 @@ static size_t tiles_of(const struct weft_expand_info *info, size_t m, size_t nnz
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
-static weft_status expand_info(struct weft_expand_info *info, struct weft_context *ctx, int64_t m_max, int64_t nnz_max,
-                               enum weft_ofs ofs, const struct weft_expand_params *params)
+static weft_status info_resolve(struct weft_expand_info *info, struct weft_context *ctx, int64_t m_max, int64_t nnz_max,
+                                enum weft_ofs ofs, const struct weft_expand_params *params)
 {
     const struct weft_tune_expand *row = WEFT__TUNE_FIND(ctx, tune_table);
-    *info = (struct weft_expand_info){.schedule = ctx->schedule};
+    *info = (struct weft_expand_info){.params = *params, .schedule = ctx->schedule};
     struct weft_expand_params *p = &info->params;
-    if (params)
-        *p = *params;
     if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
         return weft__fail(ctx, WEFT_EINVAL, "expand: there are no offsets %d", (int)ofs);
     if (nnz_max < 0)
@@ -79,6 +78,19 @@ static weft_status expand_info(struct weft_expand_info *info, struct weft_contex
              gpu ? "tiles of rows and positions per work-group" : "parts of rows and positions per work-item",
              given ? "tuning given by the caller" : row->key.source);
     return WEFT_OK;
+}
+
+static weft_status expand_info(struct weft_expand_info *info, struct weft_context *ctx, int64_t m_max, int64_t nnz_max,
+                               enum weft_ofs ofs, const struct weft_expand_params *params)
+{
+    struct weft_expand_params p = params ? *params : (struct weft_expand_params){0};
+    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}};
+    struct weft__tuned tuned = weft__tuned_begin(ctx, "expand", weft_ofs_bytes(ofs), values, 3);
+    weft_status status;
+    do
+        status = info_resolve(info, ctx, m_max, nnz_max, ofs, &p);
+    while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+    return status;
 }
 
 weft_status weft_expand_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m_max, int64_t nnz_max,

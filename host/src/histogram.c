@@ -3,6 +3,7 @@
 #include "op.h"
 #include "program.h"
 #include "scan.h"
+#include "tune.h"
 #include "variants.h"
 
 #include <stdio.h>
@@ -75,6 +76,25 @@ static size_t slab_of(const struct weft_histogram_plan *plan, size_t n)
     return plan->ofs == WEFT_OFS64 ? weft__min(n, (size_t)plan->info.params.slab) : n;
 }
 
+// Most bins of a range beside the wg words that lanes without a faster way want, and the default.
+static int64_t most_range(const struct weft_context *ctx, int wg)
+{
+    return ctx->schedule == WEFT_SCHEDULE_GPU ? ctx->device.local_bytes / 4 - wg : INT32_MAX;
+}
+
+static int default_range(const struct weft_context *ctx, int wg)
+{
+    const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
+    return row->range < most_range(ctx, wg) ? row->range : (int)most_range(ctx, wg);
+}
+
+static enum weft_histogram_algo algo_choose(const struct weft_context *ctx, int64_t bins, int range)
+{
+    const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
+    int64_t ranges = range > 0 ? (bins + range - 1) / range : INT64_MAX;
+    return ctx->schedule == WEFT_SCHEDULE_GPU && ranges > row->max_ranges ? WEFT_HISTOGRAM_ATOMIC : WEFT_HISTOGRAM_ROWS;
+}
+
 // Resolve the tuning values and check them.
 static weft_status tune(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins)
 {
@@ -87,23 +107,20 @@ static weft_status tune(struct weft_histogram_info *info, struct weft_context *c
     p->ipt = p->ipt ? p->ipt : row->ipt;
     p->groups = p->groups ? p->groups : row->per_unit * units;
     p->slab = p->slab ? p->slab : INT64_C(1) << 31;
-    // Local memory: the bins, and wg words for lanes without a faster way.
-    int64_t max_range = gpu ? ctx->device.local_bytes / 4 - p->wg : INT32_MAX;
-    p->range = p->range ? p->range : row->range < max_range ? row->range : (int)max_range;
+    p->range = p->range ? p->range : default_range(ctx, p->wg);
     weft_status status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "histogram: wg");
     if (!status)
         status = weft__check_range(ctx, p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1, "histogram: ipt");
     if (!status)
         status = weft__check_range(ctx, p->groups, 1, 1 << 22, 1, "histogram: groups");
     if (!status)
-        status = weft__check_range(ctx, p->range, 1, max_range, 1, "histogram: range");
+        status = weft__check_range(ctx, p->range, 1, most_range(ctx, p->wg), 1, "histogram: range");
     if (!status)
         status = weft__check_range(ctx, p->slab, 4, INT64_C(1) << 31, 4, "histogram: slab");
     if (status)
         return status;
-    int64_t ranges = (bins + p->range - 1) / p->range;
     if (!p->algo)
-        p->algo = gpu && ranges > row->max_ranges ? WEFT_HISTOGRAM_ATOMIC : WEFT_HISTOGRAM_ROWS;
+        p->algo = algo_choose(ctx, bins, p->range);
     if (p->algo == WEFT_HISTOGRAM_ATOMIC && !gpu)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: the CPU schedule has no atomics");
     snprintf(info->why, sizeof info->why, "%s; %s",
@@ -120,12 +137,10 @@ static size_t rows_bytes(const struct weft_histogram_info *info, int64_t bins, e
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
-static weft_status histogram_info(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins,
-                                  enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+static weft_status info_resolve(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins,
+                                enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
-    *info = (struct weft_histogram_info){.schedule = ctx->schedule};
-    if (params)
-        info->params = *params;
+    *info = (struct weft_histogram_info){.params = *params, .schedule = ctx->schedule};
     if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: there are no offsets %d", (int)ofs);
     if ((unsigned)info->params.algo > WEFT_HISTOGRAM_ATOMIC)
@@ -148,6 +163,23 @@ static weft_status histogram_info(struct weft_histogram_info *info, struct weft_
         status = weft_scan_workspace(&scan_bytes, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
                                      weft_scan_params(.total = 1));
     info->workspace_bytes = weft__add(rows_bytes(info, bins, ofs), scan_bytes);
+    return status;
+}
+
+static weft_status histogram_info(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins,
+                                  enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+{
+    struct weft_histogram_params p = params ? *params : (struct weft_histogram_params){0};
+    const struct weft__tune_value values[] = {
+        {"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}, {"range", &p.range}};
+    if (!p.algo && !p.wg && !p.ipt && !p.groups && !p.range) // the defaults choose it, whatever the file says
+        p.algo = algo_choose(ctx, bins, default_range(ctx, WEFT__TUNE_FIND(ctx, tune_table)->wg));
+    const char *op = p.algo == WEFT_HISTOGRAM_ATOMIC ? "histogram.atomic" : "histogram.rows";
+    struct weft__tuned tuned = weft__tuned_begin(ctx, op, weft_ofs_bytes(ofs), values, 4);
+    weft_status status;
+    do
+        status = info_resolve(info, ctx, bins, ofs, n_max, &p);
+    while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
     return status;
 }
 

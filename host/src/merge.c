@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key.h"
 #include "op.h"
+#include "tune.h"
 #include "variants.h"
 
 #include <stdio.h>
@@ -39,8 +40,8 @@ static size_t tile_local_bytes(enum weft_key key, int wg, int ipt)
     return (size_t)wg * (size_t)ipt * (weft_key_bytes(key) + 2);
 }
 
-static weft_status merge_info(struct weft_merge_info *info, struct weft_context *ctx, enum weft_key key,
-                              int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
+static weft_status info_resolve(struct weft_merge_info *info, struct weft_context *ctx, enum weft_key key,
+                                int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
 {
     weft_status status = weft__key_check(ctx, key, payload_bytes);
     if (status)
@@ -48,10 +49,8 @@ static weft_status merge_info(struct weft_merge_info *info, struct weft_context 
     if (n_max < 0)
         return weft__fail(ctx, WEFT_EINVAL, "merge: n_max is %lld", (long long)n_max);
     const struct weft_tune_merge *tune = WEFT__TUNE_FIND(ctx, tune_table);
-    *info = (struct weft_merge_info){.schedule = ctx->schedule};
+    *info = (struct weft_merge_info){.params = *params, .schedule = ctx->schedule};
     struct weft_merge_params *p = &info->params;
-    if (params)
-        *p = *params;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups, ipt_given = p->ipt != 0;
     int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
     size_t local_bytes = (size_t)ctx->device.local_bytes;
@@ -76,6 +75,20 @@ static weft_status merge_info(struct weft_merge_info *info, struct weft_context 
     snprintf(info->why, sizeof info->why, "%s; %s", gpu ? "merge path, tiles per work-group" : "chunks per work-item",
              given ? "tuning given by the caller" : tune->key.source);
     return WEFT_OK;
+}
+
+static weft_status merge_info(struct weft_merge_info *info, struct weft_context *ctx, enum weft_key key,
+                              int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
+{
+    struct weft_merge_params p = params ? *params : (struct weft_merge_params){0};
+    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}};
+    size_t bytes = weft_key_bytes(key) + (size_t)payload_bytes;
+    struct weft__tuned tuned = weft__tuned_begin(ctx, "merge", bytes, values, 3);
+    weft_status status;
+    do
+        status = info_resolve(info, ctx, key, payload_bytes, n_max, &p);
+    while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+    return status;
 }
 
 weft_status weft_merge_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_key key, int payload_bytes,

@@ -2,6 +2,7 @@
 #include "op.h"
 #include "program.h"
 #include "scan.h"
+#include "tune.h"
 #include "variants.h"
 
 #include <stdio.h>
@@ -78,18 +79,16 @@ static struct cut cut_make(const struct weft_scan_info *info, size_t n)
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
-static weft_status scan_info(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
-                             int64_t n_max, const struct weft_scan_params *params)
+static weft_status info_resolve(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
+                                int64_t n_max, const struct weft_scan_params *params)
 {
     if ((size_t)type >= TYPES)
         return weft__fail(ctx, WEFT_EINVAL, "scan: there is no type %d", (int)type);
     if (n_max < 0)
         return weft__fail(ctx, WEFT_EINVAL, "scan: n_max is %lld", (long long)n_max);
     const struct weft_tune_scan *tune = WEFT__TUNE_FIND(ctx, tune_table);
-    *info = (struct weft_scan_info){.schedule = ctx->schedule};
+    *info = (struct weft_scan_info){.params = *params, .schedule = ctx->schedule};
     struct weft_scan_params *p = &info->params;
-    if (params)
-        *p = *params;
     if (p->inclusive && p->total)
         return weft__fail(ctx, WEFT_EINVAL, "scan: total belongs to an exclusive scan");
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
@@ -108,6 +107,19 @@ static weft_status scan_info(struct weft_scan_info *info, struct weft_context *c
     snprintf(info->why, sizeof info->why, "%s; %s", gpu ? "tiles per work-group" : "chunks per work-item",
              given ? "tuning given by the caller" : tune->key.source);
     return WEFT_OK;
+}
+
+static weft_status scan_info(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
+                             int64_t n_max, const struct weft_scan_params *params)
+{
+    struct weft_scan_params p = params ? *params : (struct weft_scan_params){0};
+    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}};
+    struct weft__tuned tuned = weft__tuned_begin(ctx, "scan", weft_scan_sum_bytes(type), values, 3);
+    weft_status status;
+    do
+        status = info_resolve(info, ctx, type, n_max, &p);
+    while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+    return status;
 }
 
 weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_scan_type type, int64_t n_max,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key.h"
 #include "op.h"
+#include "tune.h"
 #include "variants.h"
 
 #include <stdio.h>
@@ -105,7 +106,7 @@ static weft_status params_check(struct weft_context *ctx, enum weft_ofs ofs, str
     return status;
 }
 
-static weft_status segsort_info(struct weft_segsort_info *info, struct weft_context *ctx, enum weft_key key,
+static weft_status info_resolve(struct weft_segsort_info *info, struct weft_context *ctx, enum weft_key key,
                                 int payload_bytes, enum weft_ofs ofs, int64_t n_max,
                                 const struct weft_segsort_params *params)
 {
@@ -119,10 +120,8 @@ static weft_status segsort_info(struct weft_segsort_info *info, struct weft_cont
     if (ofs == WEFT_OFS32 && n_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "segsort: n_max %lld is beyond 32-bit offsets", (long long)n_max);
     const struct weft_tune_segsort *tune = WEFT__TUNE_FIND(ctx, tune_table);
-    *info = (struct weft_segsort_info){.schedule = ctx->schedule};
+    *info = (struct weft_segsort_info){.params = *params, .schedule = ctx->schedule};
     struct weft_segsort_params *p = &info->params;
-    if (params)
-        *p = *params;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->bits || p->groups;
     int ipt_given = p->ipt != 0, max_wg = (int)weft__min(ctx->device.max_wg, 1024);
     p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
@@ -139,6 +138,21 @@ static weft_status segsort_info(struct weft_segsort_info *info, struct weft_cont
              gpu ? "tiles in local memory, rounds of many-way merges" : "a chunk per work-item, rounds of merges",
              given ? "tuning given by the caller" : tune->key.source);
     return WEFT_OK;
+}
+
+static weft_status segsort_info(struct weft_segsort_info *info, struct weft_context *ctx, enum weft_key key,
+                                int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+                                const struct weft_segsort_params *params)
+{
+    struct weft_segsort_params p = params ? *params : (struct weft_segsort_params){0};
+    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"bits", &p.bits}, {"groups", &p.groups}};
+    size_t bytes = weft_key_bytes(key) + (size_t)payload_bytes;
+    struct weft__tuned tuned = weft__tuned_begin(ctx, "segsort", bytes, values, 4);
+    weft_status status;
+    do
+        status = info_resolve(info, ctx, key, payload_bytes, ofs, n_max, &p);
+    while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+    return status;
 }
 
 weft_status weft_segsort_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_key key, int payload_bytes,

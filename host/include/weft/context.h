@@ -28,6 +28,11 @@ struct weft_context_params {
     int force_lanes;
     int wave;              // with force_lanes, WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
     const char *cache_dir; // program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none
+    // Tuning values of the user's own, as weft-bench --tune writes them; plans take them where the caller gives none.
+    // NULL: the file that the environment's WEFT_TUNE names, else $XDG_CONFIG_HOME/weft/tune.tsv or
+    // ~/.config/weft/tune.tsv where there is one; "": none. Lines that cannot be read, and values that the device refuses,
+    // are left out with a line of the log.
+    const char *tune_file;
     void (*log)(void *arg, const char *text); // one line per failure; default: none
     void *log_arg;
 };

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's own tuning: rows of a file that `weft-bench --tune` writes, read when a context is made. A row holds for one
+// device, driver and schedule, and says for an operation on elements of some width what takes the place of the defaults.
+// docs/bench.md has the form of the file.
+#ifndef WEFT_SRC_TUNE_H
+#define WEFT_SRC_TUNE_H
+
+#include <weft/context.h>
+
+#define WEFT__TUNE_HEAD "# weft tune 1"
+enum { WEFT__TUNE_VALUES = 6, WEFT__TUNE_NAME = 24 };
+
+// One row for the context's device.
+struct weft__tune_row {
+    char op[WEFT__TUNE_NAME]; // "scan", "transpose.merge"
+    int bytes;                // of an element
+    int count;
+    struct {
+        char name[WEFT__TUNE_NAME];
+        int value;
+    } values[WEFT__TUNE_VALUES];
+};
+
+// Where the file is: `wanted`, or for NULL the environment's WEFT_TUNE, else tune.tsv in $XDG_CONFIG_HOME/weft or
+// ~/.config/weft. 0: there is none to be used, or the path does not fit.
+int weft__tune_path(char *out, size_t size, const char *wanted);
+// Read the rows for the device and schedule of ctx. A file or line that cannot be read is a line of the log.
+void weft__tune_load(struct weft_context *ctx, const char *wanted);
+void weft__tune_free(struct weft_context *ctx);
+
+// What every operation does to resolve its defaults:
+//
+//     const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}};
+//     struct weft__tuned tuned = weft__tuned_begin(ctx, "scan", 4, values, 2);
+//     do
+//         status = resolve(info, ctx, &p);
+//     while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+//
+// Where the caller gave none of the values (all are 0) and the file has a row, the values are those of the row, and
+// resolve checks them as it checks a caller's. Where it refuses them, the log says so and resolve gets zeros again.
+struct weft__tune_value {
+    const char *name;
+    int *value;
+};
+struct weft__tuned {
+    struct weft_context *ctx;
+    const char *op;
+    struct weft__tune_row *row; // NULL: the file says nothing
+    const struct weft__tune_value *values;
+    int count;
+    struct weft_error before;
+    int refused;
+    char said[256]; // why
+};
+struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const char *op, size_t bytes,
+                                     const struct weft__tune_value *values, int count);
+// Nonzero: once more. After success `why` says that the file was taken.
+int weft__tuned_again(struct weft__tuned *tuned, weft_status status, char *why, size_t why_size);
+
+#endif
