@@ -4,11 +4,13 @@ const record = JSON.parse(document.getElementById("record").textContent);
 const report = document.getElementById("report");
 const runs = record.runs || [], devices = record.devices || [];
 const SVG = "http://www.w3.org/2000/svg";
+// In the order in which a repetition mostly goes through them.
 const PHASES = {
-  write: "host to device", kernel: "kernels of the operation", read: "device to host", analyse: "analysis, conversion",
-  copy: "copies on the device", gap: "between kernels", build: "programs and kernels made", allocate: "buffers made",
-  launch: "from the call to the kernel, and back", call: "other OpenCL calls", host: "the host's own code",
-  poison: "results overwritten before a run"};
+  host: "the host's own code", call: "other OpenCL calls", build: "programs and kernels made", allocate: "buffers made",
+  write: "host to device", copy: "copies on the device", analyse: "analysis, conversion",
+  launch: "from the call to the kernel, and back", gap: "between kernels", kernel: "kernels of the operation",
+  read: "device to host", poison: "results overwritten before a run"};
+const ORDER = Object.keys(PHASES);
 
 // ---- elements; texts of the record come in as text nodes only ----------------------------------------------------
 
@@ -102,6 +104,7 @@ function table(heads, rows) {
 // ---- of a run ----------------------------------------------------------------------------------------------------
 
 const good = run => run.verified !== false && Array.isArray(run.phases);
+const phasesOf = run => [...run.phases].sort((a, b) => ORDER.indexOf(a.name) - ORDER.indexOf(b.name));
 const deviceOf = run => devices[run.device] || {};
 const algo = run => [run.backend, run.algo].filter(Boolean).join(" ");
 const title = run => [run.op || "program", algo(run)].filter(Boolean).join(" · ");
@@ -111,17 +114,23 @@ const rowName = run => `${number(run)}  ${title(run)}`;
 
 // ---- all runs: times and bytes -----------------------------------------------------------------------------------
 
+// What differs between runs gets a column; what all share stands in the line above.
+const FACTS = [["matrix", r => r.matrix], ["type", r => r.type], ["device", r => deviceOf(r).name]];
+const shared = value => runs.length > 0 && new Set(runs.map(value)).size === 1;
+
 function glance() {
+  const facts = FACTS.filter(([, value]) => !shared(value));
   const rows = runs.map(run => {
-    const roof = run.roofline || {};
+    const roof = run.roofline || {}, link = "#run-" + number(run);
     const state = good(run) ? undefined
       : el("span", {class: "bad"}, run.skipped ? "skipped: " + run.skipped : run.error || "not verified");
-    return [el("a", {href: "#run-" + number(run)}, String(number(run))), run.matrix || "", title(run), run.type || "",
-      deviceOf(run).name || "", state || el("span", {title: "median of " + (run.reps || "?") + " repetitions"},
+    return [el("a", {href: link}, String(number(run))), el("a", {href: link}, title(run)),
+      ...facts.map(([, value]) => value(run) || ""),
+      state || el("span", {title: "median of " + (run.reps || "?") + " repetitions"},
         ms(median(run.end_to_end_ms)) + spread(run.end_to_end_ms)),
       ms(phaseMs(run, "kernel")), has(roof.gbps) ? digits(roof.gbps, 3) : "–", percent(roof.copy_share)];
   });
-  return table(["#", "matrix", "what", "type", "device", "#end to end", "#kernels", "#GB/s", "#of copy"], rows);
+  return table(["", "what", ...facts.map(([name]) => name), "#end to end", "#kernels", "#GB/s", "#of copy"], rows);
 }
 
 function phasesPlot(list) {
@@ -140,7 +149,7 @@ function phasesPlot(list) {
       const sum = total(run), y = i * row + 8;
       let x = left;
       children.push(label(left - 10, y + 17, short(rowName(run), left - 12), "end"));
-      for (const phase of run.phases) {
+      for (const phase of phasesOf(run)) {
         const value = median(phase.ms) || 0, w = room * value / (share ? sum : longest);
         if (!value) continue;
         children.push(svg("rect", {x, y, width: Math.max(w, 0.5), height: 24, fill: color(phase.name), class: "hit"},
@@ -155,7 +164,7 @@ function phasesPlot(list) {
     });
     return {height: list.length * row + 28, children};
   });
-  const names = Object.keys(PHASES).filter(n => list.some(r => r.phases.some(p => p.name === n && median(p.ms) > 0)));
+  const names = ORDER.filter(n => list.some(r => r.phases.some(p => p.name === n && median(p.ms) > 0)));
   const name = () => share ? "as times" : "each to 100 %";
   const button = el("button", {type: "button"}, name());
   button.addEventListener("click", () => {
@@ -220,13 +229,14 @@ const around = (values, low, high) => {
 };
 const plain = x => x >= 1 ? count(x) : String(+x.toPrecision(3));
 
-// Names at points, moved apart where they would cover each other; `taken` are boxes that stay free.
-function nameAt(children, taken, x, y, text, right) {
+// A name beside its point where there is room: `taken` are boxes that stay free. The others have it as their tip.
+function nameAt(children, taken, x, y, text, at) {
   const w = wide(text);
-  for (const dy of [0, -15, 15, -30, 30, -45, 45])
+  for (const dy of [0, -15, 15, -30, 30])
     for (const a of [x + 10, x - 10 - w]) {
       const top = y + dy - 9;
-      if (a + w > right || taken.some(b => a < b[2] && a + w > b[0] && top < b[3] && top + 14 > b[1])) continue;
+      if (a + w > at.right || a < at.left || top < at.top || top + 14 > at.bottom) continue;
+      if (taken.some(b => a < b[2] && a + w > b[0] && top < b[3] && top + 14 > b[1])) continue;
       taken.push([a, top, a + w, top + 14]);
       children.push(label(a, y + dy + 4, text));
       return;
@@ -236,17 +246,19 @@ function nameAt(children, taken, x, y, text, right) {
 // GB/s over bytes: the copy bandwidth at the top, what a launch costs at the left.
 function ceilingPlot(device, list) {
   const points = [], ceilings = device.ceilings || {}, queue = median(ceilings.queue_us);
+  const most = 1.5 * Math.max(ceilings.copy_gbps || 0, ceilings.triad_gbps || 0);
   for (const run of list) {
-    for (const k of run.kernels || []) {
+    const kernels = (run.kernels || []).filter(k => k.phase === "kernel");
+    for (const k of kernels.length > 1 ? kernels : []) { // one alone is the whole operation
       const time = median(k.ms), each = k.gbps > 0 && time ? k.gbps * time * 1e6 / (k.launches || 1) : 0;
-      if (each > 0 && (!k.phase || k.phase === "kernel"))
-        points.push({x: each, y: k.gbps, name: (list.length > 1 ? number(run) + " " : "") + k.name, run,
-          text: `${k.name} of run ${number(run)}: ${gbps(k.gbps)} (${k.gbps_of || "min"} bytes), ${bytes(each)} a launch`});
+      if (!(each > 0) || (k.gbps_of === "bound" && k.gbps > most)) continue; // it cannot touch all of its buffers
+      points.push({x: each, y: k.gbps, name: number(run) + " " + k.name, run,
+        text: `${k.name} of run ${number(run)}: ${gbps(k.gbps)} (${k.gbps_of || "min"} bytes), ${bytes(each)} a launch`});
     }
     const roof = run.roofline;
     if (roof && roof.gbps > 0 && roof.bytes > 0)
       points.push({x: roof.bytes, y: roof.gbps, name: `${number(run)} ${algo(run) || title(run)}`, run, whole: 1,
-        text: `run ${number(run)}, whole operation: ${gbps(roof.gbps)} of ${bytes(roof.bytes)}, ` +
+        text: `run ${number(run)}, ${title(run)}, whole operation: ${gbps(roof.gbps)} of ${bytes(roof.bytes)}, ` +
               `${percent(roof.copy_share)} of copy`});
   }
   if (!points.length || !(ceilings.copy_gbps > 0)) return null;
@@ -276,7 +288,7 @@ function ceilingPlot(device, list) {
         fill: p.whole ? color("kernel") : color("copy"), stroke: "var(--ground)", "stroke-width": 1.5}, tip(p.text)));
     for (const p of points) taken.push([X(p.x) - 6, Y(p.y) - 6, X(p.x) + 6, Y(p.y) + 6]);
     for (const p of [...points].sort((a, b) => (b.whole || 0) - (a.whole || 0)))
-      nameAt(children, taken, X(p.x), Y(p.y), short(p.name, 190), at.right);
+      nameAt(children, taken, X(p.x), Y(p.y), short(p.name, 190), at);
     return {height, children};
   });
 }
@@ -307,7 +319,7 @@ function rooflinePlot(device, list) {
       children.push(line(x, y, x, Y(r.intensity * ceilings.copy_gbps), "grid"),
         svg("circle", {cx: x, cy: y, r: 6, fill: color("kernel"), class: "hit", stroke: "var(--ground)",
           "stroke-width": 1.5}, tip(`run ${number(run)}: ${digits(r.gflops, 3)} GFLOP/s, ${percent(r.copy_share)} of copy`)));
-      nameAt(children, taken, x, y, short(`${number(run)} ${algo(run)} ${percent(r.copy_share)}`, 240), at.right);
+      nameAt(children, taken, x, y, short(`${number(run)} ${algo(run)} ${percent(r.copy_share)}`, 240), at);
     }
     return {height, children};
   });
@@ -374,7 +386,7 @@ function timelinePlot(run) {
         const top = y + bar.row * row;
         children.push(svg("rect", {x: a, y: top, width: w, height: row - 3, fill: color(bar.phase), class: "hit",
           tabindex: w > 12 ? 0 : undefined, "data-text": bar.text}, tip(bar.text)));
-        if (w > 34) children.push(label(a + 5, top + 14, short(bar.name, w - 8), "start", "inside"));
+        if (w > 34) children.push(label(a + 5, top + 14, short(bar.name, (w - 8) * 0.88), "start", "inside"));
       }
       y += lane.rows * row + 10;
     }
@@ -417,7 +429,7 @@ function timelinePlot(run) {
     button("+", "closer", () => zoom(0.5, 0)), button("−", "farther", () => zoom(2, 0)),
     button("◀", "earlier", () => zoom(1, -0.8)), button("▶", "later", () => zoom(1, 0.8)),
     el("span", {class: "dim"}, "drag across the plot to look closer")));
-  box.append(readout, legend(Object.keys(PHASES).filter(n => all.some(b => b.phase === n))));
+  box.append(readout, legend(ORDER.filter(n => all.some(b => b.phase === n))));
   return box;
 }
 
@@ -446,7 +458,7 @@ function kernelsPlot(kernels) {
           children.push(svg("circle", {cx: left + room * s / most, cy: mid, r: 2.5, class: "sample"}));
       }
       const end = left + room * Math.max(value, (k.ms && k.ms.max) || 0) / most + 8;
-      children.push(label(end, y + 16, ms(value) + (has(k.gbps) ? `, ${gbps(k.gbps)}` : "")));
+      children.push(label(end, y + 16, ms(value) + (has(k.gbps) && k.gbps_of !== "bound" ? `, ${gbps(k.gbps)}` : "")));
     });
     return {height: kernels.length * row + 28, children};
   });
@@ -460,7 +472,7 @@ function kernelsTable(kernels) {
     return [k.name, k.phase || "", said(k.launches), ms(median(k.ms)) + spread(k.ms), percent(k.share),
       has(k.gbps) ? el("span", {title: k.gbps_of === "bound" ? "of the bytes of all its buffers" : "of the least bytes"},
         digits(k.gbps, 3) + (k.gbps_of === "bound" ? " *" : "")) : "–",
-      percent(k.copy_share), said(k.groups), k.wg ? k.wg.join("×") : "driver's", has(k.local_bytes) ? count(k.local_bytes) + " B" : "–",
+      percent(k.copy_share), said(k.groups), k.wg ? k.wg.join("×") : k.global ? "driver's" : "–", has(k.local_bytes) ? count(k.local_bytes) + " B" : "–",
       has(k.registers) ? String(k.registers) : "–", has(k.spill_bytes) ? count(k.spill_bytes) + " B" : "–",
       has(fill.share) ? el("span", {title: `${fill.waves} of ${fill.waves_max} waves, limited by ${fill.limit}`},
         percent(fill.share)) : "–"];
@@ -470,7 +482,7 @@ function kernelsTable(kernels) {
 function phasesTable(run) {
   const sum = run.phases.reduce((s, p) => s + (median(p.ms) || 0), 0);
   return table(["phase", "what", "#median", "#least", "#most", "#share", "#by events", "#bytes", "#GB/s"],
-    run.phases.filter(p => p.ms && p.ms.max > 0).map(p => [
+    phasesOf(run).filter(p => p.ms && p.ms.max > 0).map(p => [
       el("span", null, el("i", {style: `display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:6px;` +
         `background:${color(p.name)}`}), p.name),
       PHASES[p.name] || "", ms(median(p.ms)), ms(p.ms.min), ms(p.ms.max), percent(median(p.ms) / sum),
@@ -530,7 +542,7 @@ function runSection(run) {
     part("Kernels", "Bars are medians, dots the repetitions, whiskers the least and the most.", kernelsPlot(kernels), kernelsTable(kernels),
       bound ? el("p", {class: "dim"}, "* of the bytes of all buffers that it is given, each once") : null);
     const facts = [];
-    if (has(run.launches)) facts.push(`${count(run.launches)} launches a repetition`);
+    if (has(run.launches)) facts.push(`${count(run.launches)} launch${run.launches === 1 ? "" : "es"} a repetition`);
     if (run.gap_us && has(median(run.gap_us))) facts.push(`${us(median(run.gap_us))} in gaps between kernels`);
     if (run.roofline && has(run.roofline.floor_ms))
       facts.push(`least time by launches and copy bandwidth ${ms(run.roofline.floor_ms)}`);
@@ -580,12 +592,13 @@ function environment() {
 const fine = runs.filter(good);
 document.title = "weft profile" + (runs.length ? ": " + [...new Set(runs.map(r => r.op).filter(Boolean))].join(", ") : "");
 report.append(el("h1", null, document.title),
-  el("p", {class: "dim"}, [...new Set(devices.map(d => d.name).filter(Boolean)), record.date].filter(Boolean).join(" · ")));
+  el("p", {class: "dim"}, [...FACTS.filter(([, value]) => shared(value)).map(([, value]) => value(runs[0])), record.date]
+    .filter(Boolean).join(" · ")));
 if (record.command) report.append(el("p", null, el("code", null, record.command)));
 report.append(glance());
 if (fine.length) {
   report.append(el("h2", null, "Where the time goes"),
-    el("p", {class: "dim"}, "End to end: from the caller's arrays to the caller's result. Medians of the repetitions."), phasesPlot(fine));
+    el("p", {class: "dim"}, "End to end: from the caller's arrays to the caller's result. Medians of each phase; where times vary they need not add up to the median of the whole."), phasesPlot(fine));
   const moved = bytesPlot(fine);
   if (moved) report.append(el("h2", null, "Bytes across the bus"),
     el("p", {class: "dim"}, "Measured at the calls. The upright line is the least: each input written once, each output read once."), moved);
