@@ -222,8 +222,9 @@ static void test_events(struct test_device *dev)
          !weft_permute_run(there, queue, &from.d, &mid.d, 1, &written, &once) &&
          !weft_permute_run(home, queue, &mid.d, &back.d, 1, &once, &twice);
     clSetUserEventStatus(gate, CL_COMPLETE);
-    ok = ok && !clWaitForEvents(1, &twice) && test_csr_equal(dev, &back, &a, why);
+    ok = ok && !clWaitForEvents(1, &twice);
     clFinish(queue);
+    ok = ok && test_csr_equal(dev, &back, &a, why);
     tap_ok(ok, "%s: out-of-order queue, wait list and event, the inverse gives the matrix back %s", dev->name, why);
     cl_event events[] = {gate, written, once, twice};
     for (int i = 0; i < 4; i++)
@@ -305,14 +306,10 @@ static void test_errors(struct test_device *dev)
 
 static void test_all(struct test_device *dev)
 {
-    test_type(dev, WEFT_F32, WEFT_OFS32);
+    if (!test_sample())
+        test_type(dev, WEFT_I32, WEFT_OFS32);
     test_type(dev, WEFT_F64, WEFT_OFS64);
     test_type(dev, WEFT_PATTERN, WEFT_OFS32);
-    if (!test_sample()) {
-        test_type(dev, WEFT_I32, WEFT_OFS64);
-        test_type(dev, WEFT_F64, WEFT_OFS32);
-        test_type(dev, WEFT_PATTERN, WEFT_OFS64);
-    }
     test_products(dev);
     test_vectors(dev);
     test_events(dev);

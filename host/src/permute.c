@@ -39,7 +39,8 @@ struct weft_permute_plan {
 static void permute_define(struct weft__defines *d, enum weft_schedule schedule, enum weft_type type, enum weft_ofs ofs,
                            int cols)
 {
-    weft__define_types(d, type, ofs);
+    weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_VAL_BITS", "%d", (int)weft_type_bytes(type) * 8); // values are moved, whatever they are
     weft__define(d, "WEFT_WG", "%d", schedule == WEFT_SCHEDULE_CPU ? 1 : PERMUTE_WG);
     weft__define(d, "PERMUTE_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
     weft__define(d, "PERMUTE_COLS", "%d", cols);
