@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""layer.py PLAIN LAYER: the program of plain.c without and with the layer: the same output, and a record of what it did.
+
+Output is TAP.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import schema  # noqa: E402
+from tap import done, ok, skip  # noqa: E402
+
+PLAIN, LAYER = (os.path.abspath(path) for path in sys.argv[1:3])
+BYTES, TIMES, THREADS = 65536 * 4, 3, 2
+
+
+def run(folder, **env):
+    """The program in `folder`: status, stdout, stderr."""
+    got = subprocess.run([PLAIN], cwd=folder, env={**os.environ, **env}, text=True, check=False, timeout=300,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return got.returncode, got.stdout, got.stderr
+
+
+def main(folder):
+    code, out, err = plain = run(folder)
+    if code == 0 and out == "no device\n":
+        skip("no OpenCL device")
+        return
+    ok(code == 0 and not err, "the program alone", code, err)
+    layered = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE_TRACE="trace-%p.json", WEFT_PROFILE_CSV="rows.csv",
+                  WEFT_PROFILE_HTML="page.html")
+    ok(layered == plain, "the layer changes nothing that the program prints, and prints nothing", plain, layered)
+    names = sorted(os.listdir(folder))
+    records = [n for n in names if n.startswith("weft-profile-")]
+    if not ok(len(records) == 1 and len([n for n in names if n.startswith("trace-")]) == 1 and "rows.csv" in names
+              and "page.html" in names, "one record, named after the process, and the other files", names):
+        return
+    with open(os.path.join(folder, records[0]), encoding="utf-8") as file:
+        document = json.load(file)
+    ok(not schema.document_wrong(document), "the record is as documented", schema.document_wrong(document))
+    program = document["runs"][0]
+    wrote = THREADS * (1 + TIMES) * BYTES
+    ok(program["bytes"]["write"] == wrote, "bytes written, with those of clCreateBuffer", program["bytes"], wrote)
+    ok(program["bytes"]["read"] == THREADS * BYTES and program["bytes"]["map"] == THREADS * 4096 and
+       program["bytes"]["copy"] == THREADS * TIMES * 4096, "bytes read, mapped, copied", program["bytes"])
+    queues = program["queues"]
+    ok(len(queues) == THREADS and all("untimed" not in q for q in queues),
+       "both queues keep times, though made without profiling", queues)
+    kernels = {k["name"]: k for k in program["kernels"]}
+    ok(set(kernels) == {"twice", "join"} and all(k["launches"] == THREADS * TIMES for k in kernels.values()),
+       "every launch of both kernels", kernels.keys())
+    ok(kernels["join"].get("wg") == [64] and "wg" not in kernels["twice"], "sizes of work-groups, where they were given")
+    ok(kernels["join"]["bound_bytes"] == 2 * BYTES and kernels["twice"]["bound_bytes"] == BYTES, "bytes of their buffers")
+    commands = program["timeline"]["commands"]
+    ok(len({c["thread"] for c in commands}) == THREADS, "threads are told apart")
+    timed = [c for c in commands if "untimed" not in c]
+    ok(len(commands) - len(timed) == THREADS and
+       {c["untimed"] for c in commands if "untimed" in c} == {"part of clCreateBuffer"},
+       "every command has times but the writes within clCreateBuffer")
+    ok(program["clock"]["outside"] == 0, "no command starts before its call or ends after what waited for it",
+       program["clock"])
+    with open(os.path.join(folder, [n for n in names if n.startswith("trace-")][0]), encoding="utf-8") as file:
+        trace = json.load(file)
+    ok(not schema.trace_wrong(trace), "the trace is as Chrome's format wants it", schema.trace_wrong(trace))
+    code, _, err = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="/nonexistent/x.json")
+    ok(code == 0 and "/nonexistent/x.json" in err and err.count("\n") == 1, "a record that cannot be written is said", err)
+    limited = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="few.json", WEFT_PROFILE_LIMIT="5")
+    with open(os.path.join(folder, "few.json"), encoding="utf-8") as file:
+        few = json.load(file)["runs"][0]
+    ok(limited == plain and len(few["timeline"]["commands"]) == 5 and few["dropped"] > 0,
+       "beyond the limit commands are counted, not kept", few.get("dropped"))
+
+
+with tempfile.TemporaryDirectory() as temporary:
+    main(temporary)
+sys.exit(done())
