@@ -11,11 +11,11 @@
 //          parts, and none waits for another; else spmv_join does.
 // Local:   WG*IPT accumulators + WG*IPT/16 + 3 words (+ WG accumulators where lanes have no shuffle).
 // Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; whole == nnz rounded
-//          down to a multiple of four; tile_row, tile_pos of rows_tiles, cut with `items` and `snap`, where
-//          items + snap + 8 <= WG*IPT. WEFT_CUT: arrived[0 .. tiles-1] == 0, which is left so.
+//          down to a multiple of four; tile_row, tile_pos of rows_tiles, cut with ITEMS and SNAP, where
+//          ITEMS + SNAP + 8 <= WG*IPT. WEFT_CUT: arrived[0 .. tiles-1] == 0, which is left so.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
 //          part[t]: sum of the row that goes on behind tile t (zero when none does). WEFT_CUT: all of y.
-// Order:   depends on items, IPT and WG alone; repeatable. Parts of a row: work-item l takes l, l + WG, ...; then pairs of
+// Order:   depends on ITEMS, IPT and WG alone; repeatable. Parts of a row: work-item l takes l, l + WG, ...; then pairs of
 //          work-items at distance 16 .. 1; then groups of lanes, and the head, one after the other.
 
 #ifndef WEFT_WG
@@ -38,7 +38,31 @@
 #define SHORT 16
 
 #ifdef WEFT_CUT
-#define PART_GIVE(p, v) acc_give(p, v)
+#if !defined(WEFT_ITEMS) || !defined(WEFT_SNAP)
+#error "WEFT_ITEMS, WEFT_SNAP: how rows_tiles cut"
+#endif
+// First tile of a row, as spmv_join finds it; the last is where the step of the row's end is.
+#if WEFT_OFS_BITS == 64
+typedef ulong step_t;
+#else
+typedef uint step_t; // rows plus entries stay below 2^32
+#endif
+WEFT_INLINE uint first_tile(__global const ofs_t *row_ptr, idx_t row)
+{
+    return (uint)(((step_t)row_ptr[row] + (step_t)row + WEFT_SNAP + WEFT_ITEMS - 1u) / WEFT_ITEMS) - 1u;
+}
+WEFT_INLINE uint last_tile(__global const ofs_t *row_ptr, idx_t row)
+{
+    return (uint)(((step_t)row_ptr[row + 1] + (step_t)row + WEFT_ITEMS) / WEFT_ITEMS) - 1u;
+}
+// Leave a part of a row that tiles share, `goes_on` or ends here; true: all its parts are there now.
+WEFT_INLINE int part_give(__global acc_t *to, acc_t sum, __global const ofs_t *row_ptr, __global uint *arrived,
+                          idx_t row, uint tile, bool goes_on)
+{
+    const uint last = goes_on ? last_tile(row_ptr, row) : tile;
+    acc_give(to, sum);
+    return comes_last(&arrived[last], last - first_tile(row_ptr, row) + 1u);
+}
 // y[row] from its parts in tiles first .. last-1 and its head in tile `last`. `sums` is local memory of WG/LANES.
 WEFT_INLINE void row_join(__global val_t *y, idx_t row, __global acc_t *part, __global acc_t *head, uint first,
                           uint last, acc_t alpha, acc_t beta, __local acc_t *sums, __local acc_t *mem)
@@ -55,24 +79,22 @@ WEFT_INLINE void row_join(__global val_t *y, idx_t row, __global acc_t *part, __
             sum = plus(sum, sums[g]);
         put(y, row, plus(sum, acc_take(&head[last])), alpha, beta);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE); // before the sums of another row
 }
-#else
-#define PART_GIVE(p, v) (*(p) = (v))
 #endif
 
 WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                 __global const val_t *restrict val, __global const val_t *restrict x,
                                 __global val_t *restrict y, __global const idx_t *restrict tile_row,
                                 __global const ofs_t *restrict tile_pos, __global acc_t *restrict part,
-                                __global acc_t *restrict head, __global uint *restrict arrived, uint tiles, uint items,
-                                uint snap, long whole, acc_t alpha, acc_t beta)
+                                __global acc_t *restrict head, __global uint *restrict arrived, uint tiles, long whole,
+                                acc_t alpha, acc_t beta)
 {
     __local acc4_t fours[WEFT_WG * FOURS];
     LANE_MEMORY(acc_t, mem);
     __local int long_rows[WEFT_WG * WEFT_IPT / SHORT + 1], nlong;
 #ifdef WEFT_CUT
-    __local uint came_last;
+    __local int came_last[2]; // to the row that ends here, to the one that goes on
 #endif
     __local acc_t *prod = (__local acc_t *)fours;
     const int lid = (int)get_local_id(0);
@@ -95,6 +117,11 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
             ends[i] = (int)(row_ptr[row0 + i + 1] - base);
         if (lid == 0)
             nlong = 0;
+#ifdef WEFT_CUT
+        if (lid < 2)
+            came_last[lid] = 0;
+        const bool goes_on = tile_pos[tile + 1u] > row_ptr[row0 + rows];
+#endif
         for (int u = 0; u < FOURS; u++)
             if (lid + u * WEFT_WG < count)
                 fours[lid + u * WEFT_WG] =
@@ -127,26 +154,30 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
                 sum = lanes_plus(sum, (uint)width, mem);
                 if (at >= todo || lane != 0 || later)
                     continue;
+#ifdef WEFT_CUT
+                if (row == rows) {
+                    if (goes_on)
+                        came_last[1] = part_give(&part[tile], sum, row_ptr, arrived, row0 + rows, tile, true);
+                } else if (row == 0 && began)
+                    came_last[0] = part_give(&head[tile], sum, row_ptr, arrived, row0, tile, false);
+#else
                 if (row == rows)
-                    PART_GIVE(&part[tile], sum);
+                    part[tile] = sum;
                 else if (row == 0 && began)
-                    PART_GIVE(&head[tile], sum);
+                    head[tile] = sum;
+#endif
                 else
                     put(y, row0 + row, sum, alpha, beta);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 #ifdef WEFT_CUT
-        for (int behind = 0; behind < 2; behind++) { // the row that ends here, then the one that goes on
-            if (behind ? tile_pos[tile + 1u] == row_ptr[row0 + rows] : !began || rows == 0)
-                continue;
-            const idx_t row = behind ? row0 + rows : row0;
-            // As spmv_join finds the first tile; the last is where the step of the row's end is.
-            const uint first = (uint)(((ulong)row_ptr[row] + (ulong)row + snap + items - 1u) / items) - 1u;
-            const uint last = behind ? (uint)(((ulong)row_ptr[row + 1] + (ulong)row + items) / items) - 1u : tile;
-            if (group_last(&arrived[last], last - first + 1u, &came_last))
-                row_join(y, row, part, head, first, last, alpha, beta, prod, mem);
-        }
+        if (came_last[0])
+            row_join(y, row0, part, head, first_tile(row_ptr, row0), tile, alpha, beta, prod, mem);
+        if (came_last[1])
+            row_join(y, row0 + rows, part, head, first_tile(row_ptr, row0 + rows), last_tile(row_ptr, row0 + rows),
+                     alpha, beta, prod, mem);
+        barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     }
 }

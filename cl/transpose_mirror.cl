@@ -20,42 +20,41 @@
 #define TILE  (WEFT_WG * WEFT_IPT)
 #define WORDS (TILE / 32)
 
-// Position of column i among the entries begin .. end-1 of a row, -1 when it is not there.
-WEFT_INLINE ofs_t position_of(__global const idx_t *col, ofs_t begin, ofs_t end, idx_t i)
-{
-    while (begin < end) {
-        ofs_t mid = begin + (end - begin) / 2;
-        idx_t c = col[mid];
-        if (c == i)
-            return mid;
-        if (c < i)
-            begin = mid + 1;
-        else
-            end = mid;
-    }
-    return -1;
-}
-
-// *mirrored = 1 when WEFT_WG entries, one in each of as many rows, have their mirror images and stand in order.
+// *mirrored = 1 when a few entries, in rows spread over the matrix, have their mirror images and stand in order. Eight
+// work-items look for each image side by side.
+#define LOOKERS 8
 WEFT_KERNEL void mirror_probe(__global const ofs_t *row_ptr, __global const idx_t *col, __global uint *mirrored,
                               idx_t m)
 {
-    __local uint bad;
-    uint lid = (uint)get_local_id(0);
+    __local uint found, wanted;
+    const uint lid = (uint)get_local_id(0), entry = lid / LOOKERS, looker = lid % LOOKERS;
     if (lid == 0u)
-        bad = 0u;
+        found = wanted = 0u;
     barrier(CLK_LOCAL_MEM_FENCE);
-    idx_t i = (idx_t)((ulong)lid * (ulong)m / WEFT_WG);
-    ofs_t begin = row_ptr[i], end = row_ptr[i + 1];
+    const idx_t i = (idx_t)((2u * entry + 1u) * (ulong)m / (2u * WEFT_WG / LOOKERS));
+    const ofs_t begin = row_ptr[i], end = row_ptr[i + 1];
     if (begin < end) {
-        ofs_t p = begin + (ofs_t)((lid * 2654435761u >> 8) % (uint)min(end - begin, (ofs_t)(1 << 24)));
-        idx_t j = col[p];
-        if ((p > begin && col[p - 1] >= j) || position_of(col, row_ptr[j], row_ptr[j + 1], i) < 0)
-            atomic_or(&bad, 1u);
+        const ofs_t p = begin + (end - begin) / 3;
+        const idx_t j = col[p];
+        ofs_t from = row_ptr[j], to = row_ptr[j + 1];
+        bool here = false;
+        while (to - from > 64) { // where a row is long, its half that must hold the image
+            const ofs_t mid = from + (to - from) / 2;
+            if (col[mid] <= i)
+                from = mid;
+            else
+                to = mid;
+        }
+        for (ofs_t q = from + (ofs_t)looker; q < to; q += LOOKERS)
+            here |= col[q] == i;
+        if (here && (p == begin || col[p - 1] < j))
+            atomic_inc(&found);
+        if (looker == 0u)
+            atomic_inc(&wanted);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid == 0u)
-        *mirrored = !bad;
+        *mirrored = found == wanted;
 }
 
 // The rows of positions a and b, found by the whole group; `at` is local memory of two.
@@ -149,20 +148,27 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
                 const ofs_t p = tile + (ofs_t)t, row_begin = slot ? tile + (ofs_t)slot : lo_begin;
                 i[u] = (idx_t)first_of[slot];
                 bad |= p > row_begin && col[p - 1] >= j[u];
-                q[u] = max(end[u] - 1 - (p - row_begin), begin[u]);
-                q[u] = min(q[u], nnz - 1);
+                bad |= begin[u] == end[u];
+                q[u] = clamp(end[u] - 1 - (p - row_begin), min(begin[u], nnz - 1), max(end[u] - 1, (ofs_t)0));
             }
-            idx_t c[4];
+            for (bool more = true; more;) { // binary searches, side by side
+                idx_t c[4];
+                more = false;
 #pragma unroll
-            for (uint u = 0; u < 4; u++)
-                c[u] = col[q[u]];
+                for (uint u = 0; u < 4; u++)
+                    c[u] = col[q[u]];
 #pragma unroll
-            for (uint u = 0; u < 4; u++)
-                if (c[u] != i[u] || q[u] >= end[u]) {
-                    q[u] = position_of(col, begin[u], end[u], i[u]);
-                    bad |= q[u] < 0;
-                    q[u] = max(q[u], (ofs_t)0);
+                for (uint u = 0; u < 4; u++) {
+                    const bool lower = c[u] < i[u];
+                    begin[u] = c[u] == i[u] ? q[u] : lower ? q[u] + 1 : begin[u];
+                    end[u] = c[u] == i[u] ? q[u] : lower ? end[u] : q[u];
+                    bad |= c[u] != i[u] && begin[u] >= end[u];
+                    if (begin[u] < end[u]) {
+                        q[u] = begin[u] + (end[u] - begin[u]) / 2;
+                        more = true;
+                    }
                 }
+            }
 #pragma unroll
             for (uint u = 0; u < 4; u++)
                 if (s + u * WEFT_WG < entries) {

@@ -31,38 +31,40 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
                             uint shift, uint mask, uint nbins, __global const uint *mirrored)
 {
     __local uint count[WEFT_BINS];
-    LEAVE_IF_MIRRORED(mirrored);
-    uint lid = (uint)get_local_id(0);
-    ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
-    for (uint b = lid; b < nbins; b += WEFT_WG)
-        count[b] = 0u;
-    for (ofs_t start = first; start < last; start += (ofs_t)tile) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        size_t row = (size_t)(start / (ofs_t)tile) * nbins;
-        ofs_t end = min(last, start + (ofs_t)tile);
+    UNLESS_MIRRORED(mirrored)
+    {
+        uint lid = (uint)get_local_id(0);
+        ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
         for (uint b = lid; b < nbins; b += WEFT_WG)
-            before[row + b] = count[b];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        ofs_t e = start + (ofs_t)lid * 4;
-        for (; e + 3 < end; e += WEFT_WG * 4) {
-            int4 c = *(__global const int4 *)(col + e);
-            atomic_inc(&count[((uint)c.x >> shift) & mask]);
-            atomic_inc(&count[((uint)c.y >> shift) & mask]);
-            atomic_inc(&count[((uint)c.z >> shift) & mask]);
-            atomic_inc(&count[((uint)c.w >> shift) & mask]);
+            count[b] = 0u;
+        for (ofs_t start = first; start < last; start += (ofs_t)tile) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            size_t row = (size_t)(start / (ofs_t)tile) * nbins;
+            ofs_t end = min(last, start + (ofs_t)tile);
+            for (uint b = lid; b < nbins; b += WEFT_WG)
+                before[row + b] = count[b];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            ofs_t e = start + (ofs_t)lid * 4;
+            for (; e + 3 < end; e += WEFT_WG * 4) {
+                int4 c = *(__global const int4 *)(col + e);
+                atomic_inc(&count[((uint)c.x >> shift) & mask]);
+                atomic_inc(&count[((uint)c.y >> shift) & mask]);
+                atomic_inc(&count[((uint)c.z >> shift) & mask]);
+                atomic_inc(&count[((uint)c.w >> shift) & mask]);
+            }
+            for (; e < end; e++)
+                atomic_inc(&count[((uint)col[e] >> shift) & mask]);
         }
-        for (; e < end; e++)
-            atomic_inc(&count[((uint)col[e] >> shift) & mask]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint b = lid; b < nbins; b += WEFT_WG)
-        table[g * (ofs_t)nbins + (ofs_t)b] = (ofs_t)count[b];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint b = lid; b < nbins; b += WEFT_WG)
+            table[g * (ofs_t)nbins + (ofs_t)b] = (ofs_t)count[b];
 #ifndef WEFT_ROWS_GIVEN
-    for (ofs_t e = first + (ofs_t)lid * WEFT_SPAN; e < last; e += (ofs_t)WEFT_WG * WEFT_SPAN)
-        row_at[e / WEFT_SPAN] = row_of(row_ptr, 0, m, e);
-    if (lid == 0u && last == nnz)
-        row_at[(nnz + WEFT_SPAN - 1) / WEFT_SPAN] = row_of(row_ptr, 0, m, nnz - 1);
+        for (ofs_t e = first + (ofs_t)lid * WEFT_SPAN; e < last; e += (ofs_t)WEFT_WG * WEFT_SPAN)
+            row_at[e / WEFT_SPAN] = row_of(row_ptr, 0, m, e);
+        if (lid == 0u && last == nnz)
+            row_at[(nnz + WEFT_SPAN - 1) / WEFT_SPAN] = row_of(row_ptr, 0, m, nnz - 1);
 #endif
+    }
 }
 
 // Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
@@ -98,11 +100,13 @@ WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uin
                                __global const uint *mirrored)
 {
     __local ofs_t part[WEFT_WG];
-    LEAVE_IF_MIRRORED(mirrored);
-    uint b = (uint)get_group_id(0) * LANES + lane_id();
-    ofs_t sum = vertical_scan(table, rows, nbins, b, b < nbins, part);
-    if (lane_group() == 0u && b < nbins)
-        total[b] = sum;
+    UNLESS_MIRRORED(mirrored)
+    {
+        uint b = (uint)get_group_id(0) * LANES + lane_id();
+        ofs_t sum = vertical_scan(table, rows, nbins, b, b < nbins, part);
+        if (lane_group() == 0u && b < nbins)
+            total[b] = sum;
+    }
 }
 
 // Exclusive sum of v over the work-items of the group, in place of v; `mem` is local memory of WEFT_WG ofs_t.
@@ -127,37 +131,39 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
                               uint nbins, __global const uint *mirrored)
 {
     __local ofs_t mem[WEFT_WG];
-    LEAVE_IF_MIRRORED(mirrored);
-    uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
-    uint from = min(nbins, lid * share), to = min(nbins, from + share);
-    ofs_t entries = 0, chunks = 0, many = 0, buckets = 0;
-    for (uint b = from; b < to; b++) {
-        ofs_t c = (total[b] + chunk - 1) / chunk;
-        entries += total[b];
-        chunks += max(c, (ofs_t)1);
-        many += c > 1 ? c : 0;
-        buckets += c > 1 ? 1 : 0;
-    }
-    entries = sum_before(entries, mem);
-    chunks = sum_before(chunks, mem);
-    many = sum_before(many, mem);
-    buckets = sum_before(buckets, mem);
-    for (uint b = from; b < to; b++) {
-        ofs_t c = (total[b] + chunk - 1) / chunk;
-        bucket_ofs[b] = entries;
-        chunk_first[b] = (uint)chunks;
-        large_first[b] = (uint)many;
-        if (c > 1)
-            large[buckets++] = b;
-        entries += total[b];
-        chunks += max(c, (ofs_t)1);
-        many += c > 1 ? c : 0;
-    }
-    if (to == nbins && from < to) {
-        bucket_ofs[nbins] = entries;
-        chunk_first[nbins] = (uint)chunks;
-        large_first[nbins] = (uint)many;
-        nlarge[0] = (uint)buckets;
+    UNLESS_MIRRORED(mirrored)
+    {
+        uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
+        uint from = min(nbins, lid * share), to = min(nbins, from + share);
+        ofs_t entries = 0, chunks = 0, many = 0, buckets = 0;
+        for (uint b = from; b < to; b++) {
+            ofs_t c = (total[b] + chunk - 1) / chunk;
+            entries += total[b];
+            chunks += max(c, (ofs_t)1);
+            many += c > 1 ? c : 0;
+            buckets += c > 1 ? 1 : 0;
+        }
+        entries = sum_before(entries, mem);
+        chunks = sum_before(chunks, mem);
+        many = sum_before(many, mem);
+        buckets = sum_before(buckets, mem);
+        for (uint b = from; b < to; b++) {
+            ofs_t c = (total[b] + chunk - 1) / chunk;
+            bucket_ofs[b] = entries;
+            chunk_first[b] = (uint)chunks;
+            large_first[b] = (uint)many;
+            if (c > 1)
+                large[buckets++] = b;
+            entries += total[b];
+            chunks += max(c, (ofs_t)1);
+            many += c > 1 ? c : 0;
+        }
+        if (to == nbins && from < to) {
+            bucket_ofs[nbins] = entries;
+            chunk_first[nbins] = (uint)chunks;
+            large_first[nbins] = (uint)many;
+            nlarge[0] = (uint)buckets;
+        }
     }
 }
 
@@ -169,21 +175,23 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *b
                               uint stride, uint shift, uint ncols, __global const uint *mirrored)
 {
     __local uint count[WEFT_BINS];
-    LEAVE_IF_MIRRORED(mirrored);
-    uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
-    for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
-        uint b = bucket_of(large_first, nbuckets, i);
-        ofs_t first = bucket_ofs[b] + (ofs_t)(i - large_first[b]) * chunk;
-        ofs_t last = min(bucket_ofs[b + 1], first + chunk);
-        for (uint c = lid; c < ncols; c += WEFT_WG)
-            count[c] = 0u;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (ofs_t e = first + (ofs_t)lid; e < last; e += WEFT_WG)
-            atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint c = lid; c < ncols; c += WEFT_WG)
-            table[(size_t)i * ncols + c] = (ofs_t)count[c];
-        barrier(CLK_LOCAL_MEM_FENCE);
+    UNLESS_MIRRORED(mirrored)
+    {
+        uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
+        for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
+            uint b = bucket_of(large_first, nbuckets, i);
+            ofs_t first = bucket_ofs[b] + (ofs_t)(i - large_first[b]) * chunk;
+            ofs_t last = min(bucket_ofs[b + 1], first + chunk);
+            for (uint c = lid; c < ncols; c += WEFT_WG)
+                count[c] = 0u;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (ofs_t e = first + (ofs_t)lid; e < last; e += WEFT_WG)
+                atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint c = lid; c < ncols; c += WEFT_WG)
+                table[(size_t)i * ncols + c] = (ofs_t)count[c];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
     }
 }
 
@@ -193,14 +201,16 @@ WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *lar
                                  __global const uint *mirrored)
 {
     __local ofs_t part[WEFT_WG];
-    LEAVE_IF_MIRRORED(mirrored);
-    uint strips = (ncols + LANES - 1u) / LANES, units = nlarge[0] * strips;
-    for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
-        uint k = u / strips, b = large[k], c = (u - k * strips) * LANES + lane_id();
-        uint from = large_first[b], rows = large_first[b + 1] - from;
-        ofs_t sum = vertical_scan(table + (size_t)from * ncols, rows, ncols, c, c < ncols, part);
-        if (lane_group() == 0u && c < ncols)
-            total[(size_t)k * ncols + c] = sum;
+    UNLESS_MIRRORED(mirrored)
+    {
+        uint strips = (ncols + LANES - 1u) / LANES, units = nlarge[0] * strips;
+        for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
+            uint k = u / strips, b = large[k], c = (u - k * strips) * LANES + lane_id();
+            uint from = large_first[b], rows = large_first[b + 1] - from;
+            ofs_t sum = vertical_scan(table + (size_t)from * ncols, rows, ncols, c, c < ncols, part);
+            if (lane_group() == 0u && c < ncols)
+                total[(size_t)k * ncols + c] = sum;
+        }
     }
 }
 
@@ -235,14 +245,16 @@ WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const ofs_t
                               long n, ofs_t nnz, uint shift, uint nbuckets, __global const uint *mirrored)
 {
     __local ofs_t bound[2];
-    LEAVE_IF_MIRRORED(mirrored);
-    uint lid = (uint)get_local_id(0);
-    for (long base = (long)get_group_id(0) * COLS; base <= n; base += (long)get_num_groups(0) * COLS) {
-        if (lid < 2u)
-            bound[lid] = column_begin(sorted, bucket_ofs, 0, nnz, (ulong)base + (lid ? COLS : 0u), shift, nbuckets);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (long c = base + (long)lid; c < base + COLS && c <= n; c += WEFT_WG)
-            col_ptr[c] = column_begin(sorted, bucket_ofs, bound[0], bound[1], (ulong)c, shift, nbuckets);
-        barrier(CLK_LOCAL_MEM_FENCE);
+    UNLESS_MIRRORED(mirrored)
+    {
+        uint lid = (uint)get_local_id(0);
+        for (long base = (long)get_group_id(0) * COLS; base <= n; base += (long)get_num_groups(0) * COLS) {
+            if (lid < 2u)
+                bound[lid] = column_begin(sorted, bucket_ofs, 0, nnz, (ulong)base + (lid ? COLS : 0u), shift, nbuckets);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (long c = base + (long)lid; c < base + COLS && c <= n; c += WEFT_WG)
+                col_ptr[c] = column_begin(sorted, bucket_ofs, bound[0], bound[1], (ulong)c, shift, nbuckets);
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
     }
 }

@@ -378,20 +378,24 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     __local uint *marks = 0;
     __local ushort *rows_met = 0;
 #endif
-    LEAVE_IF_MIRRORED(mirrored);
-    uint t = (uint)get_group_id(0);
-    ofs_t tile = (ofs_t)t * TILE;
-    uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
-    __global const ofs_t *part_row = table + (size_t)(t / part_tiles) * nbins;
-    __global const uint *tile_row = before + (size_t)t * nbins;
+    UNLESS_MIRRORED(mirrored)
+    {
+        uint t = (uint)get_group_id(0);
+        ofs_t tile = (ofs_t)t * TILE;
+        uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
+        __global const ofs_t *part_row = table + (size_t)(t / part_tiles) * nbins;
+        __global const uint *tile_row = before + (size_t)t * nbins;
 #ifdef WEFT_LANES_FAST // else barriers make two copies of the tile expensive to compile
-    if (entries == TILE)
-        partition_tile(true, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out, row_out,
-                       val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks, rows_met);
-    else
+        if (entries == TILE)
+            partition_tile(true, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
+                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
+                           rows_met);
+        else
 #endif
-        partition_tile(false, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out, row_out,
-                       val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks, rows_met);
+            partition_tile(false, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
+                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
+                           rows_met);
+    }
 }
 #endif
 
@@ -531,9 +535,12 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     __local ofs_t base[WEFT_BINS];
     __local uint sums[PACKS * WARPS];
     LANE_MEMORY(uint, mem);
-    LEAVE_IF_MIRRORED(mirrored);
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint i = (uint)get_group_id(0);
+#ifdef WEFT_MIRROR
+    if (*mirrored)
+        return;
+#endif
     if (i >= chunk_first[nbuckets])
         return;
     uint b = bucket_of(chunk_first, nbuckets, i), nth = i - chunk_first[b];

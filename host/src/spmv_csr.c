@@ -11,8 +11,7 @@ const struct weft__kernel_spec weft__spmv_lanes_spec = {"spmv_csr_lanes", "spmv_
                                                         "row_ptr col val x y m whole alpha beta"};
 const struct weft__kernel_spec weft__spmv_merge_spec = {
     "spmv_csr_merge", "spmv_csr_merge.cl",
-    "row_ptr col val x y tile_row tile_pos part head arrived tiles items snap whole alpha "
-    "beta"};
+    "row_ptr col val x y tile_row tile_pos part head arrived tiles whole alpha beta"};
 const struct weft__kernel_spec weft__spmv_cpu_spec = {
     "spmv_csr_cpu", "spmv_csr_cpu.cl", "row_ptr col val x y tile_row tile_pos part head tiles alpha beta"};
 
@@ -181,8 +180,11 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_IPT", "%d", p->ipt);
-    if (s->tiles.arrived)
+    if (s->tiles.arrived) {
         weft__define(&d, "WEFT_CUT", "1");
+        weft__define(&d, "WEFT_ITEMS", "%uu", s->tiles.tile);
+        weft__define(&d, "WEFT_SNAP", "%uu", s->tiles.snap);
+    }
     return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_merge_spec, &d);
 }
 
@@ -196,8 +198,7 @@ static weft_status merge_run(struct weft_spmv_plan *plan, struct weft__stream *s
         stream, s->kernel, &weft__spmv_merge_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr), WEFT__ARG(plan->a.col),
         WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos),
         WEFT__ARG(s->tiles.part), WEFT__ARG(s->tiles.head), WEFT__ARG(arrived), WEFT__ARG(s->tiles.tiles),
-        WEFT__ARG(s->tiles.tile), WEFT__ARG(s->tiles.snap), WEFT__ARG(whole), WEFT__SPMV_SCALAR(plan, call->alpha),
-        WEFT__SPMV_SCALAR(plan, call->beta));
+        WEFT__ARG(whole), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
     return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 

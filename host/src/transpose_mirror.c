@@ -6,7 +6,7 @@
 
 #define PROBE_WG  256
 #define MIRROR_WG 256
-#define GROUPS    16 // work-groups for each compute unit, at most
+#define GROUPS    8 // work-groups for each compute unit, at most
 
 static const struct weft__kernel_spec probe_spec = {"mirror_probe", "transpose_mirror.cl", "row_ptr col mirrored m"};
 static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
