@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-bench: matrices x types x operations x backends x devices x algorithms, each verified before it is printed.
 #include "block.h"
+#include "compare.h"
 #include "study.h"
 #include "support/memory.h"
 #include "support/progress.h"
@@ -258,6 +259,16 @@ static void close_all(struct bench *b)
     bench_options_free(&b->options);
 }
 
+static int compare_run(struct bench *b)
+{
+    const struct bench_options *o = &b->options;
+    int status = outputs_open(b);
+    if (status < 0)
+        status = bench_compare(o->sources[0].text, o->sources[1].text, b->table, b->json);
+    close_all(b);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     struct bench b = {.seed = -1, .command = "weft-bench"};
@@ -273,6 +284,8 @@ int main(int argc, char **argv)
         bench_options_free(o);
         return list_print();
     }
+    if (o->compare)
+        return compare_run(&b);
     bench_memory_watch();
     bench_progress_enable(o->quiet);
     for (size_t i = 0; i < o->nbackends; i++)

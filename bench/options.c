@@ -27,6 +27,8 @@ static void help_print(void)
     fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
           "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
           "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz\n"
+          "       weft-bench --compare A.json B.json\n"
+          "                                        two files of results side by side, of --json or --profile --json\n"
           "\n"
           "Times sparse operations on every device and backend. Each result is compared with the serial\n"
           "reference before it is printed.\n"
@@ -452,6 +454,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"trial-time", required_argument, NULL, OPT_TRIAL_TIME},
                                    {"quiet", no_argument, &o->quiet, 1},
                                    {"hash", no_argument, &o->hash, 1},
+                                   {"compare", no_argument, &o->compare, 1},
                                    {"sweep", no_argument, &o->sweep, 1},
                                    {"no-compile", no_argument, &no_compile, 1},
                                    {"no-roof", no_argument, &o->no_roof, 1},
@@ -482,6 +485,10 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
     }
     if (status < 0)
         status = positionals_parse(o, argc - optind, argv + optind);
+    if (status < 0 && o->compare && (argc - optind != 2 || o->nsources != 2))
+        status = usage_fail("--compare wants two files");
+    if (status < 0 && o->compare && (o->csv || o->profile || o->sweep || o->study))
+        status = usage_fail("--compare goes with --json and --quiet");
     if (status < 0 && o->stop.reps && o->stop.min_s > 0)
         status = usage_fail("--reps and --min-time exclude each other");
     if (status < 0 && o->profile && (o->sweep || o->study || o->stop.min_s > 0 || o->hash))

@@ -17,6 +17,7 @@ struct bench_source {
 
 struct bench_options {
     int list, sweep, hash, no_roof, quiet;
+    int compare; // nonzero: --compare, of the two sources
     int compile;                  // nonzero: measure the cost of compiling
     struct bench_source *sources; // one or more
     size_t nsources;

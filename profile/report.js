@@ -134,7 +134,8 @@ function glance() {
 }
 
 function phasesPlot(list) {
-  const total = run => run.phases.reduce((sum, p) => sum + (median(p.ms) || 0), 0);
+  const timeOf = p => has(p.middle_ms) ? p.middle_ms : median(p.ms) || 0;
+  const total = run => run.phases.reduce((sum, p) => sum + timeOf(p), 0);
   let share = Math.max(...list.map(total)) > 10 * Math.min(...list.map(total)); // else short ones cannot be seen
   const box = plot("phases of each run, stacked", width => {
     const left = Math.min(230, Math.max(...list.map(r => wide(rowName(r)))) + 14), row = 34;
@@ -150,10 +151,10 @@ function phasesPlot(list) {
       let x = left;
       children.push(label(left - 10, y + 17, short(rowName(run), left - 12), "end"));
       for (const phase of phasesOf(run)) {
-        const value = median(phase.ms) || 0, w = room * value / (share ? sum : longest);
+        const value = timeOf(phase), w = room * value / (share ? sum : longest);
         if (!value) continue;
         children.push(svg("rect", {x, y, width: Math.max(w, 0.5), height: 24, fill: color(phase.name), class: "hit"},
-          tip(`${phase.name}: ${ms(value)}${spread(phase.ms)}, ${percent(value / sum)} of ${ms(sum)}\n` +
+          tip(`${phase.name}: ${ms(value)}, median ${ms(median(phase.ms))}${spread(phase.ms)}, ${percent(value / sum)} of ${ms(sum)}\n` +
               (PHASES[phase.name] || "") + (has(phase.bytes) ? `\n${bytes(phase.bytes)}, ${gbps(phase.gbps)}` : ""))));
         const text = phase.name + " " + percent(value / sum);
         if (w > wide(text) + 8) children.push(label(x + w / 2, y + 16, text, "middle", "inside"));
@@ -598,7 +599,7 @@ if (record.command) report.append(el("p", null, el("code", null, record.command)
 report.append(glance());
 if (fine.length) {
   report.append(el("h2", null, "Where the time goes"),
-    el("p", {class: "dim"}, "End to end: from the caller's arrays to the caller's result. Medians of each phase; where times vary they need not add up to the median of the whole."), phasesPlot(fine));
+    el("p", {class: "dim"}, "End to end: from the caller's arrays to the caller's result, of the repetition with the median time."), phasesPlot(fine));
   const moved = bytesPlot(fine);
   if (moved) report.append(el("h2", null, "Bytes across the bus"),
     el("p", {class: "dim"}, "Measured at the calls. The upright line is the least: each input written once, each output read once."), moved);

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A document as docs/profiling.md describes it, made up: two devices, a run on the host, one that is wrong."""
+import statistics
 
 
 def stat(median, *factors):
     samples = [median * f for f in factors or (1, 0.97, 1.02, 1.3, 0.99, 1.01, 0.98, 1.05, 1, 1.01)]
-    low, high = min(samples), max(samples)
-    return {"samples": samples, "min": low, "median": median, "max": high, "noise": 0.03}
+    middle = statistics.median(samples)
+    low, _, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return {"samples": samples, "min": min(samples), "median": middle, "max": max(samples), "noise": (high - low) / middle}
 
 
 def command(kind, name, phase, section, call, start, end, **more):
