@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of docs/scan.md, histogram.md, expand.md, merge.md and segsort.md, on the small arrays shown there.
+// The examples of docs/scan.md, histogram.md, expand.md, merge.md, segsort.md and permute.md, on the small arrays shown there.
 #include <inttypes.h>
 #include <stdio.h>
 #include <weft/weft.h>
@@ -160,6 +160,41 @@ static void segsort(void)
         clReleaseMemObject(all[i]);
 }
 
+static void permute(void)
+{
+    static int32_t pointers[] = {0, 1, 1, 4}, columns[] = {1, 0, 2, 3}, values[] = {5, 6, 7, 8};
+    static const int32_t product[] = {10, 20, 30};
+    struct weft_csr a = {3, 4, 4, WEFT_I32, WEFT_OFS32, pointers, columns, values};
+    struct weft_device_csr from, to;
+    struct weft_error err;
+    cl_mem y_new = buffer(product, a.m), y = buffer(product, a.m);
+    if (weft_device_csr_create(&from, ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
+        weft_device_csr_create(&to, ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
+        weft_device_csr_write_sync(ctx, queue, &from, &a))
+        return;
+
+    struct weft_permutation p;
+    struct weft_permute_plan *plan = NULL;
+    weft_status status = weft_permutation_make(&p, WEFT_ORDER_DEGREE, &a, 0, &err);
+    if (!status)
+        status = weft_permute_plan_create(&plan, ctx, &p, a.nnz, a.type, a.ofs, NULL);
+    weft_permutation_free(&p);
+    if (!status) // the longest row comes first
+        status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
+    if (!status) // a product with that matrix, brought back to the old order
+        status = weft_permute_vector_run(plan, queue, WEFT_PERMUTE_ROWS, 1, WEFT_I32, y_new, y, 0, NULL, NULL);
+    weft_permute_plan_destroy(&plan);
+
+    print("permute, row_ptr", status, to.row_ptr, a.m + 1);
+    print("permute, col", status, to.col, a.nnz);
+    print("permute, val", status, to.val, a.nnz);
+    print("permute, y", status, y, a.m);
+    weft_device_csr_release(&from);
+    weft_device_csr_release(&to);
+    clReleaseMemObject(y_new);
+    clReleaseMemObject(y);
+}
+
 int main(void)
 {
     struct weft_error err = {0};
@@ -171,6 +206,7 @@ int main(void)
     expand();
     merge();
     segsort();
+    permute();
     clReleaseCommandQueue(queue);
     weft_context_destroy(&ctx);
 }
