@@ -81,6 +81,7 @@ static void help_print(void)
           "      --profile           end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, "
           "bytes\n"
           "                          beside the least; --json and --csv then hold that record (docs/profiling.md)\n"
+          "      --overhead          of --profile: as often unrecorded in between, for what recording costs\n"
           "      --no-compile        do not measure compilation, cold and from the cache, for --json and --csv\n"
           "      --products N        products expected of a plan (spmv; default: not known)\n"
           "      --no-roof           do not measure the copy bandwidth\n"
@@ -446,6 +447,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"trace", required_argument, NULL, OPT_TRACE},
                                    {"html", required_argument, NULL, OPT_HTML},
                                    {"profile", no_argument, &o->profile, 1},
+                                   {"overhead", no_argument, &o->overhead, 1},
                                    {"tune", required_argument, NULL, OPT_TUNE},
                                    {"products", required_argument, NULL, OPT_PRODUCTS},
                                    {"study", required_argument, NULL, OPT_STUDY},
@@ -493,8 +495,8 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--reps and --min-time exclude each other");
     if (status < 0 && o->profile && (o->sweep || o->study || o->stop.min_s > 0 || o->hash))
         status = usage_fail("--profile goes without --sweep, --study, --min-time and --hash");
-    if (status < 0 && !o->profile && (o->trace || o->html))
-        status = usage_fail("%s needs --profile", o->trace ? "--trace" : "--html");
+    if (status < 0 && !o->profile && (o->trace || o->html || o->overhead))
+        status = usage_fail("%s needs --profile", o->trace ? "--trace" : o->html ? "--html" : "--overhead");
     if (status < 0 && o->sweep && o->ntune)
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->json && o->csv && !strcmp(o->json, "-") && !strcmp(o->csv, "-"))

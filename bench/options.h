@@ -17,7 +17,7 @@ struct bench_source {
 
 struct bench_options {
     int list, sweep, hash, no_roof, quiet;
-    int compare; // nonzero: --compare, of the two sources
+    int compare;                  // nonzero: --compare, of the two sources
     int compile;                  // nonzero: measure the cost of compiling
     struct bench_source *sources; // one or more
     size_t nsources;
@@ -37,10 +37,10 @@ struct bench_options {
     uint64_t seed;
     int64_t products;
     struct bench_stop stop;
-    const char *json, *csv; // paths, "-": standard output; NULL: none
-    int profile;
+    const char *json, *csv;   // paths, "-": standard output; NULL: none
+    int profile, overhead;    // overhead: of profile, run as often unrecorded too
     const char *trace, *html; // of profile: paths; NULL: none
-    char tune_text[160];    // of --tune
+    char tune_text[160];      // of --tune
     struct {
         const char *name;
         int value;

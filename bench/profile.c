@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { REPS = 10, COMMANDS_MAX = 1 << 20 };
@@ -75,6 +76,37 @@ static void steps_lay(struct profile *p, const struct bench_run *run, double lau
         profile_command_add(p, PROFILE_KERNEL, run->algo, -1, rep->sections[PROFILE_LAUNCH].begin_ns, end,
                             end - (int64_t)(launch_ms * 1e6), end);
     p->section = PROFILE_NONE;
+}
+
+// ---- the same, unrecorded --------------------------------------------------------------------------------------
+
+static double own_ms, own_began_ms;
+
+static void own_plain(int begin)
+{
+    own_ms += begin ? 0 : bench_now_ms() - own_began_ms;
+    own_began_ms = bench_now_ms();
+}
+
+// End to end with nobody listening but to the bench's own work; *ms is less that. The recorder is out of the way.
+static weft_status plain_run(const struct bench_case *c, double *ms, struct weft_error *err)
+{
+    struct opencl_events events = {0};
+    struct bench_run run = bench_case_start(c, &events);
+    double ignored;
+    weft__trace = (struct weft_backend_trace){.own = own_plain};
+    own_ms = 0;
+    double start = bench_now_ms();
+    weft_status status = c->op->setup(&run, err);
+    if (!status)
+        status = c->op->launch(&run, &ignored, err);
+    if (!status && strcmp(c->backend->needs, "host"))
+        status = c->op->read(&run, err);
+    *ms = bench_now_ms() - start - own_ms;
+    weft__trace = (struct weft_backend_trace){0};
+    c->op->finish(&run);
+    weft__opencl_events_free(&events);
+    return status;
 }
 
 // ---- one case --------------------------------------------------------------------------------------------------
@@ -227,13 +259,19 @@ void bench_profile_case(struct bench_profile *profile, const struct bench_case *
     weft_status status = good ? WEFT_OK : weft__error(&err, WEFT_ENOMEM, "out of host memory for a profile");
     if (!status && !c->op->read)
         status = weft__error(&err, WEFT_EUNSUPPORTED, "the result of %s is not read apart", c->op->name);
-    weft__trace = (struct weft_backend_trace){own_work, command_told};
+    double *plain_ms = c->options->overhead ? calloc((size_t)reps, sizeof *plain_ms) : NULL;
     for (int i = 0; i <= reps && !status; i++) { // the first one warms up
         if (i == 1)
             weft_counters_open(&s.counters, c->device ? &c->device->info : NULL);
+        weft__trace = (struct weft_backend_trace){own_work, command_told};
         status = rep_run(&s, i == reps, &right, out, &err);
+        weft__trace = (struct weft_backend_trace){0};
+        if (!status && plain_ms && i < reps) {
+            profile_calls_detach();
+            status = plain_run(c, &plain_ms[i], &err);
+            profile_calls_attach(s.p);
+        }
     }
-    weft__trace = (struct weft_backend_trace){0};
     profile_calls_detach();
     if (!status && right) {
         out->outcome = BENCH_DONE;
@@ -246,9 +284,10 @@ void bench_profile_case(struct bench_profile *profile, const struct bench_case *
     if (good && out->outcome == BENCH_DONE) {
         cJSON *counters = weft_counters_json(s.counters);
         good = counters && profile_run_fill(run, s.p, &s.facts) && cJSON_AddItemToObject(run, "counters", counters) &&
-               trace_add(&s);
+               trace_add(&s) && (!plain_ms || profile_json_stat(run, "plain_ms", plain_ms, (size_t)reps));
     }
     weft_counters_close(&s.counters);
+    free(plain_ms);
     if (!good) {
         weft__error(&err, WEFT_ENOMEM, "out of host memory for a profile");
         outcome_fill(out, WEFT_ENOMEM, &err);

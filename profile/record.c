@@ -126,6 +126,7 @@ void profile_rep_begin(struct profile *p)
         p->reps[p->rep] = (struct profile_rep){.first_command = p->count, .first_span = p->span_count};
         profile_clock_init(&p->reps[p->rep].clock);
         p->section = PROFILE_NONE;
+        p->own = 0;
         p->recording = 1;
         p->reps[p->rep].begin_ns = profile_now();
     } else {

@@ -177,6 +177,10 @@ int profile_text_write(FILE *out, const cJSON *document, const cJSON *run)
         fprintf(out, "; floor %.4g ms", number(roof, "floor_ms"));
     if (roof)
         fputc('\n', out);
+    if (get(run, "plain_ms"))
+        fprintf(out, "  unrecorded %.4g ms end to end (%.4g .. %.4g): recording costs %.1f %%\n",
+                stat_of(run, "plain_ms", "median"), stat_of(run, "plain_ms", "min"), stat_of(run, "plain_ms", "max"),
+                (stat_of(run, "end_to_end_ms", "median") / stat_of(run, "plain_ms", "median") - 1) * 100);
     if (get(clock, "error_ns"))
         fprintf(out, "  clock by %s, within %.3g us; %.0f of %.0f commands outside of their calls\n",
                 text(clock, "method"), number(clock, "error_ns") * 1e-3, number(clock, "outside"),

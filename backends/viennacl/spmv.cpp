@@ -194,7 +194,9 @@ struct product_of final : product {
             std::copy_n(static_cast<const T *>(job.y), job.a->m, y0.begin());
         else if (alpha != 1) // ViennaCL reads y here, and 0 times what is no number is none either
             std::fill(y0.begin(), y0.end(), T(0));
+        weft__trace_own(1);
         product_of::write_y();
+        weft__trace_own(0);
     }
     void write_y() override
     {
@@ -351,8 +353,10 @@ weft_status weft__viennacl_spmv_run(void *state, double *ms, struct weft_error *
     auto *p = static_cast<product *>(state);
     weft_status status = WEFT_OK;
     try {
+        weft__trace_own(1);
         p->write_y();
         weft__cl.clFinish(p->queue);
+        weft__trace_own(0);
         weft__opencl_events_begin(&p->events, p->ctx);
         weft__viennacl_events = &p->events;
         p->multiply();

@@ -6,6 +6,7 @@
 extern "C" {
 #include "../backend.h"
 #include "../clock.h"
+#include "../trace.h"
 #include "../opencl/opencl_backend.h"
 #include "context.h"
 #include "internal.h"

@@ -8,7 +8,7 @@ NUMBER = (int, float)
 RUN = {
     "matrix": str, "m": int, "n": int, "nnz": int, "type": str, "index": int, "seed": int, "op": str, "backend": str,
     "algo": str, "chosen": str, "tune": str, "library": str, "device": int, "verified": bool, "error": str,
-    "skipped": str, "reps": int, "end_to_end_ms": "stat", "bench_ms": "stat", "phases": list, "bytes": dict,
+    "skipped": str, "reps": int, "end_to_end_ms": "stat", "bench_ms": "stat", "plain_ms": "stat", "phases": list, "bytes": dict,
     "kernels": list, "launches": NUMBER, "gap_us": "stat", "overlaps": int, "dropped": int, "roofline": dict,
     "clock": dict, "counters": dict, "timeline": dict, "queues": list}
 PHASE = {"name": str, "ms": "stat", "middle_ms": NUMBER, "share": NUMBER, "commands": int, "device_ms": "stat",
