@@ -5,6 +5,7 @@
 #include "study.h"
 #include "support/memory.h"
 #include "support/progress.h"
+#include "tune.h"
 
 #include <errno.h>
 #include <math.h>
@@ -290,7 +291,8 @@ int main(int argc, char **argv)
     bench_progress_enable(o->quiet);
     for (size_t i = 0; i < o->nbackends; i++)
         devices |= !bench_host_only(o->backends[i]);
-    if (devices)
+    status = bench_tune_open(&b);
+    if (status < 0 && (devices || o->tune_write))
         status = devices_open(&b);
     if (status < 0)
         status = backends_probe(&b);
@@ -298,6 +300,10 @@ int main(int argc, char **argv)
         status = algos_check(o);
     if (status < 0)
         status = outputs_open(&b);
+    if (status < 0 && o->tune_write) {
+        bench_tune_run(&b);
+        status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.unreadable || !b.lines ? BENCH_USAGE : BENCH_OK;
+    }
     if (status < 0) {
         if (o->study)
             bench_study_announce(&b);

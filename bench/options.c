@@ -78,6 +78,11 @@ static void help_print(void)
           "      --min-time S        sample for S seconds\n"
           "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
           "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
+          "      --tune              find values for the device, and write them to the file that the library reads;\n"
+          "                          of the operations of --op, by default all\n"
+          "      --tune-time S       in about S seconds (default 60)\n"
+          "      --tune-file FILE    there; without --tune: the file that is read (default: WEFT_TUNE, else\n"
+          "                          ~/.config/weft/tune.tsv)\n"
           "      --profile           end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, "
           "bytes\n"
           "                          beside the least; --json and --csv then hold that record (docs/profiling.md)\n"
@@ -296,6 +301,8 @@ enum {
     OPT_TRACE,
     OPT_HTML,
     OPT_TUNE,
+    OPT_TUNE_TIME,
+    OPT_TUNE_FILE,
     OPT_PRODUCTS,
     OPT_COMPLEX,
     OPT_STUDY,
@@ -346,6 +353,7 @@ static int option_parse(struct bench_options *o, int option, const char *name)
     case 'd':
         return device_parse(o, optarg, "--device");
     case 'o':
+        o->ops_given = 1;
         return ops_parse(o, optarg);
     case 'b':
         return backends_parse(o, optarg);
@@ -358,7 +366,16 @@ static int option_parse(struct bench_options *o, int option, const char *name)
         o->types_given = 1;
         return types_parse(o, optarg);
     case OPT_TUNE:
-        return tune_parse(o, optarg);
+        o->tune_write |= !optarg;
+        return optarg ? tune_parse(o, optarg) : -1;
+    case OPT_TUNE_TIME:
+        o->tune_s = strtod(optarg, &end);
+        if (end == optarg || *end || !isfinite(o->tune_s) || o->tune_s <= 0)
+            return usage_fail("--tune-time is \"%s\", not a number of seconds above 0", optarg);
+        return -1;
+    case OPT_TUNE_FILE:
+        o->tune_file = optarg;
+        return -1;
     case OPT_JSON:
         o->json = optarg;
         return -1;
@@ -448,7 +465,9 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"html", required_argument, NULL, OPT_HTML},
                                    {"profile", no_argument, &o->profile, 1},
                                    {"overhead", no_argument, &o->overhead, 1},
-                                   {"tune", required_argument, NULL, OPT_TUNE},
+                                   {"tune", optional_argument, NULL, OPT_TUNE},
+                                   {"tune-time", required_argument, NULL, OPT_TUNE_TIME},
+                                   {"tune-file", required_argument, NULL, OPT_TUNE_FILE},
                                    {"products", required_argument, NULL, OPT_PRODUCTS},
                                    {"study", required_argument, NULL, OPT_STUDY},
                                    {"orders", required_argument, NULL, OPT_ORDERS},
@@ -482,9 +501,12 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         } else if (option == 'l') {
             o->list = 1;
         } else if (option) {
+            if (option == OPT_TUNE && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
+                optarg = argv[optind++]; // a point
             status = option_parse(o, option, name);
         }
     }
+    o->sources_given = o->nsources || (optind < argc && status < 0);
     if (status < 0)
         status = positionals_parse(o, argc - optind, argv + optind);
     if (status < 0 && o->compare && (argc - optind != 2 || o->nsources != 2))
@@ -497,13 +519,17 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--profile goes without --sweep, --study, --min-time and --hash");
     if (status < 0 && !o->profile && (o->trace || o->html || o->overhead))
         status = usage_fail("%s needs --profile", o->trace ? "--trace" : o->html ? "--html" : "--overhead");
-    if (status < 0 && o->sweep && o->ntune)
+    if (status < 0 && o->sweep && (o->ntune || o->tune_write))
         status = usage_fail("--sweep and --tune exclude each other");
+    if (status < 0 && o->ntune && o->tune_write)
+        status = usage_fail("--tune runs a point or finds the best, not both");
+    if (status < 0 && o->tune_s > 0 && !o->tune_write)
+        status = usage_fail("--tune-time goes with --tune");
     if (status < 0 && o->json && o->csv && !strcmp(o->json, "-") && !strcmp(o->csv, "-"))
         status = usage_fail("--json and --csv cannot both go to standard output");
     if (status < 0)
         status = study_check(o);
-    o->compile = (o->json || o->csv) && !no_compile && !o->sweep && !o->profile;
+    o->compile = (o->json || o->csv) && !no_compile && !o->sweep && !o->tune_write && !o->profile;
     if (status >= 0)
         bench_options_free(o);
     return status;

@@ -46,10 +46,15 @@ struct bench_options {
         int value;
     } tune[BENCH_AXES_MAX];
     int ntune;
-    const char *study;  // "permute", or NULL: none
-    const char *orders; // of the study, "row,rcm"; NULL: all
-    int trials;         // of the study
-    double trial_s;     // least time of a trial
+    int tune_write;        // nonzero: --tune without a point
+    double tune_s;         // 0: not given
+    const char *tune_file; // NULL: not given
+    int ops_given;         // nonzero: --op
+    int sources_given;     // nonzero: matrices were named
+    const char *study;     // "permute", or NULL: none
+    const char *orders;    // of the study, "row,rcm"; NULL: all
+    int trials;            // of the study
+    double trial_s;        // least time of a trial
 };
 
 // Exit statuses, a contract.

@@ -219,7 +219,7 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
     }
     if (!status)
         status = sample(c, &run, &device_ms, &host_ms, &stop, &err);
-    if (!status)
+    if (!status && !c->options->sweep && !c->options->tune_write)
         status = sample_plain(c, &run, device_ms.count, &plain_ms, &err);
     if (!status)
         status = c->op->verify(&run, &right, &err);

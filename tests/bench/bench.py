@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok, skip  # noqa: E402
@@ -88,9 +89,11 @@ def test_usage():
             (["-o", "fft"], "fft"), (["-o", ",copy"], "operation"),
             (["-b", "magic"], "magic"), (["-d", "x"], "\"x\""), (["-d", "-1"], "-1"),
             (["1000", "2000"], "three numbers"), (["1", "2", "3", "4"], "three numbers"), (["1", "2", "x"], "\"x\""),
-            (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune", "wg"], "--tune"),
+            (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune=wg"], "--tune"),
             (["--tune", "wg=0"], "--tune"), (["--sweep", "--tune", "wg=1"], "--tune"),
             (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
+            (["--tune-time", "0", "--tune"], "--tune-time"), (["--tune-time", "3"], "goes with --tune"),
+            (["--tune", "--sweep"], "exclude"), (["--tune", "--tune", "wg=1"], "not both"),
             (["--products", "-3"], "--products"), (["--complex", "polar"], "polar")]:
         exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
     exits(2, run(BENCH, WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
@@ -238,6 +241,48 @@ def test_progress():
        "progress on a terminal, wiped at the end", shown)
 
 
+def tune_rows(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def test_tune(folder):
+    """--tune writes a file in bounded time and keeps what others wrote there; a row of it is what the library takes."""
+    small, path = ["-o", "scan,expand", "--quiet", "-d", "0", "-g", "uniform:3000,2000,40000"], os.path.join(folder, "a", "tune.tsv")
+    begin = time.monotonic()
+    code, out, err = run(BENCH, "--tune", "--tune-time", "2", "--tune-file", path, "--json", "-", *small)
+    took, lines = time.monotonic() - begin, records(out)
+    ok(code == 0 and not err and took < 30 and os.listdir(os.path.dirname(path)) == ["tune.tsv"], "--tune ends and writes a file",
+       took, out, err)
+    ok({r["op"] for r in lines} <= {"scan", "expand"} and lines and all(r["verified"] for r in lines) and
+       (took > 4 or {r.get("tune") for r in lines} != {None}), "every point is verified", out)
+    form = re.compile(r"[^\t]+\t[^\t]+\t(cpu|gpu)\t(scan|expand)\t4\t\w+=\d+( \w+=\d+)*\t[\d.]+\t[\d.]+\t\d{4}-\d\d-\d\d")
+    rows = tune_rows(path)
+    ok(rows[0] == "# weft tune 1" and all(line.startswith("#") or form.fullmatch(line) for line in rows), "its rows are whole", *rows)
+    cpu = " CPU " in run(BENCH, "--list")[1].splitlines()[0]
+    here = [lines[0]["device"], lines[0]["driver"], "cpu" if cpu else "gpu"]
+    others = ["# a comment", "\t".join(["GPU 9", *here[1:], "scan", "4", "wg=64"]), "\t".join([*here, "segsort", "8", "wg=1"])]
+    stale = "\t".join([*here, "expand", "4", "wg=7777777"])
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join([*others, stale]))
+    code, _, err = run(BENCH, "--tune", "--tune-time", "0.1", "--tune-file", path, *small, "-o", "expand")
+    rows = tune_rows(path)
+    ok(code == 0 and not err and rows[0] == "# weft tune 1" and [r for r in rows if r in others] == others and stale not in rows,
+       "rows of others stay, its own are replaced", *rows, err)
+    exits(2, run(BENCH, "--tune", "--tune-time", "0.1", "--tune-file", "/proc/none/tune", *small), "a file that cannot be written",
+          "/proc/none/tune")
+    code, _, err = run(BENCH, "--tune", *small, WEFT_TUNE="", HOME="", XDG_CONFIG_HOME="")
+    ok(code == 2 and one_line(err) and "--tune-file" in err, "no place for a file", err)
+    values, shown = ("wg=1 ipt=2048", "wg 1, ipt 2048") if cpu else ("wg=64 ipt=4", "wg 64, ipt 4")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\t".join([*here, "scan", "4", values]) + "\n")
+    plain = ["-o", "scan", "-b", "opencl", "-d", "0", *FAST, "--json", "-", *SMALL]
+    chosen = [records(run(BENCH, *args, *plain, **env)[1])[0] for args, env in [
+        ([], {"WEFT_TUNE": ""}), ([], {"WEFT_TUNE": path}), (["--tune-file", path], {"WEFT_TUNE": ""})]]
+    ok(all(r["verified"] for r in chosen) and [shown in r["chosen"] for r in chosen] == [False, True, True],
+       "the library takes a row of the file", *chosen)
+
+
 def test_bad_backends():
     code, out, err = run(BAD, *FAST, "-b", "ref,vendor,bad", "-a", "all", "--json", "-", *SMALL)
     lines = {r["algo"]: r for r in records(out)}
@@ -367,6 +412,7 @@ def main():
         test_input(folder)
         test_records(folder)
         test_progress()
+        test_tune(folder)
         test_bad_backends()
         test_devices(folder)
     return done()
