@@ -13,12 +13,14 @@ enum { CHANGES_MAX = 48, SHOWN_MAX = 3 };
 enum verdict { FASTER, SLOWER, UNCLEAR, VERDICTS };
 static const char *const verdict_names[] = {"faster", "slower", "unclear"};
 
-// B against A: the quartiles must part, and the medians by 1 % at least.
-static enum verdict judge(const struct compare_time *a, const struct compare_time *b)
+// B against A: the quartiles must part, and the medians by 1 % at least, and by more than the factor `drift` (1 or
+// more) by which the machine itself changed.
+static enum verdict judge(const struct compare_time *a, const struct compare_time *b, double drift)
 {
-    if (b->high < a->low && b->ms < a->ms * 0.99)
+    double least = fmax(drift, 1.01);
+    if (b->high < a->low && b->ms * least < a->ms)
         return FASTER;
-    if (b->low > a->high && b->ms > a->ms * 1.01)
+    if (b->low > a->high && b->ms > a->ms * least)
         return SLOWER;
     return UNCLEAR;
 }
@@ -33,6 +35,8 @@ struct pair {
     const struct compare_entry *a, *b;
     struct compare_time time_a, time_b;
     enum verdict verdict;
+    double copy_a, copy_b, share_a, share_b; // copy bandwidth, the share of it that was reached; NaN: not measured
+    double drift;                            // on one device: factor between its copy bandwidths; else 1
     struct change phases[CHANGES_MAX], kernels[CHANGES_MAX], bytes[CHANGES_MAX];
     size_t nphases, nkernels, nbytes;
 };
@@ -94,6 +98,17 @@ static void key_add(struct change *list, size_t *count, const char *name, const 
         c->b = time_b;
 }
 
+static void roof_of(const struct compare_entry *e, int profile, double *copy, double *share)
+{
+    if (profile) {
+        *copy = compare_number(e->place ? cJSON_GetObjectItemCaseSensitive(e->place, "ceilings") : NULL, "copy_gbps");
+        *share = compare_number(cJSON_GetObjectItemCaseSensitive(e->line, "roofline"), "copy_share");
+    } else {
+        *copy = compare_number(e->line, "copy_gbps");
+        *share = compare_number(e->line, "roof");
+    }
+}
+
 static void pair_fill(struct pair *p, const struct compare_entry *a, int profile)
 {
     // Beside the time that is compared. Costs of compiling are measured once, by some lines alone.
@@ -106,7 +121,11 @@ static void pair_fill(struct pair *p, const struct compare_entry *a, int profile
     const char *time = profile ? "end_to_end_ms" : "median_ms";
     compare_time_of(&p->time_a, x, time);
     compare_time_of(&p->time_b, y, time);
-    p->verdict = judge(&p->time_a, &p->time_b);
+    roof_of(p->a, profile, &p->copy_a, &p->share_a);
+    roof_of(p->b, profile, &p->copy_b, &p->share_b);
+    p->drift = !strcmp(a->device, a->match->device) ? p->copy_a / p->copy_b : 1;
+    p->drift = p->drift > 0 ? fmax(p->drift, 1 / p->drift) : 1;
+    p->verdict = judge(&p->time_a, &p->time_b, p->drift);
     if (profile) {
         for (int side = 0; side < 2; side++) {
             const cJSON *run = side ? y : x;
@@ -124,18 +143,6 @@ static void pair_fill(struct pair *p, const struct compare_entry *a, int profile
     }
     qsort(p->phases, p->nphases, sizeof *p->phases, by_gap);
     qsort(p->kernels, p->nkernels, sizeof *p->kernels, by_gap);
-}
-
-// Copy bandwidth of the device, and the share of it that was reached; NaN: not measured.
-static void roof_of(const struct compare_entry *e, int profile, double *copy, double *share)
-{
-    if (profile) {
-        *copy = compare_number(e->place ? cJSON_GetObjectItemCaseSensitive(e->place, "ceilings") : NULL, "copy_gbps");
-        *share = compare_number(cJSON_GetObjectItemCaseSensitive(e->line, "roofline"), "copy_share");
-    } else {
-        *copy = compare_number(e->line, "copy_gbps");
-        *share = compare_number(e->line, "roof");
-    }
 }
 
 static int throttled(const struct compare_entry *e)
@@ -170,18 +177,18 @@ static void changes_print(FILE *out, const char *title, const struct change *lis
         else if (isnan(c->b.ms))
             fprintf(out, " only in A, %s %s", value_text(a, c->a.ms, bytes), unit);
         else
-            fprintf(out, "%s %s -> %s %s", !bytes && judge(&c->a, &c->b) == UNCLEAR ? " ~" : "",
+            fprintf(out, "%s %s -> %s %s", !bytes && judge(&c->a, &c->b, 1) == UNCLEAR ? " ~" : "",
                     value_text(a, c->a.ms, bytes), value_text(b, c->b.ms, bytes), unit);
     }
     if (shown)
         putc('\n', out);
 }
 
-static void pair_print(FILE *out, const struct pair *p, int profile)
+static void pair_print(FILE *out, const struct pair *p)
 {
     const struct compare_time *a = &p->time_a, *b = &p->time_b;
     char ms_a[24], ms_b[24];
-    double copy_a, copy_b, share_a, share_b, least = 0.01 * fmax(a->ms, b->ms);
+    double least = 0.01 * fmax(a->ms, b->ms);
     double ratio = p->verdict == SLOWER || (p->verdict == UNCLEAR && b->ms > a->ms) ? b->ms / a->ms : a->ms / b->ms;
     fprintf(out, "  %-9s %-13s %9s %5.1f%% %9s %5.1f%%  ", p->a->backend, p->a->algo, bench_ms_text(ms_a, a->ms),
             100 * (a->high - a->low) / a->ms, bench_ms_text(ms_b, b->ms), 100 * (b->high - b->low) / b->ms);
@@ -192,11 +199,9 @@ static void pair_print(FILE *out, const struct pair *p, int profile)
     changes_print(out, "      phases   ", p->phases, p->nphases, least, 0);
     changes_print(out, "      kernels  ", p->kernels, p->nkernels, least, 0);
     changes_print(out, "      bytes    ", p->bytes, p->nbytes, 0, 1);
-    roof_of(p->a, profile, &copy_a, &share_a);
-    roof_of(p->b, profile, &copy_b, &share_b);
-    if (fabs(share_a - share_b) > 0.01 * fmax(share_a, share_b))
-        fprintf(out, "      of copy  %.1f %% of %.4g GB/s -> %.1f %% of %.4g GB/s\n", 100 * share_a, copy_a,
-                100 * share_b, copy_b);
+    if (fabs(p->share_a - p->share_b) > 0.01 * fmax(p->share_a, p->share_b))
+        fprintf(out, "      of copy  %.1f %% of %.4g GB/s -> %.1f %% of %.4g GB/s\n", 100 * p->share_a, p->copy_a,
+                100 * p->share_b, p->copy_b);
     if (throttled(p->a) || throttled(p->b))
         fprintf(out, "      clocks   lowered while %s ran\n",
                 throttled(p->a) && throttled(p->b) ? "both"
@@ -274,7 +279,7 @@ static int changes_json(cJSON *to, const char *name, const struct change *list, 
                number_json(item, bytes ? "a_bytes" : "a_ms", c->a.ms) &&
                number_json(item, bytes ? "b_bytes" : "b_ms", c->b.ms) &&
                (bytes || isnan(c->a.ms) || isnan(c->b.ms) ||
-                text_json(item, "verdict", verdict_names[judge(&c->a, &c->b)]));
+                text_json(item, "verdict", verdict_names[judge(&c->a, &c->b, 1)]));
     }
     return good;
 }
@@ -287,21 +292,19 @@ static int entry_json(cJSON *item, const struct compare_entry *e)
            text_json(item, "tune", e->tune);
 }
 
-static int pair_json(cJSON *array, const struct pair *p, int profile)
+static int pair_json(cJSON *array, const struct pair *p)
 {
     cJSON *item = cJSON_CreateObject();
-    double copy_a, copy_b, share_a, share_b;
-    roof_of(p->a, profile, &copy_a, &share_a);
-    roof_of(p->b, profile, &copy_b, &share_b);
     return item && cJSON_AddItemToArray(array, item) && entry_json(item, p->a) &&
            text_json(item, "device_a", p->a->device) && text_json(item, "device_b", p->b->device) &&
            number_json(item, "a_ms", p->time_a.ms) && number_json(item, "b_ms", p->time_b.ms) &&
            number_json(item, "a_noise", (p->time_a.high - p->time_a.low) / p->time_a.ms) &&
            number_json(item, "b_noise", (p->time_b.high - p->time_b.low) / p->time_b.ms) &&
            number_json(item, "speedup", p->time_a.ms / p->time_b.ms) &&
-           text_json(item, "verdict", verdict_names[p->verdict]) && number_json(item, "a_copy_share", share_a) &&
-           number_json(item, "b_copy_share", share_b) && number_json(item, "a_copy_gbps", copy_a) &&
-           number_json(item, "b_copy_gbps", copy_b) && changes_json(item, "phases", p->phases, p->nphases, 0) &&
+           text_json(item, "verdict", verdict_names[p->verdict]) && number_json(item, "copy_drift", p->drift) &&
+           number_json(item, "a_copy_share", p->share_a) && number_json(item, "b_copy_share", p->share_b) &&
+           number_json(item, "a_copy_gbps", p->copy_a) && number_json(item, "b_copy_gbps", p->copy_b) &&
+           changes_json(item, "phases", p->phases, p->nphases, 0) &&
            changes_json(item, "kernels", p->kernels, p->nkernels, 0) &&
            changes_json(item, "bytes", p->bytes, p->nbytes, 1);
 }
@@ -355,8 +358,8 @@ static int pairs_run(const struct compare_file *a, const struct compare_file *b,
         if (table && (!before || !one_block(before, e)))
             head_print(table, e, e->match, a->profile);
         if (table)
-            pair_print(table, p, a->profile);
-        good = pair_json(pairs, p, a->profile);
+            pair_print(table, p);
+        good = pair_json(pairs, p);
         counts[p->verdict]++;
         logs += log(p->time_a.ms / p->time_b.ms);
         count++;

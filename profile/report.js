@@ -316,10 +316,13 @@ function rooflinePlot(device, list) {
     for (const run of points) taken.push([X(run.roofline.intensity) - 6, Y(run.roofline.gflops) - 6,
       X(run.roofline.intensity) + 6, Y(run.roofline.gflops) + 6]);
     for (const run of points) {
+      const r = run.roofline;
+      children.push(line(X(r.intensity), Y(r.gflops), X(r.intensity), Y(r.intensity * ceilings.copy_gbps), "grid"));
+    }
+    for (const run of points) {
       const r = run.roofline, x = X(r.intensity), y = Y(r.gflops);
-      children.push(line(x, y, x, Y(r.intensity * ceilings.copy_gbps), "grid"),
-        svg("circle", {cx: x, cy: y, r: 6, fill: color("kernel"), class: "hit", stroke: "var(--ground)",
-          "stroke-width": 1.5}, tip(`run ${number(run)}: ${digits(r.gflops, 3)} GFLOP/s, ${percent(r.copy_share)} of copy`)));
+      children.push(svg("circle", {cx: x, cy: y, r: 6, fill: color("kernel"), class: "hit", stroke: "var(--ground)",
+        "stroke-width": 1.5}, tip(`run ${number(run)}: ${digits(r.gflops, 3)} GFLOP/s, ${percent(r.copy_share)} of copy`)));
       nameAt(children, taken, x, y, short(`${number(run)} ${algo(run)} ${percent(r.copy_share)}`, 240), at);
     }
     return {height, children};

@@ -69,6 +69,11 @@ def test_verdicts():
     for p in found.values():
         product *= p["speedup"]
     ok(abs(record["geomean_speedup"] / product ** (1 / 7) - 1) < 1e-4, "geometric mean of the speedups", record)
+    _, drifted = pairs([line("x", 1.0, copy_gbps=40), line("y", 1.0, copy_gbps=40), line("z", 1.0, copy_gbps=40)],
+                       [line("x", 1.2, copy_gbps=32), line("y", 1.3, copy_gbps=32), line("z", 1.2, copy_gbps=32, device="E")])
+    ok({k: p["verdict"] for k, p in drifted.items()} == {"x": "unclear", "y": "slower", "z": "slower"} and
+       abs(drifted["x"]["copy_drift"] - 1.25) < 1e-9,
+       "what the same device's copy lost, too, is no verdict", drifted)
     code, out, err = compare(a, b)
     ok(code == 0 and not err and re.search(r"opencl +plainly +1\.000 +1\.0% +0\.5000 +1\.0%  2\.00 x faster", out) and
        re.search(r"slow .* 2\.00 x slower", out) and re.search(r"noise .*  unclear \(1\.11 x faster\)", out) and
