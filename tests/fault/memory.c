@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of reading, writing, generating and building fails once: each time the answer is WEFT_ENOMEM, the
+// Every allocation of reading, writing, generating, building, permuting and measuring fails once: each time the answer is WEFT_ENOMEM, the
 // matrix is all zero, and nothing is left allocated. The linker turns the library's calls of malloc and its kin
 // into the __wrap_ functions here.
 #include "support/tap.h"
@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <weft/generate.h>
+#include <weft/measure.h>
 #include <weft/mtx.h>
+#include <weft/permute.h>
 
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t count, size_t bytes);
@@ -100,6 +102,54 @@ static weft_status read_file(struct weft_csr *a, struct weft_error *err)
     return weft_mtx_read(a, NULL, path, NULL, err);
 }
 
+// A matrix through every order, one after the other, as CSR and as coordinates.
+static weft_status permute(struct weft_csr *a, struct weft_error *err)
+{
+    int32_t row[] = {0, 1, 1, 1, 2, 0}, col[] = {1, 0, 2, 3, 3, 3};
+    const struct weft_coo coo = {3, 4, 6, WEFT_PATTERN, row, col, NULL};
+    weft_status status = weft_csr_from_coo(a, &coo, WEFT_OFS32, err);
+    for (int order = 0; order < WEFT_ORDER_COUNT && !status; order++) {
+        struct weft_permutation p, back = {0};
+        struct weft_csr moved = {0};
+        struct weft_coo moved_coo = {0};
+        status = weft_permutation_make(&p, (enum weft_order)order, a, 1, err);
+        if (!status)
+            status = weft_csr_permute(&moved, a, &p, NULL, err);
+        if (!status)
+            status = weft_coo_permute(&moved_coo, &coo, &p, err);
+        if (!status && weft_permutation_inverse(&back, &p)) { // which has no place for a message
+            status = WEFT_ENOMEM;
+            *err = (struct weft_error){.status = status, .text = "inverse"};
+        }
+        weft_coo_free(&moved_coo);
+        weft_csr_free(a);
+        *a = moved;
+        weft_permutation_free(&p);
+        weft_permutation_free(&back);
+    }
+    if (status)
+        weft_csr_free(a);
+    return status;
+}
+
+static weft_status measure(struct weft_csr *a, struct weft_error *err)
+{
+    struct weft_measures figures;
+    struct weft_density d = {0};
+    struct weft_distance distance;
+    weft_status status = weft_generate(a, "stencil5:6", NULL, err);
+    if (!status)
+        status = weft_measure(&figures, a, 0, err);
+    if (!status)
+        status = weft_density_make(&d, a, NULL, err);
+    if (!status)
+        status = weft_distance(&distance, d.row, d.col, d.rows, weft_distance_params(.trials = 3), err);
+    weft_density_free(&d);
+    if (status)
+        weft_csr_free(a);
+    return status;
+}
+
 static void test(const char *name, weft_status (*run)(struct weft_csr *a, struct weft_error *err))
 {
     static const struct weft_csr zero;
@@ -144,6 +194,8 @@ int main(void)
     test("generating a band", generate_band);
     test("writing a file", write_file);
     test("reading a file", read_file);
+    test("permuting", permute);
+    test("measuring", measure);
     unlink(path);
     return tap_done();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every OpenCL call and every allocation of a whole life of the library (devices, context, compilation, disk cache,
-// transposition, plan, conversion; with the argument `spmv` products) fails once: the answer is the status that the fault
+// transposition, plan, conversion; with the argument `spmv` products, with `permute` permuting) fails once: the answer is the status that the fault
 // deserves, with a message, or the right result where the call can be done without; nothing is left alive. The linker
 // turns the library's calls of malloc and its kin into the __wrap_ functions here.
 #include "support/check_transpose.h"
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <weft/convert.h>
+#include <weft/permute.h>
 #include <weft/spmv.h>
 
 void *__real_malloc(size_t bytes);
@@ -262,6 +263,62 @@ static weft_status spmv_life(struct weft_error *err, int *right)
     return status;
 }
 
+// A matrix whose rows and columns move, and a vector.
+static struct weft_permutation permutation;
+static struct weft_csr permuted;
+
+static weft_status permute_life(struct weft_error *err, int *right)
+{
+    struct weft_context *ctx = NULL;
+    struct weft_permute_plan *plan = NULL;
+    struct weft_csr got = {0};
+    cl_command_queue queue = NULL;
+    cl_mem in = NULL, out = NULL;
+    cl_event done = NULL;
+    int32_t vector[60];
+    *err = (struct weft_error){0};
+    *right = 1;
+    weft_status status = weft_context_create(
+        &ctx, weft_context_params(.device_index = device_index, .schedule = schedule, .cache_dir = cache_dir), err);
+    if (status) {
+        *right = ctx == NULL;
+        return status;
+    }
+    queue = queue_make(ctx);
+    status = weft_permute_sync(&got, ctx, &input, &permutation, NULL);
+    *right = status ? !got.row_ptr : weft_csr_equal(&got, &permuted);
+    if (!status)
+        status = weft_permute_plan_create(&plan, ctx, &permutation, input.nnz, input.type, input.ofs, NULL);
+    if (!status)
+        status = weft__buffer_create(&in, ctx, sizeof vector, "in");
+    if (!status)
+        status = weft__buffer_create(&out, ctx, sizeof vector, "out");
+    if (!status)
+        status = weft__copy_in(ctx, queue, in, permutation.col, sizeof vector);
+    if (!status)
+        status = weft_permute_vector_run(plan, queue, WEFT_PERMUTE_COLS, 1, WEFT_I32, in, out, 0, NULL, &done);
+    if (!status)
+        clWaitForEvents(1, &done);
+    if (done)
+        weft__cl.clReleaseEvent(done);
+    if (!status)
+        status = weft__copy_out(ctx, queue, vector, out, sizeof vector);
+    for (int j = 0; j < 60 && !status; j++) // the map itself, brought back
+        *right = *right && vector[j] == j;
+    if (status) {
+        weft_context_error(ctx, err);
+        *right = *right && err->status == status;
+    }
+    clFinish(queue);
+    weft_csr_free(&got);
+    weft_permute_plan_destroy(&plan);
+    weft__buffer_release(&in);
+    weft__buffer_release(&out);
+    clReleaseCommandQueue(queue);
+    weft_context_destroy(&ctx);
+    return status;
+}
+
 static weft_status (*life)(struct weft_error *err, int *right) = transpose_life;
 
 // Statuses that a fault may end in; WEFT_OK where the library can do without the call.
@@ -422,6 +479,8 @@ static void test_device(struct test_device *dev)
         snprintf(where, sizeof where, "%s, %s", dev->name, spmv_case->name);
         test_life(where, 0, 0);
     }
+    if (life == permute_life)
+        test_life(dev->name, 0, 0);
     fault_remove();
 }
 
@@ -430,6 +489,8 @@ int main(int argc, char **argv)
     struct weft_error err;
     if (argc > 1 && !strcmp(argv[1], "spmv"))
         life = spmv_life;
+    if (argc > 1 && !strcmp(argv[1], "permute"))
+        life = permute_life;
     rng = rng_start();
     if (!mkdtemp(cache_dir))
         tap_bail("%s: %s", cache_dir, strerror(errno));
@@ -445,7 +506,12 @@ int main(int argc, char **argv)
     struct weft_coo turned = {60, 50, 300, type, coordinates.col, coordinates.row, coordinates.val};
     if (weft_csr_from_coo(&output, &turned, WEFT_OFS32, &err)) // stable: the transpose
         tap_bail("%s", err.text);
+    if (weft_permutation_make(&permutation, WEFT_ORDER_ROW_COL, &input, 7, &err) ||
+        weft_csr_permute(&permuted, &input, &permutation, NULL, &err))
+        tap_bail("%s", err.text);
     test_device_each(test_device);
+    weft_permutation_free(&permutation);
+    weft_csr_free(&permuted);
     weft_csr_free(&input);
     weft_csr_free(&output);
     weft_coo_free(&coordinates);
