@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of weft/spmv.h on one device.
 #include "../clock.h"
+#include "csr_pair.h"
 #include "internal.h"
 #include "opencl_backend.h"
 
@@ -9,9 +10,9 @@
 #include <string.h>
 #include <weft/spmv.h>
 
-const char *const weft__opencl_spmv_algos[] = {"auto",      "tuned",      "csr",       "csr_scalar", "csr_lanes",
-                                               "csr_merge", "ell",        "sell",      "hyb",        "hyb_host",
-                                               "coo",       "coo_atomic", "csr_fixed", NULL};
+const char *const weft__opencl_spmv_algos[] = {
+    "auto", "tuned",    "csr", "csr_scalar", "csr_lanes", "csr_merge", "ell",         "sell",
+    "hyb",  "hyb_host", "coo", "coo_atomic", "csr_fixed", "csr_naive", "csr_private", NULL};
 
 struct opencl_spmv {
     struct weft_context *ctx;
@@ -22,6 +23,8 @@ struct opencl_spmv {
     double alpha, beta;
     cl_mem x, y;
     struct weft_spmv_plan *plan;
+    cl_kernel pair; // instead of a plan: weft__csr_pair_names[which]
+    int which;
     struct opencl_events events;
 };
 
@@ -102,7 +105,10 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     *state = NULL;
     const enum weft_type type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
     struct weft_spmv_params params = {.vec_type = type, .products = job->products};
-    weft_status status = params_parse(&params, algo ? algo : "auto", err);
+    const int which = weft__csr_pair_find(algo ? algo : "auto");
+    weft_status status = which >= 0 ? WEFT_OK : params_parse(&params, algo ? algo : "auto", err);
+    if (!status && which >= 0 && (job->alpha != 1 || job->beta != 0))
+        status = weft__error(err, WEFT_EUNSUPPORTED, "%s is A*x alone", algo);
     if (status)
         return status;
     struct opencl_spmv *s = calloc(1, sizeof *s);
@@ -112,10 +118,13 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
                               .y0 = job->y,
                               .y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(type)),
                               .alpha = job->alpha,
-                              .beta = job->beta};
+                              .beta = job->beta,
+                              .which = which};
     *state = s;
     status = device_prepare(s, job, type, times);
-    if (!status)
+    if (!status && which >= 0)
+        status = weft__csr_pair_create(&s->pair, ctx, which, job->a->type, job->a->ofs);
+    else if (!status)
         status = weft_spmv_plan_create(&s->plan, ctx, s->queue, &s->a, &params);
     if (status) {
         weft__opencl_fail(ctx, status, err);
@@ -124,6 +133,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         const int padded = params.algo >= WEFT_SPMV_ELL && params.algo <= WEFT_SPMV_HYB;
         return status == WEFT_ERANGE && padded ? WEFT_EUNSUPPORTED : status;
     }
+    if (which >= 0) // no plan, nothing to tell
+        return WEFT_OK;
     struct weft_spmv_info info;
     weft_spmv_plan_info(s->plan, &info);
     times->analyse_ms = info.analyse_ms;
@@ -137,6 +148,17 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     return WEFT_OK;
 }
 
+static weft_status product_enqueue(struct opencl_spmv *s, cl_command_queue queue)
+{
+    struct weft__stream stream;
+    if (!s->pair)
+        return weft_spmv_run(s->plan, queue, s->alpha, s->x, s->beta, s->y, 0, NULL, NULL);
+    weft_status status = weft__stream_begin(&stream, s->ctx, queue, 0, NULL, NULL);
+    if (!status)
+        weft__csr_pair_run(&stream, s->pair, s->which, &s->a, s->x, s->y);
+    return status ? status : weft__stream_end(&stream);
+}
+
 weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *err)
 {
     struct opencl_spmv *s = state;
@@ -148,7 +170,7 @@ weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *er
     if (status)
         return weft__opencl_fail(s->ctx, status, err);
     weft__opencl_events_begin(&s->events, s->ctx);
-    status = weft_spmv_run(s->plan, s->queue, s->alpha, s->x, s->beta, s->y, 0, NULL, NULL);
+    status = product_enqueue(s, s->queue);
     weft_status ended = weft__opencl_events_end(&s->events, s->ctx, s->queue, ms);
     return weft__opencl_fail(s->ctx, status ? status : ended, err);
 }
@@ -158,7 +180,7 @@ weft_status weft__opencl_spmv_plain(void *state, struct weft_error *err)
     struct opencl_spmv *s = state;
     weft_status status = weft__opencl_plain_queue(&s->plain, s->ctx);
     if (!status)
-        status = weft_spmv_run(s->plan, s->plain, s->alpha, s->x, s->beta, s->y, 0, NULL, NULL);
+        status = product_enqueue(s, s->plain);
     if (!status)
         status = weft__fail_cl(s->ctx, weft__cl.clFinish(s->plain), "clFinish");
     return weft__opencl_fail(s->ctx, status, err);
@@ -182,6 +204,7 @@ void weft__opencl_spmv_finish(void **state)
         return;
     struct opencl_spmv *s = *state;
     weft_spmv_plan_destroy(&s->plan);
+    weft__kernel_release(&s->pair);
     weft_device_csr_release(&s->a);
     weft__buffer_release(&s->x);
     weft__buffer_release(&s->y);

@@ -16,6 +16,7 @@ const struct weft__operation weft__operations[] = {
     {"transpose_merge_gpu", weft__transpose_merge_gpu_variants},
     {"merge", weft__merge_variants},
     {"copy", weft__copy_variants},
+    {"csr_pair", weft__csr_pair_variants},
     {"transpose_scan_cpu", weft__transpose_scan_cpu_variants},
     {"transpose_merge_cpu", weft__transpose_merge_cpu_variants},
     {"gather", weft__gather_variants},
