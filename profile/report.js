@@ -239,6 +239,7 @@ function nameAt(children, taken, x, y, text, at) {
       if (a + w > at.right || a < at.left || top < at.top || top + 14 > at.bottom) continue;
       if (taken.some(b => a < b[2] && a + w > b[0] && top < b[3] && top + 14 > b[1])) continue;
       taken.push([a, top, a + w, top + 14]);
+      if (dy) children.push(line(x, y, a > x ? a - 2 : a + w + 2, y + dy, "leader"));
       children.push(label(a, y + dy + 4, text));
       return;
     }
@@ -288,7 +289,7 @@ function ceilingPlot(device, list) {
       children.push(svg("circle", {cx: X(p.x), cy: Y(p.y), r: p.whole ? 6 : 4.5, class: "hit",
         fill: p.whole ? color("kernel") : color("copy"), stroke: "var(--ground)", "stroke-width": 1.5}, tip(p.text)));
     for (const p of points) taken.push([X(p.x) - 6, Y(p.y) - 6, X(p.x) + 6, Y(p.y) + 6]);
-    for (const p of [...points].sort((a, b) => (b.whole || 0) - (a.whole || 0)))
+    for (const p of [...points].sort((a, b) => (b.whole || 0) - (a.whole || 0) || b.y - a.y))
       nameAt(children, taken, X(p.x), Y(p.y), short(p.name, 190), at);
     return {height, children};
   });
@@ -348,18 +349,17 @@ function lanesOf(timeline) {
   const lane = (name, bars) => bars.length && lanes.push({name, bars, rows: stack(bars)});
   lane("phases", (timeline.spans || []).map(s => ({from: s.begin_us, to: s.end_us, phase: s.phase, name: s.phase,
     text: `phase ${s.phase}: ${us(s.end_us - s.begin_us)} from ${us(s.begin_us)}`})));
+  const named = (list, one, many) => list.forEach(([id, bars]) => lane(list.length > 1 ? many + " " + id : one, bars));
   const groups = (key, made) => [...new Set(commands.map(c => c[key]).filter(has))].sort((a, b) => a - b)
     .map(id => [id, commands.filter(c => c[key] === id).map(made).filter(b => has(b.from) && has(b.to))]);
   const about = c => `${c.kind} ${c.name || ""}` + (has(c.bytes) ? `, ${bytes(c.bytes)}` : "") +
     (c.wg ? `, global ${c.global.join("×")}, groups of ${c.wg.join("×")}` : "");
-  for (const [id, bars] of groups("thread", c => ({from: c.call_us, to: c.return_us, phase: "call", name: c.name || c.kind,
-    text: `call of ${about(c)}: ${us(c.return_us - c.call_us)} from ${us(c.call_us)}${c.blocking ? ", blocking" : ""}`})))
-    lane("thread " + id, bars);
-  for (const [id, bars] of groups("queue", c => ({from: c.start_us, to: c.end_us, phase: c.phase || c.kind,
+  named(groups("thread", c => ({from: c.call_us, to: c.return_us, phase: "call", name: c.name || c.kind,
+    text: `call of ${about(c)}: ${us(c.return_us - c.call_us)} from ${us(c.call_us)}${c.blocking ? ", blocking" : ""}`})), "host", "thread");
+  named(groups("queue", c => ({from: c.start_us, to: c.end_us, phase: c.phase || c.kind,
     name: c.kind === "kernel" ? c.name : c.kind,
     text: `${about(c)}: ${us(c.end_us - c.start_us)} from ${us(c.start_us)}` +
-      (has(c.queued_us) ? `; queued ${us(c.start_us - c.queued_us)} before` : "")})))
-    lane("queue " + id, bars);
+      (has(c.queued_us) ? `; queued ${us(c.start_us - c.queued_us)} before` : "")})), "device", "queue");
   return lanes;
 }
 
