@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study.h"
 #include "internal.h"
-#include "cl_table.h"
-#include "ref/ref.h"
+#include "support/product.h"
 #include "support/progress.h"
 
 #include <math.h>
@@ -16,11 +15,6 @@ struct subject {
     struct weft_permutation p;
     struct weft_csr a;
     void *x;
-};
-
-// y of the regular matrix in higher precision, and how far a result may be off in each row.
-struct expected {
-    double *y, *bound;
 };
 
 static int is_random(enum weft_order order)
@@ -87,42 +81,6 @@ void bench_study_announce(struct bench *b)
 
 // ---- one trial ---------------------------------------------------------------------------------------------------
 
-static weft_status expected_make(struct expected *out, const struct weft_csr *a, enum weft_type type, const void *x)
-{
-    const double eps = type == WEFT_F32 ? 0x1p-24 : 0x1p-53;
-    out->y = calloc(weft__max(1, (size_t)a->m), sizeof *out->y);
-    out->bound = calloc(weft__max(1, (size_t)a->m), sizeof *out->bound);
-    if (!out->y || !out->bound)
-        return WEFT_ENOMEM;
-    for (int64_t i = 0; i < a->m; i++) {
-        long double sum = 0, size = 0;
-        const int64_t begin = weft_csr_ofs(a, i), end = weft_csr_ofs(a, i + 1);
-        for (int64_t p = begin; p < end; p++) {
-            const long double term =
-                (long double)weft__ref_get(a->val, a->type, p) * (long double)weft__ref_get(x, type, a->col[p]);
-            sum += term;
-            size += fabsl(term);
-        }
-        out->y[i] = (double)sum;
-        out->bound[i] = (double)(end - begin + 3) * eps * (double)size;
-    }
-    return WEFT_OK;
-}
-
-// Compare y, of the permuted rows, with what the regular matrix gives. Nonzero: right; else `why` says where.
-static int result_right(const void *y, enum weft_type type, const struct weft_permutation *p, const struct expected *e,
-                        int64_t m, char *why, size_t size)
-{
-    for (int64_t i = 0; i < m; i++) {
-        const double got = weft__ref_get(y, type, p->row ? p->row_inv[i] : i);
-        if (!(fabs(got - e->y[i]) <= e->bound[i])) {
-            snprintf(why, size, "y[%lld] is %.9g, not %.9g", (long long)i, got, e->y[i]);
-            return 0;
-        }
-    }
-    return 1;
-}
-
 // Products until they have lasted trial_s by the host's clock: mean time of one, the first included, by device events or
 // by the host's clock of a host backend. trial_s 0: a single one.
 static weft_status products_time(const struct study_line *line, const struct subject *subject, double trial_s, void *y,
@@ -158,7 +116,7 @@ static void cell_fail(struct study_cell *cell, weft_status status, const struct 
 }
 
 static void cell_trial(struct study *s, struct study_line *line, struct study_cell *cell, int trial,
-                       const struct subject *subject, const struct expected *e, enum weft_type type, void *y)
+                       const struct subject *subject, const struct product_expected *e, enum weft_type type, void *y)
 {
     struct weft_error err = {0};
     double ms;
@@ -168,7 +126,7 @@ static void cell_trial(struct study *s, struct study_line *line, struct study_ce
     weft_status status = products_time(line, subject, s->bench->options.trial_s, y, &ms, &runs, line->chosen, &err);
     if (status) {
         cell_fail(cell, status, &err);
-    } else if (!result_right(y, type, &subject->p, e, s->a->m, cell->why, sizeof cell->why)) {
+    } else if (!product_right(y, type, &subject->p, e, cell->why, sizeof cell->why)) {
         cell->wrong = 1;
     } else {
         cell->gflops[trial] = ms > 0 ? 2e-6 * (double)s->a->nnz / ms : 0;
@@ -216,34 +174,6 @@ static weft_status subject_make(struct subject *out, struct study *s, struct stu
     return status;
 }
 
-// Host time of making a plan and permuting on a device, where the matrix is already; the second time, since the first
-// one compiles. Negative: could not be had.
-static double device_permute_ms(const struct device_slot *slot, const struct weft_csr *a,
-                                const struct weft_permutation *p)
-{
-    struct weft_context *ctx = slot->device.ctx;
-    struct weft_device_csr from = {0}, to = {0};
-    double ms = -1;
-    weft_status status = weft_device_csr_create(&from, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
-    if (!status)
-        status = weft_device_csr_create(&to, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
-    if (!status)
-        status = weft_device_csr_write_sync(ctx, slot->device.queue, &from, a);
-    for (int i = 0; i < 2 && !status; i++) {
-        struct weft_permute_plan *plan = NULL;
-        const double start = bench_now_ms();
-        status = weft_permute_plan_create(&plan, ctx, p, a->nnz, a->type, a->ofs, NULL);
-        if (!status)
-            status = weft_permute_run(plan, slot->device.queue, &from, &to, 0, NULL, NULL);
-        if (weft__cl.clFinish(slot->device.queue) == CL_SUCCESS && !status)
-            ms = bench_now_ms() - start;
-        weft_permute_plan_destroy(&plan);
-    }
-    weft_device_csr_release(&from);
-    weft_device_csr_release(&to);
-    return status ? -1 : ms;
-}
-
 static void permute_times(struct study *s, struct study_order *order, const struct weft_permutation *p)
 {
     for (size_t l = 0; l < s->nlines; l++) {
@@ -255,7 +185,7 @@ static void permute_times(struct study *s, struct study_order *order, const stru
         if (ms < 0 && slot == &s->bench->host)
             ms = order->host_ms;
         else if (ms < 0)
-            ms = device_permute_ms(slot, s->a, p);
+            ms = product_permute_ms(slot->device.ctx, slot->device.queue, s->a, p);
         order->cells[l].permute_ms = ms;
     }
 }
@@ -286,8 +216,8 @@ static void study_free(struct study *s)
 }
 
 // Trials are the outer loop, so that what changes with time on the machine meets every order alike.
-static weft_status trials_run(struct study *s, const void *x, const struct expected *e, enum weft_type type, void *y,
-                              struct subject *subjects, struct weft_error *err)
+static weft_status trials_run(struct study *s, const void *x, const struct product_expected *e, enum weft_type type,
+                              void *y, struct subject *subjects, struct weft_error *err)
 {
     const int64_t total = (int64_t)s->trials * (int64_t)s->norders * (int64_t)s->nlines;
     int64_t done = 0;
@@ -337,7 +267,7 @@ void bench_study_run(struct bench *b, const struct weft_csr *a)
     const enum weft_type type = a->type == WEFT_PATTERN ? WEFT_F32 : a->type;
     struct study *s = calloc(1, sizeof *s);
     struct subject subjects[WEFT_ORDER_COUNT] = {0};
-    struct expected e = {0};
+    struct product_expected e = {0};
     struct weft_error err = {0};
     enum weft_order orders[WEFT_ORDER_COUNT];
     const size_t bytes = weft_type_bytes(type);
@@ -357,7 +287,7 @@ void bench_study_run(struct bench *b, const struct weft_csr *a)
         status = study_alloc(s);
     }
     if (!status)
-        status = expected_make(&e, a, type, x.val);
+        status = product_expect(&e, a, type, x.val);
     if (!status) {
         bench_progress_begin("study of %s, %s", b->matrix, weft_type_name(a->type));
         status = trials_run(s, x.val, &e, type, y, subjects, &err);
@@ -380,8 +310,7 @@ void bench_study_run(struct bench *b, const struct weft_csr *a)
     if (s)
         study_free(s);
     free(s);
-    free(e.y);
-    free(e.bound);
+    product_expected_free(&e);
     weft_csr_free(&x);
     free(y);
 }

@@ -108,6 +108,7 @@ static cJSON *record_make(const struct study *s, size_t i, size_t l, const char 
     cJSON_AddNumberToObject(r, "order_ms", order->order_ms);
     if (cell->permute_ms >= 0)
         cJSON_AddNumberToObject(r, "permute_ms", cell->permute_ms);
+    cJSON_AddNumberToObject(r, "surprises", order->measures.surprises);
     cJSON_AddNumberToObject(r, "x_lines", order->measures.x_lines);
     cJSON_AddNumberToObject(r, "waste", order->measures.waste);
     cJSON_AddNumberToObject(r, "imbalance", order->measures.imbalance);
@@ -117,11 +118,11 @@ static cJSON *record_make(const struct study *s, size_t i, size_t l, const char 
 }
 
 static const char *const columns[] = {
-    "study",      "matrix",      "m",         "n",           "nnz",          "type",         "index",    "order",
-    "backend",    "algo",        "chosen",    "device",      "device_index", "device_type",  "platform", "driver",
-    "version",    "seed",        "trials",    "trial_s",     "verified",     "error",        "skipped",  "gflops_min",
-    "gflops_max", "gflops_mean", "runs_min",  "entropy_min", "entropy_max",  "entropy_mean", "order_ms", "permute_ms",
-    "x_lines",    "waste",       "imbalance", "date",        "command"};
+    "study",      "matrix",      "m",        "n",           "nnz",          "type",         "index",    "order",
+    "backend",    "algo",        "chosen",   "device",      "device_index", "device_type",  "platform", "driver",
+    "version",    "seed",        "trials",   "trial_s",     "verified",     "error",        "skipped",  "gflops_min",
+    "gflops_max", "gflops_mean", "runs_min", "entropy_min", "entropy_max",  "entropy_mean", "order_ms", "permute_ms",
+    "surprises",  "x_lines",     "waste",    "imbalance",   "date",         "command"};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 int study_csv_head(FILE *out)

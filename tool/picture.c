@@ -77,7 +77,7 @@ static void canvas_begin(struct canvas *c, const struct picture *p, double w, do
     cairo_paint(c->cr);
     cairo_scale(c->cr, scale, scale);
     cairo_set_source_rgb(c->cr, 0, 0, 0);
-    cairo_set_line_width(c->cr, 1);
+    cairo_set_line_width(c->cr, fmax(1, 1 / scale)); // at least a pixel
 }
 
 // Write what was drawn and drop it.

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tables and plots of a study of permutations: records that weft-bench --study permute --json has written.
+
+usage: bench/permute_plots.py [options] FILE...
+  -o, --output FILE  Markdown to FILE instead of the standard output
+  --brief            of the tables only the summary and H
+  --plot PREFIX      PREFIX-MATRIX-TYPE-box.png and -histogram.png as well (needs matplotlib); PREFIX ends in .svg: SVG
+  --matrix LIST      only these matrices
+  --type LIST        only these types
+  --device INDEX     of the devices only this one (and the host)
+  --kernels LIST     only these, in this order: "ref coo", "omp csr_rows", "opencl csr_merge" ...
+
+Prints Markdown: what ran where; for each type a summary, a row a kernel and a column an order: the geometric mean over
+the matrices of the median GFLOP/s of the order over that of the regular matrix, and on how many matrices it was faster
+(slower) by more than 5 % and by more than the quartiles of the trials; H of each matrix and order; then for each
+matrix and type a table as in the paper: GFLOP/s, mean of the trials (least to most). Of several records with one
+matrix, type, kernel and order the last one counts; one that is not verified has its reason below the table.
+"""
+import argparse
+import json
+import math
+import re
+import statistics
+import sys
+
+ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
+COLOURS = ["#555555", "#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377"]
+CLEAR = 0.05  # less than this is no difference
+
+
+def read(paths):
+    """{(matrix, type, kernel, order): record}; a kernel is "backend algo" with its device where there are several."""
+    records = []
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            sys.exit(f"{path}: {getattr(error, 'strerror', None) or error}")
+        for number, line in enumerate(lines, 1):
+            try:
+                record = json.loads(line)
+                if record.get("study") == "permute":
+                    for key in ("matrix", "type", "backend", "algo", "order", "device", "verified"):
+                        record[key]
+                    records.append(record)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                sys.exit(f"{path}:{number}: no record: {error}")
+    if not records:
+        sys.exit("permute_plots.py: there is no record of a study of permutations")
+    return records
+
+
+def choose(records, arguments):
+    def wanted(record):
+        return ((not arguments.matrix or record["matrix"] in arguments.matrix.split(",")) and
+                (not arguments.type or record["type"] in arguments.type.split(",")) and
+                (arguments.device is None or record.get("device_index", arguments.device) == arguments.device))
+    records = [r for r in records if wanted(r)]
+    devices = {r["device_index"] for r in records if "device_index" in r}
+    for record in records:
+        record["kernel"] = f"{record['backend']} {record['algo']}"
+        if len(devices) > 1 and "device_index" in record:
+            record["kernel"] += f" ({record['device_index']})"
+    if arguments.kernels:
+        records = [r for r in records if r["kernel"] in arguments.kernels.split(",")]
+    if not records:
+        sys.exit("permute_plots.py: no record is left of what was asked for")
+    return {(r["matrix"], r["type"], r["kernel"], r["order"]): r for r in records}
+
+
+def present(table, place):
+    """What stands at `place` of the keys, in the order of the records."""
+    return list(dict.fromkeys(key[place] for key in table))
+
+
+def change(record, regular):
+    """Median over median of the regular order, and 1, -1 or 0: faster, slower, or neither clearly."""
+    ratio = statistics.median(record["gflops"]) / statistics.median(regular["gflops"])
+
+    def quartiles(values):
+        return statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
+    mine, theirs = quartiles(record["gflops"]), quartiles(regular["gflops"])
+    if ratio > 1 + CLEAR and mine[0] > theirs[2]:
+        return ratio, 1
+    return ratio, -1 if ratio < 1 / (1 + CLEAR) and mine[2] < theirs[0] else 0
+
+
+def measured(record):
+    return record is not None and record["verified"] and min(record["gflops"]) > 0
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def rule(count):
+    return "|" + " :--- |" + " ---: |" * (count - 1) + "\n"
+
+
+def summary(table, kind):
+    orders = [o for o in ORDERS[1:] if o in present(table, 3)]
+    out = f"\n### {kind}: GFLOP/s of an order over those of the regular matrix\n\n"
+    out += row(["kernel", *orders]) + rule(len(orders) + 1)
+    for kernel in present(table, 2):
+        cells = [kernel]
+        for order in orders:
+            ratios, faster, slower = [], 0, 0
+            for matrix in present(table, 0):
+                records = table.get((matrix, kind, kernel, order)), table.get((matrix, kind, kernel, "regular"))
+                if all(map(measured, records)):
+                    ratio, sign = change(*records)
+                    ratios.append(ratio)
+                    faster, slower = faster + (sign > 0), slower + (sign < 0)
+            cells.append(f"{math.exp(statistics.fmean(map(math.log, ratios))):.3f} ({faster} up, {slower} down of "
+                         f"{len(ratios)})" if ratios else "")
+        out += row(cells)
+    return out
+
+
+def entropies(table):
+    orders = [o for o in ORDERS if o in present(table, 3)]
+    found = {(key[0], key[3]): r for key, r in table.items()}
+    out = "\n### H, mean of the trials (least to most where they differ)\n\n" + row(["matrix", *orders])
+    out += rule(len(orders) + 1)
+    for matrix in present(table, 0):
+        cells = [matrix]
+        for order in orders:
+            r = found.get((matrix, order))
+            text = f"{r['entropy_mean']:.3f}" if r else ""
+            if r and f"{r['entropy_min']:.3f}" != f"{r['entropy_max']:.3f}":
+                text += f" ({r['entropy_min']:.3f} to {r['entropy_max']:.3f})"
+            cells.append(text)
+        out += row(cells)
+    return out
+
+
+def block(table, matrix, kind):
+    """The table of one matrix and type."""
+    mine = {key[2:]: r for key, r in table.items() if key[:2] == (matrix, kind)}
+    if not mine:
+        return ""
+    first = next(iter(mine.values()))
+    orders = [o for o in ORDERS if any(key[1] == o for key in mine)]
+    out = (f"\n### {matrix}, {kind}: {first['m']} x {first['n']}, {first['nnz']} entries; {first['trials']} trials of "
+           f"{first['trial_s']} s, seeds from {first['seed']}\n\n" + row(["GFLOP/s", *orders]) + rule(len(orders) + 1))
+    notes = ""
+    for kernel in dict.fromkeys(key[0] for key in mine):
+        cells = [kernel]
+        for order in orders:
+            r = mine.get((kernel, order))
+            if measured(r):
+                cells.append(f"{r['gflops_mean']:.3f} ({r['gflops_min']:.3f} to {r['gflops_max']:.3f})")
+            else:
+                cells.append("")
+                if r:
+                    notes += f"\n{kernel}, {order}: {r.get('error', r.get('skipped', 'no time'))}\n"
+        out += row(cells)
+    return out + notes
+
+
+def markdown(table, brief):
+    where = dict.fromkeys((r["device"], r.get("driver", ""), r["version"], r["date"][:10], r["command"])
+                          for r in table.values())
+    out = "".join(f"{device}{', driver ' + driver if driver else ''}, {version}, {date}: `{command}`\n\n"
+                  for device, driver, version, date, command in where)
+    for kind in present(table, 1):
+        out += summary(table, kind)
+    out += entropies(table)
+    for matrix in present(table, 0) if not brief else []:
+        for kind in present(table, 1):
+            out += block(table, matrix, kind)
+    return out
+
+
+# ---- plots -------------------------------------------------------------------------------------------------------
+
+def figure_of(pyplot, mine, kernels, draw, title, path):
+    """One subplot for each kernel."""
+    across = min(4, len(kernels))
+    down = -(-len(kernels) // across)
+    figure, axes = pyplot.subplots(down, across, figsize=(2.6 + 2.9 * across, 1.2 + 2.5 * down), squeeze=False,
+                                   layout="constrained")
+    for place, kernel in enumerate(kernels):
+        ax = axes[place // across][place % across]
+        series = {o: mine[kernel, o]["gflops"] for o in ORDERS if measured(mine.get((kernel, o)))}
+        draw(ax, series)
+        ax.set_title(kernel, fontsize=11)
+        ax.tick_params(labelsize=9)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+    for place in range(len(kernels), down * across):
+        axes[place // across][place % across].axis("off")
+    figure.suptitle(title, fontsize=13)
+    orders = [o for o in ORDERS if any(key[1] == o for key in mine)]
+    figure.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=COLOURS[ORDERS.index(o)], label=o) for o in orders],
+                  loc="outside lower center", ncols=len(orders), fontsize=10, frameon=False)
+    figure.savefig(path, dpi=100, metadata={"Date": None} if path.endswith(".svg") else None)
+    pyplot.close(figure)
+    return path
+
+
+def plots(table, prefix):
+    """Draws boxes and histograms for each matrix and type; the paths written."""
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    matplotlib.rcParams["svg.hashsalt"] = "weft"  # the same data, the same file
+    prefix, ending = (prefix[:-4], ".svg") if prefix.endswith(".svg") else (prefix, ".png")
+    paths = []
+
+    def boxes(ax, series):
+        drawn = ax.boxplot(list(series.values()), patch_artist=True, widths=0.7, whis=(0, 100),
+                           medianprops={"color": "black"})
+        for patch, order in zip(drawn["boxes"], series):
+            patch.set_facecolor(COLOURS[ORDERS.index(order)])
+        ax.set_xticks([])
+        ax.set_ylim(bottom=0)
+        ax.set_ylabel("GFLOP/s", fontsize=9)
+
+    def histograms(ax, series):
+        low, high = min(map(min, series.values())), max(map(max, series.values()))
+        for order, values in series.items():
+            ax.hist(values, bins=24, range=(low, high if high > low else low + 1), histtype="stepfilled", alpha=0.45,
+                    color=COLOURS[ORDERS.index(order)])
+        ax.set_xlabel("GFLOP/s", fontsize=9)
+        ax.set_ylabel("trials", fontsize=9)
+    for matrix in present(table, 0):
+        for kind in present(table, 1):
+            mine = {key[2:]: r for key, r in table.items() if key[:2] == (matrix, kind)}
+            kernels = [k for k in dict.fromkeys(key[0] for key in mine)
+                       if any(measured(r) for key, r in mine.items() if key[0] == k)]
+            if not kernels:
+                continue
+            name = f"{prefix}-{re.sub('[^A-Za-z0-9_.-]', '_', matrix)}-{kind}"
+            trials = next(iter(mine.values()))["trials"]
+            paths.append(figure_of(pyplot, mine, kernels, boxes, f"{matrix}, {kind}: {trials} trials of each order",
+                                   f"{name}-box{ending}"))
+            paths.append(figure_of(pyplot, mine, kernels, histograms, f"{matrix}, {kind}: {trials} trials of each order",
+                                   f"{name}-histogram{ending}"))
+    return paths
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0], add_help=True)
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("-o", "--output")
+    parser.add_argument("--brief", action="store_true")
+    parser.add_argument("--plot")
+    parser.add_argument("--matrix")
+    parser.add_argument("--type")
+    parser.add_argument("--device", type=int)
+    parser.add_argument("--kernels")
+    arguments = parser.parse_args()
+    if arguments.plot:
+        try:
+            import matplotlib  # noqa: F401
+        except ImportError:
+            sys.exit("permute_plots.py: --plot needs matplotlib (Debian and Ubuntu: apt-get install python3-matplotlib)")
+    table = choose(read(arguments.files), arguments)
+    text = markdown(table, arguments.brief)
+    try:
+        if arguments.output:
+            with open(arguments.output, "w", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            sys.stdout.write(text)
+        if arguments.plot:
+            for path in plots(table, arguments.plot):
+                print(path, file=sys.stderr)
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()
