@@ -233,7 +233,9 @@ void matrix_set(viennacl::compressed_matrix<T> &out, const weft_csr *a, bool *wh
     out.set(narrow.empty() ? a->row_ptr : narrow.data(), a->col, a->val ? static_cast<const T *>(a->val) : ones.data(),
             (size_t)a->m, (size_t)a->n, (size_t)a->nnz);
     cl_uint last = 0;
+    weft__trace_own(1);
     viennacl::backend::memory_read(out.handle3(), sizeof last * out.blocks1(), sizeof last, &last);
+    weft__trace_own(0);
     *whole = last == (size_t)a->m;
 }
 template <typename T, typename Matrix>
