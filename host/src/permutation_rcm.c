@@ -17,18 +17,18 @@ struct graph {
     int32_t *adj; // neighbours by ascending degree, then index
 };
 
-// Pattern of A + A^T: entry (i, j) off the diagonal as (i, j) and (j, i). With `columns` the columns are vertices of
-// their own, numbered behind the rows.
-static weft_status pattern_build(struct weft_csr *out, const struct weft_csr *a, int64_t columns)
+// Pattern of A + A^T on `count` vertices: entry (i, j) off the diagonal as (i, j) and (j, i). Where the matrix is not
+// square, the columns are vertices of their own, numbered behind the rows.
+static weft_status pattern_build(struct weft_csr *out, const struct weft_csr *a, int64_t count)
 {
-    int64_t count = a->m + columns, edges = 0;
+    int64_t edges = 0, first_col = a->m == a->n ? 0 : a->m;
     struct weft_coo coo;
     weft_status status = weft_coo_alloc(&coo, count, count, a->nnz, WEFT_PATTERN);
     if (status)
         return status;
     for (int64_t i = 0; i < a->m; i++)
         for (int64_t p = weft_csr_ofs(a, i), end = weft_csr_ofs(a, i + 1); p < end; p++) {
-            int64_t j = columns ? a->m + a->col[p] : a->col[p];
+            int64_t j = first_col + a->col[p];
             if (i == j)
                 continue;
             coo.row[edges] = (int32_t)i;
@@ -152,7 +152,8 @@ static void graph_number(const struct graph *g, const int32_t *by_degree, char *
 
 weft_status weft__order_rcm(int32_t *row, int32_t *col, const struct weft_csr *a)
 {
-    int64_t columns = a->m == a->n ? 0 : a->n, count = a->m + columns;
+    int square = a->m == a->n;
+    int64_t count = square ? a->m : a->m + a->n;
     if (count > INT32_MAX)
         return WEFT_ERANGE;
     struct weft_csr pattern = {0};
@@ -164,7 +165,7 @@ weft_status weft__order_rcm(int32_t *row, int32_t *col, const struct weft_csr *a
     int64_t *next = malloc(size * sizeof *next);
     weft_status status = by_degree && mark && order && done && next ? WEFT_OK : WEFT_ENOMEM;
     if (!status)
-        status = pattern_build(&pattern, a, columns);
+        status = pattern_build(&pattern, a, count);
     if (!status) {
         neighbours_unique(&pattern, mark);
         status = degrees_sort(by_degree, &pattern);
@@ -183,7 +184,7 @@ weft_status weft__order_rcm(int32_t *row, int32_t *col, const struct weft_csr *a
         graph_number(&g, by_degree, done, mark, order);
         int64_t rows = 0, cols = 0;
         for (int64_t k = 0; k < count; k++) {
-            if (!columns)
+            if (square)
                 row[k] = col[k] = order[k];
             else if (order[k] < a->m)
                 row[rows++] = order[k];

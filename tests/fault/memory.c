@@ -141,7 +141,7 @@ static weft_status measure(struct weft_csr *a, struct weft_error *err)
     if (!status)
         status = weft_measure(&figures, a, 0, err);
     if (!status)
-        status = weft_density_make(&d, a, NULL, err);
+        status = weft_density_make(&d, a, weft_density_params(.rows = 4, .cols = 4), err);
     if (!status)
         status = weft_distance(&distance, d.row, d.col, d.rows, weft_distance_params(.trials = 3), err);
     weft_density_free(&d);
