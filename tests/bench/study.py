@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""study.py WEFT_BENCH WEFT_BENCH_BAD: the study of permutations, its records and what it refuses; then the scripts that
+make tables and coefficients of records. Output is TAP."""
+import csv
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok, skip  # noqa: E402
+
+BENCH, BAD = (os.path.abspath(path) for path in sys.argv[1:3])
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench")
+ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
+FAST = ["--study", "permute", "--trials", "3", "--trial-time", "0.0002"]
+
+
+def run(*args, **env):
+    out = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         env={**os.environ, **env}, timeout=300, check=False)
+    return out.returncode, out.stdout, out.stderr
+
+
+def records(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_usage():
+    for args, want in [(["--study", "fft"], "fft"), (["--trials", "3"], "want --study"), (["--orders", "row"], "want --study"),
+                       (["--trial-time", "1"], "want --study"), (["--study", "permute", "--trials", "0"], "--trials"),
+                       (["--study", "permute", "--trial-time", "0"], "--trial-time"),
+                       (["--study", "permute", "--orders", "row,fast"], "rcm"), (["--study", "permute", "-t", "i32"], "i32"),
+                       (["--study", "permute", "--reps", "3"], "--reps"), (["--study", "permute", "--sweep"], "--sweep")]:
+        code, _, err = run(BENCH, *args)
+        ok(code == 2 and err.startswith("weft-bench: ") and err.count("\n") == 1 and want in err, "usage: " + " ".join(args),
+           code, err)
+
+
+def test_records(folder):
+    table = os.path.join(folder, "s.csv")
+    code, out, err = run(BENCH, *FAST, "--seed", "7", "--json", "-", "--csv", table, "-g", "power:60,50,700")
+    found = records(out)
+    ok(code == 0 and not err and all(r["verified"] for r in found if "skipped" not in r), "a study runs", err, out[:2000])
+    ok({r["order"] for r in found} == set(ORDERS) and {r["type"] for r in found} == {"f32", "f64"},
+       "every order, f32 and f64")
+    kernels = {(r["backend"], r["algo"]) for r in found}
+    ok({("ref", "csr"), ("ref", "coo"), ("omp", "csr_rows"), ("omp", "csr_nnz"), ("opencl", "csr_merge"), ("opencl", "coo"),
+        ("opencl", "auto")} <= kernels, "the kernels of the paper and weft's", kernels)
+    ok(len(found) == 2 * 7 * len(kernels), "a record for each")
+    for r in found:
+        if r["order"] == "regular" and r["algo"] == "csr" and r["backend"] == "ref":
+            ok(r["trials"] == 3 and r["seeds"] == [7, 8, 9] and len(r["gflops"]) == 3 and len(r["entropy"]) == 3 and
+               r["runs_min"] >= 1 and r["trial_s"] == 0.0002 and r["seed"] == 7, "trials, seeds and times are there", r)
+        if "gflops" in r and not (0 < r["gflops_min"] <= r["gflops_mean"] <= r["gflops_max"] and
+                                  abs(sum(r["gflops"]) / 3 - r["gflops_mean"]) < 1e-9 and
+                                  min(r["gflops"]) == r["gflops_min"] and r["entropy_min"] <= r["entropy_max"]):
+            ok(False, "min, max and mean are those of the trials", r)
+    by_order = {r["order"]: r for r in found if r["algo"] == "coo" and r["backend"] == "ref" and r["type"] == "f32"}
+    ok(len(set(by_order["regular"]["entropy"])) == 1 and len(set(by_order["row"]["entropy"])) == 3 and
+       len(set(by_order["rcm"]["entropy"])) == 1, "random orders differ from trial to trial, the others do not", by_order)
+    ok(by_order["degree"]["surprises"] <= by_order["row"]["surprises"] and by_order["degree"]["waste"] <=
+       by_order["row"]["waste"], "sorted rows surprise less and waste less")
+    with open(table, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    ok(len(rows) == len(found) and all(row["order"] == r["order"] and ("gflops_mean" not in r or
+                                       math.isclose(float(row["gflops_mean"]), r["gflops_mean"], rel_tol=1e-12)) and row["command"] == r["command"]
+                                       for row, r in zip(rows, found)), "CSV says the same")
+    again = {r["order"]: r["entropy"] for r in records(run(BENCH, *FAST, "-b", "ref", "-t", "f32", "--seed", "7", "--json", "-",
+                                                           "-g", "power:60,50,700")[1])}
+    ok(again == {order: r["entropy"] for order, r in by_order.items()}, "the same seed, the same orders", again)
+    code, out, err = run(BENCH, *FAST, "-b", "ref", "-a", "coo", "--orders", "rcm", "-t", "pattern", "-g", "band:90,3")
+    ok(code == 0 and not err and "study of permutations: 1 matrices x 1 types x 2 orders x 1 kernels x 3 trials" in out and
+       re.search(r"^rcm ", out, re.M) and not re.search(r"^row ", out, re.M) and out.count("ref        coo") == 2 and
+       max(map(len, out.splitlines())) <= 140, "the table, what it costs before, chosen kernels and orders", out, err)
+    code, out, err = run(BENCH, *FAST, "-b", "ref", "--json", "-", "-g", "uniform:0,0,0", "-g", "uniform:5,0,0",
+                         "-g", "uniform:0,7,0", "-g", "uniform:1,1,1")
+    ok(code == 0 and not err and len(records(out)) == 4 * 2 * 7 * 2, "empty matrices", err, out[-500:])
+    code, out, err = run(BENCH, *FAST, "-b", "ref", "/nonexistent.mtx")
+    ok(code == 2 and "/nonexistent.mtx" in err, "no such file", code, err)
+
+
+def test_wrong():
+    code, out, err = run(BAD, *FAST, "-b", "bad", "-t", "f32", "--json", "-", "-g", "uniform:50,50,400")
+    far = [r for r in records(out) if r["algo"] == "far"]
+    ok(code == 1 and len(far) == 7 and all(not r["verified"] and "y[" in r["error"] and "gflops" not in r and
+                                           "gflops_mean" not in r for r in far),
+       "a wrong product is seen in every order, and no number of it is printed", code, err, *far[:1])
+    code, out, _ = run(BAD, *FAST, "-b", "bad", "-t", "f32", "-g", "uniform:50,50,400")
+    ok(code == 1 and out.count("WRONG: y[") == 7, "the table says so", out)
+
+
+# ---- scripts -----------------------------------------------------------------------------------------------------
+
+BASE = {"study": "permute", "m": 10, "n": 20, "nnz": 30, "type": "f32", "backend": "opencl", "algo": "csr", "device": "GPU",
+        "device_index": 1, "driver": "9", "version": "1.0", "verified": True, "seed": 0, "trials": 3, "trial_s": 1,
+        "entropy_min": 2, "entropy_max": 2, "entropy_mean": 2, "date": "2026-01-02T00:00:00Z", "command": "weft-bench"}
+
+
+def record(matrix, order, *gflops, **more):
+    return {**BASE, "matrix": matrix, "order": order, "gflops": list(gflops), "gflops_min": min(gflops),
+            "gflops_max": max(gflops), "gflops_mean": sum(gflops) / len(gflops), **more}
+
+
+def write(path, lines):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    return path
+
+
+def test_plots(folder):
+    script = os.path.join(SCRIPTS, "permute_plots.py")
+    bad = {**BASE, "matrix": "b", "order": "row", "verified": False, "error": "y[3] is 1, not 2"}
+    lines = [record("a", "regular", 4, 4, 4), record("a", "row", 2, 2, 2), record("a", "rcm", 8, 8.5, 8, entropy_max=3),
+             record("b", "regular", 4, 4, 4.1), bad, record("b", "rcm", 4, 2, 8)]
+    path = write(os.path.join(folder, "r.json"), lines)
+    code, out, err = run(sys.executable, script, path)
+    ok(code == 0 and not err and
+       "| opencl csr | 0.500 (0 up, 1 down of 1) | 1.414 (1 up, 0 down of 2) |" in out,
+       "geometric means of medians, and how many are clearly faster or slower", out, err)
+    ok("| a | 2.000 | 2.000 | 2.000 (2.000 to 3.000) |" in out, "H of each order", out)
+    ok("| opencl csr | 4.000 (4.000 to 4.000) | 2.000 (2.000 to 2.000) | 8.167 (8.000 to 8.500) |" in out and
+       "opencl csr, row: y[3] is 1, not 2" in out, "a table of each matrix, with what was wrong", out)
+    ok("### a" not in run(sys.executable, script, "--brief", path)[1], "--brief leaves the matrices out")
+    ok("### b, f32" in run(sys.executable, script, "--matrix", "b", path)[1] and
+       "### a, f32" not in run(sys.executable, script, "--matrix", "b", path)[1], "--matrix picks")
+    for name, args, want in [("no file", ["/nonexistent.json"], "/nonexistent.json"),
+                             ("no JSON", [write(os.path.join(folder, "x.json"), [*lines, "no JSON"])], "x.json:7"),
+                             ("no study", [write(os.path.join(folder, "y.json"), [{"op": "spmv"}])], "no record of a study"),
+                             ("no such matrix", ["--matrix", "c", path], "no record is left")]:
+        code, _, err = run(sys.executable, script, *args)
+        ok(code == 1 and want in err and "Traceback" not in err, "plots: " + name, code, err)
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        skip("no matplotlib: plots are not drawn")
+        return
+    code, _, err = run(sys.executable, script, path, "-o", os.path.join(folder, "p.md"), "--plot", os.path.join(folder, "p.svg"))
+    with open(os.path.join(folder, "p-a-f32-box.svg"), encoding="utf-8") as file:
+        text = file.read()
+    ok(code == 0 and all(word in text for word in ("regular", "rcm", "opencl csr", "a, f32: 3 trials")) and
+       os.path.exists(os.path.join(folder, "p-b-f32-histogram.svg")), "boxes and histograms", err)
+
+
+def test_fit(folder):
+    """Records made from known coefficients give these coefficients back."""
+    script = os.path.join(SCRIPTS, "advice_fit.py")
+    costs, lines = [0.5, 12.0, 0.1, 2.0, 3.0, 30.0], []
+    rng = random.Random(5)
+    for k in range(12):
+        m = n = 2000 * 3 ** (k % 6)
+        nnz = m * rng.randint(3, 12)
+        for order in ORDERS:
+            measures = {"surprises": rng.uniform(0, 0.2), "waste": rng.uniform(1, 4), "x_lines": rng.uniform(0, 1),
+                        "imbalance": 1}
+            far = max(0.0, math.log2(n * 4 / 2 ** 18))
+            terms = [m / nnz, measures["surprises"], measures["waste"] - 1, measures["x_lines"], measures["x_lines"] * far,
+                     1000 / nnz]
+            speed = 1 / (1 + sum(c * t for c, t in zip(costs, terms)))
+            regular = speed if order == "regular" else regular
+            product_ms = 2e-6 * nnz / regular
+            lines.append(record(f"m{k}", order, speed, speed, speed, algo="auto", m=m, n=n, nnz=nnz, order_ms=0, permute_ms=
+                                product_ms * ORDERS.index(order) * (nnz / 1e5) ** -0.5, device_type="GPU", **measures))
+    code, out, err = run(sys.executable, script, write(os.path.join(folder, "fit.json"), lines))
+    row = [float(number) for number in re.findall(r"[-0-9.e+]+", out.splitlines()[0])] if out else []
+    ok(code == 0 and not err and out.startswith("{CL_DEVICE_TYPE_GPU, {") and len(row) == 6 + 2 + 7 + 2 and
+       all(abs(a - b) < 0.02 * b for a, b in zip(row, costs)) and row[6] == 2 ** 18, "coefficients come back", out, err)
+    ok(row[7] < 0.01 and row[8] == 0 and all(abs(a - k) < 0.01 * k for k, a in enumerate(row[9:15], 1)) and
+       abs(row[15] + 0.5) < 0.01, "so do the costs of permuting, and nothing is left of the spread", row)
+    ok("(100 %)" in out and "right on 12 (100 %)" in out, "and every piece of advice is right", out)
+    code, _, err = run(sys.executable, script, write(os.path.join(folder, "few.json"), lines[:14]))
+    ok(code == 1 and "too few" in err, "fit: too few matrices", err)
+    code, out, err = run(sys.executable, script, "/nonexistent.json")
+    ok(code == 1 and "/nonexistent.json" in err and "Traceback" not in err, "fit: no file", code, err)
+
+
+def main():
+    os.environ.pop("WEFT_DEVICE", None)
+    with tempfile.TemporaryDirectory() as folder:
+        test_usage()
+        test_records(folder)
+        test_wrong()
+        test_plots(folder)
+        test_fit(folder)
+    return done()
+
+
+sys.exit(main())

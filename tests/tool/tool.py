@@ -1,0 +1,434 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tool.py WEFT PICTURES: the command-line tool: every command, its errors, exit statuses and files. PICTURES is 1 where
+the build draws them. Pictures are decoded and looked at where the entries must be. Output is TAP.
+"""
+import gzip
+import json
+import math
+import os
+import pty
+import re
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import xml.etree.ElementTree
+import zlib
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok, skip  # noqa: E402
+
+WEFT, PICTURES = os.path.abspath(sys.argv[1]), sys.argv[2] == "1"
+COMMANDS = ["info", "spy", "entropy", "permute", "transpose", "devices", "advise"]
+ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
+
+
+def run(*args, limit=None, **env):
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    out = subprocess.run([WEFT, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         env={**os.environ, **env}, timeout=300, check=False, preexec_fn=small_files if limit else None)
+    return out.returncode, out.stdout, out.stderr
+
+
+def exits(status, out, name, want=None):
+    """Exit status, and for a failure one line that holds `want`."""
+    code, _, err = out
+    good = code == status and (not err if want is None else
+                               err.startswith("weft: ") and err.count("\n") == 1 and want in err)
+    return ok(good, name, f"status {code}, expected {status}; stderr:", err, f"expected in it: {want}")
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    return path
+
+
+def read(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="ascii") as file:
+        return file.read()
+
+
+def entries(text):
+    """Head line, shape and entries of a file."""
+    head, *lines = [line for line in text.splitlines() if line and not line.startswith("%") or line.startswith("%%")]
+    m, n, _ = map(int, lines[0].split())
+    return head, m, n, [(int(i), int(j), *value) for i, j, *value in map(str.split, lines[1:])]
+
+
+def test_usage(folder):
+    for args, want in [
+            ([], "which command"), (["magic"], "magic"), (["help", "magic"], "magic"), (["info"], "usage: weft info"),
+            (["info", "a", "b"], "usage: weft info"), (["info", "-Z", "a"], "-Z"), (["info", "--bogus", "a"], "--bogus"),
+            (["info", "--seed"], "--seed wants"), (["info", "-d"], "-d wants"), (["info", "-d", "x", "a"], "\"x\""),
+            (["info", "--seed", "-1", "a"], "--seed"), (["info", "--index", "16", "a"], "--index"),
+            (["info", "-t", "f16", "a"], "f16"), (["info", "--complex", "polar", "a"], "polar"),
+            (["info", "--products", "0", "a"], "--products"), (["info", "--size", "500", "a"], "no option --size"),
+            (["info", "-g", "band:5,3", "a"], "usage: weft info"), (["info", "-g", "band:5,3", "-g", "band:5,3"], "twice"),
+            (["spy", "a"], "where to"), (["spy", "a", "-o", "b.png", "--size", "9"], "--size"),
+            (["entropy", "--order", "fast", "a"], "row-gradient"), (["permute", "a", "b"], "which order"),
+            (["permute", "--order", "row", "a"], "usage: weft permute"), (["transpose", "a"], "usage: weft transpose"),
+            (["devices", "a"], "usage: weft devices"), (["devices", "--json", "a"], "no option --json"),
+            (["advise"], "usage: weft advise")]:
+        exits(2, run(*args), "usage: " + " ".join(args), want)
+    exits(2, run("info", "a", WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
+    for spec in ["nosuch:3", "uniform:3,4", "band:10,4", "uniform:-1,2,3"]:
+        exits(2, run("info", "-g", spec), "specification " + spec, spec)
+    exits(2, run("info", "/nonexistent.mtx"), "no such file", "/nonexistent.mtx")
+    broken = write(os.path.join(folder, "broken.mtx"), "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
+    for command in (["info"], ["advise", "--measure"], ["entropy"], ["permute", "--order", "row"], ["transpose"]):
+        out = os.path.join(folder, "never.mtx")
+        exits(2, run(*command, broken, *[out] * (command[0] in ("permute", "transpose"))),
+              command[0] + " of a file with an index out of range", "broken.mtx:3")
+        ok(not os.path.exists(out), "writes nothing then")
+    unreal = write(os.path.join(folder, "unreal.mtx"),
+                   "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1.0 2.0\n")
+    exits(2, run("info", unreal), "a complex matrix is refused", "--complex")
+    code, out, err = run("info", "--complex", "imag", "--json", "-", unreal)
+    ok(code == 0 and json.loads(out)["field"] == "complex", "--complex takes a part", out, err)
+
+
+def test_help():
+    code, out, err = run("help")
+    ok(code == 0 and not err and all(f"\n  {c} " in out for c in COMMANDS), "help lists the commands", out, err)
+    ok(run("--help")[1] == out and run("-h")[1] == out, "--help and -h are help")
+    for command in COMMANDS:
+        code, text, err = run("help", command)
+        ok(code == 0 and not err and text.startswith(f"usage: weft {command} [options]") and "exit status" in text and
+           max(map(len, text.splitlines())) <= 110, "help " + command, text, err)
+        ok(run(command, "--help")[1] == text, f"{command} --help is the same")
+        for option in re.findall(r"--([a-z]+)", text.split("\n\n", 2)[2] if command != "devices" else ""):
+            ok("no option" not in run(command, "--" + option, "0", "a", "b", "c")[2], f"{command} takes --{option}")
+    code, out, _ = run("--version")
+    ok(code == 0 and re.fullmatch(r"weft \d+\.\d+\.\d+\n", out), "--version", out)
+
+
+# 4 x 3, rows of 2, 0, 3 and 1 entries
+SMALL = "%%MatrixMarket matrix coordinate {} general\n4 3 6\n1 1{}\n1 3{}\n3 1{}\n3 2{}\n3 3{}\n4 2{}\n"
+REAL, WHOLE, PATTERN = ("real", *[f" {k}.5" for k in range(6)]), ("integer", *[f" {k}" for k in range(6)]), ("pattern", *[""] * 6)
+
+
+def test_info(folder):
+    path = write(os.path.join(folder, "small.mtx"), SMALL.format(*REAL))
+    code, out, err = run("info", path, "--json", "-")
+    ok(code == 0 and not err, "info --json", err)
+    found = json.loads(out)
+    want = {"matrix": "small", "m": 4, "n": 3, "nnz": 6, "type": "f64", "field": "real", "symmetry": "general", "stored": 6,
+            "lower": 2, "upper": 2}
+    ok({key: found[key] for key in want} == want, "shape and field", out)
+    ok(found["rows"]["empty"] == 1 and found["rows"]["mean"] == 1.5 and found["rows"]["quantiles"][0] == 0 and
+       found["rows"]["quantiles"][-1] == 3 and found["columns"]["mean"] == 2, "lengths of rows and columns", out)
+    ok(abs(found["imbalance"]["2"] - 4 / 3) < 1e-12, "the fullest half of the rows", out)
+    ok("pattern_symmetry" not in found, "no symmetry of what is not square", out)
+    device = found["device"]
+    ok(device["format_bytes"]["csr"] == 6 * 12 + 5 * 4 and device["format_bytes"]["coo"] == 6 * 16 and
+       device["choice"]["algo"].startswith("csr") and device["choice"]["why"], "formats and choice of the device", out)
+    for name, values, kind in [("whole", WHOLE, "i32"), ("pattern", PATTERN, "pattern"), ("real", REAL, "f64")]:
+        other = write(os.path.join(folder, name + ".mtx"), SMALL.format(*values))
+        ok(json.loads(run("info", other, "--json", "-")[1])["type"] == kind, f"a file of {name} values has type {kind}")
+        ok(json.loads(run("info", other, "-t", "f32", "--json", "-")[1])["type"] == "f32", "--type is followed")
+    large = write(os.path.join(folder, "large.mtx"), SMALL.format("integer", *[" 3000000000"] * 6))
+    ok(json.loads(run("info", large, "--json", "-")[1])["type"] == "f64", "integers beyond 32 bits become f64")
+    code, text, err = run("info", path)
+    ok(code == 0 and not err and all(re.search(f"^{word} ", text, re.M) for word in
+                                     ("matrix", "shape", "entries", "rows", "columns", "symmetry", "bandwidth", "locality",
+                                      "entropy", "split", "device", "formats", "choice")), "info as text", text, err)
+    mirrored = write(os.path.join(folder, "mirrored.mtx"),
+                     "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n")
+    found = json.loads(run("info", mirrored, "--json", "-")[1])
+    ok(found["nnz"] == 5 and found["stored"] == 3 and found["pattern_symmetry"] == 1 and found["value_symmetry"] == 1,
+       "a symmetric file is expanded", found)
+    padded = json.loads(run("info", "-g", "heavy:3000,3000,9000,3000", "--json", "-")[1])["device"]
+    ok("ell" in padded["refused"] and "ell" not in padded["format_bytes"], "a format that would be padding is refused", padded)
+    ok(json.loads(run("info", "-g", "band:300,3", "--products", "7", "--json", "-")[1])["device"]["choice"]["products"] == 7,
+       "--products is passed on")
+    both = os.path.join(folder, "both.json")
+    code, text, _ = run("info", path, "--json", both)
+    ok(code == 0 and json.loads(read(both))["nnz"] == 6 and "matrix " in text, "--json FILE beside the text")
+    exits(2, run("info", path, "--json", "/nonexistent/a.json"), "JSON that cannot be written", "/nonexistent/a.json")
+    for spec in ["uniform:0,0,0", "uniform:5,0,0", "uniform:0,7,0", "uniform:1,1,1"]:
+        code, out, err = run("info", "-g", spec, "--json", "-")
+        ok(code == 0 and not err and json.loads(out)["device"]["choice"], "info of " + spec, out, err)
+        code, out, err = run("entropy", "-g", spec, "--json", "-")
+        ok(code == 0 and not err and json.loads(out)["entropy"] == 0, "entropy of " + spec, out, err)
+    exits(3, run("info", path, "-d", "99"), "info on a device that is not there", "99")
+    code, out, err = run("info", path, "--json", "-", OCL_ICD_VENDORS="/nonexistent")
+    ok(code == 0 and not err and "error" in json.loads(out)["device"], "info without any device gives the rest", out, err)
+
+
+def test_matrices(folder):
+    small = write(os.path.join(folder, "m.mtx"), SMALL.format(*REAL))
+    before = entries(read(small))
+    out = os.path.join(folder, "out.mtx")
+    exits(0, run("transpose", small, out), "transpose")
+    head, m, n, values = entries(read(out))
+    ok((m, n) == (3, 4) and sorted((j, i, float(v)) for i, j, v in before[3]) == [(i, j, float(v)) for i, j, v in values],
+       "the transpose has its rows in order", values)
+    for name, values in [("whole", WHOLE), ("pattern", PATTERN)]:
+        path = write(os.path.join(folder, name + ".mtx"), SMALL.format(*values))
+        exits(0, run("transpose", path, out, "--force"), "transpose " + name)
+        ok(entries(read(out))[0] == f"%%MatrixMarket matrix coordinate {values[0]} general", f"{name} stays {values[0]}")
+    text = read(out)
+    for command in (["transpose"], ["permute", "--order", "row"]):
+        exits(2, run(*command, small, out), command[0] + " refuses a file that exists", "--force")
+        ok(read(out) == text, "and leaves it alone")
+        exits(2, run(*command, small, folder, "--force"), "a folder is no file", "regular")
+        exits(2, run(*command, small, "/nonexistent/o.mtx"), "no such folder", "/nonexistent/o.mtx")
+        fresh = os.path.join(folder, "fresh.mtx")
+        exits(3, run(*command, small, fresh, "-d", "99"), "no such device", "99")
+        code, _, err = run(*command, "-g", "uniform:300,300,9000", fresh, limit=4096)
+        ok(code == 2 and err.count("\n") == 1 and "fresh.mtx" in err, "a file that gets too large is an error", code, err)
+        ok(not [f for f in os.listdir(folder) if f.startswith("fresh")], "nothing is left of it", os.listdir(folder))
+        exits(0, run(*command, small, os.path.join(folder, command[0] + ".mtx.gz")), "compressed")
+        ok(len(entries(read(os.path.join(folder, command[0] + ".mtx.gz")))[3]) == 6, "it is gzip, and whole")
+    exits(0, run("transpose", small, small, "--force"), "a file may take its own place")
+    ok(entries(read(small))[1:3] == (3, 4), "with --force")
+    spec = [os.path.join(folder, "spec.mtx")]
+    exits(0, run("permute", "--order", "regular", "-g", "power:40,30,300", "-t", "i32", *spec), "a matrix made up")
+    exits(0, run("permute", "--order", "regular", *spec, out, "--force"), "order regular")
+    ok(read(out) == read(*spec), "changes nothing")
+    plain = entries(read(out))[3]
+    rows = {i: sorted((j, v) for r, j, v in plain if r == i) for i in range(1, 41)}
+    for order in ORDERS:
+        exits(0, run("permute", "--order", order, "--seed", "5", *spec, out, "--force"), "order " + order)
+        text = read(out)
+        moved = entries(text)[3]
+        ok(sorted(v for *_, v in moved) == sorted(v for *_, v in plain), "no value is lost")
+        if order in ("row", "row-gradient", "degree"):
+            after = {i: sorted((j, v) for r, j, v in moved if r == i) for i in range(1, 41)}
+            ok(sorted(after.values()) == sorted(rows.values()) and (order == "regular" or after != rows), "rows move as wholes")
+            if order == "degree":
+                lengths = [len(after[i]) for i in range(1, 41)]
+                ok(lengths == sorted(lengths, reverse=True), "degree sorts the rows", lengths)
+        exits(0, run("permute", "--order", order.upper(), "--seed", "5", *spec, out, "--force", "-d", "0"),
+              "the device gives the same, and capitals are read")
+        ok(read(out) == text, "and writes the same")
+    run("permute", "--order", "row", "--seed", "6", *spec, out, "--force")
+    ok(entries(read(out))[3] != plain, "another seed, another order")
+    exits(3, run("transpose", small, os.path.join(folder, "o2.mtx"), OCL_ICD_VENDORS="/nonexistent"), "no device at all", "OpenCL")
+    code, text, err = run("devices")
+    ok(code == 0 and not err and re.match(r" 0  .*  (CPU|GPU|accelerator) .*GiB\n", text), "devices", text, err)
+    exits(3, run("devices", OCL_ICD_VENDORS="/nonexistent"), "devices without any", "OpenCL")
+
+
+def test_entropy():
+    found = json.loads(run("entropy", "-g", "dense:64,64", "--json", "-")[1])
+    ok(found["bucket_rows"] * found["bucket_cols"] == 64 * 64 and abs(found["entropy"] - math.log(4096)) < 1e-9 and
+       abs(found["entropy_max"] - math.log(4096)) < 1e-9, "a full matrix has the largest entropy", found)
+    found = json.loads(run("entropy", "-g", "power:500,700,9000", "--json", "-")[1])
+    ok(all(abs(sum(found["parts"][k]) - found["entropy"]) < 1e-9 for k in ("2x2", "4x4", "8x8")) and
+       [len(found["parts"][k]) for k in ("2x2", "4x4", "8x8")] == [4, 16, 64], "the parts add up to H", found)
+    ok("jensen_shannon" not in found, "no distance without --order")
+    same = json.loads(run("entropy", "-g", "power:500,700,9000", "--order", "regular", "--json", "-")[1])["jensen_shannon"]
+    other = json.loads(run("entropy", "-g", "power:500,700,9000", "--order", "row-col", "--json", "-")[1])
+    ok(same["distance"] == 0 and other["jensen_shannon"]["distance"] > 0.1 and other["order"] == "row-col" and
+       other["seed"] == 0 and other["entropy_before"] == found["entropy"], "distance to the order before", same, other)
+    code, text, err = run("entropy", "-g", "power:500,700,9000", "--order", "row")
+    ok(code == 0 and not err and f"before {found['entropy']:.4f}" in text and "shares of H, 8 x 8" in text,
+       "entropy as text", text, err)
+
+
+def test_advise(folder):
+    out = os.path.join(folder, "advice.json")
+    code, text, err = run("advise", "-g", "power:3000,3000,30000", "--json", out)
+    gpu = code == 2 and "no model" in err
+    if gpu:
+        skip("no model for this kind of device")
+    else:
+        found = json.loads(read(out))
+        orders = {o["order"]: o for o in found["orders"]}
+        ok(code == 0 and not err and list(orders) == ORDERS and found["type"] == "f32" and found["model"], "advise", err, found)
+        ok(all(o["low"] < o["ratio"] < o["high"] and o["permute_low"] <= o["permute_products"] <= o["permute_high"] and
+               o["pays"] == (o["ratio"] < 0.95) for name, o in orders.items() if name != "regular"),
+           "each order has a ratio inside its interval, and pays when it is below 0.95", found)
+        ok(all(("pays_after" in o) == (o["ratio"] < 1) and ("pays_after" not in o or o["pays_after"] ==
+               math.ceil(o["permute_products"] / (1 - o["ratio"]))) for name, o in orders.items() if name != "regular"),
+           "when an order has paid", found)
+        best = min(ORDERS[1:], key=lambda name: orders[name]["ratio"])
+        ok(found["advice"] == (best if orders[best]["pays"] else "regular") and f"order {best}" in text and
+           orders["degree"]["surprises"] < orders["regular"]["surprises"], "the advice is the best order", found, text)
+        few = json.loads(run("advise", "-g", "power:3000,3000,30000", "--products", "1", "--json", "-")[1])
+        ok(few["advice"] == "regular" and not any(o.get("pays") for o in few["orders"]), "nothing pays for one product", few)
+        ok("leave the matrix as it is" in run("advise", "-g", "power:3000,3000,30000", "--products", "1")[1], "and it says so")
+    code, text, err = run("advise", "--measure", "-g", "band:2000,7", "--json", "-")
+    found = json.loads(text)
+    ok(code == 0 and not err and all(o["measured"]["ratio"] > 0 and o["measured"]["product_ms"] > 0 for o in found["orders"]) and
+       found["orders"][0]["measured"]["ratio"] == 1 and found["measured_best"] in ORDERS and ("right" in found) != gpu,
+       "--measure runs every order", text, err)
+    code, text, err = run("advise", "--measure", "-g", "uniform:0,7,0")
+    ok(code == 0 and not err and "measured: " in text, "--measure without rows, as text", text, err)
+    for spec in ["uniform:0,0,0", "uniform:5,0,0", "uniform:1,1,1"] if not gpu else []:
+        code, text, err = run("advise", "-g", spec)
+        ok(code == 0 and not err, "advise of " + spec, text, err)
+    exits(2, run("advise", "-t", "i32", "-g", "band:9,3"), "no advice for integers", "f32")
+    exits(3, run("advise", "-d", "99", "-g", "band:9,3"), "advise for a device that is not there", "99")
+
+
+# ---- pictures ----------------------------------------------------------------------------------------------------
+
+def decode(path):
+    """Width, height and rows of (r, g, b) of an 8-bit PNG without interlacing."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG"
+    at, packed, head = 8, b"", None
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        body = data[at + 8:at + 8 + size]
+        assert struct.unpack(">I", data[at + 8 + size:at + 12 + size])[0] == zlib.crc32(kind + body), "checksum"
+        head = struct.unpack(">IIBBBBB", body) if kind == b"IHDR" else head
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + size
+    width, height, depth, colour, _, _, interlace = head
+    assert depth == 8 and colour in (2, 6) and not interlace
+    bytes_each = 3 if colour == 2 else 4
+    raw, stride, rows = zlib.decompress(packed), width * bytes_each, []
+    last = bytearray(stride)
+    for y in range(height):
+        kind, line = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        if kind == 1:
+            for x in range(bytes_each, stride):
+                line[x] = line[x] + line[x - bytes_each] & 255
+        elif kind == 2:
+            line = bytearray(a + b & 255 for a, b in zip(line, last))
+        elif kind == 3:
+            for x in range(stride):
+                line[x] = line[x] + ((line[x - bytes_each] if x >= bytes_each else 0) + last[x]) // 2 & 255
+        elif kind == 4:
+            for x in range(stride):
+                a, b, c = (line[x - bytes_each], last[x], last[x - bytes_each]) if x >= bytes_each else (0, last[x], 0)
+                p = a + b - c
+                line[x] = line[x] + min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2] & 255
+        rows.append([tuple(line[x:x + 3]) for x in range(0, stride, bytes_each)])
+        last = line
+    return width, height, rows
+
+
+def size(path):
+    with open(path, "rb") as file:
+        return struct.unpack(">II", file.read(24)[16:])
+
+
+def frame(rows):
+    """The largest box of dark lines: left, top, right, bottom inside it."""
+    def dark(pixel):
+        return max(pixel) < 200
+    width, height = len(rows[0]), len(rows)
+    longest = []
+    for x in range(width):
+        length = start = 0
+        for y in range(height + 1):
+            if y < height and dark(rows[y][x]):
+                length += 1
+            else:
+                if length > 150:
+                    longest.append((length, x, y - length, y - 1))
+                length = 0
+    height = max(longest)[0]
+    lines = [line for line in longest if line[0] > 0.98 * height]
+    _, left, top, bottom = min(lines, key=lambda line: line[1])
+    right = max(line[1] for line in lines if line[2:] == (top, bottom))
+    return left + 1, top + 1, right - 1, bottom - 1
+
+
+def cells(path, m, n):
+    """Which cells of an m x n grid inside the frame are not white, by their centres."""
+    _, _, rows = decode(path)
+    left, top, right, bottom = frame(rows)
+    return {(i, j) for i in range(m) for j in range(n)
+            if rows[top + int((i + 0.5) * (bottom - top + 1) / m)][left + int((j + 0.5) * (right - left + 1) / n)] !=
+            (255, 255, 255)}
+
+
+def test_pictures(folder):
+    small = write(os.path.join(folder, "p.mtx"), SMALL.format(*PATTERN))
+    png, svg = os.path.join(folder, "p.png"), os.path.join(folder, "p.svg")
+    if not PICTURES:
+        for command in ("spy", "entropy"):
+            exits(2, run(command, small, "-o", png), command + " in a build without cairo", "cairo")
+        ok(not os.path.exists(png), "and there is no file")
+        return
+    want = {(0, 0), (0, 2), (2, 0), (2, 1), (2, 2), (3, 1)}
+    exits(0, run("spy", small, "-o", png), "spy")
+    ok(max(size(png)) == 1200, "the longer side has 1200 pixels", size(png))
+    exits(2, run("spy", small, "-o", png), "spy refuses a file that exists", "--force")
+    exits(0, run("spy", small, "-o", png, "--force", "--size", "400"), "spy of another size")
+    ok(max(size(png)) == 400 and cells(png, 4, 3) == want, "spy shows the entries where they are", cells(png, 4, 3))
+    exits(0, run("spy", small, "-o", png, "--force", "--size", "500", "--order", "degree"), "spy of an order")
+    ok(cells(png, 4, 3) == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 1)}, "shows the permuted matrix", cells(png, 4, 3))
+    exits(0, run("spy", "-g", "dense:3000,3000", "-o", png, "--force", "--size", "400"), "more rows than pixels")
+    ok(len(cells(png, 20, 20)) == 400, "a full matrix fills the frame")
+    exits(0, run("spy", "-g", "uniform:70,70,0", "-o", png, "--force", "--size", "400"), "an empty matrix")
+    ok(not cells(png, 70, 70), "leaves the frame empty")
+    exits(0, run("spy", small, "-o", svg), "spy as SVG")
+    root = xml.etree.ElementTree.parse(svg).getroot()
+    ok(root.tag.endswith("svg") and any(node.tag.endswith("image") for node in root.iter()), "is SVG with the map in it")
+    exits(0, run("entropy", small, "-o", png, "--force"), "entropy draws")
+    ok(size(png) == (1200, 900), "1200 x 900 pixels", size(png))
+    exits(0, run("entropy", small, "-o", png, "--force", "--size", "600"), "entropy of another size")
+    ok(cells(png, 4, 3) == want, "the map of entropy", cells(png, 4, 3))
+    for spec in ["uniform:0,0,0", "uniform:0,7,0", "uniform:1,1,1", "dense:1,5000", "dense:5000,1"]:
+        for command in ("spy", "entropy"):
+            exits(0, run(command, "-g", spec, "-o", png, "--force"), f"{command} of {spec}")
+    for command in ("spy", "entropy"):
+        exits(2, run(command, small, "-o", os.path.join(folder, "p.gif")), command + " of another format", ".png")
+        exits(2, run(command, small, "-o", "/nonexistent/p.png"), command + " into no folder", "/nonexistent/p.png")
+        fresh = os.path.join(folder, "fresh.png")
+        exits(2, run(command, small, "-o", fresh, limit=1000), command + " with a full disk", "fresh.png")
+        ok(not [f for f in os.listdir(folder) if f.startswith("fresh")], "nothing is left of it", os.listdir(folder))
+
+
+def test_progress(folder):
+    """A long step shows itself on a terminal; that it does not in a pipe, every other test sees."""
+    try:
+        main, side = pty.openpty()
+    except OSError as why:  # a chroot without /dev/pts
+        skip(f"no terminal here: {why}")
+        return
+    pipe = os.path.join(folder, "slow.mtx")
+
+    def feed():
+        with open(pipe, "w", encoding="ascii") as file:
+            file.write(SMALL.format(*REAL)[:60])
+            file.flush()
+            time.sleep(2.4)
+            file.write(SMALL.format(*REAL)[60:])
+    os.mkfifo(pipe)
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    with subprocess.Popen([WEFT, "entropy", pipe], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=side) as process:
+        code = process.wait(timeout=60)
+    feeder.join()
+    os.close(side)
+    seen = b""
+    try:
+        while piece := os.read(main, 4096):
+            seen += piece
+    except OSError:  # the other end is closed
+        pass
+    os.close(main)
+    ok(code == 0 and b"reading" in seen and seen.endswith(b"\r\x1b[K"), "progress on a terminal, wiped at the end", code, seen)
+
+
+def main():
+    os.environ.pop("WEFT_DEVICE", None)
+    with tempfile.TemporaryDirectory() as folder:
+        test_usage(folder)
+        test_help()
+        test_info(folder)
+        test_matrices(folder)
+        test_entropy()
+        test_pictures(folder)
+        test_progress(folder)
+        test_advise(folder)
+    return done()
+
+
+sys.exit(main())
