@@ -217,7 +217,10 @@ int weft_counters_open(struct weft_counters **out, const struct weft_device_info
     struct weft_counters *c = *out = calloc(1, sizeof *c);
     if (!c)
         return -1;
-    if (!device || device->type & CL_DEVICE_TYPE_CPU)
+    const char *wanted = getenv("WEFT_COUNTERS");
+    if (wanted && !strcmp(wanted, "none"))
+        snprintf(c->why, sizeof c->why, "not wanted: WEFT_COUNTERS=none");
+    else if (!device || device->type & CL_DEVICE_TYPE_CPU)
         source = cpu;
     else if (strstr(device->vendor, "NVIDIA"))
         source = nvidia;

@@ -55,8 +55,14 @@ static int library_open(struct cupti *p)
 {
     static const char *const files[] = {"libcupti.so.13", "libcupti.so.12", "/usr/local/cuda/lib64/libcupti.so",
                                         "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", NULL};
+    // CUPTI loads this one by its name alone, and finds it by that name when it is there already.
+    static const char *const helpers[] = {"libnvperf_host.so", "/usr/local/cuda/lib64/libnvperf_host.so",
+                                          "/usr/local/cuda/extras/CUPTI/lib64/libnvperf_host.so", NULL};
     static const char *const drivers[] = {"libcuda.so.1", NULL};
+    char unused[200]; // without it CUPTI says itself what it lacks
     p->library = weft_counters_library(files, p->why, sizeof p->why);
+    if (p->library)
+        weft_counters_library(helpers, unused, sizeof unused);
     p->driver = p->library ? weft_counters_library(drivers, p->why, sizeof p->why) : NULL;
     if (!p->driver)
         return 0;

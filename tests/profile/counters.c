@@ -490,6 +490,13 @@ static void test_none(void)
     const char *why = cJSON_GetStringValue(cJSON_GetObjectItem(record, "reason"));
     tap_ok(status == -1 && why && strstr(why, "Someone"), "a vendor without a source: the reason");
     cJSON_Delete(record);
+    setenv("WEFT_COUNTERS", "none", 1);
+    record = counted(NULL, 1, &status);
+    why = cJSON_GetStringValue(cJSON_GetObjectItem(record, "reason"));
+    tap_ok(status == -1 && why && strstr(why, "WEFT_COUNTERS=none") && !cJSON_HasObjectItem(record, "items"),
+           "WEFT_COUNTERS=none counts nothing");
+    cJSON_Delete(record);
+    unsetenv("WEFT_COUNTERS");
     weft_counters_start(NULL);
     weft_counters_stop(NULL);
     record = weft_counters_json(NULL);
