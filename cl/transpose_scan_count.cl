@@ -28,10 +28,10 @@
 // the last entry, unless WEFT_ROWS_GIVEN is set.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                             __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
-                            uint shift, uint mask, uint nbins, __global const uint *mirrored)
+                            uint shift, uint mask, uint nbins, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
-    UNLESS_MIRRORED(mirrored)
+    UNLESS_MIRRORED(failed, run)
     {
         uint lid = (uint)get_local_id(0);
         ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
@@ -97,10 +97,10 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
 
 // Counts of a bin become its counts in the parts before; total[b] is the sum.
 WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, uint nbins,
-                               __global const uint *mirrored)
+                               __global const uint *failed, uint run)
 {
     __local ofs_t part[WEFT_WG];
-    UNLESS_MIRRORED(mirrored)
+    UNLESS_MIRRORED(failed, run)
     {
         uint b = (uint)get_group_id(0) * LANES + lane_id();
         ofs_t sum = vertical_scan(table, rows, nbins, b, b < nbins, part);
@@ -128,10 +128,10 @@ WEFT_INLINE ofs_t sum_before(ofs_t v, __local ofs_t *mem)
 // large (size nbins) lists such buckets, nlarge[0] says how many.
 WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
                               __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
-                              uint nbins, __global const uint *mirrored)
+                              uint nbins, __global const uint *failed, uint run)
 {
     __local ofs_t mem[WEFT_WG];
-    UNLESS_MIRRORED(mirrored)
+    UNLESS_MIRRORED(failed, run)
     {
         uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
         uint from = min(nbins, lid * share), to = min(nbins, from + share);
@@ -172,10 +172,10 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
 // `stride` key_t apart.
 WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *bucket_ofs,
                               __global const uint *large_first, __global ofs_t *table, ofs_t chunk, uint nbuckets,
-                              uint stride, uint shift, uint ncols, __global const uint *mirrored)
+                              uint stride, uint shift, uint ncols, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
-    UNLESS_MIRRORED(mirrored)
+    UNLESS_MIRRORED(failed, run)
     {
         uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
         for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
@@ -198,10 +198,10 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *b
 // Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..].
 WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *large_first, __global const uint *large,
                                  __global const uint *nlarge, __global ofs_t *total, uint ncols,
-                                 __global const uint *mirrored)
+                                 __global const uint *failed, uint run)
 {
     __local ofs_t part[WEFT_WG];
-    UNLESS_MIRRORED(mirrored)
+    UNLESS_MIRRORED(failed, run)
     {
         uint strips = (ncols + LANES - 1u) / LANES, units = nlarge[0] * strips;
         for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
@@ -242,10 +242,10 @@ WEFT_INLINE ofs_t column_begin(__global const key_t *sorted, __global const ofs_
 // searches bound those of its work-items.
 #define COLS (8 * WEFT_WG)
 WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const ofs_t *bucket_ofs, __global ofs_t *col_ptr,
-                              long n, ofs_t nnz, uint shift, uint nbuckets, __global const uint *mirrored)
+                              long n, ofs_t nnz, uint shift, uint nbuckets, __global const uint *failed, uint run)
 {
     __local ofs_t bound[2];
-    UNLESS_MIRRORED(mirrored)
+    UNLESS_MIRRORED(failed, run)
     {
         uint lid = (uint)get_local_id(0);
         for (long base = (long)get_group_id(0) * COLS; base <= n; base += (long)get_num_groups(0) * COLS) {

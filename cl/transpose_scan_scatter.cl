@@ -365,7 +365,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
                                 __global const ofs_t *table, __global const uint *before, __global key_t *key_out,
                                 __global row_out_t *row_out, __global bits_t *val_out, ofs_t nnz, uint part_tiles,
                                 uint shift, uint mask, uint pack, uint key_mask, uint nbins,
-                                __global const uint *mirrored)
+                                __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
@@ -378,7 +378,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     __local uint *marks = 0;
     __local ushort *rows_met = 0;
 #endif
-    UNLESS_MIRRORED(mirrored)
+    UNLESS_MIRRORED(failed, run)
     {
         uint t = (uint)get_group_id(0);
         ofs_t tile = (ofs_t)t * TILE;
@@ -528,8 +528,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
                              __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
                              __global const ofs_t *table, __global const ofs_t *total, __global key_t *col_out,
                              __global ofs_t *col_ptr, __global uint *row_out, __global bits_t *val_out, long n,
-                             ofs_t chunk, uint nbuckets, uint shift, uint pack, uint ncols,
-                             __global const uint *mirrored)
+                             ofs_t chunk, uint nbuckets, uint shift, uint pack, uint ncols, __global const uint *failed,
+                             uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local ofs_t base[WEFT_BINS];
@@ -538,7 +538,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint i = (uint)get_group_id(0);
 #ifdef WEFT_MIRROR
-    if (*mirrored)
+    if (*failed != run)
         return;
 #endif
     if (i >= chunk_first[nbuckets])

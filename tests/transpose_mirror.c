@@ -105,13 +105,14 @@ static int check(struct test_device *dev, enum form form, enum flaw flaw, int64_
     test_csr_make(&to, dev, NULL, n, n, a.nnz, type, ofs);
     struct weft__mirror mirror = {0};
     struct weft__stream stream = {0};
-    cl_uint mirrored = 77;
+    cl_uint failed = 77;
     int ok = !weft__mirror_create(&mirror, dev->ctx, &shape) &&
              !weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
     if (ok)
         weft__mirror_run(&mirror, &stream, &shape, &from.d, &to.d);
     ok = ok && !weft__stream_end(&stream) &&
-         clEnqueueReadBuffer(dev->queue, mirror.mirrored, CL_TRUE, 0, 4, &mirrored, 0, NULL, NULL) == CL_SUCCESS;
+         clEnqueueReadBuffer(dev->queue, mirror.failed, CL_TRUE, 0, 4, &failed, 0, NULL, NULL) == CL_SUCCESS;
+    const cl_uint mirrored = failed != mirror.run;
     if (!ok)
         snprintf(why, 256, "%s", test_error(dev));
     if (ok && mirrored != (flaw == NONE)) {

@@ -36,14 +36,14 @@ extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__trans
 
 // transpose_mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
 struct weft__mirror {
-    cl_kernel probe, mirror;
-    cl_mem mirrored; // one uint: nonzero when the result is complete
+    cl_kernel mirror;
+    cl_mem failed; // one uint: the last run that did not make A^T
+    cl_uint run;   // the last run, from 1 on; 0: none
 };
 weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
                                 const struct weft__transpose_shape *shape);
-void weft__mirror_run(const struct weft__mirror *x, struct weft__stream *stream,
-                      const struct weft__transpose_shape *shape, const struct weft_device_csr *a,
-                      const struct weft_device_csr *at);
+void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,
+                      const struct weft_device_csr *a, const struct weft_device_csr *at);
 void weft__mirror_release(struct weft__mirror *m);
 
 // Errors: WEFT_EINVAL sizes, type, ofs; WEFT_ERANGE nnz too large for ofs.
@@ -77,7 +77,6 @@ weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct we
 void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape);
 // Every set of defines for one kernel.
 void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec);
-weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants,
-    weft__gather_variants;
+weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants, weft__gather_variants;
 
 #endif

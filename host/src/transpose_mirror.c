@@ -4,19 +4,18 @@
 #include "transpose.h"
 #include "variants.h"
 
-#define PROBE_WG  256
-#define MIRROR_WG 256
-#define GROUPS    8 // work-groups for each compute unit, at most
+#define WG     256
+#define IPT    16
+#define GROUPS 8 // work-groups for each compute unit, at most
 
-static const struct weft__kernel_spec probe_spec = {"mirror_probe", "transpose_mirror.cl", "row_ptr col mirrored m"};
 static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
-                                                     "row_ptr col val row_ptr_out col_out val_out mirrored m nnz"};
+                                                     "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
 
 static void define(struct weft__defines *d, const struct weft__transpose_shape *shape)
 {
     weft__define_types(d, shape->type, shape->ofs);
-    weft__define(d, "WEFT_WG", "%d", MIRROR_WG);
-    weft__define(d, "WEFT_IPT", "%d", 16);
+    weft__define(d, "WEFT_WG", "%d", WG);
+    weft__define(d, "WEFT_IPT", "%d", IPT);
     if (shape->val_positions)
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
 }
@@ -26,28 +25,29 @@ weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *c
 {
     struct weft__defines d = {0};
     define(&d, shape);
-    weft_status status = weft__kernel_create(&out->probe, ctx, &probe_spec, &d);
-    if (!status)
-        status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
-    if (!status)
-        status = weft__buffer_create(&out->mirrored, ctx, 4, "whether a pattern is symmetric");
+    weft_status status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
+    if (!status) { // no run yet, so none that failed
+        cl_int error;
+        out->failed = weft__cl.clCreateBuffer(ctx->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof out->run,
+                                              &out->run, &error);
+        status = weft__fail_cl(ctx, error, "clCreateBuffer");
+    }
     return status;
 }
 
 void weft__mirror_release(struct weft__mirror *m)
 {
-    weft__kernel_release(&m->probe);
     weft__kernel_release(&m->mirror);
-    weft__buffer_release(&m->mirrored);
+    weft__buffer_release(&m->failed);
 }
 
-void weft__mirror_run(const struct weft__mirror *x, struct weft__stream *stream,
-                      const struct weft__transpose_shape *shape, const struct weft_device_csr *a,
-                      const struct weft_device_csr *at)
+void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,
+                      const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
-    const size_t tiles = weft__ceil_div((size_t)shape->nnz, MIRROR_WG * 16);
+    const size_t tiles = weft__ceil_div((size_t)shape->nnz, WG * IPT);
     const size_t groups = weft__min(tiles, (size_t)stream->ctx->device.compute_units * GROUPS);
     cl_int m = (cl_int)shape->m;
+    x->run = x->run + 1 ? x->run + 1 : 1;
     union {
         cl_int i32;
         cl_long i64;
@@ -57,27 +57,23 @@ void weft__mirror_run(const struct weft__mirror *x, struct weft__stream *stream,
     else
         nnz.i32 = (cl_int)shape->nnz;
     const struct weft__arg nnz_arg = {weft_ofs_bytes(shape->ofs), &nnz};
-    WEFT__LAUNCH(stream, x->probe, &probe_spec, 1, PROBE_WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
-                 WEFT__ARG(x->mirrored), WEFT__ARG(m));
-    WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, MIRROR_WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
+    WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
                  WEFT__ARG(a->val), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val),
-                 WEFT__ARG(x->mirrored), WEFT__ARG(m), nnz_arg);
+                 WEFT__ARG(x->failed), WEFT__ARG(x->run), WEFT__ARG(m), nnz_arg);
 }
 
 void weft__mirror_variants(weft__variant_fn *fn, void *arg)
 {
-    static const struct weft__kernel_spec *const specs[] = {&probe_spec, &mirror_spec};
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
-        for (int t = 0; t < 4; t++)
-            for (int i = 0; i < 2; i++) {
-                struct weft__transpose_shape shape = {.type = types[t], .ofs = (enum weft_ofs)ofs};
-                struct weft__variant v = {.spec = specs[i], .schedule = WEFT_SCHEDULE_GPU};
-                if (types[t] == WEFT_I32) { // positions, as wide as offsets
-                    shape.val_positions = 1;
-                    shape.type = ofs ? WEFT_F64 : WEFT_I32;
-                }
-                define(&v.defines, &shape);
-                fn(arg, &v);
+        for (int t = 0; t < 4; t++) {
+            struct weft__transpose_shape shape = {.type = types[t], .ofs = (enum weft_ofs)ofs};
+            struct weft__variant v = {.spec = &mirror_spec, .schedule = WEFT_SCHEDULE_GPU};
+            if (types[t] == WEFT_I32) { // positions, as wide as offsets
+                shape.val_positions = 1;
+                shape.type = ofs ? WEFT_F64 : WEFT_I32;
             }
+            define(&v.defines, &shape);
+            fn(arg, &v);
+        }
 }

@@ -19,27 +19,27 @@
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins "
-                                                    "mirrored"};
+                                                    "failed run"};
 static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose_scan_count.cl",
-                                                       "table total rows nbins mirrored"};
+                                                       "table total rows nbins failed run"};
 static const struct weft__kernel_spec offsets_spec = {
     "scan_offsets", "transpose_scan_count.cl",
-    "total bucket_ofs chunk_first large_first large nlarge chunk nbins mirrored"};
+    "total bucket_ofs chunk_first large_first large nlarge chunk nbins failed run"};
 static const struct weft__kernel_spec bucket_count_spec = {
     "bucket_count", "transpose_scan_count.cl",
-    "key bucket_ofs large_first table chunk nbuckets stride shift ncols mirrored"};
+    "key bucket_ofs large_first table chunk nbuckets stride shift ncols failed run"};
 static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose_scan_count.cl",
-                                                              "table large_first large nlarge total ncols mirrored"};
+                                                              "table large_first large nlarge total ncols failed run"};
 static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose_scan_count.cl",
-                                                      "sorted bucket_ofs col_ptr n nnz shift nbuckets mirrored"};
+                                                      "sorted bucket_ofs col_ptr n nnz shift nbuckets failed run"};
 static const struct weft__kernel_spec partition_spec = {
     "scan_partition", "transpose_scan_scatter.cl",
     "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask pack "
-    "key_mask nbins mirrored"};
+    "key_mask nbins failed run"};
 static const struct weft__kernel_spec bucket_spec = {
     "scan_bucket", "transpose_scan_scatter.cl",
     "key row val bucket_ofs chunk_first large_first large nlarge table total col_out col_ptr row_out val_out n chunk "
-    "nbuckets shift pack ncols mirrored"};
+    "nbuckets shift pack ncols failed run"};
 
 struct tune {
     struct weft__tune_key key;
@@ -382,9 +382,9 @@ static union ofs ofs_value(const struct scan_gpu *s, size_t value)
     return out;
 }
 // What says whether there is anything to do; without a mirror it is not read.
-static cl_mem mirrored_of(const struct scan_gpu *s)
+static cl_mem failed_of(const struct scan_gpu *s)
 {
-    return s->shape.mirror ? s->mirror.mirrored : s->bucket_ofs;
+    return s->shape.mirror ? s->mirror.failed : s->bucket_ofs;
 }
 #define OFS_ARG(s, x)                                                                                                  \
     {                                                                                                                  \
@@ -399,16 +399,16 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
               chunk = ofs_value(s, s->l.chunk);
     cl_int m = (cl_int)s->shape.m;
     cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
-    cl_mem mirrored = mirrored_of(s);
+    cl_mem failed = failed_of(s);
     WEFT__LAUNCH(stream, kernel, &count_spec, s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
                  WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz),
                  OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
-                 WEFT__ARG(mirrored));
+                 WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
     WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
-                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins), WEFT__ARG(mirrored));
+                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
     WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
                  WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
-                 OFS_ARG(s, chunk), WEFT__ARG(nbins), WEFT__ARG(mirrored));
+                 OFS_ARG(s, chunk), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
 }
 
 static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr,
@@ -418,11 +418,12 @@ static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_ke
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
     cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile), pack = s->l.mid_bits;
     size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile), wg = (size_t)s->wg;
-    cl_mem mirrored = mirrored_of(s);
+    cl_mem failed = failed_of(s);
     WEFT__LAUNCH(stream, kernel, &partition_spec, tiles, wg, WEFT__ARG(row_ptr), WEFT__ARG(rows), WEFT__ARG(col),
                  WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before), WEFT__ARG(key_out),
                  WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles), WEFT__ARG(shift),
-                 WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(mirrored));
+                 WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(failed),
+                 WEFT__ARG(s->mirror.run));
 }
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
@@ -432,16 +433,16 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
     cl_long n = s->shape.n;
     cl_uint shift = l->low_bits, nbuckets = l->nbuckets, ncols = l->ncols, pack = l->mid_bits;
     cl_uint stride = l->packed && l->pairs ? 2 : 1;
-    cl_mem key = l->packed ? s->row : s->key, mirrored = mirrored_of(s);
+    cl_mem key = l->packed ? s->row : s->key, failed = failed_of(s);
     if (l->large_buckets) {
         size_t groups = (size_t)s->units * 8;
         WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks), COUNT_WG,
                      WEFT__ARG(key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first), WEFT__ARG(s->large_table),
                      OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
-                     WEFT__ARG(mirrored));
+                     WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
         WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, COUNT_WG, WEFT__ARG(s->large_table),
                      WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_total),
-                     WEFT__ARG(ncols), WEFT__ARG(mirrored));
+                     WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
     }
     size_t chunks = l->nbuckets + (size_t)s->shape.nnz / l->chunk;
     WEFT__LAUNCH(stream, s->bucket, &bucket_spec, chunks, (size_t)s->wg, WEFT__ARG(s->key), WEFT__ARG(s->row),
@@ -449,7 +450,7 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
                  WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table), WEFT__ARG(s->large_total),
                  WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n),
                  OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols),
-                 WEFT__ARG(mirrored));
+                 WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -482,11 +483,11 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
         union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
         cl_long n = s->shape.n;
         cl_uint nbuckets = l->nbuckets;
-        cl_mem mirrored = mirrored_of(s);
+        cl_mem failed = failed_of(s);
         WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec,
                      weft__groups(weft__ceil_div((size_t)n + 1, 8 * COUNT_WG), COUNT_WG), COUNT_WG, WEFT__ARG(s->col),
                      WEFT__ARG(s->bucket_ofs), WEFT__ARG(at->row_ptr), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(high),
-                     WEFT__ARG(nbuckets), WEFT__ARG(mirrored));
+                     WEFT__ARG(nbuckets), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
     }
     return stream->status;
 }
