@@ -56,7 +56,7 @@ static const struct tool_command {
     const char *help;
 } commands[] = {
     {"info", "FILE", "shape, rows, symmetry, entropies, formats, and what weft would run", 1, 0,
-     "seed device products generate type index complex json quiet", tool_info,
+     "seed device products generate type index complex json force quiet", tool_info,
      "Prints what there is to know of a matrix: shape, lengths of rows, symmetry, bandwidth, entropies, the bytes of\n"
      "each format, and which format and schedule weft would choose for products on the device, and why."},
     {"spy", "FILE -o PICTURE", "picture of the pattern", 1, 0,
@@ -78,7 +78,7 @@ static const struct tool_command {
     {"devices", "", "list the devices", 0, 0, "", tool_devices,
      "One line a device: index, platform, name, type, driver, memory, or why it cannot be used."},
     {"advise", "FILE", "does another order of rows and columns pay?", 1, 0,
-     "seed device products measure generate type index complex json quiet", tool_advise,
+     "seed device products measure generate type index complex json force quiet", tool_advise,
      "Predicts for each order how the time of a product changes on the device, with the interval that holds 19 of 20\n"
      "matrices, what the permutation costs, and after how many products it has paid. --measure runs them as well."},
 };
@@ -310,6 +310,8 @@ int main(int argc, char **argv)
     const int status = options_parse(&o, c, argc - 1, argv + 1);
     if (status >= 0)
         return status;
+    if (o.json && strcmp(o.json, "-") && tool_out_check(o.json, o.force))
+        return TOOL_USAGE;
     bench_progress_enable(o.quiet);
     return c->run(&o);
 }

@@ -199,8 +199,13 @@ int tool_out_write(const char *path, const void *data, size_t size, int force)
     int good = file && fwrite(data, 1, size, file) == size;
     if (file)
         good = !fclose(file) && good;
-    if (good)
-        good = force ? !rename(part, path) : !link(part, path);
+    if (good && !force) {
+        good = !link(part, path);                          // fails when there is a file by now
+        if (!good && (errno == EPERM || errno == ENOTSUP)) // a file system without links
+            good = !rename(part, path);
+    } else if (good) {
+        good = !rename(part, path);
+    }
     const int error = errno;
     if (file)
         unlink(part);
@@ -211,17 +216,21 @@ int tool_out_write(const char *path, const void *data, size_t size, int force)
 
 int tool_json_write(const struct tool_options *o, cJSON *object)
 {
-    char *text = cJSON_Print(object);
+    char *text = cJSON_Print(object), *line = NULL;
+    const int length = text ? asprintf(&line, "%s\n", text) : -1;
+    int code = TOOL_OK;
     cJSON_Delete(object);
-    if (!text)
-        return tool_fail(WEFT_ENOMEM, NULL);
-    FILE *file = strcmp(o->json, "-") ? fopen(o->json, "w") : stdout;
-    int good = file && fprintf(file, "%s\n", text) > 0;
-    good = good && !(file == stdout ? fflush(file) : fclose(file));
-    if (!good)
-        tool_complain("%s cannot be written: %s", o->json, strerror(errno));
     cJSON_free(text);
-    return good ? TOOL_OK : TOOL_USAGE;
+    if (length < 0)
+        return tool_fail(WEFT_ENOMEM, NULL);
+    if (strcmp(o->json, "-")) {
+        code = tool_out_write(o->json, line, (size_t)length, o->force);
+    } else if (fputs(line, stdout) < 0 || fflush(stdout)) {
+        tool_complain("standard output cannot be written: %s", strerror(errno));
+        code = TOOL_USAGE;
+    }
+    free(line);
+    return code;
 }
 
 const char *tool_count_text(char text[32], int64_t count)
