@@ -12,7 +12,7 @@
 // Local:   WG*IPT accumulators + WG*IPT/16 + 3 words (+ WG accumulators where lanes have no shuffle).
 // Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; whole == nnz rounded
 //          down to a multiple of four; tile_row, tile_pos of rows_tiles, cut with ITEMS and SNAP, where
-//          ITEMS + SNAP + 8 <= WG*IPT. WEFT_CUT: arrived[0 .. tiles-1] == 0, which is left so.
+//          ITEMS + SNAP + 8 <= WG*IPT. WEFT_CUT: arrived[0 .. 2*tiles-1] == 0, which is left so.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
 //          part[t]: sum of the row that goes on behind tile t (zero when none does). WEFT_CUT: all of y.
 // Order:   depends on ITEMS, IPT and WG alone; repeatable. Parts of a row: work-item l takes l, l + WG, ...; then pairs of
@@ -55,13 +55,26 @@ WEFT_INLINE uint last_tile(__global const ofs_t *row_ptr, idx_t row)
 {
     return (uint)(((step_t)row_ptr[row + 1] + (step_t)row + WEFT_ITEMS) / WEFT_ITEMS) - 1u;
 }
-// Leave a part of a row that tiles share, `goes_on` or ends here; true: all its parts are there now.
+// Leave a part of a row that tiles share, which goes on or ends here; true: the group finishes the row, for all its parts
+// are there. Of two parts, most often, the second to come finishes the row by itself: part and news go in one word.
 WEFT_INLINE int part_give(__global acc_t *to, acc_t sum, __global const ofs_t *row_ptr, __global uint *arrived,
-                          idx_t row, uint tile, bool goes_on)
+                          __global val_t *y, idx_t row, uint tile, bool goes_on, acc_t alpha, acc_t beta)
 {
-    const uint last = goes_on ? last_tile(row_ptr, row) : tile;
+    const uint last = goes_on ? last_tile(row_ptr, row) : tile, before = last - first_tile(row_ptr, row);
+#if ACC_WORDS == 1 && defined(WEFT_HAS_INT64_ATOMICS)
+    if (before == 1u) {
+        volatile __global ulong *pair = (volatile __global ulong *)(arrived + 2 * (size_t)last);
+        const ulong other = atom_xchg(pair, 1ul << 32 | acc_word(sum));
+        if (other) {
+            const acc_t rest = word_acc((uint)other);
+            atom_xchg(pair, 0ul);
+            put(y, row, goes_on ? plus(sum, rest) : plus(rest, sum), alpha, beta);
+        }
+        return 0;
+    }
+#endif
     acc_give(to, sum);
-    return comes_last(&arrived[last], last - first_tile(row_ptr, row) + 1u);
+    return comes_last(&arrived[2 * (size_t)last], before + 1u);
 }
 // y[row] from its parts in tiles first .. last-1 and its head in tile `last`. `sums` is local memory of WG/LANES.
 WEFT_INLINE void row_join(__global val_t *y, idx_t row, __global acc_t *part, __global acc_t *head, uint first,
@@ -157,9 +170,10 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
 #ifdef WEFT_CUT
                 if (row == rows) {
                     if (goes_on)
-                        came_last[1] = part_give(&part[tile], sum, row_ptr, arrived, row0 + rows, tile, true);
+                        came_last[1] =
+                            part_give(&part[tile], sum, row_ptr, arrived, y, row0 + rows, tile, true, alpha, beta);
                 } else if (row == 0 && began)
-                    came_last[0] = part_give(&head[tile], sum, row_ptr, arrived, row0, tile, false);
+                    came_last[0] = part_give(&head[tile], sum, row_ptr, arrived, y, row0, tile, false, alpha, beta);
 #else
                 if (row == rows)
                     part[tile] = sum;

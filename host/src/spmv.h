@@ -93,7 +93,7 @@ struct weft__spmv_tiles {
     cl_uint tiles, nsplit;
     cl_uint tile, snap; // rows plus entries; entries by which a cut may move
     cl_mem row, pos, split, part, head;
-    cl_mem arrived; // how many came to each tile's row; NULL: a kernel of its own joins
+    cl_mem arrived; // where the tiles of a cut row meet; NULL: a kernel of its own joins them
     cl_kernel join;
     size_t join_wg, join_per_group;
     size_t bytes;

@@ -66,10 +66,10 @@ weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv
     return status ? status : tiles_cut(t, plan, queue);
 }
 
-// One counter for each tile, at zero: the tiles of a cut row count themselves in that of the last one.
+// Two words for each tile, at zero: the tiles of a cut row meet at those of the last one.
 static weft_status arrived_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    const size_t bytes = t->tiles * sizeof(cl_uint);
+    const size_t bytes = t->tiles * 2 * sizeof(cl_uint);
     struct weft__stream stream = {0};
     cl_kernel fill = NULL;
     weft_status status = weft__buffer_create(&t->arrived, plan->ctx, bytes, "tiles that came to a cut row");
@@ -78,7 +78,7 @@ static weft_status arrived_create(struct weft__spmv_tiles *t, struct weft_spmv_p
     if (!status)
         status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
     if (!status)
-        status = weft__fill(&stream, fill, t->arrived, 0, t->tiles, 0);
+        status = weft__fill(&stream, fill, t->arrived, 0, 2 * (uint64_t)t->tiles, 0);
     if (!status)
         status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
     t->bytes += bytes;
