@@ -393,41 +393,27 @@ static cl_int CL_API_CALL set_arg(cl_kernel kernel, cl_uint index, size_t bytes,
 
 // ---- objects, waiting ------------------------------------------------------------------------------------------
 
-static void queue_made(cl_command_queue id, int had)
+static void queue_made(cl_command_queue id)
 {
     struct profile *p = id ? lock() : NULL;
-    if (!p)
-        return;
-    struct profile_queue *grown = realloc(p->queues, (p->queue_count + 1) * sizeof *grown);
-    if (grown) { // also where a queue of that handle was before
-        p->queues = grown;
-        cl_command_queue_properties props = 0;
-        struct profile_queue *q = &p->queues[p->queue_count++];
-        *q = (struct profile_queue){.id = id, .untimed = had ? NULL : "the device refuses a queue with profiling"};
-        profile__next.clGetCommandQueueInfo(id, CL_QUEUE_DEVICE, sizeof q->device, &q->device, NULL);
-        profile__next.clGetCommandQueueInfo(id, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
-        q->out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
-    } else {
-        p->lost = 1;
+    if (p) {
+        profile__queue_add(p, id);
+        unlock(p);
     }
-    unlock(p);
 }
 
 static cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
                                                  cl_command_queue_properties props, cl_int *out)
 {
     cl_int error;
-    int had = 1;
     int64_t begin = profile_now();
     cl_command_queue queue =
         profile__next.clCreateCommandQueue(context, device, props | CL_QUEUE_PROFILING_ENABLE, &error);
-    if (error != CL_SUCCESS && !(props & CL_QUEUE_PROFILING_ENABLE)) {
+    if (error != CL_SUCCESS && !(props & CL_QUEUE_PROFILING_ENABLE)) // a device may refuse
         queue = profile__next.clCreateCommandQueue(context, device, props, &error);
-        had = 0;
-    }
     call_note(PHASE_CALL, begin);
     if (error == CL_SUCCESS)
-        queue_made(queue, had);
+        queue_made(queue);
     if (out)
         *out = error;
     return queue;
@@ -439,7 +425,7 @@ static cl_command_queue CL_API_CALL create_queue_with(cl_context context, cl_dev
                                                       const cl_queue_properties *props, cl_int *out)
 {
     cl_queue_properties mine[PROPERTIES_MAX + 4];
-    int n = 0, at = -1, had = 1;
+    int n = 0, at = -1;
     cl_int error;
     int64_t begin = profile_now();
     for (; props && props[n] && n < PROPERTIES_MAX; n += 2) {
@@ -458,13 +444,11 @@ static cl_command_queue CL_API_CALL create_queue_with(cl_context context, cl_dev
     mine[n] = 0;
     cl_command_queue queue =
         profile__next.clCreateCommandQueueWithProperties(context, device, longer ? props : mine, &error);
-    if (error != CL_SUCCESS) {
+    if (error != CL_SUCCESS)
         queue = profile__next.clCreateCommandQueueWithProperties(context, device, props, &error);
-        had = 0;
-    }
     call_note(PHASE_CALL, begin);
     if (error == CL_SUCCESS)
-        queue_made(queue, had && !longer);
+        queue_made(queue);
     if (out)
         *out = error;
     return queue;

@@ -25,7 +25,7 @@ void profile_clock_solve(struct profile_clock *clock)
     int64_t half = (clock->high_ns - clock->low_ns) / 2;
     clock->offset_ns = clock->low_ns + half;
     clock->contradicts = half < 0;
-    clock->error_ns = half < 0 ? -half : half;
+    clock->error_ns = (half < 0 ? -half : half) + clock->grain_ns;
 }
 
 // What the device's clock shows, and the host's before and after. PoCL 3.1 announces the call and has another clock in

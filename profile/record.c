@@ -283,11 +283,8 @@ void profile_span_add(struct profile *p, enum profile_phase phase, int64_t begin
 
 // ---- objects of OpenCL -----------------------------------------------------------------------------------------
 
-struct profile_queue *profile__queue(struct profile *p, cl_command_queue id)
+struct profile_queue *profile__queue_add(struct profile *p, cl_command_queue id)
 {
-    for (size_t i = p->queue_count; i-- > 0;) // the last one made with a handle has it now
-        if (p->queues[i].id == id)
-            return &p->queues[i];
     struct profile_queue *grown = realloc(p->queues, (p->queue_count + 1) * sizeof *grown);
     if (!grown) {
         p->lost = 1;
@@ -296,13 +293,24 @@ struct profile_queue *profile__queue(struct profile *p, cl_command_queue id)
     p->queues = grown;
     struct profile_queue *q = &p->queues[p->queue_count++];
     cl_command_queue_properties props = 0;
+    size_t grain = 0;
     *q = (struct profile_queue){.id = id};
     profile__next.clGetCommandQueueInfo(id, CL_QUEUE_DEVICE, sizeof q->device, &q->device, NULL);
     profile__next.clGetCommandQueueInfo(id, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
+    profile__next.clGetDeviceInfo(q->device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof grain, &grain, NULL);
+    q->grain_ns = (int64_t)grain;
     q->out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
     if (!(props & CL_QUEUE_PROFILING_ENABLE))
         q->untimed = "the queue has no profiling";
     return q;
+}
+
+struct profile_queue *profile__queue(struct profile *p, cl_command_queue id)
+{
+    for (size_t i = p->queue_count; i-- > 0;) // the last one made with a handle has it now
+        if (p->queues[i].id == id)
+            return &p->queues[i];
+    return profile__queue_add(p, id);
 }
 
 struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id)
@@ -415,8 +423,10 @@ void profile_rep_settle(struct profile *p)
     struct profile_rep *rep = &p->reps[p->rep_count - 1];
     struct profile_command *first = p->commands + rep->first_command;
     pthread_mutex_lock(&p->mutex);
-    for (size_t i = 0; i < p->queue_count; i++)
+    for (size_t i = 0; i < p->queue_count; i++) {
         p->queues[i].clock = rep->clock;
+        p->queues[i].clock.grain_ns = p->queues[i].grain_ns;
+    }
     for (size_t i = 0; i < rep->commands; i++) {
         profile__settle(p, &first[i], !p->settle_often);
         if (first[i].event) {

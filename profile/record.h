@@ -84,8 +84,9 @@ struct profile_span {
 struct profile_clock {
     int64_t low_ns, high_ns; // bounds of what is added; low > high: nothing is known yet
     int64_t offset_ns, error_ns;
-    int contradicts; // bounds that exclude each other: nonzero, and the offset is the middle of them
-    int timer;       // nonzero: clGetDeviceAndHostTimer gave bounds
+    int64_t grain_ns; // what the device's clock counts in: part of the error
+    int contradicts;  // bounds that exclude each other: nonzero, and the offset is the middle of them
+    int timer;        // nonzero: clGetDeviceAndHostTimer gave bounds
     int samples;
 };
 
@@ -94,6 +95,7 @@ struct profile_queue {
     cl_device_id device;
     const char *untimed; // why its events tell no times; NULL: they do
     int out_of_order;
+    int64_t grain_ns;           // of the device's clock
     struct profile_clock clock; // of its device, where it is the device's first queue
 };
 
@@ -183,6 +185,8 @@ struct profile_command *profile__command(struct profile *p, enum profile_kind ki
 void profile__span(struct profile *p, enum profile_phase phase, int64_t begin_ns, int64_t end_ns);
 const char *profile__intern(struct profile *p, const char *name);
 struct profile_queue *profile__queue(struct profile *p, cl_command_queue id);
+struct profile_queue *profile__queue_add(struct profile *p,
+                                         cl_command_queue id); // made now, also if the handle is known
 struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id);
 void profile__buffer_set(struct profile *p, cl_mem id, size_t bytes);
 int profile__buffer_get(const struct profile *p, cl_mem id, size_t *bytes);
