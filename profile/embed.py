@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""embed.py OUT REPORT.html REPORT.css REPORT.js: the report's page as C text before and after the record."""
+"""embed.py OUT REPORT.html REPORT.css REPORT.js...: the report's page as C text before and after the record."""
 import sys
 
 
@@ -10,10 +10,10 @@ def quote(text):
 
 
 def main():
-    out, page, css, js = sys.argv[1:]
-    page, css, js = (open(path, encoding="utf-8").read().rstrip("\n") for path in (page, css, js))
+    out = sys.argv[1]
+    page, css, *js = (open(path, encoding="utf-8").read().rstrip("\n") for path in sys.argv[2:])
     head, tail = page.replace("@CSS@", css).split("@RECORD@")
-    tail = tail.replace("@JS@", js) + "\n"
+    tail = tail.replace("@JS@", "\n".join(js)) + "\n"
     with open(out, "w", encoding="utf-8") as file:
         file.write('// Made by profile/embed.py.\n#include "html.h"\n\nconst char *const profile_html_head =\n'
                    + quote(head) + ";\nconst char *const profile_html_tail =\n" + quote(tail) + ";\n")

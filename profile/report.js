@@ -1,106 +1,5 @@
-"use strict";
-(function () {
-const record = JSON.parse(document.getElementById("record").textContent);
-const report = document.getElementById("report");
-const runs = record.runs || [], devices = record.devices || [];
-const SVG = "http://www.w3.org/2000/svg";
-// In the order in which a repetition mostly goes through them.
-const PHASES = {
-  host: "the host's own code", call: "other OpenCL calls", build: "programs and kernels made", allocate: "buffers made",
-  write: "host to device", copy: "copies on the device", analyse: "analysis, conversion",
-  launch: "from the call to the kernel, and back", gap: "between kernels", kernel: "kernels of the operation",
-  read: "device to host", poison: "results overwritten before a run"};
-const ORDER = Object.keys(PHASES);
-
-// ---- elements; texts of the record come in as text nodes only ----------------------------------------------------
-
-function add(node, attributes, children) {
-  for (const key in attributes || {})
-    if (attributes[key] !== undefined && attributes[key] !== null) node.setAttribute(key, attributes[key]);
-  for (const child of children)
-    if (child !== undefined && child !== null && child !== "")
-      node.append(child instanceof Node ? child : document.createTextNode(String(child)));
-  return node;
-}
-const el = (tag, attributes, ...children) => add(document.createElement(tag), attributes, children);
-const svg = (tag, attributes, ...children) => add(document.createElementNS(SVG, tag), attributes, children);
-const tip = text => svg("title", null, text);
-const color = phase => phase in PHASES ? `var(--${phase})` : "var(--call)";
-
-// ---- numbers -----------------------------------------------------------------------------------------------------
-
-const has = x => typeof x === "number" && isFinite(x);
-function digits(x, n) {
-  if (!has(x)) return "–";
-  if (x === 0) return "0";
-  const whole = Math.floor(Math.log10(Math.abs(x))) + 1;
-  return x.toFixed(Math.max(0, Math.min(9, n - whole)));
-}
-function scaled(x, units, step) {
-  let i = 0;
-  while (i + 1 < units.length && Math.abs(x) >= step * 0.9995) { x /= step; i++; }
-  return digits(x, 3) + " " + units[i];
-}
-const ms = x => !has(x) ? "–" : scaled(x * 1e6, ["ns", "µs", "ms", "s"], 1000);
-const us = x => ms(x * 1e-3);
-const brief = text => text.replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, ""); // "10.0 ms": "10 ms", on axes
-const bytes = x => !has(x) ? "–" : scaled(x, ["B", "kB", "MB", "GB", "TB"], 1000);
-const count = x => has(x) ? x.toLocaleString("en-US", {maximumFractionDigits: 3}) : "–";
-const percent = x => has(x) ? digits(100 * x, x < 0.1 ? 2 : 3) + " %" : "–";
-const gbps = x => has(x) ? digits(x, 3) + " GB/s" : "–";
-const median = stat => stat && has(stat.median) ? stat.median : undefined;
-const spread = stat => stat && has(stat.noise) ? " ± " + percent(stat.noise) : "";
-
-// Round steps for an axis from a to b, about n of them.
-function ticks(a, b, n) {
-  const raw = (b - a) / n, power = 10 ** Math.floor(Math.log10(raw)), out = [];
-  const step = power * [1, 2, 5, 10].find(f => f * power >= raw);
-  for (let t = Math.ceil(a / step - 1e-9) * step; t <= b + step * 1e-9; t += step) out.push(t);
-  return out;
-}
-function decades(a, b) {
-  const out = [];
-  for (let p = Math.ceil(Math.log10(a) - 1e-9); p <= Math.log10(b) + 1e-9; p++) out.push(10 ** p);
-  return out;
-}
-
-// ---- drawing -----------------------------------------------------------------------------------------------------
-
-const drawings = [];
-// A plot that is drawn at the width it has, and again when that changes. draw(width) gives the children and a height.
-function plot(label, draw) {
-  const image = svg("svg", {role: "img", "aria-label": label});
-  const box = el("div", {class: "plot"}, image);
-  const again = () => {
-    const width = Math.max(320, box.clientWidth - 26);
-    const drawn = draw(width);
-    image.setAttribute("viewBox", `0 0 ${width} ${drawn.height}`);
-    image.setAttribute("height", drawn.height);
-    image.replaceChildren(...drawn.children);
-  };
-  drawings.push(again);
-  return Object.assign(box, {again});
-}
-const line = (x1, y1, x2, y2, name) => svg("line", {x1, y1, x2, y2, class: name});
-const label = (x, y, text, anchor, name) => svg("text", {x, y, "text-anchor": anchor || "start", class: name}, text);
-const wide = text => 6.6 * String(text).length;
-function short(text, width) {
-  text = String(text);
-  const room = Math.max(1, Math.floor(width / 6.6));
-  return text.length <= room ? text : text.slice(0, Math.max(0, room - 1)) + "…";
-}
-function legend(names) {
-  return el("ul", {class: "legend"}, ...names.map(name =>
-    el("li", {title: PHASES[name]}, el("i", {style: `background:${color(name)}`}), name)));
-}
-
-function table(heads, rows) {
-  const cell = (tag, value, number) => el(tag, number ? {class: "number"} : null, value);
-  return el("div", {class: "scroll"}, el("table", null,
-    el("thead", null, el("tr", null, ...heads.map(h => cell("th", h.replace(/^#/, ""), h[0] === "#")))),
-    el("tbody", null, ...rows.map(row => el("tr", null, ...row.map((v, i) => cell("td", v, heads[i][0] === "#")))))));
-}
-
+// SPDX-License-Identifier: Apache-2.0
+// The report: what is drawn of a record. Each part leaves out what the record does not have.
 // ---- of a run ----------------------------------------------------------------------------------------------------
 
 const good = run => run.verified !== false && Array.isArray(run.phases);
@@ -154,7 +53,8 @@ function phasesPlot(list) {
         const value = timeOf(phase), w = room * value / (share ? sum : longest);
         if (!value) continue;
         children.push(svg("rect", {x, y, width: Math.max(w, 0.5), height: 24, fill: color(phase.name), class: "hit"},
-          tip(`${phase.name}: ${ms(value)}, median ${ms(median(phase.ms))}${spread(phase.ms)}, ${percent(value / sum)} of ${ms(sum)}\n` +
+          tip(`${phase.name}: ${ms(value)}, median ${ms(median(phase.ms))}${spread(phase.ms)}, ` +
+              `${percent(value / sum)} of ${ms(sum)}\n` +
               (PHASES[phase.name] || "") + (has(phase.bytes) ? `\n${bytes(phase.bytes)}, ${gbps(phase.gbps)}` : ""))));
         const text = phase.name + " " + percent(value / sum);
         if (w > wide(text) + 8) children.push(label(x + w / 2, y + 16, text, "middle", "inside"));
@@ -267,7 +167,8 @@ function ceilingPlot(device, list) {
   return plot("bandwidth against the measured ceilings", width => {
     const height = 340, children = [], xs = around(points.map(p => p.x), 0.3, 3);
     const ys = around([...points.map(p => p.y), ceilings.copy_gbps], 0.6, 1.4);
-    const {X, Y, at} = logFrame(children, width, height, xs, ys, x => brief(bytes(x)), plain, "bytes of a launch, the least", "GB/s");
+    const {X, Y, at} = logFrame(children, width, height, xs, ys, x => brief(bytes(x)), plain,
+      "bytes of a launch, the least", "GB/s");
     const taken = [];
     const ceiling = (value, name, dy) => {
       children.push(line(at.left, Y(value), at.right, Y(value), "ceiling"),
@@ -323,7 +224,8 @@ function rooflinePlot(device, list) {
     for (const run of points) {
       const r = run.roofline, x = X(r.intensity), y = Y(r.gflops);
       children.push(svg("circle", {cx: x, cy: y, r: 6, fill: color("kernel"), class: "hit", stroke: "var(--ground)",
-        "stroke-width": 1.5}, tip(`run ${number(run)}: ${digits(r.gflops, 3)} GFLOP/s, ${percent(r.copy_share)} of copy`)));
+        "stroke-width": 1.5},
+        tip(`run ${number(run)}: ${digits(r.gflops, 3)} GFLOP/s, ${percent(r.copy_share)} of copy`)));
       nameAt(children, taken, x, y, short(`${number(run)} ${algo(run)} ${percent(r.copy_share)}`, 240), at);
     }
     return {height, children};
@@ -349,13 +251,16 @@ function lanesOf(timeline) {
   const lane = (name, bars) => bars.length && lanes.push({name, bars, rows: stack(bars)});
   lane("phases", (timeline.spans || []).map(s => ({from: s.begin_us, to: s.end_us, phase: s.phase, name: s.phase,
     text: `phase ${s.phase}: ${us(s.end_us - s.begin_us)} from ${us(s.begin_us)}`})));
-  const named = (list, one, many) => list.forEach(([id, bars]) => lane(list.length > 1 ? many + " " + id : one, bars));
+  // One lane each, but for crowds, which share one.
+  const named = (list, one, many) => list.length > 6 ? lane(one, list.flatMap(([, bars]) => bars))
+    : list.forEach(([id, bars]) => lane(list.length > 1 ? many + " " + id : one, bars));
   const groups = (key, made) => [...new Set(commands.map(c => c[key]).filter(has))].sort((a, b) => a - b)
     .map(id => [id, commands.filter(c => c[key] === id).map(made).filter(b => has(b.from) && has(b.to))]);
   const about = c => `${c.kind} ${c.name || ""}` + (has(c.bytes) ? `, ${bytes(c.bytes)}` : "") +
     (c.wg ? `, global ${c.global.join("×")}, groups of ${c.wg.join("×")}` : "");
   named(groups("thread", c => ({from: c.call_us, to: c.return_us, phase: "call", name: c.name || c.kind,
-    text: `call of ${about(c)}: ${us(c.return_us - c.call_us)} from ${us(c.call_us)}${c.blocking ? ", blocking" : ""}`})), "host", "thread");
+    text: `call of ${about(c)}: ${us(c.return_us - c.call_us)} from ${us(c.call_us)}` +
+      (c.blocking ? ", blocking" : "")})), "host", "thread");
   named(groups("queue", c => ({from: c.start_us, to: c.end_us, phase: c.phase || c.kind,
     name: c.kind === "kernel" ? c.name : c.kind,
     text: `${about(c)}: ${us(c.end_us - c.start_us)} from ${us(c.start_us)}` +
@@ -377,7 +282,8 @@ function timelinePlot(run) {
     const X = t => left + (right - left) * (t - view[0]) / (view[1] - view[0]);
     const rows = lanes.reduce((sum, l) => sum + l.rows, 0), height = rows * row + lanes.length * 10 + 30;
     for (const t of ticks(view[0], view[1], Math.max(2, (right - left) / 110)))
-      children.push(line(X(t), 4, X(t), height - 22, "grid"), label(X(t), height - 6, t ? brief(us(t)) : "0", "middle", "dim"));
+      children.push(line(X(t), 4, X(t), height - 22, "grid"),
+        label(X(t), height - 6, t ? brief(us(t)) : "0", "middle", "dim"));
     let y = 6;
     for (const lane of lanes) {
       children.push(label(4, y + 15, lane.name, "start", "dim"));
@@ -398,7 +304,8 @@ function timelinePlot(run) {
   });
   const image = box.querySelector("svg");
   const at = event => {
-    const rect = image.getBoundingClientRect(), x = (event.clientX - rect.left) * image.viewBox.baseVal.width / rect.width;
+    const rect = image.getBoundingClientRect();
+    const x = (event.clientX - rect.left) * image.viewBox.baseVal.width / rect.width;
     return view[0] + (view[1] - view[0]) * Math.min(1, Math.max(0, (x - scale.left) / (scale.right - scale.left)));
   };
   const show = (a, b) => {
@@ -418,7 +325,9 @@ function timelinePlot(run) {
     if (from !== null && Math.abs(to - from) > (view[1] - view[0]) * 0.01) show(Math.min(from, to), Math.max(from, to));
   });
   for (const kind of ["pointerover", "focusin"])
-    image.addEventListener(kind, event => { if (event.target.dataset.text) readout.textContent = event.target.dataset.text; });
+    image.addEventListener(kind, event => {
+      if (event.target.dataset.text) readout.textContent = event.target.dataset.text;
+    });
   const button = (text, name, action) => {
     const b = el("button", {type: "button", "aria-label": name}, text);
     b.addEventListener("click", action);
@@ -439,7 +348,8 @@ function timelinePlot(run) {
 
 // ---- one run: kernels, phases, counters --------------------------------------------------------------------------
 
-function kernelsPlot(kernels) {
+function kernelsPlot(all) {
+  const kernels = all.slice(0, 24);
   return plot("time of each kernel, with its spread", width => {
     const left = Math.min(260, Math.max(...kernels.map(k => wide(k.name + " ×" + k.launches))) + 14), row = 34;
     const most = Math.max(...kernels.map(k => (k.ms && k.ms.max) || median(k.ms) || 0)), room = width - left - 190;
@@ -454,7 +364,7 @@ function kernelsPlot(kernels) {
       children.push(label(left - 10, y + 16, short(k.name + (k.launches > 1 ? " ×" + k.launches : ""), left - 12), "end"),
         svg("rect", {x: left, y, width: Math.max(w, 1), height: 24, fill: color(k.phase || "kernel"), class: "hit"},
           tip(`${k.name}: median ${ms(value)}${spread(k.ms)}, ${k.launches} launches`)));
-      if (k.ms && has(k.ms.min)) {
+      if (k.ms && has(k.ms.min) && (k.ms.samples || []).length > 1) {
         const a = left + room * k.ms.min / most, b = left + room * k.ms.max / most;
         children.push(line(a, mid, b, mid, "whisker"), line(a, mid - 5, a, mid + 5, "whisker"),
           line(b, mid - 5, b, mid + 5, "whisker"));
@@ -476,7 +386,8 @@ function kernelsTable(kernels) {
     return [k.name, k.phase || "", said(k.launches), ms(median(k.ms)) + spread(k.ms), percent(k.share),
       has(k.gbps) ? el("span", {title: k.gbps_of === "bound" ? "of the bytes of all its buffers" : "of the least bytes"},
         digits(k.gbps, 3) + (k.gbps_of === "bound" ? " *" : "")) : "–",
-      percent(k.copy_share), said(k.groups), k.wg ? k.wg.join("×") : k.global ? "driver's" : "–", has(k.local_bytes) ? count(k.local_bytes) + " B" : "–",
+      percent(k.copy_share), said(k.groups), k.wg ? k.wg.join("×") : k.global ? "driver's" : "–",
+      has(k.local_bytes) ? count(k.local_bytes) + " B" : "–",
       has(k.registers) ? String(k.registers) : "–", has(k.spill_bytes) ? count(k.spill_bytes) + " B" : "–",
       has(fill.share) ? el("span", {title: `${fill.waves} of ${fill.waves_max} waves, limited by ${fill.limit}`},
         percent(fill.share)) : "–"];
@@ -502,8 +413,9 @@ function countersTable(counters) {
       missing.set(key, [...(missing.get(key) || []), name]);
       continue;
     }
+    const unit = c.unit === "C" ? " °C" : c.unit && c.unit !== "1" ? " " + c.unit : "";
     const value = typeof c.value !== "number" ? c.value : c.unit === "bytes" ? bytes(c.value)
-      : c.unit === "ms" ? ms(c.value) : count(c.value) + (c.unit && c.unit !== "1" ? " " + (c.unit === "C" ? "°C" : c.unit) : "");
+      : c.unit === "ms" ? ms(c.value) : count(c.value) + unit;
     rows.push([name, value, has(c.min) ? `${count(c.min)} to ${count(c.max)}` : "", has(c.samples) ? count(c.samples) : "",
       c.source]);
   }
@@ -528,7 +440,7 @@ function runSection(run) {
   const section = el("section", {id: "run-" + number(run)}, el("h2", null, `${number(run)}. ${title(run)}`));
   const shape = has(run.m) ? `${count(run.m)} × ${count(run.n)}, ${count(run.nnz)} entries` : "";
   section.append(el("p", {class: "dim"}, [run.matrix, shape, run.type, has(run.index) ? run.index + "-bit offsets" : "",
-    deviceOf(run).name, run.library, run.chosen, run.tune, has(run.reps) ? run.reps + " repetitions" : ""]
+    deviceOf(run).name, run.library, run.chosen, run.tune, run.reps > 1 ? run.reps + " repetitions" : ""]
     .filter(Boolean).join(" · ")));
   if (!good(run)) {
     section.append(el("p", {class: "bad"}, run.skipped ? "skipped: " + run.skipped : run.error || "not verified"));
@@ -538,12 +450,15 @@ function runSection(run) {
     const real = nodes.filter(Boolean);
     if (real.length) section.append(el("h3", null, name), about ? el("p", {class: "dim"}, about) : "", ...real);
   };
-  if (run.timeline) part("One repetition", "The one with the median time. Calls of the host, and what the device did by its events, on one clock.",
+  const once = run.reps === 1;
+  if (run.timeline) part(once ? "Timeline" : "One repetition", (once ? "" : "The one with the median time. ") +
+      "Calls of the host, and what the device did by its events, on one clock.",
     timelinePlot(run));
   const kernels = run.kernels || [];
   if (kernels.length) {
     const bound = kernels.some(k => k.gbps_of === "bound");
-    part("Kernels", "Bars are medians, dots the repetitions, whiskers the least and the most.", kernelsPlot(kernels), kernelsTable(kernels),
+    part("Kernels", (run.reps > 1 ? "Bars are medians, dots the repetitions, whiskers the least and the most." : "") +
+      (kernels.length > 24 ? " The plot shows the 24 that take most time." : ""), kernelsPlot(kernels), kernelsTable(kernels),
       bound ? el("p", {class: "dim"}, "* of the bytes of all buffers that it is given, each once") : null);
     const facts = [];
     if (has(run.launches)) facts.push(`${count(run.launches)} launch${run.launches === 1 ? "" : "es"} a repetition`);
@@ -602,16 +517,19 @@ if (record.command) report.append(el("p", null, el("code", null, record.command)
 report.append(glance());
 if (fine.length) {
   report.append(el("h2", null, "Where the time goes"),
-    el("p", {class: "dim"}, "End to end: from the caller's arrays to the caller's result, of the repetition with the median time."), phasesPlot(fine));
+    el("p", {class: "dim"}, "End to end: from the caller's arrays to the caller's result" +
+      (fine.some(r => r.reps > 1) ? ", of the repetition with the median time." : ", or the whole program.")), phasesPlot(fine));
   const moved = bytesPlot(fine);
   if (moved) report.append(el("h2", null, "Bytes across the bus"),
-    el("p", {class: "dim"}, "Measured at the calls. The upright line is the least: each input written once, each output read once."), moved);
+    el("p", {class: "dim"}, "Measured at the calls. The upright line is the least: each input written once, each output " +
+      "read once."), moved);
   for (const device of devices) {
     const list = fine.filter(r => deviceOf(r) === device);
     const plots = [ceilingPlot(device, list), rooflinePlot(device, list)].filter(Boolean);
     if (!plots.length) continue;
     report.append(el("h2", null, "Against the ceilings" + (devices.length > 1 ? " of " + device.name : "")),
-      el("p", {class: "dim"}, "Ceilings measured in the same run. Large points are whole operations by their least bytes, small ones kernels. " +
+      el("p", {class: "dim"}, "Ceilings measured in the same run. Large points are whole operations by their least bytes, " +
+        "small ones kernels. " +
         "Dashed: what a launch costs, then the copy bandwidth."),
       el("div", {class: plots.length > 1 ? "pair" : ""}, ...plots));
   }
@@ -621,4 +539,3 @@ let pending;
 const redraw = () => { cancelAnimationFrame(pending); pending = requestAnimationFrame(() => drawings.forEach(d => d())); };
 drawings.forEach(d => d());
 window.addEventListener("resize", redraw);
-})();
