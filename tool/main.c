@@ -313,5 +313,9 @@ int main(int argc, char **argv)
     if (o.json && strcmp(o.json, "-") && tool_out_check(o.json, o.force))
         return TOOL_USAGE;
     bench_progress_enable(o.quiet);
-    return c->run(&o);
+    const int code = c->run(&o);
+    if (code || (!fflush(stdout) && !ferror(stdout)))
+        return code;
+    tool_complain("standard output cannot be written: %s", strerror(errno));
+    return TOOL_USAGE;
 }

@@ -156,9 +156,10 @@ def test_info(folder):
     ok(run("info", path, "--json", both, "--force", "--products", "9")[0] == 0 and "products" in read(both), "--force replaces it")
     exits(2, run("info", path, "--json", "/nonexistent/a.json"), "JSON that cannot be written", "/nonexistent/a.json")
     if os.path.exists("/dev/full"):
-        with open("/dev/full", "w", encoding="ascii") as full:
-            out = subprocess.run([WEFT, "entropy", path, "--json", "-"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-        ok(out.returncode == 2 and "standard output" in out.stderr, "a full disk behind the standard output", out)
+        for more in (["--json", "-"], []):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                out = subprocess.run([WEFT, "entropy", path, *more], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            ok(out.returncode == 2 and "standard output" in out.stderr, "a full disk behind the standard output", out)
     for spec in ["uniform:0,0,0", "uniform:5,0,0", "uniform:0,7,0", "uniform:1,1,1"]:
         code, out, err = run("info", "-g", spec, "--json", "-")
         ok(code == 0 and not err and json.loads(out)["device"]["choice"], "info of " + spec, out, err)
