@@ -213,7 +213,10 @@ static void pair_print(FILE *out, const struct pair *p)
 static void file_print(FILE *out, const char *side, const struct compare_file *f)
 {
     const cJSON *from = f->profile ? f->root : f->entries[0].line;
+    const char *command = compare_text(from, "command");
     fprintf(out, "%s  %s: version %s, %s\n", side, f->path, compare_text(from, "version"), compare_text(from, "date"));
+    if (*command)
+        fprintf(out, "   %.96s\n", command);
 }
 
 static void head_print(FILE *out, const struct compare_entry *a, const struct compare_entry *b, int profile)

@@ -79,7 +79,8 @@ static int entry_add(struct compare_file *f, const cJSON *line, const cJSON *pla
     e->index = number_or(line, "index", -1);
     e->nnz = number_or(line, "nnz", -1);
     e->seed = number_or(line, "seed", -1);
-    e->verified = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "verified"));
+    const cJSON *verified = cJSON_GetObjectItemCaseSensitive(line, "verified");
+    e->verified = cJSON_IsTrue(verified) || (f->profile && !verified); // a program under the layer verifies itself
     struct compare_time time;
     e->verified &= compare_time_of(&time, line, f->profile ? "end_to_end_ms" : "median_ms") && time.ms > 0;
     return 1;

@@ -45,7 +45,7 @@ def pairs(a, b):
     code, out, err = compare(a, b, "--json", "-")
     record = json.loads(out) if code == 0 else {}
     ok(code == 0 and not err, "compares", out, err)
-    return record, {p["algo"]: p for p in record.get("pairs", [])}
+    return record, {p["algo"]: p for p in record.get("pairs", []) if "algo" in p}
 
 
 def refused(a, b, want, name):
@@ -138,6 +138,15 @@ def test_where():
     kernels = {k["name"]: k for k in found["csr_merge"]["kernels"]}
     ok(record["of"] == "end_to_end_ms" and kernels["spmv_csr_merge"]["verdict"] == "faster" and
        "b_ms" not in kernels["spmv_join"] and "a_ms" not in kernels["other_join"], "and for programs", kernels)
+
+
+    program = example.document()
+    program["runs"] = program["runs"][:1]
+    for key in ("matrix", "m", "n", "nnz", "type", "index", "backend", "algo", "verified"):
+        del program["runs"][0][key]
+    program["runs"][0]["op"] = "program"
+    _, found = pairs(program, program)
+    ok(found == {} and compare(program, program)[1].count("unclear (1.00 x)") == 1, "programs under the layer are compared")
 
 
 def test_refused():
