@@ -275,6 +275,27 @@ static void test_operations(struct test_device *dev)
     weft_context_destroy(&ctx);
 }
 
+// The rows of the tables for a vendor whose device is not here.
+static void test_vendor(struct test_device *dev)
+{
+    struct weft_context *ctx = context_make(dev, "");
+    snprintf(ctx->device.vendor, sizeof ctx->device.vendor, "Advanced Micro Devices, Inc.");
+    struct weft_merge_plan *merge = NULL;
+    struct weft_segsort_plan *sort = NULL;
+    struct weft_merge_info m = {.why = ""};
+    struct weft_segsort_info s = {.why = ""};
+    if (!weft_merge_plan_create(&merge, ctx, WEFT_KEY_U32, 4, 100, NULL))
+        weft_merge_plan_info(merge, &m);
+    if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, NULL))
+        weft_segsort_plan_info(sort, &s);
+    tap_ok((strstr(m.why, "from the ISA") != NULL) == dev->gpu && (strstr(s.why, "from the ISA") != NULL) == dev->gpu &&
+               (!dev->gpu || (m.params.ipt == 7 && s.params.ipt == 6)),
+           "%s: AMD has rows of its own, for GPUs: %s", dev->name, m.why);
+    weft_merge_plan_destroy(&merge);
+    weft_segsort_plan_destroy(&sort);
+    weft_context_destroy(&ctx);
+}
+
 // Which file: the parameter, WEFT_TUNE, XDG_CONFIG_HOME, HOME.
 static void test_path(struct test_device *dev)
 {
@@ -341,6 +362,7 @@ static void test_device(struct test_device *dev)
     test_malformed(dev);
     test_refused(dev);
     test_operations(dev);
+    test_vendor(dev);
     test_path(dev);
     test_missing(dev);
 }

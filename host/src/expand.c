@@ -20,6 +20,8 @@ struct weft_tune_expand {
 };
 static const struct weft_tune_expand tune_table[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 1 << 22},
+    // docs/kernels.md: 8224 bytes of local memory, so 7 groups of 4 waves in the 64 KiB of gfx90a and gfx942.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 28 of 32 waves"}, 256, 8, 1 << 22},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,10000000: 2.5 ms, the best point of
     // weft-bench -o expand --sweep; 2.6 to 6.4 at the others.
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 16},

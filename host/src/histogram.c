@@ -29,6 +29,9 @@ struct weft_tune_histogram {
 };
 static const struct weft_tune_histogram tune_table[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 8, 8192, 8},
+    // gfx90a and gfx942: 42 vector registers leave room for every wave; 4096 bins are 16 KiB of the 64 of a compute unit, so 4 groups of
+    // 4 waves, where 8192 bins leave 2.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 16 of 32 waves"}, 256, 8, 8, 4096, 8},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,10000000: 8.4 ms with a row for each core,
     // the best point of weft-bench -o histogram --sweep; 8.6, 9.2, 10.5 with 2, 4, 8 times as many, 15 with one row.
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 4096, 0},

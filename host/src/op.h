@@ -13,6 +13,9 @@ struct weft__tune_key {
     const char *device; // part of the device's name; NULL: any
     const char *source; // date, driver and record the values come from
 };
+// Part of the vendor's name that AMD's driver tells. Rows for it come from the registers and the local memory of kernels
+// compiled offline (tests/lint/occupancy.py).
+#define WEFT__VENDOR_AMD "Advanced Micro Devices"
 // Index of the row to use: one that names the device, else the vendor, else neither. The table, `count` rows of
 // `bytes` bytes that begin with their key, has a row with neither for each schedule.
 size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count);

@@ -31,6 +31,9 @@ struct weft_tune_segsort {
 };
 static const struct weft_tune_segsort tune_table[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 8, 1, 8},
+    // Compiled for gfx90a and gfx942, wg 128 to 512, ipt 4 to 16, u32 + 4: registers end it. Tiles of 1536 hold 24 of 32 waves and their
+    // merges 20, with 76 and 86 vector registers; 20 and 16 at ipt 8; from ipt 12 on 12 and 12.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 24 and 20 of 32 waves"}, 256, 6, 8, 1, 8},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,4000000, u32 + 4: 276 ms of CPU time for
     // all four cases with a chunk for each core; 333, 373, 413 with 2, 4, 8 times as many, 253 on one core alone.
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 0, 8},
@@ -399,6 +402,12 @@ void weft__segsort_variants(weft__variant_fn *fn, void *arg)
             plan.ofs = i < 3 ? WEFT_OFS32 : WEFT_OFS64;
             plan.info.params = (struct weft_segsort_params){.wg = 256, .ipt = 8, .bits = 6};
             for (size_t k = 0; k < 3; k++) {
+                struct weft__variant v = {.spec = gpu[k], .schedule = WEFT_SCHEDULE_GPU};
+                segsort_define(&v.defines, &plan, gpu[k], offsets);
+                fn(arg, &v);
+            }
+            plan.info.params.ipt = 6; // AMD's row, where it is most common
+            for (size_t k = 0; k < 2 && key == WEFT_KEY_U32 && i == 1; k++) {
                 struct weft__variant v = {.spec = gpu[k], .schedule = WEFT_SCHEDULE_GPU};
                 segsort_define(&v.defines, &plan, gpu[k], offsets);
                 fn(arg, &v);
