@@ -198,6 +198,7 @@ static void bar_draw(cairo_t *cr, const struct box *b, int64_t most, const struc
     char text[64], count[32];
     double rgb[3];
     const int level = b->w > b->h, steps = most > 1 ? 100 : 1;
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_NONE); // no seams between the steps
     for (int i = 0; i < steps; i++) {
         const double w = b->w / steps, h = b->h / steps;
         colour(most > 1 ? i / (steps - 1.0) : ALONE, rgb);
@@ -208,6 +209,7 @@ static void bar_draw(cairo_t *cr, const struct box *b, int64_t most, const struc
             cairo_rectangle(cr, b->x, b->y + h * (steps - 1 - i), b->w, h + 0.5);
         cairo_fill(cr);
     }
+    cairo_set_antialias(cr, CAIRO_ANTIALIAS_DEFAULT);
     cairo_set_source_rgb(cr, 0, 0, 0);
     cairo_rectangle(cr, b->x - 0.5, b->y - 0.5, b->w + 1, b->h + 1);
     cairo_stroke(cr);
