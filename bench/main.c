@@ -4,6 +4,7 @@
 #include "compare.h"
 #include "study.h"
 #include "support/memory.h"
+#include "support/name.h"
 #include "support/progress.h"
 #include "tune.h"
 
@@ -124,19 +125,6 @@ static int algos_check(struct bench_options *o)
 
 // ---- matrices --------------------------------------------------------------------------------------------------
 
-// "thermal2" of "/data/thermal2.tar.gz"
-static void name_of_file(char *out, size_t size, const char *path)
-{
-    const char *base = strrchr(path, '/');
-    snprintf(out, size, "%s", base ? base + 1 : path);
-    static const char *const ends[] = {".gz", ".tgz", ".tar", ".mtx"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t length = strlen(out), end = strlen(ends[i]);
-        if (length > end && !strcmp(out + length - end, ends[i]))
-            out[length - end] = 0;
-    }
-}
-
 static weft_status matrix_get(struct bench *b, const struct bench_source *source, enum weft_type type,
                               struct weft_csr *a, struct weft_error *err)
 {
@@ -163,7 +151,7 @@ static void source_run(struct bench *b, const struct bench_source *source)
     if (source->generated)
         snprintf(name, sizeof name, "%s", source->text);
     else
-        name_of_file(name, sizeof name, source->text);
+        bench_name_of_file(name, sizeof name, source->text);
     for (size_t t = 0; t < o->ntypes; t++) {
         struct weft_csr a = {0};
         struct weft_error err = {0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool.h"
+#include "../bench/support/name.h"
 #include "../bench/support/progress.h"
 #include "cl_table.h"
 #include "internal.h"
@@ -55,19 +56,6 @@ int tool_fail_device(weft_status status, struct weft_context *ctx)
 
 // ---- matrices --------------------------------------------------------------------------------------------------
 
-// "thermal2" of "/data/thermal2.tar.gz"
-static void name_of_file(char *out, size_t size, const char *path)
-{
-    const char *base = strrchr(path, '/');
-    snprintf(out, size, "%s", base ? base + 1 : path);
-    static const char *const ends[] = {".gz", ".tgz", ".tar", ".mtx"};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t length = strlen(out), end = strlen(ends[i]);
-        if (length > end && !strcmp(out + length - end, ends[i]))
-            out[length - end] = 0;
-    }
-}
-
 // Values that were read as doubles become those that the file declares, where these hold every one of them.
 static void type_narrow(struct tool_matrix *m)
 {
@@ -102,7 +90,7 @@ int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o)
         status = weft_generate(&out->a, o->source,
                                weft_generate_params(.type = o->type, .ofs = o->ofs, .seed = o->seed), &err);
     } else {
-        name_of_file(out->name, sizeof out->name, o->source);
+        bench_name_of_file(out->name, sizeof out->name, o->source);
         bench_progress_begin("reading %s", o->source);
         status = weft_mtx_read(&out->a, &out->file, o->source,
                                weft_mtx_params(.type = o->type_given ? o->type : WEFT_F64, .ofs = o->ofs,
