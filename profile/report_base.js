@@ -10,7 +10,8 @@ const PHASES = {
   write: "host to device", copy: "copies on the device", analyse: "analysis, conversion",
   launch: "from the call to the kernel, and back", gap: "between kernels", kernel: "kernels of the operation",
   read: "device to host", poison: "results overwritten before a run"};
-const ORDER = Object.keys(PHASES);
+const ORDER = [...new Set([...Object.keys(PHASES), // and any that this page does not know
+  ...runs.flatMap(r => (r.phases || []).map(p => p.name))])];
 
 // ---- elements; texts of the record come in as text nodes only ----------------------------------------------------
 
