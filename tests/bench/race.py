@@ -140,7 +140,7 @@ def test_usage(folder):
                        (["--from", empty], "no race"), (["--bench", BENCH, "-d", "99"], "device 99"),
                        (["--bench", BENCH, "--out", "/proc/none"], "/proc/none")]:
         code, out, err = run(*args)
-        ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + " ".join(args[-2:]), code, out, err)
+        ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + " ".join(args[-2:]), out, err)
     code, _, err = run("--bogus")
     ok(code == 2 and "--bogus" in err, "an option that is not there", err)
 
