@@ -9,7 +9,7 @@ const PHASES = {
   host: "the host's own code", call: "other OpenCL calls", build: "programs and kernels made", allocate: "buffers made",
   write: "host to device", copy: "copies on the device", analyse: "analysis, conversion",
   launch: "from the call to the kernel, and back", gap: "between kernels", kernel: "kernels of the operation",
-  read: "device to host", poison: "results overwritten before a run"};
+  read: "device to host"};
 const ORDER = [...new Set([...Object.keys(PHASES), // and any that this page does not know
   ...runs.flatMap(r => (r.phases || []).map(p => p.name))])];
 
