@@ -186,11 +186,13 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 #ifdef WEFT_CUT
-        if (came_last[0])
-            row_join(y, row0, part, head, first_tile(row_ptr, row0), tile, alpha, beta, prod, mem);
-        if (came_last[1])
-            row_join(y, row0 + rows, part, head, first_tile(row_ptr, row0 + rows), last_tile(row_ptr, row0 + rows),
-                     alpha, beta, prod, mem);
+#pragma unroll 1
+        for (int b = 0; b < 2; b++) // one copy of the join: registers
+            if (came_last[b]) {
+                const idx_t row = b ? row0 + rows : row0;
+                row_join(y, row, part, head, first_tile(row_ptr, row), b ? last_tile(row_ptr, row) : tile, alpha, beta,
+                         prod, mem);
+            }
         barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     }

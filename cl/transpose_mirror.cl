@@ -19,7 +19,7 @@
 
 #define TILE   (WEFT_WG * WEFT_IPT)
 #define WORDS  (TILE / 32)
-#define UNROLL 4 // entries of a work-item in flight
+#define UNROLL 8 // entries of a work-item in flight
 
 // The rows of positions a and b, found by the whole group; `at` is local memory of two.
 WEFT_INLINE void rows_bracket(__local int *at, idx_t *row_a, idx_t *row_b, __global const ofs_t *row_ptr, idx_t m,
@@ -48,6 +48,29 @@ WEFT_INLINE void rows_bracket(__local int *at, idx_t *row_a, idx_t *row_b, __glo
     *row_b = lo_b;
 }
 
+// Does an entry in the middle of row i, if it has any, stand in order and have an image?
+WEFT_INLINE bool has_image(__global const ofs_t *row_ptr, __global const idx_t *col, idx_t i)
+{
+    const ofs_t begin = row_ptr[i], end = row_ptr[i + 1], p = begin + (end - begin) / 3;
+    if (begin == end)
+        return true;
+    const idx_t j = col[p];
+    if (p > begin && col[p - 1] >= j)
+        return false;
+    ofs_t from = row_ptr[j], to = row_ptr[j + 1];
+    while (from < to) {
+        const ofs_t mid = from + (to - from) / 2;
+        const idx_t c = col[mid];
+        if (c == i)
+            return true;
+        from = c < i ? mid + 1 : from;
+        to = c < i ? to : mid;
+    }
+    return false;
+}
+
+// Each group first looks for the images of a few entries: most patterns without symmetry are known by them.
+#define PROBES 32
 // *failed becomes `run` when an entry has no image or an entry stands out of order: then this is not A^T.
 WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                         __global const bits_t *restrict val, __global ofs_t *restrict row_ptr_out,
@@ -57,17 +80,25 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
     __local uint first_of[TILE]; // slot where a row begins: the row
     __local uint bits[WORDS], carry[WORDS];
     __local int at[2];
-    __local uint on;
+    __local int on, bad;
     const uint lid = (uint)get_local_id(0);
+    if (lid == 0u)
+        bad = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < PROBES &&
+        !has_image(row_ptr, col,
+                   (idx_t)(((ulong)get_group_id(0) * PROBES + lid) * (ulong)m / ((ulong)get_num_groups(0) * PROBES))))
+        atomic_or(&bad, 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (ofs_t tile = (ofs_t)get_group_id(0) * TILE; tile < nnz; tile += (ofs_t)get_num_groups(0) * TILE) {
         const uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
         if (lid == 0u)
-            on = atomic_or(failed, 0u) != run;
+            on = atomic_or(failed, 0u) != run && !bad;
         for (uint w = lid; w < WORDS; w += WEFT_WG)
             bits[w] = 0u;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (!on)
-            return;
+            break;
         idx_t lo, hi;
         rows_bracket(at, &lo, &hi, row_ptr, m, tile, tile + (ofs_t)(entries - 1u));
         for (long r = (long)lo + lid; r <= hi; r += WEFT_WG) {
@@ -88,8 +119,8 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const ofs_t lo_begin = row_ptr[lo];
-        bool bad = false;
-        for (uint s = lid; s < entries && !bad; s += UNROLL * WEFT_WG) {
+        bool astray = false;
+        for (uint s = lid; s < entries && !astray; s += UNROLL * WEFT_WG) {
             idx_t i[UNROLL], j[UNROLL], c[UNROLL];
             ofs_t begin[UNROLL], end[UNROLL], q[UNROLL];
 #pragma unroll
@@ -108,7 +139,7 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
                 const uint slot = before ? (t | 31u) - clz(before) : carry[t / 32u];
                 const ofs_t p = tile + (ofs_t)t, row_begin = slot ? tile + (ofs_t)slot : lo_begin;
                 i[u] = (idx_t)first_of[slot];
-                bad |= begin[u] == end[u] || (p > row_begin && col[p - 1] >= j[u]);
+                astray |= begin[u] == end[u] || (p > row_begin && col[p - 1] >= j[u]);
                 q[u] = max(min(end[u] - 1, nnz - 1) - (p - row_begin), min(begin[u], nnz - 1));
             }
 #pragma unroll
@@ -124,7 +155,7 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
                         from = c[u] < i[u] ? q[u] + 1 : from;
                         to = c[u] < i[u] ? to : c[u] == i[u] ? from : q[u];
                     }
-                    bad |= c[u] != i[u];
+                    astray |= c[u] != i[u];
                 }
 #pragma unroll
             for (uint u = 0; u < UNROLL; u++)
@@ -138,10 +169,13 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
 #endif
                 }
         }
-        if (bad)
-            atomic_xchg(failed, run);
+        if (astray)
+            atomic_or(&bad, 1);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    for (long r = (long)get_global_id(0); r <= m; r += (long)get_global_size(0))
-        row_ptr_out[r] = row_ptr[r];
+    if (lid == 0u && bad)
+        atomic_xchg(failed, run);
+    if (on)
+        for (long r = (long)get_global_id(0); r <= m; r += (long)get_global_size(0))
+            row_ptr_out[r] = row_ptr[r];
 }

@@ -29,7 +29,8 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 
 // What the two CSR schedules of a GPU cost, in entries (an H200 takes about 100000 in a microsecond).
 //   lanes  steps of 32 lanes side by side, idle ones too; or the time in which one long row runs alone.
-//   tiles  rows and entries, more for a tile than for a step; and a second kernel where a row may be cut.
+//   tiles  rows and entries, more for a tile than for a step; and what it takes to join a row where one may be cut, more
+//          by a second kernel than inside a launch.
 // The numbers were fitted to the times of 66 matrices on an H200: of these, the schedule with the lower cost has at most
 // 1.2 times the best of all (docs/performance.md).
 static double lanes_cost(const struct weft_spmv_plan *plan, int lanes)
@@ -43,7 +44,7 @@ static double lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 }
 static double tiles_cost(const struct weft_spmv_plan *plan)
 {
-    const double cut = plan->stats.max_row < 64 ? 0 : 1e6;
+    const double cut = plan->stats.max_row < 64 ? 0 : weft__caps_of(plan->ctx).fence ? 3e5 : 1e6;
     return (double)plan->a.nnz + (double)plan->a.m + 3e5 + cut;
 }
 

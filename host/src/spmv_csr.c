@@ -18,15 +18,15 @@ const struct weft__kernel_spec weft__spmv_cpu_spec = {
 struct weft_tune_spmv_csr {
     struct weft__tune_key key;
     int scalar_wg;
-    int lanes_wg, lanes_ipt; // lanes_ipt: reads of four entries of one lane in flight, at most
-    int merge_wg, merge_ipt; // merge_ipt: rows plus entries of a tile for each work-item
-    int cpu_lanes;           // independent sums of a long row
-    int cpu_tiles;           // tiles for each compute unit
+    int lanes_wg, lanes_ipt;          // lanes_ipt: reads of four entries of one lane in flight, at most
+    int merge_wg, merge_ipt, cut_ipt; // rows plus entries of a tile for each work-item; cut_ipt: large, with long rows
+    int cpu_lanes;                    // independent sums of a long row
+    int cpu_tiles;                    // tiles for each compute unit
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 3, 256, 4, 0, 0, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 8, 16, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 3, 256, 4, 8, 0, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 16, 1},
 };
 
 #define CPU_LONG_ROW 40 // mean entries of a row from which a CPU takes independent sums
@@ -158,9 +158,13 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     struct weft__defines d = {0};
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    // Where tiles cut rows, larger ones cut fewer; enough of them must be left to fill the device.
+    const int64_t cut_items = (int64_t)row->merge_wg * row->cut_ipt;
+    const int cut = plan->stats.max_row >= snap_of((uint32_t)cut_items) &&
+                    plan->a.m + plan->a.nnz >= 4 * cut_items * plan->ctx->device.compute_units;
     weft_status status = state_create(&s, plan);
     if (!status)
-        status = tuning_resolve(plan, row->merge_wg, 32, row->merge_ipt, 16, 4);
+        status = tuning_resolve(plan, row->merge_wg, 32, cut ? row->cut_ipt : row->merge_ipt, 16, 4);
     if (status)
         return status;
     const size_t acc = weft__spmv_acc_bytes(plan), items = (size_t)p->wg * (size_t)p->ipt;

@@ -6,7 +6,7 @@
 
 #define WG     256
 #define IPT    16
-#define GROUPS 8 // work-groups for each compute unit, at most
+#define GROUPS 16 // work-groups for each compute unit, at most
 
 static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
                                                      "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
