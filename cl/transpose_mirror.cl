@@ -48,29 +48,27 @@ WEFT_INLINE void rows_bracket(__local int *at, idx_t *row_a, idx_t *row_b, __glo
     *row_b = lo_b;
 }
 
-// Does an entry in the middle of row i, if it has any, stand in order and have an image?
-WEFT_INLINE bool has_image(__global const ofs_t *row_ptr, __global const idx_t *col, idx_t i)
+// Looks at one entry of row i, if there is any, with LOOKERS work-items, numbered from 0: their answers sum up to zero when
+// it stands in order and has an image (once), and when the row is empty.
+#define LOOKERS 8
+WEFT_INLINE int look(__global const ofs_t *row_ptr, __global const idx_t *col, idx_t i, uint looker)
 {
     const ofs_t begin = row_ptr[i], end = row_ptr[i + 1], p = begin + (end - begin) / 3;
     if (begin == end)
-        return true;
-    const idx_t j = col[p];
-    if (p > begin && col[p - 1] >= j)
-        return false;
+        return 0;
+    const idx_t j = col[p], left = col[max(p - 1, begin)];
     ofs_t from = row_ptr[j], to = row_ptr[j + 1];
-    while (from < to) {
+    while (to - from > 8 * LOOKERS) { // the part of a long row that must hold the image
         const ofs_t mid = from + (to - from) / 2;
-        const idx_t c = col[mid];
-        if (c == i)
-            return true;
-        from = c < i ? mid + 1 : from;
-        to = c < i ? to : mid;
+        from = col[mid] <= i ? mid : from;
+        to = col[mid] <= i ? to : mid;
     }
-    return false;
+    int sum = looker == 0u;
+    for (ofs_t q = from + (ofs_t)looker; q < to; q += LOOKERS)
+        sum -= col[q] == i && (p == begin || left < j);
+    return sum;
 }
 
-// Each group first looks for the images of a few entries: most patterns without symmetry are known by them.
-#define PROBES 32
 // *failed becomes `run` when an entry has no image or an entry stands out of order: then this is not A^T.
 WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                         __global const bits_t *restrict val, __global ofs_t *restrict row_ptr_out,
@@ -80,14 +78,20 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
     __local uint first_of[TILE]; // slot where a row begins: the row
     __local uint bits[WORDS], carry[WORDS];
     __local int at[2];
-    __local int on, bad;
+    __local int on, bad, balance[WEFT_WG / LOOKERS];
     const uint lid = (uint)get_local_id(0);
     if (lid == 0u)
         bad = 0;
+    if (lid < WEFT_WG / LOOKERS)
+        balance[lid] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (lid < PROBES &&
-        !has_image(row_ptr, col,
-                   (idx_t)(((ulong)get_group_id(0) * PROBES + lid) * (ulong)m / ((ulong)get_num_groups(0) * PROBES))))
+    // Most patterns without symmetry are known by a few entries, the same for each group.
+    const ulong looked = lid / LOOKERS, lookers = WEFT_WG / LOOKERS;
+    const int sum = look(row_ptr, col, (idx_t)((2 * looked + 1) * (ulong)m / (2 * lookers)), lid % LOOKERS);
+    if (sum)
+        atomic_add(&balance[lid / LOOKERS], sum);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < WEFT_WG / LOOKERS && balance[lid])
         atomic_or(&bad, 1);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ofs_t tile = (ofs_t)get_group_id(0) * TILE; tile < nnz; tile += (ofs_t)get_num_groups(0) * TILE) {

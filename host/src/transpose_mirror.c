@@ -6,7 +6,7 @@
 
 #define WG     256
 #define IPT    16
-#define GROUPS 16 // work-groups for each compute unit, at most
+#define GROUPS 4 // work-groups for each compute unit, at most
 
 static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
                                                      "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
@@ -45,7 +45,8 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
                       const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
     const size_t tiles = weft__ceil_div((size_t)shape->nnz, WG * IPT);
-    const size_t groups = weft__min(tiles, (size_t)stream->ctx->device.compute_units * GROUPS);
+    const size_t rounds = weft__ceil_div(tiles, (size_t)stream->ctx->device.compute_units * GROUPS);
+    const size_t groups = weft__ceil_div(tiles, rounds);
     cl_int m = (cl_int)shape->m;
     x->run = x->run + 1 ? x->run + 1 : 1;
     union {

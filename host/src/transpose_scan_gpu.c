@@ -13,9 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_WG     256
-#define PART_LARGE   (INT64_C(1) << 26) // entries from which the parts are doubled
-#define BUCKET_TILES 16                 // tiles in a chunk of a bucket
+#define COUNT_WG   256
+#define PART_LARGE (INT64_C(1) << 26) // entries from which the parts are doubled
+// Tiles in a chunk of a bucket: few, so that work-groups are many; more for patterns, whose counts would outgrow them.
+#define BUCKET_TILES         4
+#define BUCKET_TILES_PATTERN 16
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins "
@@ -152,7 +154,7 @@ static void layout_make(struct layout *l, const struct weft_context *ctx, const 
     l->first_bins = bins_room(weft__max(l->nbuckets, l->low_bins), p->wg);
     l->bucket_bins = bins_room(l->ncols, p->wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
-    l->chunk = BUCKET_TILES * l->tile;
+    l->chunk = (shape->type == WEFT_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
     l->large_chunks = 2 * nnz / l->chunk;
     l->large_buckets = nnz / l->chunk;
 }
