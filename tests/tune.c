@@ -251,10 +251,13 @@ static void test_operations(struct test_device *dev)
     weft_merge_plan_destroy(&merge);
     struct weft_segsort_plan *sort = NULL;
     struct weft_segsort_info s = {.why = ""};
-    if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, NULL))
-        weft_segsort_plan_info(sort, &s);
-    tap_ok(s.params.wg == wg && s.params.ipt == ipt && strstr(s.why, "tune file"), "%s: segsort: %s", dev->name, s.why);
-    weft_segsort_plan_destroy(&sort);
+    if (!test_sample()) { // its kernels take a CPU's compiler longest
+        if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, NULL))
+            weft_segsort_plan_info(sort, &s);
+        tap_ok(s.params.wg == wg && s.params.ipt == ipt && strstr(s.why, "tune file"), "%s: segsort: %s", dev->name,
+               s.why);
+        weft_segsort_plan_destroy(&sort);
+    }
     struct weft_expand_plan *expand = NULL;
     struct weft_expand_info e = {.why = ""};
     if (!weft_expand_plan_create(&expand, ctx, 100, 100, WEFT_OFS32, NULL))
@@ -286,10 +289,11 @@ static void test_vendor(struct test_device *dev)
     struct weft_segsort_info s = {.why = ""};
     if (!weft_merge_plan_create(&merge, ctx, WEFT_KEY_U32, 4, 100, NULL))
         weft_merge_plan_info(merge, &m);
-    if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, NULL))
+    if (!test_sample() && !weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, NULL))
         weft_segsort_plan_info(sort, &s);
-    tap_ok((strstr(m.why, "from the ISA") != NULL) == dev->gpu && (strstr(s.why, "from the ISA") != NULL) == dev->gpu &&
-               (!dev->gpu || (m.params.ipt == 7 && s.params.ipt == 6)),
+    tap_ok((strstr(m.why, "from the ISA") != NULL) == dev->gpu &&
+               (test_sample() || (strstr(s.why, "from the ISA") != NULL) == dev->gpu) &&
+               (!dev->gpu || (m.params.ipt == 7 && (test_sample() || s.params.ipt == 6))),
            "%s: AMD has rows of its own, for GPUs: %s", dev->name, m.why);
     weft_merge_plan_destroy(&merge);
     weft_segsort_plan_destroy(&sort);
