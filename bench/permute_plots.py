@@ -4,6 +4,8 @@
 
 usage: bench/permute_plots.py [options] FILE...
   -o, --output FILE  Markdown to FILE instead of the standard output
+  --quantile Q       of the trials, for the summary (default 0.5; 0.75 on a machine that others use too, since their work
+                     only makes trials slower)
   --brief            of the tables only the summary and H
   --plot PREFIX      PREFIX-MATRIX-TYPE-box.png and -histogram.png as well (needs matplotlib); PREFIX ends in .svg: SVG
   --matrix LIST      only these matrices
@@ -12,8 +14,8 @@ usage: bench/permute_plots.py [options] FILE...
   --kernels LIST     only these, in this order: "ref coo", "omp csr_rows", "opencl csr_merge" ...
 
 Prints Markdown: what ran where; for each type a summary, a row a kernel and a column an order: the geometric mean over
-the matrices of the median GFLOP/s of the order over that of the regular matrix, and on how many matrices it was faster
-(slower) by more than 5 % and by more than the quartiles of the trials; H of each matrix and order; then for each
+the matrices of the median GFLOP/s (--quantile) of the order over that of the regular matrix, and on how many matrices it was faster
+(slower) by more than 5 % and by more than the spread of the trials (down to the quarter below); H of each matrix and order; then for each
 matrix and type a table as in the paper: GFLOP/s, mean of the trials (least to most). Of several records with one
 matrix, type, kernel and order the last one counts; one that is not verified has its reason below the table.
 """
@@ -75,16 +77,19 @@ def present(table, place):
     return list(dict.fromkeys(key[place] for key in table))
 
 
-def change(record, regular):
-    """Median over median of the regular order, and 1, -1 or 0: faster, slower, or neither clearly."""
-    ratio = statistics.median(record["gflops"]) / statistics.median(regular["gflops"])
+def quantile(values, q):
+    """Between the sorted values, linear."""
+    at = q * (len(values) - 1)
+    values, low = sorted(values), int(at)
+    return values[low] + (at - low) * (values[min(low + 1, len(values) - 1)] - values[low])
 
-    def quartiles(values):
-        return statistics.quantiles(values, n=4) if len(values) > 1 else [values[0]] * 3
-    mine, theirs = quartiles(record["gflops"]), quartiles(regular["gflops"])
-    if ratio > 1 + CLEAR and mine[0] > theirs[2]:
+
+def change(record, regular, q):
+    """Quantile over that of the regular order, and 1, -1 or 0: faster, slower, or neither clearly."""
+    ratio = quantile(record["gflops"], q) / quantile(regular["gflops"], q)
+    if ratio > 1 + CLEAR and quantile(record["gflops"], q - 0.25) > quantile(regular["gflops"], q):
         return ratio, 1
-    return ratio, -1 if ratio < 1 / (1 + CLEAR) and mine[2] < theirs[0] else 0
+    return ratio, -1 if ratio < 1 / (1 + CLEAR) and quantile(record["gflops"], q) < quantile(regular["gflops"], q - 0.25) else 0
 
 
 def measured(record):
@@ -99,7 +104,7 @@ def rule(count):
     return "|" + " :--- |" + " ---: |" * (count - 1) + "\n"
 
 
-def summary(table, kind):
+def summary(table, kind, q):
     orders = [o for o in ORDERS[1:] if o in present(table, 3)]
     out = f"\n### {kind}: GFLOP/s of an order over those of the regular matrix\n\n"
     out += row(["kernel", *orders]) + rule(len(orders) + 1)
@@ -110,7 +115,7 @@ def summary(table, kind):
             for matrix in present(table, 0):
                 records = table.get((matrix, kind, kernel, order)), table.get((matrix, kind, kernel, "regular"))
                 if all(map(measured, records)):
-                    ratio, sign = change(*records)
+                    ratio, sign = change(*records, q)
                     ratios.append(ratio)
                     faster, slower = faster + (sign > 0), slower + (sign < 0)
             cells.append(f"{math.exp(statistics.fmean(map(math.log, ratios))):.3f} ({faster} up, {slower} down of "
@@ -160,13 +165,13 @@ def block(table, matrix, kind):
     return out + notes
 
 
-def markdown(table, brief):
+def markdown(table, brief, q):
     where = dict.fromkeys((r["device"], r.get("driver", ""), r["version"], r["date"][:10], r["command"])
                           for r in table.values())
     out = "".join(f"{device}{', driver ' + driver if driver else ''}, {version}, {date}: `{command}`\n\n"
                   for device, driver, version, date, command in where)
     for kind in present(table, 1):
-        out += summary(table, kind)
+        out += summary(table, kind, q)
     out += entropies(table)
     for matrix in present(table, 0) if not brief else []:
         for kind in present(table, 1):
@@ -251,6 +256,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0], add_help=True)
     parser.add_argument("files", nargs="+")
     parser.add_argument("-o", "--output")
+    parser.add_argument("--quantile", type=float, default=0.5)
     parser.add_argument("--brief", action="store_true")
     parser.add_argument("--plot")
     parser.add_argument("--matrix")
@@ -258,13 +264,15 @@ def main():
     parser.add_argument("--device", type=int)
     parser.add_argument("--kernels")
     arguments = parser.parse_args()
+    if not 0.25 <= arguments.quantile <= 1:
+        sys.exit("permute_plots.py: --quantile is not a number from 0.25 to 1")
     if arguments.plot:
         try:
             import matplotlib  # noqa: F401
         except ImportError:
             sys.exit("permute_plots.py: --plot needs matplotlib (Debian and Ubuntu: apt-get install python3-matplotlib)")
     table = choose(read(arguments.files), arguments)
-    text = markdown(table, arguments.brief)
+    text = markdown(table, arguments.brief, arguments.quantile)
     try:
         if arguments.output:
             with open(arguments.output, "w", encoding="utf-8") as file:
