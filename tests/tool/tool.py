@@ -25,6 +25,7 @@ from tap import done, ok, skip  # noqa: E402
 
 WEFT, PICTURES = os.path.abspath(sys.argv[1]), sys.argv[2] == "1"
 COMMANDS = ["info", "spy", "entropy", "permute", "transpose", "devices", "advise"]
+SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"  # a part of the cases of each kind
 NOWHERE = {"OCL_ICD_VENDORS": "/nonexistent"}  # no device
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
 
@@ -105,7 +106,7 @@ def test_help():
         ok(code == 0 and not err and text.startswith(f"usage: weft {command} [options]") and "exit status" in text and
            max(map(len, text.splitlines())) <= 110, "help " + command, text, err)
         ok(run(command, "--help")[1] == text, f"{command} --help is the same")
-        for option in re.findall(r"--([a-z]+)", text.split("\n\n", 2)[2] if command != "devices" else ""):
+        for option in re.findall(r"--([a-z]+)", text.split("\n\n", 2)[2] if command != "devices" else "")[::4 if SAMPLE else 1]:
             ok("no option" not in run(command, "--" + option, "0", "a", "b", "c")[2], f"{command} takes --{option}")
     code, out, _ = run("--version")
     ok(code == 0 and re.fullmatch(r"weft \d+\.\d+\.\d+\n", out), "--version", out)
@@ -204,7 +205,7 @@ def test_matrices(folder):
     ok(read(out) == read(*spec), "changes nothing")
     plain = entries(read(out))[3]
     rows = {i: sorted((j, v) for r, j, v in plain if r == i) for i in range(1, 41)}
-    for order in ORDERS:
+    for order in ORDERS if not SAMPLE else ["row-col", "degree"]:
         exits(0, run("permute", "--order", order, "--seed", "5", *spec, out, "--force"), "order " + order)
         text = read(out)
         moved = entries(text)[3]
@@ -382,7 +383,7 @@ def test_pictures(folder):
     ok(size(png) == (1200, 900), "1200 x 900 pixels", size(png))
     exits(0, run("entropy", small, "-o", png, "--force", "--size", "600"), "entropy of another size")
     ok(cells(png, 4, 3) == want, "the map of entropy", cells(png, 4, 3))
-    for spec in ["uniform:0,0,0", "uniform:0,7,0", "uniform:1,1,1", "dense:1,5000", "dense:5000,1"]:
+    for spec in ["uniform:0,0,0", "dense:1,5000", "uniform:0,7,0", "uniform:1,1,1", "dense:5000,1"][:2 if SAMPLE else 5]:
         for command in ("spy", "entropy"):
             exits(0, run(command, "-g", spec, "-o", png, "--force"), f"{command} of {spec}")
     for command in ("spy", "entropy"):
