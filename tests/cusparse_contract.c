@@ -6,6 +6,7 @@
 #include "internal.h"
 #include "ref/ref.h"
 #include "standin/cuda.h"
+#include "standin/trace_check.h"
 #include "support/check_spmv.h"
 #include "support/check_transpose.h"
 
@@ -342,6 +343,8 @@ int main(void)
     for (const char *const *algo = backend->spmv.algos; *algo; algo++)
         if (strncmp(*algo, "op", 2)) // the stand-in has no cusparseSpMVOp
             product_test(*algo);
+    devices(1, 1, 0, 0);
+    trace_check(backend, &fake, "csr_alg1");
     for (int k = 0; k < MISTAKES; k++) {
         mistake_make((enum mistake)k);
         const char *complaint = standin_complaint();

@@ -6,6 +6,7 @@
 #include "ref/ref.h"
 #include "rocsparse/rocsparse_backend.h"
 #include "standin/standin.h"
+#include "standin/trace_check.h"
 #include "support/check_spmv.h"
 #include "support/check_transpose.h"
 
@@ -519,6 +520,9 @@ int main(void)
     device_test();
     transpose_test(&rng);
     spmv_test(&rng);
+    struct weft_context ctx = context_at(0, 3, 0);
+    standin_reset(1);
+    trace_check(backend, &ctx, "csr_stream");
     refusal_test(&rng);
     fault_test(&rng);
     negative_test();
