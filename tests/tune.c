@@ -12,10 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <weft/expand.h>
+#include <weft/generate.h>
 #include <weft/histogram.h>
 #include <weft/merge.h>
 #include <weft/scan.h>
 #include <weft/segsort.h>
+#include <weft/spmv.h>
+#include <weft/transpose.h>
 
 static char folder[] = "/tmp/weft-tune-XXXXXX", path[64];
 static char logged[8192];
@@ -278,6 +281,91 @@ static void test_operations(struct test_device *dev)
     weft_context_destroy(&ctx);
 }
 
+// Transposes of `a` with these rows agree with the reference; `why` is what the object says.
+static int transpose_right(struct weft_context *ctx, const struct weft_csr *a, enum weft_transpose_algo algo,
+                           struct weft_transpose_info *info)
+{
+    struct weft_csr want = {0}, got = {0};
+    struct weft_transpose *op = NULL;
+    const struct weft_transpose_params *params = weft_transpose_params(.algo = algo);
+    int good = !weft__ref_transpose(&want, a) && !weft_transpose_sync(&got, ctx, a, params) &&
+               weft_csr_equal(&want, &got) &&
+               !weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
+    if (good)
+        weft_transpose_info(op, info);
+    weft_transpose_destroy(&op);
+    weft_csr_free(&want);
+    weft_csr_free(&got);
+    return good;
+}
+
+// Rows of transposes and products, and rows of values that they refuse.
+static void test_matrices(struct test_device *dev)
+{
+    static char text[4096];
+    struct weft_csr a = {0};
+    struct weft_error err;
+    if (weft_generate(&a, "uniform:300,200,4000", NULL, &err))
+        tap_bail("%s", err.text);
+    float *x = test_alloc(200 * sizeof *x), *want = test_alloc(300 * sizeof *want), *y = test_alloc(300 * sizeof *y);
+    for (int i = 0; i < 200; i++)
+        x[i] = (float)(i % 7);
+    for (int64_t p = 0; p < a.nnz; p++)
+        ((float *)a.val)[p] = (float)(p % 5);
+    const enum weft_spmv_algo algo = dev->gpu ? WEFT_SPMV_CSR_MERGE : WEFT_SPMV_SELL;
+    for (int bad = 0; bad < 2; bad++) {
+        const char *values = bad ? "wg=7777777" : dev->gpu ? "wg=64 ipt=4 bits=8" : "groups=3";
+        text[0] = 0;
+        strcat(text, row(dev, "", "transpose.scan", 4, values));
+        strcat(text, row(dev, "", "transpose.merge", 4, bad || !dev->gpu ? values : "wg=64 ipt=4"));
+        strcat(text, row(dev, "", dev->gpu ? "spmv.csr_merge" : "spmv.sell", 4,
+                         bad        ? "wg=7777777"
+                         : dev->gpu ? "wg=64 ipt=8 read=1"
+                                    : "wg=2"));
+        struct weft_context *ctx = context_make(dev, text);
+        for (enum weft_transpose_algo t = WEFT_TRANSPOSE_SCAN; t <= WEFT_TRANSPOSE_MERGE; t++) {
+            struct weft_transpose_info info = {.why = ""};
+            int good = transpose_right(ctx, &a, t, &info);
+            int taken = dev->gpu ? info.params.wg == 64 && info.params.ipt == 4 : info.params.groups == 3;
+            // The CPU schedule has one work-item in each group, whatever it is asked for.
+            int refused = bad && dev->gpu;
+            tap_ok(good && (bad || (taken && strstr(info.why, "tune file"))) &&
+                       (!refused || (!strstr(info.why, "tune file") && strstr(logged, "left out"))),
+                   "%s: transpose %d, %s: %s", dev->name, (int)t, values, info.why);
+        }
+        cl_command_queue queue = clCreateCommandQueue(ctx->cl, ctx->device.id, 0, NULL);
+        struct weft_device_csr on = {0};
+        struct weft_spmv_plan *plan = NULL;
+        struct weft_spmv_info info = {.why = ""};
+        weft_status status = weft_device_csr_create(&on, ctx, a.m, a.n, a.nnz, a.type, a.ofs);
+        if (!status)
+            status = weft_device_csr_write_sync(ctx, queue, &on, &a);
+        if (!status)
+            status = weft_spmv_plan_create(&plan, ctx, queue, &on, weft_spmv_params(.algo = algo));
+        if (!status)
+            weft_spmv_plan_info(plan, &info);
+        weft_spmv_plan_destroy(&plan);
+        weft_device_csr_release(&on);
+        clReleaseCommandQueue(queue);
+        tap_ok(!status && (strstr(info.why, "tune file") == NULL) == bad &&
+                   (bad || (info.params.wg == (dev->gpu ? 64 : 2) && info.params.ipt == (dev->gpu ? 8 : 0))),
+               "%s: product, %s: %s", dev->name, bad ? "refused" : "taken", info.why);
+        for (int i = 0; i < 300; i++) {
+            want[i] = 0;
+            for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
+                want[i] += ((float *)a.val)[p] * x[a.col[p]];
+        }
+        tap_ok(!weft_spmv_sync(ctx, 1, &a, x, 0, y, weft_spmv_params(.algo = algo)) &&
+                   !memcmp(y, want, 300 * sizeof *y),
+               "%s: and its result is right", dev->name);
+        weft_context_destroy(&ctx);
+    }
+    free(x);
+    free(want);
+    free(y);
+    weft_csr_free(&a);
+}
+
 // The rows of the tables for a vendor whose device is not here.
 static void test_vendor(struct test_device *dev)
 {
@@ -366,6 +454,7 @@ static void test_device(struct test_device *dev)
     test_malformed(dev);
     test_refused(dev);
     test_operations(dev);
+    test_matrices(dev);
     test_vendor(dev);
     test_path(dev);
     test_missing(dev);

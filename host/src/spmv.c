@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spmv.h"
 #include "op.h"
+#include "tune.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -124,6 +125,28 @@ static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue que
     return WEFT_OK;
 }
 
+// The method's state, by the tune file where the caller gives no values; where the file's are refused, once more.
+static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const struct weft_spmv_info before = *info;
+    const struct weft__tune_value values[] = {
+        {"wg", &info->params.wg}, {"ipt", &info->params.ipt}, {"read", &info->params.read}};
+    char row[WEFT__TUNE_NAME];
+    snprintf(row, sizeof row, "spmv.%s", weft_spmv_algo_name(info->params.algo));
+    struct weft__tuned tuned = weft__tuned_begin(plan->ctx, row, weft__spmv_acc_bytes(plan), values, 3);
+    weft_status status;
+    do {
+        if (tuned.refused) {
+            plan->method->destroy(plan->state);
+            plan->state = NULL;
+            *info = before;
+        }
+        status = plan->method->create(plan, queue);
+    } while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+    return status;
+}
+
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -156,7 +179,7 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
         plan->method = info->schedule == WEFT_SCHEDULE_CPU ? algos[algo].cpu : algos[algo].gpu;
     }
     info->params.algo = algo;
-    status = plan->method->create(plan, queue);
+    status = method_create(plan, queue);
     info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms - info->tune_ms;
     info->convert_ms += transpose_ms;
     if (!status && plan->method->fill)

@@ -3,6 +3,7 @@
 #include "transpose.h"
 #include "fill.h"
 #include "op.h"
+#include "tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,15 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
         snprintf(out->why, sizeof out->why, "no entries: pointers of zeros");
         return WEFT_OK;
     }
-    return method_find(p->algo, ctx->schedule)->plan(ctx, shape, out);
+    const struct weft__transpose_method *method = method_find(p->algo, ctx->schedule);
+    const struct weft__tune_value values[] = {
+        {"wg", &p->wg}, {"ipt", &p->ipt}, {"bits", &p->bits}, {"groups", &p->groups}};
+    const char *row = p->algo == WEFT_TRANSPOSE_MERGE ? "transpose.merge" : "transpose.scan";
+    struct weft__tuned tuned = weft__tuned_begin(ctx, row, weft_type_bytes(shape->type), values, 4);
+    do
+        status = method->plan(ctx, shape, out);
+    while (weft__tuned_again(&tuned, status, out->why, sizeof out->why));
+    return status;
 }
 
 // The shape as AUTO takes it.
