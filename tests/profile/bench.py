@@ -15,6 +15,7 @@ from tap import done, ok, skip  # noqa: E402
 
 BENCH, BAD = (os.path.abspath(path) for path in sys.argv[1:3])
 M, N, NNZ, REPS = 3000, 2000, 40000, 3
+SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"
 SIZE = [str(M), str(N), str(NNZ)]
 
 
@@ -34,8 +35,8 @@ def test_usage(folder):
                        (["--json", "-", "--csv", "-"], "standard output")]:
         code, _, err = run(BENCH, "-b", "ref", *args, *SIZE)
         ok(code == 2 and want in err and err.count("\n") == 1, "usage: " + " ".join(args), code, err)
-    for option in ["--trace", "--html"]:
-        got = subprocess.run([BENCH, option, os.path.join(folder, "x"), *SIZE], text=True, timeout=60, check=False,
+    for option in ["--trace", "--html", "--overhead"]:
+        got = subprocess.run([BENCH, option, *([os.path.join(folder, "x")] if option != "--overhead" else []), *SIZE], text=True, timeout=60, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         ok(got.returncode == 2 and "--profile" in got.stderr, f"usage: {option} without --profile", got.stderr)
     code, _, err = run(BENCH, "-b", "ref", "--trace", "/nonexistent/t.json", *SIZE)
@@ -101,6 +102,17 @@ def test_outcomes(folder):
     ok(code == 0 and "skipped" in json.loads(out)["runs"][0], "what is skipped, on standard output", code, out, err)
 
 
+def test_overhead(folder):
+    path = os.path.join(folder, "overhead.json")
+    code, out, err = run(BENCH, "-o", "expand", "-b", "opencl", "--overhead", "--reps", str(REPS), "--json", path, *SIZE)
+    document = load(path)
+    r = document["runs"][0]
+    ok(code == 0 and not schema.document_wrong(document) and len(r["plain_ms"]["samples"]) == REPS and
+       "recording costs" in out, "--overhead: as many repetitions unrecorded", code, err, schema.document_wrong(document))
+    ok(r["end_to_end_ms"]["min"] < 3 * r["plain_ms"]["max"] + 5, "recording does not change the order of magnitude",
+       r["end_to_end_ms"], r["plain_ms"])
+
+
 def test_roof(folder):
     path = os.path.join(folder, "roof.json")
     got = subprocess.run([BENCH, "--profile", "-o", "spmv", "-b", "opencl", "-a", "csr", "--reps", "2", "--json", path, *SIZE],
@@ -124,8 +136,10 @@ def main(folder):
         return
     matrix = NNZ * 8 + (M + 1) * 4
     test_op(folder, "spmv", "ref,opencl", (matrix + N * 4, M * 4))
-    test_op(folder, "transpose", "omp,opencl", (matrix, NNZ * 8 + (N + 1) * 4))
     test_op(folder, "scan", "opencl", (NNZ * 4, NNZ * 4))
+    if not SAMPLE:
+        test_op(folder, "transpose", "omp,opencl", (matrix, NNZ * 8 + (N + 1) * 4))
+    test_overhead(folder)
     test_roof(folder)
 
 
