@@ -5,7 +5,13 @@
 
 #include <stdint.h>
 
-enum weft_trace_kind { WEFT_TRACE_WRITE, WEFT_TRACE_READ, WEFT_TRACE_KERNEL };
+enum weft_trace_kind {
+    WEFT_TRACE_WRITE,
+    WEFT_TRACE_READ,
+    WEFT_TRACE_KERNEL,
+    WEFT_TRACE_ALLOCATE, // no command of the device: the host made device memory
+    WEFT_TRACE_CALL      // or did something else in the library
+};
 
 struct weft_backend_trace {
     // Begins (1) or ends (0): work that is the bench's own, as filling a buffer with what is no result.

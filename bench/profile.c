@@ -53,11 +53,15 @@ static void command_told(enum weft_trace_kind kind, const char *name, int64_t by
 {
     static const enum profile_kind kinds[] = {PROFILE_WRITE, PROFILE_READ, PROFILE_KERNEL};
     const int64_t begin = (int64_t)(begin_ms * 1e6), end = (int64_t)(end_ms * 1e6);
+    if (kind >= WEFT_TRACE_ALLOCATE) {
+        profile_span_add(profile__active, kind == WEFT_TRACE_ALLOCATE ? PHASE_ALLOCATE : PHASE_CALL, begin, end);
+        return;
+    }
     profile_command_add(profile__active, kinds[kind], name, bytes, begin, end,
                         device_ms > 0 ? end - (int64_t)(device_ms * 1e6) : 0, device_ms > 0 ? end : 0);
 }
 
-// Steps that a backend without OpenCL has only the durations of, laid from the begin of their section on.
+// Steps that a backend without OpenCL has only the durations of: writing at the begin of setup, analysis at its end.
 static void steps_lay(struct profile *p, const struct bench_run *run, double launch_ms)
 {
     const struct weft_backend_times *t = &run->times;
@@ -65,12 +69,11 @@ static void steps_lay(struct profile *p, const struct bench_run *run, double lau
     int64_t at = rep->sections[PROFILE_SETUP].begin_ns, end = rep->sections[PROFILE_LAUNCH].end_ns;
     const int told = p->count > rep->first_command; // of CUDA and HIP: transfers and kernels are there
     const double analyse_ms = fmax(t->convert_ms, 0) + fmax(t->analyse_ms, 0);
-    if (!told && t->write_ms > 0) {
+    if (!told && t->write_ms > 0)
         profile_command_add(p, PROFILE_WRITE, "write", -1, at, at + (int64_t)(t->write_ms * 1e6), 0, 0);
-        at += (int64_t)(t->write_ms * 1e6);
-    }
+    at = rep->sections[PROFILE_SETUP].end_ns;
     if (analyse_ms > 0)
-        profile_span_add(p, PHASE_ANALYSE, at, at + (int64_t)(analyse_ms * 1e6));
+        profile_span_add(p, PHASE_ANALYSE, at - (int64_t)(analyse_ms * 1e6), at);
     p->section = PROFILE_LAUNCH;
     if (!told && launch_ms > 0)
         profile_command_add(p, PROFILE_KERNEL, run->algo, -1, rep->sections[PROFILE_LAUNCH].begin_ns, end,

@@ -94,6 +94,7 @@ static const char *cusparse_version(void)
 weft_status weft__cuda_open(struct cuda_session *s, struct weft_context *ctx, struct weft_error *err)
 {
     int device = 0;
+    double begin = clock_ms();
     weft_status status = device_find(ctx, &device, err);
     if (!status)
         status = weft__cuda_fail(cudaSetDevice(device), "cudaSetDevice", err);
@@ -107,6 +108,7 @@ weft_status weft__cuda_open(struct cuda_session *s, struct weft_context *ctx, st
         status = weft__cusparse_fail(cusparseCreate(&s->handle), "cusparseCreate", err);
     if (!status)
         status = weft__cusparse_fail(cusparseSetStream(s->handle, s->stream), "cusparseSetStream", err);
+    weft__trace_command(WEFT_TRACE_CALL, "cusparseCreate", -1, begin, clock_ms(), 0);
     return status;
 }
 
@@ -135,7 +137,9 @@ weft_status weft__cuda_take(struct cuda_session *s, void **out, size_t bytes, co
     if (s->block_count == CUDA_BLOCKS_MAX)
         return weft__error(err, WEFT_ENOMEM, "more than %d blocks of device memory", CUDA_BLOCKS_MAX);
     bytes = weft__max(bytes, 1);
+    double begin = clock_ms();
     cudaError_t error = cudaMalloc(&block, bytes);
+    weft__trace_command(WEFT_TRACE_ALLOCATE, "cudaMalloc", -1, begin, clock_ms(), 0);
     if (error == cudaErrorMemoryAllocation) {
         cudaGetLastError();
         return weft__error(err, WEFT_EDEVMEM, "out of device memory: %zu bytes for %s", bytes, what);

@@ -81,6 +81,7 @@ weft_status weft__rocsparse_open(struct rocsparse_gpu *out, struct weft_context 
     *out = (struct rocsparse_gpu){.gate = 1};
     if (!ctx)
         return weft__error(err, WEFT_ENODEV, "no OpenCL device that says which GPU to take");
+    double begin = clock_ms();
     weft_status status = gpu_find(&out->index, &ctx->device, err);
     if (!status)
         status = weft__rocsparse_hip(hipSetDevice(out->index), "hipSetDevice", err);
@@ -94,6 +95,7 @@ weft_status weft__rocsparse_open(struct rocsparse_gpu *out, struct weft_context 
         status = weft__rocsparse_lib(rocsparse_create_handle(&out->handle), "rocsparse_create_handle", err);
     if (!status)
         status = weft__rocsparse_lib(rocsparse_set_stream(out->handle, out->stream), "rocsparse_set_stream", err);
+    weft__trace_command(WEFT_TRACE_CALL, "rocsparse_create_handle", -1, begin, clock_ms(), 0);
     return status;
 }
 
@@ -165,7 +167,9 @@ weft_status weft__rocsparse_alloc(void **out, size_t bytes, const char *what, st
     size_t held = weft__max(bytes, 4);
     *out = NULL;
     snprintf(call, sizeof call, "%s, %zu bytes", what, bytes);
+    double begin = clock_ms();
     hipError_t code = hipMalloc(out, held);
+    weft__trace_command(WEFT_TRACE_ALLOCATE, "hipMalloc", -1, begin, clock_ms(), 0);
     if (code != hipSuccess)
         *out = NULL;
     weft__trace_own(1);

@@ -8,8 +8,8 @@
 #include "../../backends/trace.h"
 #include "../support/tap.h"
 
-static int64_t traced_bytes[3];
-static int traced_count[3], traced_depth, traced_owns, traced_late;
+static int64_t traced_bytes[5];
+static int traced_count[5], traced_depth, traced_owns, traced_late;
 
 static void traced_own(int begin)
 {
@@ -51,6 +51,7 @@ static void trace_check(const struct weft_backend *backend, struct weft_context 
     tap_ok(!status && y[0] == 3 && y[1] == 3 && y[2] == 9, "trace: the product is right %s", err.text);
     tap_ok(traced_bytes[WEFT_TRACE_READ] == sizeof y && traced_count[WEFT_TRACE_READ] == 1, "trace: y read once");
     tap_is_int(traced_count[WEFT_TRACE_KERNEL], 1, "trace: one kernel");
+    tap_ok(traced_count[WEFT_TRACE_ALLOCATE] >= 5, "trace: memory for five arrays");
     tap_ok(traced_owns > 0 && !traced_depth && !traced_late, "trace: the bench's own work begins and ends");
 }
 
