@@ -14,6 +14,7 @@ import schema  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 BENCH, BAD = (os.path.abspath(path) for path in sys.argv[1:3])
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "profile_table.py")
 M, N, NNZ, REPS = 3000, 2000, 40000, 3
 SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"
 SIZE = [str(M), str(N), str(NNZ)]
@@ -102,6 +103,32 @@ def test_outcomes(folder):
     ok(code == 0 and "skipped" in json.loads(out)["runs"][0], "what is skipped, on standard output", code, out, err)
 
 
+def test_table(folder):
+    """bench/profile_table.py: the pair for study, its bytes and its times."""
+    path = os.path.join(folder, "pair.json")
+    code, _, err = run(BENCH, "-o", "spmv", "-b", "opencl", "-a", "csr_naive,csr_private", "-t", "f64", "--reps", str(REPS),
+                       "--json", path, *SIZE)
+    ok(code == 0 and not schema.document_wrong(load(path)), "csr_naive and csr_private", code, err)
+    got = subprocess.run([sys.executable, TABLE, path], text=True, timeout=60, check=False, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    wrote, read = NNZ * 12 + (M + 1) * 4 + N * 8, M * 8
+    ok(got.returncode == 0 and got.stdout.count(f"| {wrote} | {wrote} | 1.000 | {read} | {read} | 1.000 |") == 2,
+       "profile_table.py: bytes of both", got.stdout, got.stderr)
+    run_of = {r["algo"]: r for r in load(path)["runs"]}
+    lines = [line.split(" | ") for line in got.stdout.splitlines() if line.startswith("| uniform") and line.count("|") == 9]
+    kernels = [next(p for p in run_of[a]["phases"] if p["name"] == "kernel")["device_ms"]["median"]
+               for a in ("csr_naive", "csr_private")]
+    pair = [line for line in lines if "%" in line[3]]
+    ok(len(pair) == 1 and all(abs(float(cell) / ms - 1) < 0.01 for cell, ms in zip(pair[0][1:3], kernels)),
+       "profile_table.py: the pair's kernels beside each other", pair, kernels)
+    bad = os.path.join(folder, "other.json")
+    with open(bad, "w", encoding="utf-8") as file:
+        file.write("{}")
+    got = subprocess.run([sys.executable, TABLE, bad], text=True, timeout=60, check=False, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    ok(got.returncode == 1 and got.stderr.count("\n") == 1, "profile_table.py: what is no record", got.stderr)
+
+
 def test_overhead(folder):
     path = os.path.join(folder, "overhead.json")
     code, out, err = run(BENCH, "-o", "expand", "-b", "opencl", "--overhead", "--reps", str(REPS), "--json", path, *SIZE)
@@ -139,6 +166,7 @@ def main(folder):
     test_op(folder, "scan", "opencl", (NNZ * 4, NNZ * 4))
     if not SAMPLE:
         test_op(folder, "transpose", "omp,opencl", (matrix, NNZ * 8 + (N + 1) * 4))
+    test_table(folder)
     test_overhead(folder)
     test_roof(folder)
 
