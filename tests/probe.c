@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lane operations as kernels see them, drivers whose answers are wrong, and which devices are taken to have sub-groups.
 #include "probe.h"
+#include "quirks.h"
 #include "support/device.h"
 #include "support/fault.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static cl_uint wrong; // the word of the answer that is spoilt
@@ -32,6 +34,28 @@ static struct weft_context *context_like(struct test_device *dev, weft_status *s
     if (*status)
         tap_note("%s", err.text);
     return ctx;
+}
+
+// Quirks go by platform, release and type.
+static void test_quirks(void)
+{
+    static const struct {
+        const char *platform, *version;
+        cl_device_type type;
+        int cpu_only, no_subgroups;
+    } cases[] = {{"Portable Computing Language", "OpenCL 3.0 PoCL 5.0+debian  Linux", CL_DEVICE_TYPE_CPU, 1, 1},
+                 {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", CL_DEVICE_TYPE_CPU, 0, 1},
+                 {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", CL_DEVICE_TYPE_GPU, 0, 0},
+                 {"Portable Computing Language", "OpenCL 3.0", CL_DEVICE_TYPE_CPU, 0, 1},
+                 {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", CL_DEVICE_TYPE_GPU, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_device_info info = {.type = cases[i].type};
+        snprintf(info.platform, sizeof info.platform, "%s", cases[i].platform);
+        snprintf(info.platform_version, sizeof info.platform_version, "%s", cases[i].version);
+        const struct weft__quirks got = weft__quirks_of(&info);
+        tap_ok(got.cpu_only == cases[i].cpu_only && got.no_subgroups == cases[i].no_subgroups, "quirks of %s, %s",
+               cases[i].platform, cases[i].version);
+    }
 }
 
 static void test_probe(struct test_device *dev)
@@ -227,6 +251,7 @@ static void test_all(struct test_device *dev)
 
 int main(void)
 {
+    test_quirks();
     test_drivers();
     test_device_each(test_all);
     return tap_done();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.h"
 #include "probe.h"
+#include "quirks.h"
 #include "program.h"
 #include "tune.h"
 
@@ -94,6 +95,12 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
         (params->max_lanes != WEFT_LANES_SUBGROUPS || !(chosen->waves & params->wave & 96))) {
         weft__error(err, WEFT_EINVAL, "params.wave is %d, device %d has no such sub-groups", params->wave,
                     chosen->index);
+        weft_devices_free(&list);
+        return WEFT_EINVAL;
+    }
+    if (params->schedule == WEFT_SCHEDULE_GPU && weft__quirks_of(chosen).cpu_only) {
+        weft__error(err, WEFT_EINVAL, "kernels for GPUs end the compiler of device %d (%s, %s)", chosen->index,
+                    chosen->platform, chosen->platform_version);
         weft_devices_free(&list);
         return WEFT_EINVAL;
     }

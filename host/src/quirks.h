@@ -8,8 +8,9 @@
 struct weft__quirks {
     int no_subgroups;    // not to be used, whatever the driver announces
     int asked_subgroups; // only when asked for
+    int cpu_only;        // kernels for GPUs end the process
 };
-// Of the device; needs platform and type of `info`.
+// Of the device; needs platform, platform_version and type of `info`.
 struct weft__quirks weft__quirks_of(const struct weft_device_info *info);
 
 #endif

@@ -57,7 +57,9 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     l->sample_shift = n_bits > BLOCK_BITS ? n_bits - BLOCK_BITS : 0;
     l->shift = n_bits > bits ? n_bits - bits : 0;
     l->blocks = (uint32_t)(((n - 1) >> l->shift) + 1);
-    int table_is_small = weft__mul(l->chunks, n) <= weft__add(nnz, BLOCKS_PAY);
+    // Fewer for patterns, whose entries take less memory.
+    const size_t most_counters = shape->type == WEFT_PATTERN ? nnz / 5 * 2 : nnz;
+    int table_is_small = weft__mul(l->chunks, n) <= weft__add(most_counters, BLOCKS_PAY);
     if (p->bits)
         l->mode = bits >= n_bits ? DIRECT : BLOCKS;
     else if (!table_is_small)

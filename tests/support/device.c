@@ -2,6 +2,7 @@
 #include "device.h"
 #include "cl_table.h"
 #include "context.h"
+#include "quirks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +114,7 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
 void test_device_each(void (*fn)(struct test_device *dev))
 {
     const char *only = getenv("WEFT_DEVICE"), *schedule = getenv("WEFT_SCHEDULE");
-    int gpu = !schedule || strcmp(schedule, "cpu") != 0, cpu = !schedule || strcmp(schedule, "gpu") != 0;
+    const int want_gpu = !schedule || strcmp(schedule, "cpu") != 0, cpu = !schedule || strcmp(schedule, "gpu") != 0;
     struct weft_device_info *list = NULL;
     struct weft_error error = {0};
     size_t count = 0;
@@ -127,6 +128,9 @@ void test_device_each(void (*fn)(struct test_device *dev))
             tap_skip("%d %s: %s", info->index, info->name, info->why);
             continue;
         }
+        const int gpu = want_gpu && !weft__quirks_of(info).cpu_only;
+        if (want_gpu && !gpu)
+            tap_skip("%d %s, gpu: these kernels end the driver's compiler", info->index, info->name);
         // Where sub-groups are used only when asked for, the driver's optimiser fails on them (host/src/quirks.c).
         if (gpu && (info->lanes == WEFT_LANES_SUBGROUPS || !test_slow()))
             for (int wave = 32; wave <= 64; wave *= 2)

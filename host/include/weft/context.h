@@ -38,7 +38,7 @@ struct weft_context_params {
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
 
-// Errors: WEFT_ENODEV no such device; WEFT_EINVAL params.wave that the device lacks; WEFT_EDEVICE the driver refused;
+// Errors: WEFT_ENODEV no such device; WEFT_EINVAL params.wave that the device lacks, params.schedule that its driver fails on; WEFT_EDEVICE the driver refused;
 // WEFT_ENOMEM. params and err may be NULL.
 WEFT_API weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
                                          struct weft_error *err);
