@@ -133,7 +133,6 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
 #ifdef WEFT_CUT
         if (lid < 2)
             came_last[lid] = 0;
-        const bool goes_on = tile_pos[tile + 1u] > row_ptr[row0 + rows];
 #endif
         for (int u = 0; u < FOURS; u++)
             if (lid + u * WEFT_WG < count)
@@ -169,7 +168,7 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
                     continue;
 #ifdef WEFT_CUT
                 if (row == rows) {
-                    if (goes_on)
+                    if (tile_pos[tile + 1u] > row_ptr[row0 + rows]) // it goes on
                         came_last[1] =
                             part_give(&part[tile], sum, row_ptr, arrived, y, row0 + rows, tile, true, alpha, beta);
                 } else if (row == 0 && began)
