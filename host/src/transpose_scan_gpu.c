@@ -35,11 +35,11 @@ static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical",
 static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose_scan_count.cl",
                                                       "sorted bucket_ofs col_ptr n nnz shift nbuckets failed run"};
 static const struct weft__kernel_spec partition_spec = {
-    "scan_partition", "transpose_scan_scatter.cl",
+    "scan_partition", "transpose_scan_partition.cl",
     "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask pack "
     "key_mask nbins failed run"};
 static const struct weft__kernel_spec bucket_spec = {
-    "scan_bucket", "transpose_scan_scatter.cl",
+    "scan_bucket", "transpose_scan_bucket.cl",
     "key row val bucket_ofs chunk_first large_first large nlarge table total col_out col_ptr row_out val_out n chunk "
     "nbuckets shift pack ncols failed run"};
 
@@ -284,7 +284,6 @@ static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, en
     weft__define(d, "WEFT_DIGIT_BITS", "%d", s->lanes ? digits : bits_for((int64_t)bins + 1));
     // The first of three passes keeps whole columns.
     weft__define(d, "WEFT_KEY_BITS", "%d", what == FIRST && s->l.passes == 3 ? 32 : s->l.key_bits);
-    weft__define(d, what == BUCKET ? "WEFT_BUCKET" : "WEFT_PARTITION", "1");
     // Between the passes entries travel in one form; the first of three passes uses the output arrays for it.
     int moving = what == BUCKET || (s->l.passes == 2 ? what == FIRST : what == SECOND);
     if (what != BUCKET && s->l.passes > 1)
