@@ -257,6 +257,38 @@ static void test_distance(void)
     tap_ok(!failed && same.distance == 0 && same.high == 0 && other.distance == 0, "empty histograms");
 }
 
+// Sparse and dense counts, near and far, where the draws lie above the distance.
+static void test_distance_interval(void)
+{
+    enum { B = 400 };
+    int64_t a[B], b[B];
+    int held = 1, open = 1, biased = 0, failed = 0;
+    for (int t = 0; t < 24 && !failed; t++) {
+        const uint64_t most = t % 4 == 0 ? 2 : t % 4 == 1 ? 9 : t % 4 == 2 ? 100 : 5000;
+        for (int i = 0; i < B; i++) {
+            a[i] = (int64_t)rng_below(&rng, most);
+            b[i] = t % 3 == 0   ? a[i] + (i % 5 == 0)
+                   : t % 3 == 1 ? (int64_t)rng_below(&rng, most)
+                                : a[B - 1 - i] * (i % 20 == 0);
+        }
+        a[0] += 3, b[1] += 3;
+        struct weft_distance d;
+        const double level = t % 2 ? 0.95 : 0.5;
+        failed = weft_distance(&d, a, b, B, weft_distance_params(.seed = (uint64_t)t, .level = level), NULL);
+        held = held && d.low >= 0 && d.low <= d.distance && d.distance <= d.high && d.high <= 1;
+        open = open && d.high - d.low > 0 && d.high - d.low < 0.3;
+        biased += d.bias > d.distance - d.low; // quantiles without the correction would not hold it
+    }
+    tap_ok(!failed && held, "the interval holds the distance");
+    tap_ok(open, "and is not everything");
+    tap_ok(biased >= 6, "draws lie above the distance: in %d of 24 with the whole interval", biased);
+    for (int i = 0; i < B; i++)
+        a[i] = i % 2 ? 0 : 3, b[i] = i % 2 ? 3 : 0;
+    struct weft_distance d;
+    failed = weft_distance(&d, a, b, B, NULL, NULL);
+    tap_ok(!failed && near(d.distance, 1) && near(d.low, 1) && near(d.high, 1) && near(d.bias, 0), "disjoint: 1 to 1");
+}
+
 // ---- figures of a matrix ---------------------------------------------------------------------------------------
 
 static int ascending(const void *a, const void *b)
@@ -513,6 +545,7 @@ int main(void)
     test_cut();
     test_jensen_shannon();
     test_distance();
+    test_distance_interval();
     test_measures();
     test_imbalance();
     test_errors();

@@ -124,6 +124,17 @@ static weft_status arguments_check(const int64_t *a, const int64_t *b, int64_t b
     return WEFT_OK;
 }
 
+// The draws lie above the distance they are drawn around, often with all of their quantiles; without that bias, around it.
+static void interval_set(struct weft_distance *out, const double *sample, int trials)
+{
+    const double middle = quantile(sample, trials, 0.5);
+    const double below = middle - quantile(sample, trials, (1 - out->level) / 2);
+    const double above = quantile(sample, trials, (1 + out->level) / 2) - middle;
+    out->bias = middle - out->distance;
+    out->low = fmax(out->distance - below, 0);
+    out->high = fmin(out->distance + above, 1);
+}
+
 weft_status weft_distance(struct weft_distance *out, const int64_t *a, const int64_t *b, int64_t buckets,
                           const struct weft_distance_params *params, struct weft_error *err)
 {
@@ -150,12 +161,11 @@ weft_status weft_distance(struct weft_distance *out, const int64_t *a, const int
         for (int t = trials; t < 2 * trials; t++)
             as_large += sample[t] >= distance;
         *out = (struct weft_distance){.distance = distance,
-                                      .low = quantile(sample, trials, (1 - level) / 2),
-                                      .high = quantile(sample, trials, (1 + level) / 2),
                                       .chance = quantile(sample + trials, trials, level),
                                       .p = (1.0 + as_large) / (1.0 + trials),
                                       .trials = trials,
                                       .level = level};
+        interval_set(out, sample, trials);
     }
     free(sample);
     return status ? weft__error(err, status, "%d trials of %lld buckets: %s", trials, (long long)buckets,

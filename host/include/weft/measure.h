@@ -76,11 +76,15 @@ struct weft_distance_params {
 
 // Distance of two histograms, and how sure it is.
 struct weft_distance {
-    double distance;  // weft_jensen_shannon
-    double low, high; // bootstrap interval at `level`: quantiles of the distance when both histograms are drawn again
-    double chance;    // quantile `level` of the distance of two draws from the joint distribution: what counting alone
-                      // brings about. distance > chance: the histograms differ significantly
-    double p;         // share of those draws with a distance as large as this one, (1 + them)/(1 + trials)
+    double distance; // weft_jensen_shannon
+    double low,
+        high;      // bootstrap interval at `level` around the distance: quantiles of the distance when both histograms
+                   // are drawn again, less `bias`, within 0 .. 1
+    double bias;   // median of these less the distance. Counting at random makes histograms differ, so the distance of
+                   // what the counts are a sample of is less than `distance`, by about as much
+    double chance; // quantile `level` of the distance of two draws from the joint distribution: what counting alone
+                   // brings about. distance > chance: the histograms differ significantly
+    double p;      // share of those draws with a distance as large as this one, (1 + them)/(1 + trials)
     int trials;
     double level;
 };
