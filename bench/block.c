@@ -165,6 +165,11 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
         bench_progress_begin("profile of %s %s", c->backend->name, c->algo);
         bench_profile_case(&b->profile, c, slot->copy_gbps, b->table, &result);
         bench_progress_end();
+        int error = bench_profile_save(&b->profile, b->json);
+        if (error) {
+            bench_complain("the profile cannot be written: %s", strerror(error));
+            b->unreadable = 1;
+        }
         b->wrong |= result.outcome == BENCH_DIFFERS;
         b->failed |= result.outcome == BENCH_FAILED;
         b->lines++;

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { REPS = 10, COMMANDS_MAX = 1 << 20 };
 
@@ -33,8 +34,22 @@ void bench_profile_close(struct bench_profile *p)
     p->document = NULL;
 }
 
+int bench_profile_save(const struct bench_profile *p, FILE *json)
+{
+    struct stat about;
+    errno = 0;
+    if (p->trace_file)
+        fflush(p->trace_file);
+    if (!json || fstat(fileno(json), &about) || !S_ISREG(about.st_mode) || json == stdout)
+        return 0;
+    rewind(json); // the document only grows
+    return profile_json_write(json, p->document) ? 0 : errno ? errno : ENOMEM;
+}
+
 int bench_profile_write(struct bench_profile *p, FILE *json, FILE *csv, FILE *html)
 {
+    if (json && json != stdout)
+        rewind(json); // does nothing to a pipe
     errno = 0;
     int good = (!p->trace_file || profile_trace_end(&p->trace)) && (!json || profile_json_write(json, p->document)) &&
                (!csv || profile_csv_write(csv, p->document)) && (!html || !profile_html_write(html, p->document));
@@ -157,6 +172,7 @@ static weft_status rep_run(struct session *s, int verify, int *right, struct ben
     profile_clock_init(&clock);
     if (s->opencl)
         profile_clock_sample(&clock, c->device->queue, c->device->info.id);
+    s->p->keep_kernels = !s->p->rep_count;
     profile_rep_begin(s->p);
     weft_status status = WEFT_OK;
     const int host = !strcmp(c->backend->needs, "host"); // its result is where the caller wants it
@@ -296,5 +312,6 @@ void bench_profile_case(struct bench_profile *profile, const struct bench_case *
         outcome_fill(out, WEFT_ENOMEM, &err);
     } else if (table) {
         profile_text_write(table, profile->document, run);
+        fflush(table);
     }
 }

@@ -19,6 +19,9 @@ int bench_profile_open(struct bench_profile *out, const char *command, FILE *tra
 // its table goes, NULL: nowhere.
 void bench_profile_case(struct bench_profile *p, const struct bench_case *c, double copy_gbps, FILE *table,
                         struct bench_result *out);
+// Write what is complete by now, so that it outlives what happens later: the document to `json`, where that is a file (it is
+// written anew each time), and the trace. Gives 0, or an errno.
+int bench_profile_save(const struct bench_profile *p, FILE *json);
 // Write the document to those files that are not NULL, and end the trace. Gives 0, or an errno.
 int bench_profile_write(struct bench_profile *p, FILE *json, FILE *csv, FILE *html);
 void bench_profile_close(struct bench_profile *p); // accepts an all-zero struct

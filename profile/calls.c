@@ -285,6 +285,8 @@ static void kernel_fill(struct profile *p, struct profile_command *c, cl_kernel 
     if (!k->name)
         kernel_name(k);
     c->kernel = id;
+    if (p->keep_kernels && !p->own)
+        profile__kernel_keep(p, id);
     c->name = profile__intern(p, k->name ? k->name : "?");
     if (!k->asked && c->queue >= 0) {
         cl_device_id device = p->queues[c->queue].device;

@@ -60,6 +60,8 @@
 #define PROFILE_ASKED_MORE(X)                                                                                          \
     X(clGetImageInfo)                                                                                                  \
     X(clGetKernelInfo)                                                                                                 \
+    X(clRetainKernel)                                                                                                  \
+    X(clReleaseKernel)                                                                                                 \
     X(clGetDeviceAndHostTimer)
 
 struct profile_calls {

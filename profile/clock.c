@@ -2,6 +2,9 @@
 #include "clock.h"
 #include "calls.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { SAMPLES = 4 };
 
 void profile_clock_init(struct profile_clock *clock)
@@ -32,6 +35,11 @@ void profile_clock_solve(struct profile_clock *clock)
 // it than in its events; so bounds that the markers exclude are left out.
 static int timer_sample(cl_device_id device, int64_t *low, int64_t *high)
 {
+    char version[80] = "";
+    // The loader passes the call on by a table that ends before it, in drivers of older versions.
+    profile__next.clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
+    if (strncmp(version, "OpenCL ", 7) || strtod(version + 7, NULL) < 2.1)
+        return 0;
     cl_ulong on_device = 0, on_host = 0;
     *low = INT64_MIN;
     *high = INT64_MAX;

@@ -3,7 +3,6 @@
 // (NVML). The declarations below are those of its public interface, as far as they are called.
 #include "counters_source.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +107,7 @@ static void nvml_close(void *state)
     struct nvml *n = state;
     if (n->nvmlShutdown)
         n->nvmlShutdown();
-    dlclose(n->library);
+    // The library stays: it is the driver's, too, and threads of it may still run.
     free(n);
 }
 

@@ -5,7 +5,6 @@
 #include "counters_source.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,9 +89,7 @@ static void library_close(struct rocm *r)
 {
     if (r->library && r->rsmi_shut_down)
         r->rsmi_shut_down();
-    if (r->library)
-        dlclose(r->library);
-    r->library = NULL;
+    r->library = NULL; // and stays loaded: it is the driver's, and threads of it may still run
 }
 
 static void rocm_close(void *state)

@@ -70,6 +70,13 @@ struct profile *profile_create(size_t limit)
     return p;
 }
 
+static void kernels_release(struct profile *p)
+{
+    for (size_t i = 0; i < p->kept_count; i++)
+        profile__next.clReleaseKernel(p->kept[i]);
+    p->kept_count = 0;
+}
+
 static void events_release(struct profile *p)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -85,6 +92,8 @@ void profile_destroy(struct profile **p)
     if (profile__active == *p)
         profile_calls_detach();
     events_release(*p);
+    kernels_release(*p);
+    free((*p)->kept);
     for (size_t i = 0; i < (*p)->kernel_count; i++) {
         free((*p)->kernels[i].name);
         free((*p)->kernels[i].args);
@@ -109,6 +118,7 @@ void profile_clear(struct profile *p)
 {
     pthread_mutex_lock(&p->mutex);
     events_release(p);
+    kernels_release(p);
     p->span_count = 0;
     p->rep_count = 0;
     p->rep = -1;
@@ -328,6 +338,24 @@ struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id)
     return &p->kernels[p->kernel_count++];
 }
 
+static int is_kept(const struct profile *p, cl_kernel id)
+{
+    size_t i = p->kept_count;
+    while (i > 0 && p->kept[i - 1] != id)
+        i--;
+    return i > 0;
+}
+
+void profile__kernel_keep(struct profile *p, cl_kernel id)
+{
+    if (is_kept(p, id))
+        return;
+    if (!profile__grow(&p->kept, &p->kept_room, p->kept_count, sizeof(cl_kernel)))
+        p->lost = 1;
+    else if (profile__next.clRetainKernel(id) == CL_SUCCESS)
+        p->kept[p->kept_count++] = id;
+}
+
 // Place of `id`, or where it would go: linear probing, never full.
 static size_t buffer_place(const struct profile *p, cl_mem id)
 {
@@ -469,9 +497,14 @@ const char *profile_resources_ask(struct profile *p)
     struct profile_command *first = p->commands + p->reps[p->rep_count - 1].first_command;
     for (struct profile_command *c = first; c < p->commands + p->count; c++) {
         const struct profile_command *before = first;
-        if (!c->kernel || c->queue < 0)
+        if (!c->kernel || c->queue < 0 || c->phase == PHASE_BENCH)
             continue;
-        while (before < c && before->kernel != c->kernel)
+        // A handle that nobody held may be dead, or another kernel's by now.
+        if (!is_kept(p, c->kernel)) {
+            why = "the kernel was not held";
+            continue;
+        }
+        while (before < c && (before->kernel != c->kernel || before->phase == PHASE_BENCH))
             before++;
         if (before < c) {
             c->resources = before->resources;
@@ -480,5 +513,6 @@ const char *profile_resources_ask(struct profile *p)
         const char *missing = profile_ptxas_ask(&c->resources, c->kernel, p->queues[c->queue].device, c->name);
         why = missing ? missing : why;
     }
+    kernels_release(p);
     return why;
 }

@@ -137,6 +137,9 @@ struct profile {
     size_t kernel_count;
     struct profile_buffer *buffers; // a hash table
     size_t buffer_count, buffer_room;
+    int keep_kernels; // nonzero: what is launched is held for profile_resources_ask, since programs drop kernels early
+    cl_kernel *kept;  // each once
+    size_t kept_count, kept_room;
     char **names; // every text that commands point to
     size_t name_count;
     size_t limit, dropped; // commands kept at most; not kept
@@ -176,8 +179,8 @@ void profile_command_add(struct profile *p, enum profile_kind kind, const char *
 
 void profile_span_add(struct profile *p, enum profile_phase phase, int64_t begin_ns, int64_t end_ns);
 
-// Ask for the registers of every kernel of the last repetition; its kernels must be alive. Gives why some are not
-// known, or NULL.
+// Ask for the registers of every kernel of the last repetition that was held (keep_kernels, set before it begins), and
+// let them go. Gives why some are not known, or NULL.
 const char *profile_resources_ask(struct profile *p);
 
 // ---- inside, with the mutex held ----
@@ -188,6 +191,8 @@ struct profile_queue *profile__queue(struct profile *p, cl_command_queue id);
 struct profile_queue *profile__queue_add(struct profile *p,
                                          cl_command_queue id); // made now, also if the handle is known
 struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id);
+// Hold the kernel until profile_resources_ask, profile_clear or profile_destroy.
+void profile__kernel_keep(struct profile *p, cl_kernel id);
 void profile__buffer_set(struct profile *p, cl_mem id, size_t bytes);
 int profile__buffer_get(const struct profile *p, cl_mem id, size_t *bytes);
 // Ask the command's event; wait: also when it has not ended.

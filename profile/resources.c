@@ -75,6 +75,10 @@ static char *ptx_get(cl_program program, size_t *size)
     if (!text)
         return NULL;
     size_t length = strnlen(text, bytes[0]);
+    if (!memmem(text, length, ".version", 8)) { // a driver that gives machine code instead
+        free(text);
+        return NULL;
+    }
     *size = length + (size_t)sprintf(text + length, "\n// %lld\n", (long long)profile_now());
     return text;
 }
@@ -96,9 +100,10 @@ const char *profile_ptxas_ask(struct profile_resources *out, cl_kernel kernel, c
         devices != 1)
         return "the program is not for one device";
     char *text = ptx_get(program, &size), *log = NULL;
+    if (!text)
+        return "the driver's binary is no PTX";
     const unsigned char *binary = (const unsigned char *)text;
-    if (text)
-        again = profile__next.clCreateProgramWithBinary(context, 1, &device, &size, &binary, &status, &error);
+    again = profile__next.clCreateProgramWithBinary(context, 1, &device, &size, &binary, &status, &error);
     if (again && error == CL_SUCCESS &&
         profile__next.clBuildProgram(again, 1, &device, "-cl-nv-verbose", NULL, NULL) == CL_SUCCESS &&
         profile__next.clGetProgramBuildInfo(again, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &log_size) == CL_SUCCESS)
