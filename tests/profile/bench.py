@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -140,6 +141,28 @@ def test_overhead(folder):
        r["end_to_end_ms"], r["plain_ms"])
 
 
+def test_killed(folder):
+    """What is complete is in the files while the next matrix is being made."""
+    path, table = os.path.join(folder, "killed.json"), os.path.join(folder, "killed.txt")
+    with open(table, "w", encoding="utf-8") as out, \
+         subprocess.Popen([BENCH, "--profile", "--no-roof", "-o", "spmv", "-b", "ref", "--reps", "2", "--json", path, "-g",
+                           "stencil27:8", "-g", "stencil27:150"], stdin=subprocess.DEVNULL, stdout=out,
+                          stderr=subprocess.DEVNULL) as bench:
+        runs = []
+        while not runs and bench.poll() is None:
+            time.sleep(0.01)
+            try:
+                runs = load(path)["runs"]
+            except (OSError, ValueError):
+                pass  # not there yet, or half written
+        early = bench.poll() is None
+        bench.kill()
+    with open(table, encoding="utf-8") as file:
+        text = file.read()
+    ok(early and len(runs) == 1 and runs[0]["verified"] and not schema.document_wrong(load(path)) and
+       text.count("profile of") == 1, "a bench that is killed leaves what it had measured", early, runs, text)
+
+
 def test_roof(folder):
     path = os.path.join(folder, "roof.json")
     got = subprocess.run([BENCH, "--profile", "-o", "spmv", "-b", "opencl", "-a", "csr", "--reps", "2", "--json", path, *SIZE],
@@ -157,6 +180,7 @@ def main(folder):
     test_usage(folder)
     test_outcomes(folder)
     test_op(folder, "expand", "ref")
+    test_killed(folder)
     listed = subprocess.run([BENCH, "--list"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
     if listed.returncode:
         skip("no OpenCL device")
