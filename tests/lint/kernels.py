@@ -7,7 +7,7 @@ CHECK parse   for devices without any extension, with local memory only, CPUs, s
       amd     for five AMD targets: also no spills, no stack
       nvidia  for three NVIDIA targets: also no stack; with ptxas no spills, without it exit 77 when all else is well
 WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv. Environment:
-WEFT_CLANG (default clang-19), PTXAS, WEFT_SAMPLE_TARGETS (set: every text is compiled for one target of each set alone,
+WEFT_CLANG (default clang-19), PTXAS, WEFT_SAMPLE_TARGETS (set: every text is compiled for one target of a set alone,
 in turn, so that the variants of a source still meet them all).
 """
 import concurrent.futures
@@ -180,6 +180,10 @@ def texts_of(program, out, check):
     return texts
 
 
+# Of a sample, the texts of a source but the first leave out these sets, in turn.
+ALTERNATE = [("amd32", "plain", "subgroups32"), ("amd64", "generic", "subgroups64")]
+
+
 def targets_of(texts):
     """(text, target) for everything to compile."""
     sample, turn = os.environ.get("WEFT_SAMPLE_TARGETS"), {}
@@ -187,6 +191,8 @@ def targets_of(texts):
         targets = TARGETS.get(text["set"], ["spirv"])
         if sample:
             turn[text["set"], text["source"]] = n = turn.get((text["set"], text["source"]), -1) + 1
+            if n and text["set"] in ALTERNATE[n % 2]:
+                continue
             targets = [targets[n % len(targets)]]
         for target in targets:
             yield text, target
