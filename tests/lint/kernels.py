@@ -7,8 +7,8 @@ CHECK parse   for devices without any extension, with local memory only, CPUs, s
       amd     for five AMD targets: also no spills, no stack
       nvidia  for three NVIDIA targets: also no stack; with ptxas no spills, without it exit 77 when all else is well
 WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv. Environment:
-WEFT_CLANG (default clang-19), PTXAS, WEFT_SAMPLE_TARGETS (set: every text is compiled for one target of a set alone,
-in turn, so that the variants of a source still meet them all).
+WEFT_CLANG (default clang-19), PTXAS, WEFT_SAMPLE_TARGETS (set: a sample of the texts, each for one target of a set, in turn, so
+that the variants of a source still meet them all).
 """
 import concurrent.futures
 import glob
@@ -180,7 +180,7 @@ def texts_of(program, out, check):
     return texts
 
 
-# Of a sample, the texts of a source but the first leave out these sets, in turn.
+# A sample takes every second text of a source, and the first; all but the first leave out one of these, in turn.
 ALTERNATE = [("amd32", "plain", "subgroups32"), ("amd64", "generic", "subgroups64")]
 
 
@@ -191,7 +191,7 @@ def targets_of(texts):
         targets = TARGETS.get(text["set"], ["spirv"])
         if sample:
             turn[text["set"], text["source"]] = n = turn.get((text["set"], text["source"]), -1) + 1
-            if n and text["set"] in ALTERNATE[n % 2]:
+            if n and (n % 2 == 0 or text["set"] in ALTERNATE[n // 2 % 2]):
                 continue
             targets = [targets[n % len(targets)]]
         for target in targets:
