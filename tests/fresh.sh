@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # fresh.sh FOLDER [bench|test]...: does a bare Debian 12 get from a clone to a result? For each command (default: both)
-# a new root below FOLDER gets a clone of the last commit and runs `./dev COMMAND`, then once more without network.
+# a new root below FOLDER gets a clone of the last commit and runs `./dev COMMAND`, then once more without network (not so
+# with NETWORKS=with).
 # Needs root and debootstrap; takes apt's sources and network settings from this machine.
 set -eu
 [ $# -ge 1 ] || { echo "usage: $0 FOLDER [bench|test]..." >&2; exit 2; }
@@ -41,7 +42,7 @@ for command in "$@"; do
     mounted="$root/dev/pts $mounted"
     mount -t sysfs -o ro sysfs "$root/sys"
     mounted="$root/sys $mounted"
-    for network in with without; do
+    for network in ${NETWORKS:-with without}; do
         echo "== ./dev $command, $network network"
         start=$(date +%s) status=0
         if [ $network = with ]; then
