@@ -56,6 +56,7 @@ int weft__lanes_probe(struct weft_context *ctx)
     int all = probe_run(ctx, queue, right) == WEFT_OK;
     ctx->log = log;
     ctx->error = (struct weft_error){0};
+    weft__cl.clFinish(queue); // where the answer could not be read the kernel may still run, and the process end
     weft__cl.clReleaseCommandQueue(queue);
     for (int i = 0; i < PROBE_ITEMS; i++)
         all = all && right[i] == 1;
