@@ -50,7 +50,7 @@ static void announce(struct bench *b, struct device_slot *slot)
     if (!b->table)
         return;
     if (device)
-        fprintf(b->table, "device %d: %.50s, driver %.20s", device->info.index, name, device->info.driver);
+        fprintf(b->table, "device %d: %.50s, driver %.12s", device->info.index, name, device->info.driver);
     else
         fprintf(b->table, "host: %.70s", name);
     if (isfinite(slot->copy_gbps))

@@ -26,25 +26,35 @@ void bench_table_head(const struct bench_table *table, const char *op, const cha
                 weft_type_name(a->type), weft_ofs_bytes(a->ofs) * 8);
     if (seed >= 0)
         fprintf(table->out, ", seed %" PRId64, seed);
+    if (table->products > 0)
+        fprintf(table->out, "; total: one conversion, %" PRId64 " products", table->products);
     fprintf(table->out, "\n  %-9s %-11s %4s %10s %6s %7s", "backend", "algorithm", "dev", "median ms", "noise", "GB/s");
-    if (table->gflops)
+    if (table->gflops && table->products <= 0)
         fprintf(table->out, " %7s", "GFLOP/s");
     fprintf(table->out, " %6s %7s", "roof", "x ref");
     if (table->vendors)
         fprintf(table->out, " %8s", "x vendor");
-    fprintf(table->out, " %9s", "total ms");
     if (table->products > 0)
-        fprintf(table->out, " %8s %4" PRId64 " x ms", "MB", table->products);
-    putc('\n', table->out);
+        fprintf(table->out, " %7s", "MB");
+    fprintf(table->out, " %9s\n", "total ms");
 }
 
-// A number in a column, or "-".
+// A number in a column, or "-". One that is too wide for its column (the noise of a sample that was interrupted) loses
+// its decimals first, then its digits.
 static void cell(FILE *out, int width, int digits, double value, const char *unit)
 {
-    if (isfinite(value))
-        fprintf(out, " %*.*f%s", width - (int)strlen(unit), digits, value, unit);
-    else
-        fprintf(out, " %*s", width, "-");
+    char text[352]; // the widest double without an exponent has 309 digits
+    width -= (int)strlen(unit);
+    if (!isfinite(value)) {
+        fprintf(out, " %*s", width + (int)strlen(unit), "-");
+        return;
+    }
+    snprintf(text, sizeof text, "%.*f", digits, value);
+    if ((int)strlen(text) > width)
+        snprintf(text, sizeof text, "%.0f", value);
+    if ((int)strlen(text) > width)
+        snprintf(text, sizeof text, "%.0e", value);
+    fprintf(out, " %*s%s", width, text, unit);
 }
 
 void bench_table_row(const struct bench_table *table, const struct bench_result *result)
@@ -71,17 +81,15 @@ void bench_table_row(const struct bench_table *table, const struct bench_result 
         fprintf(table->out, " %10s", bench_ms_text(ms, r->median_ms));
         cell(table->out, 6, 1, 100 * r->noise, "%");
         cell(table->out, 7, r->gbps < 100 ? 2 : 1, r->gbps, "");
-        if (table->gflops)
+        if (table->gflops && table->products <= 0)
             cell(table->out, 7, r->gflops < 100 ? 2 : 1, r->gflops, "");
         cell(table->out, 6, 1, 100 * r->roof, "%");
         cell(table->out, 7, r->speedup_ref < 100 ? 2 : 1, r->speedup_ref, "");
         if (table->vendors)
             cell(table->out, 8, 2, r->speedup_best_vendor, "");
-        fprintf(table->out, " %9s", bench_ms_text(ms, r->end_to_end_ms));
-        if (table->products > 0) {
-            cell(table->out, 8, 2, r->format_bytes < 0 ? NAN : (double)r->format_bytes * 1e-6, "");
-            fprintf(table->out, " %9s", bench_ms_text(ms, r->products_ms));
-        }
+        if (table->products > 0)
+            cell(table->out, 7, 2, r->format_bytes < 0 ? NAN : (double)r->format_bytes * 1e-6, "");
+        fprintf(table->out, " %9s", bench_ms_text(ms, table->products > 0 ? r->products_ms : r->end_to_end_ms));
         fputs("  ok\n", table->out);
         if (r->hash)
             fprintf(table->out, "  %-9s %-11s %4s %s\n", "", "", "hash", r->hash);

@@ -10,7 +10,7 @@ struct bench_table {
     FILE *out;        // NULL: print nothing
     int gflops;       // nonzero: GFLOP/s
     int vendors;      // nonzero: speedup against the best vendor
-    int64_t products; // positive: bytes of the format, and the time of that many products with one conversion
+    int64_t products; // positive: the bytes of the format for GFLOP/s, and the total is of so many products
 };
 
 // Name and shape, then the heads of the columns. `matrix` and `a` are NULL for an operation without one.
