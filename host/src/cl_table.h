@@ -47,6 +47,7 @@
     X(clRetainMemObject)                                                                                               \
     X(clSetEventCallback)                                                                                              \
     X(clSetKernelArg)                                                                                                  \
+    X(clSetMemObjectDestructorCallback)                                                                                \
     X(clSetUserEventStatus)                                                                                            \
     X(clWaitForEvents)
 

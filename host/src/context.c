@@ -197,30 +197,6 @@ void weft_context_build_stats(struct weft_context *ctx, struct weft_build_stats 
     pthread_mutex_unlock(&ctx->mutex);
 }
 
-weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)
-{
-    *out = NULL;
-    if (bytes > (size_t)ctx->device.max_alloc_bytes)
-        return weft__fail(ctx, WEFT_ERANGE, "%s needs %zu bytes, %s allocates at most %lld at once", what, bytes,
-                          ctx->device.name, (long long)ctx->device.max_alloc_bytes);
-    cl_int error;
-    cl_mem buffer = weft__cl.clCreateBuffer(ctx->cl, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
-    if (error != CL_SUCCESS) {
-        weft__fail(ctx, WEFT_EDEVMEM, "%s of %zu bytes on %s: %s (%d)", what, bytes, ctx->device.name,
-                   weft__cl_error_name(error), error);
-        return WEFT_EDEVMEM;
-    }
-    *out = buffer;
-    return WEFT_OK;
-}
-
-void weft__buffer_release(cl_mem *buffer)
-{
-    if (*buffer)
-        weft__cl.clReleaseMemObject(*buffer);
-    *buffer = NULL;
-}
-
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
                                cl_uint nwait, const cl_event *wait, cl_event *event)
 {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of a context, and what every operation needs from it: errors, buffers, streams of launches.
+// The inside of a context, and what every operation needs from it: errors, streams of launches.
 #ifndef WEFT_SRC_CONTEXT_H
 #define WEFT_SRC_CONTEXT_H
 
 #include <pthread.h>
 #include <weft/context.h>
 
+#include "buffer.h"
 #include "cl_table.h"
 #include "internal.h"
 
@@ -35,12 +36,6 @@ __attribute__((format(printf, 3, 4))) weft_status weft__fail(struct weft_context
                                                              const char *format, ...);
 // The same for an OpenCL call: CL_SUCCESS gives WEFT_OK and records nothing. `what` names the call and its object.
 weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what);
-
-// A buffer of `bytes` bytes (at least one is allocated). Checks the device's limit first, so that the message has
-// the sizes in it. `what` names the buffer. Errors: WEFT_ERANGE beyond the device's limit, WEFT_EDEVMEM.
-weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
-// Release and null; accepts NULL.
-void weft__buffer_release(cl_mem *buffer);
 
 // A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
 // one before it, also on an out-of-order queue; the caller's event completes with the last.

@@ -122,6 +122,7 @@ CODE(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info
      (p, d, i, s, v, r))
 CODE(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r), (p, i, s, v, r))
 CODE(clSetEventCallback, (cl_event e, cl_int t, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *u), (e, t, f, u))
+CODE(clSetMemObjectDestructorCallback, (cl_mem m, void(CL_CALLBACK *f)(cl_mem, void *), void *u), (m, f, u))
 CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
 RELEASE(clReleaseCommandQueue, cl_command_queue)
 RELEASE(clReleaseContext, cl_context)

@@ -35,7 +35,8 @@
     X(clRetainContext, CL_INVALID_CONTEXT)                                                                             \
     X(clRetainMemObject, CL_INVALID_MEM_OBJECT)                                                                        \
     X(clSetEventCallback, CL_OUT_OF_RESOURCES)                                                                         \
-    X(clSetKernelArg, CL_INVALID_ARG_SIZE)
+    X(clSetKernelArg, CL_INVALID_ARG_SIZE)                                                                             \
+    X(clSetMemObjectDestructorCallback, CL_OUT_OF_HOST_MEMORY)
 
 enum fault_call {
 #define FAULT_ENUM(name, error) FAULT_##name,

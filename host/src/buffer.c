@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "context.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+// The size and alignment of huge pages on most machines, and the bytes from which a buffer is worth them.
+#define HUGE_BYTES ((size_t)2 << 20)
+#define HUGE_LEAST (2 * HUGE_BYTES)
+
+static void CL_CALLBACK huge_free(cl_mem buffer, void *memory)
+{
+    (void)buffer;
+    free(memory);
+}
+
+// Drivers for processors take their memory from malloc, in pages of 4 KiB where the system gives huge ones only to those
+// who ask. Random access then waits for addresses as well, and even a stream through memory is a fifth slower. NULL:
+// not to be had; an ordinary buffer serves.
+static cl_mem huge_create(struct weft_context *ctx, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    void *memory = NULL;
+    cl_int error;
+    if (!(ctx->device.type & CL_DEVICE_TYPE_CPU) || bytes < HUGE_LEAST || posix_memalign(&memory, HUGE_BYTES, bytes))
+        return NULL;
+    cl_mem buffer = NULL;
+    if (!madvise(memory, bytes, MADV_HUGEPAGE))
+        buffer = weft__cl.clCreateBuffer(ctx->cl, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &error);
+    if (buffer && weft__cl.clSetMemObjectDestructorCallback(buffer, huge_free, memory) == CL_SUCCESS)
+        return buffer;
+    weft__buffer_release(&buffer);
+    free(memory);
+#else
+    (void)ctx;
+    (void)bytes;
+#endif
+    return NULL;
+}
+
+weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)
+{
+    *out = NULL;
+    if (bytes > (size_t)ctx->device.max_alloc_bytes)
+        return weft__fail(ctx, WEFT_ERANGE, "%s needs %zu bytes, %s allocates at most %lld at once", what, bytes,
+                          ctx->device.name, (long long)ctx->device.max_alloc_bytes);
+    if ((*out = huge_create(ctx, bytes)))
+        return WEFT_OK;
+    cl_int error;
+    cl_mem buffer = weft__cl.clCreateBuffer(ctx->cl, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
+    if (error != CL_SUCCESS) {
+        weft__fail(ctx, WEFT_EDEVMEM, "%s of %zu bytes on %s: %s (%d)", what, bytes, ctx->device.name,
+                   weft__cl_error_name(error), error);
+        return WEFT_EDEVMEM;
+    }
+    *out = buffer;
+    return WEFT_OK;
+}
+
+void weft__buffer_release(cl_mem *buffer)
+{
+    if (*buffer)
+        weft__cl.clReleaseMemObject(*buffer);
+    *buffer = NULL;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Buffers of a context.
+#ifndef WEFT_SRC_BUFFER_H
+#define WEFT_SRC_BUFFER_H
+
+#include <weft/context.h>
+
+// A buffer of `bytes` bytes (at least one is allocated). Checks the device's limit first, so that the message has
+// the sizes in it. `what` names the buffer. On a processor a large one lies on huge pages, where the system has them.
+// Errors: WEFT_ERANGE beyond the device's limit, WEFT_EDEVMEM.
+weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
+// Release and null; accepts NULL.
+void weft__buffer_release(cl_mem *buffer);
+
+#endif
