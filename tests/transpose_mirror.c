@@ -3,6 +3,7 @@
 // it does not hold, ScanTrans behind it makes the result.
 #include "ref/ref.h"
 #include "support/check_transpose.h"
+#include "support/fault.h"
 #include "transpose.h"
 
 #include <stdio.h>
@@ -138,6 +139,37 @@ static int check(struct test_device *dev, enum form form, enum flaw flaw, int64_
     return ok;
 }
 
+// Every buffer of a transposition with the short way fails in turn, whatever the driver says: device memory is out, the
+// message has the size and the error the driver's code, nothing is left.
+static void test_memory(struct test_device *dev)
+{
+    static const cl_int errors[] = {CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
+    const struct weft__transpose_shape shape = {.m = 90, .n = 90, .nnz = 300, .type = WEFT_F32, .mirror = 1};
+    const struct weft_transpose_params *params = weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN);
+    struct weft_transpose *op = NULL;
+    int n = 1, ok = 1, hit = 1;
+    fault_install();
+    weft__transpose_create(&op, dev->ctx, &shape, params); // the programs are there from now on
+    weft_transpose_destroy(&op);
+    const int live = fault_live();
+    for (; ok && hit && n < 1000; n++) {
+        op = (struct weft_transpose *)&rng;
+        fault_set_error(FAULT_clCreateBuffer, n, errors[n % 3]);
+        const weft_status status = weft__transpose_create(&op, dev->ctx, &shape, params);
+        struct weft_error err;
+        weft_context_error(dev->ctx, &err);
+        hit = fault_hit();
+        ok = hit ? status == WEFT_EDEVMEM && !op && err.cl_error == errors[n % 3] && strstr(err.text, " bytes on ")
+                 : !status;
+        if (!ok)
+            tap_note("buffer %d: status %d, code %d, %s", n, (int)status, err.cl_error, err.text);
+        weft_transpose_destroy(&op);
+    }
+    const int left = fault_live() - live;
+    fault_remove();
+    tap_ok(ok && n > 3 && !left, "%s: %d buffers failed, %d objects left", dev->name, n - 2, left);
+}
+
 static void each_device(struct test_device *dev)
 {
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
@@ -157,6 +189,7 @@ static void each_device(struct test_device *dev)
         }
     char why[256] = "";
     tap_ok(check(dev, BAND, NONE, 1, WEFT_F32, WEFT_OFS32, why), "%s: 1 x 1%s", dev->name, why);
+    test_memory(dev);
 }
 
 int main(void)

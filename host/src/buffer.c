@@ -40,17 +40,25 @@ static cl_mem huge_create(struct weft_context *ctx, size_t bytes)
 
 weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)
 {
+    return weft__buffer_create_from(out, ctx, bytes, NULL, what);
+}
+
+weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size_t bytes, const void *data,
+                                     const char *what)
+{
+    const cl_mem_flags flags = CL_MEM_READ_WRITE | (data && bytes ? CL_MEM_COPY_HOST_PTR : 0);
     *out = NULL;
     if (bytes > (size_t)ctx->device.max_alloc_bytes)
         return weft__fail(ctx, WEFT_ERANGE, "%s needs %zu bytes, %s allocates at most %lld at once", what, bytes,
                           ctx->device.name, (long long)ctx->device.max_alloc_bytes);
-    if ((*out = huge_create(ctx, bytes)))
+    if (!data && (*out = huge_create(ctx, bytes)))
         return WEFT_OK;
     cl_int error;
-    cl_mem buffer = weft__cl.clCreateBuffer(ctx->cl, CL_MEM_READ_WRITE, bytes ? bytes : 1, NULL, &error);
+    cl_mem buffer = weft__cl.clCreateBuffer(ctx->cl, flags, bytes ? bytes : 1, bytes ? (void *)data : NULL, &error);
     if (error != CL_SUCCESS) {
         weft__fail(ctx, WEFT_EDEVMEM, "%s of %zu bytes on %s: %s (%d)", what, bytes, ctx->device.name,
                    weft__cl_error_name(error), error);
+        weft__fail_code(ctx, error);
         return WEFT_EDEVMEM;
     }
     *out = buffer;

@@ -9,6 +9,10 @@
 // the sizes in it. `what` names the buffer. On a processor a large one lies on huge pages, where the system has them.
 // Errors: WEFT_ERANGE beyond the device's limit, WEFT_EDEVMEM.
 weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
+// The same with the contents of host memory, which is read before the call ends, and never on huge pages; no data: as
+// weft__buffer_create.
+weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size_t bytes, const void *data,
+                                     const char *what);
 // Release and null; accepts NULL.
 void weft__buffer_release(cl_mem *buffer);
 

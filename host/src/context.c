@@ -25,6 +25,13 @@ weft_status weft__fail(struct weft_context *ctx, weft_status status, const char 
     return status;
 }
 
+void weft__fail_code(struct weft_context *ctx, cl_int error)
+{
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->error.cl_error = error;
+    pthread_mutex_unlock(&ctx->mutex);
+}
+
 weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what)
 {
     if (error == CL_SUCCESS)
@@ -33,9 +40,7 @@ weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *wh
                          : error == CL_OUT_OF_HOST_MEMORY                                          ? WEFT_ENOMEM
                                                                                                    : WEFT_EDEVICE;
     weft__fail(ctx, status, "%s on %s: %s (%d)", what, ctx->device.name, weft__cl_error_name(error), error);
-    pthread_mutex_lock(&ctx->mutex);
-    ctx->error.cl_error = error;
-    pthread_mutex_unlock(&ctx->mutex);
+    weft__fail_code(ctx, error);
     return status;
 }
 

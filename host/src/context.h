@@ -36,6 +36,8 @@ __attribute__((format(printf, 3, 4))) weft_status weft__fail(struct weft_context
                                                              const char *format, ...);
 // The same for an OpenCL call: CL_SUCCESS gives WEFT_OK and records nothing. `what` names the call and its object.
 weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what);
+// Add the code of the OpenCL call behind the failure that weft__fail has recorded.
+void weft__fail_code(struct weft_context *ctx, cl_int error);
 
 // A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
 // one before it, also on an out-of-order queue; the caller's event completes with the last.

@@ -26,12 +26,8 @@ weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *c
     struct weft__defines d = {0};
     define(&d, shape);
     weft_status status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
-    if (!status) { // no run yet, so none that failed
-        cl_int error;
-        out->failed = weft__cl.clCreateBuffer(ctx->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof out->run,
-                                              &out->run, &error);
-        status = weft__fail_cl(ctx, error, "clCreateBuffer");
-    }
+    if (!status) // no run yet, so none that failed
+        status = weft__buffer_create_from(&out->failed, ctx, sizeof out->run, &out->run, "mark of the last run");
     return status;
 }
 
