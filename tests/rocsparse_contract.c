@@ -5,7 +5,7 @@
 #include "context.h"
 #include "ref/ref.h"
 #include "rocsparse/rocsparse_backend.h"
-#include "standin/standin.h"
+#include "standin/hip.h"
 #include "standin/trace_check.h"
 #include "support/check_spmv.h"
 #include "support/check_transpose.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stand-ins for CUDA (cuda.h) and for HIP (standin.h) share: the objects and the device memory that a caller
+// What the stand-ins for CUDA (cuda.h) and for HIP (hip.h) share: the objects and the device memory that a caller
 // holds, the first rule that it broke, the call that is to fail, the current GPU.
 #ifndef TESTS_STANDIN_GPU_H
 #define TESTS_STANDIN_GPU_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // HIP's part of the stand-in: copies, streams, events.
-#include "standin.h"
+#include "hip.h"
 
 #include <hip/hip_runtime_api.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_STANDIN_SPARSE_H
 #define TESTS_STANDIN_SPARSE_H
 
-#include "standin.h"
+#include "hip.h"
 
 #include <hip/hip_runtime_api.h>
 #include <rocsparse/rocsparse.h>

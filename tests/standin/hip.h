@@ -3,8 +3,8 @@
 // computing on the host. It holds a caller to what the documentation asks for, and more strictly than the libraries do:
 // sizes, device and host pointers, live handles, sizes of workspaces, the order of calls. It shows that the calls are
 // made as they should be. It says nothing of AMD's results or speed, and only tests link it.
-#ifndef TESTS_STANDIN_H
-#define TESTS_STANDIN_H
+#ifndef TESTS_STANDIN_HIP_H
+#define TESTS_STANDIN_HIP_H
 
 #include "gpu.h"
 
