@@ -24,6 +24,7 @@ int bench_host_only(const struct weft_backend *backend)
     return !strcmp(backend->needs, "host");
 }
 
+// Other people's libraries: those of the vendors of GPUs, and their peers on the host.
 static int is_vendor(const struct weft_backend *backend)
 {
     static const char *const own[] = {"ref", "omp", "opencl"};
