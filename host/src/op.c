@@ -2,6 +2,7 @@
 #include "op.h"
 
 #include <string.h>
+#include <weft/transpose.h>
 
 size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count)
 {
@@ -46,4 +47,14 @@ weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t l
                           (long long)low, (long long)high);
     return weft__fail(ctx, WEFT_EINVAL, "%s is %lld, it must be a multiple of %lld in %lld..%lld", name,
                       (long long)value, (long long)step, (long long)low, (long long)high);
+}
+
+weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
+                              const struct weft_device_csr *out)
+{
+    const cl_mem from[] = {in->row_ptr, in->col, in->val}, to[] = {out->row_ptr, out->col, out->val};
+    for (int i = 0; i < 9; i++)
+        if (from[i % 3] && from[i % 3] == to[i / 3])
+            return weft__fail(ctx, WEFT_EINVAL, "input and output share a buffer");
+    return WEFT_OK;
 }

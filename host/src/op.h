@@ -5,6 +5,8 @@
 
 #include "context.h"
 
+struct weft_device_csr;
+
 // First member of a row of a tuning table: the contexts it is for. The values that follow are the operation's own
 // struct weft_tune_*.
 struct weft__tune_key {
@@ -27,5 +29,8 @@ weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t b
 // WEFT_EINVAL unless low <= value <= high and value is a multiple of `step`.
 weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
                               const char *name);
+// WEFT_EINVAL where two matrices, what is read and what is written, have a buffer in common.
+weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
+                              const struct weft_device_csr *out);
 
 #endif

@@ -183,14 +183,10 @@ static weft_status matrix_check(const struct weft_permute_plan *plan, const stru
 static weft_status matrices_check(const struct weft_permute_plan *plan, const struct weft_device_csr *a,
                                   const struct weft_device_csr *out)
 {
-    const cl_mem from[] = {a->row_ptr, a->col, a->val}, to[] = {out->row_ptr, out->col, out->val};
     weft_status status = matrix_check(plan, a, "the input");
     if (!status)
         status = matrix_check(plan, out, "the output");
-    for (int i = 0; i < 9 && !status; i++)
-        if (from[i % 3] && from[i % 3] == to[i / 3])
-            status = weft__fail(plan->ctx, WEFT_EINVAL, "input and output share a buffer");
-    return status;
+    return status ? status : weft__check_apart(plan->ctx, a, out);
 }
 
 // The parts follow each other in the queue: in an out-of-order one each begins with a barrier.

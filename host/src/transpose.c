@@ -161,15 +161,6 @@ static weft_status matrix_check(const struct weft_transpose *op, const struct we
     return status;
 }
 
-static int buffers_shared(const struct weft_device_csr *a, const struct weft_device_csr *at)
-{
-    const cl_mem in[] = {a->row_ptr, a->col, a->val}, out[] = {at->row_ptr, at->col, at->val};
-    for (int i = 0; i < 9; i++)
-        if (in[i % 3] && in[i % 3] == out[i / 3])
-            return 1;
-    return 0;
-}
-
 weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue, const struct weft_device_csr *a,
                                const struct weft_device_csr *at, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
@@ -178,8 +169,8 @@ weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue
     weft_status status = matrix_check(op, a, s->m, s->n, 0);
     if (!status)
         status = matrix_check(op, at, s->n, s->m, 1);
-    if (!status && s->nnz > 0 && buffers_shared(a, at))
-        status = weft__fail(op->ctx, WEFT_EINVAL, "input and output share a buffer");
+    if (!status && s->nnz > 0)
+        status = weft__check_apart(op->ctx, a, at);
     if (!status)
         status = weft__stream_begin(&stream, op->ctx, queue, nwait, wait, event);
     if (status)
