@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare.h"
+#include "support/stats.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,19 +19,6 @@ const char *compare_text(const cJSON *object, const char *name)
     return text ? text : "";
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(const double *sorted, size_t count, double q)
-{
-    double at = q * (double)(count - 1);
-    size_t low = (size_t)at, high = low + 1 < count ? low + 1 : low;
-    return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
-}
-
 int compare_time_of(struct compare_time *out, const cJSON *object, const char *name)
 {
     const cJSON *stat = object ? cJSON_GetObjectItemCaseSensitive(object, name) : NULL;
@@ -41,18 +29,18 @@ int compare_time_of(struct compare_time *out, const cJSON *object, const char *n
         out->high = out->ms * (1 + (noise > 0 ? noise : 0) / 2);
         return 1;
     }
-    const cJSON *samples = cJSON_GetObjectItemCaseSensitive(stat, "samples"), *each;
-    size_t count = 0, room = samples ? (size_t)cJSON_GetArraySize(samples) : 0;
-    double *sorted = room ? malloc(room * sizeof *sorted) : NULL;
-    if (sorted)
-        cJSON_ArrayForEach(each, samples) if (cJSON_IsNumber(each)) sorted[count++] = each->valuedouble;
-    if (count) {
-        qsort(sorted, count, sizeof *sorted, ascending);
-        *out = (struct compare_time){quantile(sorted, count, 0.5), quantile(sorted, count, 0.25),
-                                     quantile(sorted, count, 0.75)};
+    const cJSON *samples = cJSON_GetObjectItemCaseSensitive(stat, "samples");
+    struct bench_samples ms = {0};
+    int good = 1;
+    for (const cJSON *each = samples ? samples->child : NULL; each && good; each = each->next)
+        good = !cJSON_IsNumber(each) || bench_samples_add(&ms, each->valuedouble);
+    good = good && ms.count > 0;
+    if (good) {
+        const struct bench_stats stats = bench_stats_of(&ms);
+        *out = (struct compare_time){stats.median, stats.low, stats.high};
     }
-    free(sorted);
-    return count > 0;
+    bench_samples_free(&ms);
+    return good;
 }
 
 static double number_or(const cJSON *object, const char *name, double absent)

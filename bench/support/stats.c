@@ -50,9 +50,13 @@ struct bench_stats bench_stats_of(struct bench_samples *samples)
     qsort(samples->ms, samples->count, sizeof *samples->ms, ascending);
     const double *s = samples->ms;
     size_t count = samples->count;
-    struct bench_stats out = {.median = quantile(s, count, 0.5), .min = s[0], .max = s[count - 1]};
+    struct bench_stats out = {.median = quantile(s, count, 0.5),
+                              .min = s[0],
+                              .max = s[count - 1],
+                              .low = quantile(s, count, 0.25),
+                              .high = quantile(s, count, 0.75)};
     if (out.median > 0)
-        out.noise = (quantile(s, count, 0.75) - quantile(s, count, 0.25)) / out.median;
+        out.noise = (out.high - out.low) / out.median;
     return out;
 }
 

@@ -21,7 +21,8 @@ struct bench_samples {
 
 struct bench_stats {
     double median, min, max;
-    double noise; // distance of the quartiles over the median
+    double low, high; // quartiles
+    double noise;     // their distance over the median
 };
 
 // Append one sample; 0 when there is no memory.

@@ -28,7 +28,8 @@ static void test_stats(void)
     for (int i = 0; i < 4; i++)
         add(&s, more[i], 1);
     struct bench_stats five = bench_stats_of(&s);
-    tap_ok(near(five.median, 4) && near(five.min, 1) && near(five.max, 9) && near(five.noise, (5.0 - 2.0) / 4.0),
+    tap_ok(near(five.median, 4) && near(five.min, 1) && near(five.max, 9) && near(five.low, 2) && near(five.high, 5) &&
+               near(five.noise, (5.0 - 2.0) / 4.0),
            "five samples");
     add(&s, 6, 1); // 1 2 4 5 6 9: quartiles between two
     tap_ok(near(bench_stats_of(&s).median, 4.5) && near(bench_stats_of(&s).noise, (5.75 - 2.5) / 4.5),
