@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
+#include "support/word.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
@@ -132,18 +132,6 @@ int bench_list_has(const char *list, const char *name)
     return 0;
 }
 
-// A decimal number that fills the whole text, in low .. high.
-static int number_parse(const char *text, int64_t low, int64_t high, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno || value < low || value > high || *text == ' ' || *text == '+')
-        return 0;
-    *out = value;
-    return 1;
-}
-
 // Next word of a list with commas, copied to `word`; NULL at the end. A word that does not fit is cut, and so unknown.
 static const char *list_next(const char *list, char word[32])
 {
@@ -223,7 +211,7 @@ static int device_parse(struct bench_options *o, const char *text, const char *f
         o->device = -1;
     } else if (!strcmp(text, "list")) {
         o->list = 1;
-    } else if (number_parse(text, 0, 9999, &index)) {
+    } else if (bench_word_number(&index, text, 0, 9999)) {
         o->device = (int)index;
     } else {
         return usage_fail("%s is \"%s\", not an index of --list, `all` or `list`", from, text);
@@ -241,7 +229,7 @@ static int tune_parse(struct bench_options *o, const char *text)
     for (char *word = strtok_r(o->tune_text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
         char *value = strchr(word, '=');
         int64_t number;
-        if (!value || value == word || !number_parse(value + 1, 1, INT32_MAX, &number))
+        if (!value || value == word || !bench_word_number(&number, value + 1, 1, INT32_MAX))
             return usage_fail("--tune wants AXIS=VALUE,..., not \"%s\"", word);
         if (o->ntune == BENCH_AXES_MAX)
             return usage_fail("--tune names more than %d axes", BENCH_AXES_MAX);
@@ -270,11 +258,11 @@ static int positionals_parse(struct bench_options *o, int count, char **words)
     int64_t size[3];
     const int64_t limits[] = {INT32_MAX, INT32_MAX, INT64_MAX};
     int status = -1;
-    if (count && number_parse(words[0], INT64_MIN, INT64_MAX, size)) {
+    if (count && bench_word_number(size, words[0], INT64_MIN, INT64_MAX)) {
         if (count != 3)
             return usage_fail("M N NNZ are three numbers, here %s %d", count == 1 ? "is" : "are", count);
         for (int i = 0; i < 3; i++)
-            if (!number_parse(words[i], 0, limits[i], &size[i]))
+            if (!bench_word_number(&size[i], words[i], 0, limits[i]))
                 return usage_fail("%s is \"%s\", not a number from 0 to %lld",
                                   i == 0   ? "M"
                                   : i == 1 ? "N"
@@ -389,22 +377,17 @@ static int option_parse(struct bench_options *o, int option, const char *name)
         o->html = optarg;
         return -1;
     case OPT_SEED:
-        if (!number_parse(optarg, 0, INT64_MAX, &number))
+        if (!bench_word_number(&number, optarg, 0, INT64_MAX))
             return usage_fail("--seed is \"%s\", not a number from 0 to 2^63-1", optarg);
         o->seed = (uint64_t)number;
         return -1;
     case OPT_INDEX:
-        if (strcmp(optarg, "32") && strcmp(optarg, "64"))
-            return usage_fail("--index is \"%s\", not 32 or 64", optarg);
-        o->ofs = *optarg == '6' ? WEFT_OFS64 : WEFT_OFS32;
-        return -1;
+        return bench_word_ofs(&o->ofs, optarg) ? -1 : usage_fail("--index is \"%s\", not 32 or 64", optarg);
     case OPT_COMPLEX:
-        if (strcmp(optarg, "real") && strcmp(optarg, "imag"))
-            return usage_fail("--complex is \"%s\", not real or imag", optarg);
-        o->complex = *optarg == 'r' ? WEFT_MTX_COMPLEX_REAL : WEFT_MTX_COMPLEX_IMAG;
-        return -1;
+        return bench_word_complex(&o->complex, optarg) ? -1
+                                                       : usage_fail("--complex is \"%s\", not real or imag", optarg);
     case OPT_REPS:
-        if (!number_parse(optarg, 1, INT32_MAX, &number))
+        if (!bench_word_number(&number, optarg, 1, INT32_MAX))
             return usage_fail("--reps is \"%s\", not a number from 1", optarg);
         o->stop.reps = (int)number;
         return -1;
@@ -414,7 +397,7 @@ static int option_parse(struct bench_options *o, int option, const char *name)
             return usage_fail("--min-time is \"%s\", not a number of seconds above 0", optarg);
         return -1;
     case OPT_PRODUCTS:
-        if (!number_parse(optarg, 0, INT64_MAX, &o->products))
+        if (!bench_word_number(&o->products, optarg, 0, INT64_MAX))
             return usage_fail("--products is \"%s\", not a number from 0", optarg);
         return -1;
     case OPT_STUDY:
@@ -426,7 +409,7 @@ static int option_parse(struct bench_options *o, int option, const char *name)
         o->orders = optarg;
         return orders_check(optarg);
     case OPT_TRIALS:
-        if (!number_parse(optarg, 1, 10000, &number))
+        if (!bench_word_number(&number, optarg, 1, 10000))
             return usage_fail("--trials is \"%s\", not a number from 1 to 10000", optarg);
         o->trials = (int)number;
         return -1;
@@ -490,8 +473,8 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = device_parse(o, device, "WEFT_DEVICE");
     opterr = 0;
     while (status < 0 && (option = getopt_long(argc, argv, ":ld:o:b:a:g:t:h", longs, NULL)) != -1) {
-        char brief[3] = {'-', (char)optopt, 0};
-        const char *name = optopt > 0 && optopt < 256 && strncmp(argv[optind - 1], "--", 2) ? brief : argv[optind - 1];
+        char brief[3];
+        const char *name = bench_word_refused(brief, argv);
         if (option == 'h') {
             help_print();
             status = BENCH_OK;

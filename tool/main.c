@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft COMMAND: the command line.
 #include "../bench/support/progress.h"
+#include "../bench/support/word.h"
 #include "tool.h"
 
 #include <ctype.h>
@@ -150,22 +151,10 @@ static const struct tool_command *command_find(const char *name)
     return NULL;
 }
 
-// A decimal number that fills the whole text, in low .. high.
-static int number_parse(const char *text, int64_t low, int64_t high, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno || value < low || value > high || *text == ' ' || *text == '+')
-        return 0;
-    *out = value;
-    return 1;
-}
-
 static int device_parse(struct tool_options *o, const char *text, const char *from)
 {
     int64_t index;
-    if (!number_parse(text, 0, 9999, &index))
+    if (!bench_word_number(&index, text, 0, 9999))
         return usage_fail("%s is \"%s\", not an index of `weft devices`", from, text);
     o->device = (int)index;
     return -1;
@@ -209,31 +198,26 @@ static int option_parse(struct tool_options *o, int option)
             }
         return usage_fail("no type is named \"%s\": f32, f64, i32, pattern", optarg);
     case OPT_SEED:
-        if (!number_parse(optarg, 0, INT64_MAX, &number))
+        if (!bench_word_number(&number, optarg, 0, INT64_MAX))
             return usage_fail("--seed is \"%s\", not a number from 0 to 2^63-1", optarg);
         o->seed = (uint64_t)number;
         return -1;
     case OPT_INDEX:
-        if (strcmp(optarg, "32") && strcmp(optarg, "64"))
-            return usage_fail("--index is \"%s\", not 32 or 64", optarg);
-        o->ofs = *optarg == '6' ? WEFT_OFS64 : WEFT_OFS32;
-        return -1;
+        return bench_word_ofs(&o->ofs, optarg) ? -1 : usage_fail("--index is \"%s\", not 32 or 64", optarg);
     case OPT_COMPLEX:
-        if (strcmp(optarg, "real") && strcmp(optarg, "imag"))
-            return usage_fail("--complex is \"%s\", not real or imag", optarg);
-        o->complex = *optarg == 'r' ? WEFT_MTX_COMPLEX_REAL : WEFT_MTX_COMPLEX_IMAG;
-        return -1;
+        return bench_word_complex(&o->complex, optarg) ? -1
+                                                       : usage_fail("--complex is \"%s\", not real or imag", optarg);
     case OPT_JSON:
         o->json = optarg;
         return -1;
     case OPT_ORDER:
         return order_parse(o, optarg);
     case OPT_PRODUCTS:
-        if (!number_parse(optarg, 1, INT64_MAX, &o->products))
+        if (!bench_word_number(&o->products, optarg, 1, INT64_MAX))
             return usage_fail("--products is \"%s\", not a number from 1", optarg);
         return -1;
     case OPT_SIZE:
-        if (!number_parse(optarg, 300, 10000, &number))
+        if (!bench_word_number(&number, optarg, 300, 10000))
             return usage_fail("--size is \"%s\", not a number of pixels from 300 to 10000", optarg);
         o->size = (int)number;
         return -1;
@@ -273,8 +257,8 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
     int status = device && *device ? device_parse(o, device, "WEFT_DEVICE") : -1, option;
     opterr = 0;
     while (status < 0 && (option = getopt_long(argc, argv, ":o:d:g:t:h", longs, NULL)) != -1) {
-        char brief[3] = {'-', (char)optopt, 0};
-        const char *name = optopt > 0 && optopt < 256 && strncmp(argv[optind - 1], "--", 2) ? brief : argv[optind - 1];
+        char brief[3];
+        const char *name = bench_word_refused(brief, argv);
         size_t i = 0;
         while (i < OPTIONS && all_options[i].id != option)
             i++;

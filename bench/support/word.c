@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "word.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end || errno || value < low || value > high || *text == ' ' || *text == '+')
+        return 0;
+    *out = value;
+    return 1;
+}
+
+int bench_word_ofs(enum weft_ofs *out, const char *text)
+{
+    if (strcmp(text, "32") && strcmp(text, "64"))
+        return 0;
+    *out = *text == '6' ? WEFT_OFS64 : WEFT_OFS32;
+    return 1;
+}
+
+int bench_word_complex(enum weft_mtx_complex *out, const char *text)
+{
+    if (strcmp(text, "real") && strcmp(text, "imag"))
+        return 0;
+    *out = *text == 'r' ? WEFT_MTX_COMPLEX_REAL : WEFT_MTX_COMPLEX_IMAG;
+    return 1;
+}
+
+const char *bench_word_refused(char brief[3], char **argv)
+{
+    const char *last = argv[optind - 1];
+    if (optopt <= 0 || optopt > 255 || !strncmp(last, "--", 2))
+        return last;
+    brief[0] = '-';
+    brief[1] = (char)optopt;
+    brief[2] = 0;
+    return brief;
+}

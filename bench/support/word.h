@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words of a command line that mean the same to the bench and to the tool.
+#ifndef BENCH_WORD_H
+#define BENCH_WORD_H
+
+#include <weft/mtx.h>
+
+// Each gives 0, and leaves *out, where the word is none of its kind.
+
+// A decimal number that fills the whole text, in low .. high.
+int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high);
+// "32" or "64": the width of offsets.
+int bench_word_ofs(enum weft_ofs *out, const char *text);
+// "real" or "imag": the part of complex values that is taken.
+int bench_word_complex(enum weft_mtx_complex *out, const char *text);
+
+// What getopt_long could not use, as it was written, for a message; `brief` has room for a letter.
+const char *bench_word_refused(char brief[3], char **argv);
+
+#endif
