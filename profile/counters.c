@@ -101,6 +101,25 @@ void weft_counter_absent(struct weft_counter *counter, const char *format, ...)
     va_end(args);
 }
 
+void weft_board_add(struct weft_board *out, struct weft_counters *c, const char *source, const char *why)
+{
+    const struct {
+        struct weft_counter **at;
+        const char *name, *unit;
+        enum weft_counter_kind kind;
+    } list[] = {{&out->power, "power", "W", WEFT_COUNTER_GAUGE},
+                {&out->power_limit, "power_limit", "W", WEFT_COUNTER_FIXED},
+                {&out->energy, "energy", "J", WEFT_COUNTER_DELTA},
+                {&out->temperature, "temperature", "C", WEFT_COUNTER_GAUGE},
+                {&out->gpu_busy, "gpu_busy", "%", WEFT_COUNTER_GAUGE},
+                {&out->memory_busy, "memory_busy", "%", WEFT_COUNTER_GAUGE}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        *list[i].at = weft_counter_add(c, list[i].name, list[i].unit, source, list[i].kind);
+        if (why)
+            weft_counter_absent(*list[i].at, "%s", why);
+    }
+}
+
 void *weft_counters_library(const char *const *names, char *why, size_t size)
 {
     for (size_t i = 0; names[i]; i++) {

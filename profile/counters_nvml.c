@@ -39,8 +39,8 @@ struct nvml {
 #define MEMBER(name, arguments) int(*name) arguments;
     NVML_CALLS(MEMBER)
 #undef MEMBER
-    struct weft_counter *sm_clock, *memory_clock, *sm_clock_max, *memory_clock_max, *power, *power_limit, *energy,
-        *temperature, *gpu_busy, *memory_busy, *throttle;
+    struct weft_counter *sm_clock, *memory_clock, *sm_clock_max, *memory_clock_max, *throttle;
+    struct weft_board board;
 };
 
 // Idle clocks and clocks that somebody has set are no throttling.
@@ -88,17 +88,17 @@ static void nvml_sample(void *state, struct weft_counters *c)
             ? CALL(n, n->throttle, nvmlDeviceGetCurrentClocksEventReasons, &wide)
             : CALL(n, n->throttle, nvmlDeviceGetCurrentClocksThrottleReasons, &wide))
         weft_counter_put_flags(c, n->throttle, wide);
-    if (CALL(n, n->power, nvmlDeviceGetPowerUsage, &value))
-        weft_counter_put(c, n->power, value * 1e-3);
-    if (CALL(n, n->energy, nvmlDeviceGetTotalEnergyConsumption, &wide))
-        weft_counter_put(c, n->energy, (double)wide * 1e-3);
-    if (CALL(n, n->temperature, nvmlDeviceGetTemperature, NVML_TEMPERATURE_GPU, &value))
-        weft_counter_put(c, n->temperature, value);
-    if (CALL(n, n->gpu_busy, nvmlDeviceGetUtilizationRates, &busy)) {
-        weft_counter_put(c, n->gpu_busy, busy.gpu);
-        weft_counter_put(c, n->memory_busy, busy.memory);
+    if (CALL(n, n->board.power, nvmlDeviceGetPowerUsage, &value))
+        weft_counter_put(c, n->board.power, value * 1e-3);
+    if (CALL(n, n->board.energy, nvmlDeviceGetTotalEnergyConsumption, &wide))
+        weft_counter_put(c, n->board.energy, (double)wide * 1e-3);
+    if (CALL(n, n->board.temperature, nvmlDeviceGetTemperature, NVML_TEMPERATURE_GPU, &value))
+        weft_counter_put(c, n->board.temperature, value);
+    if (CALL(n, n->board.gpu_busy, nvmlDeviceGetUtilizationRates, &busy)) {
+        weft_counter_put(c, n->board.gpu_busy, busy.gpu);
+        weft_counter_put(c, n->board.memory_busy, busy.memory);
     } else {
-        weft_counter_absent(n->memory_busy, "%s", n->gpu_busy ? n->gpu_busy->why : "");
+        weft_counter_absent(n->board.memory_busy, "%s", n->board.gpu_busy ? n->board.gpu_busy->why : "");
     }
 }
 
@@ -170,13 +170,7 @@ static void *nvml_open(struct weft_counters *c, const struct weft_device_info *d
                 {&to->sm_clock_max, "sm_clock_max", "MHz", WEFT_COUNTER_FIXED},
                 {&to->memory_clock, "memory_clock", "MHz", WEFT_COUNTER_GAUGE},
                 {&to->memory_clock_max, "memory_clock_max", "MHz", WEFT_COUNTER_FIXED},
-                {&to->throttle, "throttle", "", WEFT_COUNTER_FLAGS},
-                {&to->power, "power", "W", WEFT_COUNTER_GAUGE},
-                {&to->power_limit, "power_limit", "W", WEFT_COUNTER_FIXED},
-                {&to->energy, "energy", "J", WEFT_COUNTER_DELTA},
-                {&to->temperature, "temperature", "C", WEFT_COUNTER_GAUGE},
-                {&to->gpu_busy, "gpu_busy", "%", WEFT_COUNTER_GAUGE},
-                {&to->memory_busy, "memory_busy", "%", WEFT_COUNTER_GAUGE}};
+                {&to->throttle, "throttle", "", WEFT_COUNTER_FLAGS}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         *list[i].at = weft_counter_add(c, list[i].name, list[i].unit, SOURCE, list[i].kind);
         if (*list[i].at && list[i].kind == WEFT_COUNTER_FLAGS)
@@ -184,13 +178,14 @@ static void *nvml_open(struct weft_counters *c, const struct weft_device_info *d
         if (!good)
             weft_counter_absent(*list[i].at, "%s", why);
     }
+    weft_board_add(&to->board, c, SOURCE, good ? NULL : why);
     unsigned value;
     if (good && CALL(n, n->sm_clock_max, nvmlDeviceGetMaxClockInfo, NVML_CLOCK_SM, &value))
         weft_counter_put(c, n->sm_clock_max, value);
     if (good && CALL(n, n->memory_clock_max, nvmlDeviceGetMaxClockInfo, NVML_CLOCK_MEM, &value))
         weft_counter_put(c, n->memory_clock_max, value);
-    if (good && CALL(n, n->power_limit, nvmlDeviceGetEnforcedPowerLimit, &value))
-        weft_counter_put(c, n->power_limit, value * 1e-3);
+    if (good && CALL(n, n->board.power_limit, nvmlDeviceGetEnforcedPowerLimit, &value))
+        weft_counter_put(c, n->board.power_limit, value * 1e-3);
     if (!good && n && n->library) {
         nvml_close(n);
         n = NULL;

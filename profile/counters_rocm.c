@@ -34,7 +34,8 @@ struct rocm {
     ROCM_CALLS(MEMBER)
 #undef MEMBER
     char clock_paths[2][320]; // of the shader's and the memory's clock, Hz; "": none
-    struct weft_counter *clock, *memory_clock, *power, *power_limit, *energy, *temperature, *gpu_busy, *memory_busy;
+    struct weft_counter *clock, *memory_clock;
+    struct weft_board board;
 };
 
 static const char *status_text(const struct rocm *r, int status)
@@ -72,17 +73,17 @@ static void rocm_sample(void *state, struct weft_counters *c)
     float unit;
     int type;
     // The newer call knows which kind of power the GPU tells.
-    if (r->rsmi_dev_power_get ? CALL(r, r->power, rsmi_dev_power_get, &wide, &type)
-                              : CALL(r, r->power, rsmi_dev_power_ave_get, 0, &wide))
-        weft_counter_put(c, r->power, (double)wide * 1e-6);
-    if (CALL(r, r->energy, rsmi_dev_energy_count_get, &wide, &unit, &time))
-        weft_counter_put(c, r->energy, (double)wide * (double)unit * 1e-6);
-    if (CALL(r, r->temperature, rsmi_dev_temp_metric_get, TEMPERATURE_JUNCTION, TEMPERATURE_CURRENT, &degrees))
-        weft_counter_put(c, r->temperature, (double)degrees * 1e-3);
-    if (CALL(r, r->gpu_busy, rsmi_dev_busy_percent_get, &percent))
-        weft_counter_put(c, r->gpu_busy, percent);
-    if (CALL(r, r->memory_busy, rsmi_dev_memory_busy_percent_get, &percent))
-        weft_counter_put(c, r->memory_busy, percent);
+    if (r->rsmi_dev_power_get ? CALL(r, r->board.power, rsmi_dev_power_get, &wide, &type)
+                              : CALL(r, r->board.power, rsmi_dev_power_ave_get, 0, &wide))
+        weft_counter_put(c, r->board.power, (double)wide * 1e-6);
+    if (CALL(r, r->board.energy, rsmi_dev_energy_count_get, &wide, &unit, &time))
+        weft_counter_put(c, r->board.energy, (double)wide * (double)unit * 1e-6);
+    if (CALL(r, r->board.temperature, rsmi_dev_temp_metric_get, TEMPERATURE_JUNCTION, TEMPERATURE_CURRENT, &degrees))
+        weft_counter_put(c, r->board.temperature, (double)degrees * 1e-3);
+    if (CALL(r, r->board.gpu_busy, rsmi_dev_busy_percent_get, &percent))
+        weft_counter_put(c, r->board.gpu_busy, percent);
+    if (CALL(r, r->board.memory_busy, rsmi_dev_memory_busy_percent_get, &percent))
+        weft_counter_put(c, r->board.memory_busy, percent);
 }
 
 static void library_close(struct rocm *r)
@@ -186,21 +187,7 @@ static void *rocm_open(struct weft_counters *c, const struct weft_device_info *d
                                 device->pci_bus < 0 ? "OpenCL does not tell where on the PCI bus the device is"
                                                     : "the driver has no file for it (hwmon)");
     }
-    const struct {
-        struct weft_counter **at;
-        const char *name, *unit;
-        enum weft_counter_kind kind;
-    } list[] = {{&to->power, "power", "W", WEFT_COUNTER_GAUGE},
-                {&to->power_limit, "power_limit", "W", WEFT_COUNTER_FIXED},
-                {&to->energy, "energy", "J", WEFT_COUNTER_DELTA},
-                {&to->temperature, "temperature", "C", WEFT_COUNTER_GAUGE},
-                {&to->gpu_busy, "gpu_busy", "%", WEFT_COUNTER_GAUGE},
-                {&to->memory_busy, "memory_busy", "%", WEFT_COUNTER_GAUGE}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        *list[i].at = weft_counter_add(c, list[i].name, list[i].unit, SOURCE, list[i].kind);
-        if (!good)
-            weft_counter_absent(*list[i].at, "%s", why);
-    }
+    weft_board_add(&to->board, c, SOURCE, good ? NULL : why);
     weft_counter_absent(weft_counter_add(c, "throttle", "", SOURCE, WEFT_COUNTER_FLAGS),
                         "rocm_smi gives it in a struct that differs between releases");
     static const char *const traffic[] = {"dram_read", "dram_write"};
@@ -209,8 +196,8 @@ static void *rocm_open(struct weft_counters *c, const struct weft_device_info *d
                             "rocprofiler counts only in programs that it starts: rocprofv3 --pmc FETCH_SIZE "
                             "WRITE_SIZE -- weft-bench ...");
     uint64_t limit;
-    if (good && CALL(r, r->power_limit, rsmi_dev_power_cap_get, 0, &limit))
-        weft_counter_put(c, r->power_limit, (double)limit * 1e-6);
+    if (good && CALL(r, r->board.power_limit, rsmi_dev_power_cap_get, 0, &limit))
+        weft_counter_put(c, r->board.power_limit, (double)limit * 1e-6);
     if (good || clocks)
         return r;
     free(r);

@@ -48,6 +48,13 @@ struct weft_counter_source {
 extern const struct weft_counter_source weft_counters_perf, weft_counters_sysfs, weft_counters_nvml,
     weft_counters_cupti, weft_counters_rocm;
 
+// What the library of a driver tells of a whole board: the same names and units for every vendor.
+struct weft_board {
+    struct weft_counter *power, *power_limit, *energy, *temperature, *gpu_busy, *memory_busy;
+};
+// Add them to the record. why: the reason that none of them can be had; NULL: they can.
+void weft_board_add(struct weft_board *out, struct weft_counters *c, const char *source, const char *why);
+
 // The first of the libraries (ends with NULL) that can be loaded; NULL, with the reason for the first one in `why`.
 void *weft_counters_library(const char *const *names, char *why, size_t size);
 // Set the function pointer at `slot` to a symbol of the library, NULL where it lacks it.
