@@ -1,127 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of SpMV: the caller's own semirings, new values, the rest of a hybrid on the host, queues and events, figures
-// that analysis gives, what is refused.
-#include "support/check_spmv.h"
-#include "support/device.h"
-#include "support/rng.h"
-
+// that analysis gives, the measured choice, host arrays. What is refused: spmv_errors.c.
 #include "ref/ref.h"
+#include "support/problem.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <weft/spmv.h>
 
 static struct rng rng;
-
-// A matrix on host and device, x, and y before and behind.
-struct problem {
-    struct test_device *dev;
-    struct weft_csr a;
-    struct weft_device_csr d;
-    enum weft_type type; // of the vectors
-    void *x, *y0, *y;
-    size_t x_bytes, y_bytes;
-    struct test_buffer bx, by;
-};
-
-static void values_draw(void *v, enum weft_type type, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) {
-        if (type == WEFT_F32)
-            ((float *)v)[i] = (float)(2 * rng_unit(&rng) - 1);
-        else if (type == WEFT_F64)
-            ((double *)v)[i] = 2 * rng_unit(&rng) - 1;
-        else if (type == WEFT_I32)
-            ((int32_t *)v)[i] = (int32_t)rng_between(&rng, -9, 9);
-    }
-}
-
-// Row i has base + i % 4 entries, every 30th `longest`.
-static struct problem problem_make(struct test_device *dev, int64_t m, int64_t n, int64_t base, int64_t longest,
-                                   enum weft_type type, enum weft_ofs ofs)
-{
-    struct problem p = {.dev = dev, .type = type == WEFT_PATTERN ? WEFT_F32 : type};
-    int64_t nnz = 0, at = 0;
-    for (int64_t i = 0; i < m; i++)
-        nnz += i % 30 == 7 ? longest : base + i % 4;
-    if (weft_csr_alloc(&p.a, m, n, nnz, type, ofs) || weft_device_csr_create(&p.d, dev->ctx, m, n, nnz, type, ofs))
-        tap_bail("no memory for a test matrix");
-    for (int64_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS64)
-            ((int64_t *)p.a.row_ptr)[i] = at;
-        else
-            ((int32_t *)p.a.row_ptr)[i] = (int32_t)at;
-        at += i % 30 == 7 ? longest : base + i % 4;
-    }
-    for (int64_t q = 0; q < nnz; q++)
-        p.a.col[q] = (int32_t)rng_below(&rng, (uint64_t)n);
-    values_draw(p.a.val, type, nnz);
-    if (weft_device_csr_write_sync(dev->ctx, dev->queue, &p.d, &p.a))
-        tap_bail("%s", test_error(dev));
-    p.x_bytes = (size_t)n * weft_type_bytes(p.type);
-    p.y_bytes = (size_t)m * weft_type_bytes(p.type);
-    p.x = test_alloc(p.x_bytes);
-    p.y0 = test_alloc(p.y_bytes);
-    p.y = test_alloc(p.y_bytes);
-    values_draw(p.x, p.type, n);
-    values_draw(p.y0, p.type, m);
-    p.bx = test_buffer_make(dev, p.x, p.x_bytes);
-    p.by = test_buffer_make(dev, p.y0, p.y_bytes);
-    return p;
-}
-
-static void problem_free(struct problem *p)
-{
-    test_buffer_free(&p->bx);
-    test_buffer_free(&p->by);
-    weft_device_csr_release(&p->d);
-    weft_csr_free(&p->a);
-    free(p->x);
-    free(p->y0);
-    free(p->y);
-}
-
-// Is y, which is read from the device, alpha*A*x + beta*y0?
-static int is_right(struct problem *p, const struct weft_spmv_params *params, double alpha, double beta)
-{
-    char why[256];
-    const struct check_spmv job = {.a = &p->a,
-                                   .type = p->type,
-                                   .semiring = params->semiring,
-                                   .f64_sums = params->f64_sums,
-                                   .parts = params->algo >= WEFT_SPMV_HYB && params->algo <= WEFT_SPMV_COO_ATOMIC,
-                                   .alpha = alpha,
-                                   .beta = beta,
-                                   .x = p->x,
-                                   .y0 = p->y0};
-    test_buffer_read(p->dev, &p->by, p->y, p->y_bytes);
-    const int right = check_spmv(&job, p->y, why, sizeof why);
-    if (!right)
-        tap_note("%s", why);
-    return right && test_buffer_intact(p->dev, &p->bx) && test_buffer_intact(p->dev, &p->by);
-}
-
-static struct weft_spmv_plan *plan_make(struct problem *p, const struct weft_spmv_params *params)
-{
-    struct weft_spmv_plan *plan = NULL;
-    if (weft_spmv_plan_create(&plan, p->dev->ctx, p->dev->queue, &p->d, params))
-        tap_note("plan: %s", test_error(p->dev));
-    return plan;
-}
-
-// A run from y0; nonzero: y is right.
-static int run(struct problem *p, struct weft_spmv_plan *plan, const struct weft_spmv_params *params, double alpha,
-               double beta)
-{
-    test_buffer_write(p->dev, &p->by, p->y0, p->y_bytes);
-    if (weft_spmv_run(plan, p->dev->queue, alpha, p->bx.mem, beta, p->by.mem, 0, NULL, NULL)) {
-        tap_note("run: %s", test_error(p->dev));
-        return 0;
-    }
-    return is_right(p, params, alpha, beta);
-}
 
 static const enum weft_spmv_algo algos[] = {WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES,  WEFT_SPMV_CSR_MERGE,
                                             WEFT_SPMV_ELL,        WEFT_SPMV_SELL,       WEFT_SPMV_HYB,
@@ -131,7 +17,7 @@ static const enum weft_spmv_algo algos[] = {WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_
 // ---- the caller's semiring -------------------------------------------------------------------------------------
 
 // Widest paths, (max, min): y[i] = max over j of min(a[i][j], x[j]); with beta also y0[i].
-static int widest_check(struct problem *p, int add)
+static int widest_check(struct test_problem *p, int add)
 {
     test_buffer_read(p->dev, &p->by, p->y, p->y_bytes);
     for (int64_t i = 0; i < p->a.m; i++) {
@@ -148,12 +34,12 @@ static int widest_check(struct problem *p, int add)
 
 static void test_custom(struct test_device *dev)
 {
-    struct problem p = problem_make(dev, test_sample() ? 70 : 700, 90, 0, 60, WEFT_F32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, test_sample() ? 70 : 700, 90, 0, 60, WEFT_F32, WEFT_OFS32);
     for (size_t i = 0; i < ALGOS; i++) {
         char plus[] = "fmax(a, b)", times[] = "fmin(a, b)", zero[] = "-INFINITY";
         struct weft_spmv_params params = {
             .algo = algos[i], .semiring = WEFT_CUSTOM, .plus = plus, .times = times, .zero = zero, .max_padding = 1e9};
-        struct weft_spmv_plan *plan = plan_make(&p, &params);
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         memset(plus, '?', sizeof plus - 1); // the plan has copies
         memset(times, '?', sizeof times - 1);
         memset(zero, '?', sizeof zero - 1);
@@ -165,7 +51,7 @@ static void test_custom(struct test_device *dev)
         tap_ok(ok, "%s: widest paths, a semiring of the caller: %s", dev->name, weft_spmv_algo_name(algos[i]));
         weft_spmv_plan_destroy(&plan);
     }
-    problem_free(&p);
+    test_problem_free(&p);
 }
 
 // ---- new values ------------------------------------------------------------------------------------------------
@@ -183,40 +69,42 @@ static void test_refill(struct test_device *dev)
                 {WEFT_SPMV_HYB, 1, "hyb, rest on the host"},
                 {WEFT_SPMV_COO, 0, "coo"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct problem p = problem_make(dev, 90, 90, 1, 50, WEFT_F32, i % 2 ? WEFT_OFS64 : WEFT_OFS32);
+        struct test_problem p = test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_F32, i % 2 ? WEFT_OFS64 : WEFT_OFS32);
         const struct weft_spmv_params params = {
             .algo = ways[i].algo, .host_rest = ways[i].host_rest, .max_padding = 1e9};
-        struct weft_spmv_plan *plan = plan_make(&p, &params);
-        int ok = plan && run(&p, plan, &params, 1, 0);
-        values_draw(p.a.val, p.a.type, p.a.nnz);
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+        int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
+        test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
         struct weft_device_csr other = {0};
         ok = ok && !weft_device_csr_create(&other, dev->ctx, p.a.m, p.a.n, p.a.nnz, p.a.type, p.a.ofs) &&
              !weft_device_csr_write_sync(dev->ctx, dev->queue, &other, &p.a) &&
              !weft_spmv_plan_refill(plan, dev->queue, &other);
         weft_device_csr_release(&other); // the plan keeps what it needs
-        tap_ok(ok && run(&p, plan, &params, 2, -1), "%s: new values from other buffers: %s", dev->name, ways[i].name);
+        tap_ok(ok && test_problem_run(&p, plan, &params, 2, -1), "%s: new values from other buffers: %s", dev->name,
+               ways[i].name);
         struct weft_device_csr bad = p.d;
         bad.n++;
         const weft_status status = plan ? weft_spmv_plan_refill(plan, dev->queue, &bad) : WEFT_OK;
-        tap_ok(status == WEFT_EINVAL && run(&p, plan, &params, 2, -1),
+        tap_ok(status == WEFT_EINVAL && test_problem_run(&p, plan, &params, 2, -1),
                "%s: another shape is refused, the plan stays: %s", dev->name, test_error(dev));
         weft_spmv_plan_destroy(&plan);
-        problem_free(&p);
+        test_problem_free(&p);
     }
 }
 
 // A CSR plan sees what is written to the caller's own values; a transposed copy does not until it is refilled.
 static void test_values_written(struct test_device *dev)
 {
-    struct problem p = problem_make(dev, 60, 60, 2, 40, WEFT_F32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, 60, 60, 2, 40, WEFT_F32, WEFT_OFS32);
     const struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR};
-    struct weft_spmv_plan *plan = plan_make(&p, &params);
-    int ok = plan && run(&p, plan, &params, 1, 0);
-    values_draw(p.a.val, p.a.type, p.a.nnz);
-    ok = ok && !weft_device_csr_write_sync(dev->ctx, dev->queue, &p.d, &p.a) && run(&p, plan, &params, 1, 0);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+    int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
+    test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
+    ok = ok && !weft_device_csr_write_sync(dev->ctx, dev->queue, &p.d, &p.a) &&
+         test_problem_run(&p, plan, &params, 1, 0);
     tap_ok(ok, "%s: csr reads the values that are there", dev->name);
     weft_spmv_plan_destroy(&plan);
-    problem_free(&p);
+    test_problem_free(&p);
 }
 
 // ---- the rest on the host --------------------------------------------------------------------------------------
@@ -239,14 +127,14 @@ static void test_host_rest(struct test_device *dev)
             tap_skip("%s: no double precision", dev->name);
             continue;
         }
-        struct problem p = problem_make(dev, 90, 100, 2, ways[i].longest, ways[i].type, WEFT_OFS32);
+        struct test_problem p = test_problem_make(dev, &rng, 90, 100, 2, ways[i].longest, ways[i].type, WEFT_OFS32);
         const struct weft_spmv_params params = {.algo = WEFT_SPMV_HYB,
                                                 .host_rest = 1,
                                                 .f64_sums = ways[i].f64_sums,
                                                 .semiring = ways[i].semiring,
                                                 .vec_type = p.type,
                                                 .max_padding = 1e9};
-        struct weft_spmv_plan *plan = plan_make(&p, &params);
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         struct weft_spmv_info info = {0};
         if (plan)
             weft_spmv_plan_info(plan, &info);
@@ -256,19 +144,20 @@ static void test_host_rest(struct test_device *dev)
             const int64_t length = weft_csr_ofs(&p.a, r + 1) - weft_csr_ofs(&p.a, r);
             rest += length > 4 ? length - 4 : 0;
         }
-        int ok = plan && info.params.width == 4 && info.rest == rest && run(&p, plan, &params, plain ? 2 : 1, 0) &&
-                 run(&p, plan, &params, 1, plain ? -3 : 1);
+        int ok = plan && info.params.width == 4 && info.rest == rest &&
+                 test_problem_run(&p, plan, &params, plain ? 2 : 1, 0) &&
+                 test_problem_run(&p, plan, &params, 1, plain ? -3 : 1);
         tap_ok(ok, "%s: rest on the host, %s%s, semiring %d, rows of %d", dev->name, weft_type_name(ways[i].type),
                ways[i].f64_sums ? ", f64 sums" : "", (int)ways[i].semiring, (int)ways[i].longest);
         weft_spmv_plan_destroy(&plan);
-        problem_free(&p);
+        test_problem_free(&p);
     }
-    struct problem p = problem_make(dev, 50, 100, 2, 3, WEFT_F32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, 50, 100, 2, 3, WEFT_F32, WEFT_OFS32);
     const struct weft_spmv_params params = {.algo = WEFT_SPMV_HYB, .host_rest = 1, .width = 100, .max_padding = 1e9};
-    struct weft_spmv_plan *plan = plan_make(&p, &params);
-    tap_ok(plan && run(&p, plan, &params, 1, 0), "%s: rest on the host, and there is none", dev->name);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+    tap_ok(plan && test_problem_run(&p, plan, &params, 1, 0), "%s: rest on the host, and there is none", dev->name);
     weft_spmv_plan_destroy(&plan);
-    problem_free(&p);
+    test_problem_free(&p);
 }
 
 // ---- queues ----------------------------------------------------------------------------------------------------
@@ -277,9 +166,9 @@ static void test_host_rest(struct test_device *dev)
 static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int host_rest)
 {
     enum { RUNS = 4 };
-    struct problem p = problem_make(dev, 90, 90, 2, 70, WEFT_I32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, 90, 90, 2, 70, WEFT_I32, WEFT_OFS32);
     const struct weft_spmv_params params = {.algo = algo, .host_rest = host_rest, .max_padding = 1e9};
-    struct weft_spmv_plan *plan = plan_make(&p, &params);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     if (!queue)
         queue = test_queue(dev, 0);
@@ -300,7 +189,7 @@ static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int h
         weft_spmv_plan_destroy(&plan);
     ok = ok && waits && clWaitForEvents(1, &done[RUNS - 1]) == CL_SUCCESS;
     clFinish(queue);
-    tap_ok(ok && is_right(&p, &params, RUNS, 1), "%s: %d runs behind a gate: %s%s", dev->name, RUNS,
+    tap_ok(ok && test_problem_right(&p, &params, RUNS, 1), "%s: %d runs behind a gate: %s%s", dev->name, RUNS,
            weft_spmv_algo_name(algo), host_rest ? ", rest on the host, plan destroyed meanwhile" : "");
     for (int i = 0; i < RUNS; i++)
         if (done[i])
@@ -308,7 +197,7 @@ static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int h
     clReleaseEvent(gate);
     weft_spmv_plan_destroy(&plan);
     clReleaseCommandQueue(queue);
-    problem_free(&p);
+    test_problem_free(&p);
 }
 
 // ---- figures ---------------------------------------------------------------------------------------------------
@@ -317,11 +206,12 @@ static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int h
 static void test_info(struct test_device *dev)
 {
     const int64_t m = 64, longest = 50;
-    struct problem p = problem_make(dev, m, 80, 2, longest, WEFT_F32, WEFT_OFS32); // three long rows: 7, 37
+    struct test_problem p =
+        test_problem_make(dev, &rng, m, 80, 2, longest, WEFT_F32, WEFT_OFS32); // three long rows: 7, 37
     const int64_t nnz = p.a.nnz;
     for (size_t i = 0; i < ALGOS; i++) {
         const struct weft_spmv_params params = {.algo = algos[i], .sigma = 1, .max_padding = 1e9};
-        struct weft_spmv_plan *plan = plan_make(&p, &params);
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         struct weft_spmv_info info = {0};
         if (plan)
             weft_spmv_plan_info(plan, &info);
@@ -352,7 +242,7 @@ static void test_info(struct test_device *dev)
                      (long long)info.max_row, info.convert_ms, info.analyse_ms, info.why);
         weft_spmv_plan_destroy(&plan);
     }
-    problem_free(&p);
+    test_problem_free(&p);
 }
 
 // ---- measured choice -------------------------------------------------------------------------------------------
@@ -362,7 +252,8 @@ struct tuned {
     struct weft_spmv_info info;
 };
 
-static struct tuned tuned_run(struct problem *p, struct weft_context *ctx, enum weft_spmv_algo algo, int64_t products)
+static struct tuned tuned_run(struct test_problem *p, struct weft_context *ctx, enum weft_spmv_algo algo,
+                              int64_t products)
 {
     const struct weft_spmv_params params = {.algo = algo, .tune = 1, .products = products};
     struct tuned t = {0};
@@ -370,7 +261,7 @@ static struct tuned tuned_run(struct problem *p, struct weft_context *ctx, enum 
     if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, &params))
         return t;
     weft_spmv_plan_info(plan, &t.info);
-    t.right = run(p, plan, &(struct weft_spmv_params){.algo = t.info.params.algo}, 2, -3);
+    t.right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = t.info.params.algo}, 2, -3);
     t.converted = t.info.params.algo >= WEFT_SPMV_ELL && t.info.params.algo <= WEFT_SPMV_HYB;
     weft_spmv_plan_destroy(&plan);
     return t;
@@ -383,7 +274,7 @@ static int is_measured(const struct tuned *t)
 
 static void test_tune(struct test_device *dev)
 {
-    struct problem p = problem_make(dev, test_sample() ? 60 : 600, 50, 6, 12, WEFT_F32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 12, WEFT_F32, WEFT_OFS32);
     struct tuned first = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
     tap_ok(is_measured(&first) && !first.converted, "%s: auto without products: %s", dev->name, first.info.why);
     struct tuned again = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
@@ -400,10 +291,10 @@ static void test_tune(struct test_device *dev)
     other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR, 1000000);
     tap_ok(is_measured(&other) && !other.converted && !strstr(other.info.why, "sell"), "%s: csr alone: %s", dev->name,
            other.info.why);
-    struct problem q = problem_make(dev, test_sample() ? 60 : 600, 50, 6, 13, WEFT_F32, WEFT_OFS32);
+    struct test_problem q = test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 13, WEFT_F32, WEFT_OFS32);
     other = tuned_run(&q, dev->ctx, WEFT_SPMV_AUTO, 0);
     tap_ok(is_measured(&other), "%s: another structure is measured by itself", dev->name);
-    problem_free(&q);
+    test_problem_free(&q);
     struct weft_context *bare = NULL; // without a cache
     if (!weft_context_create(&bare,
                              weft_context_params(.context = weft_context_cl(dev->ctx),
@@ -415,46 +306,46 @@ static void test_tune(struct test_device *dev)
     }
     tap_ok(bare && is_measured(&first) && is_measured(&again), "%s: without a cache each plan measures", dev->name);
     weft_context_destroy(&bare);
-    problem_free(&p);
-    p = problem_make(dev, 60, 50, 1, 2, WEFT_F32, WEFT_OFS32);
+    test_problem_free(&p);
+    p = test_problem_make(dev, &rng, 60, 50, 1, 2, WEFT_F32, WEFT_OFS32);
     const struct weft_spmv_params custom = {.semiring = WEFT_CUSTOM,
                                             .plus = "fmax(a, b)",
                                             .times = "fmin(a, b)",
                                             .zero = "-INFINITY",
                                             .tune = 1,
                                             .products = 9};
-    struct weft_spmv_plan *plan = plan_make(&p, &custom);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &custom);
     tap_ok(plan && !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) && widest_check(&p, 0),
            "%s: measured with a semiring of the caller", dev->name);
     weft_spmv_plan_destroy(&plan);
-    problem_free(&p);
-    p = problem_make(dev, 60, 60, 1, 20, WEFT_PATTERN, WEFT_OFS64);
+    test_problem_free(&p);
+    p = test_problem_make(dev, &rng, 60, 60, 1, 20, WEFT_PATTERN, WEFT_OFS64);
     const struct weft_spmv_params turned = {.transpose = WEFT_SPMV_BY_COPY, .tune = 1};
-    plan = plan_make(&p, &turned);
+    plan = test_problem_plan(&p, &turned);
     struct weft_csr at;
     if (weft__ref_transpose(&at, &p.a))
         tap_bail("no memory for a transpose");
     weft_csr_free(&p.a);
     p.a = at;
-    tap_ok(plan && run(&p, plan, &turned, 2, -3), "%s: measured on the transpose of a pattern", dev->name);
+    tap_ok(plan && test_problem_run(&p, plan, &turned, 2, -3), "%s: measured on the transpose of a pattern", dev->name);
     weft_spmv_plan_destroy(&plan);
-    problem_free(&p);
+    test_problem_free(&p);
 }
 
 // ---- host arrays -----------------------------------------------------------------------------------------------
 
 static void test_sync(struct test_device *dev)
 {
-    struct problem p = problem_make(dev, 60, 50, 1, 20, WEFT_F32, WEFT_OFS64);
+    struct test_problem p = test_problem_make(dev, &rng, 60, 50, 1, 20, WEFT_F32, WEFT_OFS64);
     const struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR};
     memcpy(p.y, p.y0, p.y_bytes);
     weft_status status = weft_spmv_sync(dev->ctx, 2, &p.a, p.x, -3, p.y, &params);
     test_buffer_write(dev, &p.by, p.y, p.y_bytes);
-    tap_ok(!status && is_right(&p, &params, 2, -3), "%s: host arrays", dev->name);
+    tap_ok(!status && test_problem_right(&p, &params, 2, -3), "%s: host arrays", dev->name);
     test_poison(p.y, p.y_bytes);
     status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
     test_buffer_write(dev, &p.by, p.y, p.y_bytes);
-    tap_ok(!status && is_right(&p, &params, 1, 0), "%s: host arrays, y is not read", dev->name);
+    tap_ok(!status && test_problem_right(&p, &params, 1, 0), "%s: host arrays, y is not read", dev->name);
     p.a.col[3] = 50;
     status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
     tap_ok(status == WEFT_EMATRIX && strstr(test_error(dev), "50"), "%s: refuses a column out of range: %s", dev->name,
@@ -462,133 +353,7 @@ static void test_sync(struct test_device *dev)
     p.a.col[3] = 0;
     status = weft_spmv_sync(dev->ctx, 1, &p.a, NULL, 0, p.y, NULL);
     tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "x is NULL"), "%s: refuses no x", dev->name);
-    problem_free(&p);
-}
-
-// ---- what is refused -------------------------------------------------------------------------------------------
-
-static void refused(struct problem *p, const char *what, const struct weft_spmv_params *params, weft_status want,
-                    const char *text)
-{
-    struct weft_spmv_plan *plan = (struct weft_spmv_plan *)&rng;
-    const weft_status status = weft_spmv_plan_create(&plan, p->dev->ctx, p->dev->queue, &p->d, params);
-    tap_ok(status == want && !plan && strstr(test_error(p->dev), text), "%s: refuses %s: %s", p->dev->name, what,
-           test_error(p->dev));
-    if (!status)
-        weft_spmv_plan_destroy(&plan);
-}
-
-static void test_refused_params(struct test_device *dev)
-{
-    struct problem p = problem_make(dev, 60, 40, 1, 40, WEFT_F32, WEFT_OFS32);
-    char sizes[80];
-    snprintf(sizes, sizeof sizes, "ell would hold 2560 elements (0.0 MiB) for %lld entries", (long long)p.a.nnz);
-    refused(&p, "an ELL of mostly padding", weft_spmv_params(.algo = WEFT_SPMV_ELL), WEFT_ERANGE, sizes);
-    refused(&p, "sliced ELL beyond a factor", weft_spmv_params(.algo = WEFT_SPMV_SELL, .sigma = 1, .max_padding = 1.01),
-            WEFT_ERANGE, "params.max_padding allows 1.0");
-    refused(&p, "an unknown algorithm", weft_spmv_params(.algo = (enum weft_spmv_algo)99), WEFT_EINVAL, "99");
-    refused(&p, "an unknown semiring", weft_spmv_params(.semiring = (enum weft_spmv_semiring)9), WEFT_EINVAL, "9");
-    refused(&p, "an unknown mode", weft_spmv_params(.mode = (enum weft_spmv_mode)5), WEFT_EINVAL, "mode is 5");
-    refused(&p, "an unknown way to transpose", weft_spmv_params(.transpose = (enum weft_spmv_transpose)7), WEFT_EINVAL,
-            "transpose is 7");
-    refused(&p, "a reproducible hybrid", weft_spmv_params(.algo = WEFT_SPMV_HYB, .mode = WEFT_REPRODUCIBLE),
-            WEFT_EINVAL, "csr_fixed, not hyb");
-    refused(&p, "reproducible atomics", weft_spmv_params(.mode = WEFT_REPRODUCIBLE, .transpose = WEFT_SPMV_BY_ATOMICS),
-            WEFT_EINVAL, "atomics");
-    refused(&p, "A^T by atomics in slices", weft_spmv_params(.algo = WEFT_SPMV_SELL, .transpose = WEFT_SPMV_BY_ATOMICS),
-            WEFT_EINVAL, "sell");
-    refused(&p, "a rest on the host without a hybrid", weft_spmv_params(.algo = WEFT_SPMV_ELL, .host_rest = 1),
-            WEFT_EINVAL, "host_rest goes with hyb, not with ell");
-    refused(&p, "a custom semiring on the host",
-            weft_spmv_params(.algo = WEFT_SPMV_HYB, .host_rest = 1, .semiring = WEFT_CUSTOM, .plus = "a + b",
-                             .times = "a * b", .zero = "0"),
-            WEFT_EINVAL, "custom");
-    refused(&p, "padding below 1", weft_spmv_params(.max_padding = 0.5), WEFT_EINVAL, "0.5");
-    refused(&p, "a width below 0", weft_spmv_params(.algo = WEFT_SPMV_HYB, .width = -1), WEFT_EINVAL, "width is -1");
-    refused(&p, "an odd window", weft_spmv_params(.algo = WEFT_SPMV_SELL, .sigma = 48), WEFT_EINVAL, "sigma is 48");
-    refused(&p, "an unknown hint", weft_spmv_params(.read = 4), WEFT_EINVAL, "params.read");
-    refused(&p, "3 lanes", weft_spmv_params(.algo = WEFT_SPMV_CSR_LANES, .lanes = 33), WEFT_EINVAL, "lanes is 33");
-    refused(&p, "a work-group beyond the device", weft_spmv_params(.algo = WEFT_SPMV_CSR_SCALAR, .wg = 1 << 20),
-            WEFT_EINVAL, "params.wg");
-    refused(&p, "no `plus`", weft_spmv_params(.semiring = WEFT_CUSTOM, .times = "a * b", .zero = "0"), WEFT_EINVAL,
-            "needs the expression `plus`");
-    refused(&p, "two statements",
-            weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "a; b", .times = "a * b", .zero = "0"), WEFT_EINVAL,
-            "';' at position 1");
-    refused(&p, "a bracket too few",
-            weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "max(a, b", .times = "a * b", .zero = "0"), WEFT_EINVAL,
-            "lacks 1 ')'");
-    if (!dev->checker) // which prints what its compiler says
-        refused(&p, "an expression that does not compile",
-                weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "nosuch(a, b)", .times = "a * b", .zero = "0"),
-                WEFT_EBUILD, "nosuch");
-    if (weft_context_device(dev->ctx)->fp64)
-        refused(&p, "f64 sums by atomics", weft_spmv_params(.algo = WEFT_SPMV_COO_ATOMIC, .f64_sums = 1), WEFT_EINVAL,
-                "atomics");
-    problem_free(&p);
-    p = problem_make(dev, 20, 20, 1, 5, WEFT_I32, WEFT_OFS32);
-    refused(&p, "f64 sums of integers", weft_spmv_params(.f64_sums = 1), WEFT_EINVAL, "f64_sums");
-    problem_free(&p);
-    p = problem_make(dev, 20, 20, 1, 5, WEFT_PATTERN, WEFT_OFS32);
-    refused(&p, "vectors of no type", weft_spmv_params(.vec_type = WEFT_PATTERN), WEFT_EINVAL, "vec_type");
-    problem_free(&p);
-}
-
-static void refused_matrix(struct problem *p, const char *what, struct weft_device_csr bad, weft_status want)
-{
-    const struct weft_device_csr good = p->d;
-    p->d = bad;
-    refused(p, what, NULL, want, "");
-    p->d = good;
-}
-
-static void test_refused_calls(struct test_device *dev)
-{
-    struct problem p = problem_make(dev, 30, 40, 1, 9, WEFT_I32, WEFT_OFS32);
-    struct weft_device_csr bad = p.d;
-    bad.m = -1;
-    refused_matrix(&p, "m < 0", bad, WEFT_EINVAL);
-    bad = p.d;
-    bad.type = (enum weft_type)17;
-    refused_matrix(&p, "an unknown type", bad, WEFT_EINVAL);
-    bad = p.d;
-    bad.col = NULL;
-    refused_matrix(&p, "no columns", bad, WEFT_EINVAL);
-    bad = p.d;
-    bad.nnz += 1000;
-    refused_matrix(&p, "small buffers", bad, WEFT_EINVAL);
-    bad.nnz = INT64_C(1) << 31;
-    refused_matrix(&p, "more entries than 32-bit offsets count", bad, WEFT_ERANGE);
-    struct weft_spmv_plan *plan = plan_make(&p, NULL);
-    if (!tap_ok(plan != NULL, "%s: a plan without params", dev->name))
-        return;
-    const struct {
-        const char *what;
-        double alpha, beta;
-        cl_mem x, y;
-        const char *text;
-    } runs[] = {{"no x", 1, 0, NULL, p.by.mem, "x is NULL"},
-                {"a small x", 1, 0, p.by.mem, p.by.mem, "x has"},
-                {"no y", 1, 0, p.bx.mem, NULL, "y is NULL"},
-                {"one buffer for x and y", 1, 0, p.bx.mem, p.bx.mem, "same buffer"},
-                {"half of integers", 0.5, 0, p.bx.mem, p.by.mem, "alpha is 0.5"},
-                {"too much of integers", 1, 1e10, p.bx.mem, p.by.mem, "beta is 1e+10"}};
-    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        const weft_status status =
-            weft_spmv_run(plan, dev->queue, runs[i].alpha, runs[i].x, runs[i].beta, runs[i].y, 0, NULL, NULL);
-        tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), runs[i].text), "%s: a run refuses %s: %s", dev->name,
-               runs[i].what, test_error(dev));
-    }
-    weft_spmv_plan_destroy(&plan);
-    plan = plan_make(&p, weft_spmv_params(.semiring = WEFT_MIN_PLUS));
-    const weft_status status =
-        plan ? weft_spmv_run(plan, dev->queue, 2, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) : WEFT_OK;
-    tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "alpha is 2"), "%s: a run refuses alpha in (min, +): %s",
-           dev->name, test_error(dev));
-    weft_spmv_plan_destroy(&plan);
-    weft_spmv_plan_destroy(&plan);
-    weft_spmv_plan_destroy(NULL);
-    problem_free(&p);
+    test_problem_free(&p);
 }
 
 static void each_device(struct test_device *dev)
@@ -604,8 +369,6 @@ static void each_device(struct test_device *dev)
     test_info(dev);
     test_tune(dev);
     test_sync(dev);
-    test_refused_params(dev);
-    test_refused_calls(dev);
 }
 
 int main(void)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "problem.h"
+
+#include "check_spmv.h"
+
+#include <stdlib.h>
+
+void test_values_draw(struct rng *rng, void *v, enum weft_type type, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (type == WEFT_F32)
+            ((float *)v)[i] = (float)(2 * rng_unit(rng) - 1);
+        else if (type == WEFT_F64)
+            ((double *)v)[i] = 2 * rng_unit(rng) - 1;
+        else if (type == WEFT_I32)
+            ((int32_t *)v)[i] = (int32_t)rng_between(rng, -9, 9);
+    }
+}
+
+struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, int64_t m, int64_t n, int64_t base,
+                                      int64_t longest, enum weft_type type, enum weft_ofs ofs)
+{
+    struct test_problem p = {.dev = dev, .type = type == WEFT_PATTERN ? WEFT_F32 : type};
+    int64_t nnz = 0, at = 0;
+    for (int64_t i = 0; i < m; i++)
+        nnz += i % 30 == 7 ? longest : base + i % 4;
+    if (weft_csr_alloc(&p.a, m, n, nnz, type, ofs) || weft_device_csr_create(&p.d, dev->ctx, m, n, nnz, type, ofs))
+        tap_bail("no memory for a test matrix");
+    for (int64_t i = 0; i <= m; i++) {
+        if (ofs == WEFT_OFS64)
+            ((int64_t *)p.a.row_ptr)[i] = at;
+        else
+            ((int32_t *)p.a.row_ptr)[i] = (int32_t)at;
+        at += i % 30 == 7 ? longest : base + i % 4;
+    }
+    for (int64_t q = 0; q < nnz; q++)
+        p.a.col[q] = (int32_t)rng_below(rng, (uint64_t)n);
+    test_values_draw(rng, p.a.val, type, nnz);
+    if (weft_device_csr_write_sync(dev->ctx, dev->queue, &p.d, &p.a))
+        tap_bail("%s", test_error(dev));
+    p.x_bytes = (size_t)n * weft_type_bytes(p.type);
+    p.y_bytes = (size_t)m * weft_type_bytes(p.type);
+    p.x = test_alloc(p.x_bytes);
+    p.y0 = test_alloc(p.y_bytes);
+    p.y = test_alloc(p.y_bytes);
+    test_values_draw(rng, p.x, p.type, n);
+    test_values_draw(rng, p.y0, p.type, m);
+    p.bx = test_buffer_make(dev, p.x, p.x_bytes);
+    p.by = test_buffer_make(dev, p.y0, p.y_bytes);
+    return p;
+}
+
+void test_problem_free(struct test_problem *p)
+{
+    test_buffer_free(&p->bx);
+    test_buffer_free(&p->by);
+    weft_device_csr_release(&p->d);
+    weft_csr_free(&p->a);
+    free(p->x);
+    free(p->y0);
+    free(p->y);
+}
+
+int test_problem_right(struct test_problem *p, const struct weft_spmv_params *params, double alpha, double beta)
+{
+    char why[256];
+    const struct check_spmv job = {.a = &p->a,
+                                   .type = p->type,
+                                   .semiring = params->semiring,
+                                   .f64_sums = params->f64_sums,
+                                   .parts = params->algo >= WEFT_SPMV_HYB && params->algo <= WEFT_SPMV_COO_ATOMIC,
+                                   .alpha = alpha,
+                                   .beta = beta,
+                                   .x = p->x,
+                                   .y0 = p->y0};
+    test_buffer_read(p->dev, &p->by, p->y, p->y_bytes);
+    const int right = check_spmv(&job, p->y, why, sizeof why);
+    if (!right)
+        tap_note("%s", why);
+    return right && test_buffer_intact(p->dev, &p->bx) && test_buffer_intact(p->dev, &p->by);
+}
+
+struct weft_spmv_plan *test_problem_plan(struct test_problem *p, const struct weft_spmv_params *params)
+{
+    struct weft_spmv_plan *plan = NULL;
+    if (weft_spmv_plan_create(&plan, p->dev->ctx, p->dev->queue, &p->d, params))
+        tap_note("plan: %s", test_error(p->dev));
+    return plan;
+}
+
+int test_problem_run(struct test_problem *p, struct weft_spmv_plan *plan, const struct weft_spmv_params *params,
+                     double alpha, double beta)
+{
+    test_buffer_write(p->dev, &p->by, p->y0, p->y_bytes);
+    if (weft_spmv_run(plan, p->dev->queue, alpha, p->bx.mem, beta, p->by.mem, 0, NULL, NULL)) {
+        tap_note("run: %s", test_error(p->dev));
+        return 0;
+    }
+    return test_problem_right(p, params, alpha, beta);
+}
