@@ -469,8 +469,6 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
     if (status < 0)
         status = backends_parse(o, "all");
     const char *device = getenv("WEFT_DEVICE");
-    if (status < 0 && device && *device)
-        status = device_parse(o, device, "WEFT_DEVICE");
     opterr = 0;
     while (status < 0 && (option = getopt_long(argc, argv, ":ld:o:b:a:g:t:h", longs, NULL)) != -1) {
         char brief[3];
@@ -489,11 +487,15 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
             status = option_parse(o, option, name);
         }
     }
+            if (option == 'd')
+                device = NULL; // --device says another
     o->sources_given = o->nsources || (optind < argc && status < 0);
     if (status < 0)
         status = positionals_parse(o, argc - optind, argv + optind);
     if (status < 0 && o->compare && (argc - optind != 2 || o->nsources != 2))
         status = usage_fail("--compare wants two files");
+    if (status < 0 && device && *device && !o->list)
+        status = device_parse(o, device, "WEFT_DEVICE");
     if (status < 0 && o->compare && (o->csv || o->profile || o->sweep || o->study))
         status = usage_fail("--compare goes with --json and --quiet");
     if (status < 0 && o->stop.reps && o->stop.min_s > 0)

@@ -254,7 +254,7 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
         longs[i + 1] = (struct option){all_options[i].name, all_options[i].value ? required_argument : no_argument,
                                        NULL, all_options[i].id};
     const char *device = getenv("WEFT_DEVICE");
-    int status = device && *device ? device_parse(o, device, "WEFT_DEVICE") : -1, option;
+    int status = -1, option;
     opterr = 0;
     while (status < 0 && (option = getopt_long(argc, argv, ":o:d:g:t:h", longs, NULL)) != -1) {
         char brief[3];
@@ -274,6 +274,8 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
             status = option_parse(o, option);
     }
     return status < 0 ? words_parse(o, c, argc - optind, argv + optind) : status;
+    if (status < 0 && device && *device && !o->device_given && has_option(c, "device"))
+        status = device_parse(o, device, "WEFT_DEVICE");
 }
 
 int main(int argc, char **argv)

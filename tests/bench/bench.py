@@ -97,6 +97,8 @@ def test_usage():
             (["--products", "-3"], "--products"), (["--complex", "polar"], "polar")]:
         exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
     exits(2, run(BENCH, WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
+    ok(run(BENCH, "--help", WEFT_DEVICE="abc")[0] == 0, "--help wants no device")
+    exits(3, run(BENCH, "-d", "0", *SMALL, WEFT_DEVICE="abc", OCL_ICD_VENDORS="/nonexistent"), "-d says another", "install")
     exits(2, run(BENCH, "-b", "ref", "-a", "nosuch", *SMALL), "an algorithm that nobody has", "nosuch")
     exits(2, run(BENCH, "-b", "ref", "--json", "/nonexistent/x.json", *SMALL), "an output that cannot be written",
           "/nonexistent/x.json")

@@ -81,6 +81,8 @@ def test_usage(folder):
             (["advise"], "usage: weft advise")]:
         exits(2, run(*args), "usage: " + " ".join(args), want)
     exits(2, run("info", "a", WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
+    for args in (["info", "--help"], ["entropy", "-g", "band:5,3"], ["info", "-d", "0", "-g", "band:5,3"]):
+        ok(run(*args, WEFT_DEVICE="all", **NOWHERE)[0] in (0, 3), "WEFT_DEVICE is not read: " + " ".join(args))
     for spec in ["nosuch:3", "uniform:3,4", "band:10,4", "uniform:-1,2,3"]:
         exits(2, run("info", "-g", spec), "specification " + spec, spec)
     exits(2, run("info", "/nonexistent.mtx"), "no such file", "/nonexistent.mtx")
