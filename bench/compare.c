@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "support/table.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -411,8 +412,11 @@ int bench_compare(const char *path_a, const char *path_b, FILE *table, FILE *jso
         }
         good = good && pairs_run(&a, &b, table, document);
         char *text = good && json ? cJSON_PrintUnformatted(document) : NULL;
-        if (!good || (json && (!text || fprintf(json, "%s\n", text) < 0 || fflush(json))))
-            status = complain("the comparison cannot be written");
+        errno = 0;
+        if (!good || (json && (!text || fprintf(json, "%s\n", text) < 0 || fflush(json)))) {
+            snprintf(why, sizeof why, "the comparison cannot be written: %s", strerror(errno ? errno : ENOMEM));
+            status = complain(why);
+        }
         cJSON_free(text);
         cJSON_Delete(document);
     }

@@ -6,12 +6,14 @@
 #include "support/memory.h"
 #include "support/name.h"
 #include "support/progress.h"
+#include "support/streams.h"
 #include "tune.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <weft/generate.h>
 #include <weft/mtx.h>
 
@@ -175,10 +177,32 @@ static void source_run(struct bench *b, const struct bench_source *source)
 
 // ---- the whole -------------------------------------------------------------------------------------------------
 
-static FILE *file_open(const char *path)
+// Whether the file is read in this run or is an output already; a folder, a pipe or /dev/null may be both.
+static int file_taken(const struct bench *b, const struct stat *file)
 {
+    FILE *const open[] = {b->table, b->json, b->csv, b->trace, b->html};
+    struct stat other;
+    int taken = 0;
+    for (size_t i = 0; i < b->options.nsources; i++) {
+        const struct bench_source *source = &b->options.sources[i];
+        taken |= !source->generated && !stat(source->text, &other) && other.st_dev == file->st_dev &&
+                 other.st_ino == file->st_ino;
+    }
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        taken |=
+            open[i] && !fstat(fileno(open[i]), &other) && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
+    return taken && S_ISREG(file->st_mode);
+}
+
+static FILE *file_open(const struct bench *b, const char *path)
+{
+    struct stat about;
     if (!strcmp(path, "-"))
         return stdout;
+    if (!stat(path, &about) && file_taken(b, &about)) {
+        bench_complain("%s cannot be written: it is an input or another output of this run", path);
+        return NULL;
+    }
     FILE *file = fopen(path, "w");
     if (!file)
         bench_complain("%s cannot be written: %s", path, strerror(errno));
@@ -191,11 +215,11 @@ static int outputs_open(struct bench *b)
     int to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ||
                     (o->trace && !strcmp(o->trace, "-")) || (o->html && !strcmp(o->html, "-"));
     b->table = o->quiet || to_stdout ? NULL : stdout;
-    if (o->json && !(b->json = file_open(o->json)))
+    if (o->json && !(b->json = file_open(b, o->json)))
         return BENCH_USAGE;
-    if (o->csv && !(b->csv = file_open(o->csv)))
+    if (o->csv && !(b->csv = file_open(b, o->csv)))
         return BENCH_USAGE;
-    if ((o->trace && !(b->trace = file_open(o->trace))) || (o->html && !(b->html = file_open(o->html))))
+    if ((o->trace && !(b->trace = file_open(b, o->trace))) || (o->html && !(b->html = file_open(b, o->html))))
         return BENCH_USAGE;
     if (o->profile && !bench_profile_open(&b->profile, b->command, b->trace)) {
         bench_complain("out of host memory");
@@ -258,7 +282,7 @@ static int compare_run(struct bench *b)
     return status;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct bench b = {.seed = -1, .command = "weft-bench"};
     for (int i = 1; i < argc; i++) {
@@ -315,4 +339,10 @@ int main(int argc, char **argv)
     }
     close_all(&b);
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    bench_streams_begin();
+    return bench_streams_end("weft-bench", run(argc, argv), BENCH_USAGE);
 }

@@ -425,6 +425,11 @@ static int option_parse(struct bench_options *o, int option, const char *name)
     }
 }
 
+static int to_stdout(const char *path)
+{
+    return path && !strcmp(path, "-");
+}
+
 int bench_options_parse(struct bench_options *out, int argc, char **argv)
 {
     *out = (struct bench_options){.types = {WEFT_F32}, .ntypes = 1};
@@ -482,20 +487,20 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         } else if (option == 'l') {
             o->list = 1;
         } else if (option) {
+            if (option == 'd')
+                device = NULL; // --device says another
             if (option == OPT_TUNE && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
                 optarg = argv[optind++]; // a point
             status = option_parse(o, option, name);
         }
     }
-            if (option == 'd')
-                device = NULL; // --device says another
+    if (status < 0 && device && *device && !o->list)
+        status = device_parse(o, device, "WEFT_DEVICE");
     o->sources_given = o->nsources || (optind < argc && status < 0);
     if (status < 0)
         status = positionals_parse(o, argc - optind, argv + optind);
     if (status < 0 && o->compare && (argc - optind != 2 || o->nsources != 2))
         status = usage_fail("--compare wants two files");
-    if (status < 0 && device && *device && !o->list)
-        status = device_parse(o, device, "WEFT_DEVICE");
     if (status < 0 && o->compare && (o->csv || o->profile || o->sweep || o->study))
         status = usage_fail("--compare goes with --json and --quiet");
     if (status < 0 && o->stop.reps && o->stop.min_s > 0)
@@ -510,8 +515,8 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--tune runs a point or finds the best, not both");
     if (status < 0 && o->tune_s > 0 && !o->tune_write)
         status = usage_fail("--tune-time goes with --tune");
-    if (status < 0 && o->json && o->csv && !strcmp(o->json, "-") && !strcmp(o->csv, "-"))
-        status = usage_fail("--json and --csv cannot both go to standard output");
+    if (status < 0 && to_stdout(o->json) + to_stdout(o->csv) + to_stdout(o->trace) + to_stdout(o->html) > 1)
+        status = usage_fail("one of --json, --csv, --trace and --html can go to the standard output, not several");
     if (status < 0)
         status = study_check(o);
     o->compile = (o->json || o->csv) && !no_compile && !o->sweep && !o->tune_write && !o->profile;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft COMMAND: the command line.
 #include "../bench/support/progress.h"
+#include "../bench/support/streams.h"
 #include "../bench/support/word.h"
 #include "tool.h"
 
@@ -273,12 +274,12 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
         else
             status = option_parse(o, option);
     }
-    return status < 0 ? words_parse(o, c, argc - optind, argv + optind) : status;
     if (status < 0 && device && *device && !o->device_given && has_option(c, "device"))
         status = device_parse(o, device, "WEFT_DEVICE");
+    return status < 0 ? words_parse(o, c, argc - optind, argv + optind) : status;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     struct tool_options o = {.size = 1200};
     const char *name = argc > 1 ? argv[1] : "";
@@ -299,9 +300,11 @@ int main(int argc, char **argv)
     if (o.json && strcmp(o.json, "-") && tool_out_check(o.json, o.force))
         return TOOL_USAGE;
     bench_progress_enable(o.quiet);
-    const int code = c->run(&o);
-    if (code || (!fflush(stdout) && !ferror(stdout)))
-        return code;
-    tool_complain("standard output cannot be written: %s", strerror(errno));
-    return TOOL_USAGE;
+    return c->run(&o);
+}
+
+int main(int argc, char **argv)
+{
+    bench_streams_begin();
+    return bench_streams_end("weft", run(argc, argv), TOOL_USAGE);
 }

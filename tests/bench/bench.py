@@ -217,6 +217,42 @@ def test_records(folder):
     if os.path.exists("/dev/full"):
         code, _, err = run(BENCH, "-b", "ref", "--quiet", "--json", "/dev/full", *FAST, *SMALL)
         ok(code == 2 and "/dev/full" in err, "a full disk is reported", err)
+        for args in (["-b", "ref", *FAST, *SMALL], ["--help"], ["--version"]):
+            exits(2, shell(">/dev/full", *args), f"{args[0]}: a full disk behind the standard output", "standard output")
+
+
+def shell(redirect, *args):
+    """The same with a redirection of a shell."""
+    return run("/bin/sh", "-c", f'exec "$@" {redirect}', "sh", BENCH, *args)
+
+
+def test_outputs(folder):
+    """No result is lost, and nothing that is read is written over."""
+    plain, path = ["-b", "ref", *FAST], os.path.join(folder, "taken.mtx")
+    text = "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1.5\n"
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+    os.symlink(path, os.path.join(folder, "link"))
+    for option in ("--json", "--csv"):
+        exits(2, run(BENCH, *plain, option, os.path.join(folder, "link"), path), f"{option} is the input", "link cannot be written")
+    with open(path, encoding="ascii") as file:
+        ok(file.read() == text, "and the input stays")
+    out = os.path.join(folder, "one.json")
+    exits(2, run(BENCH, *plain, "--json", out, "--csv", os.path.join(folder, ".", "one.json"), *SMALL),
+          "two outputs in one file", "another output")
+    exits(2, run(BENCH, "-b", "ref", "--profile", "--html", "-", "--json", "-", *SMALL), "two on the standard output", "--html")
+    ok(run(BENCH, *plain, "--json", "/dev/null", "--csv", "/dev/null", *SMALL)[0] == 0, "/dev/null takes several")
+    run(BENCH, *plain, "--json", out, *SMALL)
+    with open(out, encoding="utf-8") as file:
+        text = file.read()
+    exits(2, run(BENCH, "--compare", out, out, "--json", out), "a comparison over what it compares", "one.json")
+    with open(out, encoding="utf-8") as file:
+        ok(records(text) and file.read() == text, "leaves it alone")
+    exits(2, shell(">&-", *plain, *SMALL), "a standard output that is closed", "standard output")
+    shell(">&- 2>&- <&-", *plain, "--json", out, *SMALL)
+    with open(out, encoding="utf-8") as file:
+        ok([r["verified"] for r in records(file.read())] == [True], "never has a file in its place")
+    ok(shell(">&-", *plain, "--quiet", *SMALL)[0] == 0, "and is not missed by --quiet")
 
 
 def test_progress():
@@ -413,6 +449,7 @@ def main():
         test_usage()
         test_input(folder)
         test_records(folder)
+        test_outputs(folder)
         test_progress()
         test_tune(folder)
         test_bad_backends()

@@ -80,6 +80,9 @@ def test_verdicts():
        "B of 7: 2 faster, 1 slower, 4 unclear" in out, "the table says so", out, err)
     ok(max(map(len, out.splitlines())) <= 110 and out.isascii(), "and is narrow", out)
     ok(compare(a, b, "--quiet")[:2] == (0, ""), "--quiet prints nothing")
+    if os.path.exists("/dev/full"):
+        code, _, err = compare(a, b, "--quiet", "--json", "/dev/full")
+        ok(code == 2 and err == "weft-bench: the comparison cannot be written: No space left on device\n", "a full disk", code, err)
 
 
 def test_matching():

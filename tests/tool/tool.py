@@ -164,6 +164,10 @@ def test_info(folder):
             with open("/dev/full", "w", encoding="ascii") as full:
                 out = subprocess.run([WEFT, "entropy", path, *more], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
             ok(out.returncode == 2 and "standard output" in out.stderr, "a full disk behind the standard output", out)
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for args in (["help"], ["help", "info"], ["--version"]):
+                out = subprocess.run([WEFT, *args], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                ok(out.returncode == 2 and "standard output" in out.stderr, " ".join(args) + " to a full disk", out)
     for spec in ["uniform:0,0,0", "uniform:5,0,0", "uniform:0,7,0", "uniform:1,1,1"]:
         code, out, err = run("info", "-g", spec, "-t", "f64", "--json", "-")
         ok(code == 0 and not err and json.loads(out)["device"]["choice"], "info of " + spec, out, err)
