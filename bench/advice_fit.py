@@ -17,46 +17,39 @@ ln(predicted) - ln(measured); a measured ratio is that of the upper quartiles of
 only makes trials slower. What an order costs, (making it + permuting) / one product, is fitted
 by a power of the number of entries.
 """
-import argparse
-import json
 import math
 import statistics
 import sys
 
-ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
+sys.dont_write_bytecode = True
+import reader  # noqa: E402
+from reader import ORDERS, Failed  # noqa: E402
+
 TERMS = ["rows", "surprises", "waste", "lines", "far", "start"]
 FAR = [2 ** k for k in range(16, 27)]
 GAIN = 0.05  # ADVICE_GAIN
 BYTES = {"f32": 4, "f64": 8, "pattern": 4}
+NEEDED = (*reader.STUDIED, "device_index", "gflops", "surprises", "waste", "x_lines", "order_ms")
 
 
 def read(paths, algo, device):
     """{(matrix, type): {order: record}} where every order was verified."""
+    def wanted(r):
+        return (r.get("study") == "permute" and (r.get("backend"), r.get("algo")) == ("opencl", algo) and r.get("verified") and
+                r.get("type") in BYTES and min(r.get("gflops", [1])) > 0 and r.get("nnz", 1) > 0 and
+                device in (None, r.get("device_index")))
     found, devices = {}, {}
-    for path in paths:
-        try:
-            with open(path, encoding="utf-8") as file:
-                lines = file.read().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            sys.exit(f"{path}: {getattr(error, 'strerror', None) or error}")
-        for number, line in enumerate(lines, 1):
-            try:
-                r = json.loads(line)
-                if r.get("study") != "permute" or (r["backend"], r["algo"]) != ("opencl", algo) or not r["verified"] or \
-                        min(r["gflops"]) <= 0 or (device is not None and r["device_index"] != device):
-                    continue
-                devices[r["device_index"]] = r
-                found.setdefault((r["matrix"], r["type"]), {})[r["order"]] = r
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                sys.exit(f"{path}:{number}: no record: {error}")
+    for r in reader.records(paths, wanted, lambda r: NEEDED):
+        devices[r["device_index"]] = r
+        found.setdefault((r["matrix"], r["type"]), {})[r["order"]] = r
     if len(devices) != 1:
-        sys.exit(f"advice_fit.py: records of {len(devices)} devices, not of one (--device)")
-    return {key: orders for key, orders in found.items() if set(orders) == set(ORDERS)}, next(iter(devices.values()))
+        raise Failed(f"records of {len(devices)} devices, not of one (--device)")
+    return {key: orders for key, orders in found.items() if set(orders) >= set(ORDERS)}, next(iter(devices.values()))
 
 
 def terms(r, far):
     """advice_terms of tool/advice.c."""
-    beyond = math.log2(r["n"] * BYTES[r["type"]] / far) if r["n"] else 0
+    beyond = math.log2(r["n"] * BYTES[r["type"]] / far) if r["n"] >= 1 else 0
     return [r["m"] / r["nnz"], r["surprises"], r["waste"] - 1, r["x_lines"], r["x_lines"] * max(0.0, beyond), 1000 / r["nnz"]]
 
 
@@ -155,8 +148,8 @@ def verdict(ratio):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
-    parser.add_argument("files", nargs="+")
+    parser = reader.Options(__doc__)
+    parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--algo", default="auto")
     parser.add_argument("--device", type=int)
     parser.add_argument("--min-nnz", type=int, default=0)
@@ -165,7 +158,7 @@ def main():
     found = {key: orders for key, orders in found.items() if orders["regular"]["nnz"] >= max(1, arguments.min_nnz)}
     matrices = list(dict.fromkeys(matrix for matrix, _ in found))
     if len(matrices) < 5:
-        sys.exit(f"advice_fit.py: {len(matrices)} matrices with every order are too few to fit")
+        raise Failed(f"{len(matrices)} matrices with every order are too few to fit")
     tried = []
     for far in FAR:
         samples = [Sample(key[0], orders["regular"], orders[o], far) for key, orders in found.items() for o in ORDERS[1:]]
@@ -192,22 +185,23 @@ def main():
 
 
 def report(samples, left, cost, far, spread):
-    print("| term | " + " | ".join(TERMS) + " |\n|" + " --- |" * (len(TERMS) + 1))
-    print("| cost | " + " | ".join(f"{c:.4g}" for c in cost) + f" |\n\nfar from {far} bytes of x on\n")
+    print(*reader.table(["term", *TERMS], [["cost", *(f"{c:.4g}" for c in cost)]]), sep="\n")
+    print(f"\nfar from {far} bytes of x on\n")
     total = sum(s.measured ** 2 for s in samples)
     print(f"Of ln(ratio), matrices left out: standard deviation {spread:.3f}, "
           f"{100 * (1 - sum((left[s] - s.measured) ** 2 for s in samples) / total):.0f} % of the squares explained; "
           f"{100 * statistics.fmean(abs(left[s] - s.measured) < 1.96 * spread for s in samples):.0f} % of the ratios inside the "
           "interval.\n")
-    print("| order | ratios | faster by 5 % | slower by 5 % | predicted right (of three) | always \"no change\" would be |")
-    print("| :--- | ---: | ---: | ---: | ---: | ---: |")
+    rows = []
     for order in [*ORDERS[1:], "all"]:
         mine = [s for s in samples if order in (s.order, "all")]
         truth = [verdict(math.exp(s.measured)) for s in mine]
         right = sum(verdict(math.exp(left[s])) == t for s, t in zip(mine, truth))
-        print(f"| {order} | {len(mine)} | {truth.count(-1)} | {truth.count(1)} | {right} ({100 * right / len(mine):.0f} %) | "
-              f"{truth.count(0)} ({100 * truth.count(0) / len(mine):.0f} %) |")
-    print()
+        rows.append([order, str(len(mine)), str(truth.count(-1)), str(truth.count(1)),
+                     f"{right} ({100 * right / len(mine):.0f} %)",
+                     f"{truth.count(0)} ({100 * truth.count(0) / len(mine):.0f} %)"])
+    print(*reader.table(["order", "ratios", "faster by 5 %", "slower by 5 %", "predicted right (of three)",
+                         "always \"no change\" would be"], rows), sep="\n", end="\n\n")
     advice(samples, left, "all")
     if any(":" in s.matrix for s in samples):
         advice([s for s in samples if ":" not in s.matrix], left, "files")
@@ -246,4 +240,4 @@ def advice(samples, left, name):
 
 
 if __name__ == "__main__":
-    main()
+    reader.end("advice_fit.py", main)

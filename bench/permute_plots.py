@@ -19,39 +19,14 @@ the matrices of the median GFLOP/s (--quantile) of the order over that of the re
 matrix and type a table as in the paper: GFLOP/s, mean of the trials (least to most). Of several records with one
 matrix, type, kernel and order the last one counts; one that is not verified has its reason below the table.
 """
-import argparse
-import json
-import math
-import re
-import statistics
 import sys
 
-ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
+sys.dont_write_bytecode = True
+import reader  # noqa: E402
+from reader import ORDERS, Failed  # noqa: E402
+
 COLOURS = ["#555555", "#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377"]
 CLEAR = 0.05  # less than this is no difference
-
-
-def read(paths):
-    """{(matrix, type, kernel, order): record}; a kernel is "backend algo" with its device where there are several."""
-    records = []
-    for path in paths:
-        try:
-            with open(path, encoding="utf-8") as file:
-                lines = file.read().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            sys.exit(f"{path}: {getattr(error, 'strerror', None) or error}")
-        for number, line in enumerate(lines, 1):
-            try:
-                record = json.loads(line)
-                if record.get("study") == "permute":
-                    for key in ("matrix", "type", "backend", "algo", "order", "device", "verified"):
-                        record[key]
-                    records.append(record)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                sys.exit(f"{path}:{number}: no record: {error}")
-    if not records:
-        sys.exit("permute_plots.py: there is no record of a study of permutations")
-    return records
 
 
 def choose(records, arguments):
@@ -68,7 +43,7 @@ def choose(records, arguments):
     if arguments.kernels:
         records = [r for r in records if r["kernel"] in arguments.kernels.split(",")]
     if not records:
-        sys.exit("permute_plots.py: no record is left of what was asked for")
+        raise Failed("no record is left of what was asked for")
     return {(r["matrix"], r["type"], r["kernel"], r["order"]): r for r in records}
 
 
@@ -96,18 +71,9 @@ def measured(record):
     return record is not None and record["verified"] and min(record["gflops"]) > 0
 
 
-def row(cells):
-    return "| " + " | ".join(cells) + " |\n"
-
-
-def rule(count):
-    return "|" + " :--- |" + " ---: |" * (count - 1) + "\n"
-
-
 def summary(table, kind, q):
     orders = [o for o in ORDERS[1:] if o in present(table, 3)]
-    out = f"\n### {kind}: GFLOP/s of an order over those of the regular matrix\n\n"
-    out += row(["kernel", *orders]) + rule(len(orders) + 1)
+    rows = []
     for kernel in present(table, 2):
         cells = [kernel]
         for order in orders:
@@ -118,17 +84,16 @@ def summary(table, kind, q):
                     ratio, sign = change(*records, q)
                     ratios.append(ratio)
                     faster, slower = faster + (sign > 0), slower + (sign < 0)
-            cells.append(f"{math.exp(statistics.fmean(map(math.log, ratios))):.3f} ({faster} up, {slower} down of "
-                         f"{len(ratios)})" if ratios else "")
-        out += row(cells)
-    return out
+            cells.append(f"{reader.geometric_mean(ratios):.3f} ({faster} up, {slower} down of {len(ratios)})" if ratios else "")
+        rows.append(cells)
+    return ["", f"### {kind}: GFLOP/s of an order over those of the regular matrix", "",
+            *reader.table(["kernel", *orders], rows)]
 
 
 def entropies(table):
     orders = [o for o in ORDERS if o in present(table, 3)]
     found = {(key[0], key[3]): r for key, r in table.items()}
-    out = "\n### H, mean of the trials (least to most where they differ)\n\n" + row(["matrix", *orders])
-    out += rule(len(orders) + 1)
+    rows = []
     for matrix in present(table, 0):
         cells = [matrix]
         for order in orders:
@@ -137,20 +102,18 @@ def entropies(table):
             if r and f"{r['entropy_min']:.3f}" != f"{r['entropy_max']:.3f}":
                 text += f" ({r['entropy_min']:.3f} to {r['entropy_max']:.3f})"
             cells.append(text)
-        out += row(cells)
-    return out
+        rows.append(cells)
+    return ["", "### H, mean of the trials (least to most where they differ)", "", *reader.table(["matrix", *orders], rows)]
 
 
 def block(table, matrix, kind):
     """The table of one matrix and type."""
     mine = {key[2:]: r for key, r in table.items() if key[:2] == (matrix, kind)}
     if not mine:
-        return ""
+        return []
     first = next(iter(mine.values()))
     orders = [o for o in ORDERS if any(key[1] == o for key in mine)]
-    out = (f"\n### {matrix}, {kind}: {first['m']} x {first['n']}, {first['nnz']} entries; {first['trials']} trials of "
-           f"{first['trial_s']} s, seeds from {first['seed']}\n\n" + row(["GFLOP/s", *orders]) + rule(len(orders) + 1))
-    notes = ""
+    rows, notes = [], []
     for kernel in dict.fromkeys(key[0] for key in mine):
         cells = [kernel]
         for order in orders:
@@ -160,23 +123,25 @@ def block(table, matrix, kind):
             else:
                 cells.append("")
                 if r:
-                    notes += f"\n{kernel}, {order}: {r.get('error', r.get('skipped', 'no time'))}\n"
-        out += row(cells)
-    return out + notes
+                    notes += ["", f"{kernel}, {order}: {r.get('error', r.get('skipped', 'no time'))}"]
+        rows.append(cells)
+    return ["", f"### {matrix}, {kind}: {first['m']} x {first['n']}, {first['nnz']} entries; {first['trials']} trials of "
+            f"{first['trial_s']} s, seeds from {first['seed']}", "", *reader.table(["GFLOP/s", *orders], rows), *notes]
 
 
 def markdown(table, brief, q):
     where = dict.fromkeys((r["device"], r.get("driver", ""), r["version"], r["date"][:10], r["command"])
                           for r in table.values())
-    out = "".join(f"{device}{', driver ' + driver if driver else ''}, {version}, {date}: `{command}`\n\n"
-                  for device, driver, version, date, command in where)
+    out = []
+    for device, driver, version, date, command in where:
+        out += [f"{device}{', driver ' + driver if driver else ''}, {version}, {date}: `{command}`", ""]
     for kind in present(table, 1):
         out += summary(table, kind, q)
     out += entropies(table)
     for matrix in present(table, 0) if not brief else []:
         for kind in present(table, 1):
             out += block(table, matrix, kind)
-    return out
+    return "\n".join(out) + "\n"
 
 
 # ---- plots -------------------------------------------------------------------------------------------------------
@@ -193,26 +158,19 @@ def figure_of(pyplot, mine, kernels, draw, title, path):
         draw(ax, series)
         ax.set_title(kernel, fontsize=11)
         ax.tick_params(labelsize=9)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        reader.frame_open(ax)
     for place in range(len(kernels), down * across):
         axes[place // across][place % across].axis("off")
     figure.suptitle(title, fontsize=13)
     orders = [o for o in ORDERS if any(key[1] == o for key in mine)]
-    figure.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=COLOURS[ORDERS.index(o)], label=o) for o in orders],
-                  loc="outside lower center", ncols=len(orders), fontsize=10, frameon=False)
-    figure.savefig(path, dpi=100, metadata={"Date": None} if path.endswith(".svg") else None)
-    pyplot.close(figure)
+    reader.legend_below(pyplot, figure, dict(zip(orders, [COLOURS[ORDERS.index(o)] for o in orders])), 10, len(orders))
+    reader.picture_write(pyplot, figure, path, 100)
     return path
 
 
-def plots(table, prefix):
+def plots(pyplot, table, prefix):
     """Draws boxes and histograms for each matrix and type; the paths written."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    matplotlib.rcParams["svg.hashsalt"] = "weft"  # the same data, the same file
-    prefix, ending = (prefix[:-4], ".svg") if prefix.endswith(".svg") else (prefix, ".png")
+    prefix, ending = reader.prefix_split(prefix)
     paths = []
 
     def boxes(ax, series):
@@ -243,7 +201,7 @@ def plots(table, prefix):
                        if any(measured(r) for key, r in mine.items() if key[0] == k)]
             if not kernels:
                 continue
-            name = f"{prefix}-{re.sub('[^A-Za-z0-9_.-]', '_', matrix)}-{kind}"
+            name = f"{prefix}-{reader.name_of_file(matrix)}-{reader.name_of_file(kind)}"
             trials = next(iter(mine.values()))["trials"]
             paths.append(figure_of(pyplot, mine, kernels, boxes, f"{matrix}, {kind}: {trials} trials of each order",
                                    f"{name}-box{ending}"))
@@ -253,8 +211,8 @@ def plots(table, prefix):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0], add_help=True)
-    parser.add_argument("files", nargs="+")
+    parser = reader.Options(__doc__)
+    parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("-o", "--output")
     parser.add_argument("--quantile", type=float, default=0.5)
     parser.add_argument("--brief", action="store_true")
@@ -265,26 +223,17 @@ def main():
     parser.add_argument("--kernels")
     arguments = parser.parse_args()
     if not 0.25 <= arguments.quantile <= 1:
-        sys.exit("permute_plots.py: --quantile is not a number from 0.25 to 1")
-    if arguments.plot:
-        try:
-            import matplotlib  # noqa: F401
-        except ImportError:
-            sys.exit("permute_plots.py: --plot needs matplotlib (Debian and Ubuntu: apt-get install python3-matplotlib)")
-    table = choose(read(arguments.files), arguments)
-    text = markdown(table, arguments.brief, arguments.quantile)
-    try:
-        if arguments.output:
-            with open(arguments.output, "w", encoding="utf-8") as file:
-                file.write(text)
-        else:
-            sys.stdout.write(text)
-        if arguments.plot:
-            for path in plots(table, arguments.plot):
-                print(path, file=sys.stderr)
-    except OSError as error:
-        sys.exit(f"{error.filename}: {error.strerror}")
+        raise Failed("--quantile is not a number from 0.25 to 1")
+    pyplot = reader.pyplot_get() if arguments.plot else None
+    records = reader.studies(arguments.files)
+    if not records:
+        raise Failed("there is no record of a study of permutations")
+    table = choose(records, arguments)
+    reader.write(arguments.output, markdown(table, arguments.brief, arguments.quantile))
+    if pyplot:
+        for path in plots(pyplot, table, arguments.plot):
+            print(path, file=sys.stderr)
 
 
 if __name__ == "__main__":
-    main()
+    reader.end("permute_plots.py", main)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bench/race says of the records of its runs: a row for each thing that was asked, a verdict for each mark."""
-import json
 import math
 import os
+
+import reader
+from reader import Failed, overlap
 
 TITLES = {
     1: "transpose, best of scan, merge, auto, beside cuSPARSE's best", 2: "MergeTrans beside cuSPARSE's best",
@@ -20,12 +22,25 @@ OURS = ("auto", "scan", "merge")
 CSR_OF_CUSPARSE = ("csr_alg1", "csr_alg2", "coo_alg1")
 
 
-class Failed(Exception):
-    """What ends the program: a message and an exit status."""
+JOB = {"kind": str, "marks": list, "matrices": list, "arguments": list, "file": str, "why": str, "threads": int,
+       "status": (int, type(None))}
+JOB_NEEDS = {"kind", "marks", "matrices", "arguments", "file"}
 
-    def __init__(self, text, status=2):
-        super().__init__(text)
-        self.status = status
+
+def job_check(one):
+    """Raises ValueError where race.json has no job."""
+    if not isinstance(one, dict) or JOB_NEEDS - one.keys():
+        raise ValueError("a job lacks " + ", ".join(sorted(JOB_NEEDS - set(one) if isinstance(one, dict) else JOB_NEEDS)))
+    for key in one.keys() & JOB.keys():
+        if not isinstance(one[key], JOB[key]):
+            raise ValueError(f"{key} of a job is not what a race writes")
+    if not all(isinstance(text, str) for text in one["matrices"] + one["arguments"]):
+        raise ValueError("matrices and arguments of a job are no texts")
+    if os.path.basename(one["file"]) != one["file"]:
+        raise ValueError("the file of a job is in another folder")
+    if (one["kind"] == "primitives" and len(one["arguments"]) < 2 or one["kind"] == "cub" and not one["matrices"] or
+            one["kind"] == "cpu" and "threads" not in one):
+        raise ValueError(f"a job of kind {one['kind']} lacks what it ran")
 
 
 class Race:
@@ -33,12 +48,14 @@ class Race:
 
     def __init__(self, folder):
         try:
-            with open(os.path.join(folder, "race.json"), encoding="utf-8") as file:
-                meta = json.load(file)
-            self.jobs, self.quick, self.about = meta["jobs"], meta["quick"], meta["about"]
-            self.marks = meta["marks"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise Failed(f"{folder} holds no race: {error}") from error
+            meta = reader.parse(reader.file_text(os.path.join(folder, "race.json")))
+            self.jobs, self.quick, self.about, self.marks = (meta[key] for key in ("jobs", "quick", "about", "marks"))
+            if not (isinstance(self.jobs, list) and isinstance(self.about, dict) and isinstance(self.marks, list)):
+                raise ValueError("jobs, about and marks are not what a race writes")
+            for one in self.jobs:
+                job_check(one)
+        except (Failed, ValueError, KeyError, TypeError) as error:
+            raise Failed(f"{folder} holds no race: " + (f"no {error}" if isinstance(error, KeyError) else str(error))) from error
         self.wrong, self.failed, self.skipped = [], [], {}
         if self.quick:
             for limits, stand_in in ((MEANS, 0), (LEAST, 0), (MOST, math.inf)):
@@ -46,23 +63,18 @@ class Race:
         for one in self.jobs:
             one["records"] = self.read(os.path.join(folder, one["file"]))
             if one.get("status") not in (0, 1, None):
-                self.failed.append(f"{one['kind']} {' '.join(one['matrices'])}: {one['why']}")
+                self.failed.append(f"{one['kind']} {' '.join(one['matrices'])}: {one.get('why', '')}")
 
     def read(self, path):
         out = []
-        try:
-            with open(path, encoding="utf-8") as file:
-                lines = file.read().splitlines()
-        except OSError:
+        if not os.path.exists(path):  # the run did not come to it
             return out
-        for number, line in enumerate(lines, 1):
+        for number, record in reader.lines(path, cut=True):  # a program may be stopped in the middle of a line
             try:
-                record = json.loads(line)
-                named = record["op"], record["backend"], record["algo"], record.get("type", "")
-            except (ValueError, KeyError, TypeError) as error:
-                if number == len(lines):  # a program that was stopped in the middle of a line
-                    continue
-                raise Failed(f"{path}:{number}: no record") from error
+                reader.check(record, ("op", "backend", "algo"))
+            except ValueError as error:
+                raise Failed(f"{path}:{number}: no record: {error}") from error
+            named = record["op"], record["backend"], record["algo"], record.get("type", "")
             if record.get("verified") is True and record.get("median_ms", 0) > 0:
                 out.append(record)
             elif "skipped" in record:
@@ -95,14 +107,6 @@ def row(mark, matrix, asked, got, good, note="", averaged=True):
 def reported(one):
     """The row without a limit, beside the verdict of its mark."""
     return {**one, "asked": "", "verdict": "reported", "averaged": False}
-
-
-def overlap(a, b):
-    """Whether the quartiles of two times overlap."""
-    def quartiles(r):
-        return r["median_ms"] * (1 - r.get("noise", 0) / 2), r["median_ms"] * (1 + r.get("noise", 0) / 2)
-    (low, high), (other_low, other_high) = quartiles(a), quartiles(b)
-    return low <= other_high and other_low <= high
 
 
 def speedup(mark, matrix, ours, theirs, least, what=""):
@@ -141,9 +145,9 @@ def judge_gpu(race, mark):
         else:
             op, ours = "spmv", race.best(records, "spmv", "opencl", ("csr",) if mark == 5 else ("auto",))
         if mark in (3, 4):
-            if not ours or "roof" not in ours:
+            if not ours or not ours.get("roof") or "copy_gbps" not in ours:
                 rows.append(row(mark, name, "", None, None, "no verified time of weft and a copy"))
-            elif mark == 4 or ours["nnz"] >= MANY or race.quick:
+            elif mark == 4 or ours.get("nnz", 0) >= MANY or race.quick:
                 value, note = 1 / ours["roof"], f"{ours['algo']} {ours['median_ms']:.4g} ms, copies {ours['copy_gbps']:.0f} GB/s"
                 one = row(mark, name, f"<= {MOST[mark]:g} floors", value, value <= MOST[mark], note)
                 rows.append(one if kind == "f32" else reported(one))
@@ -226,7 +230,7 @@ def judge_cpu(race):
 
 def mean(rows):
     values = [r["got"] for r in rows if r["averaged"]]
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+    return reader.geometric_mean(values) if values else None
 
 
 def judge(race, mark):

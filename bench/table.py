@@ -16,12 +16,12 @@ a backend and algorithm, and tables of speedups. "~" marks a speedup that is unc
 overlap. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one
 counts, and where it is not verified its reason stands in place of a number.
 """
-import argparse
-import contextlib
-import json
-import math
 import os
 import sys
+
+sys.dont_write_bytecode = True
+import reader  # noqa: E402
+from reader import Failed  # noqa: E402
 
 OURS = ["ref", "omp", "opencl"]  # their columns come first; the others are other people's libraries
 NAMES = {"ref": "serial (ref)", "cusparse": "cuSPARSE", "rocsparse": "rocSPARSE", "viennacl": "ViennaCL",
@@ -30,21 +30,11 @@ NAMES = {"ref": "serial (ref)", "cusparse": "cuSPARSE", "rocsparse": "rocSPARSE"
 
 def read(paths):
     """Records of all files, oldest first, without the points of sweeps."""
-    records = []
-    for path in paths:
-        try:
-            with open(path, encoding="utf-8") as file:
-                lines = file.read().splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            sys.exit(f"{path}: {getattr(error, 'strerror', None) or error}")
-        for number, line in enumerate(lines, 1):
-            try:
-                record = json.loads(line)
-                if "tune" not in record:
-                    records.append({key: record[key] for key in ("op", "backend", "algo", "device")} | record)
-            except (ValueError, KeyError, TypeError) as error:
-                sys.exit(f"{path}:{number}: no record: {error}")
-    return records
+    def needed(record):
+        if record.get("verified") and not record.get("median_ms", 1):
+            raise ValueError("median_ms is 0")
+        return reader.NEEDED + (("median_ms", "gbps") if record.get("verified") else ())
+    return reader.records(paths, lambda record: "tune" not in record, needed)
 
 
 def blocks(records):
@@ -134,23 +124,6 @@ def spaced(number):
     return f"{number:,}".replace(",", " ")
 
 
-def ratio(base, record):
-    """Speedup of record over base, and whether the quartiles of the times part."""
-    def quartiles(r):
-        return r["median_ms"] * (1 - r["noise"] / 2), r["median_ms"] * (1 + r["noise"] / 2)
-    (low, high), (base_low, base_high) = quartiles(record), quartiles(base)
-    return base["median_ms"] / record["median_ms"], high < base_low or base_high < low
-
-
-def markdown(head, rows, left=1):
-    """Lines of a table whose columns line up; `left` columns are words."""
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    align = [":" + "-" * (w - 1) if i < left else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
-    pad = [[cell.ljust(widths[i]) if i < left else cell.rjust(widths[i]) for i, cell in enumerate(row)]
-           for row in [head, align, *rows]]
-    return ["| " + " | ".join(row) + " |" for row in pad]
-
-
 def experiment(block):
     """What ran where, when and how: lines of Markdown."""
     def each(key, records):
@@ -192,7 +165,7 @@ def tables(block, against):
             return block.notes[row, column].split(":")[0]
         return four_digits(block.table[row, column]["median_ms"]) if (row, column) in block.table else ""
     out += ["Median times in ms:", ""]
-    out += markdown(head + [shown(c) for c in block.columns],
+    out += reader.table_padded(head + [shown(c) for c in block.columns],
                     [left(row) + [time(row, c) for c in block.columns] for row in block.rows])
     reasons = {}
     for (row, column), note in block.notes.items():
@@ -202,36 +175,30 @@ def tables(block, against):
         others = block.speedups(name)
         if not others:
             continue
-        lines, logs = [], {column: [] for column in others}
+        lines, values = [], {column: [] for column in others}
         for row in block.rows:
             line, base = left(row), block.base(row, name)
             for column in others:
                 if base and (row, column) in block.table:
-                    value, clear = ratio(base, block.table[row, column])
-                    logs[column].append(math.log(value))
-                    line.append(f"{value:.2f}" + ("" if clear else "~"))
+                    record = block.table[row, column]
+                    values[column].append(base["median_ms"] / record["median_ms"])
+                    line.append(f"{values[column][-1]:.2f}" + "~" * reader.overlap(base, record))
                 else:
                     line.append("")
             lines.append(line)
-        most = max(map(len, logs.values()))
+        most = max(map(len, values.values()))
         if most > 1:  # a mean over other rows than its neighbours' would mislead
             lines.append(["geometric mean" + (f" of {most}" if most < len(block.rows) else "")] + [""] * (len(head) - 1) + [
-                f"{math.exp(sum(log) / most):.2f}" if len(log) == most else "" for log in logs.values()])
+                f"{reader.geometric_mean(v):.2f}" if len(v) == most else "" for v in values.values()])
         vendors = [block.backend(c) for c in block.columns if block.backend(c) not in OURS]
         out += ["", "Speedup against " + (shown(name) if name != "vendor" else "the fastest of " * (len(vendors) > 1) +
                                           ", ".join(dict.fromkeys(map(shown, vendors)))) + ":", ""]
-        out += markdown(head + [shown(c) for c in others], lines)
+        out += reader.table_padded(head + [shown(c) for c in others], lines)
     return out + [""]
 
 
-def plots(block, against, prefix, title):
+def plots(pyplot, block, against, prefix, ending, title):
     """Draws bars of speedup and of GB/s against the copy; the paths written."""
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    matplotlib.rcParams["svg.hashsalt"] = "weft"  # the same data, the same file
-    matplotlib.rcParams["svg.fonttype"] = "none"
-    prefix, ending = (prefix[:-4], ".svg") if prefix.endswith(".svg") else (prefix, ".png")
     wheel = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb", "#222255", "#994f00", "#88ccaa",
              "#ddaa77", "#7755cc", "#555555", "#cc99cc", "#aacc22"]
     paint = {column: wheel[i % len(wheel)] for i, column in enumerate(block.columns)}
@@ -260,19 +227,15 @@ def plots(block, against, prefix, title):
             axes.axvline(mark, color="black", linewidth=1.2, linestyle="--")
         axes.set_title((title or f"{block.op} {block.type}, {block.device}") + "\n" + note, fontsize=12)
         axes.tick_params(axis="x", labelsize=10)
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        axes.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=paint[c], label=shown(c)) for c in columns],
-                    fontsize=11, loc="upper center", bbox_to_anchor=(0.5, -0.5 / max(3.0, height)),
-                    ncols=min(len(columns), 6), frameon=False)
-        path = f"{prefix}-{block.op}-{name}{ending}"
-        figure.savefig(path, dpi=120, metadata={"Date": None} if ending == ".svg" else None)
-        pyplot.close(figure)
+        reader.frame_open(axes)
+        reader.legend_below(pyplot, axes, {shown(c): paint[c] for c in columns}, 11, min(len(columns), 6), 0.5 / max(3.0, height))
+        path = f"{prefix}-{reader.name_of_file(block.op)}-{name}{ending}"
+        reader.picture_write(pyplot, figure, path, 120)
         paths.append(path)
 
     def speedup(row, column):
         base, record = block.base(row, against), block.table.get((row, column))
-        return ratio(base, record)[0] if base and record else None
+        return base["median_ms"] / record["median_ms"] if base and record else None
 
     def gbps(row, column):
         return block.table[row, column]["gbps"] if (row, column) in block.table else None
@@ -286,24 +249,26 @@ def plots(block, against, prefix, title):
     return paths
 
 
-def draw(all_blocks, arguments, against):
+def page(pyplot, all_blocks, arguments, against):
     """Markdown of every block, with its plots."""
+    lines = []
     for block in all_blocks:
-        print(*tables(block, against), sep="\n")
-        if arguments.plot:
+        lines += tables(block, against)
+        if pyplot:
             several = len({(b.type, b.device) for b in all_blocks if b.op == block.op}) > 1
-            prefix, ending = os.path.splitext(arguments.plot) if arguments.plot.endswith(".svg") else (arguments.plot, "")
+            prefix, ending = reader.prefix_split(arguments.plot)
             if several:
                 same = [b for b in all_blocks if (b.op, b.type) == (block.op, block.type)]
-                prefix += f"-{block.type}" + (f"-{same.index(block)}" if len(same) > 1 else "")
-            for path in plots(block, against[0], prefix + ending, arguments.title):
+                prefix += f"-{reader.name_of_file(block.type)}" + (f"-{same.index(block)}" if len(same) > 1 else "")
+            for path in plots(pyplot, block, against[0], prefix, ending, arguments.title):
                 folder = os.path.dirname(os.path.abspath(arguments.output)) if arguments.output else os.getcwd()
-                print(f"![{block.op}]({os.path.relpath(path, folder)})\n")
+                lines += [f"![{block.op}]({os.path.relpath(path, folder)})", ""]
+    return "\n".join(lines) + "\n"
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
-    parser.add_argument("files", nargs="+")
+    parser = reader.Options(__doc__)
+    parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--op", type=lambda text: text.split(","))
     parser.add_argument("--columns", type=lambda text: text.split(","))
     parser.add_argument("--against")
@@ -311,27 +276,16 @@ def main():
     parser.add_argument("--plot")
     parser.add_argument("--title")
     arguments = parser.parse_args()
-    if arguments.plot:
-        try:
-            import matplotlib  # noqa: F401
-        except ImportError:
-            sys.exit("table.py: --plot needs matplotlib (Debian and Ubuntu: apt-get install python3-matplotlib)")
+    pyplot = reader.pyplot_get() if arguments.plot else None
     records = [r for r in read(arguments.files) if not arguments.op or r["op"] in arguments.op]
     all_blocks = [b for b in (Block(key, part, arguments.columns) for key, part in blocks(records).items()) if b.rows]
     if not all_blocks:
-        sys.exit("table.py: no verified record in " + " ".join(arguments.files))
+        raise Failed("no verified record in " + " ".join(arguments.files))
     against = [arguments.against] if arguments.against else ["ref", "vendor"]
     if arguments.against and not any(b.speedups(arguments.against) for b in all_blocks):
-        sys.exit(f"table.py: no column \"{arguments.against}\" to compare with; there are: " +
-                 ", ".join(dict.fromkeys(c for b in all_blocks for c in b.columns)))
-    with contextlib.ExitStack() as stack:
-        if arguments.output:
-            try:
-                file = stack.enter_context(open(arguments.output, "w", encoding="utf-8"))
-            except OSError as error:
-                sys.exit(f"{arguments.output}: {error.strerror}")
-            stack.enter_context(contextlib.redirect_stdout(file))
-        draw(all_blocks, arguments, against)
+        raise Failed(f"no column \"{arguments.against}\" to compare with; there are: " +
+                     ", ".join(dict.fromkeys(c for b in all_blocks for c in b.columns)))
+    reader.write(arguments.output, page(pyplot, all_blocks, arguments, against))
 
 
-main()
+reader.end("table.py", main)

@@ -142,7 +142,16 @@ def test_usage(folder):
         code, out, err = run(*args)
         ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + " ".join(args[-2:]), out, err)
     code, _, err = run("--bogus")
-    ok(code == 2 and "--bogus" in err, "an option that is not there", err)
+    ok(code == 2 and "--bogus" in err and err.count("\n") == 1, "an option that is not there", err)
+    job = {"kind": "gpu", "marks": [1], "matrices": [A], "arguments": [], "file": "0.jsonl", "status": 0, "why": ""}
+    for name, jobs in [("jobs that are none", 3), ("a job that is none", [3]), ("a job without matrices", [{**job, "matrices": None}]),
+                       ("a job of no kind", [{k: v for k, v in job.items() if k != "kind"}]),
+                       ("a file in another folder", [{**job, "file": "../0.jsonl"}]), ("a number for a matrix", [{**job, "matrices": [1]}]),
+                       ("a job on no cores", [{**job, "kind": "cpu"}])]:
+        with open(os.path.join(empty, "race.json"), "w", encoding="utf-8") as file:
+            json.dump({"quick": False, "marks": [1], "about": {}, "jobs": jobs}, file)
+        code, out, err = run("--from", empty)
+        ok(code == 2 and not out and err.count("\n") == 1 and "holds no race" in err, "race.json with " + name, out, err)
 
 
 def test_quick(folder):

@@ -115,6 +115,9 @@ def write(path, lines):
 
 def test_plots(folder):
     script = os.path.join(SCRIPTS, "permute_plots.py")
+
+    def broken(name, **more):
+        return write(os.path.join(folder, name + ".json"), [{**record("a", "regular", 4, 4, 4), **more}])
     bad = {**BASE, "matrix": "b", "order": "row", "verified": False, "error": "y[3] is 1, not 2"}
     lines = [record("a", "regular", 4, 4, 4), record("a", "row", 2, 2, 2), record("a", "rcm", 8, 8.5, 8, entropy_max=3),
              record("b", "regular", 4, 4, 4.1), bad, record("b", "rcm", 4, 2, 8)]
@@ -132,9 +135,11 @@ def test_plots(folder):
     for name, args, want in [("no file", ["/nonexistent.json"], "/nonexistent.json"),
                              ("no JSON", [write(os.path.join(folder, "x.json"), [*lines, "no JSON"])], "x.json:7"),
                              ("no study", [write(os.path.join(folder, "y.json"), [{"op": "spmv"}])], "no record of a study"),
-                             ("no such matrix", ["--matrix", "c", path], "no record is left")]:
+                             ("no such matrix", ["--matrix", "c", path], "no record is left"),
+                             ("no speeds", [broken("s", gflops=[])], "gflops"), ("words", [broken("w", gflops_mean="4")], "gflops_mean"),
+                             ("no number", ["--quantile", "x", path], "--quantile"), ("no option", ["--bogus", path], "--bogus")]:
         code, _, err = run(sys.executable, script, *args)
-        ok(code == 1 and want in err and "Traceback" not in err, "plots: " + name, code, err)
+        ok(code == 2 and want in err and err.count("\n") == 1, "plots: " + name, code, err)
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -174,9 +179,12 @@ def test_fit(folder):
        abs(row[15] + 0.5) < 0.01, "so do the costs of permuting, and nothing is left of the spread", row)
     ok("(100 %)" in out and "right on 12 (100 %)" in out, "and every piece of advice is right", out)
     code, _, err = run(sys.executable, script, write(os.path.join(folder, "few.json"), lines[:14]))
-    ok(code == 1 and "too few" in err, "fit: too few matrices", err)
+    ok(code == 2 and "too few" in err, "fit: too few matrices", err)
     code, out, err = run(sys.executable, script, "/nonexistent.json")
-    ok(code == 1 and "/nonexistent.json" in err and "Traceback" not in err, "fit: no file", code, err)
+    ok(code == 2 and "/nonexistent.json" in err and err.count("\n") == 1, "fit: no file", code, err)
+    lines[3] = {k: v for k, v in lines[3].items() if k != "waste"}
+    code, out, err = run(sys.executable, script, write(os.path.join(folder, "less.json"), lines))
+    ok(code == 2 and "less.json:4: no record: no waste" in err and err.count("\n") == 1, "fit: a measure that is not there", code, err)
 
 
 def main():

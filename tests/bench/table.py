@@ -82,7 +82,7 @@ def heads(out):
 
 def refused(name, want, *args, **env):
     code, out, err = run(*args, **env)
-    ok(code != 0 and want in err and err.count("\n") == 1 and not out, name, f"status {code}; stderr:", err)
+    ok(code == 2 and want in err and err.count("\n") == 1 and not out, name, f"status {code}; stderr:", err)
 
 
 def test_tables(folder):
@@ -118,6 +118,29 @@ def test_tables(folder):
     refused("no file", "/nonexistent.json", "/nonexistent.json")
     refused("a file that is no JSON", "3.json:7: no record", write(os.path.join(folder, "3.json"), FIRST, "no JSON\n"))
     refused("JSON that is no record", "4.json:1: no record", write(os.path.join(folder, "4.json"), [3]))
+    good = FIRST[0]
+    for name, wrong, want in [("no number", {**good, "median_ms": "12"}, "median_ms"), ("no text", {**good, "matrix": 3}, "matrix"),
+                              ("a number that JSON lacks", {**good, "noise": float("nan")}, "NaN"),
+                              ("no time", {k: v for k, v in good.items() if k != "median_ms"}, "no median_ms"),
+                              ("a time of 0", {**good, "median_ms": 0}, "median_ms is 0"),
+                              ("less than nothing", {**good, "gbps": -1}, "gbps"), ("verified by half", {**good, "verified": 0.5}, "verified")]:
+        refused("a record with " + name, want, write(os.path.join(folder, "5.json"), [good, wrong]))
+    refused("JSON without a bottom", "6.json:1: no record", write(os.path.join(folder, "6.json"), [], "[" * 200000 + "\n"))
+    with open(os.path.join(folder, "7.json"), "wb") as file:
+        file.write(b"\xff\xfe\n")
+    refused("a file that is no text", "7.json is no text", os.path.join(folder, "7.json"))
+    refused("an option that is not there", "--bogus", "--bogus", first)
+    refused("an output that cannot be written", "/nonexistent/o.md", "-o", "/nonexistent/o.md", first)
+    odd = os.path.join(folder, "odd.json")
+    with open(odd, "w", encoding="utf-8") as file:
+        file.write(json.dumps({**good, "matrix": "a|b\u2028c"}, ensure_ascii=False) + "\n\n")
+    code, out, err = run(odd)
+    ok(code == 0 and "| a\\|b\u2028c " in out and not err, "a name with a bar, and a separator of lines inside of a line", out, err)
+    if os.path.exists("/dev/full"):
+        for args in ([], ["-o", "/dev/full"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([sys.executable, TOOL, *args, first], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+            ok(done.returncode == 2 and done.stderr.count("\n") == 1 and "No space left" in done.stderr, "a full disk", done.stderr)
 
 
 def test_plots(folder):
@@ -127,6 +150,11 @@ def test_plots(folder):
     with open(os.path.join(absent, "matplotlib.py"), "w", encoding="utf-8") as file:
         file.write("raise ImportError\n")
     refused("plots without matplotlib: what to install", "python3-matplotlib", "--plot", absent, records, PYTHONPATH=absent)
+    nothing = os.path.join(folder, "nothing")
+    os.makedirs(os.path.join(nothing, "matplotlib"))
+    with open(os.path.join(nothing, "matplotlib", "__init__.py"), "w", encoding="utf-8"):
+        pass
+    refused("nor with one that has nothing in it", "python3-matplotlib", "--plot", absent, records, PYTHONPATH=nothing)
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -148,6 +176,10 @@ def test_plots(folder):
     code, _, err = run("--plot", os.path.join(folder, "p"), records)
     with open(os.path.join(folder, "p-transpose-roof.png"), "rb") as file:
         ok(code == 0 and file.read(8) == b"\x89PNG\r\n\x1a\n", "PNG", err)
+    refused("no folder for pictures", "/nonexistent/p-", "--plot", "/nonexistent/p", records)
+    odd = write(os.path.join(folder, "odd.json"), [{**r, "matrix": "$\\frac$", "op": "../x"} for r in FIRST])
+    code, out, err = run("--plot", os.path.join(folder, "q"), odd)
+    ok(code == 0 and os.path.exists(os.path.join(folder, "q-.._x-roof.png")), "names are no formulas and no folders", out, err)
 
 
 def main():

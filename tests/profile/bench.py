@@ -122,12 +122,18 @@ def test_table(folder):
     pair = [line for line in lines if "%" in line[3]]
     ok(len(pair) == 1 and all(abs(float(cell) / ms - 1) < 0.01 for cell, ms in zip(pair[0][1:3], kernels)),
        "profile_table.py: the pair's kernels beside each other", pair, kernels)
-    bad = os.path.join(folder, "other.json")
-    with open(bad, "w", encoding="utf-8") as file:
-        file.write("{}")
-    got = subprocess.run([sys.executable, TABLE, bad], text=True, timeout=60, check=False, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE)
-    ok(got.returncode == 1 and got.stderr.count("\n") == 1, "profile_table.py: what is no record", got.stderr)
+    document, bad = load(path), os.path.join(folder, "other.json")
+    first = document["runs"][0]
+    for name, what in [("another document", {}), ("no document", [3]), ("no runs", {**document, "runs": 3}),
+                       ("no device", {**document, "devices": []}), ("no command", {**document, "command": None}),
+                       ("no phases", {**document, "runs": [{**first, "phases": None}]}), ("no bytes", {**document, "runs": [{**first, "bytes": 1}]}),
+                       ("words for times", {**document, "runs": [{**first, "end_to_end_ms": {**first["end_to_end_ms"], "samples": ["1"]}}]})]:
+        with open(bad, "w", encoding="utf-8") as file:
+            json.dump(what, file)
+        got = subprocess.run([sys.executable, TABLE, bad], text=True, timeout=60, check=False, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE)
+        ok(got.returncode == 2 and got.stderr.count("\n") == 1 and "other.json is no record" in got.stderr and not got.stdout,
+           f"profile_table.py: {name}", got.stderr)
 
 
 def test_overhead(folder):

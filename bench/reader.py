@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the programs that read records share: options, records and their check, Markdown, pictures, how a program ends."""
+import argparse
+import contextlib
+import json
+import math
+import os
+import re
+import signal
+import sys
+
+ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]  # of a study of permutations
+
+
+class Failed(Exception):
+    """What ends a program: a line for people and an exit status."""
+
+    def __init__(self, text, status=2):
+        super().__init__(text)
+        self.status = status
+
+
+class Options(argparse.ArgumentParser):
+    """Options that the usage in a program's doc string describes: --help prints that, an error is one line."""
+
+    def __init__(self, doc):
+        super().__init__(usage="", formatter_class=argparse.RawTextHelpFormatter)
+        self.doc = doc.strip()
+
+    def format_help(self):
+        return self.doc + "\n"
+
+    def error(self, message):
+        raise Failed(message + " (--help explains)")
+
+
+def end(name, main):
+    """Run `main` and exit with its status; what fails is one line on the standard error."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        status = main()
+        if sys.stdout:
+            sys.stdout.flush()
+    except Failed as failure:
+        print(f"{name}: {failure}", file=sys.stderr)
+        status = failure.status
+    except OSError as error:  # a disk that is full
+        print(f"{name}: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        with contextlib.suppress(OSError):  # what is left of the output cannot be written either
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        status = 2
+    except ArithmeticError as error:
+        print(f"{name}: the records hold numbers that nobody measured: {error}", file=sys.stderr)
+        status = 2
+    except KeyboardInterrupt:
+        status = 130
+    sys.exit(status)
+
+
+# ---- records ---------------------------------------------------------------------------------------------------
+
+TEXTS = {"op", "backend", "algo", "device", "matrix", "type", "order", "version", "driver", "date", "command", "error",
+         "skipped", "study", "device_type"}
+NUMBERS = {"m", "n", "nnz", "index", "device_index", "seed", "trials", "trial_s", "noise", "median_ms", "run_ms",
+           "convert_ms", "gbps", "roof", "order_ms", "permute_ms", "surprises", "waste", "x_lines", "gflops_min",
+           "gflops_mean", "gflops_max", "entropy_min", "entropy_mean", "entropy_max"}
+ABOVE_0 = {"copy_gbps"}
+NEEDED = ("op", "backend", "algo", "device")
+STUDIED = ("matrix", "type", "order", "backend", "algo", "device", "version", "date", "command", "m", "n", "nnz", "seed",
+           "trials", "trial_s", "verified", "entropy_min", "entropy_mean", "entropy_max")
+MEASURED = ("gflops", "gflops_min", "gflops_mean", "gflops_max")
+
+
+def is_number(value):
+    """A number from 0 on that somebody may have measured."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e200
+
+
+def check(record, needed):
+    """Raises ValueError where the record lacks a key or one that is known here holds what it cannot."""
+    if not isinstance(record, dict):
+        raise ValueError("not an object")
+    for key in needed:
+        if key not in record:
+            raise ValueError(f"no {key}")
+    for key, value in record.items():
+        if key in TEXTS and not isinstance(value, str):
+            raise ValueError(f"{key} is no text")
+        if (key in NUMBERS or key in ABOVE_0) and not is_number(value) or key in ABOVE_0 and not value:
+            raise ValueError(f"{key} is no number " + ("above 0" if key in ABOVE_0 else "from 0 on"))
+        if key == "gflops":  # of a study one for each trial
+            values = value if "study" in record else [value]
+            if not isinstance(values, list) or not values or not all(map(is_number, values)):
+                raise ValueError(f"{key} are no numbers from 0 on")
+        if key == "verified" and not isinstance(value, bool):
+            raise ValueError(f"{key} is neither true nor false")
+
+
+def parse(text):
+    """JSON without the numbers that JSON does not have; ValueError where it is none."""
+    def refuse(word):
+        raise ValueError(f"{word} is no number")
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def file_text(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise Failed(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Failed(f"{path} is no text: {error}") from error
+
+
+def lines(path, cut=False):
+    """(number, JSON) of each line of a file of JSON Lines; with `cut` the last one may have been cut off."""
+    rows = file_text(path).rstrip("\n").split("\n")
+    for number, line in enumerate(rows, 1):
+        try:
+            if line.strip():
+                yield number, parse(line)
+        except ValueError as error:
+            if not cut or number < len(rows):
+                raise Failed(f"{path}:{number}: no record: {error}") from error
+
+
+def records(paths, wanted, needed):
+    """The records of all files that are `wanted`, checked."""
+    out = []
+    for path in paths:
+        for number, record in lines(path):
+            try:
+                check(record, ())
+                if wanted(record):
+                    check(record, needed(record))
+                    out.append(record)
+            except ValueError as error:
+                raise Failed(f"{path}:{number}: no record: {error}") from error
+    return out
+
+
+def studies(paths):
+    """The records of studies of permutations."""
+    return records(paths, lambda r: r.get("study") == "permute",
+                   lambda r: STUDIED + (MEASURED if r.get("verified") else ()))
+
+
+def quartiles(record):
+    """Of the samples of a time."""
+    return record["median_ms"] * (1 - record.get("noise", 0) / 2), record["median_ms"] * (1 + record.get("noise", 0) / 2)
+
+
+def overlap(a, b):
+    """Whether the quartiles of two times overlap."""
+    (low, high), (other_low, other_high) = quartiles(a), quartiles(b)
+    return low <= other_high and other_low <= high
+
+
+def geometric_mean(values):
+    return math.exp(math.fsum(map(math.log, values)) / len(values))
+
+
+# ---- Markdown --------------------------------------------------------------------------------------------------
+
+def row(cells):
+    return "| " + " | ".join(" ".join(cell.replace("|", "\\|").split("\n")) for cell in cells) + " |"
+
+
+def table(head, rows, left=1):
+    """Lines of a table; its first `left` columns are words."""
+    align = [":---"] * left + ["---:"] * (len(head) - left)
+    return [row(head), row(align), *map(row, rows)]
+
+
+def table_padded(head, rows, left=1):
+    """The same with columns that line up."""
+    widths = [max(len(cells[i]) for cells in [head, *rows]) for i in range(len(head))]
+    align = [":" + "-" * (w - 1) if i < left else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
+    return [row([cell.ljust(widths[i]) if i < left else cell.rjust(widths[i]) for i, cell in enumerate(cells)])
+            for cells in [head, align, *rows]]
+
+
+def write(path, text):
+    """Text to a file, or to the standard output where there is no path; what fails leaves no half of it."""
+    if not path:
+        print(text, end="", flush=True)
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                if os.path.isfile(path):
+                    os.remove(path)
+                raise
+    except OSError as error:
+        raise Failed(f"{path}: {error.strerror}") from error
+
+
+# ---- pictures --------------------------------------------------------------------------------------------------
+
+def pyplot_get():
+    """matplotlib.pyplot, told to draw files."""
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+    except (ImportError, AttributeError) as error:
+        raise Failed("--plot needs matplotlib (Debian and Ubuntu: apt-get install python3-matplotlib)") from error
+    matplotlib.rcParams["svg.hashsalt"] = "weft"  # the same data, the same file
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    if "text.parse_math" in matplotlib.rcParams:
+        matplotlib.rcParams["text.parse_math"] = False  # names are names
+    return pyplot
+
+
+def prefix_split(prefix):
+    """The prefix of pictures and their ending."""
+    return (prefix[:-4], ".svg") if prefix.endswith(".svg") else (prefix, ".png")
+
+
+def name_of_file(text):
+    """Text as a part of a file's name."""
+    return re.sub("[^A-Za-z0-9_.-]", "_", text)
+
+
+def frame_open(axes):
+    """No frame above and on the right."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def legend_below(pyplot, owner, colours, fontsize, columns, drop=0.0):
+    """A legend of {label: colour} under a figure or axes, `drop` of its height further down."""
+    owner.legend(handles=[pyplot.Rectangle((0, 0), 1, 1, color=colour, label=label) for label, colour in colours.items()],
+                 loc="upper center", bbox_to_anchor=(0.5, -drop), ncol=columns, fontsize=fontsize, frameon=False)
+
+
+def picture_write(pyplot, figure, path, dpi):
+    """The figure, with what stands below it, to a file."""
+    try:
+        figure.savefig(path, dpi=dpi, bbox_inches="tight", metadata={"Date": None} if path.endswith(".svg") else None)
+    except OSError as error:
+        raise Failed(f"{path}: {error.strerror}") from error
+    finally:
+        pyplot.close(figure)
