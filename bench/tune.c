@@ -73,6 +73,14 @@ int bench_tune_open(struct bench *b)
         return BENCH_USAGE;
     }
     const char *read = o->tune_write ? "" : o->tune_file; // values are found from the defaults
+    FILE *file = read && *read ? fopen(read, "r") : NULL;
+    const int unread = read && *read && (!file || (getc(file) == EOF && ferror(file)));
+    if (unread)
+        bench_complain("--tune-file %s cannot be read: %s", read, strerror(errno));
+    if (file)
+        fclose(file);
+    if (unread)
+        return BENCH_USAGE;
     if (read && setenv("WEFT_TUNE", read, 1)) {
         bench_complain("the environment cannot be changed: %s", strerror(errno));
         return BENCH_USAGE;

@@ -92,6 +92,7 @@ def test_usage():
             (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune=wg"], "--tune"),
             (["--tune", "wg=0"], "--tune"), (["--sweep", "--tune", "wg=1"], "--tune"),
             (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
+            (["--tune-file", "/nonexistent"], "/nonexistent cannot be read"), (["--tune-file", "/"], "/ cannot be read"),
             (["--tune-time", "0", "--tune"], "--tune-time"), (["--tune-time", "3"], "goes with --tune"),
             (["--tune", "--sweep"], "exclude"), (["--tune", "--tune", "wg=1"], "not both"),
             (["--products", "-3"], "--products"), (["--complex", "polar"], "polar")]:
