@@ -70,7 +70,8 @@ static int entry_add(struct compare_file *f, const cJSON *line, const cJSON *pla
     const cJSON *verified = cJSON_GetObjectItemCaseSensitive(line, "verified");
     e->verified = cJSON_IsTrue(verified) || (f->profile && !verified); // a program under the layer verifies itself
     struct compare_time time;
-    e->verified &= compare_time_of(&time, line, f->profile ? "end_to_end_ms" : "median_ms") && time.ms > 0;
+    e->verified &=
+        compare_time_of(&time, line, f->profile ? "end_to_end_ms" : "median_ms") && time.ms > 0 && isfinite(time.ms);
     return 1;
 }
 

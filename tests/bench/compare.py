@@ -85,6 +85,11 @@ def test_verdicts():
         ok(code == 2 and err == "weft-bench: the comparison cannot be written: No space left on device\n", "a full disk", code, err)
 
 
+def test_endless():
+    text = json.dumps(line("x", 1.5)).replace("1.5", "1e999") + "\n"
+    refused(text, text, "verified", "a time that has no end is no time")
+
+
 def test_matching():
     _, found = pairs([line("x", 1.0, device="old GPU")], [line("x", 0.5, device="new GPU")])
     ok(found["x"]["device_a"] == "old GPU" and found["x"]["device_b"] == "new GPU", "two devices are compared", found)
@@ -177,6 +182,7 @@ def test_refused():
 
 def main():
     test_verdicts()
+    test_endless()
     test_matching()
     test_where()
     test_refused()
