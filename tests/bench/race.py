@@ -138,9 +138,13 @@ def test_usage(folder):
     empty = tempfile.mkdtemp(dir=folder)
     for args, want in [(["--marks", "10"], "marks 1 to 9"), (["--marks", "x"], "--marks"), (["--bench", "/nonexistent"], "/nonexistent"),
                        (["--from", empty], "no race"), (["--bench", BENCH, "-d", "99"], "device 99"),
-                       (["--bench", BENCH, "--out", "/proc/none"], "/proc/none")]:
+                       (["--bench", BENCH, "--out", "/proc/none"], "/proc/none"), (["--time", "-1"], "--time"), (["--time", "nan"], "--time"),
+                       (["--bench", BENCH, "--cub", "/nonexistent"], "/nonexistent"),
+                       (["--bench", BENCH, "--tune-file", "/nonexistent"], "/nonexistent"), (["--bench", sys.executable], "--list fails")]:
         code, out, err = run(*args)
         ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + " ".join(args[-2:]), out, err)
+    code, out, err = run("--bench", BENCH, "--quick", OCL_ICD_VENDORS="/nonexistent")
+    ok(code == 3 and not out and err.count("\n") == 1 and "install" in err, "no device: what to install", err)
     code, _, err = run("--bogus")
     ok(code == 2 and "--bogus" in err and err.count("\n") == 1, "an option that is not there", err)
     job = {"kind": "gpu", "marks": [1], "matrices": [A], "arguments": [], "file": "0.jsonl", "status": 0, "why": ""}
@@ -156,6 +160,10 @@ def test_usage(folder):
 
 def test_quick(folder):
     path, summary = os.path.join(folder, "quick"), os.path.join(folder, "quick.json")
+    kept = os.path.join(path, "mine.jsonl")
+    os.mkdir(path)
+    with open(kept, "w", encoding="utf-8"), open(os.path.join(path, "99-gpu.jsonl"), "w", encoding="utf-8"):
+        pass
     marks = [4, 8, 9] if os.environ.get("WEFT_SAMPLE", "0") not in ("", "0") else list(range(1, 10))
     ops = {"refill", "transpose", "spmv"} | ({"scan", "segsort", "histogram"} if 7 in marks else set())
     code, out, err = run("--bench", BENCH, "--quick", "--marks", ",".join(map(str, marks)), "--out", path, "--json", summary)
@@ -165,10 +173,14 @@ def test_quick(folder):
     ok(code == 0 and not err and made["quick"] and not made["wrong"] and sorted(ran) == marks and all(ran.values()),
        "a quick race runs every mark", out, err)
     lines = [json.loads(line) for name in glob.glob(os.path.join(path, "*.jsonl")) for line in open(name, encoding="utf-8")]
+    ok(os.path.exists(kept) and not os.path.exists(os.path.join(path, "99-gpu.jsonl")),
+       "it replaces the records of a race, and no others", os.listdir(path))
     ok(ops == {r["op"] for r in lines} and
        all(r["verified"] or "skipped" in r for r in lines), "and keeps the records")
     code, again, err = run("--from", path, "--marks", ",".join(map(str, marks)))
     ok(code == 0 and again == out and not err, "that say the same when they are judged again", again, err)
+    code, _, err = run("--from", path, "--plot", "/nonexistent/p")
+    ok(code == 2 and "--plot" in err and err.count("\n") == 1, "pictures that cannot be drawn", code, err)
 
 
 def main():
