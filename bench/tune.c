@@ -73,14 +73,18 @@ int bench_tune_open(struct bench *b)
         return BENCH_USAGE;
     }
     const char *read = o->tune_write ? "" : o->tune_file; // values are found from the defaults
-    FILE *file = read && *read ? fopen(read, "r") : NULL;
-    const int unread = read && *read && (!file || (getc(file) == EOF && ferror(file)));
-    if (unread)
-        bench_complain("--tune-file %s cannot be read: %s", read, strerror(errno));
-    if (file)
-        fclose(file);
-    if (unread)
+    struct stat about;
+    const char *file = o->tune_write ? path : read && *read ? read : NULL;
+    const int there = file && !stat(file, &about), whole = there && S_ISREG(about.st_mode);
+    if (file && (there ? !whole || access(file, R_OK) : !o->tune_write)) {
+        bench_complain("%s cannot be %s: %s", file, o->tune_write ? "written" : "read",
+                       there && !whole ? "no regular file" : strerror(errno));
         return BENCH_USAGE;
+    }
+    char *real = o->tune_write ? realpath(path, NULL) : NULL; // of a link, what it leads to is replaced
+    if (real)
+        snprintf(path, sizeof path, "%s", real);
+    free(real);
     if (read && setenv("WEFT_TUNE", read, 1)) {
         bench_complain("the environment cannot be changed: %s", strerror(errno));
         return BENCH_USAGE;
@@ -299,21 +303,22 @@ static void folders_make(void)
 // that failed, and the file is what it was.
 static int file_replace(const char *name, const char *row)
 {
-    char beside[sizeof path + 32], line[2048];
+    char beside[sizeof path + 32], *line = NULL;
+    size_t room = 0;
+    ssize_t length;
     snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
     folders_make();
     FILE *from = fopen(path, "re"), *to = fopen(beside, "we");
-    int begin = 1, keep = 1, first = 1;
-    while (to && from && fgets(line, sizeof line, from)) { // a long line comes in pieces
+    int begin = 1, first = 1;
+    while (to && from && (length = getline(&line, &room, from)) > 0) {
         if (first && strncmp(line, WEFT__TUNE_HEAD, strlen(WEFT__TUNE_HEAD)) != 0)
             fputs(WEFT__TUNE_HEAD "\n", to);
-        if (begin)
-            keep = strncmp(line, name, strlen(name)) != 0;
-        if (keep)
-            fputs(line, to);
-        begin = line[strlen(line) - 1] == '\n';
+        if (strncmp(line, name, strlen(name)) != 0)
+            fwrite(line, 1, (size_t)length, to);
+        begin = line[length - 1] == '\n';
         first = 0;
     }
+    free(line);
     int good = to && (!from || !ferror(from));
     if (from)
         fclose(from);

@@ -436,15 +436,19 @@ static void test_path(struct test_device *dev)
 
 static void test_missing(struct test_device *dev)
 {
-    struct weft_context *ctx = NULL;
-    logged[0] = 0;
-    weft_status status = weft_context_create(&ctx,
-                                             weft_context_params(.device_index = weft_context_device(dev->ctx)->index,
-                                                                 .tune_file = "/nonexistent/tune", .log = log_keep),
-                                             NULL);
-    tap_ok(!status && log_lines() == 1 && strstr(logged, "/nonexistent/tune"), "%s: a file asked for is missed: %s",
-           dev->name, logged);
-    weft_context_destroy(&ctx);
+    static const char *const files[] = {"/nonexistent/tune", "/dev/zero"};
+    for (int i = 0; i < 2; i++) {
+        struct weft_context *ctx = NULL;
+        logged[0] = 0;
+        weft_status status =
+            weft_context_create(&ctx,
+                                weft_context_params(.device_index = weft_context_device(dev->ctx)->index,
+                                                    .tune_file = files[i], .log = log_keep),
+                                NULL);
+        tap_ok(!status && log_lines() == 1 && strstr(logged, files[i]), "%s: a file asked for is missed: %s", dev->name,
+               logged);
+        weft_context_destroy(&ctx);
+    }
 }
 
 static void test_device(struct test_device *dev)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define GIVEN "tuning given by the caller" // what operations say of values that are not their own
 #define OURS  "tuning from the tune file"
@@ -109,6 +110,11 @@ void weft__tune_load(struct weft_context *ctx, const char *wanted)
     struct weft__tune_row row;
     if (!weft__tune_path(path, sizeof path, wanted))
         return;
+    struct stat about;
+    if (!stat(path, &about) && !S_ISREG(about.st_mode)) { // a pipe or a device may have no end
+        tell(ctx, "tune file %.512s cannot be read: no regular file", path);
+        return;
+    }
     FILE *file = fopen(path, "re");
     if (!file) {
         if (errno != ENOENT || wanted) // nobody has to have one

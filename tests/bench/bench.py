@@ -12,6 +12,7 @@ import json
 import os
 import pty
 import re
+import stat
 import subprocess
 import sys
 import tempfile
@@ -92,7 +93,7 @@ def test_usage():
             (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune=wg"], "--tune"),
             (["--tune", "wg=0"], "--tune"), (["--sweep", "--tune", "wg=1"], "--tune"),
             (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
-            (["--tune-file", "/nonexistent"], "/nonexistent cannot be read"), (["--tune-file", "/"], "/ cannot be read"),
+            (["--tune-file", "/nonexistent"], "/nonexistent cannot be read"), (["--tune-file", "/"], "/ cannot be read: no regular file"),
             (["--tune-time", "0", "--tune"], "--tune-time"), (["--tune-time", "3"], "goes with --tune"),
             (["--tune", "--sweep"], "exclude"), (["--tune", "--tune", "wg=1"], "not both"),
             (["--products", "-3"], "--products"), (["--complex", "polar"], "polar")]:
@@ -303,11 +304,17 @@ def test_tune(folder):
     others = ["# a comment", "\t".join(["GPU 9", *here[1:], "scan", "4", "wg=64"]), "\t".join([*here, "segsort", "8", "wg=1"])]
     stale = "\t".join([*here, "expand", "4", "wg=7777777"])
     with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join([*others, stale]))
-    code, _, err = run(BENCH, "--tune", "--tune-time", "0.1", "--tune-file", path, *small, "-o", "expand")
+        file.write("\n".join([*others, "\0", stale]))
+    link = os.path.join(folder, "link.tsv")
+    os.symlink(path, link)
+    code, _, err = run(BENCH, "--tune", "--tune-time", "0.1", "--tune-file", link, *small, "-o", "expand")
     rows = tune_rows(path)
     ok(code == 0 and not err and rows[0] == "# weft tune 1" and [r for r in rows if r in others] == others and stale not in rows,
        "rows of others stay, its own are replaced", *rows, err)
+    ok(os.path.islink(link), "and a link stays one")
+    os.mkfifo(os.path.join(folder, "pipe"))
+    exits(2, run(BENCH, "--tune", "--tune-file", os.path.join(folder, "pipe"), *small), "a pipe is not replaced", "no regular file")
+    ok(stat.S_ISFIFO(os.stat(os.path.join(folder, "pipe")).st_mode), "it is there")
     exits(2, run(BENCH, "--tune", "--tune-time", "0.1", "--tune-file", "/proc/none/tune", *small), "a file that cannot be written",
           "/proc/none/tune")
     code, _, err = run(BENCH, "--tune", *small, WEFT_TUNE="", HOME="", XDG_CONFIG_HOME="")
