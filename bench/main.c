@@ -289,6 +289,7 @@ static int run(int argc, char **argv)
         size_t used = strlen(b.command);
         snprintf(b.command + used, sizeof b.command - used, strpbrk(argv[i], " \t\"'$*?") ? " '%s'" : " %s", argv[i]);
     }
+    bench_text_mend(b.command);
     struct bench_options *o = &b.options;
     int status = bench_options_parse(o, argc, argv), devices = 0, matrices = 0;
     if (status >= 0)

@@ -138,6 +138,14 @@ def test_input(folder):
     code, out, _ = run(BENCH, "-b", "ref", *FAST, "--json", "-", "-g", "stencil5:9", "-g", "band:50,3", good)
     ok(code == 0 and [r["matrix"] for r in records(out)] == ["stencil5:9", "band:50,3", "good"],
        "several specifications and files", out)
+    odd = os.path.join(os.fsencode(folder), b"\xc3\xa9\xff\n" + 70 * b"\xe2\x82\xac" + b"\xe2\x82.mtx")
+    table = os.path.join(folder, "odd.json")
+    os.symlink(os.fsencode(good), odd)
+    code, _, err = run(BENCH, "-b", "ref", *FAST, "--json", table, odd)
+    with open(table, encoding="utf-8") as file:
+        r = json.load(file)
+    ok(code == 0 and not err and r["matrix"] == "\xe9??" + 70 * "\u20ac" + "??" and "\xe9??" in r["command"],
+       "a name that is no text", r)
     for spec in ["uniform:0,0,0", "uniform:5,0,0", "uniform:0,7,0", "uniform:1,1,1"]:
         code, out, err = run(BAD, "-b", "ref,vendor", "-o", "transpose,spmv", *FAST, "--json", "-", "-g", spec)
         ok(code == 0 and not err and records(out) and all(r["verified"] for r in records(out)), "runs on " + spec, out, err)

@@ -378,6 +378,11 @@ def test_pictures(folder):
     exits(2, run("spy", small, "-o", png), "spy refuses a file that exists", "--force")
     exits(0, run("spy", small, "-o", png, "--force", "--size", "400"), "spy of another size")
     ok(max(size(png)) == 400 and cells(png, 4, 3) == want, "spy shows the entries where they are", cells(png, 4, 3))
+    odd = os.path.join(os.fsencode(folder), b"p\xff\x1b.mtx")
+    os.symlink(os.fsencode(small), odd)
+    for command in ("spy", "entropy"):
+        exits(0, run(command, odd, "-o", svg, "--force"), command + " of a file whose name is no text")
+    os.remove(svg)
     exits(0, run("spy", small, "-o", png, "--force", "--size", "500", "--order", "degree"), "spy of an order")
     ok(cells(png, 4, 3) == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 1)}, "shows the permuted matrix", cells(png, 4, 3))
     exits(0, run("spy", "-g", "dense:3000,3000", "-o", png, "--force", "--size", "400"), "more rows than pixels")
