@@ -9,17 +9,21 @@ PASSED, SKIPPED = {"OK", "EXPECTEDFAIL"}, {"SKIP"}
 def main(paths):
     passed = failed = skipped = 0
     for path in paths:
-        with open(path, encoding="utf-8") as log:
-            for line in log:
-                record = json.loads(line)
-                result = record["result"]
-                if result in PASSED:
-                    passed += 1
-                elif result in SKIPPED:
-                    skipped += 1
-                else:
-                    failed += 1
-                    print(f"failed: {record['name']} ({result})")
+        try:
+            with open(path, encoding="utf-8") as log:
+                results = [(record["name"], record["result"]) for record in map(json.loads, log)]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            failed += 1
+            print(f"failed: {path} is no log of tests ({error})")
+            continue
+        for name, result in results:
+            if result in PASSED:
+                passed += 1
+            elif result in SKIPPED:
+                skipped += 1
+            else:
+                failed += 1
+                print(f"failed: {name} ({result})")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 0 if passed and not failed else 1
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""isa_test.py: what isa.py reads, what occupancy.py makes of it, and what kernels_md.py misses. Output is TAP."""
+"""isa_test.py: what isa.py reads, what occupancy.py makes of it, what kernels_md.py misses, what count.py counts. TAP."""
 import contextlib
 import io
 import os
@@ -11,6 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tap import done, ok  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import count  # noqa: E402
 import isa  # noqa: E402
 import kernels_md  # noqa: E402
 import occupancy  # noqa: E402
@@ -132,8 +133,28 @@ def test_document():
         ok("b1 of cl/b_cpu.cl is not" in said and "b3 of b_cpu.cl is in" in said, "with another name", said)
 
 
+def test_count():
+    """count.py: what tests came to, and a log that is none is a failure."""
+    with tempfile.TemporaryDirectory() as folder:
+        def counted(text):
+            path = os.path.join(folder, "log.json")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                code = count.main([path])
+            return code, said.getvalue()
+        log = "".join(f'{{"name": "{r.lower()}", "result": "{r}"}}\n' for r in ("OK", "SKIP", "EXPECTEDFAIL", "TIMEOUT"))
+        ok(counted(log) == (1, "failed: timeout (TIMEOUT)\n2 passed, 1 failed, 1 skipped\n"), "a failure is named", counted(log))
+        ok(counted(log.splitlines()[0]) == (0, "1 passed, 0 failed, 0 skipped\n"), "all passed")
+        for text in ("nonsense", "3\n", "{}\n"):
+            code, said = counted(text)
+            ok(code == 1 and said.endswith("0 passed, 1 failed, 0 skipped\n") and "log.json is no log" in said, "a log that is " + text, said)
+
+
 test_parsers()
 test_occupancy()
 test_table()
 test_document()
+test_count()
 sys.exit(done())
