@@ -60,15 +60,29 @@ static int complain(const char *text, const char *what)
     return BENCH_USAGE;
 }
 
+// Every word of -o is an operation.
+static int ops_check(const char *ops)
+{
+    static const char *const names[] = {"scan", "segsort", "histogram"};
+    for (const char *at = ops;; at++) {
+        const size_t length = strcspn(at, ",");
+        int found = 0;
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            found |= strlen(names[i]) == length && !strncmp(at, names[i], length);
+        if (!found)
+            return complain("-o wants scan, segsort or histogram, not ", ops);
+        if (!*(at += length))
+            return -1;
+    }
+}
+
 static int options_parse(struct options *o, int argc, char **argv)
 {
-    static const struct option longs[] = {{"generate", required_argument, NULL, 'g'},
-                                          {"op", required_argument, NULL, 'o'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"reps", required_argument, NULL, 'r'},
-                                          {"like", required_argument, NULL, 'l'},
-                                          {"json", required_argument, NULL, 'j'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"generate", required_argument, NULL, 'g'}, {"op", required_argument, NULL, 'o'},
+        {"seed", required_argument, NULL, 's'},     {"reps", required_argument, NULL, 'r'},
+        {"like", required_argument, NULL, 'l'},     {"json", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     int option;
     char *end = "";
     opterr = 0;
@@ -76,7 +90,13 @@ static int options_parse(struct options *o, int argc, char **argv)
         size_t used = strlen(o->command);
         snprintf(o->command + used, sizeof o->command - used, strpbrk(argv[i], " \t\"'$*?") ? " '%s'" : " %s", argv[i]);
     }
-    while ((option = getopt_long(argc, argv, "g:o:", longs, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "g:o:h", longs, NULL)) != -1) {
+        if (option == 'h') {
+            puts("usage: weft-cub [-g SPEC]... [--seed S] [--reps N] [-o scan,segsort,histogram] [--like NAME] [--json "
+                 "FILE]\n"
+                 "CUB's primitives on the data of weft-bench, verified, as the same lines of JSON (docs/bench.md).");
+            return BENCH_OK;
+        }
         if (option == 'g' && o->nspecs == SPECS_MAX)
             return complain("too many matrices", "");
         if (option == 'g')
@@ -93,10 +113,10 @@ static int options_parse(struct options *o, int argc, char **argv)
             o->json = optarg;
         else
             return complain("unknown option, or one without its value: ", argv[optind - 1]);
-        if (*end || o->reps < 1 || o->reps > 100000)
+        if (*end || end == optarg || (option == 's' && *optarg == '-') || o->reps < 1 || o->reps > 100000)
             return complain("not a number that is taken: ", optarg);
     }
-    return optind < argc ? complain("what is this: ", argv[optind]) : -1;
+    return optind < argc ? complain("what is this: ", argv[optind]) : ops_check(o->ops);
 }
 
 // What CUB gave as weft-bench would have it: 1 when it is the reference's, or the first byte that is not in `why`.

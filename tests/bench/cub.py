@@ -27,10 +27,13 @@ def cases(program, name):
 
 
 def test_standin(program):
-    for args in (["--bogus"], ["--reps", "0"], ["--reps", "x"], ["--seed", "-"], ["more"], ["-g"], ["-g", "nosuch:3"],
+    for args in (["--bogus"], ["--reps", "0"], ["--reps", "x"], ["--seed", "-"], ["--seed", ""], ["--seed", "-1"],
+                 ["-o", "x"], ["-o", ""], ["-o", "scan,"], ["-o", "scanner"], ["more"], ["-g"], ["-g", "nosuch:3"],
                  ["-g", "uniform:3,3,0"], ["--json", "/nonexistent/x"]):
         code, out, err = run(program, *args)
         ok(code == 2 and not out and err.count("\n") == 1, "usage: " + " ".join(args), code, out, err)
+    code, out, err = run(program, "--help")
+    ok(code == 0 and out.startswith("usage: weft-cub") and not err, "--help", out, err)
     _, lines = cases(program, "every primitive agrees with the reference of weft-bench")
     ok([r["median_ms"] for r in lines] == [2] * 4 and [r["bytes_min"] for r in lines] ==
        [400000, 2 * 400000 + 8, 200000 + 701 * 4, 200000 + 701 * 4] and [r["type"] for r in lines] == ["i32", "f32", "f32", "f32"],
