@@ -80,13 +80,16 @@ static char *file_text(const char *path, size_t *size)
     FILE *file = fopen(path, "r");
     size_t room = 1 << 16, used = 0, got;
     char *text = file ? malloc(room) : NULL;
-    while (text && (got = fread(text + used, 1, room - used - 1, file)) > 0)
+    int binary = 0; // the caller sees it; a device may have no end
+    while (text && !binary && (got = fread(text + used, 1, room - used - 1, file)) > 0) {
+        binary = memchr(text + used, 0, got) != NULL;
         if ((used += got) + 1 == room) {
             char *grown = realloc(text, room *= 2);
             if (!grown)
                 free(text);
             text = grown;
         }
+    }
     int error = !file ? errno : !text ? ENOMEM : ferror(file) ? errno : 0;
     if (file)
         fclose(file);

@@ -88,6 +88,9 @@ def test_verdicts():
 def test_endless():
     text = json.dumps(line("x", 1.5)).replace("1.5", "1e999") + "\n"
     refused(text, text, "verified", "a time that has no end is no time")
+    ran = subprocess.run([BENCH, "--compare", "/dev/zero", "/dev/zero"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                         check=False, timeout=60)
+    ok(ran.returncode == 2 and ran.stderr == "weft-bench: /dev/zero is no text\n", "a file that has no end", ran.stderr)
 
 
 def test_matching():
