@@ -39,6 +39,34 @@ inline ofs_t part_first(long nnz, long parts, long i)
     return (ofs_t)(nnz / parts * i + min(i, nnz % parts));
 }
 
+// Ask for the cache line of *p, which will be written: of more streams than the hardware follows.
+#if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__)) // where a pointer is an address
+#if __has_builtin(__builtin_prefetch)
+#define FETCH(p) __builtin_prefetch((const void *)(size_t)(p), 1)
+#endif
+#endif
+#ifndef FETCH
+#define FETCH(p) (void)0
+#endif
+#define LINE 64 // bytes of a cache line; another size costs speed only
+
+// Words of an entry between the two steps of blocks: column, row, value.
+#define WORDS (2 + WEFT_VAL_BITS / 32)
+
+inline void mid_put(__global uint *restrict mid, ofs_t to, idx_t col, idx_t row, bits_t v)
+{
+    __global uint *e = mid + (size_t)to * WORDS;
+    e[0] = (uint)col;
+    e[1] = (uint)row;
+#if WEFT_VAL_BITS
+    e[2] = (uint)v;
+#endif
+#if WEFT_VAL_BITS == 64
+    e[3] = (uint)(v >> 32);
+#endif
+    FETCH(e + LINE / 4);
+}
+
 // Zeros. The offset of our launches is always 0; a plain 0 would become a memset, which Oclgrind does not take for
 // writing, and what is counted there would be reported as uninitialised.
 inline void zero_fill(__global ofs_t *out, long count)
@@ -209,12 +237,11 @@ WEFT_KERNEL void cpu_block_scan(__global const uint *restrict mode, __global ofs
     block_ptr[blocks] = at;
 }
 
-// Part the entries by blocks: mid_col, mid_row, mid_val (size nnz each).
+// Part the entries by blocks: mid (size WORDS*nnz).
 WEFT_KERNEL void cpu_block_scatter(__global const uint *restrict mode, __global const ofs_t *restrict row_ptr,
                                    __global const idx_t *restrict row, __global const idx_t *restrict col,
                                    __global const bits_t *restrict val, __global ofs_t *restrict table,
-                                   __global idx_t *restrict mid_col, __global idx_t *restrict mid_row,
-                                   __global bits_t *restrict mid_val, idx_t m, long nnz, uint shift, uint blocks)
+                                   __global uint *restrict mid, idx_t m, long nnz, uint shift, uint blocks)
 {
     if (mode[0] != BLOCKS)
         return;
@@ -224,18 +251,14 @@ WEFT_KERNEL void cpu_block_scatter(__global const uint *restrict mode, __global 
 #ifdef WEFT_ROWS_GIVEN
     for (; p < last; p++) {
         idx_t j = col[p];
-        ofs_t to = next[(uint)j >> shift]++;
-        mid_col[to] = j;
-        entry_put(mid_row, mid_val, to, row[p], val_of(val, p));
+        mid_put(mid, next[(uint)j >> shift]++, j, row[p], val_of(val, p));
     }
 #else
     if (p < last)
         for (idx_t i = row_of(row_ptr, 0, m, p); p < last; i++)
             for (ofs_t end = min(last, row_ptr[i + 1]); p < end; p++) {
                 idx_t j = col[p];
-                ofs_t to = next[(uint)j >> shift]++;
-                mid_col[to] = j;
-                entry_put(mid_row, mid_val, to, i, val_of(val, p));
+                mid_put(mid, next[(uint)j >> shift]++, j, i, val_of(val, p));
             }
 #endif
 }
@@ -243,8 +266,7 @@ WEFT_KERNEL void cpu_block_scatter(__global const uint *restrict mode, __global 
 // Order each block by column. Its part of out_ptr serves as its counters: they advance from the first place of a
 // column to the first of the next, so moving them up by one gives the pointers back.
 WEFT_KERNEL void cpu_block_finish(__global const uint *restrict mode, __global const ofs_t *restrict block_ptr,
-                                  __global const idx_t *restrict mid_col, __global const idx_t *restrict mid_row,
-                                  __global const bits_t *restrict mid_val, __global ofs_t *restrict out_ptr,
+                                  __global const uint *restrict mid, __global ofs_t *restrict out_ptr,
                                   __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t n,
                                   uint shift, uint blocks)
 {
@@ -255,21 +277,30 @@ WEFT_KERNEL void cpu_block_finish(__global const uint *restrict mode, __global c
     long col_first = (long)b << shift, width = min((long)n - col_first, 1L << shift);
     __global ofs_t *restrict next = out_ptr + col_first;
     zero_fill(next, width);
-    for (ofs_t p = first; p < last; p++)
-        next[mid_col[p] - col_first]++;
+    for (ofs_t p = first; p < last; p++) { // meanwhile the lines come that the entries will fill
+        next[(idx_t)mid[(size_t)p * WORDS] - col_first]++;
+        if (p % (LINE / 4) == 0)
+            FETCH(out_row + p);
+#if WEFT_VAL_BITS
+        if (p % (LINE * 8 / WEFT_VAL_BITS) == 0)
+            FETCH(out_val + p);
+#endif
+    }
     for (long j = 0; j < width; j++) {
         ofs_t here = next[j];
         next[j] = at;
         at += here;
     }
     for (ofs_t p = first; p < last; p++) {
-        ofs_t to = next[mid_col[p] - col_first]++;
-#if WEFT_VAL_BITS
-        bits_t v = mid_val[p];
+        __global const uint *e = mid + (size_t)p * WORDS;
+#if WEFT_VAL_BITS == 64
+        bits_t v = (bits_t)e[3] << 32 | e[2];
+#elif WEFT_VAL_BITS
+        bits_t v = e[2];
 #else
         bits_t v = 0;
 #endif
-        entry_put(out_row, out_val, to, mid_row[p], v);
+        entry_put(out_row, out_val, next[(idx_t)e[0] - col_first]++, (idx_t)e[1], v);
     }
     for (long j = width - 1; j > 0; j--)
         next[j] = next[j - 1];

@@ -8,11 +8,15 @@
 
 #define FILE_NAME "transpose_scan_cpu.cl"
 
-// Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB. Bits
-// that number the blocks: more need more open lines in the first step, fewer more counters in the second.
+// Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB.
 // docs/transpose.md has the measurements.
 #define BLOCKS_PAY 65536
-#define BLOCK_BITS 9
+// Entries that a block should hold, and the least and most bits that number the blocks: more blocks need more open lines
+// in the first step, fewer more counters in the second.
+#define BLOCK_ENTRIES    2048
+#define BLOCK_BITS_LEAST 6
+#define BLOCK_BITS_MOST  11
+#define SAMPLE_BITS      9 // of SAMPLE_BLOCKS in the kernel
 
 enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
 
@@ -25,10 +29,8 @@ static const struct weft__kernel_spec specs[NKERNELS] = {
     [SCATTER] = {"cpu_scatter", FILE_NAME, "mode row_ptr row col val table out_row out_val m n nnz"},
     [BLOCK_COUNT] = {"cpu_block_count", FILE_NAME, "mode col table nnz shift blocks"},
     [BLOCK_SCAN] = {"cpu_block_scan", FILE_NAME, "mode table block_ptr blocks chunks"},
-    [BLOCK_SCATTER] = {"cpu_block_scatter", FILE_NAME,
-                       "mode row_ptr row col val table mid_col mid_row mid_val m nnz shift blocks"},
-    [BLOCK_FINISH] = {"cpu_block_finish", FILE_NAME,
-                      "mode block_ptr mid_col mid_row mid_val out_ptr out_row out_val n shift blocks"},
+    [BLOCK_SCATTER] = {"cpu_block_scatter", FILE_NAME, "mode row_ptr row col val table mid m nnz shift blocks"},
+    [BLOCK_FINISH] = {"cpu_block_finish", FILE_NAME, "mode block_ptr mid out_ptr out_row out_val n shift blocks"},
 };
 
 struct layout {
@@ -45,16 +47,21 @@ struct scan_cpu {
     struct layout l;
     int units;
     cl_kernel kernels[NKERNELS];
-    cl_mem mode, table, sums, mid_col, mid_row, mid_val;
+    cl_mem mode, table, sums, mid;
 };
 
 static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
                         const struct weft_transpose_params *p)
 {
     size_t n = (size_t)shape->n, nnz = (size_t)shape->nnz;
-    uint32_t n_bits = weft__bits_for(shape->n), bits = p->bits ? (uint32_t)p->bits : BLOCK_BITS;
+    uint32_t n_bits = weft__bits_for(shape->n);
+    uint32_t bits = weft__bits_for(shape->nnz / BLOCK_ENTRIES);
+    bits = p->bits                   ? (uint32_t)p->bits
+           : bits < BLOCK_BITS_LEAST ? BLOCK_BITS_LEAST
+           : bits > BLOCK_BITS_MOST  ? BLOCK_BITS_MOST
+                                     : bits;
     *l = (struct layout){.chunks = (uint32_t)p->groups, .ranges = (uint32_t)weft__min((size_t)p->groups, n)};
-    l->sample_shift = n_bits > BLOCK_BITS ? n_bits - BLOCK_BITS : 0;
+    l->sample_shift = n_bits > SAMPLE_BITS ? n_bits - SAMPLE_BITS : 0;
     l->shift = n_bits > bits ? n_bits - bits : 0;
     l->blocks = (uint32_t)(((n - 1) >> l->shift) + 1);
     // Fewer for patterns, whose entries take less memory.
@@ -98,7 +105,7 @@ static void destroy(void **state)
         return;
     for (int i = 0; i < NKERNELS; i++)
         weft__kernel_release(&s->kernels[i]);
-    cl_mem *buffers[] = {&s->mode, &s->table, &s->sums, &s->mid_col, &s->mid_row, &s->mid_val};
+    cl_mem *buffers[] = {&s->mode, &s->table, &s->sums, &s->mid};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         weft__buffer_release(buffers[i]);
     free(s);
@@ -129,12 +136,8 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     if (!status)
         status = weft__buffer_create(&s->sums, ctx, s->l.sums * ofs, "sums of counters");
     if (!status && s->l.mid)
-        status = weft__buffer_create(&s->mid_col, ctx, weft__mul(s->l.mid, 4), "columns in blocks");
-    if (!status && s->l.mid)
-        status = weft__buffer_create(&s->mid_row, ctx, weft__mul(s->l.mid, 4), "rows in blocks");
-    if (!status && s->l.mid && shape->type != WEFT_PATTERN)
-        status = weft__buffer_create(&s->mid_val, ctx, weft__mul(s->l.mid, weft_type_bytes(shape->type)),
-                                     "values in blocks");
+        status = weft__buffer_create(&s->mid, ctx, weft__mul(s->l.mid, 8 + weft_type_bytes(shape->type)),
+                                     "entries in blocks");
     if (status)
         destroy(state);
     return status;
@@ -171,12 +174,10 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
                      WEFT__ARG(s->sums), WEFT__ARG(blocks), WEFT__ARG(chunks));
         WEFT__LAUNCH(stream, s->kernels[BLOCK_SCATTER], &specs[BLOCK_SCATTER], chunks, 1, WEFT__ARG(s->mode),
                      WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(s->table),
-                     WEFT__ARG(s->mid_col), WEFT__ARG(s->mid_row), WEFT__ARG(s->mid_val), WEFT__ARG(m), WEFT__ARG(nnz),
-                     WEFT__ARG(shift), WEFT__ARG(blocks));
+                     WEFT__ARG(s->mid), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
         WEFT__LAUNCH(stream, s->kernels[BLOCK_FINISH], &specs[BLOCK_FINISH], blocks, 1, WEFT__ARG(s->mode),
-                     WEFT__ARG(s->sums), WEFT__ARG(s->mid_col), WEFT__ARG(s->mid_row), WEFT__ARG(s->mid_val),
-                     WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n), WEFT__ARG(shift),
-                     WEFT__ARG(blocks));
+                     WEFT__ARG(s->sums), WEFT__ARG(s->mid), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col),
+                     WEFT__ARG(at->val), WEFT__ARG(n), WEFT__ARG(shift), WEFT__ARG(blocks));
     }
     return stream->status;
 }
