@@ -182,6 +182,17 @@ inline void entry_put(__global idx_t *out_row, __global bits_t *out_val, ofs_t t
 #endif
 }
 
+inline void place_fetch(__global idx_t *out_row, __global bits_t *out_val, ofs_t to)
+{
+    FETCH(out_row + to);
+#if WEFT_VAL_BITS
+    FETCH(out_val + to);
+#endif
+}
+
+// Entries between the one that is moved and the one whose place is asked for.
+#define AHEAD 16
+
 // Move the entries of each chunk, row by row; with row indices given, entry by entry.
 WEFT_KERNEL void cpu_scatter(__global const uint *restrict mode, __global const ofs_t *restrict row_ptr,
                              __global const idx_t *restrict row, __global const idx_t *restrict col,
@@ -195,13 +206,17 @@ WEFT_KERNEL void cpu_scatter(__global const uint *restrict mode, __global const 
     ofs_t p = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
     __global ofs_t *restrict next = table + (size_t)c * (size_t)n;
 #ifdef WEFT_ROWS_GIVEN
-    for (; p < last; p++)
+    for (; p < last; p++) {
+        place_fetch(out_row, out_val, next[col[min(p + AHEAD, last - 1)]]);
         entry_put(out_row, out_val, next[col[p]]++, row[p], val_of(val, p));
+    }
 #else
     if (p < last)
         for (idx_t i = row_of(row_ptr, 0, m, p); p < last; i++)
-            for (ofs_t end = min(last, row_ptr[i + 1]); p < end; p++)
+            for (ofs_t end = min(last, row_ptr[i + 1]); p < end; p++) {
+                place_fetch(out_row, out_val, next[col[min(p + AHEAD, last - 1)]]);
                 entry_put(out_row, out_val, next[col[p]]++, i, val_of(val, p));
+            }
 #endif
 }
 
