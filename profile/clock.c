@@ -36,9 +36,16 @@ void profile_clock_solve(struct profile_clock *clock)
 static int timer_sample(cl_device_id device, int64_t *low, int64_t *high)
 {
     char version[80] = "";
-    // The loader passes the call on by a table that ends before it, in drivers of older versions.
+    cl_platform_id platform = NULL;
+    cl_ulong grain = 0;
+    // The loader passes the call on by a table that ends before it, in drivers of older versions. In OpenCL 3.0 it is
+    // optional, and a platform without it (NVIDIA's) has a timer of resolution 0: it is not called at all.
     profile__next.clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof version - 1, version, NULL);
-    if (strncmp(version, "OpenCL ", 7) || strtod(version + 7, NULL) < 2.1)
+    if (strncmp(version, "OpenCL ", 7) || strtod(version + 7, NULL) < 2.1 ||
+        profile__next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS ||
+        profile__next.clGetPlatformInfo(platform, CL_PLATFORM_HOST_TIMER_RESOLUTION, sizeof grain, &grain, NULL) !=
+            CL_SUCCESS ||
+        !grain)
         return 0;
     cl_ulong on_device = 0, on_host = 0;
     *low = INT64_MIN;

@@ -21,6 +21,7 @@ static struct {
 } kernels[KERNELS];
 static int made, dead, again, timer_calls;
 static const char *binary, *version;
+static cl_ulong timer_grain;
 static char *build_log;
 static size_t log_size;
 static cl_int log_error;
@@ -143,6 +144,15 @@ static cl_int CL_API_CALL program_log(cl_program program, cl_device_id device, c
 static cl_int CL_API_CALL program_drop(cl_program program)
 {
     again -= (char *)program == &program_mark;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_info what, size_t size, void *value,
+                                        size_t *needed)
+{
+    if (what != CL_PLATFORM_HOST_TIMER_RESOLUTION)
+        return real.clGetPlatformInfo(platform, what, size, value, needed);
+    memcpy(value, &timer_grain, sizeof timer_grain);
     return CL_SUCCESS;
 }
 
@@ -294,20 +304,24 @@ static void device_run(struct test_device *dev)
 
     static const struct {
         const char *version;
+        cl_ulong grain; // of the platform's timer; 0: it has none
         int calls;
-    } timers[] = {
-        {"OpenCL 1.2 old", 0}, {"OpenCL 2.0 old", 0}, {"OpenCL 2.1 new", 1}, {"OpenCL 3.0 CUDA", 1}, {"?", 0}};
+    } timers[] = {{"OpenCL 1.2 old", 1, 0},  {"OpenCL 2.0 old", 1, 0}, {"OpenCL 2.1 new", 1, 1},
+                  {"OpenCL 3.0 CUDA", 0, 0}, {"OpenCL 3.0", 1, 1},     {"?", 1, 0}};
     p = repetition(dev, buffer, 0);
+    profile__next.clGetPlatformInfo = platform_info;
     profile__next.clGetDeviceAndHostTimer = no_timer;
     profile__next.clGetEventProfilingInfo = no_times;
     for (size_t i = 0; i < sizeof timers / sizeof *timers; i++) {
         struct profile_clock clock;
         profile_clock_init(&clock);
         version = timers[i].version;
+        timer_grain = timers[i].grain;
         timer_calls = 0;
         profile_clock_sample(&clock, dev->queue, dev->ctx->device.id);
         tap_ok(timer_calls == timers[i].calls && !clock.timer && !clock.samples,
-               "%s: the timer of \"%s\", markers without times", dev->name, version);
+               "%s: the timer of \"%s\", resolution %llu; markers without times", dev->name, version,
+               (unsigned long long)timer_grain);
     }
     repetition_end(dev, &p, "timer");
     weft__buffer_release(&buffer);
