@@ -59,7 +59,8 @@ static int is_nvidia(cl_device_id device)
                                          sizeof major, &major, NULL) == CL_SUCCESS;
 }
 
-// The text that stands for the program's binary on NVIDIA, with a comment behind it that no cache has seen.
+// The text that stands for the program's binary on NVIDIA, with a comment behind it that no cache has seen. Where a zero
+// ends the text and counts as part of it, one does so here: the driver gets back the form that it gave.
 static char *ptx_get(cl_program program, size_t *size)
 {
     size_t bytes[1] = {0};
@@ -79,7 +80,7 @@ static char *ptx_get(cl_program program, size_t *size)
         free(text);
         return NULL;
     }
-    *size = length + (size_t)sprintf(text + length, "\n// %lld\n", (long long)profile_now());
+    *size = length + (size_t)sprintf(text + length, "\n// %lld\n", (long long)profile_now()) + (length < bytes[0]);
     return text;
 }
 
