@@ -362,6 +362,16 @@ static cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_k
     return error;
 }
 
+static cl_int CL_API_CALL release_kernel(cl_kernel kernel)
+{
+    struct profile *p = lock();
+    if (p) {
+        profile__kernel_release(p, kernel);
+        unlock(p);
+    }
+    return profile__next.clReleaseKernel(kernel);
+}
+
 static cl_int CL_API_CALL set_arg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
 {
     int64_t begin = profile_now();
@@ -552,6 +562,7 @@ const struct profile_calls profile__wrapped = {
     .clFlush = noted_clFlush,
     .clReleaseCommandQueue = release_queue,
     .clReleaseContext = release_context,
+    .clReleaseKernel = release_kernel,
     .clReleaseMemObject = noted_clReleaseMemObject,
     .clSetKernelArg = set_arg,
     .clWaitForEvents = noted_clWaitForEvents,

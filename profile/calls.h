@@ -24,6 +24,7 @@
     X(clFlush)                                                                                                         \
     X(clReleaseCommandQueue)                                                                                           \
     X(clReleaseContext)                                                                                                \
+    X(clReleaseKernel)                                                                                                 \
     X(clReleaseMemObject)                                                                                              \
     X(clSetKernelArg)                                                                                                  \
     X(clWaitForEvents)
@@ -61,7 +62,6 @@
     X(clGetImageInfo)                                                                                                  \
     X(clGetKernelInfo)                                                                                                 \
     X(clRetainKernel)                                                                                                  \
-    X(clReleaseKernel)                                                                                                 \
     X(clGetDeviceAndHostTimer)
 
 struct profile_calls {

@@ -72,8 +72,10 @@ struct profile *profile_create(size_t limit)
 
 static void kernels_release(struct profile *p)
 {
-    for (size_t i = 0; i < p->kept_count; i++)
+    for (size_t i = 0; i < p->kept_count; i++) {
+        profile__kernel_release(p, p->kept[i]);
         profile__next.clReleaseKernel(p->kept[i]);
+    }
     p->kept_count = 0;
 }
 
@@ -325,17 +327,39 @@ struct profile_queue *profile__queue(struct profile *p, cl_command_queue id)
 
 struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id)
 {
-    for (size_t i = p->kernel_count; i-- > 0;)
+    size_t empty = p->kernel_count;
+    for (size_t i = p->kernel_count; i-- > 0;) {
         if (p->kernels[i].id == id)
             return &p->kernels[i];
-    struct profile_kernel *grown = realloc(p->kernels, (p->kernel_count + 1) * sizeof *grown);
-    if (!grown) {
-        p->lost = 1;
-        return NULL;
+        empty = p->kernels[i].id ? empty : i;
     }
-    p->kernels = grown;
-    p->kernels[p->kernel_count] = (struct profile_kernel){.id = id};
-    return &p->kernels[p->kernel_count++];
+    if (empty == p->kernel_count) {
+        struct profile_kernel *grown = realloc(p->kernels, (p->kernel_count + 1) * sizeof *grown);
+        if (!grown) {
+            p->lost = 1;
+            return NULL;
+        }
+        p->kernels = grown;
+        p->kernel_count++;
+    }
+    p->kernels[empty] = (struct profile_kernel){.id = id};
+    return &p->kernels[empty];
+}
+
+void profile__kernel_release(struct profile *p, cl_kernel id)
+{
+    cl_uint references = 0;
+    if (!id || !profile__next.clGetKernelInfo ||
+        profile__next.clGetKernelInfo(id, CL_KERNEL_REFERENCE_COUNT, sizeof references, &references, NULL) !=
+            CL_SUCCESS ||
+        references != 1)
+        return;
+    for (size_t i = 0; i < p->kernel_count; i++)
+        if (p->kernels[i].id == id) {
+            free(p->kernels[i].name);
+            free(p->kernels[i].args);
+            p->kernels[i] = (struct profile_kernel){.id = NULL};
+        }
 }
 
 static int is_kept(const struct profile *p, cl_kernel id)

@@ -191,6 +191,9 @@ struct profile_queue *profile__queue(struct profile *p, cl_command_queue id);
 struct profile_queue *profile__queue_add(struct profile *p,
                                          cl_command_queue id); // made now, also if the handle is known
 struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id);
+// A reference is about to go: what is known of the handle goes with the last one, since another kernel may get it without
+// a call that the recorder sees.
+void profile__kernel_release(struct profile *p, cl_kernel id);
 // Hold the kernel until profile_resources_ask, profile_clear or profile_destroy.
 void profile__kernel_keep(struct profile *p, cl_kernel id);
 void profile__buffer_set(struct profile *p, cl_mem id, size_t bytes);

@@ -19,7 +19,6 @@ int profile_calls_attach(struct profile *p)
     profile__next.clGetImageInfo = clGetImageInfo;
     profile__next.clGetKernelInfo = clGetKernelInfo;
     profile__next.clRetainKernel = clRetainKernel;
-    profile__next.clReleaseKernel = clReleaseKernel;
     *(void **)&profile__next.clGetDeviceAndHostTimer = dlsym(RTLD_DEFAULT, "clGetDeviceAndHostTimer");
     profile__active = p;
 #define PUT(name) weft__cl.name = profile__wrapped.name;

@@ -241,6 +241,14 @@ static void repetition_end(struct test_device *dev, struct profile **p, const ch
     tap_ok(!dead && !again && !references(), "%s: %s: no dead handle asked, nothing left over", dev->name, what);
 }
 
+static int handles_known(const struct profile *p)
+{
+    int known = 0;
+    for (size_t i = 0; i < p->kernel_count; i++)
+        known += p->kernels[i].id != NULL;
+    return known;
+}
+
 static void log_make(size_t bytes)
 {
     static const char form[] = "ptxas info    : Compiling entry function '%s' for 'sm_90'\n"
@@ -277,6 +285,7 @@ static void device_run(struct test_device *dev)
         tap_ok(!why && known == 3, "%s: registers of released kernels, from a log of 1 MiB; PTX %s a zero at its end",
                dev->name, zero ? "with" : "without");
         tap_is_int(references(), 0, "%s: they are let go once asked", dev->name);
+        tap_is_int(handles_known(p), 0, "%s: and nothing is known of their handles", dev->name);
         repetition_end(dev, &p, "asked");
     }
     zero = 1;
@@ -290,6 +299,7 @@ static void device_run(struct test_device *dev)
     repetition_end(dev, &p, "never asked");
 
     p = repetition(dev, buffer, 0);
+    tap_is_int(handles_known(p), 0, "%s: nor of a handle that the program has dropped", dev->name);
     why = profile_resources_ask(p);
     tap_ok(why && strstr(why, "not held"), "%s: kernels that nobody held are not asked", dev->name);
     repetition_end(dev, &p, "not held");
