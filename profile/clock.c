@@ -27,7 +27,8 @@ void profile_clock_solve(struct profile_clock *clock)
     // Half of a distance that may be of either sign; the sum of both could overflow.
     int64_t half = (clock->high_ns - clock->low_ns) / 2;
     clock->offset_ns = clock->low_ns + half;
-    clock->contradicts = half < 0;
+    // A time of the device may lie a grain before what it is of, and then a bound is as much too high.
+    clock->contradicts = clock->high_ns - clock->low_ns < -clock->grain_ns;
     clock->error_ns = (half < 0 ? -half : half) + clock->grain_ns;
 }
 

@@ -32,6 +32,13 @@ static void test_clock(void)
     profile_clock_solve(&clock);
     tap_ok(clock.offset_ns == 2700 && clock.error_ns == 300 && clock.contradicts,
            "clock: bounds that exclude each other");
+    clock.grain_ns = 600;
+    profile_clock_solve(&clock);
+    tap_ok(clock.offset_ns == 2700 && clock.error_ns == 900 && !clock.contradicts,
+           "clock: by less than the device's clock counts in");
+    profile_clock_bound(&clock, 3001, 4000);
+    profile_clock_solve(&clock);
+    tap_ok(clock.contradicts, "clock: by more than that");
 }
 
 // A repetition with these commands and spans of the host; everything in nanoseconds from its begin.
