@@ -7,17 +7,18 @@
 struct profile_calls profile__next;
 struct profile *profile__active;
 
+// The recorder with its mutex held, NULL: the call is not for it.
 static struct profile *lock(void)
 {
-    struct profile *p = profile__active;
+    struct profile *p = profile__inside ? NULL : profile__active;
     if (p)
-        pthread_mutex_lock(&p->mutex);
+        profile__lock(p);
     return p;
 }
 
 static void unlock(struct profile *p)
 {
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 // Note a call that is no command.
@@ -50,16 +51,20 @@ static struct enqueue enqueue_begin(cl_event *event, cl_event *own)
     return e;
 }
 
-// Ask those that have ended, so that neither events nor their queues pile up.
-static void settle_some(struct profile *p, int wait)
+enum { SETTLE_FROM = 256 };
+
+// Ask those that have ended, so that neither events nor their queues pile up. Many that do not end (they wait for something
+// that the host will do later) are asked again when there are twice as many.
+static void settle_some(struct profile *p)
 {
     int blocked = 0;
     for (size_t i = p->unsettled; i < p->count; i++) {
-        profile__settle(p, &p->commands[i], wait);
+        profile__settle(p, &p->commands[i], 0);
         blocked |= p->commands[i].event != NULL;
         if (!blocked)
             p->unsettled = i + 1;
     }
+    p->settle_at = 2 * p->pending > SETTLE_FROM ? 2 * p->pending : SETTLE_FROM;
 }
 
 // After the call: the command, with the mutex held, or NULL (with it free): nothing to fill in.
@@ -94,8 +99,8 @@ static struct profile_command *enqueue_end(const struct enqueue *e, cl_command_q
             c->untimed = "the driver keeps no event";
         }
     }
-    if (p && p->settle_often && p->pending >= 256)
-        settle_some(p, 0);
+    if (p && p->settle_often && p->pending >= SETTLE_FROM && p->pending >= p->settle_at)
+        settle_some(p);
     return c;
 }
 
@@ -528,7 +533,7 @@ static void settle_ended(void)
     struct profile *p = lock();
     if (p) {
         if (p->settle_often)
-            settle_some(p, 0);
+            settle_some(p);
         unlock(p);
     }
 }

@@ -44,6 +44,20 @@ int profile__thread(void)
     return mine;
 }
 
+_Thread_local int profile__inside;
+
+void profile__lock(struct profile *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    profile__inside = 1;
+}
+
+void profile__unlock(struct profile *p)
+{
+    profile__inside = 0;
+    pthread_mutex_unlock(&p->mutex);
+}
+
 // Room for one more of `size` bytes behind `count`; *array is reallocated. 0: no memory.
 int profile__grow(void *array, size_t *room, size_t count, size_t size)
 {
@@ -118,19 +132,19 @@ void profile_destroy(struct profile **p)
 
 void profile_clear(struct profile *p)
 {
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     events_release(p);
     kernels_release(p);
     p->span_count = 0;
     p->rep_count = 0;
     p->rep = -1;
     p->dropped = 0;
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 void profile_rep_begin(struct profile *p)
 {
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     struct profile_rep *grown = realloc(p->reps, (p->rep_count + 1) * sizeof *grown);
     if (grown) {
         p->reps = grown;
@@ -144,13 +158,13 @@ void profile_rep_begin(struct profile *p)
     } else {
         p->lost = 1;
     }
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 void profile_rep_end(struct profile *p)
 {
     int64_t now = profile_now();
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     if (p->recording) {
         struct profile_rep *rep = &p->reps[p->rep];
         rep->end_ns = now;
@@ -158,38 +172,38 @@ void profile_rep_end(struct profile *p)
         rep->spans = p->span_count - rep->first_span;
         p->recording = 0;
     }
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 void profile_section_begin(struct profile *p, enum profile_section section)
 {
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     p->section = section;
     if (p->recording)
         p->reps[p->rep].sections[section].begin_ns = profile_now();
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 void profile_section_end(struct profile *p)
 {
     int64_t now = profile_now();
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     if (p->recording)
         p->reps[p->rep].sections[p->section].end_ns = now;
     p->section = PROFILE_NONE;
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 void profile_own(struct profile *p, int begin)
 {
     static _Thread_local int64_t began;
     int64_t now = profile_now();
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     if (!begin && p->own)
         profile__span(p, PHASE_BENCH, began, now);
     began = now;
     p->own = begin;
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 // ---- what is recorded ------------------------------------------------------------------------------------------
@@ -269,7 +283,7 @@ void profile__span(struct profile *p, enum profile_phase phase, int64_t begin_ns
 void profile_command_add(struct profile *p, enum profile_kind kind, const char *name, int64_t bytes, int64_t call_ns,
                          int64_t return_ns, int64_t start_ns, int64_t end_ns)
 {
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     struct profile_command *c = profile__command(p, kind, name);
     if (c) {
         c->bytes = bytes;
@@ -283,14 +297,14 @@ void profile_command_add(struct profile *p, enum profile_kind kind, const char *
         if (!end_ns || kind != PROFILE_KERNEL)
             profile__span(p, c->phase, call_ns, return_ns);
     }
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 void profile_span_add(struct profile *p, enum profile_phase phase, int64_t begin_ns, int64_t end_ns)
 {
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     profile__span(p, phase, begin_ns, end_ns);
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 // ---- objects of OpenCL -----------------------------------------------------------------------------------------
@@ -474,7 +488,7 @@ void profile_rep_settle(struct profile *p)
         return;
     struct profile_rep *rep = &p->reps[p->rep_count - 1];
     struct profile_command *first = p->commands + rep->first_command;
-    pthread_mutex_lock(&p->mutex);
+    profile__lock(p);
     for (size_t i = 0; i < p->queue_count; i++) {
         p->queues[i].clock = rep->clock;
         p->queues[i].clock.grain_ns = p->queues[i].grain_ns;
@@ -510,7 +524,7 @@ void profile_rep_settle(struct profile *p)
             c->start_ns < c->call_ns - clock->error_ns || (c->blocking && c->end_ns > c->return_ns + clock->error_ns);
     }
     p->unsettled = p->count;
-    pthread_mutex_unlock(&p->mutex);
+    profile__unlock(p);
 }
 
 const char *profile_resources_ask(struct profile *p)

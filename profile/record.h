@@ -148,6 +148,7 @@ struct profile {
     int settle_often; // nonzero: commands are asked for their times as the program runs, not at the end
     size_t unsettled; // commands before it have been asked
     size_t pending;   // commands that hold an event
+    size_t settle_at; // and how many ask for it
     int lost;         // nonzero: memory ran out, and something is missing
 };
 
@@ -182,6 +183,13 @@ void profile_span_add(struct profile *p, enum profile_phase phase, int64_t begin
 // Ask for the registers of every kernel of the last repetition that was held (keep_kernels, set before it begins), and
 // let them go. Gives why some are not known, or NULL.
 const char *profile_resources_ask(struct profile *p);
+
+// ---- inside ----
+// While the recorder asks the driver, that may call back into the program (a destructor of a buffer, say, when the last
+// event goes), and the program OpenCL: such calls of a thread that has the mutex pass by.
+void profile__lock(struct profile *p);
+void profile__unlock(struct profile *p);
+extern _Thread_local int profile__inside;
 
 // ---- inside, with the mutex held ----
 struct profile_command *profile__command(struct profile *p, enum profile_kind kind, const char *name);

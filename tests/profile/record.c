@@ -294,8 +294,64 @@ static void failure_check(struct test_device *dev)
     clReleaseMemObject(buffer);
 }
 
+// ---- the layer's way: commands are asked as the program runs -------------------------------------------------------
+
+static int asked, called_back, gate;
+static cl_command_queue flushed;
+
+// Says that commands have not ended while the gate is closed.
+static cl_int CL_API_CALL count_asked(cl_event event, cl_event_info what, size_t size, void *value, size_t *needed)
+{
+    const cl_int submitted = CL_SUBMITTED;
+    asked++;
+    if (gate && what == CL_EVENT_COMMAND_EXECUTION_STATUS)
+        return memcpy(value, &submitted, sizeof submitted), CL_SUCCESS;
+    return below.clGetEventInfo(event, what, size, value, needed);
+}
+
+// A driver that calls back into the program when the last reference to something goes.
+static cl_int CL_API_CALL release_and_call(cl_event event)
+{
+    called_back++;
+    weft__cl.clFlush(flushed);
+    return below.clReleaseEvent(event);
+}
+
+static void often_check(struct test_device *dev)
+{
+    enum { COMMANDS = 3000 };
+    struct profile *p = profile_create(2 * COMMANDS);
+    cl_int error = CL_SUCCESS;
+    p->settle_often = 1;
+    below = weft__cl;
+    profile_calls_attach(p);
+    profile__next.clGetEventInfo = count_asked;
+    profile__next.clReleaseEvent = release_and_call;
+    flushed = dev->queue;
+    asked = called_back = 0;
+    gate = 1;
+    profile_rep_begin(p);
+    for (int i = 0; i < COMMANDS && error == CL_SUCCESS; i++)
+        error = weft__cl.clEnqueueMarkerWithWaitList(dev->queue, 0, NULL, NULL);
+    const int waiting = asked;
+    gate = 0;
+    if (error == CL_SUCCESS)
+        error = weft__cl.clFinish(dev->queue);
+    profile_rep_end(p);
+    profile_rep_settle(p);
+    size_t untimed = 0;
+    for (size_t i = 0; i < p->count; i++)
+        untimed += p->commands[i].untimed != NULL;
+    tap_ok(error == CL_SUCCESS && p->count == COMMANDS && !untimed && !p->pending,
+           "%s: %d commands that do not end for long", dev->name, COMMANDS);
+    tap_ok(waiting > 0 && waiting < 3 * COMMANDS, "%s: are not asked again and again: %d times", dev->name, waiting);
+    tap_ok(called_back >= COMMANDS, "%s: the driver may call back from where the recorder is", dev->name);
+    profile_destroy(&p);
+}
+
 static void device_run(struct test_device *dev)
 {
+    often_check(dev);
     device_check(dev);
     failure_check(dev);
 }
