@@ -7,10 +7,16 @@
 struct profile_calls profile__next;
 struct profile *profile__active;
 
+// The one that other threads may take out at any time.
+static struct profile *active(void)
+{
+    return __atomic_load_n(&profile__active, __ATOMIC_ACQUIRE);
+}
+
 // The recorder with its mutex held, NULL: the call is not for it.
 static struct profile *lock(void)
 {
-    struct profile *p = profile__inside ? NULL : profile__active;
+    struct profile *p = profile__inside ? NULL : active();
     if (p)
         profile__lock(p);
     return p;
@@ -44,8 +50,9 @@ struct enqueue {
 static struct enqueue enqueue_begin(cl_event *event, cl_event *own)
 {
     struct enqueue e = {.event = event};
+    const struct profile *p = active();
     *own = NULL;
-    if (profile__active && profile__active->recording && !event)
+    if (p && p->recording && !event)
         e.event = own;
     e.call_ns = profile_now();
     return e;

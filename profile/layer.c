@@ -9,6 +9,7 @@
 
 #include <CL/cl_layer.h>
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,13 @@ static pid_t process;
 
 int profile_calls_attach(struct profile *p)
 {
-    profile__active = p;
+    __atomic_store_n(&profile__active, p, __ATOMIC_RELEASE);
     return 1;
 }
 
 void profile_calls_detach(void)
 {
-    profile__active = NULL;
+    __atomic_store_n(&profile__active, NULL, __ATOMIC_RELEASE);
 }
 
 // ---- the end ---------------------------------------------------------------------------------------------------
@@ -121,6 +122,9 @@ static void finish(void)
     for (size_t i = 0; i < rep->spans; i++) // the last call, not the exit
         rep->end_ns = recorder->spans[i].end_ns > rep->end_ns ? recorder->spans[i].end_ns : rep->end_ns;
     profile_rep_settle(recorder);
+    // The program's locale may write numbers as no form of the record does. Its threads may still be in a call.
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = plain ? uselocale(plain) : (locale_t)0;
+    profile__lock(recorder);
     cJSON *document = document_make();
     FILE *json = file_open("WEFT_PROFILE", "weft-profile-%p.json"), *trace = file_open("WEFT_PROFILE_TRACE", NULL),
          *csv = file_open("WEFT_PROFILE_CSV", NULL), *html = file_open("WEFT_PROFILE_HTML", NULL);
@@ -140,7 +144,11 @@ static void finish(void)
         if (files[i])
             fclose(files[i]);
     cJSON_Delete(document);
-    profile_destroy(&recorder);
+    profile__unlock(recorder); // and it stays, for a thread that waits for it
+    if (plain) {
+        uselocale(before);
+        freelocale(plain);
+    }
 }
 
 // ---- the loader's side -----------------------------------------------------------------------------------------

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""layer.py PLAIN LAYER: the program of plain.c without and with the layer: the same output, and a record of what it did.
+"""layer.py PLAIN LAYER BUSY: the program of plain.c without and with the layer: the same output, and a record of what it
+did. The program of busy.c, which ends in the midst of things.
 
 Output is TAP.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,7 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import schema  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
-PLAIN, LAYER = (os.path.abspath(path) for path in sys.argv[1:3])
+PLAIN, LAYER, BUSY = (os.path.abspath(path) for path in sys.argv[1:4])
 BYTES, TIMES, THREADS = 65536 * 4, 3, 2
 
 
@@ -74,6 +76,37 @@ def main(folder):
         few = json.load(file)["runs"][0]
     ok(limited == plain and len(few["timeline"]["commands"]) == 5 and few["dropped"] > 0,
        "beyond the limit commands are counted, not kept", few.get("dropped"))
+    test_busy(folder)
+
+
+def test_busy(folder):
+    """Threads that go on while the program ends; a locale with a comma before the decimals, where it can be made."""
+    env = {**os.environ, "OPENCL_LAYERS": LAYER, "WEFT_PROFILE": "busy.json", "WEFT_PROFILE_TRACE": "busy-trace.json",
+           "WEFT_PROFILE_LIMIT": "2000"}
+    source = os.path.join(folder, "comma.txt")
+    with open(source, "w", encoding="ascii") as file:
+        file.write('LC_NUMERIC\ndecimal_point ","\nthousands_sep ""\ngrouping -1\nEND LC_NUMERIC\n')
+    if shutil.which("localedef"):  # of all else in a locale it takes the default, and says so by its status
+        subprocess.run(["localedef", "-c", "-f", "ANSI_X3.4-1968", "-i", source, os.path.join(folder, "comma")],
+                       check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        env.update(LOCPATH=folder, LC_ALL="comma")
+    got = subprocess.run([BUSY], cwd=folder, env=env, text=True, check=False, timeout=300, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    if not ok(got.returncode == 0 and not got.stderr, "a program that ends in the midst of calls", got.returncode,
+              got.stderr):
+        return
+    with open(os.path.join(folder, "busy.json"), encoding="utf-8") as file:
+        document = json.load(file)
+    ok(not schema.document_wrong(document) and len(document["runs"][0]["queues"]) == 2, "its record is as documented",
+       schema.document_wrong(document))
+    with open(os.path.join(folder, "busy-trace.json"), encoding="utf-8") as file:
+        try:
+            wrong = schema.trace_wrong(json.load(file))
+        except ValueError as error:
+            wrong = str(error)
+    ok(not wrong, "its trace is as Chrome's format wants it", wrong)
+    if "0,5" not in got.stdout:
+        skip("no locale with a comma before the decimals: %s" % got.stdout.strip())
 
 
 with tempfile.TemporaryDirectory() as temporary:
