@@ -212,12 +212,13 @@ static void cupti_start(void *state)
         p->failed = CALL(p, cuptiPmSamplingStart, start);
 }
 
-// Add up the samples of the image.
-static int data_sum(struct cupti *p)
+// Add up the samples of the image; *some: whether there are any.
+static int data_sum(struct cupti *p, int *some)
 {
     struct cupti_data_info info = {CUPTI_SIZE(cupti_data_info, completed), .data = p->data, .bytes = p->data_bytes};
     if (CALL(p, cuptiPmSamplingGetCounterDataInfo, info))
         return 0;
+    *some = info.completed > 0;
     for (size_t i = 0; i < info.completed; i++) {
         double values[2];
         struct cupti_evaluate value = {CUPTI_SIZE(cupti_evaluate, values),
@@ -246,11 +247,16 @@ static void cupti_stop(void *state)
     struct cupti_sampling stop = {CUPTI_SIZE(cupti_sampling, sampling), .sampling = p->sampling};
     struct cupti_decode decode = {CUPTI_SIZE(cupti_decode, overflow), .sampling = p->sampling, .data = p->data,
                                   .bytes = p->data_bytes};
+    int some = 0;
     p->failed = CALL(p, cuptiPmSamplingStop, stop);
     do {
-        p->failed = p->failed || CALL(p, cuptiPmSamplingDecodeData, decode) || !data_sum(p) || !data_clear(p);
+        p->failed = p->failed || CALL(p, cuptiPmSamplingDecodeData, decode) || !data_sum(p, &some) || !data_clear(p);
         if (!p->failed && decode.overflow) {
             snprintf(p->why, sizeof p->why, "the GPU's buffer for samples ran over");
+            p->failed = 1;
+        }
+        if (!p->failed && !some && decode.stopped == CUPTI_STOPPED_DATA_FULL) { // or this would not end
+            snprintf(p->why, sizeof p->why, "cuptiPmSamplingDecodeData: a full image without samples");
             p->failed = 1;
         }
     } while (!p->failed && decode.stopped == CUPTI_STOPPED_DATA_FULL);

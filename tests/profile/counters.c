@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters of profile/counters.h: those of the processor for real, present or refused; sysfs on a tree of our own; NVML,
 // CUPTI and rocm_smi as contract tests against the stand-ins of folder standin, which LD_LIBRARY_PATH names. With the
-// argument `old`: an older NVML and no CUPTI, rocm_smi or CUDA.
+// argument `old`: an older NVML and no CUPTI, rocm_smi or CUDA; `full`: CUPTI at odds with itself.
 #include "../support/tap.h"
 #include "counters_cupti.h"
 #include "counters_source.h"
@@ -391,6 +391,19 @@ static void test_cupti(void)
     unsetenv("WEFT_COUNTERS");
 }
 
+// CUPTI that tells an image of samples to be full, with none in it.
+static void test_full(void)
+{
+    int *room = control("libcupti.so.13", "standin_room"), status;
+    struct weft_device_info gpu = device_of("NVIDIA Corporation", CL_DEVICE_TYPE_GPU, 0, 0x1b);
+    setenv("WEFT_COUNTERS", "dram", 1);
+    *room = 0;
+    cJSON *record = counted(&gpu, 2, &status);
+    tap_ok(reason_has(record, "dram_read", "without samples"),
+           "an image that is full of nothing is not asked for ever");
+    cJSON_Delete(record);
+}
+
 static void test_rocm(void)
 {
     const char library[] = "librocm_smi64.so";
@@ -521,6 +534,10 @@ int main(int argc, char **argv)
     unsetenv("WEFT_COUNTERS");
     if (argc > 1 && !strcmp(argv[1], "old")) {
         test_old();
+        return tap_done();
+    }
+    if (argc > 1 && !strcmp(argv[1], "full")) {
+        test_full();
         return tap_done();
     }
     test_perf();
