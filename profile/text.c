@@ -122,6 +122,23 @@ static void sizes(FILE *out, int width, const cJSON *list)
     fprintf(out, " %*s", width, all);
 }
 
+// What of it is known.
+static void resources(FILE *out, const cJSON *k)
+{
+    const cJSON *occupancy = get(k, "occupancy");
+    if (!get(k, "registers"))
+        return;
+    fprintf(out, "  %-24s %.0f registers", "", number(k, "registers"));
+    if (get(k, "spill_bytes"))
+        fprintf(out, ", %.0f bytes spilled", number(k, "spill_bytes"));
+    if (get(k, "local_bytes"))
+        fprintf(out, ", %.0f bytes local", number(k, "local_bytes"));
+    if (get(occupancy, "waves"))
+        fprintf(out, "; %.0f of %.0f warps (%s)", number(occupancy, "waves"), number(occupancy, "waves_max"),
+                text(occupancy, "limit"));
+    fputc('\n', out);
+}
+
 static void kernels(FILE *out, const cJSON *run)
 {
     const cJSON *k;
@@ -144,11 +161,7 @@ static void kernels(FILE *out, const cJSON *run)
         share(out, 7, *text(k, "gbps_of") == 'b' && roof > 1 ? NAN : roof);
         cell(out, 9, stat_of(k, "queue_us", "median") + stat_of(k, "submit_us", "median"));
         fputc('\n', out);
-        if (get(k, "registers"))
-            fprintf(out, "  %-24s %.0f registers, %.0f bytes spilled, %.0f bytes local; %.0f of %.0f warps (%s)\n", "",
-                    number(k, "registers"), number(k, "spill_bytes"), number(k, "local_bytes"),
-                    number(get(k, "occupancy"), "waves"), number(get(k, "occupancy"), "waves_max"),
-                    text(get(k, "occupancy"), "limit"));
+        resources(out, k);
     }
     fputs("  GB/s of m: the least bytes of the operation; b: of the buffers bound, once. wait: queued to start\n", out);
 }
