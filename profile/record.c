@@ -515,6 +515,9 @@ void profile_rep_settle(struct profile *p)
         if (c->untimed || c->queue < 0)
             continue;
         const struct profile_clock *clock = clock_of(p, c);
+        // A driver that takes them by two clocks may let them cross by microseconds.
+        c->submit_ns = c->submit_ns < c->start_ns ? c->submit_ns : c->start_ns;
+        c->queued_ns = c->queued_ns < c->submit_ns ? c->queued_ns : c->submit_ns;
         c->queued_ns += clock->offset_ns;
         c->submit_ns += clock->offset_ns;
         c->start_ns += clock->offset_ns;
