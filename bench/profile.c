@@ -178,7 +178,7 @@ static weft_status rep_run(struct session *s, int verify, int *right, struct ben
     const int host = !strcmp(c->backend->needs, "host"); // its result is where the caller wants it
     for (enum profile_section i = PROFILE_SETUP; i <= (host ? PROFILE_LAUNCH : PROFILE_RESULT) && !status; i++)
         status = section_run(s, &run, i, &ms, err);
-    if (!s->opencl && !status)
+    if (!s->opencl && !status && !s->p->lost)
         steps_lay(s->p, &run, ms);
     profile_rep_end(s->p);
     if (!s->p->lost && s->p->rep_count) {
@@ -306,6 +306,7 @@ void bench_profile_case(struct bench_profile *profile, const struct bench_case *
                trace_add(&s) && (!plain_ms || profile_json_stat(run, "plain_ms", plain_ms, (size_t)reps));
     }
     weft_counters_close(&s.counters);
+    profile_clear(s.p); // handles are let go while what they are of is there
     free(plain_ms);
     if (!good) {
         weft__error(&err, WEFT_ENOMEM, "out of host memory for a profile");

@@ -516,6 +516,8 @@ static int totals_add(struct fill *f, cJSON *run)
 int profile_run_fill(cJSON *run, const struct profile *p, const struct profile_facts *facts)
 {
     struct fill f = {.p = p, .facts = facts, .reps = p->reps + facts->first_rep};
+    if (p->rep_count <= facts->first_rep) // out of memory
+        return 0;
     f.nreps = p->rep_count - facts->first_rep;
     f.splits = calloc(f.nreps, sizeof *f.splits);
     f.column = calloc(f.nreps, sizeof *f.column);
