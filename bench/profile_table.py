@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """profile_table.py FILE...: Markdown tables of records of weft-bench --profile (docs/profiling.md), for people.
 
-For each device: what was measured; the three events of a product (write, kernel, read) of every library; bytes across the
-bus beside the least; what csr_private gains over csr_naive, where both ran. Several files make one set of tables; of runs
-with the same matrix, type and algorithm on one device the last counts.
+For each device: what was measured; events, the three events of a product (write, kernel, read) of every library; bytes written
+and bytes read, across the bus beside the least; what csr_private gains over csr_naive, where both ran: kernel alone, then every
+event; what did not run, and why. The titles name the figures of the paper that these are of the kind of. Several files make one
+set of tables; of runs with the same matrix, type and algorithm on one device the last counts.
 """
 import statistics
 import sys
@@ -65,9 +66,12 @@ def load(paths):
                 raise ValueError("its schema is another")
             reader.check(document, ("command", "date", "version"))
             for run in document["runs"]:
-                if "end_to_end_ms" not in run:
+                if "device" not in run:
                     continue
-                run_check(run)
+                if "end_to_end_ms" in run:
+                    run_check(run)
+                else:
+                    reader.check(run, ("op", "backend", "algo"))
                 device = document["devices"][run["device"]]
                 device_check(device)
                 key = (device["name"], device.get("driver", ""))
@@ -94,50 +98,84 @@ def column(name):
 
 
 def rows_of(runs):
-    """The matrices, each with its runs in the order of the record."""
-    rows = {}
+    """The matrices, each with its runs in the order of the record; named with type and operation where there are several."""
+    kinds, ops, rows = {key[1] for key in runs}, {key[2] for key in runs}, {}
     for (matrix, kind, op, name), run in runs.items():
-        rows.setdefault((matrix, kind, op), {})[name] = run
+        row = ", ".join([matrix] + [kind] * (len(kinds) > 1) + [op] * (len(ops) > 1))
+        rows.setdefault(row, {})[name] = run
     return rows
 
 
+def title(text, figure):
+    return ["", f"{text} (of the kind of {figure}):", ""]
+
+
+def events_of(run):
+    """Samples of write, kernel, read (None: there is no such phase), of the rest and of the whole."""
+    three = [samples(run, n) for n in ("write", "kernel", "read")]
+    whole = run["end_to_end_ms"]["samples"]
+    return three + [[total - sum(s[i] for s in three if s) for i, total in enumerate(whole)], whole]
+
+
 def events_table(rows):
-    lines = []
-    for (matrix, _, _), runs in rows.items():
-        for name, run in runs.items():
-            whole = run["end_to_end_ms"]
-            three = [samples(run, n) for n in ("write", "kernel", "read")]
-            rest = [total - sum(s[i] for s in three if s) for i, total in enumerate(whole["samples"])]
-            lines.append([matrix, str(run.get("nnz", "")), column(name),
-                          *(number(statistics.median(s) if s else None) for s in three + [rest]), number(whole["median"]),
-                          f"{100 * whole['noise']:.0f} %"])
-    return reader.table(["matrix", "entries", "library", "write ms", "kernel ms", "read ms", "rest ms", "end to end ms", "noise"],
-                        lines, 3)
+    lines = [[matrix, str(run.get("nnz", "")), column(name),
+              *(number(statistics.median(s) if s else None) for s in events_of(run)),
+              f"{100 * run['end_to_end_ms']['noise']:.0f} %"]
+             for matrix, runs in rows.items() for name, run in runs.items()]
+    head = ["matrix", "entries", "library", "write ms", "kernel ms", "read ms", "rest ms", "end to end ms", "noise"]
+    return title("Events", "figure 2") + reader.table(head, lines, 3)
 
 
-def bytes_table(rows):
+def bytes_table(rows, way, figure):
     lines = []
-    for (matrix, _, _), runs in rows.items():
+    for matrix, runs in rows.items():
         for name, run in runs.items():
             b = run["bytes"]
-            if b.get("write_min") and b.get("read_min"):
-                lines.append([matrix, column(name), *(text for way in ("write", "read") for text in (
-                    str(b[way]), str(b[way + "_min"]), f"{b[way] / b[way + '_min']:.3f}"))])
-    return reader.table(["matrix", "library", "bytes written", "least", "times", "bytes read", "least", "times"], lines, 2)
+            if b.get(way + "_min"):
+                lines.append([matrix, column(name), str(b[way]), str(b[way + "_min"]), f"{b[way] / b[way + '_min']:.7g}"])
+    if not lines:
+        return []
+    return title("Bytes " + ("written" if way == "write" else "read"), figure) + reader.table(
+        ["matrix", "library", "bytes", "least", "times"], lines, 2)
 
 
-def pair_table(rows):
-    """csr_naive beside csr_private: kernels and end to end; nothing where they did not both run."""
-    lines = []
-    for (matrix, _, _), runs in rows.items():
+def pairs_of(rows):
+    """(matrix, csr_naive, csr_private) where both ran."""
+    for matrix, runs in rows.items():
         pair = [runs.get(("opencl", "csr_" + name)) for name in ("naive", "private")]
-        naive, private = (stat(run, "kernel", "device_ms") if run else None for run in pair)
-        if naive and private and naive["min"] > 0:
-            lines.append([matrix, *(text for key in ("median", "min") for text in (
-                number(naive[key]), number(private[key]), f"{100 * (1 - private[key] / naive[key]):.1f} %")),
+        if all(pair):
+            yield matrix, *pair
+
+
+def less(naive, private):
+    return f"{100 * (1 - private / naive):.1f} %" if naive else ""
+
+
+def pair_tables(rows):
+    """csr_naive beside csr_private: kernels, then every event; nothing where they did not both run."""
+    kernels, events = [], []
+    for matrix, *pair in pairs_of(rows):
+        naive, private = (stat(run, "kernel", "device_ms") or stat(run, "kernel", "ms") for run in pair)
+        if naive and private:
+            kernels.append([matrix, *(text for key in ("median", "min") for text in (
+                number(naive[key]), number(private[key]), less(naive[key], private[key]))),
                 f"{100 * max(naive['noise'], private['noise']):.0f} %"])
-    head = ["matrix", "csr_naive, kernel: median ms", "csr_private", "less", "csr_naive: least ms", "csr_private", "less", "noise"]
-    return ["", *reader.table(head, lines)] if lines else []
+        naive, private = ([statistics.median(s) if s else None for s in events_of(run)] for run in pair)
+        events += [[matrix, "csr_naive", *map(number, naive)], [matrix, "csr_private", *map(number, private)],
+                   [matrix, "less", *(less(a, b) if a and b is not None else "" for a, b in zip(naive, private))]]
+    if not events:
+        return []
+    head = ["matrix", "csr_naive: median ms", "csr_private", "less", "csr_naive: least ms", "csr_private", "less", "noise"]
+    return [*title("A sum in memory (csr_naive) and in a variable (csr_private), the kernel by its events", "figure 5"),
+            *reader.table(head, kernels), *title("The same, every event, medians", "figure 6"),
+            *reader.table(["matrix", "", "write ms", "kernel ms", "read ms", "rest ms", "end to end ms"], events, 2)]
+
+
+def rest_list(runs):
+    """What has no profile."""
+    lines = [f"- {matrix}, {column(name)}: {run.get('skipped') or run.get('error') or 'not verified'}"
+             for (matrix, _, _, name), run in runs.items() if "end_to_end_ms" not in run]
+    return ["", "Not measured:", "", *lines] if lines else []
 
 
 def device_tables(device, documents, runs):
@@ -151,9 +189,12 @@ def device_tables(device, documents, runs):
         facts.append(f"an empty kernel {number(ceilings['launch_us']['median'])} us")
     out = [f"**{', '.join(facts)}**", ""]
     for document in documents:
-        out += [f"    {document['command']}", f"    {document['date']}, weft {document['version']}", ""]
-    rows = rows_of(runs)
-    return [*out, *events_table(rows), "", *bytes_table(rows), *pair_table(rows), ""]
+        out += [f"    {document['command']}", f"    {document['date']}, weft {document['version']}"]
+    rows = rows_of({key: run for key, run in runs.items() if "end_to_end_ms" in run})
+    if rows:
+        out += events_table(rows) + bytes_table(rows, "write", "figure 3") + bytes_table(rows, "read", "figure 4")
+        out += pair_tables(rows)
+    return out + rest_list(runs) + [""]
 
 
 def main():
