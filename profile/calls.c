@@ -98,6 +98,8 @@ static struct profile_command *enqueue_end(const struct enqueue *e, cl_command_q
         c->return_ns = end;
         c->blocking = blocking != 0;
         c->queue = q ? (int)(q - p->queues) : -1;
+        if (q)
+            q->rep = p->rep;
         c->untimed = !q ? "out of host memory" : q->untimed ? q->untimed : !made ? "the driver gave no event" : NULL;
         if (!c->untimed && profile__next.clRetainEvent(made) == CL_SUCCESS) {
             c->event = made;
@@ -535,7 +537,19 @@ NOTED(cl_int, clFlush, PHASE_CALL, (cl_command_queue q), (q))
 NOTED(cl_int, clWaitForEvents, PHASE_CALL, (cl_uint n, const cl_event *e), (n, e))
 
 // What a program drops goes only when nothing holds it; commands that have ended need not.
-static void settle_ended(void)
+static cl_int CL_API_CALL release_queue(cl_command_queue queue)
+{
+    struct profile *p = lock();
+    if (p) {
+        if (p->settle_often)
+            settle_some(p);
+        profile__queue_release(p, queue);
+        unlock(p);
+    }
+    return profile__next.clReleaseCommandQueue(queue);
+}
+
+static cl_int CL_API_CALL release_context(cl_context context)
 {
     struct profile *p = lock();
     if (p) {
@@ -543,17 +557,6 @@ static void settle_ended(void)
             settle_some(p);
         unlock(p);
     }
-}
-
-static cl_int CL_API_CALL release_queue(cl_command_queue queue)
-{
-    settle_ended();
-    return profile__next.clReleaseCommandQueue(queue);
-}
-
-static cl_int CL_API_CALL release_context(cl_context context)
-{
-    settle_ended();
     return profile__next.clReleaseContext(context);
 }
 

@@ -93,6 +93,15 @@ static void kernels_release(struct profile *p)
     p->kept_count = 0;
 }
 
+static void kernels_forget(struct profile *p)
+{
+    for (size_t i = 0; i < p->kernel_count; i++) {
+        free(p->kernels[i].name);
+        free(p->kernels[i].args);
+    }
+    p->kernel_count = 0;
+}
+
 static void events_release(struct profile *p)
 {
     for (size_t i = 0; i < p->count; i++)
@@ -109,11 +118,8 @@ void profile_destroy(struct profile **p)
         profile_calls_detach();
     events_release(*p);
     kernels_release(*p);
+    kernels_forget(*p);
     free((*p)->kept);
-    for (size_t i = 0; i < (*p)->kernel_count; i++) {
-        free((*p)->kernels[i].name);
-        free((*p)->kernels[i].args);
-    }
     for (size_t i = 0; i < (*p)->name_count; i++)
         free((*p)->names[i]);
     free((*p)->names);
@@ -135,9 +141,11 @@ void profile_clear(struct profile *p)
     profile__lock(p);
     events_release(p);
     kernels_release(p);
+    kernels_forget(p);
     p->span_count = 0;
     p->rep_count = 0;
     p->rep = -1;
+    p->queue_count = 0; // queues and kernels that live on are asked once more
     p->dropped = 0;
     profile__unlock(p);
 }
@@ -309,31 +317,52 @@ void profile_span_add(struct profile *p, enum profile_phase phase, int64_t begin
 
 // ---- objects of OpenCL -----------------------------------------------------------------------------------------
 
+// The queue takes the number of one that is gone, of the same kind, from an earlier repetition: a program that makes a queue
+// in each has one number for all.
 struct profile_queue *profile__queue_add(struct profile *p, cl_command_queue id)
 {
-    struct profile_queue *grown = realloc(p->queues, (p->queue_count + 1) * sizeof *grown);
-    if (!grown) {
-        p->lost = 1;
-        return NULL;
-    }
-    p->queues = grown;
-    struct profile_queue *q = &p->queues[p->queue_count++];
+    struct profile_queue q = {.id = id, .rep = -1};
     cl_command_queue_properties props = 0;
     size_t grain = 0;
-    *q = (struct profile_queue){.id = id};
-    profile__next.clGetCommandQueueInfo(id, CL_QUEUE_DEVICE, sizeof q->device, &q->device, NULL);
+    profile__next.clGetCommandQueueInfo(id, CL_QUEUE_DEVICE, sizeof q.device, &q.device, NULL);
     profile__next.clGetCommandQueueInfo(id, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
-    profile__next.clGetDeviceInfo(q->device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof grain, &grain, NULL);
-    q->grain_ns = (int64_t)grain;
-    q->out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    profile__next.clGetDeviceInfo(q.device, CL_DEVICE_PROFILING_TIMER_RESOLUTION, sizeof grain, &grain, NULL);
+    q.grain_ns = (int64_t)grain;
+    q.out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
     if (!(props & CL_QUEUE_PROFILING_ENABLE))
-        q->untimed = "the queue has no profiling";
-    return q;
+        q.untimed = "the queue has no profiling";
+    size_t at = p->queue_count;
+    for (size_t i = p->queue_count; i-- > 0;) {
+        struct profile_queue *old = &p->queues[i];
+        old->id = old->id == id ? NULL : old->id; // its end was not seen
+        if (!old->id && old->rep != p->rep && old->device == q.device && old->out_of_order == q.out_of_order &&
+            !old->untimed == !q.untimed)
+            at = i;
+    }
+    if (at == p->queue_count) {
+        struct profile_queue *grown = realloc(p->queues, (p->queue_count + 1) * sizeof *grown);
+        if (!grown) {
+            p->lost = 1;
+            return NULL;
+        }
+        p->queues = grown;
+        p->queue_count++;
+    }
+    p->queues[at] = q;
+    return &p->queues[at];
+}
+
+void profile__queue_release(struct profile *p, cl_command_queue id)
+{
+    // weft drops a queue once; other programs may hold it further, and a driver counts references of its own.
+    for (size_t i = 0; i < p->queue_count && id && !p->settle_often; i++)
+        if (p->queues[i].id == id)
+            p->queues[i].id = NULL;
 }
 
 struct profile_queue *profile__queue(struct profile *p, cl_command_queue id)
 {
-    for (size_t i = p->queue_count; i-- > 0;) // the last one made with a handle has it now
+    for (size_t i = 0; i < p->queue_count; i++)
         if (p->queues[i].id == id)
             return &p->queues[i];
     return profile__queue_add(p, id);

@@ -91,7 +91,8 @@ struct profile_clock {
 };
 
 struct profile_queue {
-    cl_command_queue id;
+    cl_command_queue id; // NULL: it is gone
+    int rep;             // the last one in which it had commands
     cl_device_id device;
     const char *untimed; // why its events tell no times; NULL: they do
     int out_of_order;
@@ -166,7 +167,7 @@ void profile_section_begin(struct profile *p, enum profile_section section);
 void profile_section_end(struct profile *p);
 // Between the two calls the host and the device do what is the bench's own: no time of the program's.
 void profile_own(struct profile *p, int begin);
-// Forget every repetition; queues, kernels and buffers stay known.
+// Forget every repetition; buffers stay known.
 void profile_clear(struct profile *p);
 
 // Ask all commands of the last repetition for their times, and bring them onto the host's clock. Waits until they have
@@ -202,6 +203,7 @@ struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id);
 // A reference is about to go: what is known of the handle goes with the last one, since another kernel may get it without
 // a call that the recorder sees.
 void profile__kernel_release(struct profile *p, cl_kernel id);
+void profile__queue_release(struct profile *p, cl_command_queue id);
 // Hold the kernel until profile_resources_ask, profile_clear or profile_destroy.
 void profile__kernel_keep(struct profile *p, cl_kernel id);
 void profile__buffer_set(struct profile *p, cl_mem id, size_t bytes);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { TID_PHASES = 1, TID_THREAD = 100, TID_QUEUE = 1000, MANY = 64 };
+enum { TID_PHASES = 1, TID_THREAD = 100, TID_QUEUE = 100000 };
 
 static void text_put(FILE *out, const char *text)
 {
@@ -71,26 +71,34 @@ static void command_put(struct profile_trace *t, const struct profile_command *c
     fputs("}}", t->out);
 }
 
-static void names_put(struct profile_trace *t, const struct profile *p, size_t first_rep, const char *label)
+static int names_put(struct profile_trace *t, const struct profile *p, size_t first_rep, const char *label)
 {
-    char seen_thread[MANY] = "", seen_queue[MANY] = "", text[64];
+    char text[64];
+    int threads = 1;
+    for (size_t i = p->reps[first_rep].first_command; i < p->count; i++)
+        threads = p->commands[i].thread >= threads ? p->commands[i].thread + 1 : threads;
+    char *seen_thread = calloc((size_t)threads, 1), *seen_queue = calloc(p->queue_count + 1, 1);
     name_put(t, "process_name", 0, label);
     name_put(t, "thread_name", TID_PHASES, "phases");
-    for (size_t i = p->reps[first_rep].first_command; i < p->count; i++) {
+    for (size_t i = p->reps[first_rep].first_command; i < p->count && seen_thread && seen_queue; i++) {
         const struct profile_command *c = &p->commands[i];
-        if (c->thread < MANY && !seen_thread[c->thread]) {
+        if (!seen_thread[c->thread]) {
             snprintf(text, sizeof text, "host thread %d", c->thread);
             name_put(t, "thread_name", TID_THREAD + c->thread, text);
             seen_thread[c->thread] = 1;
         }
         int queue = c->queue >= 0 ? c->queue : 0;
-        if (!c->untimed && queue < MANY && !seen_queue[queue]) {
+        if (!c->untimed && !seen_queue[queue]) {
             snprintf(text, sizeof text, "queue %d%s", queue,
                      c->queue >= 0 && p->queues[queue].out_of_order ? " (out of order)" : "");
             name_put(t, "thread_name", TID_QUEUE + queue, text);
             seen_queue[queue] = 1;
         }
     }
+    const int good = seen_thread && seen_queue;
+    free(seen_thread);
+    free(seen_queue);
+    return good;
 }
 
 void profile_trace_run(struct profile_trace *t, const struct profile *p, size_t first_rep, const char *label)
@@ -99,7 +107,10 @@ void profile_trace_run(struct profile_trace *t, const struct profile *p, size_t 
         return;
     if (!t->runs++)
         t->begin_ns = p->reps[first_rep].begin_ns;
-    names_put(t, p, first_rep, label);
+    if (!names_put(t, p, first_rep, label)) {
+        t->failed = 1;
+        return;
+    }
     for (size_t r = first_rep; r < p->rep_count; r++) {
         const struct profile_rep *rep = &p->reps[r];
         struct profile_split split;

@@ -147,6 +147,16 @@ def test_overhead(folder):
        r["end_to_end_ms"], r["plain_ms"])
 
 
+def test_many(folder):
+    """Each repetition makes a queue; in the trace they are one track."""
+    path = os.path.join(folder, "many.trace")
+    code, _, err = run(BENCH, "-o", "spmv", "-b", "opencl", "-a", "csr_private,csr", "--reps", "70", "--trace", path, *SIZE)
+    trace = load(path)
+    tracks = {(e["pid"], e["args"]["name"]) for e in trace["traceEvents"] if e["ph"] == "M" and e["args"]["name"].startswith("queue")}
+    ok(code == 0 and not schema.trace_wrong(trace), "a trace of many repetitions", code, err, schema.trace_wrong(trace))
+    ok(tracks == {(1, "queue 0"), (2, "queue 0")}, "the queues of all repetitions are one", tracks)
+
+
 def test_killed(folder):
     """What is complete is in the files while the next matrix is being made."""
     path, table = os.path.join(folder, "killed.json"), os.path.join(folder, "killed.txt")
@@ -197,6 +207,7 @@ def main(folder):
     if not SAMPLE:
         test_op(folder, "transpose", "omp,opencl", (matrix, NNZ * 8 + (N + 1) * 4))
     test_table(folder)
+    test_many(folder)
     test_overhead(folder)
     test_roof(folder)
 
