@@ -10,7 +10,8 @@ enum weft_trace_kind {
     WEFT_TRACE_READ,
     WEFT_TRACE_KERNEL,
     WEFT_TRACE_ALLOCATE, // no command of the device: the host made device memory
-    WEFT_TRACE_CALL      // or did something else in the library
+    WEFT_TRACE_CALL,     // or did something else in the library
+    WEFT_TRACE_ANALYSE   // or waited for an analysis or conversion, as in convert_ms and analyse_ms
 };
 
 struct weft_backend_trace {

@@ -63,13 +63,17 @@ static void own_work(int begin)
     profile_own(profile__active, begin);
 }
 
+static int analysis_told; // in this repetition
+
 static void command_told(enum weft_trace_kind kind, const char *name, int64_t bytes, double begin_ms, double end_ms,
                          double device_ms)
 {
     static const enum profile_kind kinds[] = {PROFILE_WRITE, PROFILE_READ, PROFILE_KERNEL};
     const int64_t begin = (int64_t)(begin_ms * 1e6), end = (int64_t)(end_ms * 1e6);
     if (kind >= WEFT_TRACE_ALLOCATE) {
-        profile_span_add(profile__active, kind == WEFT_TRACE_ALLOCATE ? PHASE_ALLOCATE : PHASE_CALL, begin, end);
+        static const enum profile_phase phases[] = {PHASE_ALLOCATE, PHASE_CALL, PHASE_ANALYSE};
+        profile_span_add(profile__active, phases[kind - WEFT_TRACE_ALLOCATE], begin, end);
+        analysis_told |= kind == WEFT_TRACE_ANALYSE;
         return;
     }
     profile_command_add(profile__active, kinds[kind], name, bytes, begin, end,
@@ -87,7 +91,7 @@ static void steps_lay(struct profile *p, const struct bench_run *run, double lau
     if (!told && t->write_ms > 0)
         profile_command_add(p, PROFILE_WRITE, "write", -1, at, at + (int64_t)(t->write_ms * 1e6), 0, 0);
     at = rep->sections[PROFILE_SETUP].end_ns;
-    if (analyse_ms > 0)
+    if (analyse_ms > 0 && !analysis_told)
         profile_span_add(p, PHASE_ANALYSE, at - (int64_t)(analyse_ms * 1e6), at);
     p->section = PROFILE_LAUNCH;
     if (!told && launch_ms > 0)
@@ -169,6 +173,7 @@ static weft_status rep_run(struct session *s, int verify, int *right, struct ben
     struct bench_run run = bench_case_start(c, &events);
     struct profile_clock clock;
     double ms = 0;
+    analysis_told = 0;
     profile_clock_init(&clock);
     if (s->opencl)
         profile_clock_sample(&clock, c->device->queue, c->device->info.id);

@@ -522,7 +522,7 @@ int main(void)
     spmv_test(&rng);
     struct weft_context ctx = context_at(0, 3, 0);
     standin_reset(1);
-    trace_check(backend, &ctx, "csr_stream");
+    trace_check(backend, &ctx, "csr_adaptive");
     refusal_test(&rng);
     fault_test(&rng);
     negative_test();

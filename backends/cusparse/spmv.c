@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products by cusparseSpMV in each of its formats, and by cusparseSpMVOp.
 #include "../clock.h"
+#include "../trace.h"
 #include "context.h"
 #include "cusparse_backend.h"
 
@@ -72,6 +73,14 @@ struct cusparse_spmv {
 
 // ---- the matrix, on the device and described -------------------------------------------------------------------
 
+// An analysis or conversion has ended, which began at `start`.
+static void step_end(double *ms, double start)
+{
+    double end = clock_ms();
+    *ms = end - start;
+    weft__trace_command(WEFT_TRACE_ANALYSE, "analysis", -1, start, end, 0);
+}
+
 // Take device memory for one array of the matrix and write it there.
 static weft_status array_write(struct cusparse_spmv *s, void **out, const void *from, size_t bytes, const char *what,
                                struct weft_backend_times *times, struct weft_error *err)
@@ -115,7 +124,7 @@ static weft_status coo_make(struct cusparse_spmv *s, struct weft_backend_times *
             "cusparseXcsr2coo", err);
     if (!status)
         status = weft__cuda_fail(cudaStreamSynchronize(s->cuda.stream), "cusparseXcsr2coo", err);
-    times->convert_ms = clock_ms() - start;
+    step_end(&times->convert_ms, start);
     times->format_bytes = (int64_t)(2 * idx_bytes + (size_t)a->nnz * weft_type_bytes(a->type));
     if (!status)
         status = weft__cusparse_fail(cusparseCreateCoo(&s->matrix, a->m, a->n, a->nnz, s->row, s->col, s->val,
@@ -143,7 +152,7 @@ static weft_status sell_make(struct cusparse_spmv *s, struct weft_backend_times 
     struct cusparse_form form;
     double start = clock_ms();
     weft_status status = weft__cusparse_sell(&form, a, err);
-    times->convert_ms = clock_ms() - start;
+    step_end(&times->convert_ms, start);
     if (!status)
         status = form_write(s, &form, times, err);
     if (!status)
@@ -170,7 +179,7 @@ static weft_status bsr_make(struct cusparse_spmv *s, int64_t *rows, int64_t *col
     struct cusparse_form form;
     double start = clock_ms();
     weft_status status = weft__cusparse_blocks(&form, a, err);
-    times->convert_ms = clock_ms() - start;
+    step_end(&times->convert_ms, start);
     if (!status)
         status = form_write(s, &form, times, err);
     const int64_t bands = form.bands, edge = form.edge, blocks = form.entries;
@@ -219,7 +228,7 @@ static weft_status spmv_analyse(struct cusparse_spmv *s, struct weft_backend_tim
                                  "cusparseSpMV_preprocess", err);
     if (!status)
         status = weft__cuda_fail(cudaStreamSynchronize(s->cuda.stream), "cusparseSpMV_preprocess", err);
-    times->analyse_ms = clock_ms() - start;
+    step_end(&times->analyse_ms, start);
 #endif
     return status;
 }
@@ -246,7 +255,7 @@ static weft_status op_analyse(struct cusparse_spmv *s, struct weft_backend_times
                                      "cusparseSpMVOp_createPlan", err);
     if (!status)
         status = weft__cuda_fail(cudaStreamSynchronize(s->cuda.stream), "cusparseSpMVOp_createPlan", err);
-    times->analyse_ms = clock_ms() - start;
+    step_end(&times->analyse_ms, start);
     return status;
 }
 #endif

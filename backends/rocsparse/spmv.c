@@ -5,6 +5,7 @@
 //   coo, coo_atomic           rocsparse_spmv
 //   ell, hyb                  rocsparse_?ellmv, rocsparse_?hybmv
 #include "../clock.h"
+#include "../trace.h"
 #include "rocsparse_backend.h"
 
 #include <stdlib.h>
@@ -52,7 +53,9 @@ struct algorithm {
 static weft_status elapsed(struct rocsparse_spmv *s, double start, double *ms, struct weft_error *err)
 {
     weft_status status = weft__rocsparse_hip(hipStreamSynchronize(s->gpu.stream), "hipStreamSynchronize", err);
-    *ms = clock_ms() - start;
+    double end = clock_ms();
+    *ms = end - start;
+    weft__trace_command(WEFT_TRACE_ANALYSE, "analysis", -1, start, end, 0);
     return status;
 }
 

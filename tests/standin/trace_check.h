@@ -8,8 +8,9 @@
 #include "../../backends/trace.h"
 #include "../support/tap.h"
 
-static int64_t traced_bytes[5];
-static int traced_count[5], traced_depth, traced_owns, traced_late;
+static int64_t traced_bytes[6];
+static int traced_count[6], traced_depth, traced_owns, traced_late;
+static double traced_analysis_ms;
 
 static void traced_own(int begin)
 {
@@ -22,6 +23,7 @@ static void traced_command(enum weft_trace_kind kind, const char *name, int64_t 
 {
     traced_count[kind]++;
     traced_bytes[kind] += bytes;
+    traced_analysis_ms += kind == WEFT_TRACE_ANALYSE ? end_ms - begin_ms : 0;
     traced_late += !name || end_ms < begin_ms || device_ms < 0;
 }
 
@@ -52,6 +54,10 @@ static void trace_check(const struct weft_backend *backend, struct weft_context 
     tap_ok(traced_bytes[WEFT_TRACE_READ] == sizeof y && traced_count[WEFT_TRACE_READ] == 1, "trace: y read once");
     tap_is_int(traced_count[WEFT_TRACE_KERNEL], 1, "trace: one kernel");
     tap_ok(traced_count[WEFT_TRACE_ALLOCATE] >= 5, "trace: memory for five arrays");
+    const double analysis_ms = times.convert_ms + times.analyse_ms;
+    tap_ok(traced_count[WEFT_TRACE_ANALYSE] == (analysis_ms > 0) && traced_analysis_ms > analysis_ms - 1e-6 &&
+               traced_analysis_ms < analysis_ms + 1e-6,
+           "trace: analysis and conversion, where they were");
     tap_ok(traced_owns > 0 && !traced_depth && !traced_late, "trace: the bench's own work begins and ends");
 }
 
