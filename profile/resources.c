@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
 static void number_before(const char *line, size_t length, const char *unit, int64_t *out)
 {
     const char *at = memmem(line, length, unit, strlen(unit));
@@ -59,39 +61,86 @@ static int is_nvidia(cl_device_id device)
                                          sizeof major, &major, NULL) == CL_SUCCESS;
 }
 
-// The text that stands for the program's binary on NVIDIA, with a comment behind it that no cache has seen. Where a zero
-// ends the text and counts as part of it, one does so here: the driver gets back the form that it gave.
-static char *ptx_get(cl_program program, size_t *size)
+// The text that stands for the program's binary on NVIDIA, *length of it; *ended: a zero ends it and counts as part of it.
+// There is room behind it.
+enum { ROOM = 64 };
+static char *ptx_get(cl_program program, size_t *length, int *ended)
 {
     size_t bytes[1] = {0};
     if (profile__next.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, bytes, NULL) != CL_SUCCESS ||
         !bytes[0])
         return NULL;
-    char *text = calloc(1, bytes[0] + 64);
+    char *text = calloc(1, bytes[0] + ROOM);
     unsigned char *list[] = {(unsigned char *)text};
-    if (text && profile__next.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof list, list, NULL) != CL_SUCCESS) {
-        free(text);
-        return NULL;
-    }
     if (!text)
         return NULL;
-    size_t length = strnlen(text, bytes[0]);
-    if (!memmem(text, length, ".version", 8)) { // a driver that gives machine code instead
-        free(text);
-        return NULL;
+    if (profile__next.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof list, list, NULL) == CL_SUCCESS) {
+        *length = strnlen(text, bytes[0]);
+        *ended = *length < bytes[0];
+        if (memmem(text, *length, ".version", 8)) // else the driver gives machine code instead
+            return text;
     }
-    *size = length + (size_t)sprintf(text + length, "\n// %lld\n", (long long)profile_now()) + (length < bytes[0]);
-    return text;
+    free(text);
+    return NULL;
+}
+
+// Build the text once more, for the log; NULL: none. A comment behind the text makes it one that no cache has seen. The
+// driver gets back the form that it gave, with a zero at the end or without.
+static char *log_get(cl_context context, cl_device_id device, char *text, size_t length, int ended)
+{
+    cl_int error = CL_SUCCESS, status = CL_SUCCESS;
+    size_t log_size = 0;
+    char *log = NULL;
+    const unsigned char *binary = (const unsigned char *)text;
+    const size_t size =
+        length + (size_t)snprintf(text + length, ROOM, "\n// %lld\n", (long long)profile_now()) + (ended != 0);
+    cl_program again = profile__next.clCreateProgramWithBinary(context, 1, &device, &size, &binary, &status, &error);
+    if (!again || error != CL_SUCCESS)
+        return NULL;
+    if (profile__next.clBuildProgram(again, 1, &device, "-cl-nv-verbose", NULL, NULL) == CL_SUCCESS &&
+        profile__next.clGetProgramBuildInfo(again, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &log_size) == CL_SUCCESS)
+        log = calloc(1, log_size + 1);
+    if (log &&
+        profile__next.clGetProgramBuildInfo(again, device, CL_PROGRAM_BUILD_LOG, log_size, log, NULL) != CL_SUCCESS)
+        log[0] = 0;
+    profile__next.clReleaseProgram(again);
+    return log;
+}
+
+// Logs of texts that were built, since most kernels of a bench come back with the next matrix. By one thread alone.
+static struct {
+    uint64_t hash;
+    size_t length;
+    cl_device_id device;
+    char *log;
+} known[64];
+static size_t known_count;
+
+static const char *log_find(cl_context context, cl_device_id device, char *text, size_t length, int ended)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < known_count && i < COUNT(known); i++)
+        if (known[i].hash == hash && known[i].length == length && known[i].device == device)
+            return known[i].log;
+    char *log = log_get(context, device, text, length, ended);
+    const size_t at = known_count++ % COUNT(known); // the oldest goes
+    free(known[at].log);
+    known[at].hash = hash;
+    known[at].length = length;
+    known[at].device = device;
+    known[at].log = log;
+    return log;
 }
 
 const char *profile_ptxas_ask(struct profile_resources *out, cl_kernel kernel, cl_device_id device, const char *name)
 {
-    cl_program program = NULL, again = NULL;
+    cl_program program = NULL;
     cl_context context = NULL;
     cl_uint devices = 0;
-    cl_int error = CL_SUCCESS, status = CL_SUCCESS;
-    const char *why = "the build log does not tell";
-    size_t size = 0, log_size = 0;
+    size_t length = 0;
+    int ended = 0;
     if (!is_nvidia(device))
         return "the driver does not tell";
     if (!profile__next.clGetKernelInfo ||
@@ -100,23 +149,12 @@ const char *profile_ptxas_ask(struct profile_resources *out, cl_kernel kernel, c
         profile__next.clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, NULL) != CL_SUCCESS ||
         devices != 1)
         return "the program is not for one device";
-    char *text = ptx_get(program, &size), *log = NULL;
+    char *text = ptx_get(program, &length, &ended);
     if (!text)
         return "the driver's binary is no PTX";
-    const unsigned char *binary = (const unsigned char *)text;
-    again = profile__next.clCreateProgramWithBinary(context, 1, &device, &size, &binary, &status, &error);
-    if (again && error == CL_SUCCESS &&
-        profile__next.clBuildProgram(again, 1, &device, "-cl-nv-verbose", NULL, NULL) == CL_SUCCESS &&
-        profile__next.clGetProgramBuildInfo(again, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &log_size) == CL_SUCCESS)
-        log = calloc(1, log_size + 1);
-    if (log &&
-        profile__next.clGetProgramBuildInfo(again, device, CL_PROGRAM_BUILD_LOG, log_size, log, NULL) == CL_SUCCESS)
-        why = profile_ptxas_parse(out, log, name) ? NULL : why;
-    if (again && error == CL_SUCCESS)
-        profile__next.clReleaseProgram(again);
-    free(log);
+    const char *log = log_find(context, device, text, length, ended);
     free(text);
-    return why;
+    return log && profile_ptxas_parse(out, log, name) ? NULL : "the build log does not tell";
 }
 
 static int64_t up(int64_t number, int64_t granule)

@@ -8,7 +8,8 @@
 // What ptxas says of kernel `name` in a build log made with -cl-nv-verbose: registers, spill_bytes, stack_bytes, local_bytes
 // (where it says) and target. 0: the log has no such kernel.
 int profile_ptxas_parse(struct profile_resources *out, const char *log, const char *name);
-// Compile the program of `kernel` once more for that log, on devices of NVIDIA. Gives NULL, or the reason why nothing was
+// Compile the program of `kernel` once more for that log, on devices of NVIDIA; a program whose text was there before is not.
+// One thread calls. Gives NULL, or the reason why nothing was
 // filled in. The kernel must be alive.
 const char *profile_ptxas_ask(struct profile_resources *out, cl_kernel kernel, cl_device_id device, const char *name);
 

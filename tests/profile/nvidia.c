@@ -19,8 +19,9 @@ static struct {
     cl_kernel id;
     int references;
 } kernels[KERNELS];
-static int made, dead, again, timer_calls;
-static const char *binary, *version;
+static int made, dead, again, builds, timer_calls;
+static const char *version;
+static char binary[64];
 static size_t zero; // 1: the binary is told with the zero at its end
 static cl_ulong timer_grain;
 static char *build_log;
@@ -112,6 +113,7 @@ static cl_program CL_API_CALL program_again(cl_context context, cl_uint n, const
     (void)context;
     (void)devices;
     again++;
+    builds++;
     *status = *error = CL_SUCCESS;
     // The form that it was told in: a text, with the zero at its end or without.
     if (n != 1 || sizes[0] < strlen(binary) || memcmp(binaries[0], binary, strlen(binary)) ||
@@ -207,8 +209,10 @@ static int references(void)
 static struct profile *repetition(struct test_device *dev, cl_mem buffer, int keep)
 {
     struct profile *p = profile_create(100);
+    static int texts;
     weft_status status = WEFT_OK;
-    made = dead = again = 0;
+    made = dead = again = builds = 0;
+    snprintf(binary, sizeof binary, "//\n.version 8.8\n.target sm_90\n// %d\n", texts++);
     below = weft__cl;
     weft__cl.clCreateKernel = kernel_make;
     weft__cl.clReleaseKernel = kernel_drop;
@@ -265,12 +269,10 @@ static void log_make(size_t bytes)
 
 static void device_run(struct test_device *dev)
 {
-    static const char ptx[] = "//\n.version 8.8\n.target sm_90\n";
     cl_mem buffer = NULL;
     if (!tap_ok(!weft__buffer_create(&buffer, dev->ctx, 64, "test"), "%s: a buffer", dev->name))
         return;
     version = "OpenCL 3.0 CUDA";
-    binary = ptx;
     log_error = CL_SUCCESS;
     log_make(LOG_BYTES);
 
@@ -284,6 +286,7 @@ static void device_run(struct test_device *dev)
             known += p->commands[i].resources.registers == 40 && !strcmp(p->commands[i].resources.target, "sm_90");
         tap_ok(!why && known == 3, "%s: registers of released kernels, from a log of 1 MiB; PTX %s a zero at its end",
                dev->name, zero ? "with" : "without");
+        tap_is_int(builds, 1, "%s: three kernels of a program, built once", dev->name);
         tap_is_int(references(), 0, "%s: they are let go once asked", dev->name);
         tap_is_int(handles_known(p), 0, "%s: and nothing is known of their handles", dev->name);
         repetition_end(dev, &p, "asked");
@@ -315,8 +318,8 @@ static void device_run(struct test_device *dev)
     tap_ok(why && strstr(why, "build log"), "%s: no log", dev->name);
     repetition_end(dev, &p, "no log");
 
-    binary = "\177ELF";
     p = repetition(dev, buffer, 1);
+    strcpy(binary, "\177ELF");
     why = profile_resources_ask(p);
     tap_ok(why && strstr(why, "no PTX"), "%s: machine code is not built again", dev->name);
     repetition_end(dev, &p, "machine code");
