@@ -355,6 +355,51 @@ static cl_int CL_API_CALL my_clGetProgramBuildInfo(cl_program program, cl_device
 
 // ---- the loader's side -----------------------------------------------------------------------------------------
 
+#define CALLS(X)                                                                                                       \
+    X(clBuildProgram)                                                                                                  \
+    X(clCreateBuffer)                                                                                                  \
+    X(clCreateCommandQueue)                                                                                            \
+    X(clCreateContext)                                                                                                 \
+    X(clCreateKernel)                                                                                                  \
+    X(clCreateKernelsInProgram)                                                                                        \
+    X(clCreateProgramWithBinary)                                                                                       \
+    X(clCreateProgramWithSource)                                                                                       \
+    X(clCreateUserEvent)                                                                                               \
+    X(clEnqueueBarrierWithWaitList)                                                                                    \
+    X(clEnqueueCopyBuffer)                                                                                             \
+    X(clEnqueueMarkerWithWaitList)                                                                                     \
+    X(clEnqueueNDRangeKernel)                                                                                          \
+    X(clEnqueueReadBuffer)                                                                                             \
+    X(clEnqueueWriteBuffer)                                                                                            \
+    X(clFinish)                                                                                                        \
+    X(clFlush)                                                                                                         \
+    X(clGetCommandQueueInfo)                                                                                           \
+    X(clGetContextInfo)                                                                                                \
+    X(clGetDeviceAndHostTimer)                                                                                         \
+    X(clGetDeviceInfo)                                                                                                 \
+    X(clGetEventInfo)                                                                                                  \
+    X(clGetEventProfilingInfo)                                                                                         \
+    X(clGetKernelInfo)                                                                                                 \
+    X(clGetKernelWorkGroupInfo)                                                                                        \
+    X(clGetMemObjectInfo)                                                                                              \
+    X(clGetPlatformInfo)                                                                                               \
+    X(clGetProgramBuildInfo)                                                                                           \
+    X(clGetProgramInfo)                                                                                                \
+    X(clReleaseCommandQueue)                                                                                           \
+    X(clReleaseContext)                                                                                                \
+    X(clReleaseEvent)                                                                                                  \
+    X(clReleaseKernel)                                                                                                 \
+    X(clReleaseMemObject)                                                                                              \
+    X(clReleaseProgram)                                                                                                \
+    X(clRetainCommandQueue)                                                                                            \
+    X(clRetainContext)                                                                                                 \
+    X(clRetainEvent)                                                                                                   \
+    X(clRetainKernel)                                                                                                  \
+    X(clRetainMemObject)                                                                                               \
+    X(clRetainProgram)                                                                                                 \
+    X(clSetKernelArg)                                                                                                  \
+    X(clWaitForEvents)
+
 EXPORT clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *needed)
 {
     static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
@@ -368,23 +413,10 @@ EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_
 {
     const size_t bytes = count * sizeof(void *);
     memcpy(&below, target, bytes < sizeof below ? bytes : sizeof below);
-#define PUT(name)  mine.name = my_##name;
-#define BOTH(name) PUT(clRetain##name) PUT(clRelease##name)
-    BOTH(Kernel)
-    BOTH(Program)
-    BOTH(Event)
-    BOTH(CommandQueue)
-    BOTH(MemObject)
-    BOTH(Context)
-    PUT(clBuildProgram) PUT(clCreateBuffer) PUT(clCreateCommandQueue) PUT(clCreateContext) PUT(clCreateKernel)
-        PUT(clCreateKernelsInProgram) PUT(clCreateProgramWithBinary) PUT(clCreateProgramWithSource)
-            PUT(clCreateUserEvent) PUT(clEnqueueBarrierWithWaitList) PUT(clEnqueueCopyBuffer)
-                PUT(clEnqueueMarkerWithWaitList) PUT(clEnqueueNDRangeKernel) PUT(clEnqueueReadBuffer)
-                    PUT(clEnqueueWriteBuffer) PUT(clFinish) PUT(clFlush) PUT(clGetCommandQueueInfo)
-                        PUT(clGetContextInfo) PUT(clGetDeviceAndHostTimer) PUT(clGetDeviceInfo) PUT(clGetEventInfo)
-                            PUT(clGetEventProfilingInfo) PUT(clGetKernelInfo) PUT(clGetKernelWorkGroupInfo)
-                                PUT(clGetMemObjectInfo) PUT(clGetPlatformInfo) PUT(clGetProgramBuildInfo)
-                                    PUT(clGetProgramInfo) PUT(clSetKernelArg) PUT(clWaitForEvents) atexit(leftovers);
+#define PUT(name) mine.name = my_##name;
+    CALLS(PUT)
+#undef PUT
+    atexit(leftovers);
     *out = &mine;
     *count_out = sizeof mine / sizeof(void *);
     return CL_SUCCESS;
