@@ -58,7 +58,7 @@ static int library_open(struct cupti *p)
     // CUPTI loads this one by its name alone, and finds it by that name when it is there already.
     static const char *const helpers[] = {"libnvperf_host.so", "/usr/local/cuda/lib64/libnvperf_host.so",
                                           "/usr/local/cuda/extras/CUPTI/lib64/libnvperf_host.so", NULL};
-    static const char *const drivers[] = {"libcuda.so.1", NULL};
+    static const char *const drivers[] = {"libcuda.so.1", "/usr/local/nvidia/lib64/libcuda.so.1", NULL};
     char unused[200]; // without it CUPTI says itself what it lacks
     p->library = weft_counters_library(files, p->why, sizeof p->why);
     if (p->library)
