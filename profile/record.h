@@ -197,8 +197,8 @@ struct profile_command *profile__command(struct profile *p, enum profile_kind ki
 void profile__span(struct profile *p, enum profile_phase phase, int64_t begin_ns, int64_t end_ns);
 const char *profile__intern(struct profile *p, const char *name);
 struct profile_queue *profile__queue(struct profile *p, cl_command_queue id);
-struct profile_queue *profile__queue_add(struct profile *p,
-                                         cl_command_queue id); // made now, also if the handle is known
+// Of a queue made now, also if the handle is known.
+struct profile_queue *profile__queue_add(struct profile *p, cl_command_queue id);
 struct profile_kernel *profile__kernel(struct profile *p, cl_kernel id);
 // A reference is about to go: what is known of the handle goes with the last one, since another kernel may get it without
 // a call that the recorder sees.
@@ -206,6 +206,7 @@ void profile__kernel_release(struct profile *p, cl_kernel id);
 void profile__queue_release(struct profile *p, cl_command_queue id);
 // Hold the kernel until profile_resources_ask, profile_clear or profile_destroy.
 void profile__kernel_keep(struct profile *p, cl_kernel id);
+int profile__kernel_is_kept(const struct profile *p, cl_kernel id);
 void profile__buffer_set(struct profile *p, cl_mem id, size_t bytes);
 int profile__buffer_get(const struct profile *p, cl_mem id, size_t *bytes);
 // Ask the command's event; wait: also when it has not ended.
