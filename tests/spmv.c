@@ -349,24 +349,24 @@ static void test_transposed(struct test_device *dev)
     }
 }
 
-// The number of products that are expected decides on a conversion, and one long row speaks against it.
+// The number of products that are expected decides on a conversion; one long row speaks against it, and on a GPU short
+// rows that differ.
 static void test_products(struct test_device *dev)
 {
     static const struct {
         enum weft_spmv_algo algo;
-        int64_t products;
+        int64_t products, n;
         enum rows rows;
-        int sell;
-    } cases[] = {{WEFT_SPMV_AUTO, 0, ROWS_FULL, 0},
-                 {WEFT_SPMV_AUTO, 1000, ROWS_FULL, 1},
-                 {WEFT_SPMV_CSR, 1000, ROWS_FULL, 0},
-                 {WEFT_SPMV_AUTO, 1000, ROWS_HUGE_MIDDLE, 0},
-                 {WEFT_SPMV_AUTO, 1000, ROWS_EMPTY, 0}};
+        int sell, sell_gpu;
+    } cases[] = {{WEFT_SPMV_AUTO, 0, 40, ROWS_FULL, 0, 0},   {WEFT_SPMV_AUTO, 1000, 40, ROWS_FULL, 1, 1},
+                 {WEFT_SPMV_CSR, 1000, 40, ROWS_FULL, 0, 0}, {WEFT_SPMV_AUTO, 1000, 40, ROWS_HUGE_MIDDLE, 0, 0},
+                 {WEFT_SPMV_AUTO, 1000, 5, ROWS_FULL, 1, 1}, {WEFT_SPMV_AUTO, 1000, 40, ROWS_FEW, 1, 0},
+                 {WEFT_SPMV_AUTO, 0, 5, ROWS_FULL, 0, 0},    {WEFT_SPMV_AUTO, 1000, 40, ROWS_EMPTY, 0, 0}};
     huge = 400;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         // As many rows as a GPU is expected to want for sliced ELL.
         const int64_t m = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 64;
-        struct weft_csr a = matrix_make(m, 40, cases[i].rows, WEFT_F32, WEFT_OFS32, 0);
+        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, WEFT_F32, WEFT_OFS32, 0);
         struct on_device d = matrix_write(dev, &a);
         struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
         struct weft_spmv_plan *plan = NULL;
@@ -374,8 +374,8 @@ static void test_products(struct test_device *dev)
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
             weft_spmv_plan_info(plan, &info);
-            ok = (info.params.algo == WEFT_SPMV_SELL) == cases[i].sell && info.why[0] &&
-                 check_run(dev, plan, &a, 2, -3, 0);
+            ok = (info.params.algo == WEFT_SPMV_SELL) == (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
+                 info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
         }
         weft_spmv_plan_destroy(&plan);
         ok &= matrix_free(dev, &d);

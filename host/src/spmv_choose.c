@@ -65,11 +65,14 @@ static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 }
 
 // Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
-// expected to be faster: on a GPU where rows are this long on average and enough to fill it; a CPU gains from any. The
-// conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
+// expected to be faster: on a GPU where rows are this long on average, or the longest is little more than that, as on
+// grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of 12.5 at random took 0.872 for 0.844), and
+// enough to fill it; a CPU gains from any. The conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to
+// 100 on a CPU (docs/performance.md).
 #define SELL_PRODUCTS 128
 #define SELL_PADDING  1.25
 #define SELL_ROW      24
+#define SELL_ALIKE    1.1 // longest row for the mean one
 #define SELL_ROWS     512 // for each compute unit
 
 enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
@@ -78,9 +81,10 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
     const double mean = mean_row(plan);
     const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
     const double padding = sorted_padding(plan, cpu ? 8 : 32);
-    const int fills =
-        cpu ? plan->a.nnz > 0 : mean >= SELL_ROW && plan->a.m >= SELL_ROWS * plan->ctx->device.compute_units;
-    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && fills &&
+    const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
+              fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
+              gains = plan->a.nnz > 0 && (cpu || (fills && (alike || mean >= SELL_ROW)));
+    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && gains &&
         padding <= SELL_PADDING && padding <= info->params.max_padding) {
         snprintf(info->why, sizeof info->why,
                  "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
