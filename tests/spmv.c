@@ -202,7 +202,7 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
 
 static const enum weft_spmv_algo all_algos[] = {
     WEFT_SPMV_AUTO, WEFT_SPMV_CSR, WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES,  WEFT_SPMV_CSR_MERGE, WEFT_SPMV_ELL,
-    WEFT_SPMV_SELL, WEFT_SPMV_HYB, WEFT_SPMV_COO,        WEFT_SPMV_COO_ATOMIC, WEFT_SPMV_CSR_FIXED};
+    WEFT_SPMV_SELL, WEFT_SPMV_HYB, WEFT_SPMV_COO,        WEFT_SPMV_COO_ATOMIC, WEFT_SPMV_CSR_FIXED, WEFT_SPMV_SELL16};
 #define ALGOS (sizeof all_algos / sizeof *all_algos)
 
 static const struct shape {

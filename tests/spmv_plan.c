@@ -62,11 +62,8 @@ static void test_refill(struct test_device *dev)
         enum weft_spmv_algo algo;
         int host_rest;
         const char *name;
-    } ways[] = {{WEFT_SPMV_CSR, 0, "csr"},
-                {WEFT_SPMV_ELL, 0, "ell"},
-                {WEFT_SPMV_SELL, 0, "sell"},
-                {WEFT_SPMV_HYB, 0, "hyb"},
-                {WEFT_SPMV_HYB, 1, "hyb, rest on the host"},
+    } ways[] = {{WEFT_SPMV_CSR, 0, "csr"},       {WEFT_SPMV_ELL, 0, "ell"}, {WEFT_SPMV_SELL, 0, "sell"},
+                {WEFT_SPMV_SELL16, 0, "sell16"}, {WEFT_SPMV_HYB, 0, "hyb"}, {WEFT_SPMV_HYB, 1, "hyb, rest on the host"},
                 {WEFT_SPMV_COO, 0, "coo"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct test_problem p = test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_F32, i % 2 ? WEFT_OFS64 : WEFT_OFS32);

@@ -8,9 +8,9 @@
 #include <weft/measure.h>
 #include <weft/spmv.h>
 
-enum { FORMATS = 5, SPLITS = 3 };
-static const enum weft_spmv_algo formats[FORMATS] = {WEFT_SPMV_CSR, WEFT_SPMV_ELL, WEFT_SPMV_SELL, WEFT_SPMV_HYB,
-                                                     WEFT_SPMV_COO};
+enum { FORMATS = 6, SPLITS = 3 };
+static const enum weft_spmv_algo formats[FORMATS] = {WEFT_SPMV_CSR,    WEFT_SPMV_ELL, WEFT_SPMV_SELL,
+                                                     WEFT_SPMV_SELL16, WEFT_SPMV_HYB, WEFT_SPMV_COO};
 static const int64_t splits[SPLITS] = {2, 16, 256};
 
 struct report {
@@ -66,6 +66,8 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
         plan_try(&info, r->format_why[i], sizeof r->format_why[i], &device, &on_device,
                  weft_spmv_params(.algo = formats[i]));
         r->format_bytes[i] = info.format_bytes;
+        if (!r->format_why[i][0] && formats[i] != WEFT_SPMV_CSR && info.params.algo != formats[i])
+            snprintf(r->format_why[i], sizeof r->format_why[i], "%s", info.why);
     }
     if (!status)
         plan_try(&r->choice, r->choice_why, sizeof r->choice_why, &device, &on_device,
@@ -116,7 +118,7 @@ static void device_print(const struct report *r, const struct tool_options *o)
     }
     printf("device      %d: %s\n", o->device, r->device);
     for (int i = 0; i < FORMATS; i++) {
-        printf("%-11s %-5s ", i ? "" : "formats", weft_spmv_algo_name(formats[i]));
+        printf("%-11s %-6s ", i ? "" : "formats", weft_spmv_algo_name(formats[i]));
         if (r->format_why[i][0])
             printf("not for this matrix: %s\n", r->format_why[i]);
         else

@@ -23,6 +23,7 @@ static const struct {
     [WEFT_SPMV_COO] = {"coo", &weft__spmv_coo, &weft__spmv_coo},
     [WEFT_SPMV_COO_ATOMIC] = {"coo_atomic", &weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
     [WEFT_SPMV_CSR_FIXED] = {"csr_fixed", &weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
+    [WEFT_SPMV_SELL16] = {"sell16", &weft__spmv_sell16, &weft__spmv_sell16},
 };
 #define NALGOS (sizeof algos / sizeof *algos)
 

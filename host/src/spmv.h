@@ -56,7 +56,7 @@ struct weft__spmv_method {
 };
 extern const struct weft__spmv_method weft__spmv_csr_scalar, weft__spmv_csr_lanes, weft__spmv_csr_merge,
     weft__spmv_csr_lanes_cpu, weft__spmv_csr_merge_cpu, weft__spmv_ell, weft__spmv_sell, weft__spmv_hyb, weft__spmv_coo,
-    weft__spmv_coo_atomic, weft__spmv_scatter, weft__spmv_csr_fixed;
+    weft__spmv_coo_atomic, weft__spmv_scatter, weft__spmv_csr_fixed, weft__spmv_sell16;
 
 // spmv_defines.c: types, semiring and hint of reads, as cl/spmv.clh wants them.
 weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *ctx,
@@ -113,7 +113,8 @@ extern const struct weft__kernel_spec weft__rows_stats_spec, weft__rows_tiles_sp
     weft__ell_width_spec, weft__ell_fill_spec, weft__spmv_ell_spec, weft__spmv_ell_cpu_spec, weft__spmv_segment_spec,
     weft__spmv_coo_cpu_spec, weft__spmv_coo_join_spec, weft__spmv_atomic_spec, weft__spmv_scale_spec,
     weft__hyb_count_spec, weft__hyb_rest_spec, weft__spmv_scatter_spec, weft__spmv_fixed_spec,
-    weft__spmv_fixed_cpu_spec, weft__spmv_fixed_join_spec, weft__spmv_add_spec;
+    weft__spmv_fixed_cpu_spec, weft__spmv_fixed_join_spec, weft__spmv_add_spec, weft__sell16_pack_spec,
+    weft__spmv_sell16_spec, weft__spmv_sell16_cpu_spec;
 
 // spmv_scatter.c: at = a^T in buffers of its own (blocks); WEFT_OK when y can be added to by atomics.
 weft_status weft__spmv_transposed(struct weft_device_csr *at, struct weft_context *ctx, cl_command_queue queue,

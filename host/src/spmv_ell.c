@@ -253,15 +253,20 @@ static weft_status ell_create(struct weft_spmv_plan *plan, cl_command_queue queu
     return method_create(plan, queue, plan->info.max_row, 1);
 }
 
-// Sort only where rows side by side differ.
-static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_params *p = &plan->info.params;
     if (!p->sigma)
         p->sigma = 32.0 * (double)plan->stats.steps[0] > 1.1 * (double)plan->a.nnz ? 1024 : 1;
     if (p->sigma < 1 || p->sigma > 1024 || (p->sigma & (p->sigma - 1)))
         return weft__fail(plan->ctx, WEFT_EINVAL, "params.sigma is %d, it must be a power of two up to 1024", p->sigma);
-    return method_create(plan, queue, -1, p->sigma);
+    return WEFT_OK;
+}
+
+static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    weft_status status = weft__spmv_sell_sigma(plan);
+    return status ? status : method_create(plan, queue, -1, plan->info.params.sigma);
 }
 
 static weft_status method_run(struct weft_spmv_plan *plan, struct weft__stream *stream,

@@ -28,6 +28,8 @@ weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft_spmv_plan 
 weft_status weft__spmv_ell_run(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__stream *stream,
                                const struct weft__spmv_call *call);
 void weft__spmv_ell_release(struct weft__spmv_ell *e);
+// Resolve params.sigma: 1024 only where rows side by side differ. Errors: WEFT_EINVAL.
+weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan);
 
 // spmv_coo.c: coordinates in row order, added to y.
 struct weft__spmv_coo {

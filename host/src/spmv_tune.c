@@ -66,6 +66,7 @@ static struct list list_make(const struct weft_spmv_plan *plan)
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes < 32 ? lanes * 2 : 32);
     }
     list_add(&list, plan, WEFT_SPMV_CSR_SCALAR, 0);
+    list_add(&list, plan, WEFT_SPMV_SELL16, 0);
     list_add(&list, plan, WEFT_SPMV_SELL, 0); // what sorting saves is known once it is done
     if (m * (double)plan->info.max_row <= limit * nnz)
         list_add(&list, plan, WEFT_SPMV_ELL, 0);

@@ -182,6 +182,7 @@ static struct spmv_case {
 } spmv_cases[] = {
     {"csr_merge", {.algo = WEFT_SPMV_CSR_MERGE}},
     {"sell", {.algo = WEFT_SPMV_SELL, .max_padding = 100}},
+    {"sell16", {.algo = WEFT_SPMV_SELL16, .max_padding = 100}},
     {"hyb", {.algo = WEFT_SPMV_HYB, .max_padding = 100}},
     {"hyb, rest on the host", {.algo = WEFT_SPMV_HYB, .max_padding = 100, .host_rest = 1}},
     {"coo, transposed", {.algo = WEFT_SPMV_COO, .transpose = WEFT_SPMV_BY_COPY}},

@@ -20,7 +20,8 @@ enum weft_spmv_algo {
     WEFT_SPMV_HYB,        // ELL of a limited width, the rest of longer rows as coordinates
     WEFT_SPMV_COO,        // coordinates, sums by segments
     WEFT_SPMV_COO_ATOMIC, // coordinates, sums by atomics: not repeatable in floating point
-    WEFT_SPMV_CSR_FIXED   // CSR, sums by a tree that depends on the row alone: what WEFT_REPRODUCIBLE runs
+    WEFT_SPMV_CSR_FIXED,  // CSR, sums by a tree that depends on the row alone: what WEFT_REPRODUCIBLE runs
+    WEFT_SPMV_SELL16      // sliced ELL, columns as distances of 16 bits; as WEFT_SPMV_SELL where they do not fit
 };
 // "auto" "csr" "csr_scalar" ...; "unknown" for any other number.
 WEFT_API const char *weft_spmv_algo_name(enum weft_spmv_algo algo);
