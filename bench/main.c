@@ -7,6 +7,7 @@
 #include "support/name.h"
 #include "support/progress.h"
 #include "support/streams.h"
+#include "support/word.h"
 #include "tune.h"
 
 #include <errno.h>
@@ -197,7 +198,7 @@ static int file_taken(const struct bench *b, const struct stat *file)
 static FILE *file_open(const struct bench *b, const char *path)
 {
     struct stat about;
-    if (!strcmp(path, "-"))
+    if (bench_word_is_stream(path))
         return stdout;
     if (!stat(path, &about) && file_taken(b, &about)) {
         bench_complain("%s cannot be written: it is an input or another output of this run", path);
@@ -212,8 +213,8 @@ static FILE *file_open(const struct bench *b, const char *path)
 static int outputs_open(struct bench *b)
 {
     const struct bench_options *o = &b->options;
-    int to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ||
-                    (o->trace && !strcmp(o->trace, "-")) || (o->html && !strcmp(o->html, "-"));
+    int to_stdout = bench_word_is_stream(o->json) || bench_word_is_stream(o->csv) || bench_word_is_stream(o->trace) ||
+                    bench_word_is_stream(o->html);
     b->table = o->quiet || to_stdout ? NULL : stdout;
     if (o->json && !(b->json = file_open(b, o->json)))
         return BENCH_USAGE;

@@ -26,7 +26,7 @@ static void help_print(void)
     int column = 26;
     fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
           "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
-          "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz\n"
+          "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz; - is standard input\n"
           "       weft-bench --compare A.json B.json\n"
           "                                        two files of results side by side, of --json or --profile --json\n"
           "\n"
@@ -273,7 +273,7 @@ static int positionals_parse(struct bench_options *o, int count, char **words)
         return source_add(o, o->spec, 1);
     }
     for (int i = 0; i < count && status < 0; i++)
-        status = source_add(o, words[i], 0);
+        status = source_add(o, bench_word_is_stream(words[i]) ? "/dev/stdin" : words[i], 0);
     if (status < 0 && !o->nsources)
         status = source_add(o, DEFAULT_SPEC, 1);
     return status;
@@ -425,11 +425,6 @@ static int option_parse(struct bench_options *o, int option, const char *name)
     }
 }
 
-static int to_stdout(const char *path)
-{
-    return path && !strcmp(path, "-");
-}
-
 int bench_options_parse(struct bench_options *out, int argc, char **argv)
 {
     *out = (struct bench_options){.types = {WEFT_F32}, .ntypes = 1};
@@ -515,7 +510,9 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--tune runs a point or finds the best, not both");
     if (status < 0 && o->tune_s > 0 && !o->tune_write)
         status = usage_fail("--tune-time goes with --tune");
-    if (status < 0 && to_stdout(o->json) + to_stdout(o->csv) + to_stdout(o->trace) + to_stdout(o->html) > 1)
+    if (status < 0 && bench_word_is_stream(o->json) + bench_word_is_stream(o->csv) + bench_word_is_stream(o->trace) +
+                              bench_word_is_stream(o->html) >
+                          1)
         status = usage_fail("one of --json, --csv, --trace and --html can go to the standard output, not several");
     if (status < 0)
         status = study_check(o);

@@ -260,6 +260,23 @@ static void test_write(void)
            "not a number, infinities and negative zero come back");
     if (!status)
         weft_csr_free(&b);
+    int pipe_ends[2]; // too small a file to fill it
+    if (pipe(pipe_ends))
+        tap_bail("no pipe");
+    char piped[256], file_text[256];
+    status = weft_mtx_write_fd(pipe_ends[1], "a pipe", &a, 0, &err);
+    close(pipe_ends[1]);
+    const ssize_t bytes = read(pipe_ends[0], piped, sizeof piped);
+    FILE *file = fopen(in_folder("out.mtx"), "r");
+    const size_t file_bytes = file ? fread(file_text, 1, sizeof file_text, file) : 0;
+    if (file)
+        fclose(file);
+    tap_ok(!status && bytes > 0 && (size_t)bytes == file_bytes && !memcmp(piped, file_text, file_bytes),
+           "a pipe gets the text of a file");
+    status = weft_mtx_write_fd(pipe_ends[0], "a pipe", &a, 0, &err);
+    tap_ok(status == WEFT_EIO && strstr(err.text, "a pipe: cannot write: "), "a descriptor that is not for writing: %s",
+           err.text);
+    close(pipe_ends[0]);
     int files = files_in_folder();
     tap_is_int(weft_mtx_write(in_folder("none/out.mtx"), &a, &err), WEFT_EIO, "a folder that is not there");
     tap_ok(strstr(err.text, "cannot create: No such file") != NULL, "its message");

@@ -2,6 +2,7 @@
 // weft advise: does another order of rows and columns pay? By the model of advice.h, and by trying.
 #include "advise.h"
 #include "../bench/support/progress.h"
+#include "../bench/support/word.h"
 #include "clock.h"
 #include "context.h"
 
@@ -218,7 +219,7 @@ int tool_advise(const struct tool_options *options)
         bench_progress_end();
         code = status ? tool_fail(status, &err) : o.measure ? advise_measure(&s) : TOOL_OK;
     }
-    if (!code && !(o.json && !strcmp(o.json, "-")))
+    if (!code && !bench_word_is_stream(o.json))
         text_print(&s);
     if (!code && o.json)
         code = tool_json_write(&o, json_make(&s));

@@ -3,8 +3,10 @@
 #include "../bench/support/list.h"
 #include "../bench/support/progress.h"
 #include "ref/ref.h"
+#include "../bench/support/word.h"
 #include "tool.h"
 
+#include <unistd.h>
 #include <weft/permute.h>
 #include <weft/transpose.h>
 
@@ -12,7 +14,8 @@ static int matrix_write(const struct weft_csr *a, const struct tool_options *o)
 {
     struct weft_error err = {0};
     bench_progress_begin("writing %s", o->out);
-    weft_status status = weft_mtx_write(o->out, a, &err);
+    weft_status status = bench_word_is_stream(o->out) ? weft_mtx_write_fd(STDOUT_FILENO, "standard output", a, 0, &err)
+                                                      : weft_mtx_write(o->out, a, &err);
     bench_progress_end();
     if (status)
         tool_fail(status, &err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft info: the measures of a matrix, the bytes of its formats on a device, and what weft would run.
 #include "../bench/support/progress.h"
+#include "../bench/support/word.h"
 #include "tool.h"
 
 #include <math.h>
@@ -280,7 +281,7 @@ int tool_info(const struct tool_options *o)
             code = TOOL_DEVICE;
         }
     }
-    if (!code && !(o->json && !strcmp(o->json, "-")))
+    if (!code && !bench_word_is_stream(o->json))
         report_print(&m, &r, o);
     if (!code && o->json)
         code = tool_json_write(o, report_json(&m, &r, o));

@@ -72,11 +72,13 @@ static const struct tool_command {
      "permutes first, and prints the Jensen-Shannon distance to the matrix as it was."},
     {"permute", "--order ORDER FILE OUT", "write the matrix with its rows and columns in another order", 1, 1,
      "order seed force device generate type index complex quiet", tool_permute,
-     "Writes OUT (.mtx or .mtx.gz) with rows and columns in another order, the same on every machine for one seed.\n"
+     "Writes OUT (.mtx or .mtx.gz; `-`: standard output) with rows and columns in another order, the\n"
+     "same on every machine for one seed.\n"
      "With -d the device permutes, and the result is compared with that of the host."},
     {"transpose", "FILE OUT", "write the transpose, made on the device", 1, 1,
      "force seed device generate type index complex quiet", tool_transpose,
-     "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz)."},
+     "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz;\n"
+     "`-`: standard output)."},
     {"devices", "", "list the devices", 0, 0, "", tool_devices,
      "One line a device: index, platform, name, type, driver, memory, or why it cannot be used."},
     {"advise", "FILE", "does another order of rows and columns pay?", 1, 0,
@@ -115,7 +117,9 @@ static int help_all(void)
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].line);
     printf("  %-10s %s\n", "help", "explain a command: weft help COMMAND");
-    fputs("\nFILE is a Matrix Market file, .mtx or .mtx.gz, or a SuiteSparse .tar.gz.\n\n", stdout);
+    fputs("\nFILE is a Matrix Market file, .mtx or .mtx.gz, or a SuiteSparse .tar.gz; `-` is the standard input,\n"
+          "as OUT the standard output.\n\n",
+          stdout);
     fputs(exits, stdout);
     return TOOL_OK;
 }
@@ -242,7 +246,8 @@ static int words_parse(struct tool_options *o, const struct tool_command *c, int
         return usage_fail("usage: weft %s [options] %s%s", c->name, c->words,
                           c->matrix ? ", with -g SPEC instead of FILE for a matrix made up" : "");
     if (c->matrix && !o->generated)
-        o->source = *words++;
+        o->source = bench_word_is_stream(*words) ? "/dev/stdin" : *words;
+    words += c->matrix && !o->generated;
     if (c->out)
         o->out = *words;
     return -1;
@@ -297,7 +302,7 @@ static int run(int argc, char **argv)
     const int status = options_parse(&o, c, argc - 1, argv + 1);
     if (status >= 0)
         return status;
-    if (o.json && strcmp(o.json, "-") && tool_out_check(o.json, o.force))
+    if (o.json && tool_out_check(o.json, o.force))
         return TOOL_USAGE;
     bench_progress_enable(o.quiet);
     return c->run(&o);

@@ -2,6 +2,7 @@
 // weft spy and weft entropy: where the entries of a matrix are.
 #include "../bench/support/progress.h"
 #include "picture.h"
+#include "../bench/support/word.h"
 #include "tool.h"
 
 #include <math.h>
@@ -190,7 +191,7 @@ int tool_entropy(const struct tool_options *o)
     shape_text(line, sizeof line, &m.a, o);
     if (!code && o->out)
         code = entropy_draw(&e, &m, o, line);
-    if (!code && !(o->json && !strcmp(o->json, "-")))
+    if (!code && !bench_word_is_stream(o->json))
         entropies_print(&e, m.name, line);
     if (!code && o->json)
         code = tool_json_write(o, entropies_json(&e, &m, o));

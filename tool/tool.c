@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../bench/support/word.h"
 #include "tool.h"
 #include "../bench/support/name.h"
 #include "../bench/support/progress.h"
@@ -164,6 +165,8 @@ void tool_device_close(struct tool_device *device)
 int tool_out_check(const char *path, int force)
 {
     struct stat what;
+    if (bench_word_is_stream(path))
+        return TOOL_OK;
     if (!stat(path, &what)) {
         if (!S_ISREG(what.st_mode))
             return tool_complain("%s is no regular file", path), TOOL_USAGE;
@@ -211,7 +214,7 @@ int tool_json_write(const struct tool_options *o, cJSON *object)
     cJSON_free(text);
     if (length < 0)
         return tool_fail(WEFT_ENOMEM, NULL);
-    if (strcmp(o->json, "-")) {
+    if (!bench_word_is_stream(o->json)) {
         code = tool_out_write(o->json, line, (size_t)length, o->force);
     } else if (fputs(line, stdout) < 0 || fflush(stdout)) {
         tool_complain("standard output cannot be written: %s", strerror(errno));

@@ -67,8 +67,8 @@ int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o);
 weft_status tool_device_open(struct tool_device *out, const struct tool_options *o, struct weft_error *err);
 void tool_device_close(struct tool_device *device);
 
-// Whether `path` may be written: TOOL_OK, or TOOL_USAGE after a complaint when it exists and --force is not given, or
-// lies in no folder.
+// Whether `path` may be written: TOOL_OK (also for a stream), or TOOL_USAGE after a complaint when it exists and --force
+// is not given, or lies in no folder.
 int tool_out_check(const char *path, int force);
 // Write `size` bytes so that the file appears whole or not at all; TOOL_OK or TOOL_USAGE after a complaint.
 int tool_out_write(const char *path, const void *data, size_t size, int force);

@@ -33,6 +33,11 @@ int bench_word_complex(enum weft_mtx_complex *out, const char *text)
     return 1;
 }
 
+int bench_word_is_stream(const char *text)
+{
+    return text && !strcmp(text, "-");
+}
+
 const char *bench_word_refused(char brief[3], char **argv)
 {
     const char *last = argv[optind - 1];

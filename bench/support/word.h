@@ -13,6 +13,8 @@ int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high)
 int bench_word_ofs(enum weft_ofs *out, const char *text);
 // "real" or "imag": the part of complex values that is taken.
 int bench_word_complex(enum weft_mtx_complex *out, const char *text);
+// "-": the standard input or output. NULL is no such word.
+int bench_word_is_stream(const char *text);
 
 // What getopt_long could not use, as it was written, for a message; `brief` has room for a letter.
 const char *bench_word_refused(char brief[3], char **argv);

@@ -202,6 +202,22 @@ static int temporary_open(char *temporary, const char *path)
     return fd;
 }
 
+static weft_status write_failed(struct weft_error *err, const char *name, weft_status status, int reason)
+{
+    return weft__error(err, status, "%.600s: cannot write: %s", name,
+                       status == WEFT_EIO ? strerror(reason) : weft_status_text(status));
+}
+
+weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a, int gzip, struct weft_error *err)
+{
+    weft_status status = weft_csr_validate(a, err);
+    if (status)
+        return status;
+    int reason = 0;
+    status = pieces_write(fd, a, gzip, &reason);
+    return status ? write_failed(err, name, status, reason) : WEFT_OK;
+}
+
 weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err)
 {
     if (!path || !*path)
@@ -235,8 +251,7 @@ weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct we
     }
     if (status) {
         unlink(temporary);
-        weft__error(err, status, "%.600s: cannot write: %s", path,
-                    status == WEFT_EIO ? strerror(reason) : weft_status_text(status));
+        write_failed(err, path, status, reason);
     }
     free(temporary);
     return status;

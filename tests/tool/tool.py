@@ -30,11 +30,12 @@ NOWHERE = {"OCL_ICD_VENDORS": "/nonexistent"}  # no device
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
 
 
-def run(*args, limit=None, **env):
+def run(*args, limit=None, stdin=None, **env):
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    out = subprocess.run([WEFT, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    source = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
+    out = subprocess.run([WEFT, *args], **source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                          env={**os.environ, **env}, timeout=300, check=False, preexec_fn=small_files if limit else None)
     return out.returncode, out.stdout, out.stderr
 
@@ -203,6 +204,14 @@ def test_matrices(folder):
         ok(not [f for f in os.listdir(folder) if f.startswith("fresh")], "nothing is left of it", os.listdir(folder))
         exits(0, run(*command, small, os.path.join(folder, command[0] + ".mtx.gz")), "compressed")
         ok(len(entries(read(os.path.join(folder, command[0] + ".mtx.gz")))[3]) == 6, "it is gzip, and whole")
+        piped = run(*command, "-", "-", stdin=read(small))
+        exits(0, piped, command[0] + " from the standard input to the standard output")
+        ok(piped[1] == read(os.path.join(folder, command[0] + ".mtx.gz")), "the same text as in a file", piped[1])
+        with open("/dev/full", "w", encoding="ascii") as full:
+            broken = subprocess.run([WEFT, *command, small, "-"], stdin=subprocess.DEVNULL, stdout=full,
+                                    stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+        exits(2, (broken.returncode, "", broken.stderr), "what cannot be written is an error", "standard output")
+    ok(not os.path.exists("-"), "no file is named -")
     exits(0, run("transpose", small, small, "--force"), "a file may take its own place")
     ok(entries(read(small))[1:3] == (3, 4), "with --force")
     spec = [os.path.join(folder, "spec.mtx")]

@@ -66,6 +66,11 @@ WEFT_API weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *
 // Errors: WEFT_EINVAL; WEFT_EMATRIX as weft_csr_validate; WEFT_EIO with the system's reason; WEFT_ENOMEM.
 WEFT_API weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err);
 
+// The same text to an open file, pipe or socket, compressed where `gzip` is not 0; `name` stands for it in messages. The
+// descriptor stays open; what was written before a failure stays written. Errors as above.
+WEFT_API weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a, int gzip,
+                                       struct weft_error *err);
+
 #ifdef __cplusplus
 }
 #endif
