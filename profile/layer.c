@@ -2,6 +2,7 @@
 // The recorder as a layer of OpenCL: OPENCL_LAYERS=libweft-profile.so any-program. At the program's exit the record is
 // written to $WEFT_PROFILE ("%p" is the process; default weft-profile-%p.json); $WEFT_PROFILE_TRACE, _CSV, _HTML name
 // more files, $WEFT_PROFILE_LIMIT the commands kept at most. docs/profiling.md, "As a layer".
+#include "../bench/support/name.h"
 #include "calls.h"
 #include "html.h"
 #include "json.h"
@@ -66,6 +67,7 @@ static void command_line(char *out, size_t size)
             out[i] = ' ';
     if (file)
         fclose(file);
+    bench_text_mend(out);
 }
 
 // The devices of all queues in the document; the run's own device is that of most commands.
@@ -170,13 +172,28 @@ EXPORT clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *size
     return CL_SUCCESS;
 }
 
+// Commands kept at most, as the environment has it; what is no number from 1 on is said on stderr and left.
+static size_t limit_get(void)
+{
+    const size_t standard = (size_t)1 << 20;
+    const char *text = getenv("WEFT_PROFILE_LIMIT");
+    if (!text || !*text)
+        return standard;
+    char *end = NULL;
+    errno = 0;
+    const long long limit = strtoll(text, &end, 10);
+    if (limit > 0 && !*end && !errno)
+        return (size_t)limit;
+    fprintf(stderr, "libweft-profile: WEFT_PROFILE_LIMIT is \"%s\", not a number of commands; %zu are kept\n", text,
+            standard);
+    return standard;
+}
+
+// A loader of an older OpenCL has fewer entries; all that is not ours stays NULL, which is the target's own.
 EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out, const cl_icd_dispatch **out)
 {
     if (!target || !count_out || !out)
         return CL_INVALID_VALUE;
-    const char *text = getenv("WEFT_PROFILE_LIMIT");
-    const long long limit = text ? atoll(text) : 0;
-    // A loader of an older OpenCL has fewer entries; all that is not ours stays NULL, which is the target's own.
 #define TAKE(name)                                                                                                     \
     if (offsetof(cl_icd_dispatch, name) + sizeof target->name <= count * sizeof(void *))                               \
         profile__next.name = target->name;
@@ -189,7 +206,7 @@ EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_
     PROFILE_ASKED_MORE(TAKE)
     PROFILE_WRAPPED(PUT)
     PROFILE_WRAPPED_LAYER(PUT)
-    recorder = profile_create(limit > 0 ? (size_t)limit : (size_t)1 << 20);
+    recorder = profile_create(limit_get());
     if (!recorder)
         return CL_OUT_OF_HOST_MEMORY;
     recorder->settle_often = 1;

@@ -21,9 +21,9 @@ PLAIN, LAYER, BUSY = (os.path.abspath(path) for path in sys.argv[1:4])
 BYTES, TIMES, THREADS = 65536 * 4, 3, 2
 
 
-def run(folder, **env):
+def run(folder, *args, **env):
     """The program in `folder`: status, stdout, stderr."""
-    got = subprocess.run([PLAIN], cwd=folder, env={**os.environ, **env}, text=True, check=False, timeout=300,
+    got = subprocess.run([PLAIN, *args], cwd=folder, env={**os.environ, **env}, text=True, check=False, timeout=300,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return got.returncode, got.stdout, got.stderr
 
@@ -76,6 +76,12 @@ def main(folder):
         few = json.load(file)["runs"][0]
     ok(limited == plain and len(few["timeline"]["commands"]) == 5 and few["dropped"] > 0,
        "beyond the limit commands are counted, not kept", few.get("dropped"))
+    run(folder, b"a\xff\nb", OPENCL_LAYERS=LAYER, WEFT_PROFILE="bytes.json")
+    with open(os.path.join(folder, "bytes.json"), encoding="utf-8") as file:
+        ok(json.load(file)["command"].endswith(" a??b"), "bytes of a command that are no text become question marks")
+    for bad in ("0", "-3", "5x", "99999999999999999999"):
+        code, out, err = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="bad.json", WEFT_PROFILE_LIMIT=bad)
+        ok((code, out) == plain[:2] and err.count("\n") == 1 and f'"{bad}"' in err, f"a limit of {bad} is said", err)
     test_busy(folder)
 
 
