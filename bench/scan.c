@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exclusive scan of as many elements as the matrix has entries. Type f32 sums floats, i32 and pattern sum int32 and
-// uint32, to 64-bit sums with --index 64. The elements are small whole numbers, so that f32 sums are exact too.
+// uint32, to 64-bit sums with --index 64. The elements are small whole numbers, so that f32 sums are exact too. Algorithms of
+// opencl: the forms of weft_scan_algo.
 #include "../host/src/internal.h"
 #include "../host/src/ref/ref.h"
 #include "primitive.h"
@@ -8,6 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <weft/scan.h>
+
+static const char *const *scan_algos(const struct weft_backend *backend)
+{
+    static const char *const opencl[] = {"auto", "three", "chained", NULL};
+    return strcmp(backend->name, "opencl") ? bench_primitive_algos(backend) : opencl;
+}
 
 static enum weft_scan_type scan_type(const struct bench_run *run)
 {
@@ -54,17 +61,20 @@ static weft_status scan_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_scan_plan *scan = NULL;
     struct weft_scan_info info;
+    enum weft_scan_algo algo = !strcmp(run->algo, "three")     ? WEFT_SCAN_THREE
+                               : !strcmp(run->algo, "chained") ? WEFT_SCAN_CHAINED
+                                                               : WEFT_SCAN_AUTO;
     weft_status status =
         weft_scan_plan_create(&scan, run->ctx, scan_type(run), run->input->a->nnz,
-                              weft_scan_params(.wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
+                              weft_scan_params(.algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
                                                .groups = bench_tune(run, "groups")));
     *plan = scan;
     if (status)
         return status;
     weft_scan_plan_info(scan, &info);
     run->times.workspace_bytes = (int64_t)info.workspace_bytes;
-    snprintf(run->times.chosen, sizeof run->times.chosen, "%s, wg %d, ipt %d", weft_scan_type_name(scan_type(run)),
-             info.params.wg, info.params.ipt);
+    snprintf(run->times.chosen, sizeof run->times.chosen, "%s%s, wg %d, ipt %d", weft_scan_type_name(scan_type(run)),
+             info.params.algo == WEFT_SCAN_CHAINED ? ", chained" : "", info.params.wg, info.params.ipt);
     return WEFT_OK;
 }
 
@@ -110,7 +120,8 @@ const struct bench_op bench_scan = {
     .name = "scan",
     .help = "exclusive prefix sums of nnz elements",
     .draws = 1,
-    .algos = bench_primitive_algos,
+    .defaults = "auto",
+    .algos = scan_algos,
     .axes = scan_axes,
     .input = bench_primitive_input,
     .input_free = bench_primitive_input_free,

@@ -38,7 +38,7 @@ static void variant_check(void *arg, const struct weft__variant *v)
     if (v->schedule != WEFT_SCHEDULE_AUTO && (v->schedule == WEFT_SCHEDULE_GPU) != dev->gpu)
         return;
     struct weft__caps caps = weft__caps_of(dev->ctx);
-    if (v->fp64 && !caps.fp64)
+    if ((v->fp64 && !caps.fp64) || (v->int64_atomics && !caps.int64_atomics))
         return;
     for (size_t i = 0; i < seen->count; i++)
         if (seen->specs[i] == v->spec)

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan against its oracle: every type, edge shapes, clamped launches, tuning values, queues, errors, the long sweep.
+// Scan against its oracle: every type, edge shapes, clamped launches, tuning values, queues, errors, the long sweep; the
+// form of one launch also where neighbours say nothing.
+#include "cl_table.h"
+#include "context.h"
 #include "ref/ref.h"
 #include "support/device.h"
 #include "support/rng.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft/scan.h>
@@ -79,9 +83,11 @@ static int check(struct test_device *dev, struct weft_scan_plan *plan, enum weft
         free(same);
     }
     if (status || wrong >= 0 || !intact)
-        tap_note("%s n=%lld inclusive=%d total=%d wg=%d ipt=%d groups=%d data=%d in_place=%d: %s, first wrong %lld, %s",
-                 weft_scan_type_name(type), (long long)n, p->inclusive, p->total, p->wg, p->ipt, p->groups, (int)data,
-                 in_place, status ? test_error(dev) : "ran", (long long)wrong, intact ? "intact" : "canary hit");
+        tap_note("%s algo=%d n=%lld inclusive=%d total=%d wg=%d ipt=%d groups=%d data=%d in_place=%d: %s, first wrong "
+                 "%lld, %s",
+                 weft_scan_type_name(type), (int)p->algo, (long long)n, p->inclusive, p->total, p->wg, p->ipt,
+                 p->groups, (int)data, in_place, status ? test_error(dev) : "ran", (long long)wrong,
+                 intact ? "intact" : "canary hit");
     test_buffer_free(&out);
     test_buffer_free(&from);
     free(in);
@@ -105,7 +111,14 @@ static struct weft_scan_params smallest(struct test_device *dev)
     return dev->gpu ? (struct weft_scan_params){.wg = 32, .ipt = 4} : (struct weft_scan_params){.wg = 1, .ipt = 8};
 }
 
-static void test_shapes(struct test_device *dev, enum weft_scan_type type, int inclusive, int total)
+// Nonzero: there is a form of one launch.
+static int can_chain(struct test_device *dev, enum weft_scan_type type)
+{
+    return dev->gpu && type != WEFT_SCAN_F32 && weft_context_device(dev->ctx)->int64_atomics;
+}
+
+static void test_shapes(struct test_device *dev, enum weft_scan_type type, int inclusive, int total,
+                        enum weft_scan_algo algo)
 {
     struct weft_scan_params params = smallest(dev);
     int64_t tile = (int64_t)params.wg * params.ipt;
@@ -113,6 +126,7 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
     int64_t largest = test_sample() && (inclusive || total) ? 5 * tile + 3 : tile * tile + tile + 1;
     params.inclusive = inclusive;
     params.total = total;
+    params.algo = algo;
     const int64_t sizes[] = {0, 1, 2, 7, tile - 1, tile, tile + 1, 2 * tile - 1, 3 * tile + 5, largest};
     struct weft_scan_plan *plan = plan_make(dev, type, largest, &params);
     int ok = plan != NULL;
@@ -120,16 +134,16 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
         ok = check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
     if (ok && weft_scan_in_bytes(type) == weft_scan_sum_bytes(type))
         ok = check(dev, plan, type, 5 * tile + 3, DATA_ANY, 1);
-    tap_ok(ok, "%s: %s %s%s, edge sizes", dev->name, weft_scan_type_name(type), inclusive ? "inclusive" : "exclusive",
-           total ? " with total" : "");
+    tap_ok(ok, "%s: %s %s%s%s, edge sizes", dev->name, weft_scan_type_name(type), inclusive ? "inclusive" : "exclusive",
+           total ? " with total" : "", algo == WEFT_SCAN_CHAINED ? ", chained" : "");
     weft_scan_plan_destroy(&plan);
 }
 
 // The defaults, at the edges of their own tiles and at sizes of several launches.
-static void test_defaults(struct test_device *dev, enum weft_scan_type type)
+static void test_defaults(struct test_device *dev, enum weft_scan_type type, enum weft_scan_algo algo)
 {
     struct weft_scan_info info;
-    struct weft_scan_plan *plan = plan_make(dev, type, 1 << 20, NULL);
+    struct weft_scan_plan *plan = plan_make(dev, type, 1 << 20, algo ? weft_scan_params(.algo = algo) : NULL);
     int ok = plan != NULL;
     if (ok) {
         weft_scan_plan_info(plan, &info);
@@ -141,24 +155,25 @@ static void test_defaults(struct test_device *dev, enum weft_scan_type type)
         for (size_t i = 0; ok && i < count; i++)
             ok = check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
     }
-    tap_ok(ok, "%s: %s, default tuning", dev->name, weft_scan_type_name(type));
+    tap_ok(ok, "%s: %s, default tuning%s", dev->name, weft_scan_type_name(type), algo ? ", chained" : "");
     weft_scan_plan_destroy(&plan);
 }
 
 // Few work-groups for many tiles, few chunks for many elements: what happens beyond 2^31 elements, in small.
-static void test_clamped(struct test_device *dev)
+static void test_clamped(struct test_device *dev, enum weft_scan_algo algo)
 {
     int ok = 1;
     for (int groups = 1; ok && groups <= 3; groups++) {
         struct weft_scan_params params = smallest(dev);
         params.groups = groups;
         params.total = 1;
+        params.algo = algo;
         struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_U32_U64, 3000, &params);
         ok = plan && check(dev, plan, WEFT_SCAN_U32_U64, 3000, DATA_ANY, 0) &&
              check(dev, plan, WEFT_SCAN_U32_U64, 200, DATA_ANY, 0);
         weft_scan_plan_destroy(&plan);
     }
-    tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups", dev->name);
+    tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups%s", dev->name, algo ? ", chained" : "");
 }
 
 static void test_tuning(struct test_device *dev)
@@ -171,6 +186,7 @@ static void test_tuning(struct test_device *dev)
         params.ipt = dev->gpu ? (int)rng_between(&rng, 1, 8) * 4 : (int)rng_between(&rng, 1, 100) * 8;
         params.groups = (int)rng_between(&rng, 1, 50);
         enum weft_scan_type type = all_types[rng_below(&rng, TYPES)];
+        params.algo = can_chain(dev, type) ? (enum weft_scan_algo)rng_below(&rng, 3) : WEFT_SCAN_AUTO;
         int64_t n = (int64_t)rng_below(&rng, test_sample() ? 3000 : 100000);
         struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
         ok = plan && check(dev, plan, type, n, DATA_ANY, 0);
@@ -206,8 +222,81 @@ static void test_repeatable(struct test_device *dev)
     free(again);
 }
 
+// Runs enqueued one after the other, from a to b and back, over more elements and fewer, with no wait between them.
+static void test_chained_queue(struct test_device *dev, enum weft_scan_type type)
+{
+    enum { N = 3000, RUNS = 40 };
+    static const int64_t sizes[] = {N, 300, 1, 2999, 129, 1000, 128, 2000};
+    size_t bytes = weft_scan_sum_bytes(type);
+    char *want[2] = {test_alloc(N * bytes), test_alloc(N * bytes)}, *got = test_alloc(N * bytes);
+    data_fill(want[0], N, type, DATA_ANY);
+    data_fill(want[1], N, type, DATA_ANY);
+    struct test_buffer b[2] = {test_buffer_make(dev, want[0], N * bytes), test_buffer_make(dev, want[1], N * bytes)};
+    struct weft_scan_params params = smallest(dev);
+    params.algo = WEFT_SCAN_CHAINED;
+    params.inclusive = 1;
+    struct weft_scan_plan *plan = plan_make(dev, type, N, &params);
+    int ok = plan != NULL;
+    for (int run = 0; run < RUNS; run++) {
+        int64_t n = sizes[run % 8];
+        int from = run % 3 % 2, to = !from;
+        ok = ok && !weft_scan_run(plan, dev->queue, b[from].mem, b[to].mem, n, 0, NULL, NULL);
+        weft__ref_scan(want[to], want[from], n, type, 1, 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        test_buffer_read(dev, &b[i], got, N * bytes);
+        ok = ok && !memcmp(got, want[i], N * bytes) && test_buffer_intact(dev, &b[i]);
+        test_buffer_free(&b[i]);
+        free(want[i]);
+    }
+    tap_ok(ok, "%s: %s, chained, %d runs in a row", dev->name, weft_scan_type_name(type), RUNS);
+    weft_scan_plan_destroy(&plan);
+    free(got);
+}
+
+static cl_int(CL_API_CALL *build_as_before)(cl_program, cl_uint, const cl_device_id *, const char *,
+                                            void(CL_CALLBACK *)(cl_program, void *), void *);
+static const char *stuck;
+static int stuck_builds;
+
+static cl_int CL_API_CALL build_stuck(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                                      void(CL_CALLBACK *notify)(cl_program, void *), void *arg)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s -DWEFT_STUCK=%s", options ? options : "", stuck);
+    stuck_builds++;
+    return build_as_before(program, n, devices, text, notify, arg);
+}
+
+// One of `every` tiles publishes nothing, so that those behind it have to sum it up themselves; and after three runs, of
+// which the last is short, the numbers of the runs begin again with other silent tiles.
+static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type, const char *every, int groups)
+{
+    struct weft_context *ctx = dev->ctx;
+    struct weft_scan_params params = smallest(dev);
+    int64_t tile = (int64_t)params.wg * params.ipt, most = 75 * tile + 7;
+    const int64_t sizes[] = {30 * tile + 5, 5 * tile, 2 * tile, 31 * tile + 5, most, 2 * tile, 33 * tile, 3 * tile};
+    params.groups = groups;
+    params.algo = WEFT_SCAN_CHAINED;
+    params.total = 1;
+    build_as_before = weft__cl.clBuildProgram;
+    weft__cl.clBuildProgram = build_stuck;
+    stuck = every;
+    stuck_builds = 0;
+    ctx->salt = 0x57c4 + (uint64_t)atoi(every); // caches do not see the option: these programs are other texts to them
+    struct weft_scan_plan *plan = plan_make(dev, type, most, &params);
+    ctx->salt = 0;
+    weft__cl.clBuildProgram = build_as_before;
+    int ok = plan && stuck_builds;
+    for (size_t i = 0; ok && i < sizeof sizes / sizeof *sizes; i++)
+        ok = check(dev, plan, type, sizes[i], DATA_ANY, 0);
+    tap_ok(ok, "%s: %s, chained, one tile of %s says nothing, %d groups", dev->name, weft_scan_type_name(type), every,
+           groups);
+    weft_scan_plan_destroy(&plan);
+}
+
 // Two scans in a row on an out-of-order queue, the first behind an event that the test completes late.
-static void test_events(struct test_device *dev)
+static void test_events(struct test_device *dev, enum weft_scan_algo algo)
 {
     enum { N = 3000 };
     cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -221,6 +310,7 @@ static void test_events(struct test_device *dev)
     weft__ref_scan(got, want, N, WEFT_SCAN_U32, 0, 0);
     memcpy(want, got, N * sizeof *in);
     struct weft_scan_params params = smallest(dev);
+    params.algo = algo;
     struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_U32, N, &params);
     struct test_buffer a = test_buffer_make(dev, NULL, N * sizeof *in), b = test_buffer_make(dev, NULL, N * sizeof *in);
     cl_int error;
@@ -236,7 +326,8 @@ static void test_events(struct test_device *dev)
     cl_event nothing = NULL;
     ok = ok && !weft_scan_run(plan, queue, none.mem, none.mem, 0, 1, &second, &nothing) && nothing &&
          clWaitForEvents(1, &nothing) == CL_SUCCESS;
-    tap_ok(ok, "%s: out-of-order queue, wait list and event; no elements give an event too", dev->name);
+    tap_ok(ok, "%s: out-of-order queue, wait list and event%s; no elements give an event too", dev->name,
+           algo ? ", chained" : "");
     cl_event events[] = {gate, first, second, written, nothing};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (events[i])
@@ -256,7 +347,7 @@ static void refused(struct test_device *dev, const char *what, enum weft_scan_ty
     struct weft_scan_plan *plan = (struct weft_scan_plan *)&rng;
     size_t bytes = 1;
     int ok = weft_scan_plan_create(&plan, dev->ctx, type, n_max, params) == want && !plan && *test_error(dev);
-    if (want == WEFT_EINVAL)
+    if (want == WEFT_EINVAL || want == WEFT_EUNSUPPORTED)
         ok = ok && weft_scan_workspace(&bytes, dev->ctx, type, n_max, params) == want && !bytes;
     tap_ok(ok, "%s: refuses %s: %s", dev->name, what, test_error(dev));
 }
@@ -279,6 +370,17 @@ static void test_errors(struct test_device *dev)
     refused(dev, "a negative number of groups", WEFT_SCAN_I32, 10, weft_scan_params(.groups = -1), WEFT_EINVAL);
     if (dev->gpu)
         refused(dev, "more scratch than the device has", WEFT_SCAN_I64, INT64_MAX, NULL, WEFT_ERANGE);
+    refused(dev, "an unknown algorithm", WEFT_SCAN_I32, 10, weft_scan_params(.algo = (enum weft_scan_algo)3),
+            WEFT_EINVAL);
+    refused(dev, "f32 chained", WEFT_SCAN_F32, 10, weft_scan_params(.algo = WEFT_SCAN_CHAINED), WEFT_EUNSUPPORTED);
+    int atomics = dev->ctx->device.int64_atomics;
+    dev->ctx->device.int64_atomics = 0;
+    refused(dev, "chained without atomics", WEFT_SCAN_I32, 10, weft_scan_params(.algo = WEFT_SCAN_CHAINED),
+            WEFT_EUNSUPPORTED);
+    dev->ctx->device.int64_atomics = atomics;
+    if (can_chain(dev, WEFT_SCAN_I32))
+        refused(dev, "2^31 chained tiles", WEFT_SCAN_I32, INT64_C(1) << 38,
+                weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .ipt = 4), WEFT_ERANGE);
     struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_I32_I64, 100, NULL);
     struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
     run_refused(dev, "n < 0", plan, dev->queue, in.mem, out.mem, -1, WEFT_EINVAL);
@@ -292,7 +394,7 @@ static void test_errors(struct test_device *dev)
     weft_scan_plan_info(plan, &info);
     weft_status status = weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_I32_I64, 100, NULL);
     tap_ok(!status && bytes == info.workspace_bytes && info.params.wg > 0 && info.params.ipt > 0 && info.why[0] &&
-               (info.schedule == WEFT_SCHEDULE_GPU) == dev->gpu,
+               (info.schedule == WEFT_SCHEDULE_GPU) == dev->gpu && info.params.algo == WEFT_SCAN_THREE,
            "%s: info gives the defaults back: %s", dev->name, info.why);
     weft_scan_plan_destroy(&plan);
     weft_scan_plan_destroy(&plan);
@@ -302,7 +404,7 @@ static void test_errors(struct test_device *dev)
 }
 
 // Every size from 1 to 20000, then x1.5 up to 20 000 000, in one pair of buffers; what lies behind n stays poison.
-static void test_sweep(struct test_device *dev, enum weft_scan_type type)
+static void test_sweep(struct test_device *dev, enum weft_scan_type type, enum weft_scan_algo algo)
 {
     enum { MOST = 20000000, MORE = 64 };
     size_t in_bytes = weft_scan_in_bytes(type), bytes = weft_scan_sum_bytes(type);
@@ -312,7 +414,7 @@ static void test_sweep(struct test_device *dev, enum weft_scan_type type)
         for (int64_t i = 0; i < MOST; i++)
             ((float *)(void *)in)[i] = (float)(i % 3 - 1);
     weft__ref_scan(want, in, MOST, type, 0, 0);
-    struct weft_scan_plan *plan = plan_make(dev, type, MOST, NULL);
+    struct weft_scan_plan *plan = plan_make(dev, type, MOST, weft_scan_params(.algo = algo));
     struct test_buffer from = test_buffer_make(dev, in, MOST * in_bytes);
     struct test_buffer out = test_buffer_make(dev, NULL, (MOST + MORE) * bytes);
     int ok = plan != NULL;
@@ -328,7 +430,7 @@ static void test_sweep(struct test_device *dev, enum weft_scan_type type)
             break;
         n = n < 20000 ? n + 1 : n * 3 / 2 < MOST ? n * 3 / 2 : MOST;
     }
-    tap_ok(ok, "%s: %s, sweep to %lld", dev->name, weft_scan_type_name(type), (long long)n);
+    tap_ok(ok, "%s: %s, sweep to %lld%s", dev->name, weft_scan_type_name(type), (long long)n, algo ? ", chained" : "");
     weft_scan_plan_destroy(&plan);
     test_buffer_free(&from);
     test_buffer_free(&out);
@@ -371,27 +473,48 @@ static void test_huge(struct test_device *dev)
     free(piece);
 }
 
+static void test_chained(struct test_device *dev)
+{
+    test_defaults(dev, WEFT_SCAN_I32, WEFT_SCAN_CHAINED);
+    test_defaults(dev, WEFT_SCAN_U32_U64, WEFT_SCAN_CHAINED);
+    test_clamped(dev, WEFT_SCAN_CHAINED);
+    test_events(dev, WEFT_SCAN_CHAINED);
+    test_chained_queue(dev, WEFT_SCAN_U32);
+    test_chained_queue(dev, WEFT_SCAN_I64);
+    test_chained_stuck(dev, WEFT_SCAN_U32, "3", 0);
+    test_chained_stuck(dev, WEFT_SCAN_I32_I64, "3", 2);
+    test_chained_stuck(dev, WEFT_SCAN_U32_U64, "1000", 0); // none, but waits of three looks
+}
+
 static void test_all(struct test_device *dev)
 {
     if (test_slow()) {
-        test_sweep(dev, WEFT_SCAN_U32);
-        test_sweep(dev, WEFT_SCAN_F32);
-        test_sweep(dev, WEFT_SCAN_I32_I64);
+        test_sweep(dev, WEFT_SCAN_U32, WEFT_SCAN_AUTO);
+        test_sweep(dev, WEFT_SCAN_F32, WEFT_SCAN_AUTO);
+        test_sweep(dev, WEFT_SCAN_I32_I64, WEFT_SCAN_AUTO);
+        if (can_chain(dev, WEFT_SCAN_U32)) {
+            test_sweep(dev, WEFT_SCAN_U32, WEFT_SCAN_CHAINED);
+            test_sweep(dev, WEFT_SCAN_I32_I64, WEFT_SCAN_CHAINED);
+        }
         test_huge(dev);
         return;
     }
-    for (size_t t = 0; t < TYPES; t++) {
-        test_shapes(dev, all_types[t], 0, 0);
-        test_shapes(dev, all_types[t], 0, 1);
-        test_shapes(dev, all_types[t], 1, 0);
-    }
-    test_defaults(dev, WEFT_SCAN_I32);
-    test_defaults(dev, WEFT_SCAN_F32);
-    test_defaults(dev, WEFT_SCAN_U32_U64);
-    test_clamped(dev);
+    for (size_t t = 0; t < TYPES; t++)
+        for (int chained = 0; chained <= can_chain(dev, all_types[t]); chained++) {
+            enum weft_scan_algo algo = chained ? WEFT_SCAN_CHAINED : WEFT_SCAN_AUTO;
+            test_shapes(dev, all_types[t], 0, 0, algo);
+            test_shapes(dev, all_types[t], 0, 1, algo);
+            test_shapes(dev, all_types[t], 1, 0, algo);
+        }
+    test_defaults(dev, WEFT_SCAN_I32, WEFT_SCAN_AUTO);
+    test_defaults(dev, WEFT_SCAN_F32, WEFT_SCAN_AUTO);
+    test_defaults(dev, WEFT_SCAN_U32_U64, WEFT_SCAN_AUTO);
+    test_clamped(dev, WEFT_SCAN_AUTO);
     test_tuning(dev);
     test_repeatable(dev);
-    test_events(dev);
+    test_events(dev, WEFT_SCAN_AUTO);
+    if (can_chain(dev, WEFT_SCAN_I32))
+        test_chained(dev);
     test_errors(dev);
 }
 

@@ -11,6 +11,8 @@
 static const struct weft__kernel_spec reduce_spec = {"scan_reduce", "scan_gpu.cl", "in sums n tiles"};
 static const struct weft__kernel_spec spine_spec = {"scan_spine", "scan_gpu.cl", "sums tiles"};
 static const struct weft__kernel_spec down_spec = {"scan_down", "scan_gpu.cl", "in sums out n tiles has_sums total"};
+static const struct weft__kernel_spec chained_spec = {"scan_chained", "scan_chained.cl",
+                                                      "in out words n tiles room total"};
 static const struct weft__kernel_spec cpu_reduce_spec = {"scan_cpu_reduce", "scan_cpu.cl", "in sums n chunk chunks"};
 static const struct weft__kernel_spec cpu_down_spec = {"scan_cpu_down", "scan_cpu.cl",
                                                        "in sums out n chunk chunks total"};
@@ -51,6 +53,8 @@ struct weft_scan_plan {
     struct weft_scan_info info;
     cl_kernel reduce, spine, down; // spine: GPU schedule only
     cl_mem sums;
+    cl_kernel chained; // NULL: three launches
+    cl_mem words;      // what its tiles publish
 };
 
 size_t weft_scan_in_bytes(enum weft_scan_type type)
@@ -80,6 +84,34 @@ static struct cut cut_make(const struct weft_scan_info *info, size_t n)
     return (struct cut){length, weft__max(1, weft__ceil_div(n, length))};
 }
 
+// Words of scan_chained.cl: HEAD, and one for each 32 bits of a tile's sum.
+static size_t words_count(enum weft_scan_type type, size_t tiles)
+{
+    return 16 + tiles * types[type].sum_bytes / 4;
+}
+
+// Resolve info->params.algo; *why says why.
+static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
+                                const char **why)
+{
+    const enum weft_scan_algo asked = info->params.algo;
+    const char *cannot = info->schedule == WEFT_SCHEDULE_CPU ? "a CPU takes a chunk per work-item"
+                         : type == WEFT_SCAN_F32             ? "f32 sums must not depend on which tile comes first"
+                         : !weft__caps_of(ctx).int64_atomics ? "the device has no 64-bit atomics"
+                                                             : NULL;
+    if ((unsigned)asked > WEFT_SCAN_CHAINED)
+        return weft__fail(ctx, WEFT_EINVAL, "scan: there is no algorithm %d", (int)asked);
+    if (asked == WEFT_SCAN_CHAINED && cannot)
+        return weft__fail(ctx, WEFT_EUNSUPPORTED, "scan: not chained: %s", cannot);
+    info->params.algo = asked ? asked : WEFT_SCAN_THREE;
+    *why = info->schedule == WEFT_SCHEDULE_CPU ? "chunks per work-item"
+           : asked == WEFT_SCAN_CHAINED        ? "one launch of chained tiles, as asked"
+           : asked == WEFT_SCAN_THREE          ? "three launches, as asked"
+           : cannot                            ? cannot
+                                               : "three launches: chained tiles are not measured";
+    return WEFT_OK;
+}
+
 // Resolve defaults, check everything, count the scratch bytes.
 static weft_status info_resolve(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
                                 int64_t n_max, const struct weft_scan_params *params)
@@ -93,21 +125,30 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     struct weft_scan_params *p = &info->params;
     if (p->inclusive && p->total)
         return weft__fail(ctx, WEFT_EINVAL, "scan: total belongs to an exclusive scan");
+    const char *why = NULL;
+    weft_status status = algo_resolve(info, ctx, type, &why);
+    if (status)
+        return status;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
     int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
     p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : types[type].sum_bytes == 8 ? tune->ipt64 : tune->ipt;
     p->groups = p->groups ? p->groups : tune->groups;
-    weft_status status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "scan: wg");
+    status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "scan: wg");
     if (!status)
         status = weft__check_range(ctx, p->ipt, gpu ? 4 : 8, gpu ? 32 : 1 << 24, gpu ? 4 : 8, "scan: ipt");
     if (!status)
         status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "scan: groups");
     if (status)
         return status;
-    info->workspace_bytes = weft__mul(cut_make(info, (size_t)n_max).count, types[type].sum_bytes);
-    snprintf(info->why, sizeof info->why, "%s; %s", gpu ? "tiles per work-group" : "chunks per work-item",
-             given ? "tuning given by the caller" : tune->key.source);
+    const size_t tiles = cut_make(info, (size_t)n_max).count;
+    info->workspace_bytes = weft__mul(tiles, types[type].sum_bytes);
+    if (p->algo == WEFT_SCAN_CHAINED) {
+        if (tiles > INT32_MAX)
+            return weft__fail(ctx, WEFT_ERANGE, "scan: %zu tiles are too many to be chained", tiles);
+        info->workspace_bytes += 8 * words_count(type, tiles);
+    }
+    snprintf(info->why, sizeof info->why, "%s; %s", why, given ? "tuning given by the caller" : tune->key.source);
     return WEFT_OK;
 }
 
@@ -146,6 +187,19 @@ static void scan_define(struct weft__defines *d, enum weft_scan_type type, int g
     weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
 }
 
+static weft_status chained_create(struct weft_scan_plan *plan, const struct weft__defines *d, size_t words)
+{
+    weft_status status = weft__kernel_create(&plan->chained, plan->ctx, &chained_spec, d);
+    if (status)
+        return status;
+    cl_ulong *zeros = calloc(words, sizeof *zeros);
+    if (!zeros)
+        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a scan plan");
+    status = weft__buffer_create_from(&plan->words, plan->ctx, words * sizeof *zeros, zeros, "scan: tiles");
+    free(zeros);
+    return status;
+}
+
 weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
                                   int64_t n_max, const struct weft_scan_params *params)
 {
@@ -161,13 +215,16 @@ weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_conte
     int gpu = info.schedule == WEFT_SCHEDULE_GPU;
     struct weft__defines d = {0};
     scan_define(&d, type, gpu, &info.params);
+    const size_t tiles = cut_make(&info, (size_t)n_max).count;
     status = weft__kernel_create(&plan->reduce, ctx, gpu ? &reduce_spec : &cpu_reduce_spec, &d);
     if (!status && gpu)
         status = weft__kernel_create(&plan->spine, ctx, &spine_spec, &d);
     if (!status)
         status = weft__kernel_create(&plan->down, ctx, gpu ? &down_spec : &cpu_down_spec, &d);
     if (!status)
-        status = weft__buffer_create(&plan->sums, ctx, info.workspace_bytes, "scan: workspace");
+        status = weft__buffer_create(&plan->sums, ctx, weft__mul(tiles, types[type].sum_bytes), "scan: workspace");
+    if (!status && info.params.algo == WEFT_SCAN_CHAINED)
+        status = chained_create(plan, &d, words_count(type, tiles));
     if (status)
         weft_scan_plan_destroy(&plan);
     *out = plan;
@@ -187,6 +244,8 @@ void weft_scan_plan_destroy(struct weft_scan_plan **plan)
     weft__kernel_release(&(*plan)->spine);
     weft__kernel_release(&(*plan)->down);
     weft__buffer_release(&(*plan)->sums);
+    weft__kernel_release(&(*plan)->chained);
+    weft__buffer_release(&(*plan)->words);
     free(*plan);
     *plan = NULL;
 }
@@ -197,6 +256,13 @@ static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
     cl_ulong tiles = cut_make(&plan->info, n).count;
     cl_uint has_sums = tiles > 1, total = plan->info.params.total != 0;
     size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
+    // Not in place: a tile that waits too long reads what the one before it would have overwritten.
+    if (plan->chained && tiles > 1 && in != out) {
+        cl_uint count = (cl_uint)tiles, room = (cl_uint)cut_make(&plan->info, plan->n_max).count;
+        WEFT__LAUNCH(s, plan->chained, &chained_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(plan->words),
+                     WEFT__ARG(n), WEFT__ARG(count), WEFT__ARG(room), WEFT__ARG(total));
+        return;
+    }
     if (has_sums) {
         WEFT__LAUNCH(s, plan->reduce, &reduce_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(n),
                      WEFT__ARG(tiles));
@@ -265,6 +331,11 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
                                                            gpu ? &down_spec : &cpu_down_spec, gpu ? &spine_spec : NULL};
                 for (size_t i = 0; i < sizeof specs / sizeof *specs && specs[i]; i++) {
                     v.spec = specs[i];
+                    fn(arg, &v);
+                }
+                if (gpu && type != WEFT_SCAN_F32) {
+                    v.spec = &chained_spec;
+                    v.int64_atomics = 1;
                     fn(arg, &v);
                 }
             }

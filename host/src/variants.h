@@ -12,6 +12,7 @@ struct weft__variant {
     const struct weft__kernel_spec *spec;
     enum weft_schedule schedule; // devices it is made for; WEFT_SCHEDULE_AUTO: all
     int fp64;                    // nonzero: only for devices with double precision
+    int int64_atomics;           // nonzero: only for devices with 64-bit atomics
     struct weft__defines defines;
 };
 typedef void weft__variant_fn(void *arg, const struct weft__variant *variant);

@@ -71,7 +71,7 @@ static void variant_do(void *arg, const struct weft__variant *variant)
 {
     struct job *job = arg;
     if ((variant->schedule != WEFT_SCHEDULE_AUTO && variant->schedule != job->set->schedule) ||
-        (variant->fp64 && !job->set->caps.fp64))
+        (variant->fp64 && !job->set->caps.fp64) || (variant->int64_atomics && !job->set->caps.int64_atomics))
         return;
     for (const struct program *p = job->programs; p; p = p->next)
         if (!strcmp(p->source, variant->spec->source) && !strcmp(p->defines, variant->defines.text))

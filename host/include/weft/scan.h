@@ -22,9 +22,16 @@ WEFT_API size_t weft_scan_in_bytes(enum weft_scan_type type);
 WEFT_API size_t weft_scan_sum_bytes(enum weft_scan_type type);
 WEFT_API const char *weft_scan_type_name(enum weft_scan_type type);
 
+enum weft_scan_algo {
+    WEFT_SCAN_AUTO = 0, // THREE: the other was not measured
+    WEFT_SCAN_THREE,    // sums of the tiles, their sums, then the tiles again: three launches (two on a CPU)
+    WEFT_SCAN_CHAINED   // one launch, which reads once: GPU schedule, integers, devices with 64-bit atomics
+};
+
 struct weft_scan_params {
     int inclusive; // nonzero: out[i] counts in[i] too; default 0, exclusive
     int total;     // nonzero: out has n+1 elements, out[n] is the sum of all (exclusive only); default 0
+    enum weft_scan_algo algo;
     // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
     int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
     int ipt;    // GPU: elements per work-item, a multiple of 4, 4..32. CPU: least elements of a chunk
@@ -36,7 +43,7 @@ struct weft_scan_info {
     struct weft_scan_params params; // with every default resolved
     enum weft_schedule schedule;
     size_t workspace_bytes; // scratch held by the plan
-    char why[160];          // where the tuning values come from
+    char why[160];          // why this algorithm, and where the tuning values come from
 };
 
 // Prefix sums of up to n_max elements:
@@ -47,21 +54,26 @@ struct weft_scan_plan;
 WEFT_API weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_scan_type type,
                                          int64_t n_max, const struct weft_scan_params *params);
 // Compile the kernels and allocate the scratch memory. params may be NULL.
-// Errors: WEFT_EINVAL type, n_max < 0, tuning; WEFT_ERANGE the scratch exceeds the device; WEFT_EDEVMEM; WEFT_EBUILD;
+// Errors: WEFT_EINVAL type, algo, n_max < 0, tuning; WEFT_EUNSUPPORTED WEFT_SCAN_CHAINED for f32, on a CPU, without 64-bit
+//         atomics; WEFT_ERANGE the scratch exceeds the device, chained: 2^31 tiles or more; WEFT_EDEVMEM; WEFT_EBUILD;
 //         WEFT_ENOMEM.
-// Threads: a plan runs in one queue at a time.
+// Threads: a plan runs in one queue at a time; in an in-order queue runs may follow each other, elsewhere each waits for the
+//          one before.
 WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx,
                                            enum weft_scan_type type, int64_t n_max,
                                            const struct weft_scan_params *params);
 // Enqueue the prefix sums of in[0..n-1].
 //   in     n elements                             (read, borrowed until the event)
-//   out    n sums, n+1 with params.total          (every one written); may be `in` when their widths agree
+//   out    n sums, n+1 with params.total          (every one written); may be `in` when their widths agree, else
+//                                                  they share no memory
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.
-// Repeatable: bitwise on one device with equal tuning, f32 included (a fixed tree of sums, docs/scan.md).
-// Moves:      n*(2*sizeof in + sizeof sum) bytes and two sums per tile; n*(sizeof in + sizeof sum) in one tile.
-// Method:     reduce, scan of the tile sums, scan of each tile from its sum; docs/scan.md.
+// Repeatable: bitwise on one device with equal tuning, f32 included (a fixed tree of sums, docs/scan.md); integers always.
+// Moves:      n*(2*sizeof in + sizeof sum) bytes and two sums per tile; n*(sizeof in + sizeof sum) in one tile. Chained:
+//             n*(sizeof in + sizeof sum) and 8 or 16 bytes per tile; in place as three.
+// Method:     three: reduce, scan of the tile sums, scan of each tile from its sum. Chained: decoupled look-back;
+//             work-groups wait for earlier ones, and not for long. docs/scan.md.
 WEFT_API weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out,
                                    int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);
 WEFT_API void weft_scan_plan_info(const struct weft_scan_plan *plan, struct weft_scan_info *out);
