@@ -118,6 +118,7 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
         if (lid < LANES) {
             sum_t sum = 0;
             uint kind = lid < tile ? NOTHING : THROUGH; // before the first tile
+#pragma unroll 1
             for (uint i = 0; i < SPIN && kind == NOTHING; i++)
                 kind = published(&sum, words, tile - 1u - lid, run);
             w->sum[lid] = sum;
@@ -156,19 +157,24 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
     const uint groups = (uint)get_num_groups(0), last = groups < tiles ? tiles + groups - 1u : tiles - 1u;
     ulong ticket = draw(words, &drawn);
     while ((uint)ticket < tiles) {
-        const uint tile = (uint)ticket, run = (uint)(ticket >> 32), left = tile_left(tile, n);
+        const uint run = (uint)(ticket >> 32);
+        uint tile = (uint)ticket, left = tile_left(tile, n);
         sum_t x[WEFT_IPT];
         tile_load(x, in + (size_t)tile * TILE, left);
-        const sum_t all = tile_scan(x, 0, WEFT_INCLUSIVE, group_sums, mem);
+        sum_t sum = 0, all;
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            sum += x[k];
+        groups_scan(lanes_sum(sum, mem), &all, group_sums);
         const bool speaks = get_local_id(0) == 0 && !stuck(tile, tiles);
         if (speaks)
             publish(words, tile, run, all, tile == 0u);
         const sum_t before = look_back(words, in, tile, run, &window, group_sums, mem);
         if (speaks && tile)
             publish(words, tile, run, before + all, true);
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            x[k] += before;
+        forget_all(tile); // what derives from it is not worth registers while the group looks back
+        left = tile_left(tile, n);
+        tile_scan(x, before, WEFT_INCLUSIVE, group_sums, mem);
         tile_store(out + (size_t)tile * TILE, x, left);
         if (total && tile == tiles - 1u && get_local_id(0) == 0)
             out[n] = before + all;
