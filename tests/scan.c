@@ -269,13 +269,14 @@ static cl_int CL_API_CALL build_stuck(cl_program program, cl_uint n, const cl_de
     return build_as_before(program, n, devices, text, notify, arg);
 }
 
-// One of `every` tiles publishes nothing, so that those behind it have to sum it up themselves; and after three runs, of
-// which the last is short, the numbers of the runs begin again with other silent tiles.
+// One of `every` tiles publishes nothing, so that those behind it have to sum it up themselves; the others publish nothing
+// but their own sums, so that all look back to the start. After three runs, of which the last is short, the numbers of the
+// runs begin again with other silent tiles.
 static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type, const char *every, int groups)
 {
     struct weft_context *ctx = dev->ctx;
     struct weft_scan_params params = smallest(dev);
-    int64_t tile = (int64_t)params.wg * params.ipt, most = (test_sample() ? 40 : 75) * tile + 7;
+    int64_t tile = (int64_t)params.wg * params.ipt, most = (test_sample() ? 34 : 75) * tile + 7;
     const int64_t sizes[] = {30 * tile + 5, 5 * tile, 2 * tile, 31 * tile + 5, most, 2 * tile, 33 * tile, 3 * tile};
     params.groups = groups;
     params.algo = WEFT_SCAN_CHAINED;
@@ -289,9 +290,11 @@ static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type
     ctx->salt = 0;
     weft__cl.clBuildProgram = build_as_before;
     int ok = plan && stuck_builds;
-    for (size_t i = 0; ok && i < sizeof sizes / sizeof *sizes; i++)
-        ok = check(dev, plan, type, sizes[i], DATA_ANY, 0) &&
-             (weft_scan_in_bytes(type) != weft_scan_sum_bytes(type) || check(dev, plan, type, sizes[i], DATA_ANY, 1));
+    const size_t count = sizeof sizes / sizeof *sizes - (test_sample() ? 2 : 0);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = check(dev, plan, type, sizes[i], DATA_ANY, 0);
+    if (ok && weft_scan_in_bytes(type) == weft_scan_sum_bytes(type))
+        ok = check(dev, plan, type, sizes[1], DATA_ANY, 1);
     tap_ok(ok, "%s: %s, chained, one tile of %s says nothing, %d groups", dev->name, weft_scan_type_name(type), every,
            groups);
     weft_scan_plan_destroy(&plan);
@@ -487,12 +490,12 @@ static void test_chained(struct test_device *dev)
     test_events(dev, WEFT_SCAN_CHAINED);
     test_chained_queue(dev, WEFT_SCAN_I64);
     test_chained_stuck(dev, WEFT_SCAN_U32, "3", 0);
-    test_chained_stuck(dev, WEFT_SCAN_I32_I64, "3", 2);
+    test_chained_stuck(dev, WEFT_SCAN_U32_U64, "1000", 2); // none
     if (test_sample())
         return;
     test_defaults(dev, WEFT_SCAN_U32_U64, WEFT_SCAN_CHAINED);
     test_chained_queue(dev, WEFT_SCAN_U32);
-    test_chained_stuck(dev, WEFT_SCAN_U32_U64, "1000", 0); // none, but waits of three looks
+    test_chained_stuck(dev, WEFT_SCAN_I32_I64, "3", 2);
 }
 
 static void test_all(struct test_device *dev)
