@@ -374,7 +374,8 @@ static void test_products(struct test_device *dev)
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
             weft_spmv_plan_info(plan, &info);
-            ok = (info.params.algo == WEFT_SPMV_SELL) == (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
+            ok = (info.params.algo == (dev->gpu ? WEFT_SPMV_SELL : WEFT_SPMV_SELL16)) ==
+                     (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
                  info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
         }
         weft_spmv_plan_destroy(&plan);

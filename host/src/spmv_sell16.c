@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PAD 65535 // the distance that stands for padding
 
@@ -94,9 +95,11 @@ static weft_status narrow(struct sell16 *s, struct weft_spmv_plan *plan, cl_comm
     if (is_wide) {
         weft__buffer_release(&s->base);
         weft__buffer_release(&s->col);
+        char *why = plan->info.why;
+        const size_t used = strlen(why);
         plan->info.params.algo = WEFT_SPMV_SELL;
-        snprintf(plan->info.why, sizeof plan->info.why,
-                 "columns of 32 bits, since rows of a slice lie more than %d columns apart", PAD - 1);
+        snprintf(why + used, sizeof plan->info.why - used,
+                 "%scolumns of 32 bits, since rows of a slice lie %d apart or more", used ? "; " : "", PAD);
         return WEFT_OK;
     }
     weft__buffer_release(&s->ell.col);
