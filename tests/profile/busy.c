@@ -28,17 +28,22 @@ int main(void)
     cl_platform_id platform;
     cl_device_id device;
     cl_int error = CL_SUCCESS;
+    const int zero = 0;
     const char *locale = setlocale(LC_ALL, "");
     if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS ||
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
         return puts("no device"), 0;
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
     for (size_t i = 0; i < 2 && error == CL_SUCCESS; i++) {
-        pthread_t thread;
         queues[i] = clCreateCommandQueue(context, device, 0, &error);
         if (error == CL_SUCCESS)
             buffers[i] = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(int), NULL, &error);
-        if (error == CL_SUCCESS && pthread_create(&thread, NULL, work, (void *)i))
+        if (error == CL_SUCCESS) // each queue has a command, whichever thread is faster
+            error = clEnqueueWriteBuffer(queues[i], buffers[i], CL_TRUE, 0, sizeof zero, &zero, 0, NULL, NULL);
+    }
+    for (size_t i = 0; i < 2 && error == CL_SUCCESS; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, work, (void *)i))
             error = CL_OUT_OF_HOST_MEMORY;
     }
     while (error == CL_SUCCESS && calls < 1000)
