@@ -2,8 +2,8 @@
 // weft permute, weft transpose, weft devices: a matrix in, a matrix out.
 #include "../bench/support/list.h"
 #include "../bench/support/progress.h"
-#include "ref/ref.h"
 #include "../bench/support/word.h"
+#include "ref/ref.h"
 #include "tool.h"
 
 #include <unistd.h>

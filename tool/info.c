@@ -67,8 +67,10 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
         plan_try(&info, r->format_why[i], sizeof r->format_why[i], &device, &on_device,
                  weft_spmv_params(.algo = formats[i]));
         r->format_bytes[i] = info.format_bytes;
-        if (!r->format_why[i][0] && formats[i] != WEFT_SPMV_CSR && info.params.algo != formats[i])
-            snprintf(r->format_why[i], sizeof r->format_why[i], "%s", info.why);
+        if (!r->format_why[i][0] && formats[i] != WEFT_SPMV_CSR && info.params.algo != formats[i]) {
+            const char *last = strrchr(info.why, ';'); // before it: that it was asked for
+            snprintf(r->format_why[i], sizeof r->format_why[i], "%s", last ? last + 2 : info.why);
+        }
     }
     if (!status)
         plan_try(&r->choice, r->choice_why, sizeof r->choice_why, &device, &on_device,

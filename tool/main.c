@@ -245,9 +245,10 @@ static int words_parse(struct tool_options *o, const struct tool_command *c, int
     if (count != want)
         return usage_fail("usage: weft %s [options] %s%s", c->name, c->words,
                           c->matrix ? ", with -g SPEC instead of FILE for a matrix made up" : "");
-    if (c->matrix && !o->generated)
+    if (c->matrix && !o->generated) {
         o->source = bench_word_is_stream(*words) ? "/dev/stdin" : *words;
-    words += c->matrix && !o->generated;
+        words++;
+    }
     if (c->out)
         o->out = *words;
     return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft spy and weft entropy: where the entries of a matrix are.
 #include "../bench/support/progress.h"
-#include "picture.h"
 #include "../bench/support/word.h"
+#include "picture.h"
 #include "tool.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../bench/support/word.h"
 #include "tool.h"
 #include "../bench/support/name.h"
 #include "../bench/support/progress.h"
+#include "../bench/support/word.h"
 #include "cl_table.h"
 #include "internal.h"
 

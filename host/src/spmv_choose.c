@@ -67,8 +67,8 @@ static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 // Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
 // expected to be faster: on a GPU where rows are this long on average, or the longest is little more than that, as on
 // grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of 12.5 at random took 0.872 for 0.844), and
-// enough to fill it; a CPU gains from any, and more with columns in 16 bits, which no GPU has been asked about. The conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to
-// 100 on a CPU (docs/performance.md).
+// enough to fill it; a CPU gains from any, and more with columns in 16 bits, which no GPU has been asked about. The
+// conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
 #define SELL_PRODUCTS 128
 #define SELL_PADDING  1.25
 #define SELL_ROW      24

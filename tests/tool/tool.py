@@ -177,6 +177,9 @@ def test_info(folder):
     exits(3, run("info", path, "-d", "99"), "info on a device that is not there", "99")
     code, out, err = run("info", path, "--json", "-", **NOWHERE)
     ok(code == 0 and not err and "error" in json.loads(out)["device"], "info without any device gives the rest", out, err)
+    code, out, _ = run("info", "-g", "uniform:300000,300000,900000", "--json", "-")
+    wide = json.loads(out)["device"]["refused"]["sell16"] if code == 0 else ""
+    ok(wide.startswith("columns of 32 bits"), "a matrix too wide for 16 bits", wide)
 
 
 def test_matrices(folder):
