@@ -53,7 +53,7 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
     if (counted) {
         WEFT_UNROLL
         for (uint j = 0; j < PACKS; j++) {
-            uint p = 2u * (j * WEFT_WG + lid);
+            uint p = 2u * (OWN + j);
             forget(p);
             base[p] = begin;
             base[p + 1u] = begin;
@@ -151,8 +151,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
                              uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
-    __local ofs_t base[WEFT_BINS];
-    __local uint sums[PACKS * WARPS];
+    __local ofs_t base[WEFT_BINS] __attribute__((aligned(16)));
+    __local uint sums[WARPS];
     LANE_MEMORY(uint, mem);
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint i = (uint)get_group_id(0);

@@ -216,8 +216,8 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
                                 __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
-    __local ofs_t base[WEFT_BINS];
-    __local uint sums[PACKS * WARPS];
+    __local ofs_t base[WEFT_BINS] __attribute__((aligned(16)));
+    __local uint sums[WARPS];
     LANE_MEMORY(uint, mem);
 #ifdef WEFT_ROWS_MARKED
     __local uint marks[WARPS * WEFT_IPT];

@@ -97,7 +97,7 @@ static size_t local_bytes(const struct weft_context *ctx, const struct weft__tra
     size_t stage = tile * (val == 8 || (val && partition) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     size_t mem = lanes ? 1 : w, marks = lanes && partition ? tile * 2 + w / 32 * (size_t)ipt * 4 : 0;
-    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (bins / 2 / w * (w / 32)) + 4 * mem + marks;
+    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (w / 32) + 4 * mem + marks;
 }
 
 static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
