@@ -107,8 +107,12 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         c[k] = (uint)col[ENTRY(k)];
-    for (uint b = lid; b < WEFT_BINS; b += WEFT_WG)
-        base[b] = b < nbins ? bucket_ofs[b] + part_row[b] + (ofs_t)tile_row[b] : 0;
+    bucket_ofs += lid;
+    part_row += lid;
+    tile_row += lid;
+    WEFT_UNROLL
+    for (uint b = 0; b < WEFT_BINS; b += WEFT_WG)
+        base[b + lid] = b + lid < nbins ? bucket_ofs[b] + part_row[b] + (ofs_t)tile_row[b] : 0;
     tile_rank(c, full, mine, WEFT_IPT, shift, mask, slots, starts, after, shared, sums, mem);
     base_shift(base, starts, true);
     forget(mine);
