@@ -13,7 +13,10 @@
 #endif
 
 // A bucket of several tiles is counted first.
-#if WEFT_VAL_BITS == 64
+#if defined(WEFT_PAIRS) && defined(WEFT_PACKED)
+#define WEFT_JOINED 1 // row, column and value share a word
+#endif
+#if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED)
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, 2 * TILE), WEFT_BINS)
 #else
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, TILE), WEFT_BINS)
@@ -37,19 +40,28 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
                              __global bits_t *val_out, uint shift, uint mask, uint pack, __local uint *shared,
                              __local ofs_t *base, __local uint *sums, __local uint *mem)
 {
-    __local uint *stage = shared;
     uint lid = (uint)get_local_id(0);
     forget(lid);
     uint steps = full ? WEFT_IPT : (entries + WEFT_WG - 1u) / WEFT_WG, starts[PACKS], after[PACKS];
     uint lane_first = lane_group() * LANES * steps + lane_id();
     uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, steps) : 0u;
     ofs_t from = tile + (ofs_t)lane_first;
-    uint c[WEFT_IPT], slots[SLOT_WORDS];
+    uint c[WEFT_IPT], x[WEFT_IPT];
+#ifdef WEFT_JOINED
+    ulong entry[WEFT_IPT];
+#endif
     forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
+#ifdef WEFT_JOINED
+    {
+        entry[k] = full || k < steps ? row[ENTRY(k)] : 0u;
+        c[k] = (uint)entry[k];
+    }
+#else
         c[k] = full || k < steps ? key_word(key, row, ENTRY(k)) : 0u;
-    tile_rank(c, full, mine, steps, shift, mask, slots, starts, after, shared, sums, mem);
+#endif
+    tile_rank(c, full, mine, steps, shift, mask, x, starts, after, shared, sums, mem);
     if (counted) {
         WEFT_UNROLL
         for (uint j = 0; j < PACKS; j++) {
@@ -66,11 +78,32 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
         }
     } else
         base_shift(base, starts, true);
+#ifdef WEFT_JOINED
+    __local ulong *stage = (__local ulong *)shared;
     forget(mine);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (full || k < mine)
-            stage[slot(slots, k)] = c[k];
+            stage[SLOT_OF(x[k])] = entry[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    forget_all(entries);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint s = k * WEFT_WG + lid;
+        if (full || s < entries) {
+            ulong word = stage[s];
+            ofs_t to = base[((uint)word >> shift) & mask] + (ofs_t)s;
+            row_out[to] = (uint)word >> pack;
+            val_out[to] = (uint)(word >> 32);
+        }
+    }
+#else
+    __local uint *stage = shared;
+    forget(mine);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        if (full || k < mine)
+            stage[SLOT_OF(x[k])] = c[k];
     barrier(CLK_LOCAL_MEM_FENCE);
     ofs_t to[WEFT_IPT];
     forget_all(entries);
@@ -89,15 +122,16 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #ifndef WEFT_PACKED
-    slots_forget(slots);
+    slots_forget(x);
     forget(mine);
+    forget(lane_first);
     forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (full || k < steps) {
             uint word = (uint)row[ENTRY(k)];
             if (full || k < mine)
-                stage[slot(slots, k)] = word;
+                stage[SLOT_OF(x[k])] = word;
         }
     barrier(CLK_LOCAL_MEM_FENCE);
     forget_all(entries);
@@ -111,8 +145,9 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
 #endif
 #if WEFT_VAL_BITS
     __local bits_t *stage_val = (__local bits_t *)shared;
-    slots_forget(slots);
+    slots_forget(x);
     forget(mine);
+    forget(lane_first);
     forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
@@ -123,7 +158,7 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
             bits_t value = val[ENTRY(k)];
 #endif
             if (full || k < mine)
-                stage_val[slot(slots, k)] = value;
+                stage_val[SLOT_OF(x[k])] = value;
         }
     barrier(CLK_LOCAL_MEM_FENCE);
     forget_all(entries);
@@ -134,8 +169,13 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
             val_out[to[k]] = stage_val[s];
     }
 #endif
-    if (!counted)
+#endif
+    if (!counted) {
+#ifdef WEFT_JOINED
+        barrier(CLK_LOCAL_MEM_FENCE); // base[] was read
+#endif
         base_shift(base, after, false);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 

@@ -6,7 +6,7 @@
 //          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.
 // Mapping: group i owns tile i.
 // Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes; with lane
-//          operations 2*TILE bytes more.
+//          operations, or WEFT_PAIRS and WEFT_PACKED, 2*TILE bytes more.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each bin, every output element written once.
 // Order:   exact.
@@ -26,10 +26,8 @@ typedef uint row_out_t; // the last pass
 #define SHARED_WORDS MAX(HIST_WORDS, TILE)
 #endif
 
-#ifdef WEFT_PAIRS
-#define STAGE_AT(s) (2u * (s))
-#else
-#define STAGE_AT(s) (s)
+#if defined(WEFT_PAIRS) && defined(WEFT_PACKED)
+#define WEFT_JOINED 1 // row, column and value share a word
 #endif
 // What the row's word holds.
 WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
@@ -45,11 +43,10 @@ WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 #define WEFT_ROWS_MARKED 1
 #define ROWS_MARKED      8192 // most rows of WEFT_SPAN entries that are marked rather than searched
 // Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at
-// its first entry and is listed, so that the bits before an entry count up to its row. One group of lanes; `marks` is
-// local memory of WARPS*WEFT_IPT uints, `met` of TILE ushorts.
-WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first, uint mine,
-                             const uint *c, const uint *slots, uint pack, uint key_mask, __local uint *stage,
-                             __local uint *marks, __local ushort *met)
+// its first entry and is listed, so that the bits before an entry count up to its row. One group of lanes; c[k] becomes
+// the row's word; `marks` is local memory of WARPS*WEFT_IPT uints, `met` of TILE ushorts.
+WEFT_INLINE void rows_marked(const bool full, __global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first,
+                             uint mine, uint *c, uint pack, uint key_mask, __local uint *marks, __local ushort *met)
 {
     uint lane = lane_id(), found = 0u;
     marks += lane_group() * WEFT_IPT;
@@ -74,12 +71,10 @@ WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, 
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint word = marks[k];
-        if (k < mine)
-            stage[STAGE_AT(slot(slots, k))] =
-                row_word((uint)lo + (uint)met[before + popcount(word & up_to) - 1u], c[k], pack, key_mask);
+        if (full || k < mine)
+            c[k] = row_word((uint)lo + (uint)met[before + popcount(word & up_to) - 1u], c[k], pack, key_mask);
         before += popcount(word);
     }
-    lane_sync();
 }
 #endif
 
@@ -89,6 +84,40 @@ WEFT_INLINE void rows_marked(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, 
 #define VALUE(e) val[e]
 #endif
 
+// c[k] becomes the word of entry k's row.
+WEFT_INLINE void tile_rows(const bool full, ofs_t tile, uint entries, uint lane_first, uint mine, uint *c,
+                           __global const ofs_t *row_ptr, __global const idx_t *rows, uint pack, uint key_mask,
+                           __local uint *marks, __local ushort *met)
+{
+    ofs_t from = tile + (ofs_t)lane_first;
+    forget(mine);
+    forget(lane_first);
+#ifdef WEFT_ROWS_GIVEN
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        c[k] = row_word((uint)rows[ENTRY(k)], c[k], pack, key_mask);
+#else
+    if (full || lane_first - lane_id() < entries) {
+        // The rows of these lanes' entries lie between the remembered rows around them.
+        ofs_t span_first = from - (ofs_t)lane_id(), span = span_first / WEFT_SPAN, end = span + 1;
+        idx_t lo = rows[span], hi = rows[end] + 1;
+#ifdef WEFT_ROWS_MARKED
+        if (hi - lo <= ROWS_MARKED)
+            rows_marked(full, row_ptr, lo, hi, span_first, mine, c, pack, key_mask, marks, met);
+        else
+#endif
+        {
+            WEFT_UNROLL
+            for (uint k = 0; k < WEFT_IPT; k++)
+                if (full || k < mine) {
+                    lo = row_of(row_ptr, lo, hi, from + (ofs_t)(k * LANES));
+                    c[k] = row_word((uint)lo, c[k], pack, key_mask);
+                }
+        }
+    }
+#endif
+}
+
 // One tile: `entries` entries from position `tile` on; full: TILE of them.
 WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __global const ofs_t *row_ptr,
                                 __global const idx_t *rows, __global const idx_t *col, __global const bits_t *val,
@@ -96,14 +125,14 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
                                 __global const uint *tile_row, __global key_t *key_out, __global row_out_t *row_out,
                                 __global bits_t *val_out, uint shift, uint mask, uint pack, uint key_mask, uint nbins,
                                 __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem,
-                                __local uint *marks, __local ushort *rows_met)
+                                __local uint *marks, __local ushort *per_slot)
 {
-    __local uint *stage = shared;
     uint lid = (uint)get_local_id(0);
-    uint lane_first = lane_group() * LANES * WEFT_IPT + lane_id();
+    forget(lid);
+    uint lane_first = lid / LANES * LANES * WEFT_IPT + (lid & (LANES - 1u));
     uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, (uint)WEFT_IPT) : 0u;
     ofs_t from = tile + (ofs_t)lane_first;
-    uint c[WEFT_IPT], slots[SLOT_WORDS], starts[PACKS], after[PACKS];
+    uint c[WEFT_IPT], x[WEFT_IPT], starts[PACKS], after[PACKS];
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         c[k] = (uint)col[ENTRY(k)];
@@ -113,13 +142,38 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     WEFT_UNROLL
     for (uint b = 0; b < WEFT_BINS; b += WEFT_WG)
         base[b + lid] = b + lid < nbins ? bucket_ofs[b] + part_row[b] + (ofs_t)tile_row[b] : 0;
-    tile_rank(c, full, mine, WEFT_IPT, shift, mask, slots, starts, after, shared, sums, mem);
+    tile_rank(c, full, mine, WEFT_IPT, shift, mask, x, starts, after, shared, sums, mem);
     base_shift(base, starts, true);
+#ifdef WEFT_JOINED
+    // Row, column and value of an entry move as one word; its bin goes along.
+    __local ulong *stage = (__local ulong *)shared;
+    tile_rows(full, tile, entries, lane_first, mine, c, row_ptr, rows, pack, key_mask, marks, per_slot);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    forget(mine);
+    forget(lane_first);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        ulong value = VALUE(ENTRY(k));
+        if (full || k < mine) {
+            stage[SLOT_OF(x[k])] = value << 32 | c[k];
+            per_slot[SLOT_OF(x[k])] = (ushort)BIN_OF(x[k]);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    forget_all(entries);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint i = k * WEFT_WG + lid;
+        if (full || i < entries)
+            row_out[base[per_slot[i]] + (ofs_t)i] = stage[i];
+    }
+#else
+    __local uint *stage = shared;
     forget(mine);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         if (full || k < mine)
-            stage[slot(slots, k)] = c[k];
+            stage[SLOT_OF(x[k])] = c[k];
     barrier(CLK_LOCAL_MEM_FENCE);
     ofs_t to[WEFT_IPT];
     forget_all(entries);
@@ -134,48 +188,23 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
 #endif
         }
     }
+    tile_rows(full, tile, entries, lane_first, mine, c, row_ptr, rows, pack, key_mask, marks, per_slot);
     barrier(CLK_LOCAL_MEM_FENCE);
-    slots_forget(slots);
-#ifdef WEFT_ROWS_GIVEN
+    slots_forget(x);
     forget(mine);
+    forget(lane_first);
+    __local row_out_t *stage_row = (__local row_out_t *)shared;
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint row = (uint)rows[ENTRY(k)];
-        if (full || k < mine)
-            stage[STAGE_AT(slot(slots, k))] = row_word(row, c[k], pack, key_mask);
-    }
-#else
-    if (full || lane_first - lane_id() < entries) {
-        // The rows of these lanes' entries lie between the remembered rows around them.
-        ofs_t span_first = from - (ofs_t)lane_id(), span = span_first / WEFT_SPAN, end = span + 1;
-        idx_t lo = rows[span], hi = rows[end] + 1;
-#ifdef WEFT_ROWS_MARKED
-        if (hi - lo <= ROWS_MARKED)
-            rows_marked(row_ptr, lo, hi, span_first, mine, c, slots, pack, key_mask, stage, marks, rows_met);
-        else
-#endif
-        {
-            forget(mine);
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++)
-                if (full || k < mine) {
-                    lo = row_of(row_ptr, lo, hi, from + (ofs_t)(k * LANES));
-                    stage[STAGE_AT(slot(slots, k))] = row_word((uint)lo, c[k], pack, key_mask);
-                }
-        }
-    }
-#endif
 #ifdef WEFT_PAIRS
-    forget(mine);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        bits_t value = VALUE(ENTRY(k));
-        if (full || k < mine)
-            stage[2u * slot(slots, k) + 1u] = value;
-    }
+        ulong word = (ulong)VALUE(ENTRY(k)) << 32 | c[k];
+#else
+        uint word = c[k];
 #endif
+        if (full || k < mine)
+            stage_row[SLOT_OF(x[k])] = word;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    __local const row_out_t *stage_row = (__local const row_out_t *)shared;
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
@@ -183,16 +212,17 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
         if (full || i < entries)
             row_out[to[k]] = stage_row[i];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
 #if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
+    barrier(CLK_LOCAL_MEM_FENCE);
     __local bits_t *stage_val = (__local bits_t *)shared;
-    slots_forget(slots);
+    slots_forget(x);
     forget(mine);
+    forget(lane_first);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         bits_t value = VALUE(ENTRY(k));
         if (full || k < mine)
-            stage_val[slot(slots, k)] = value;
+            stage_val[SLOT_OF(x[k])] = value;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     forget_all(entries);
@@ -202,7 +232,7 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
         if (full || i < entries)
             val_out[to[k]] = stage_val[i];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
 #endif
 }
 
@@ -225,10 +255,13 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     LANE_MEMORY(uint, mem);
 #ifdef WEFT_ROWS_MARKED
     __local uint marks[WARPS * WEFT_IPT];
-    __local ushort rows_met[TILE];
 #else
     __local uint *marks = 0;
-    __local ushort *rows_met = 0;
+#endif
+#if defined(WEFT_ROWS_MARKED) || defined(WEFT_JOINED)
+    __local ushort per_slot[TILE];
+#else
+    __local ushort *per_slot = 0;
 #endif
     UNLESS_MIRRORED(failed, run)
     {
@@ -241,11 +274,11 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         if (entries == TILE)
             partition_tile(true, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
                            row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
-                           rows_met);
+                           per_slot);
         else
 #endif
             partition_tile(false, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
                            row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
-                           rows_met);
+                           per_slot);
     }
 }

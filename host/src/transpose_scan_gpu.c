@@ -88,16 +88,17 @@ static int bits_for(int64_t count) // bits that hold 0 .. count-1
     return bits;
 }
 
-// Local memory of a moving kernel with room for 2^bits bins; a partition also marks rows.
+// Local memory of a moving kernel with room for 2^bits bins, whatever the layout; a partition also marks rows.
 static size_t local_bytes(const struct weft_context *ctx, const struct weft__transpose_shape *shape, int wg, int ipt,
                           int bits, int partition)
 {
     size_t w = (size_t)wg, tile = w * (size_t)ipt, bins = (size_t)1 << bits;
     size_t hist = weft__max(w / 32 * bins * 2, partition ? 0 : bins * 4), val = weft_type_bytes(shape->type);
-    size_t stage = tile * (val == 8 || (val && partition) ? 8 : 4);
+    size_t stage = tile * (val ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
-    size_t mem = lanes ? 1 : w, marks = lanes && partition ? tile * 2 + w / 32 * (size_t)ipt * 4 : 0;
-    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (w / 32) + 4 * mem + marks;
+    size_t mem = lanes ? 1 : w, slots = partition && (lanes || val == 4) ? tile * 2 : 0;
+    size_t marks = lanes && partition ? w / 32 * (size_t)ipt * 4 : 0;
+    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (w / 32) + 4 * mem + slots + marks;
 }
 
 static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
