@@ -32,6 +32,22 @@ WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *ro
 #endif
 }
 
+// Count entries e, e + WEFT_WG .. of the `many` from position `first` on by column: 8 of them, or, unless `full`, what there
+// is of these.
+WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __global const moving_t *row, ofs_t first,
+                               uint e, uint many, uint shift, uint mask, __local uint *count)
+{
+    uint w[8];
+#pragma unroll
+    for (uint j = 0; j < 8; j++)
+        w[j] = key_word(key, row, first + (ofs_t)(full ? e + j * WEFT_WG : min(e + j * WEFT_WG, many - 1u)));
+    forget(e);
+#pragma unroll
+    for (uint j = 0; j < 8; j++)
+        if (full || e + j * WEFT_WG < many)
+            atomic_inc(&count[(w[j] >> shift) & mask]);
+}
+
 // One tile of a bucket: `entries` entries from position `tile` on; full: TILE of them. counted: the tile is the whole
 // bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[] says where columns begin.
 WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint entries, ofs_t begin, uint cols,
@@ -202,38 +218,50 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
 #endif
     if (i >= chunk_first[nbuckets])
         return;
-    uint b = bucket_of(chunk_first, nbuckets, i), nth = i - chunk_first[b];
+    // Mostly no bucket before it has more than one chunk.
+    uint b = i < nbuckets && chunk_first[i] == i ? i : bucket_of(chunk_first, nbuckets, i), nth = i - chunk_first[b];
     ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
     bool alone = chunk_first[b + 1] - chunk_first[b] == 1u;
     long first_col = (long)b * ncols;
     uint cols = (uint)clamp(n - first_col, 0L, (long)ncols); // of this bucket
     bool counted = alone && last - first <= TILE;            // the tile's own histogram is the count
 
-    if (!counted) {
-        // Column sums of the bucket: counted now, or found in total; then where each column begins.
+    if (alone && !counted) {
+        // The columns of the bucket are counted; then each work-item tells where its own begin.
         for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
             shared[c] = 0u;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (alone)
-            for (ofs_t e = first + (ofs_t)lid; e < last; e += 8 * WEFT_WG) {
-                uint w[8];
-#pragma unroll
-                for (uint j = 0; j < 8; j++)
-                    w[j] = key_word(key, row, min(e + (ofs_t)(j * WEFT_WG), last - 1));
-                forget(e);
-#pragma unroll
-                for (uint j = 0; j < 8; j++)
-                    if (e + (ofs_t)(j * WEFT_WG) < last)
-                        atomic_inc(&shared[(w[j] >> shift) & mask]);
-            }
+        uint e = lid, many = (uint)(last - first);
+        for (; e + 7u * WEFT_WG < many; e += 8u * WEFT_WG)
+            columns_count(true, key, row, first, e, many, shift, mask, shared);
+        if (e < many)
+            columns_count(false, key, row, first, e, many, shift, mask, shared);
         barrier(CLK_LOCAL_MEM_FENCE);
-        uint k = alone ? 0u : bucket_of(large, nlarge[0], b);
-        uint item = alone ? 0u : large_first[b] + nth;
+        uint count[2 * PACKS], sum = 0u, all, own = 2u * OWN;
+        WEFT_UNROLL
+        for (uint j = 0; j < 2 * PACKS; j++) {
+            count[j] = shared[own + j];
+            sum += count[j];
+        }
+        ofs_t before = from + (ofs_t)group_scan(sum, &all, (__local uint *)base);
+        WEFT_UNROLL
+        for (uint j = 0; j < 2 * PACKS; j++) {
+#ifndef WEFT_COL_OUT
+            if (own + j < cols)
+                col_ptr[first_col + (long)(own + j)] = before;
+#endif
+            base[own + j] = before;
+            before += (ofs_t)count[j];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    } else if (!alone) {
+        // Column sums of the bucket, found in total; then where each column begins.
+        uint k = bucket_of(large, nlarge[0], b), item = large_first[b] + nth;
         // Each work-item sums a run of columns, the runs are scanned through base[].
         uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
         ofs_t sum = 0;
         for (uint c = lo; c < hi; c++)
-            sum += alone ? (ofs_t)shared[c] : total[(size_t)k * ncols + c];
+            sum += total[(size_t)k * ncols + c];
         ofs_t before = sum;
         for (uint d = 1; d < WEFT_WG; d <<= 1) {
             base[lid] = before;
@@ -247,8 +275,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
             if (nth == 0u && c < cols)
                 col_ptr[first_col + c] = before;
 #endif
-            base[c] = before + (alone ? 0 : table[(size_t)item * ncols + c]);
-            before += alone ? (ofs_t)shared[c] : total[(size_t)k * ncols + c];
+            base[c] = before + table[(size_t)item * ncols + c];
+            before += total[(size_t)k * ncols + c];
         }
         for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
             base[c] = 0;
