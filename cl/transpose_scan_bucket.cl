@@ -105,12 +105,11 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint s = k * WEFT_WG + lid;
-        if (full || s < entries) {
-            ulong word = stage[s];
-            ofs_t to = base[((uint)word >> shift) & mask] + (ofs_t)s;
-            row_out[to] = (uint)word >> pack;
-            val_out[to] = (uint)(word >> 32);
+        if (full || SLOT(k) < entries) {
+            ulong word = HERE(stage, k);
+            ofs_t to = base[((uint)word >> shift) & mask] + PLACE(k);
+            OUT(row_out, k, to) = (uint)word >> pack;
+            OUT(val_out, k, to) = (uint)(word >> 32);
         }
     }
 #else
@@ -125,14 +124,14 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint s = k * WEFT_WG + lid;
-        if (full || s < entries) {
-            to[k] = base[(stage[s] >> shift) & mask] + (ofs_t)s;
+        if (full || SLOT(k) < entries) {
+            uint word = HERE(stage, k);
+            to[k] = base[(word >> shift) & mask] + PLACE(k);
 #ifdef WEFT_COL_OUT
-            col_out[to[k]] = (key_t)stage[s];
+            OUT(col_out, k, to[k]) = (key_t)word;
 #endif
 #ifdef WEFT_PACKED
-            row_out[to[k]] = stage[s] >> pack;
+            OUT(row_out, k, to[k]) = word >> pack;
 #endif
         }
     }
@@ -153,9 +152,8 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint s = k * WEFT_WG + lid;
-        if (full || s < entries)
-            row_out[to[k]] = stage[s];
+        if (full || SLOT(k) < entries)
+            OUT(row_out, k, to[k]) = HERE(stage, k);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
@@ -180,9 +178,8 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint s = k * WEFT_WG + lid;
-        if (full || s < entries)
-            val_out[to[k]] = stage_val[s];
+        if (full || SLOT(k) < entries)
+            OUT(val_out, k, to[k]) = HERE(stage_val, k);
     }
 #endif
 #endif

@@ -163,9 +163,8 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint i = k * WEFT_WG + lid;
-        if (full || i < entries)
-            row_out[base[per_slot[i]] + (ofs_t)i] = stage[i];
+        if (full || SLOT(k) < entries)
+            OUT(row_out, k, base[HERE(per_slot, k)] + PLACE(k)) = HERE(stage, k);
     }
 #else
     __local uint *stage = shared;
@@ -179,12 +178,11 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint i = k * WEFT_WG + lid;
-        if (full || i < entries) {
-            uint key = stage[i];
-            to[k] = base[(key >> shift) & mask] + (ofs_t)i;
+        if (full || SLOT(k) < entries) {
+            uint key = HERE(stage, k);
+            to[k] = base[(key >> shift) & mask] + PLACE(k);
 #if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
-            key_out[to[k]] = (key_t)(key & key_mask);
+            OUT(key_out, k, to[k]) = (key_t)(key & key_mask);
 #endif
         }
     }
@@ -208,9 +206,8 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint i = k * WEFT_WG + lid;
-        if (full || i < entries)
-            row_out[to[k]] = stage_row[i];
+        if (full || SLOT(k) < entries)
+            OUT(row_out, k, to[k]) = HERE(stage_row, k);
     }
 #if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -228,9 +225,8 @@ WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __glo
     forget_all(entries);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
-        uint i = k * WEFT_WG + lid;
-        if (full || i < entries)
-            val_out[to[k]] = stage_val[i];
+        if (full || SLOT(k) < entries)
+            OUT(val_out, k, to[k]) = HERE(stage_val, k);
     }
 #endif
 #endif
