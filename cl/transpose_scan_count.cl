@@ -22,7 +22,15 @@
 #error "WEFT_SPAN: entries between two remembered rows"
 #endif
 
-// Count the entries of each part of the matrix by bin.
+WEFT_INLINE void count_four(__local uint *count, int4 c, uint shift, uint mask)
+{
+    atomic_inc(&count[((uint)c.x >> shift) & mask]);
+    atomic_inc(&count[((uint)c.y >> shift) & mask]);
+    atomic_inc(&count[((uint)c.z >> shift) & mask]);
+    atomic_inc(&count[((uint)c.w >> shift) & mask]);
+}
+
+// Count the entries of each part of the matrix by bin. Four reads of 16 bytes are in flight for each work-item.
 // A part is a run of tiles. before[t*nbins + b] = entries of bin b in the tiles of its part that come before tile t;
 // table[g*nbins + b] = entries of bin b in part g. Also row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for
 // the last entry, unless WEFT_ROWS_GIVEN is set.
@@ -44,16 +52,22 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
             for (uint b = lid; b < nbins; b += WEFT_WG)
                 before[row + b] = count[b];
             barrier(CLK_LOCAL_MEM_FENCE);
-            ofs_t e = start + (ofs_t)lid * 4;
-            for (; e + 3 < end; e += WEFT_WG * 4) {
-                int4 c = *(__global const int4 *)(col + e);
-                atomic_inc(&count[((uint)c.x >> shift) & mask]);
-                atomic_inc(&count[((uint)c.y >> shift) & mask]);
-                atomic_inc(&count[((uint)c.z >> shift) & mask]);
-                atomic_inc(&count[((uint)c.w >> shift) & mask]);
+            __global const idx_t *here = col + start;
+            uint e = lid * 4u, many = (uint)(end - start);
+            for (; e + 12u * WEFT_WG + 3u < many; e += 16u * WEFT_WG) {
+                __global const int4 *at = (__global const int4 *)(here + e);
+                int4 c[4];
+#pragma unroll
+                for (uint j = 0; j < 4; j++)
+                    c[j] = at[j * WEFT_WG];
+#pragma unroll
+                for (uint j = 0; j < 4; j++)
+                    count_four(count, c[j], shift, mask);
             }
-            for (; e < end; e++)
-                atomic_inc(&count[((uint)col[e] >> shift) & mask]);
+            for (; e + 3u < many; e += 4u * WEFT_WG)
+                count_four(count, *(__global const int4 *)(here + e), shift, mask);
+            for (; e < many; e++)
+                atomic_inc(&count[((uint)here[e] >> shift) & mask]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint b = lid; b < nbins; b += WEFT_WG)
