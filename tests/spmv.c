@@ -351,7 +351,7 @@ static void test_transposed(struct test_device *dev)
 
 // The number of products that are expected decides on a conversion; one long row speaks against it, and on a GPU short
 // rows that differ.
-static void test_products(struct test_device *dev)
+static void test_products(struct test_device *dev, enum weft_type type)
 {
     static const struct {
         enum weft_spmv_algo algo;
@@ -366,7 +366,7 @@ static void test_products(struct test_device *dev)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         // As many rows as a GPU is expected to want for sliced ELL.
         const int64_t m = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 64;
-        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, WEFT_F32, WEFT_OFS32, 0);
+        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS32, 0);
         struct on_device d = matrix_write(dev, &a);
         struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
         struct weft_spmv_plan *plan = NULL;
@@ -374,14 +374,15 @@ static void test_products(struct test_device *dev)
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
             weft_spmv_plan_info(plan, &info);
-            ok = (info.params.algo == (dev->gpu ? WEFT_SPMV_SELL : WEFT_SPMV_SELL16)) ==
+            ok = (info.params.algo == (dev->gpu && type == WEFT_F32 ? WEFT_SPMV_SELL : WEFT_SPMV_SELL16)) ==
                      (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
                  info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
         }
         weft_spmv_plan_destroy(&plan);
         ok &= matrix_free(dev, &d);
-        tap_ok(ok, "%s: %s with %d products expected, rows %d: %s", dev->name, weft_spmv_algo_name(cases[i].algo),
-               (int)cases[i].products, (int)cases[i].rows, weft_spmv_algo_name(info.params.algo));
+        tap_ok(ok, "%s: %s, %s with %d products expected, rows %d: %s", dev->name, weft_type_name(type),
+               weft_spmv_algo_name(cases[i].algo), (int)cases[i].products, (int)cases[i].rows,
+               weft_spmv_algo_name(info.params.algo));
         weft_csr_free(&a);
     }
 }
@@ -393,7 +394,9 @@ static void each_device(struct test_device *dev)
     if (only)
         return;
     test_tuning(dev);
-    test_products(dev);
+    test_products(dev, WEFT_F32);
+    if (weft_context_device(dev->ctx)->fp64)
+        test_products(dev, WEFT_F64);
     test_transposed(dev);
 }
 

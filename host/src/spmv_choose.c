@@ -67,8 +67,9 @@ static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 // Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
 // expected to be faster: on a GPU where rows are this long on average, or the longest is little more than that, as on
 // grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of 12.5 at random took 0.872 for 0.844), and
-// enough to fill it; a CPU gains from any, and more with columns in 16 bits, which no GPU has been asked about. The
-// conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
+// enough to fill it; a CPU gains from any. Columns in 16 bits: on a CPU always; on an H200 with values of 8 bytes
+// (stencil27:120 0.128 ms for 0.149, uniform:100000,100000,10000000 0.055 for 0.064), while with 4 bytes products of 32
+// bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265). The conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
 #define SELL_PRODUCTS 128
 #define SELL_PADDING  1.25
 #define SELL_ROW      24
@@ -90,7 +91,7 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
                  "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
                  "entry",
                  (long long)info->params.products, padding);
-        return cpu ? WEFT_SPMV_SELL16 : WEFT_SPMV_SELL;
+        return cpu || weft_type_bytes(plan->a.type) == 8 ? WEFT_SPMV_SELL16 : WEFT_SPMV_SELL;
     }
     if (cpu) {
         snprintf(info->why, sizeof info->why,
