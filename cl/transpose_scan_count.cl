@@ -7,7 +7,7 @@
 //          (col >> shift) & mask.
 // Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share of the
 //          rows; offsets: one group; bucket_*: groups stride over the chunks of large buckets.
-// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*WEFT_WG; offsets: 16*WEFT_WG.
+// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*WEFT_WG; offsets: 8*WEFT_WG.
 // Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
 // Gives:   table rows are exclusive prefixes over the parts; bucket_ofs the positions where bins begin.
 // Order:   integer sums, exact.
@@ -30,55 +30,90 @@ WEFT_INLINE void count_four(__local uint *count, int4 c, uint shift, uint mask)
     atomic_inc(&count[((uint)c.w >> shift) & mask]);
 }
 
-// Count the entries of each part of the matrix by bin. Four reads of 16 bytes are in flight for each work-item.
+// Columns of the four entries at `at`, and of those WEFT_WG * 4 further each time.
+WEFT_INLINE void columns_get(int4 *c, __global const int4 *at)
+{
+#pragma unroll
+    for (uint j = 0; j < 4; j++)
+        c[j] = at[j * WEFT_WG];
+}
+
+// Count the entries of each part of the matrix by bin. Four reads of 16 bytes are in flight for each work-item; where they
+// make a tile, those of the next one while this one is counted.
 // A part is a run of tiles. before[t*nbins + b] = entries of bin b in the tiles of its part that come before tile t;
-// table[g*nbins + b] = entries of bin b in part g. Also row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for
-// the last entry, unless WEFT_ROWS_GIVEN is set.
+// table[g*nbins + b] = entries of bin b in part g. The first `finders` groups find rows in their stead: row_at[s] = row of
+// entry s*WEFT_SPAN, and one more at the end for the last entry.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                             __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
-                            uint shift, uint mask, uint nbins, __global const uint *failed, uint run)
+                            uint shift, uint mask, uint nbins, uint finders, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
     UNLESS_MIRRORED(failed, run)
     {
-        uint lid = (uint)get_local_id(0);
-        ofs_t g = (ofs_t)get_group_id(0), first = g * part, last = min(nnz, first + part);
+        const uint lid = (uint)get_local_id(0);
+        const bool finds = (uint)get_group_id(0) < finders;
+        const ofs_t g = (ofs_t)get_group_id(0) - (ofs_t)finders;
+        const ofs_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
         for (uint b = lid; b < nbins; b += WEFT_WG)
             count[b] = 0u;
+        const uint share = lid * 4u;
+        bool there = tile == 16u * WEFT_WG && last - first >= (ofs_t)tile; // c holds the tile
+        int4 c[4];
+        if (there)
+            columns_get(c, (__global const int4 *)(col + first + share));
         for (ofs_t start = first; start < last; start += (ofs_t)tile) {
             barrier(CLK_LOCAL_MEM_FENCE);
             size_t row = (size_t)(start / (ofs_t)tile) * nbins;
-            ofs_t end = min(last, start + (ofs_t)tile);
             for (uint b = lid; b < nbins; b += WEFT_WG)
                 before[row + b] = count[b];
             barrier(CLK_LOCAL_MEM_FENCE);
-            __global const idx_t *here = col + start;
-            uint e = lid * 4u, many = (uint)(end - start);
-            for (; e + 12u * WEFT_WG + 3u < many; e += 16u * WEFT_WG) {
-                __global const int4 *at = (__global const int4 *)(here + e);
-                int4 c[4];
+            const uint many = (uint)min(last - start, (ofs_t)tile);
+            if (there) {
+                int4 now[4];
 #pragma unroll
                 for (uint j = 0; j < 4; j++)
-                    c[j] = at[j * WEFT_WG];
+                    now[j] = c[j];
+                there = last - start >= 2 * (ofs_t)tile;
+                if (there)
+                    columns_get(c, (__global const int4 *)(col + start + (ofs_t)(tile + share)));
 #pragma unroll
                 for (uint j = 0; j < 4; j++)
-                    count_four(count, c[j], shift, mask);
+                    count_four(count, now[j], shift, mask);
+            } else {
+                __global const idx_t *here = col + start;
+                uint e = share;
+                for (; e + 12u * WEFT_WG + 3u < many; e += 16u * WEFT_WG) {
+                    columns_get(c, (__global const int4 *)(here + e));
+#pragma unroll
+                    for (uint j = 0; j < 4; j++)
+                        count_four(count, c[j], shift, mask);
+                }
+                for (; e + 3u < many; e += 4u * WEFT_WG)
+                    count_four(count, *(__global const int4 *)(here + e), shift, mask);
+                for (; e < many; e++)
+                    atomic_inc(&count[((uint)here[e] >> shift) & mask]);
             }
-            for (; e + 3u < many; e += 4u * WEFT_WG)
-                count_four(count, *(__global const int4 *)(here + e), shift, mask);
-            for (; e < many; e++)
-                atomic_inc(&count[((uint)here[e] >> shift) & mask]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint b = lid; b < nbins; b += WEFT_WG)
-            table[g * (ofs_t)nbins + (ofs_t)b] = (ofs_t)count[b];
+        if (!finds)
+            for (uint b = lid; b < nbins; b += WEFT_WG)
+                table[g * (ofs_t)nbins + (ofs_t)b] = (ofs_t)count[b];
 #ifndef WEFT_ROWS_GIVEN
-        for (ofs_t e = first + (ofs_t)lid * WEFT_SPAN; e < last; e += (ofs_t)WEFT_WG * WEFT_SPAN)
-            row_at[e / WEFT_SPAN] = row_of(row_ptr, 0, m, e);
-        if (lid == 0u && last == nnz)
-            row_at[(nnz + WEFT_SPAN - 1) / WEFT_SPAN] = row_of(row_ptr, 0, m, nnz - 1);
+        const ofs_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (ofs_t)get_group_id(0) * WEFT_WG + (ofs_t)lid;
+        if (finds)
+            for (ofs_t at = i; at <= spans; at += (ofs_t)finders * WEFT_WG)
+                row_at[at] = row_of(row_ptr, 0, m, at < spans ? at * WEFT_SPAN : nnz - 1);
 #endif
     }
+}
+
+// Rows r .. of a column that ends before row `to`, that many at a time; past the end its last one again.
+#define AHEAD 8
+WEFT_INLINE void rows_get(ofs_t *v, __global const ofs_t *column, uint r, uint to, uint width)
+{
+#pragma unroll
+    for (uint j = 0; j < AHEAD; j++)
+        v[j] = column[(size_t)min(r + j, to - 1u) * width];
 }
 
 // Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
@@ -88,10 +123,14 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
     uint lanes = (uint)WEFT_WG / LANES, share = (rows + lanes - 1u) / lanes;
     uint from = min(rows, lane_group() * share), to = min(rows, from + share);
     __global ofs_t *column = table + b;
-    ofs_t sum = 0;
+    ofs_t sum = 0, v[AHEAD];
     if (valid)
-        for (uint r = from; r < to; r++)
-            sum += column[(size_t)r * width];
+        for (uint r = from; r < to; r += AHEAD) {
+            rows_get(v, column, r, to, width);
+#pragma unroll
+            for (uint j = 0; j < AHEAD; j++)
+                sum += r + j < to ? v[j] : 0;
+        }
     part[get_local_id(0)] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
     ofs_t before = 0, all = 0;
@@ -101,10 +140,14 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (valid)
-        for (uint r = from; r < to; r++) {
-            ofs_t v = column[(size_t)r * width];
-            column[(size_t)r * width] = before;
-            before += v;
+        for (uint r = from; r < to; r += AHEAD) {
+            rows_get(v, column, r, to, width);
+#pragma unroll
+            for (uint j = 0; j < AHEAD; j++)
+                if (r + j < to) {
+                    column[(size_t)(r + j) * width] = before;
+                    before += v[j];
+                }
         }
     return all;
 }
@@ -123,8 +166,11 @@ WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uin
     }
 }
 
-// Exclusive sum of v over the work-items of the group, in place of v; `mem` is local memory of WEFT_WG ofs_t.
-WEFT_INLINE ofs_t sum_before(ofs_t v, __local ofs_t *mem)
+// Exclusive sum of v over the work-items of the group.
+#if WEFT_OFS_BITS == 64
+#define SUMS WEFT_WG
+typedef ofs_t sum_t;
+WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
 {
     uint lid = (uint)get_local_id(0);
     ofs_t sum = v;
@@ -136,6 +182,15 @@ WEFT_INLINE ofs_t sum_before(ofs_t v, __local ofs_t *mem)
     }
     return sum - v;
 }
+#else
+#define SUMS (WEFT_WG + WEFT_WG / 32)
+typedef uint sum_t;
+WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
+{
+    uint all;
+    return (ofs_t)group_scan((uint)v, &all, mem);
+}
+#endif
 
 // Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
 // larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
@@ -144,39 +199,40 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
                               __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
                               uint nbins, __global const uint *failed, uint run)
 {
-    __local ofs_t mem[WEFT_WG];
+    __local sum_t mem[SUMS];
     UNLESS_MIRRORED(failed, run)
     {
         uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
         uint from = min(nbins, lid * share), to = min(nbins, from + share);
-        ofs_t entries = 0, chunks = 0, many = 0, buckets = 0;
+        ofs_t entries = 0;
+        uint chunks = 0u, many = 0u, buckets = 0u, all;
         for (uint b = from; b < to; b++) {
             ofs_t c = (total[b] + chunk - 1) / chunk;
             entries += total[b];
-            chunks += max(c, (ofs_t)1);
-            many += c > 1 ? c : 0;
-            buckets += c > 1 ? 1 : 0;
+            chunks += (uint)max(c, (ofs_t)1);
+            many += c > 1 ? (uint)c : 0u;
+            buckets += c > 1 ? 1u : 0u;
         }
-        entries = sum_before(entries, mem);
-        chunks = sum_before(chunks, mem);
-        many = sum_before(many, mem);
-        buckets = sum_before(buckets, mem);
+        entries = ofs_before(entries, mem);
+        chunks = group_scan(chunks, &all, (__local uint *)mem);
+        many = group_scan(many, &all, (__local uint *)mem);
+        buckets = group_scan(buckets, &all, (__local uint *)mem);
         for (uint b = from; b < to; b++) {
             ofs_t c = (total[b] + chunk - 1) / chunk;
             bucket_ofs[b] = entries;
-            chunk_first[b] = (uint)chunks;
-            large_first[b] = (uint)many;
+            chunk_first[b] = chunks;
+            large_first[b] = many;
             if (c > 1)
                 large[buckets++] = b;
             entries += total[b];
-            chunks += max(c, (ofs_t)1);
-            many += c > 1 ? c : 0;
+            chunks += (uint)max(c, (ofs_t)1);
+            many += c > 1 ? (uint)c : 0u;
         }
         if (to == nbins && from < to) {
             bucket_ofs[nbins] = entries;
-            chunk_first[nbins] = (uint)chunks;
-            large_first[nbins] = (uint)many;
-            nlarge[0] = (uint)buckets;
+            chunk_first[nbins] = chunks;
+            large_first[nbins] = many;
+            nlarge[0] = buckets;
         }
     }
 }

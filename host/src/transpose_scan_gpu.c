@@ -21,7 +21,7 @@
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins "
-                                                    "failed run"};
+                                                    "finders failed run"};
 static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose_scan_count.cl",
                                                        "table total rows nbins failed run"};
 static const struct weft__kernel_spec offsets_spec = {
@@ -404,11 +404,13 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
               chunk = ofs_value(s, s->l.chunk);
     cl_int m = (cl_int)s->shape.m;
     cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
+    const size_t found = weft__ceil_div((size_t)s->shape.nnz, s->l.span) + 1;
+    cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, COUNT_WG) : 0;
     cl_mem failed = failed_of(s);
-    WEFT__LAUNCH(stream, kernel, &count_spec, s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
+    WEFT__LAUNCH(stream, kernel, &count_spec, finders + s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
                  WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz),
                  OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
-                 WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+                 WEFT__ARG(finders), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
     WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
                  WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
     WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
