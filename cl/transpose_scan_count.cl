@@ -107,13 +107,16 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
     }
 }
 
-// Rows r .. of a column that ends before row `to`, that many at a time; past the end its last one again.
+// Rows r .. of a column that ends before row `to`, that many at a time unless it is one alone (a large bucket has few
+// chunks); past the end its last one again.
 #define AHEAD 8
 WEFT_INLINE void rows_get(ofs_t *v, __global const ofs_t *column, uint r, uint to, uint width)
 {
+    const bool alone = to - r == 1u;
+    v[0] = column[(size_t)r * width];
 #pragma unroll
-    for (uint j = 0; j < AHEAD; j++)
-        v[j] = column[(size_t)min(r + j, to - 1u) * width];
+    for (uint j = 1; j < AHEAD; j++)
+        v[j] = alone ? 0 : column[(size_t)min(r + j, to - 1u) * width];
 }
 
 // Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
