@@ -67,7 +67,7 @@ static weft_status scan_plan_create(void **plan, struct bench_run *run)
     weft_status status =
         weft_scan_plan_create(&scan, run->ctx, scan_type(run), run->input->a->nnz,
                               weft_scan_params(.algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
-                                               .groups = bench_tune(run, "groups")));
+                                               .groups = bench_tune(run, "groups"), .look = bench_tune(run, "look")));
     *plan = scan;
     if (status)
         return status;

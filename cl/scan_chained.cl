@@ -5,7 +5,8 @@
 //          Different: words keep the number of their run, so that none need be cleared; waits end.
 // Shares:  scan_tile.clh
 // Mapping: 1-D; a group draws the next tile from a counter, so that the tiles before it are done or with groups that run;
-//          with fewer groups than tiles it draws until there are none left. Its first 32 work-items look at a tile each.
+//          with fewer groups than tiles it draws until there are none left, each time while it looks back for the tile
+//          before. Its first `look` work-items look at a tile each.
 // Words:   OpenCL C 1.2 orders no two words of memory between work-groups, so what a reader needs at once is in one word:
 //          a tag above, 32 bits of the sum below. A sum of 64 bits takes two words that bear the same tag; a tile
 //          publishes its own sum, then the sum through its end, once each, so equal tags belong to one sum.
@@ -13,7 +14,7 @@
 //          says nothing. The number is in the upper half of the counter. Who draws last sets the counter to the next
 //          run, and when the numbers begin again clears the words that this run did not write.
 // Waits:   no longer than SPIN looks at a word. Then the group sums that tile up itself: `in` is never written here.
-// Local:   as scan_tile.clh; 32 sums and 34 words more.
+// Local:   as scan_tile.clh; look/32 sums and words and 2 words more.
 // Needs:   64-bit atomics; in and out apart; words[0 .. HEAD + room*WORDS - 1] zero before the first run, afterwards left to
 //          the kernel; tiles <= room, tiles + groups < 2^32; runs one after the other.
 // Gives:   out, and with `total` out[n].
@@ -24,6 +25,13 @@
 #endif
 #ifdef WEFT_SUM_IS_F32
 #error "WEFT_SUM_IS_F32: these sums would depend on which tile was there first"
+#endif
+
+#if !defined(WEFT_LOOK) || WEFT_LOOK % 32 || WEFT_LOOK < 32 || WEFT_LOOK > WEFT_WG
+#error "WEFT_LOOK: tiles that a group looks at at once, a multiple of 32 up to WEFT_WG"
+#endif
+#if !defined(WEFT_AHEAD)
+#error "WEFT_AHEAD: how many tiles ahead the second cache is asked for, 0: none"
 #endif
 
 // WEFT_STUCK, in tests: one of so many tiles publishes nothing; waits are short, and the numbers of runs soon begin again.
@@ -42,59 +50,92 @@
 
 enum { NOTHING, OWN, THROUGH }; // what a tile has published: its own sum, the sum through its end
 
-// What the 32 tiles before some tile have published, the nearest first.
+// What the LOOK tiles before some tile have published, 32 by 32, the nearest first: the sum of those up to the nearest that
+// has published something else than its own sum, which one that is (LANES: none), and what it has published.
+#define LOOKERS (WEFT_LOOK / 32u)
 struct window {
-    sum_t sum[LANES];
-    uint kind[LANES];
+    sum_t sum[LOOKERS];
+    uint end[LOOKERS], kind[LOOKERS];
 };
 
-static inline ulong word_read(volatile __global ulong *p)
+// The words of a tile.
+struct words {
+    ulong low, high;
+};
+
+static inline struct words words_read(volatile __global ulong *p)
 {
-#ifdef WEFT_LANES_PTX
-    ulong word;
-    __asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
-    return word;
+    struct words w = {0ul, 0ul};
+#if defined(WEFT_LANES_PTX) && WORDS == 2
+    __asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(w.low), "=l"(w.high) : "l"(p) : "memory");
+#elif defined(WEFT_LANES_PTX)
+    __asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(w.low) : "l"(p) : "memory");
 #else
-    return atom_add(p, 0ul);
+    w.low = atom_add(p, 0ul);
+#if WORDS == 2
+    w.high = atom_add(p + 1, 0ul);
 #endif
+#endif
+    return w;
 }
 
-static inline void word_write(volatile __global ulong *p, ulong word)
+static inline void words_write(volatile __global ulong *p, struct words w)
 {
-#ifdef WEFT_LANES_PTX
-    __asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(word) : "memory");
+#if defined(WEFT_LANES_PTX) && WORDS == 2
+    __asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(w.low), "l"(w.high) : "memory");
+#elif defined(WEFT_LANES_PTX)
+    __asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(w.low) : "memory");
 #else
-    atom_xchg(p, word);
+    atom_xchg(p, w.low);
+#if WORDS == 2
+    atom_xchg(p + 1, w.high);
+#endif
 #endif
 }
 
 static inline void publish(volatile __global ulong *words, uint tile, uint run, sum_t sum, bool through)
 {
     const ulong tag = (ulong)((run + 1u) << 1 | through) << 32;
-    words += HEAD + (size_t)tile * WORDS;
-    word_write(words, tag | (uint)sum);
-#if WORDS == 2
-    word_write(words + 1, tag | (uint)((ulong)sum >> 32));
-#endif
+    const struct words w = {tag | (uint)sum, tag | (uint)((ulong)sum >> 32)};
+    words_write(words + HEAD + (size_t)tile * WORDS, w);
 }
 
 // What a tile has published in this run, and the sum.
 static inline uint published(sum_t *sum, volatile __global ulong *words, uint tile, uint run)
 {
-    words += HEAD + (size_t)tile * WORDS;
-    const ulong low = word_read(words);
-    const uint tag = (uint)(low >> 32);
-#if WORDS == 2
-    const ulong high = word_read(words + 1);
-    if ((uint)(high >> 32) != tag)
+    const struct words w = words_read(words + HEAD + (size_t)tile * WORDS);
+    const uint tag = (uint)(w.low >> 32);
+    if (tag >> 1 != run + 1u || (WORDS == 2 && (uint)(w.high >> 32) != tag))
         return NOTHING;
-#else
-    const ulong high = 0ul;
-#endif
-    if (tag >> 1 != run + 1u)
-        return NOTHING;
-    *sum = (sum_t)(high << 32 | (uint)low);
+    *sum = (sum_t)(w.high << 32 | (uint)w.low);
     return tag & 1u ? THROUGH : OWN;
+}
+
+// Sum of one value per lane group over the groups before this one; *all gets the sum of all. Begins with a barrier; the
+// next use of `sums` comes after another one.
+static inline sum_t groups_sums(sum_t v, sum_t *all, __local sum_t *sums, __local uint *mem)
+{
+    sum_t before = 0, sum = 0;
+    if (lane_id() == 0u)
+        sums[lane_group()] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#if defined(WEFT_LANES_FAST) && WEFT_WG > 256
+    sum_t own = lane_id() < GROUPS ? sums[lane_id()] : 0;
+    sum = own;
+    for (uint d = 1; d < GROUPS; d <<= 1) {
+        sum_t left = sum_get(sum, lane_id() < d ? lane_id() : lane_id() - d, mem);
+        sum += lane_id() < d ? 0 : left;
+    }
+    before = sum_get(sum - own, lane_group(), mem);
+    sum = sum_get(sum, GROUPS - 1u, mem);
+#else
+    for (uint g = 0; g < GROUPS; g++) {
+        before = g == lane_group() ? sum : before;
+        sum += sums[g];
+    }
+#endif
+    *all = sum;
+    return before;
 }
 
 // Sum of a whole tile, in few registers.
@@ -108,42 +149,78 @@ static inline sum_t tile_sum(__global const in_t *in, __local sum_t *sums, __loc
     return all;
 }
 
-// Sum of the tiles before `tile`, by the whole work-group.
-static inline sum_t look_back(volatile __global ulong *words, __global const in_t *in, uint tile, uint run,
-                              __local struct window *w, __local sum_t *sums, __local uint *mem)
+// First look at the tile that is this work-item's in the window before `tile`.
+static inline uint look(sum_t *sum, volatile __global ulong *words, uint tile, uint run)
+{
+    const uint lid = (uint)get_local_id(0);
+    *sum = 0;
+    if (lid >= WEFT_LOOK || lid >= tile)
+        return THROUGH; // before the first tile; nobody asks those beyond the window
+    return published(sum, words, tile - 1u - lid, run);
+}
+
+// Sum of the tiles before `tile`, by the whole work-group; `kind` and `sum` come from a first look. Begins with a barrier;
+// the next use of `w` comes after another one.
+static inline sum_t look_back(volatile __global ulong *words, __global const in_t *in, uint tile, uint run, uint kind,
+                              sum_t sum, __local struct window *w, __local sum_t *sums, __local uint *mem)
 {
     const uint lid = (uint)get_local_id(0);
     sum_t before = 0;
-    while (tile) {
-        if (lid < LANES) {
-            sum_t sum = 0;
-            uint kind = lid < tile ? NOTHING : THROUGH; // before the first tile
+    for (;;) {
 #pragma unroll 1
-            for (uint i = 0; i < SPIN && kind == NOTHING; i++)
-                kind = published(&sum, words, tile - 1u - lid, run);
-            w->sum[lid] = sum;
-            w->kind[lid] = kind;
+        for (uint i = 1; i < SPIN && kind == NOTHING; i++)
+            kind = published(&sum, words, tile - 1u - lid, run);
+        const uint ends = lane_ballot(kind != OWN, mem), end = ends ? popcount((ends & -ends) - 1u) : LANES;
+        const sum_t part = lanes_sum(lane_id() <= end ? sum : 0, mem);
+        if (lid < WEFT_LOOK && lane_id() == (end & (LANES - 1u))) {
+            w->sum[lane_group()] = part;
+            w->end[lane_group()] = end;
+            w->kind[lane_group()] = kind;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        // Up to the nearest tile that has published something else than its own sum.
-        const uint ends = lane_ballot(w->kind[lane_id()] != OWN, mem), end = popcount((ends & -ends) - 1u);
-        const uint kind = ends ? w->kind[end] : OWN;
-        before += lanes_sum(lane_id() <= end ? w->sum[lane_id()] : 0, mem);
+        uint g = 0, last = LANES;
+#pragma unroll 1
+        for (; g < LOOKERS && last == LANES; g++) {
+            before += w->sum[g];
+            last = w->end[g];
+        }
+        const uint what = w->kind[g - 1u];
+        if (what == THROUGH)
+            return before;
         barrier(CLK_LOCAL_MEM_FENCE);
-        tile = kind == THROUGH ? 0u : kind == OWN ? tile - LANES : tile - 1u - end;
-        if (kind == NOTHING)
+        // Its own sum is in: the next window begins behind. Nothing: that tile is summed up here.
+        tile -= (g - 1u) * LANES + last + (what == NOTHING);
+        if (what == NOTHING)
             before += tile_sum(in + (size_t)tile * TILE, sums, mem);
+        kind = look(&sum, words, tile, run);
     }
-    return before;
 }
 
-// Draw a tile: its number below, that of the run above.
-static inline ulong draw(volatile __global ulong *words, __local ulong *drawn)
+// Ask the second cache for a tile that some group will soon draw.
+static inline void tile_fetch(__global const in_t *in, uint tile, uint tiles)
 {
-    if (get_local_id(0) == 0)
-        *drawn = atom_add(words, 1ul);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return *drawn;
+#if defined(WEFT_LANES_PTX) && WEFT_AHEAD
+    const uint line = 128u / sizeof(in_t);
+    if (tile < tiles - 1u)
+        for (uint i = (uint)get_local_id(0) * line; i < TILE; i += WEFT_WG * line)
+            __asm volatile("prefetch.global.L2 [%0];" ::"l"(in + (size_t)tile * TILE + i));
+#endif
+}
+
+// Store the prefix sums of a tile that begin at `carry` for this lane group, at rows[j] behind that in row j.
+static inline void sums_store(__global sum_t *out, const in_t *x, const sum_t *rows, sum_t carry, uint left)
+{
+    sum_t sums[WEFT_IPT];
+    WEFT_UNROLL
+    for (uint j = 0; j < ROWS; j++) {
+        sum_t sum = carry + rows[j];
+        for (uint k = 0; k < 4; k++) {
+            sum_t next = sum + (sum_t)x[4 * j + k];
+            sums[4 * j + k] = WEFT_INCLUSIVE ? next : sum;
+            sum = next;
+        }
+    }
+    tile_store(out, sums, left);
 }
 
 // Prefix sums of each tile, from what the tiles before it have published.
@@ -152,42 +229,55 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
 {
     __local sum_t group_sums[GROUPS];
     __local struct window window;
-    __local ulong drawn;
+    __local ulong drawn; // tile below, run above
     LANE_MEMORY(uint, mem);
     const uint groups = (uint)get_num_groups(0), last = groups < tiles ? tiles + groups - 1u : tiles - 1u;
-    ulong ticket = draw(words, &drawn);
+    const bool first = get_local_id(0) == 0;
+    if (first)
+        drawn = atom_add(words, 1ul);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ulong ticket = drawn;
     while ((uint)ticket < tiles) {
         const uint run = (uint)(ticket >> 32);
         uint tile = (uint)ticket, left = tile_left(tile, n);
-        sum_t x[WEFT_IPT];
+        in_t x[WEFT_IPT];
+        sum_t rows[ROWS], sum = 0, all;
         tile_load(x, in + (size_t)tile * TILE, left);
-        sum_t sum = 0, all;
+        tile_fetch(in, tile + WEFT_AHEAD, tiles);
         WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            sum += x[k];
-        groups_scan(lanes_sum(sum, mem), &all, group_sums);
-        const bool speaks = get_local_id(0) == 0 && !stuck(tile, tiles);
+        for (uint j = 0; j < ROWS; j++) {
+            rows[j] = ((sum_t)x[4 * j] + (sum_t)x[4 * j + 1]) + ((sum_t)x[4 * j + 2] + (sum_t)x[4 * j + 3]);
+            sum += rows[j];
+        }
+        const sum_t start = groups_sums(lanes_sum(sum, mem), &all, group_sums, mem);
+        const bool speaks = first && !stuck(tile, tiles);
         if (speaks)
             publish(words, tile, run, all, tile == 0u);
-        const sum_t before = look_back(words, in, tile, run, &window, group_sums, mem);
+        if (first && groups < tiles)
+            ticket = atom_add(words, 1ul);
+        sum_t seen;
+        const uint kind = look(&seen, words, tile, run);
+        rows_scan(rows, mem);
+        if (first)
+            drawn = ticket;
+        const sum_t before = look_back(words, in, tile, run, kind, seen, &window, group_sums, mem);
         if (speaks && tile)
             publish(words, tile, run, before + all, true);
         forget_all(tile); // what derives from it is not worth registers while the group looks back
         left = tile_left(tile, n);
-        tile_scan(x, before, WEFT_INCLUSIVE, group_sums, mem);
-        tile_store(out + (size_t)tile * TILE, x, left);
-        if (total && tile == tiles - 1u && get_local_id(0) == 0)
+        sums_store(out + (size_t)tile * TILE, x, rows, before + start, left);
+        if (total && tile == tiles - 1u && first)
             out[n] = before + all;
         if (groups >= tiles)
             break;
-        ticket = draw(words, &drawn);
+        ticket = drawn;
     }
     if ((uint)ticket == last) {
         const uint next = (uint)(ticket >> 32) + 1u;
         if (next == RUNS)
             for (size_t i = (size_t)tiles * WORDS + get_local_id(0); i < (size_t)room * WORDS; i += WEFT_WG)
                 words[HEAD + i] = 0ul;
-        if (get_local_id(0) == 0)
+        if (first)
             atom_xchg((volatile __global ulong *)words, next == RUNS ? 0ul : (ulong)next << 32);
     }
 }

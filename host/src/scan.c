@@ -36,14 +36,26 @@ struct weft_tune_scan {
     int wg;
     int ipt, ipt64; // with sums of 32 and of 64 bits
     int groups;
+    struct {
+        int wg, ipt, ipt64, units, look; // units: work-groups per compute unit, 0: as three launches
+        int best;                        // auto takes this form
+    } chained;
 };
 static const struct weft_tune_scan tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22, {256, 16, 8, 0, 32, 0}},
+    // 2026-11-22, H200, driver 580, three launches over 40 million i32: 0.1343 ms, best of 30 points; 0.1371 at wg 512,
+    // 0.1379 with ipt 12, 0.57 at wg 64 with ipt 4.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 16, 4, 256, 0}},
     // docs/kernels.md: 58 to 64 vector registers, 32 bytes of local memory; gfx90a and gfx942 hold all waves that they can.
-    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 32 of 32 waves"}, 256, 16, 8, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 32 of 32 waves"},
+     256,
+     16,
+     8,
+     1 << 22,
+     {256, 16, 8, 0, 32, 0}},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,4000000, f32: 3.2 ms of CPU time a run
     // in 62 chunks; 3.2 with 16, 3.3 at wg 8, 3.7 with 489, 4.4 with 4. Noise about 0.1 ms.
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 65536, 65536, 256},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 65536, 65536, 256, {0}},
 };
 
 struct weft_scan_plan {
@@ -129,16 +141,26 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     weft_status status = algo_resolve(info, ctx, type, &why);
     if (status)
         return status;
-    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
+    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->look;
     int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
-    p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
-    p->ipt = p->ipt ? p->ipt : types[type].sum_bytes == 8 ? tune->ipt64 : tune->ipt;
-    p->groups = p->groups ? p->groups : tune->groups;
+    const int chained = p->algo == WEFT_SCAN_CHAINED, wide = types[type].sum_bytes == 8;
+    const int wg = chained ? tune->chained.wg : tune->wg;
+    p->wg = p->wg ? p->wg : wg < max_wg ? wg : max_wg;
+    p->ipt = p->ipt    ? p->ipt
+             : chained ? (wide ? tune->chained.ipt64 : tune->chained.ipt)
+                       : (wide ? tune->ipt64 : tune->ipt);
+    p->groups = p->groups                        ? p->groups
+                : chained && tune->chained.units ? tune->chained.units * ctx->device.compute_units
+                                                 : tune->groups;
+    if (chained && !p->look)
+        p->look = tune->chained.look < p->wg ? tune->chained.look : p->wg / 32 * 32;
     status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "scan: wg");
     if (!status)
         status = weft__check_range(ctx, p->ipt, gpu ? 4 : 8, gpu ? 32 : 1 << 24, gpu ? 4 : 8, "scan: ipt");
     if (!status)
         status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "scan: groups");
+    if (!status && chained)
+        status = weft__check_range(ctx, p->look / 32 * 32, 32, p->wg, 32, "scan: look");
     if (status)
         return status;
     const size_t tiles = cut_make(info, (size_t)n_max).count;
@@ -156,8 +178,8 @@ static weft_status scan_info(struct weft_scan_info *info, struct weft_context *c
                              int64_t n_max, const struct weft_scan_params *params)
 {
     struct weft_scan_params p = params ? *params : (struct weft_scan_params){0};
-    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}};
-    struct weft__tuned tuned = weft__tuned_begin(ctx, "scan", weft_scan_sum_bytes(type), values, 3);
+    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}, {"look", &p.look}};
+    struct weft__tuned tuned = weft__tuned_begin(ctx, "scan", weft_scan_sum_bytes(type), values, 4);
     weft_status status;
     do
         status = info_resolve(info, ctx, type, n_max, &p);
@@ -187,8 +209,15 @@ static void scan_define(struct weft__defines *d, enum weft_scan_type type, int g
     weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
 }
 
-static weft_status chained_create(struct weft_scan_plan *plan, const struct weft__defines *d, size_t words)
+static void chained_define(struct weft__defines *d, const struct weft_scan_params *p, int units)
 {
+    weft__define(d, "WEFT_LOOK", "%d", p->look / 32 * 32);
+    weft__define(d, "WEFT_AHEAD", "%d", p->look % 32 * units);
+}
+
+static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defines *d, size_t words)
+{
+    chained_define(d, &plan->info.params, plan->ctx->device.compute_units);
     weft_status status = weft__kernel_create(&plan->chained, plan->ctx, &chained_spec, d);
     if (status)
         return status;
@@ -333,9 +362,16 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
                     v.spec = specs[i];
                     fn(arg, &v);
                 }
-                if (gpu && type != WEFT_SCAN_F32) {
-                    v.spec = &chained_spec;
-                    v.int64_atomics = 1;
+                if (!gpu || type == WEFT_SCAN_F32)
+                    continue;
+                v.spec = &chained_spec;
+                v.int64_atomics = 1;
+                for (int wide = 0; wide <= 1; wide++) { // the windows and tiles of NVIDIA, and those of others
+                    p.ipt = (types[type].sum_bytes == 8 ? 8 : 16) << wide;
+                    p.look = wide ? 256 + inclusive : 32;
+                    v.defines = (struct weft__defines){0};
+                    scan_define(&v.defines, (enum weft_scan_type)type, gpu, &p);
+                    chained_define(&v.defines, &p, 132);
                     fn(arg, &v);
                 }
             }

@@ -36,6 +36,7 @@ struct weft_scan_params {
     int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
     int ipt;    // GPU: elements per work-item, a multiple of 4, 4..32. CPU: least elements of a chunk
     int groups; // GPU: most work-groups of one launch. CPU: most chunks
+    int look;   // chained: tiles that a work-group looks back at at once, a multiple of 32 up to wg
 };
 #define weft_scan_params(...) (&(struct weft_scan_params){__VA_ARGS__})
 
