@@ -14,7 +14,8 @@
 //          says nothing. The number is in the upper half of the counter. Who draws last sets the counter to the next
 //          run, and when the numbers begin again clears the words that this run did not write.
 // Waits:   no longer than SPIN looks at a word. Then the group sums that tile up itself: `in` is never written here.
-// Local:   as scan_tile.clh; look/32 sums and words and 2 words more.
+// Local:   a tile of elements, which would take the registers of more groups; as scan_tile.clh; look/32 sums and 2*look/32+2
+//          words.
 // Needs:   64-bit atomics; in and out apart; words[0 .. HEAD + room*WORDS - 1] zero before the first run, afterwards left to
 //          the kernel; tiles <= room, tiles + groups < 2^32; runs one after the other.
 // Gives:   out, and with `total` out[n].
@@ -120,14 +121,10 @@ static inline sum_t groups_sums(sum_t v, sum_t *all, __local sum_t *sums, __loca
         sums[lane_group()] = v;
     barrier(CLK_LOCAL_MEM_FENCE);
 #if defined(WEFT_LANES_FAST) && WEFT_WG > 256
-    sum_t own = lane_id() < GROUPS ? sums[lane_id()] : 0;
-    sum = own;
-    for (uint d = 1; d < GROUPS; d <<= 1) {
-        sum_t left = sum_get(sum, lane_id() < d ? lane_id() : lane_id() - d, mem);
-        sum += lane_id() < d ? 0 : left;
-    }
+    const sum_t own = lane_id() < GROUPS ? sums[lane_id()] : 0;
+    sum = lanes_scan(own, mem);
     before = sum_get(sum - own, lane_group(), mem);
-    sum = sum_get(sum, GROUPS - 1u, mem);
+    sum = sum_get(sum, LANES - 1u, mem);
 #else
     for (uint g = 0; g < GROUPS; g++) {
         before = g == lane_group() ? sum : before;
@@ -159,10 +156,11 @@ static inline uint look(sum_t *sum, volatile __global ulong *words, uint tile, u
     return published(sum, words, tile - 1u - lid, run);
 }
 
-// Sum of the tiles before `tile`, by the whole work-group; `kind` and `sum` come from a first look. Begins with a barrier;
-// the next use of `w` comes after another one.
+// Sum of the tiles before `tile`, by the whole work-group; `kind` and `sum` come from a first look. What the first
+// work-item has drawn is in *drawn after it. The next use of `w` and `drawn` comes after another barrier.
 static inline sum_t look_back(volatile __global ulong *words, __global const in_t *in, uint tile, uint run, uint kind,
-                              sum_t sum, __local struct window *w, __local sum_t *sums, __local uint *mem)
+                              sum_t sum, __local ulong *drawn, ulong ticket, __local struct window *w,
+                              __local sum_t *sums, __local uint *mem)
 {
     const uint lid = (uint)get_local_id(0);
     sum_t before = 0;
@@ -177,6 +175,8 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
             w->end[lane_group()] = end;
             w->kind[lane_group()] = kind;
         }
+        if (lid == 0)
+            *drawn = ticket;
         barrier(CLK_LOCAL_MEM_FENCE);
         uint g = 0, last = LANES;
 #pragma unroll 1
@@ -196,6 +196,15 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
     }
 }
 
+// Rows at a time: more would take the registers of other work-groups.
+#if WEFT_IPT % 16 == 0 && WEFT_SUM_BITS == 32
+#define BATCH 4u
+#elif WEFT_IPT % 8 == 0
+#define BATCH 2u
+#else
+#define BATCH 1u
+#endif
+
 // Ask the second cache for a tile that some group will soon draw.
 static inline void tile_fetch(__global const in_t *in, uint tile, uint tiles)
 {
@@ -207,26 +216,91 @@ static inline void tile_fetch(__global const in_t *in, uint tile, uint tiles)
 #endif
 }
 
-// Store the prefix sums of a tile that begin at `carry` for this lane group, at rows[j] behind that in row j.
-static inline void sums_store(__global sum_t *out, const in_t *x, const sum_t *rows, sum_t carry, uint left)
+static inline sum_t quad_sum(in4_t v)
 {
-    sum_t sums[WEFT_IPT];
-    WEFT_UNROLL
-    for (uint j = 0; j < ROWS; j++) {
-        sum_t sum = carry + rows[j];
-        for (uint k = 0; k < 4; k++) {
-            sum_t next = sum + (sum_t)x[4 * j + k];
-            sums[4 * j + k] = WEFT_INCLUSIVE ? next : sum;
-            sum = next;
+    return ((sum_t)v.x + (sum_t)v.y) + ((sum_t)v.z + (sum_t)v.w);
+}
+
+// The elements of this work-item in a tile of which `left` are there go to `kept`, 0 for the others; returns their sum.
+// Only this work-item touches what is its own there.
+static inline sum_t tile_keep(__local in4_t *kept, __global const in_t *in, uint left)
+{
+    const uint at = row_at(0);
+    sum_t sum = 0;
+#pragma unroll 1
+    for (uint from = 0; from < ROWS; from += BATCH) {
+        in4_t v[BATCH];
+        WEFT_UNROLL
+        for (uint j = 0; j < BATCH; j++) {
+            const uint i = at + (from + j) * 128u;
+            if (left == TILE) {
+                v[j] = *(__global const in4_t *)(in + i);
+            } else {
+                v[j].x = i < left ? in[i] : 0;
+                v[j].y = i + 1u < left ? in[i + 1u] : 0;
+                v[j].z = i + 2u < left ? in[i + 2u] : 0;
+                v[j].w = i + 3u < left ? in[i + 3u] : 0;
+            }
+        }
+        WEFT_UNROLL
+        for (uint j = 0; j < BATCH; j++) {
+            kept[at / 4u + (from + j) * 32u] = v[j];
+            sum += quad_sum(v[j]);
         }
     }
-    tile_store(out, sums, left);
+    return sum;
+}
+
+// The prefix sums of 4 neighbours, from the sum of what is before them.
+static inline sum4_t quad_sums(in4_t v, sum_t sum)
+{
+    sum4_t sums;
+    sums.x = WEFT_INCLUSIVE ? sum + (sum_t)v.x : sum;
+    sums.y = sums.x + (sum_t)(WEFT_INCLUSIVE ? v.y : v.x);
+    sums.z = sums.y + (sum_t)(WEFT_INCLUSIVE ? v.z : v.y);
+    sums.w = sums.z + (sum_t)(WEFT_INCLUSIVE ? v.w : v.z);
+    return sums;
+}
+
+// Store the prefix sums of what is kept, from the sum of what is before this lane group.
+static inline void sums_store(__global sum_t *out, __local const in4_t *kept, sum_t carry, uint left, __local uint *mem)
+{
+    const uint at = row_at(0);
+#pragma unroll 1
+    for (uint from = 0; from < ROWS; from += BATCH) {
+        in4_t v[BATCH];
+        sum_t rows[BATCH];
+        WEFT_UNROLL
+        for (uint j = 0; j < BATCH; j++) {
+            v[j] = kept[at / 4u + (from + j) * 32u];
+            rows[j] = lanes_scan(quad_sum(v[j]), mem);
+        }
+        WEFT_UNROLL
+        for (uint j = 0; j < BATCH; j++) {
+            const sum4_t sums = quad_sums(v[j], carry + (rows[j] - quad_sum(v[j])));
+            const uint i = at + (from + j) * 128u;
+            carry += sum_get(rows[j], LANES - 1u, mem);
+            if (left == TILE) {
+                *(__global sum4_t *)(out + i) = sums;
+            } else {
+                if (i < left)
+                    out[i] = sums.x;
+                if (i + 1u < left)
+                    out[i + 1u] = sums.y;
+                if (i + 2u < left)
+                    out[i + 2u] = sums.z;
+                if (i + 3u < left)
+                    out[i + 3u] = sums.w;
+            }
+        }
+    }
 }
 
 // Prefix sums of each tile, from what the tiles before it have published.
 WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WEFT_SUM_T *restrict out,
                               __global ulong *words, ulong n, uint tiles, uint room, uint total)
 {
+    __local in4_t kept[TILE / 4];
     __local sum_t group_sums[GROUPS];
     __local struct window window;
     __local ulong drawn; // tile below, run above
@@ -240,15 +314,9 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
     while ((uint)ticket < tiles) {
         const uint run = (uint)(ticket >> 32);
         uint tile = (uint)ticket, left = tile_left(tile, n);
-        in_t x[WEFT_IPT];
-        sum_t rows[ROWS], sum = 0, all;
-        tile_load(x, in + (size_t)tile * TILE, left);
+        sum_t all;
+        const sum_t sum = tile_keep(kept, in + (size_t)tile * TILE, left);
         tile_fetch(in, tile + WEFT_AHEAD, tiles);
-        WEFT_UNROLL
-        for (uint j = 0; j < ROWS; j++) {
-            rows[j] = ((sum_t)x[4 * j] + (sum_t)x[4 * j + 1]) + ((sum_t)x[4 * j + 2] + (sum_t)x[4 * j + 3]);
-            sum += rows[j];
-        }
         const sum_t start = groups_sums(lanes_sum(sum, mem), &all, group_sums, mem);
         const bool speaks = first && !stuck(tile, tiles);
         if (speaks)
@@ -257,15 +325,12 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
             ticket = atom_add(words, 1ul);
         sum_t seen;
         const uint kind = look(&seen, words, tile, run);
-        rows_scan(rows, mem);
-        if (first)
-            drawn = ticket;
-        const sum_t before = look_back(words, in, tile, run, kind, seen, &window, group_sums, mem);
+        const sum_t before = look_back(words, in, tile, run, kind, seen, &drawn, ticket, &window, group_sums, mem);
         if (speaks && tile)
             publish(words, tile, run, before + all, true);
         forget_all(tile); // what derives from it is not worth registers while the group looks back
         left = tile_left(tile, n);
-        sums_store(out + (size_t)tile * TILE, x, rows, before + start, left);
+        sums_store(out + (size_t)tile * TILE, kept, before + start, left, mem);
         if (total && tile == tiles - 1u && first)
             out[n] = before + all;
         if (groups >= tiles)

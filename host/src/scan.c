@@ -37,22 +37,24 @@ struct weft_tune_scan {
     int ipt, ipt64; // with sums of 32 and of 64 bits
     int groups;
     struct {
-        int wg, ipt, ipt64, units, look; // units: work-groups per compute unit, 0: as three launches
-        int best;                        // auto takes this form
+        int wg, ipt; // half of ipt for elements of 64 bits
+        int units;   // work-groups per compute unit, 0: `groups`
+        int look;
+        int best; // auto takes this form
     } chained;
 };
 static const struct weft_tune_scan tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22, {256, 16, 8, 0, 32, 0}},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22, {256, 16, 0, 32, 0}},
     // 2026-11-22, H200, driver 580, three launches over 40 million i32: 0.1343 ms, best of 30 points; 0.1371 at wg 512,
     // 0.1379 with ipt 12, 0.57 at wg 64 with ipt 4.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 16, 4, 256, 0}},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 6, 256, 0}},
     // docs/kernels.md: 58 to 64 vector registers, 32 bytes of local memory; gfx90a and gfx942 hold all waves that they can.
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 32 of 32 waves"},
      256,
      16,
      8,
      1 << 22,
-     {256, 16, 8, 0, 32, 0}},
+     {256, 16, 0, 32, 0}},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,4000000, f32: 3.2 ms of CPU time a run
     // in 62 chunks; 3.2 with 16, 3.3 at wg 8, 3.7 with 489, 4.4 with 4. Noise about 0.1 ms.
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 65536, 65536, 256, {0}},
@@ -147,7 +149,7 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     const int wg = chained ? tune->chained.wg : tune->wg;
     p->wg = p->wg ? p->wg : wg < max_wg ? wg : max_wg;
     p->ipt = p->ipt    ? p->ipt
-             : chained ? (wide ? tune->chained.ipt64 : tune->chained.ipt)
+             : chained ? tune->chained.ipt * 4 / (int)types[type].in_bytes
                        : (wide ? tune->ipt64 : tune->ipt);
     p->groups = p->groups                        ? p->groups
                 : chained && tune->chained.units ? tune->chained.units * ctx->device.compute_units
@@ -161,6 +163,11 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
         status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "scan: groups");
     if (!status && chained)
         status = weft__check_range(ctx, p->look / 32 * 32, 32, p->wg, 32, "scan: look");
+    // The tile, a sum for each 32 work-items, the window; where work-items exchange through local memory, a word each.
+    const size_t local = (size_t)p->wg * ((size_t)p->ipt * types[type].in_bytes + 5) + 64;
+    if (!status && chained && local > (size_t)ctx->device.local_bytes)
+        status = weft__fail(ctx, WEFT_EINVAL, "scan: a chained tile takes %zu bytes of local memory, there are %lld",
+                            local, (long long)ctx->device.local_bytes);
     if (status)
         return status;
     const size_t tiles = cut_make(info, (size_t)n_max).count;
@@ -367,7 +374,7 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
                 v.spec = &chained_spec;
                 v.int64_atomics = 1;
                 for (int wide = 0; wide <= 1; wide++) { // the windows and tiles of NVIDIA, and those of others
-                    p.ipt = (types[type].sum_bytes == 8 ? 8 : 16) << wide;
+                    p.ipt = (types[type].in_bytes == 8 ? 8 : 16) << wide;
                     p.look = wide ? 256 + inclusive : 32;
                     v.defines = (struct weft__defines){0};
                     scan_define(&v.defines, (enum weft_scan_type)type, gpu, &p);
