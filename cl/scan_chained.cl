@@ -205,6 +205,11 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
 #define BATCH 1u
 #endif
 
+static inline sum_t quad_sum(const in_t *x)
+{
+    return ((sum_t)x[0] + (sum_t)x[1]) + ((sum_t)x[2] + (sum_t)x[3]);
+}
+
 // Ask the second cache for a tile that some group will soon draw.
 static inline void tile_fetch(__global const in_t *in, uint tile, uint tiles)
 {
@@ -216,82 +221,55 @@ static inline void tile_fetch(__global const in_t *in, uint tile, uint tiles)
 #endif
 }
 
-static inline sum_t quad_sum(in4_t v)
-{
-    return ((sum_t)v.x + (sum_t)v.y) + ((sum_t)v.z + (sum_t)v.w);
-}
-
 // The elements of this work-item in a tile of which `left` are there go to `kept`, 0 for the others; returns their sum.
 // Only this work-item touches what is its own there.
-static inline sum_t tile_keep(__local in4_t *kept, __global const in_t *in, uint left)
+static inline sum_t tile_keep(__local in_t *kept, __global const in_t *in, uint left)
 {
     const uint at = row_at(0);
     sum_t sum = 0;
 #pragma unroll 1
     for (uint from = 0; from < ROWS; from += BATCH) {
-        in4_t v[BATCH];
+        in_t x[4 * BATCH];
+        WEFT_UNROLL
+        for (uint j = 0; j < BATCH; j++)
+            quad_load(x + 4 * j, in, at + (from + j) * 128u, left);
         WEFT_UNROLL
         for (uint j = 0; j < BATCH; j++) {
-            const uint i = at + (from + j) * 128u;
-            if (left == TILE) {
-                v[j] = *(__global const in4_t *)(in + i);
-            } else {
-                v[j].x = i < left ? in[i] : 0;
-                v[j].y = i + 1u < left ? in[i + 1u] : 0;
-                v[j].z = i + 2u < left ? in[i + 2u] : 0;
-                v[j].w = i + 3u < left ? in[i + 3u] : 0;
-            }
-        }
-        WEFT_UNROLL
-        for (uint j = 0; j < BATCH; j++) {
-            kept[at / 4u + (from + j) * 32u] = v[j];
-            sum += quad_sum(v[j]);
+            *(__local in4_t *)(kept + at + (from + j) * 128u) =
+                (in4_t)(x[4 * j], x[4 * j + 1], x[4 * j + 2], x[4 * j + 3]);
+            sum += quad_sum(x + 4 * j);
         }
     }
     return sum;
 }
 
-// The prefix sums of 4 neighbours, from the sum of what is before them.
-static inline sum4_t quad_sums(in4_t v, sum_t sum)
-{
-    sum4_t sums;
-    sums.x = WEFT_INCLUSIVE ? sum + (sum_t)v.x : sum;
-    sums.y = sums.x + (sum_t)(WEFT_INCLUSIVE ? v.y : v.x);
-    sums.z = sums.y + (sum_t)(WEFT_INCLUSIVE ? v.z : v.y);
-    sums.w = sums.z + (sum_t)(WEFT_INCLUSIVE ? v.w : v.z);
-    return sums;
-}
-
 // Store the prefix sums of what is kept, from the sum of what is before this lane group.
-static inline void sums_store(__global sum_t *out, __local const in4_t *kept, sum_t carry, uint left, __local uint *mem)
+static inline void sums_store(__global sum_t *out, __local const in_t *kept, sum_t carry, uint left, __local uint *mem)
 {
     const uint at = row_at(0);
 #pragma unroll 1
     for (uint from = 0; from < ROWS; from += BATCH) {
-        in4_t v[BATCH];
+        in_t x[4 * BATCH];
         sum_t rows[BATCH];
         WEFT_UNROLL
         for (uint j = 0; j < BATCH; j++) {
-            v[j] = kept[at / 4u + (from + j) * 32u];
-            rows[j] = lanes_scan(quad_sum(v[j]), mem);
+            const in4_t v = *(__local const in4_t *)(kept + at + (from + j) * 128u);
+            x[4 * j] = v.x;
+            x[4 * j + 1] = v.y;
+            x[4 * j + 2] = v.z;
+            x[4 * j + 3] = v.w;
+            rows[j] = lanes_scan(quad_sum(x + 4 * j), mem);
         }
         WEFT_UNROLL
         for (uint j = 0; j < BATCH; j++) {
-            const sum4_t sums = quad_sums(v[j], carry + (rows[j] - quad_sum(v[j])));
-            const uint i = at + (from + j) * 128u;
-            carry += sum_get(rows[j], LANES - 1u, mem);
-            if (left == TILE) {
-                *(__global sum4_t *)(out + i) = sums;
-            } else {
-                if (i < left)
-                    out[i] = sums.x;
-                if (i + 1u < left)
-                    out[i + 1u] = sums.y;
-                if (i + 2u < left)
-                    out[i + 2u] = sums.z;
-                if (i + 3u < left)
-                    out[i + 3u] = sums.w;
+            sum_t sum = carry + (rows[j] - quad_sum(x + 4 * j)), sums[4];
+            for (uint k = 0; k < 4; k++) {
+                const sum_t next = sum + (sum_t)x[4 * j + k];
+                sums[k] = WEFT_INCLUSIVE ? next : sum;
+                sum = next;
             }
+            quad_store(out, sums, at + (from + j) * 128u, left);
+            carry += sum_get(rows[j], LANES - 1u, mem);
         }
     }
 }
@@ -300,7 +278,7 @@ static inline void sums_store(__global sum_t *out, __local const in4_t *kept, su
 WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WEFT_SUM_T *restrict out,
                               __global ulong *words, ulong n, uint tiles, uint room, uint total)
 {
-    __local in4_t kept[TILE / 4];
+    __local in_t kept[TILE] __attribute__((aligned(32)));
     __local sum_t group_sums[GROUPS];
     __local struct window window;
     __local ulong drawn; // tile below, run above

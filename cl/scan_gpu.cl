@@ -17,12 +17,12 @@ WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *
     __local sum_t group_sums[GROUPS];
     LANE_MEMORY(uint, mem);
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
-        in_t x[WEFT_IPT];
+        sum_t x[WEFT_IPT];
         sum_t sum = 0, all;
         tile_load(x, in + tile * TILE, tile_left(tile, n));
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
-            sum += (sum_t)x[k];
+            sum += x[k];
         groups_scan(lanes_sum(sum, mem), &all, group_sums);
         if (get_local_id(0) == 0)
             sums[tile] = all;
@@ -56,13 +56,9 @@ WEFT_KERNEL void scan_down(__global const WEFT_IN_T *in, __global const WEFT_SUM
     __local sum_t group_sums[GROUPS];
     LANE_MEMORY(uint, mem);
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
-        in_t loaded[WEFT_IPT];
         sum_t x[WEFT_IPT];
         sum_t carry = has_sums ? sums[tile] : 0;
-        tile_load(loaded, in + tile * TILE, tile_left(tile, n));
-        WEFT_UNROLL
-        for (uint k = 0; k < WEFT_IPT; k++)
-            x[k] = (sum_t)loaded[k];
+        tile_load(x, in + tile * TILE, tile_left(tile, n));
         sum_t all = tile_scan(x, carry, WEFT_INCLUSIVE, group_sums, mem);
         tile_store(out + tile * TILE, x, tile_left(tile, n));
         if (total && tile == tiles - 1 && get_local_id(0) == 0)

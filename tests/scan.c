@@ -187,6 +187,12 @@ static void test_tuning(struct test_device *dev)
         params.groups = (int)rng_between(&rng, 1, 50);
         enum weft_scan_type type = all_types[rng_below(&rng, TYPES)];
         params.algo = can_chain(dev, type) ? (enum weft_scan_algo)rng_below(&rng, 3) : WEFT_SCAN_AUTO;
+        if (params.algo == WEFT_SCAN_CHAINED) { // tiles of it are in local memory
+            int64_t most = (weft_context_device(dev->ctx)->local_bytes - 64) / params.wg - 5;
+            while (params.ipt > 4 && params.ipt * (int64_t)weft_scan_in_bytes(type) > most)
+                params.ipt -= 4;
+            params.look = (int)rng_between(&rng, 1, params.wg / 32) * 32;
+        }
         int64_t n = (int64_t)rng_below(&rng, test_sample() ? 3000 : 100000);
         struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
         ok = plan && check(dev, plan, type, n, DATA_ANY, 0);
@@ -272,10 +278,12 @@ static cl_int CL_API_CALL build_stuck(cl_program program, cl_uint n, const cl_de
 // One of `every` tiles publishes nothing, so that those behind it have to sum it up themselves; the others publish nothing
 // but their own sums, so that all look back to the start. After three runs, of which the last is short, the numbers of the
 // runs begin again with other silent tiles.
-static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type, const char *every, int groups)
+static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type, const char *every, int groups, int wg)
 {
     struct weft_context *ctx = dev->ctx;
     struct weft_scan_params params = smallest(dev);
+    params.wg = wg; // 32: a window of 32 tiles; more: several, looked at at once
+    params.look = wg;
     int64_t tile = (int64_t)params.wg * params.ipt, most = (test_sample() ? 34 : 75) * tile + 7;
     const int64_t sizes[] = {30 * tile + 5, 5 * tile, 2 * tile, 31 * tile + 5, most, 2 * tile, 33 * tile, 3 * tile};
     params.groups = groups;
@@ -295,8 +303,8 @@ static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type
         ok = check(dev, plan, type, sizes[i], DATA_ANY, 0);
     if (ok && weft_scan_in_bytes(type) == weft_scan_sum_bytes(type))
         ok = check(dev, plan, type, sizes[1], DATA_ANY, 1);
-    tap_ok(ok, "%s: %s, chained, one tile of %s says nothing, %d groups", dev->name, weft_scan_type_name(type), every,
-           groups);
+    tap_ok(ok, "%s: %s, chained, one tile of %s says nothing, %d groups of %d", dev->name, weft_scan_type_name(type),
+           every, groups, wg);
     weft_scan_plan_destroy(&plan);
 }
 
@@ -383,9 +391,17 @@ static void test_errors(struct test_device *dev)
     refused(dev, "chained without atomics", WEFT_SCAN_I32, 10, weft_scan_params(.algo = WEFT_SCAN_CHAINED),
             WEFT_EUNSUPPORTED);
     dev->ctx->device.int64_atomics = atomics;
-    if (can_chain(dev, WEFT_SCAN_I32))
+    if (can_chain(dev, WEFT_SCAN_I32)) {
+        int64_t local = dev->ctx->device.local_bytes;
+        dev->ctx->device.local_bytes = 1024;
+        refused(dev, "a tile that local memory does not hold", WEFT_SCAN_I32, 10,
+                weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 64, .ipt = 4), WEFT_EINVAL);
+        dev->ctx->device.local_bytes = local;
+        refused(dev, "a window beyond the work-group", WEFT_SCAN_I32, 10,
+                weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .look = 64), WEFT_EINVAL);
         refused(dev, "2^31 chained tiles", WEFT_SCAN_I32, INT64_C(1) << 38,
                 weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .ipt = 4), WEFT_ERANGE);
+    }
     struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_I32_I64, 100, NULL);
     struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
     run_refused(dev, "n < 0", plan, dev->queue, in.mem, out.mem, -1, WEFT_EINVAL);
@@ -489,13 +505,15 @@ static void test_chained(struct test_device *dev)
     test_clamped(dev, WEFT_SCAN_CHAINED);
     test_events(dev, WEFT_SCAN_CHAINED);
     test_chained_queue(dev, WEFT_SCAN_I64);
-    test_chained_stuck(dev, WEFT_SCAN_U32, "3", 0);
-    test_chained_stuck(dev, WEFT_SCAN_U32_U64, "1000", 2); // none
+    test_chained_stuck(dev, WEFT_SCAN_U32, "3", 0, 32);
+    test_chained_stuck(dev, WEFT_SCAN_U32_U64, "1000", 2, 32); // none
+    test_chained_stuck(dev, WEFT_SCAN_I32, "21", 3, 64);
     if (test_sample())
         return;
     test_defaults(dev, WEFT_SCAN_U32_U64, WEFT_SCAN_CHAINED);
     test_chained_queue(dev, WEFT_SCAN_U32);
-    test_chained_stuck(dev, WEFT_SCAN_I32_I64, "3", 2);
+    test_chained_stuck(dev, WEFT_SCAN_I32_I64, "3", 2, 32);
+    test_chained_stuck(dev, WEFT_SCAN_I64, "1000", 2, 64);
 }
 
 static void test_all(struct test_device *dev)
