@@ -196,14 +196,9 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
     }
 }
 
-// Rows at a time: more would take the registers of other work-groups.
-#if WEFT_IPT % 16 == 0 && WEFT_SUM_BITS == 32
-#define BATCH 4u
-#elif WEFT_IPT % 8 == 0
-#define BATCH 2u
-#else
-#define BATCH 1u
-#endif
+// Rows that are loaded, and scanned, at a time: more would take the registers of other work-groups.
+#define LOADS (ROWS % 4u == 0u && sizeof(in_t) == 4u ? 4u : ROWS % 2u == 0u ? 2u : 1u)
+#define SCANS (ROWS % 2u == 0u ? 2u : 1u)
 
 static inline sum_t quad_sum(const in_t *x)
 {
@@ -228,13 +223,13 @@ static inline sum_t tile_keep(__local in_t *kept, __global const in_t *in, uint 
     const uint at = row_at(0);
     sum_t sum = 0;
 #pragma unroll 1
-    for (uint from = 0; from < ROWS; from += BATCH) {
-        in_t x[4 * BATCH];
+    for (uint from = 0; from < ROWS; from += LOADS) {
+        in_t x[4 * LOADS];
         WEFT_UNROLL
-        for (uint j = 0; j < BATCH; j++)
+        for (uint j = 0; j < LOADS; j++)
             quad_load(x + 4 * j, in, at + (from + j) * 128u, left);
         WEFT_UNROLL
-        for (uint j = 0; j < BATCH; j++) {
+        for (uint j = 0; j < LOADS; j++) {
             *(__local in4_t *)(kept + at + (from + j) * 128u) =
                 (in4_t)(x[4 * j], x[4 * j + 1], x[4 * j + 2], x[4 * j + 3]);
             sum += quad_sum(x + 4 * j);
@@ -248,11 +243,11 @@ static inline void sums_store(__global sum_t *out, __local const in_t *kept, sum
 {
     const uint at = row_at(0);
 #pragma unroll 1
-    for (uint from = 0; from < ROWS; from += BATCH) {
-        in_t x[4 * BATCH];
-        sum_t rows[BATCH];
+    for (uint from = 0; from < ROWS; from += SCANS) {
+        in_t x[4 * SCANS];
+        sum_t rows[SCANS];
         WEFT_UNROLL
-        for (uint j = 0; j < BATCH; j++) {
+        for (uint j = 0; j < SCANS; j++) {
             const in4_t v = *(__local const in4_t *)(kept + at + (from + j) * 128u);
             x[4 * j] = v.x;
             x[4 * j + 1] = v.y;
@@ -261,7 +256,7 @@ static inline void sums_store(__global sum_t *out, __local const in_t *kept, sum
             rows[j] = lanes_scan(quad_sum(x + 4 * j), mem);
         }
         WEFT_UNROLL
-        for (uint j = 0; j < BATCH; j++) {
+        for (uint j = 0; j < SCANS; j++) {
             sum_t sum = carry + (rows[j] - quad_sum(x + 4 * j)), sums[4];
             for (uint k = 0; k < 4; k++) {
                 const sum_t next = sum + (sum_t)x[4 * j + k];

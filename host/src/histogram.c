@@ -164,7 +164,7 @@ static weft_status info_resolve(struct weft_histogram_info *info, struct weft_co
     info->ranges = (int)cut.ranges;
     if (info->params.pointers)
         status = weft_scan_workspace(&scan_bytes, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
-                                     weft_scan_params(.total = 1));
+                                     weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
     info->workspace_bytes = weft__add(rows_bytes(info, bins, ofs), scan_bytes);
     return status;
 }
@@ -250,7 +250,7 @@ weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct 
         status = weft__fill_create(&plan->fill, ctx);
     if (!status && info.params.pointers)
         status = weft_scan_plan_create(&plan->scan, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
-                                       weft_scan_params(.total = 1));
+                                       weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
     if (status)
         weft_histogram_plan_destroy(&plan);
     *out = plan;

@@ -100,7 +100,8 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
     for (int i = 0; i < 2 && !status; i++)
         status = weft__kernel_create(&plan->gather[i], ctx, &gather_specs[i], &g);
     if (!status)
-        status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->m, weft_scan_params(.total = 1));
+        status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->m,
+                                       weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
     if (!status)
         status = weft_expand_plan_create(&plan->expand, ctx, plan->m, plan->nnz, plan->ofs, NULL);
     if (!status && plan->info.sorts)

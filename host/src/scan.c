@@ -106,7 +106,7 @@ static size_t words_count(enum weft_scan_type type, size_t tiles)
 
 // Resolve info->params.algo; *why says why.
 static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
-                                const char **why)
+                                const struct weft_tune_scan *tune, const char **why)
 {
     const enum weft_scan_algo asked = info->params.algo;
     const char *cannot = info->schedule == WEFT_SCHEDULE_CPU ? "a CPU takes a chunk per work-item"
@@ -117,12 +117,14 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
         return weft__fail(ctx, WEFT_EINVAL, "scan: there is no algorithm %d", (int)asked);
     if (asked == WEFT_SCAN_CHAINED && cannot)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "scan: not chained: %s", cannot);
-    info->params.algo = asked ? asked : WEFT_SCAN_THREE;
+    const int best = tune->chained.best && !cannot;
+    info->params.algo = asked ? asked : best ? WEFT_SCAN_CHAINED : WEFT_SCAN_THREE;
     *why = info->schedule == WEFT_SCHEDULE_CPU ? "chunks per work-item"
            : asked == WEFT_SCAN_CHAINED        ? "one launch of chained tiles, as asked"
            : asked == WEFT_SCAN_THREE          ? "three launches, as asked"
+           : best                              ? "one launch of chained tiles, faster where measured"
            : cannot                            ? cannot
-                                               : "three launches: chained tiles are not measured";
+                                               : "three launches: chained tiles were not measured faster";
     return WEFT_OK;
 }
 
@@ -140,7 +142,7 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     if (p->inclusive && p->total)
         return weft__fail(ctx, WEFT_EINVAL, "scan: total belongs to an exclusive scan");
     const char *why = NULL;
-    weft_status status = algo_resolve(info, ctx, type, &why);
+    weft_status status = algo_resolve(info, ctx, type, tune, &why);
     if (status)
         return status;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->look;

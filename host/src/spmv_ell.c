@@ -87,7 +87,8 @@ static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *
     if (!status)
         status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
     if (!status)
-        status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_I64, e->slices, weft_scan_params(.total = 1));
+        status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_I64, e->slices,
+                                       weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
     if (!status)
         status = weft_scan_run(scan, queue, e->slice_ptr, e->slice_ptr, e->slices, 0, NULL, NULL);
     if (!status)

@@ -70,7 +70,8 @@ static weft_status rest_count(struct hyb_state *s, struct weft_spmv_plan *plan, 
     if (!status)
         status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
     if (!status)
-        status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_I64, a->m, weft_scan_params(.total = 1));
+        status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_I64, a->m,
+                                       weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
     if (!status)
         status = weft_scan_run(scan, queue, s->rest_ptr, s->rest_ptr, a->m, 0, NULL, NULL);
     if (!status)
