@@ -276,14 +276,14 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
     __local in_t kept[TILE] __attribute__((aligned(32)));
     __local sum_t group_sums[GROUPS];
     __local struct window window;
-    __local ulong drawn; // tile below, run above
+    __local ulong drawn[1]; // tile below, run above
     LANE_MEMORY(uint, mem);
     const uint groups = (uint)get_num_groups(0), last = groups < tiles ? tiles + groups - 1u : tiles - 1u;
     const bool first = get_local_id(0) == 0;
     if (first)
-        drawn = atom_add(words, 1ul);
+        *drawn = atom_add(words, 1ul);
     barrier(CLK_LOCAL_MEM_FENCE);
-    ulong ticket = drawn;
+    ulong ticket = *drawn;
     while ((uint)ticket < tiles) {
         const uint run = (uint)(ticket >> 32);
         uint tile = (uint)ticket, left = tile_left(tile, n);
@@ -298,7 +298,7 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
             ticket = atom_add(words, 1ul);
         sum_t seen;
         const uint kind = look(&seen, words, tile, run);
-        const sum_t before = look_back(words, in, tile, run, kind, seen, &drawn, ticket, &window, group_sums, mem);
+        const sum_t before = look_back(words, in, tile, run, kind, seen, drawn, ticket, &window, group_sums, mem);
         if (speaks && tile)
             publish(words, tile, run, before + all, true);
         forget_all(tile); // what derives from it is not worth registers while the group looks back
@@ -308,7 +308,7 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
             out[n] = before + all;
         if (groups >= tiles)
             break;
-        ticket = drawn;
+        ticket = *drawn;
     }
     if ((uint)ticket == last) {
         const uint next = (uint)(ticket >> 32) + 1u;
