@@ -31,9 +31,6 @@
 #if !defined(WEFT_LOOK) || WEFT_LOOK % 32 || WEFT_LOOK < 32 || WEFT_LOOK > WEFT_WG
 #error "WEFT_LOOK: tiles that a group looks at at once, a multiple of 32 up to WEFT_WG"
 #endif
-#if !defined(WEFT_AHEAD)
-#error "WEFT_AHEAD: how many tiles ahead the second cache is asked for, 0: none"
-#endif
 
 // WEFT_STUCK, in tests: one of so many tiles publishes nothing; waits are short, and the numbers of runs soon begin again.
 #ifdef WEFT_STUCK
@@ -205,17 +202,6 @@ static inline sum_t quad_sum(const in_t *x)
     return ((sum_t)x[0] + (sum_t)x[1]) + ((sum_t)x[2] + (sum_t)x[3]);
 }
 
-// Ask the second cache for a tile that some group will soon draw.
-static inline void tile_fetch(__global const in_t *in, uint tile, uint tiles)
-{
-#if defined(WEFT_LANES_PTX) && WEFT_AHEAD
-    const uint line = 128u / sizeof(in_t);
-    if (tile < tiles - 1u)
-        for (uint i = (uint)get_local_id(0) * line; i < TILE; i += WEFT_WG * line)
-            __asm volatile("prefetch.global.L2 [%0];" ::"l"(in + (size_t)tile * TILE + i));
-#endif
-}
-
 // The elements of this work-item in a tile of which `left` are there go to `kept`, 0 for the others; returns their sum.
 // Only this work-item touches what is its own there.
 static inline sum_t tile_keep(__local in_t *kept, __global const in_t *in, uint left)
@@ -289,7 +275,6 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
         uint tile = (uint)ticket, left = tile_left(tile, n);
         sum_t all;
         const sum_t sum = tile_keep(kept, in + (size_t)tile * TILE, left);
-        tile_fetch(in, tile + WEFT_AHEAD, tiles);
         const sum_t start = groups_sums(lanes_sum(sum, mem), &all, group_sums, mem);
         const bool speaks = first && !stuck(tile, tiles);
         if (speaks)

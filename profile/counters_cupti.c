@@ -24,7 +24,7 @@ struct cupti {
 #undef MEMBER
     int (*cuptiGetResultString)(int, const char **);
     void *host, *sampling;
-    uint8_t *config, *data;
+    uint8_t *image, *config, *data; // image: CUPTI's host object was given its address
     size_t config_bytes, data_bytes;
     double total[2];
     struct weft_counter *counters[2];
@@ -103,13 +103,10 @@ static int config_make(struct cupti *p, size_t number)
     struct cupti_availability there = {CUPTI_SIZE(cupti_availability, image), .device = number};
     if (CALL(p, cuptiDeviceGetChipName, chip) || CALL(p, cuptiPmSamplingGetCounterAvailability, there))
         return 0;
-    uint8_t *image = there.image = malloc(there.image_bytes);
-    int good = image && !CALL(p, cuptiPmSamplingGetCounterAvailability, there);
+    p->image = there.image = malloc(there.image_bytes);
     struct cupti_host host = {CUPTI_SIZE(cupti_host, host), .type = CUPTI_TYPE_PM_SAMPLING, .chip = chip.name,
-                              .availability = image};
-    good = good && !CALL(p, cuptiProfilerHostInitialize, host);
-    free(image);
-    if (!good)
+                              .availability = p->image};
+    if (!p->image || CALL(p, cuptiPmSamplingGetCounterAvailability, there) || CALL(p, cuptiProfilerHostInitialize, host))
         return 0;
     p->host = host.host;
     struct cupti_metrics add = {CUPTI_SIZE(cupti_metrics, count), .host = p->host, .metrics = metrics, .count = 2};
@@ -171,6 +168,7 @@ static void cupti_close(void *state)
         struct cupti_host_end end = {CUPTI_SIZE(cupti_host_end, host), .host = p->host};
         p->cuptiProfilerHostDeinitialize(&end);
     }
+    free(p->image);
     free(p->config);
     free(p->data);
     // The libraries stay: CUDA's are not made to be unloaded after use.

@@ -40,14 +40,15 @@ struct weft_tune_scan {
         int wg, ipt; // half of ipt for elements of 64 bits
         int units;   // work-groups per compute unit, 0: `groups`
         int look;
-        int best; // auto takes this form
+        int64_t most; // elements up to which auto takes this form
     } chained;
 };
 static const struct weft_tune_scan tune_table[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22, {256, 16, 0, 32, 0}},
     // 2026-11-22, H200, driver 580, three launches over 40 million i32: 0.1343 ms, best of 30 points; 0.1371 at wg 512,
-    // 0.1379 with ipt 12, 0.57 at wg 64 with ipt 4.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 6, 256, 0}},
+    // 0.1379 with ipt 12, 0.57 at wg 64 with ipt 4. Chained for three launches, i32 and i32 to i64: 10 million 0.0382 for
+    // 0.0554 and 0.0504 for 0.0717 ms, 100 million 0.337 for 0.311 and 0.566 for 0.515.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 6, 256, 1 << 25}},
     // docs/kernels.md: 58 to 64 vector registers, 32 bytes of local memory; gfx90a and gfx942 hold all waves that they can.
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 32 of 32 waves"},
      256,
@@ -106,7 +107,7 @@ static size_t words_count(enum weft_scan_type type, size_t tiles)
 
 // Resolve info->params.algo; *why says why.
 static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
-                                const struct weft_tune_scan *tune, const char **why)
+                                int64_t n_max, const struct weft_tune_scan *tune, const char **why)
 {
     const enum weft_scan_algo asked = info->params.algo;
     const char *cannot = info->schedule == WEFT_SCHEDULE_CPU ? "a CPU takes a chunk per work-item"
@@ -117,14 +118,16 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
         return weft__fail(ctx, WEFT_EINVAL, "scan: there is no algorithm %d", (int)asked);
     if (asked == WEFT_SCAN_CHAINED && cannot)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "scan: not chained: %s", cannot);
-    const int best = tune->chained.best && !cannot;
+    // What the caller gives of a tile is meant for the usual form.
+    const int given = info->params.wg || info->params.ipt || info->params.groups,
+              best = n_max <= tune->chained.most && !cannot && !given;
     info->params.algo = asked ? asked : best ? WEFT_SCAN_CHAINED : WEFT_SCAN_THREE;
     *why = info->schedule == WEFT_SCHEDULE_CPU ? "chunks per work-item"
            : asked == WEFT_SCAN_CHAINED        ? "one launch of chained tiles, as asked"
            : asked == WEFT_SCAN_THREE          ? "three launches, as asked"
-           : best                              ? "one launch of chained tiles, faster where measured"
+           : best                              ? "one launch of chained tiles: faster so far"
            : cannot                            ? cannot
-                                               : "three launches: chained tiles were not measured faster";
+                                               : "three launches";
     return WEFT_OK;
 }
 
@@ -142,7 +145,7 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     if (p->inclusive && p->total)
         return weft__fail(ctx, WEFT_EINVAL, "scan: total belongs to an exclusive scan");
     const char *why = NULL;
-    weft_status status = algo_resolve(info, ctx, type, tune, &why);
+    weft_status status = algo_resolve(info, ctx, type, n_max, tune, &why);
     if (status)
         return status;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->look;
@@ -164,7 +167,7 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     if (!status)
         status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "scan: groups");
     if (!status && chained)
-        status = weft__check_range(ctx, p->look / 32 * 32, 32, p->wg, 32, "scan: look");
+        status = weft__check_range(ctx, p->look, 32, p->wg, 32, "scan: look");
     // The tile, a sum for each 32 work-items, the window; where work-items exchange through local memory, a word each.
     const size_t local = (size_t)p->wg * ((size_t)p->ipt * types[type].in_bytes + 5) + 64;
     if (!status && chained && local > (size_t)ctx->device.local_bytes)
@@ -218,15 +221,9 @@ static void scan_define(struct weft__defines *d, enum weft_scan_type type, int g
     weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
 }
 
-static void chained_define(struct weft__defines *d, const struct weft_scan_params *p, int units)
-{
-    weft__define(d, "WEFT_LOOK", "%d", p->look / 32 * 32);
-    weft__define(d, "WEFT_AHEAD", "%d", p->look % 32 * units);
-}
-
 static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defines *d, size_t words)
 {
-    chained_define(d, &plan->info.params, plan->ctx->device.compute_units);
+    weft__define(d, "WEFT_LOOK", "%d", plan->info.params.look);
     weft_status status = weft__kernel_create(&plan->chained, plan->ctx, &chained_spec, d);
     if (status)
         return status;
@@ -377,10 +374,10 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
                 v.int64_atomics = 1;
                 for (int wide = 0; wide <= 1; wide++) { // the windows and tiles of NVIDIA, and those of others
                     p.ipt = (types[type].in_bytes == 8 ? 8 : 16) << wide;
-                    p.look = wide ? 256 + inclusive : 32;
+                    p.look = wide ? 256 : 32;
                     v.defines = (struct weft__defines){0};
                     scan_define(&v.defines, (enum weft_scan_type)type, gpu, &p);
-                    chained_define(&v.defines, &p, 132);
+                    weft__define(&v.defines, "WEFT_LOOK", "%d", p.look);
                     fn(arg, &v);
                 }
             }
