@@ -106,7 +106,8 @@ static int config_make(struct cupti *p, size_t number)
     p->image = there.image = malloc(there.image_bytes);
     struct cupti_host host = {CUPTI_SIZE(cupti_host, host), .type = CUPTI_TYPE_PM_SAMPLING, .chip = chip.name,
                               .availability = p->image};
-    if (!p->image || CALL(p, cuptiPmSamplingGetCounterAvailability, there) || CALL(p, cuptiProfilerHostInitialize, host))
+    if (!p->image || CALL(p, cuptiPmSamplingGetCounterAvailability, there) ||
+        CALL(p, cuptiProfilerHostInitialize, host))
         return 0;
     p->host = host.host;
     struct cupti_metrics add = {CUPTI_SIZE(cupti_metrics, count), .host = p->host, .metrics = metrics, .count = 2};
