@@ -215,7 +215,8 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
         return cpu ? lanes_cpu : run->algo[4] == 'm' ? merge_gpu : lanes_gpu;
     if (!strcmp(run->algo, "coo") && !cpu)
         return coo_gpu;
-    return !cpu && (!strcmp(run->algo, "ell") || !strncmp(run->algo, "sell", 4)) ? ell_gpu : NULL;
+    return !cpu && (!strcmp(run->algo, "ell") || !strncmp(run->algo, "sell", 4) || !strcmp(run->algo, "sdia")) ? ell_gpu
+                                                                                                               : NULL;
 }
 
 const struct bench_op bench_spmv = {

@@ -61,14 +61,16 @@ static void values_fill(void *v, enum weft_type type, int64_t count, int whole)
     }
 }
 
-// Columns in any order, duplicates included.
+// Columns in any order, duplicates included; or ascending, each once, so that rows have at most n entries.
 static struct weft_csr matrix_make(int64_t m, int64_t n, enum rows rows, enum weft_type type, enum weft_ofs ofs,
-                                   int whole)
+                                   int whole, int ascending)
 {
     struct weft_csr a;
     int64_t *lengths = test_alloc((size_t)m * sizeof *lengths), nnz = 0;
-    for (int64_t i = 0; i < m; i++)
-        nnz += lengths[i] = n ? row_length(rows, i, m, n) : 0;
+    for (int64_t i = 0; i < m; i++) {
+        lengths[i] = n ? row_length(rows, i, m, n) : 0;
+        nnz += lengths[i] = ascending && lengths[i] > n ? n : lengths[i];
+    }
     if (weft_csr_alloc(&a, m, n, nnz, type, ofs))
         tap_bail("no memory for a test matrix");
     int64_t at = 0;
@@ -77,10 +79,11 @@ static struct weft_csr matrix_make(int64_t m, int64_t n, enum rows rows, enum we
             ((int64_t *)a.row_ptr)[i] = at;
         else
             ((int32_t *)a.row_ptr)[i] = (int32_t)at;
-        at += i < m ? lengths[i] : 0;
+        for (int64_t k = 0; i < m && k < lengths[i]; k++, at++) { // where they ascend, each has columns of its own
+            const int64_t low = ascending ? k * n / lengths[i] : 0, end = ascending ? (k + 1) * n / lengths[i] : n;
+            a.col[at] = (int32_t)(low + (int64_t)rng_below(&rng, (uint64_t)(end - low)));
+        }
     }
-    for (int64_t p = 0; p < nnz; p++)
-        a.col[p] = (int32_t)rng_below(&rng, (uint64_t)n);
     values_fill(a.val, type, nnz, whole);
     free(lengths);
     return a;
@@ -188,6 +191,13 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, params);
     if (!ok)
         tap_note("plan: %s", test_error(dev));
+    if (ok && a->m && params->algo == WEFT_SPMV_SDIA) { // what it takes instead is tested by itself
+        struct weft_spmv_info info;
+        weft_spmv_plan_info(plan, &info);
+        ok = info.params.algo == WEFT_SPMV_SDIA;
+        if (!ok)
+            tap_note("plan: %s", info.why);
+    }
     struct weft_csr at = {0};
     if (params->transpose && weft__ref_transpose(&at, a))
         tap_bail("no memory for a transpose");
@@ -201,8 +211,9 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
 }
 
 static const enum weft_spmv_algo all_algos[] = {
-    WEFT_SPMV_AUTO, WEFT_SPMV_CSR, WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES,  WEFT_SPMV_CSR_MERGE, WEFT_SPMV_ELL,
-    WEFT_SPMV_SELL, WEFT_SPMV_HYB, WEFT_SPMV_COO,        WEFT_SPMV_COO_ATOMIC, WEFT_SPMV_CSR_FIXED, WEFT_SPMV_SELL16};
+    WEFT_SPMV_AUTO,      WEFT_SPMV_CSR,    WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE,
+    WEFT_SPMV_ELL,       WEFT_SPMV_SELL,   WEFT_SPMV_HYB,        WEFT_SPMV_COO,       WEFT_SPMV_COO_ATOMIC,
+    WEFT_SPMV_CSR_FIXED, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA};
 #define ALGOS (sizeof all_algos / sizeof *all_algos)
 
 static const struct shape {
@@ -238,7 +249,7 @@ static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_
     for (size_t i = test_sample() ? part % 5 : 0; ok && i < SHAPES; i += test_sample() ? 5 : 1) {
         const struct shape *s = test_sample() ? &small_shapes[i] : &shapes[i];
         const int64_t n = test_sample() && dev->gpu && !fixed && s->n > 200 ? 200 : s->n;
-        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole);
+        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole, params->algo == WEFT_SPMV_SDIA);
         ok = check(dev, &a, &small, whole);
         weft_csr_free(&a);
     }
@@ -294,7 +305,7 @@ static void test_semirings(struct test_device *dev)
 static void test_tuning(struct test_device *dev)
 {
     huge = test_sample() ? 250 : 9000;
-    struct weft_csr a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0);
+    struct weft_csr a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0, 0);
     for (int lanes = 1; lanes <= 32; lanes *= 2) {
         if (dev->gpu ? lanes < 2 : lanes > 16)
             continue;
@@ -316,7 +327,7 @@ static void test_tuning(struct test_device *dev)
     weft_csr_free(&a);
     if (dev->gpu) { // a row in so many tiles that a whole work-group joins its parts
         huge = 9000;
-        a = matrix_make(60, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0);
+        a = matrix_make(60, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0, 0);
         struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_MERGE, .wg = 32, .ipt = 4};
         tap_ok(check(dev, &a, &params, 0), "%s: csr_merge, a row in many tiles", dev->name);
         test_fence(dev, 0);
@@ -366,7 +377,7 @@ static void test_products(struct test_device *dev, enum weft_type type)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         // As many rows as a GPU is expected to want for sliced ELL.
         const int64_t m = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 64;
-        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS32, 0);
+        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS32, 0, 0);
         struct on_device d = matrix_write(dev, &a);
         struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
         struct weft_spmv_plan *plan = NULL;

@@ -9,9 +9,9 @@
 #include <weft/measure.h>
 #include <weft/spmv.h>
 
-enum { FORMATS = 6, SPLITS = 3 };
-static const enum weft_spmv_algo formats[FORMATS] = {WEFT_SPMV_CSR,    WEFT_SPMV_ELL, WEFT_SPMV_SELL,
-                                                     WEFT_SPMV_SELL16, WEFT_SPMV_HYB, WEFT_SPMV_COO};
+enum { FORMATS = 7, SPLITS = 3 };
+static const enum weft_spmv_algo formats[FORMATS] = {WEFT_SPMV_CSR,  WEFT_SPMV_ELL, WEFT_SPMV_SELL, WEFT_SPMV_SELL16,
+                                                     WEFT_SPMV_SDIA, WEFT_SPMV_HYB, WEFT_SPMV_COO};
 static const int64_t splits[SPLITS] = {2, 16, 256};
 
 struct report {

@@ -24,6 +24,7 @@ static const struct {
     [WEFT_SPMV_COO_ATOMIC] = {"coo_atomic", &weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
     [WEFT_SPMV_CSR_FIXED] = {"csr_fixed", &weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
     [WEFT_SPMV_SELL16] = {"sell16", &weft__spmv_sell16, &weft__spmv_sell16},
+    [WEFT_SPMV_SDIA] = {"sdia", &weft__spmv_sdia, &weft__spmv_sdia},
 };
 #define NALGOS (sizeof algos / sizeof *algos)
 
@@ -131,6 +132,7 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
 {
     struct weft_spmv_info *info = &plan->info;
     const struct weft_spmv_info before = *info;
+    const struct weft__spmv_method *method = plan->method;
     const struct weft__tune_value values[] = {
         {"wg", &info->params.wg}, {"ipt", &info->params.ipt}, {"read", &info->params.read}};
     char row[WEFT__TUNE_NAME];
@@ -141,6 +143,7 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
         if (tuned.refused) {
             plan->method->destroy(plan->state);
             plan->state = NULL;
+            plan->method = method; // one may hand over to another
             *info = before;
         }
         status = plan->method->create(plan, queue);
@@ -174,9 +177,11 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
         } else if (measured)
             algo = info->params.algo;
         else if (algo == WEFT_SPMV_AUTO || algo == WEFT_SPMV_CSR)
-            algo = weft__spmv_choose(plan);
+            status = weft__spmv_choose(plan, queue, &algo);
         else
             snprintf(info->why, sizeof info->why, "asked for");
+        if (status)
+            return status;
         plan->method = info->schedule == WEFT_SCHEDULE_CPU ? algos[algo].cpu : algos[algo].gpu;
     }
     info->params.algo = algo;

@@ -46,7 +46,8 @@ struct weft_spmv_plan {
 // An algorithm. create and run are called with m > 0; nnz may be 0.
 struct weft__spmv_method {
     enum weft_spmv_algo algo;
-    // Resolve tuning in plan->info, compile, allocate, analyse; plan->state owns everything, also when half built.
+    // Resolve tuning in plan->info, compile, allocate, analyse; plan->state owns everything, also when half built. May hand
+    // over to another method, with plan->method and params.algo.
     weft_status (*create)(struct weft_spmv_plan *plan, cl_command_queue queue);
     // Take the values of `a`, of the structure of plan->a, into a form of its own; may leave the work in the queue. NULL:
     // runs read plan->a.
@@ -56,7 +57,7 @@ struct weft__spmv_method {
 };
 extern const struct weft__spmv_method weft__spmv_csr_scalar, weft__spmv_csr_lanes, weft__spmv_csr_merge,
     weft__spmv_csr_lanes_cpu, weft__spmv_csr_merge_cpu, weft__spmv_ell, weft__spmv_sell, weft__spmv_hyb, weft__spmv_coo,
-    weft__spmv_coo_atomic, weft__spmv_scatter, weft__spmv_csr_fixed, weft__spmv_sell16;
+    weft__spmv_coo_atomic, weft__spmv_scatter, weft__spmv_csr_fixed, weft__spmv_sell16, weft__spmv_sdia;
 
 // spmv_defines.c: types, semiring and hint of reads, as cl/spmv.clh wants them.
 weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *ctx,
@@ -75,9 +76,9 @@ cl_mem weft__spmv_val(const struct weft_spmv_plan *plan);
 // spmv_stats.c: fill plan->stats and the row figures of plan->info. Blocks.
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue);
 
-// spmv_choose.c: the algorithm for plan->info.params.algo AUTO or CSR, from the figures; writes info.why. And the
-// lanes per row that suit the distribution.
-enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan);
+// spmv_choose.c: the algorithm for plan->info.params.algo AUTO or CSR, from the figures; writes info.why. May look at a
+// sample of the matrix (blocks). And the lanes per row that suit the distribution.
+weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out);
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
 
 // spmv.c: weft_spmv_plan_create for weft__spmv_tune.
@@ -114,7 +115,8 @@ extern const struct weft__kernel_spec weft__rows_stats_spec, weft__rows_tiles_sp
     weft__spmv_coo_cpu_spec, weft__spmv_coo_join_spec, weft__spmv_atomic_spec, weft__spmv_scale_spec,
     weft__hyb_count_spec, weft__hyb_rest_spec, weft__spmv_scatter_spec, weft__spmv_fixed_spec,
     weft__spmv_fixed_cpu_spec, weft__spmv_fixed_join_spec, weft__spmv_add_spec, weft__sell16_pack_spec,
-    weft__spmv_sell16_spec, weft__spmv_sell16_cpu_spec;
+    weft__spmv_sell16_spec, weft__spmv_sell16_cpu_spec, weft__sdia_count_spec, weft__sdia_count_cpu_spec,
+    weft__sdia_fill_spec, weft__sdia_fill_cpu_spec, weft__spmv_sdia_spec, weft__spmv_sdia_cpu_spec;
 
 // spmv_scatter.c: at = a^T in buffers of its own (blocks); WEFT_OK when y can be added to by atomics.
 weft_status weft__spmv_transposed(struct weft_device_csr *at, struct weft_context *ctx, cl_command_queue queue,

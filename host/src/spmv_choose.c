@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "spmv.h"
+#include "spmv_formats.h"
 
 #include <stdio.h>
 
@@ -76,7 +76,31 @@ static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 #define SELL_ALIKE    1.1 // longest row for the mean one
 #define SELL_ROWS     512 // for each compute unit
 
-enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
+// Sliced DIA has an eighth of the column bytes; from how many elements for each entry on it is worth it, as for sliced ELL.
+// Where rows are long enough for it by themselves, a sample of the slices tells.
+#define SDIA_ON_GPU 0 // nonzero: also on GPUs, where it has not been measured
+
+static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
+    double padding = 0;
+    *chosen = 0;
+    if (32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
+        return WEFT_OK; // rows that stand together differ in length
+    weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
+    if (status || padding > limit)
+        return status;
+    snprintf(
+        info->why, sizeof info->why,
+        "%lld products expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
+        "each entry",
+        (long long)info->params.products, padding);
+    *chosen = 1;
+    return WEFT_OK;
+}
+
+weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out)
 {
     struct weft_spmv_info *info = &plan->info;
     const double mean = mean_row(plan);
@@ -85,24 +109,34 @@ enum weft_spmv_algo weft__spmv_choose(struct weft_spmv_plan *plan)
     const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
               fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
               gains = plan->a.nnz > 0 && (cpu || (fills && (alike || mean >= SELL_ROW)));
-    if (info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && gains &&
-        padding <= SELL_PADDING && padding <= info->params.max_padding) {
+    const int converts = info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && gains;
+    if (converts && (cpu || SDIA_ON_GPU)) {
+        int chosen = 0;
+        weft_status status = sdia_choose(plan, queue, &chosen);
+        *out = WEFT_SPMV_SDIA;
+        if (status || chosen)
+            return status;
+    }
+    if (converts && padding <= SELL_PADDING && padding <= info->params.max_padding) {
         snprintf(info->why, sizeof info->why,
                  "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
                  "entry",
                  (long long)info->params.products, padding);
-        return cpu || weft_type_bytes(plan->a.type) == 8 ? WEFT_SPMV_SELL16 : WEFT_SPMV_SELL;
+        *out = cpu || weft_type_bytes(plan->a.type) == 8 ? WEFT_SPMV_SELL16 : WEFT_SPMV_SELL;
+        return WEFT_OK;
     }
     if (cpu) {
         snprintf(info->why, sizeof info->why,
                  "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)", mean,
                  (long long)info->max_row);
-        return WEFT_SPMV_CSR_MERGE;
+        *out = WEFT_SPMV_CSR_MERGE;
+        return WEFT_OK;
     }
     const int lanes = weft__spmv_lanes(plan);
     const double with_lanes = lanes_cost(plan, lanes), with_tiles = tiles_cost(plan);
     snprintf(info->why, sizeof info->why,
              "rows of %.1f entries, longest %lld: %d lanes for each cost as %.3g entries, tiles of equal work as %.3g",
              mean, (long long)info->max_row, lanes, with_lanes, with_tiles);
-    return with_lanes <= with_tiles ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE;
+    *out = with_lanes <= with_tiles ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE;
+    return WEFT_OK;
 }

@@ -31,6 +31,10 @@ void weft__spmv_ell_release(struct weft__spmv_ell *e);
 // Resolve params.sigma: 1024 only where rows side by side differ. Errors: WEFT_EINVAL.
 weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan);
 
+// spmv_sdia.c: elements that sliced DIA would need for each entry, from a sample of the slices; INFINITY where columns of
+// a row do not ascend there. Counts above 2 are less than the truth. Blocks.
+weft_status weft__spmv_sdia_sample(struct weft_spmv_plan *plan, cl_command_queue queue, double *padding);
+
 // spmv_coo.c: coordinates in row order, added to y.
 struct weft__spmv_coo {
     cl_mem row, col, val; // owned; val NULL for a pattern

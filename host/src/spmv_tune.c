@@ -19,6 +19,7 @@ struct candidate {
     int lanes; // csr_lanes, csr_merge on a CPU
 };
 #define CANDIDATES_MAX 12
+#define SDIA_PADDING   1.8 // elements of sliced DIA for each entry with which it takes as many bytes as CSR
 
 // What was found.
 struct tuned {
@@ -49,7 +50,8 @@ static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum 
     list->items[list->count++] = c;
 }
 
-static struct list list_make(const struct weft_spmv_plan *plan)
+// sdia: elements of sliced DIA for each entry.
+static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
 {
     struct list list = {.count = 0};
     const double nnz = (double)plan->a.nnz, m = (double)plan->a.m, limit = plan->info.params.max_padding;
@@ -66,6 +68,8 @@ static struct list list_make(const struct weft_spmv_plan *plan)
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes < 32 ? lanes * 2 : 32);
     }
     list_add(&list, plan, WEFT_SPMV_CSR_SCALAR, 0);
+    if (sdia <= SDIA_PADDING && sdia <= limit)
+        list_add(&list, plan, WEFT_SPMV_SDIA, 0);
     list_add(&list, plan, WEFT_SPMV_SELL16, 0);
     list_add(&list, plan, WEFT_SPMV_SELL, 0); // what sorting saves is known once it is done
     if (m * (double)plan->info.max_row <= limit * nnz)
@@ -132,7 +136,11 @@ static int name_put(char *out, size_t size, const struct weft_spmv_params *p)
 
 static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem x, cl_mem y, struct tuned *out)
 {
-    const struct list list = list_make(plan);
+    double sdia = 0;
+    const weft_status sampled = weft__spmv_sdia_sample(plan, queue, &sdia);
+    if (sampled)
+        return sampled;
+    const struct list list = list_make(plan, sdia);
     const double products = (double)plan->info.params.products;
     double best = -1, best_ms = -1;
     char others[sizeof plan->info.why] = "";
@@ -221,7 +229,7 @@ static int record_read(const char *dir, const char *key, struct tuned *out)
     if (sscanf(text, RECORD, name, &p->lanes, &p->wg, &p->ipt, &p->read, &p->sigma, &width) != 7)
         return 0;
     p->width = width;
-    for (int i = WEFT_SPMV_CSR_SCALAR; i <= WEFT_SPMV_CSR_FIXED; i++)
+    for (int i = WEFT_SPMV_CSR_SCALAR; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
         if (!strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), name)) {
             p->algo = (enum weft_spmv_algo)i;
             return 1;

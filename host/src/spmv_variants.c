@@ -86,6 +86,23 @@ static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel
         }
 }
 
+// Conversion to sliced DIA.
+static void pack_each(weft__variant_fn *fn, void *arg)
+{
+    static const struct weft__kernel_spec *const specs[2][2] = {
+        {&weft__sdia_count_spec, &weft__sdia_fill_spec}, {&weft__sdia_count_cpu_spec, &weft__sdia_fill_cpu_spec}};
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    for (int cpu = 0; cpu < 2; cpu++)
+        for (int i = 0; i < 6; i++) {
+            struct weft__variant v = {.spec = specs[cpu][i % 2],
+                                      .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
+            weft__define_types(&v.defines, types[i / 2], i / 2 == 1 ? WEFT_OFS64 : WEFT_OFS32);
+            weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : 32);
+            weft__define(&v.defines, "WEFT_HEIGHT", "%d", 32);
+            fn(arg, &v);
+        }
+}
+
 void weft__spmv_variants(weft__variant_fn *fn, void *arg)
 {
     rows_each(fn, arg, &weft__rows_stats_spec, 64);
@@ -120,6 +137,10 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
         EACH(&weft__spmv_sell16_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
              {"WEFT_PAD", 65535});
     }
+    pack_each(fn, arg);
+    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4});
+    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8});
+    EACH(&weft__spmv_sdia_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_HEIGHT", 32});
     EACH(&weft__spmv_segment_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7}, {"WEFT_TILED", 1});
     EACH(&weft__spmv_coo_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     EACH(&weft__spmv_coo_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});

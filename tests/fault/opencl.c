@@ -85,6 +85,7 @@ static enum weft_schedule schedule;
 static enum weft_transpose_algo algo;
 static char cache_dir[64] = "/tmp/weft-fault-XXXXXX";
 static struct weft_csr input, output; // output: the transpose of input
+static struct weft_csr ordered;       // columns of a row ascend
 static struct weft_coo coordinates;   // of input, row by row
 
 // The caller's queue is out of order, so that barriers between kernels are needed, and not part of the faults.
@@ -178,17 +179,20 @@ static weft_status transpose_life(struct weft_error *err, int *right)
 // What a life with products makes: a plan, a run, new values, a run.
 static struct spmv_case {
     const char *name;
+    int ordered; // nonzero: the matrix whose columns ascend
     struct weft_spmv_params params;
 } spmv_cases[] = {
-    {"csr_merge", {.algo = WEFT_SPMV_CSR_MERGE}},
-    {"sell", {.algo = WEFT_SPMV_SELL, .max_padding = 100}},
-    {"sell16", {.algo = WEFT_SPMV_SELL16, .max_padding = 100}},
-    {"hyb", {.algo = WEFT_SPMV_HYB, .max_padding = 100}},
-    {"hyb, rest on the host", {.algo = WEFT_SPMV_HYB, .max_padding = 100, .host_rest = 1}},
-    {"coo, transposed", {.algo = WEFT_SPMV_COO, .transpose = WEFT_SPMV_BY_COPY}},
-    {"A^T by atomics", {.transpose = WEFT_SPMV_BY_ATOMICS}},
-    {"csr_fixed", {.mode = WEFT_REPRODUCIBLE}},
-    {"measured", {.algo = WEFT_SPMV_CSR_LANES, .lanes = 4, .tune = 1}},
+    {"csr_merge", 0, {.algo = WEFT_SPMV_CSR_MERGE}},
+    {"sell", 0, {.algo = WEFT_SPMV_SELL, .max_padding = 100}},
+    {"sell16", 0, {.algo = WEFT_SPMV_SELL16, .max_padding = 100}},
+    {"sdia", 1, {.algo = WEFT_SPMV_SDIA, .max_padding = 100}},
+    {"sell for sdia", 0, {.algo = WEFT_SPMV_SDIA, .max_padding = 100}},
+    {"hyb", 0, {.algo = WEFT_SPMV_HYB, .max_padding = 100}},
+    {"hyb, rest on the host", 0, {.algo = WEFT_SPMV_HYB, .max_padding = 100, .host_rest = 1}},
+    {"coo, transposed", 0, {.algo = WEFT_SPMV_COO, .transpose = WEFT_SPMV_BY_COPY}},
+    {"A^T by atomics", 0, {.transpose = WEFT_SPMV_BY_ATOMICS}},
+    {"csr_fixed", 0, {.mode = WEFT_REPRODUCIBLE}},
+    {"measured", 0, {.algo = WEFT_SPMV_CSR_LANES, .lanes = 4, .tune = 1}},
 };
 static struct spmv_case *spmv_case;
 
@@ -214,7 +218,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
     cl_mem x = NULL, y = NULL;
     int32_t ones[60], got[60];
     const int turned = spmv_case->params.transpose != WEFT_SPMV_PLAIN;
-    const struct weft_csr *what = turned ? &output : &input;
+    const struct weft_csr *from = spmv_case->ordered ? &ordered : &input, *what = turned ? &output : from;
     for (int i = 0; i < 60; i++)
         ones[i] = 1;
     *err = (struct weft_error){0};
@@ -226,9 +230,9 @@ static weft_status spmv_life(struct weft_error *err, int *right)
         return status;
     }
     queue = queue_make(ctx);
-    status = weft_device_csr_create(&a, ctx, input.m, input.n, input.nnz, input.type, input.ofs);
+    status = weft_device_csr_create(&a, ctx, from->m, from->n, from->nnz, from->type, from->ofs);
     if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &a, &input);
+        status = weft_device_csr_write_sync(ctx, queue, &a, from);
     if (!status)
         status = weft__buffer_create(&x, ctx, sizeof ones, "x");
     if (!status)
@@ -497,8 +501,13 @@ int main(int argc, char **argv)
         tap_bail("%s: %s", cache_dir, strerror(errno));
     const enum weft_type type = life == spmv_life ? WEFT_I32 : WEFT_F32;
     test_matrix_make(&input, &rng, TEST_SKEWED, 50, 60, 300, type, WEFT_OFS32);
-    if (weft_coo_alloc(&coordinates, 50, 60, 300, type))
+    if (weft_coo_alloc(&coordinates, 50, 60, 300, type) || weft_csr_alloc(&ordered, 50, 60, 300, type, WEFT_OFS32))
         tap_bail("out of host memory");
+    memcpy(ordered.val, input.val, 1200);
+    for (int32_t p = 0; p < 300; p++)
+        ordered.col[p] = p / 6 % 7 + p % 6 * 9;
+    for (int32_t i = 0; i <= 50; i++)
+        ((int32_t *)ordered.row_ptr)[i] = i * 6;
     for (int64_t i = 0; i < input.m; i++)
         for (int64_t p = weft_csr_ofs(&input, i); p < weft_csr_ofs(&input, i + 1); p++)
             coordinates.row[p] = (int32_t)i;
@@ -514,6 +523,7 @@ int main(int argc, char **argv)
     weft_permutation_free(&permutation);
     weft_csr_free(&permuted);
     weft_csr_free(&input);
+    weft_csr_free(&ordered);
     weft_csr_free(&output);
     weft_coo_free(&coordinates);
     cache_clear();

@@ -21,7 +21,8 @@ enum weft_spmv_algo {
     WEFT_SPMV_COO,        // coordinates, sums by segments
     WEFT_SPMV_COO_ATOMIC, // coordinates, sums by atomics: not repeatable in floating point
     WEFT_SPMV_CSR_FIXED,  // CSR, sums by a tree that depends on the row alone: what WEFT_REPRODUCIBLE runs
-    WEFT_SPMV_SELL16      // sliced ELL, columns as distances of 16 bits; as WEFT_SPMV_SELL where they do not fit
+    WEFT_SPMV_SELL16,     // sliced ELL, columns as distances of 16 bits; as WEFT_SPMV_SELL where they do not fit
+    WEFT_SPMV_SDIA        // the diagonals of each 32 rows, with masks; as WEFT_SPMV_SELL where they do not fit
 };
 // "auto" "csr" "csr_scalar" ...; "unknown" for any other number.
 WEFT_API const char *weft_spmv_algo_name(enum weft_spmv_algo algo);
@@ -67,7 +68,7 @@ struct weft_spmv_params {
     // Formats that are converted to.
     int64_t width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
     int host_rest; // hyb: nonzero: the host multiplies the rest while the device multiplies the ELL part; default 0
-    double max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE; default 4
+    double max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE (sdia: else sell); default 4
     int sigma;          // sell: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024
                         // where sorting saves a tenth or more, else 1
     // Tuning, 0: from the tables. A value outside what the schedule and device allow is WEFT_EINVAL.
