@@ -172,8 +172,8 @@ static const struct shape shapes[] = {
     {"one entry", 50, 50, {-49}, 1, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
     {"the other corner", 50, 50, {49}, 1, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
     {"corners", 50, 50, {-49, 49}, 2, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"wide", 70, 90000, {0, 1, 45000, 89930}, 4, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"tall", 3000, 40, {-2990, -2960, -1, 0, 1}, 5, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
+    {"wide", 70, 9000, {0, 1, 4500, 8930}, 4, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
+    {"tall", 700, 40, {-690, -660, -1, 0, 1}, 5, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
     {"empty slices", 300, 300, {-1, 0, 1}, 3, 0, 90, WEFT_F32, WEFT_OFS32},
     {"empty rows at the begin", 130, 130, {-1, 0, 1}, 3, 4, 0, WEFT_F32, WEFT_OFS32},
     {"no entries", 70, 70, {0}, 0, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
@@ -192,20 +192,26 @@ static void test_shapes(struct test_device *dev)
         const size_t y_bytes = (size_t)s->m * weft_type_bytes(type);
         void *want = test_alloc(y_bytes), *got = test_alloc(y_bytes), *again = test_alloc(y_bytes);
         for (int whole = 0; whole < 2; whole++) {
+            if (test_sample() && (i + (size_t)whole) % 2)
+                continue;
             struct weft_csr a = matrix(s, whole);
             void *x = x_draw(s->n, type, whole);
-            struct job plain, j;
-            int ok = job_make(&plain, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_SELL, .max_padding = 1e9));
-            ok &= job_make(&j, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_SDIA, .max_padding = 1e9));
-            ok = ok && job_run(&plain, want) && job_run(&j, got) && job_run(&j, again);
-            tap_ok(ok && j.info.params.algo == WEFT_SPMV_SDIA && !memcmp(got, want, y_bytes) &&
-                       !memcmp(got, again, y_bytes) && (!whole || is_right(&a, x, got, type)),
+            struct job plain = {0}, j;
+            int ok = job_make(&j, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_SDIA, .max_padding = 1e9)) &&
+                     job_run(&j, got) && job_run(&j, again);
+            if (!whole) {
+                ok &= job_make(&plain, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_SELL, .max_padding = 1e9));
+                ok = ok && job_run(&plain, want);
+            }
+            tap_ok(ok && j.info.params.algo == WEFT_SPMV_SDIA && !memcmp(got, again, y_bytes) &&
+                       (whole ? is_right(&a, x, got, type) : !memcmp(got, want, y_bytes)),
                    "%s: %s: %s", dev->name, s->what, whole ? "exact" : "the bits of plain slices");
             const int64_t slots = slots_of(s), slices = (s->m + HEIGHT - 1) / HEIGHT,
                           bytes = slots * (8 + HEIGHT * (int64_t)weft_type_bytes(s->type)) + (slices + 1) * 8;
             tap_ok(ok && (int64_t)j.info.format_bytes == bytes && j.info.convert_ms > 0,
                    "%s: %s: %lld slots: %zu bytes", dev->name, s->what, (long long)slots, j.info.format_bytes);
-            job_free(&plain);
+            if (!whole)
+                job_free(&plain);
             job_free(&j);
             free(x);
             weft_csr_free(&a);
@@ -237,18 +243,20 @@ static void test_leaks(struct test_device *dev)
     static const float bad[] = {NAN, INFINITY, -INFINITY};
     for (int k = 0; k < 3; k++)
         for (size_t r = 0; r < 4; r++) {
+            if (test_sample() && r != (size_t)k)
+                continue;
             for (int j = 0; j < 150; j++) {
                 zeros[j] = j % 3 ? (float)rng_between(&rng, 1, 4) : 0;
                 x[j] = j % 3 ? zeros[j] : bad[k];
             }
             const struct weft_spmv_params params = {.algo = WEFT_SPMV_SDIA, .semiring = rings[r]};
-            struct job with, without;
-            int ok = job_make(&with, dev, &a, x, &params) & job_make(&without, dev, &a, zeros, &params);
-            ok = ok && job_run(&with, got) && job_run(&without, want) && with.info.params.algo == WEFT_SPMV_SDIA;
+            struct job job;
+            int ok = job_make(&job, dev, &a, x, &params) && job_run(&job, got);
+            test_buffer_write(dev, &job.x, zeros, sizeof zeros);
+            ok = ok && job_run(&job, want) && job.info.params.algo == WEFT_SPMV_SDIA;
             tap_ok(ok && !memcmp(got, want, sizeof got) && (r || is_right(&a, zeros, got, WEFT_F32)),
                    "%s: %g in columns without entries, semiring %d", dev->name, (double)bad[k], (int)rings[r]);
-            job_free(&with);
-            job_free(&without);
+            job_free(&job);
         }
     weft_csr_free(&a);
 }
@@ -264,7 +272,7 @@ static void test_instead(struct test_device *dev)
     } cases[] = {{"a row out of order", "do not ascend", 0, 1, 0},
                  {"the last row out of order", "do not ascend", 99, 1, 0},
                  {"a column twice", "do not ascend", 40, 0, 0},
-                 {"little padding allowed", "1.02 elements for each entry", -1, 0, 1.02},
+                 {"little padding allowed", "1.02 elements for each entry", -1, 0, 1.01},
                  {"more padding allowed", NULL, -1, 0, 1.03},
                  {"as usual", NULL, -1, 0, 0}};
     const struct shape s = {"", 100, 100, {-5, -1, 0, 1, 5}, 5, 0, NOWHERE, WEFT_F32, WEFT_OFS32};
@@ -277,13 +285,12 @@ static void test_instead(struct test_device *dev)
         }
         float *x = x_draw(a.n, WEFT_F32, 1), y[100];
         const struct weft_spmv_params params = {.algo = WEFT_SPMV_SDIA, .max_padding = cases[i].max_padding};
-        struct job j, plain;
+        struct job j;
         int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
-        ok &= job_make(&plain, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_SELL));
         const char *why = cases[i].why;
         tap_ok(ok && j.info.params.algo == (why ? WEFT_SPMV_SELL : WEFT_SPMV_SDIA) &&
                    (why ? strstr(j.info.why, why) && strstr(j.info.why, "sliced ELL, since") &&
-                              j.info.format_bytes == plain.info.format_bytes
+                              j.info.format_bytes >= (size_t)a.nnz * 8
                         : !strcmp(j.info.why, "asked for")) &&
                    j.info.convert_ms > 0,
                "%s: %s: %s", dev->name, cases[i].what, j.info.why);
@@ -296,7 +303,6 @@ static void test_instead(struct test_device *dev)
         weft_device_csr_release(&next); // the plan keeps what it needs
         tap_ok(ok && job_run(&j, y) && is_right(&a, x, y, WEFT_F32), "%s: %s: new values", dev->name, cases[i].what);
         job_free(&j);
-        job_free(&plain);
         free(x);
         weft_csr_free(&a);
     }
@@ -364,8 +370,14 @@ static void test_auto(struct test_device *dev)
 // Measured where it fits, and found again.
 static void test_tune(struct test_device *dev)
 {
-    struct weft_csr a = matrix(&band, 1);
-    float *x = x_draw(a.n, WEFT_F32, 1), y[300];
+    struct shape s = band; // one that no test before has measured
+    s.m = 100;
+    s.n = 30000;
+    s.offsets[0] = rng_between(&rng, 0, 29000);
+    for (int k = 1; k < s.count; k++)
+        s.offsets[k] = s.offsets[k - 1] + rng_between(&rng, 1, 60);
+    struct weft_csr a = matrix(&s, 1);
+    float *x = x_draw(a.n, WEFT_F32, 1), y[100];
     const struct weft_spmv_params alone = {.algo = WEFT_SPMV_SDIA, .tune = 1}, any = {.tune = 1, .products = 1000};
     static const char *const whys[] = {"measured, ms: sdia ", "measured before on this device and structure: sdia"};
     for (int k = 0; k < 3; k++) {
@@ -377,9 +389,9 @@ static void test_tune(struct test_device *dev)
                "%s: tuned: %s", dev->name, j.info.why);
         job_free(&j);
     }
-    for (int64_t i = 0; i < a.m; i++) // each second column of a row: no diagonals
+    for (int64_t i = 0; i < a.m; i++) // each row somewhere else: no diagonals
         for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
-            a.col[p] = (int32_t)((i * 37 % 50) * 5 + p - weft_csr_ofs(&a, i));
+            a.col[p] = (int32_t)(s.offsets[0] + i * 37 % 50 * 5 + p - weft_csr_ofs(&a, i));
     struct job j;
     const int ok = job_make(&j, dev, &a, x, &any) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
     tap_ok(ok && !strstr(j.info.why, "sdia") && strstr(j.info.why, "sell"), "%s: tuned, no diagonals: %s", dev->name,
