@@ -207,6 +207,8 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
         {"wg", {64, 128, 256, 512}}, {"ipt", {5, 7, 9, 11}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis ell_gpu[] = {
         {"wg", {64, 128, 256}}, {"ipt", {1, 2, 4, 8}}, {"read", {1, 2, 3}}, {NULL, {0}}};
+    static const struct bench_axis sdia_gpu[] = {
+        {"rows", {1, 2, 4}}, {"ipt", {1, 3, 4, 5, 7}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis lanes_cpu[] = {{"lanes", {1, 2, 4, 8, 16}}, {NULL, {0}}};
     const int cpu = run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU;
     if (strcmp(run->backend->name, "opencl"))
@@ -215,8 +217,9 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
         return cpu ? lanes_cpu : run->algo[4] == 'm' ? merge_gpu : lanes_gpu;
     if (!strcmp(run->algo, "coo") && !cpu)
         return coo_gpu;
-    return !cpu && (!strcmp(run->algo, "ell") || !strncmp(run->algo, "sell", 4) || !strcmp(run->algo, "sdia")) ? ell_gpu
-                                                                                                               : NULL;
+    if (!strcmp(run->algo, "sdia") && !cpu)
+        return sdia_gpu;
+    return !cpu && (!strcmp(run->algo, "ell") || !strncmp(run->algo, "sell", 4)) ? ell_gpu : NULL;
 }
 
 const struct bench_op bench_spmv = {

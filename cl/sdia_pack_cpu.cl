@@ -3,17 +3,14 @@
 // Source:  as sdia_pack_gpu.cl.
 // Mapping: 1-D; `chunk` slices per work-item, then strides by the global size.
 // Local:   none.
-// Needs:   HEIGHT 1 .. 32 rows of a slice. The fill: what the count found, and rows whose columns ascend.
+// Needs:   The fill: what the count found, and rows whose columns ascend.
 // Gives:   sdia_count_cpu: size[i] = slots of slice i*slices/count, i < count (less than all of them: a sample), but no
-//          more than limit*(its entries/HEIGHT + 1) where limit > 0; *unfit is 1 where columns of a row do not ascend,
+//          more than limit*(its entries/32 + 1) where limit > 0; *unfit is 1 where columns of a row do not ascend,
 //          and sizes are of no use. sdia_fill_cpu: slot and sdia_val (0 in padding).
 // Order:   integers only.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
-#endif
-#ifndef WEFT_HEIGHT
-#error "WEFT_HEIGHT: rows of a slice"
 #endif
 
 #define ENDED     INT_MAX // no offset: the row has no more entries
@@ -21,14 +18,14 @@
 
 // The rows of a slice on their way: of each the offset at `p`.
 struct rows {
-    ofs_t p[WEFT_HEIGHT], stop[WEFT_HEIGHT];
-    int head[WEFT_HEIGHT];
+    ofs_t p[32], stop[32];
+    int head[32];
 };
 
 WEFT_INLINE void rows_begin(struct rows *s, __global const ofs_t *row_ptr, __global const idx_t *col, long first,
                             idx_t m)
 {
-    for (int r = 0; r < WEFT_HEIGHT; r++) {
+    for (int r = 0; r < 32; r++) {
         s->p[r] = s->stop[r] = 0;
         if (first + r < m) {
             s->p[r] = row_ptr[first + r];
@@ -41,7 +38,7 @@ WEFT_INLINE void rows_begin(struct rows *s, __global const ofs_t *row_ptr, __glo
 WEFT_INLINE int rows_least(const struct rows *s)
 {
     int least = ENDED;
-    for (int r = 0; r < WEFT_HEIGHT; r++)
+    for (int r = 0; r < 32; r++)
         least = min(least, s->head[r]);
     return least;
 }
@@ -58,14 +55,14 @@ WEFT_KERNEL void sdia_count_cpu(__global const ofs_t *restrict row_ptr, __global
 {
     for (ulong base = get_global_id(0) * chunk; base < count; base += get_global_size(0) * chunk)
         for (ulong i = base; i < min(base + chunk, (ulong)count); i++) {
-            const long first = (long)(i * slices / count) * WEFT_HEIGHT, last = min(first + WEFT_HEIGHT, (long)m);
-            const long most = limit ? limit * ((row_ptr[last] - row_ptr[first]) / WEFT_HEIGHT + 1) : LONG_MAX;
+            const long first = (long)(i * slices / count) * 32, last = min(first + 32, (long)m);
+            const long most = limit ? limit * ((row_ptr[last] - row_ptr[first]) / 32 + 1) : LONG_MAX;
             struct rows s;
             rows_begin(&s, row_ptr, col, first, m);
             long slots = 0;
             int least = rows_least(&s);
             while (least != ENDED && least != UNORDERED && slots < most) {
-                for (int r = 0; r < WEFT_HEIGHT; r++)
+                for (int r = 0; r < 32; r++)
                     if (s.head[r] == least)
                         row_advance(&s, r, col, first);
                 least = rows_least(&s);
@@ -84,17 +81,17 @@ WEFT_KERNEL void sdia_fill_cpu(__global const ofs_t *restrict row_ptr, __global 
 {
     for (ulong base = get_global_id(0) * chunk; base < slices; base += get_global_size(0) * chunk)
         for (ulong slice = base; slice < min(base + chunk, (ulong)slices); slice++) {
-            const long first = (long)slice * WEFT_HEIGHT, end = slice_ptr[slice + 1];
+            const long first = (long)slice * 32, end = slice_ptr[slice + 1];
             struct rows s;
             rows_begin(&s, row_ptr, col, first, m);
             for (long k = slice_ptr[slice]; k < end; k++) {
                 const int least = rows_least(&s);
                 uint mask = 0;
-                for (int r = 0; r < WEFT_HEIGHT; r++) {
+                for (int r = 0; r < 32; r++) {
                     const bool here = s.p[r] < s.stop[r] && s.head[r] == least;
                     mask |= (here ? 1u : 0u) << r;
 #if WEFT_VAL_BITS > 0
-                    sdia_val[k * WEFT_HEIGHT + r] = here ? val[s.p[r]] : (bits_t)0;
+                    sdia_val[k * 32 + r] = here ? val[s.p[r]] : (bits_t)0;
 #endif
                     if (here)
                         row_advance(&s, r, col, first);

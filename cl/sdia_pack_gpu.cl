@@ -8,7 +8,7 @@
 // Needs:   WG is 32. The fill: what the count found, and rows whose columns ascend.
 // Gives:   sdia_count: size[i] = slots of slice i*slices/count, i < count (less than all of them: a sample), but no more
 //          than limit*(its entries/32 + 1) where limit > 0; *unfit is 1 where columns of a row do not ascend, and sizes
-//          are of no use. sdia_fill: slot and sdia_val (0 in padding).
+//          are of no use. sdia_fill: slot, with 8 zeros behind, and sdia_val (0 in padding).
 // Order:   integers only.
 
 #if WEFT_WG != 32
@@ -113,5 +113,7 @@ WEFT_KERNEL void sdia_fill(__global const ofs_t *restrict row_ptr, __global cons
             if (here)
                 row_advance(&r, col);
         }
+        if (slice + 1 == slices && get_local_id(0) < 8)
+            slot[end + (long)get_local_id(0)] = (int2)(0, 0);
     }
 }

@@ -35,8 +35,8 @@ static weft_status params_parse(struct weft_spmv_params *out, const char *algo, 
     const struct {
         const char *name;
         int *value;
-    } keys[] = {{"lanes", &out->lanes}, {"wg", &out->wg},       {"ipt", &out->ipt},
-                {"read", &out->read},   {"sigma", &out->sigma}, {"padding", &padding}};
+    } keys[] = {{"lanes", &out->lanes}, {"wg", &out->wg},       {"ipt", &out->ipt},   {"read", &out->read},
+                {"rows", &out->rows},   {"sigma", &out->sigma}, {"padding", &padding}};
     size_t length = strcspn(algo, ":");
     if (length == 8 && !strncmp(algo, "hyb_host", length)) {
         out->algo = WEFT_SPMV_HYB;

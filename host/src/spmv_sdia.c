@@ -24,23 +24,24 @@ const struct weft__kernel_spec weft__spmv_sdia_cpu_spec = {"spmv_sdia_cpu", "spm
 
 struct weft_tune_spmv_sdia {
     struct weft__tune_key key;
-    int wg, ipt;
-    int height; // rows of a slice: a bit of a mask each
-    int chunk;  // slices of a work-item (CPU)
+    int wg, ipt, rows;
+    int chunk; // slices of a work-item (CPU)
     int read;
 };
 static const struct weft_tune_spmv_sdia tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 4, 32, 1, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 32, 32, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 4, 1, 1, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 0, 32, 1},
 };
+#define HEIGHT     32 // rows of a slice, a bit of a mask each
+#define BEHIND     8  // slots behind the last one, to read ahead
 #define PACK_WG    32 // work-items of a conversion (GPU)
 #define PACK_CHUNK 16 // slices of a work-item of a conversion (CPU)
 
 struct sdia {
     cl_mem slice_ptr; // slices + 1 slots, 64-bit
     cl_mem slot;      // offset and mask of each
-    cl_mem val;       // height for each slot; NULL for a pattern
-    cl_uint height, slices, chunk;
+    cl_mem val;       // HEIGHT for each slot; NULL for a pattern
+    cl_uint slices, chunk;
     int64_t slots;
     cl_kernel run, fill;
     size_t groups, wg;
@@ -67,8 +68,6 @@ static weft_status pack_kernel(cl_kernel *out, struct weft_spmv_plan *plan, cons
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%d", is_cpu(plan) ? 1 : PACK_WG);
-    if (is_cpu(plan))
-        weft__define(&d, "WEFT_HEIGHT", "%d", WEFT__TUNE_FIND(plan->ctx, tune)->height);
     return weft__kernel_create(out, plan->ctx, spec, &d);
 }
 
@@ -116,8 +115,7 @@ static weft_status slots_count(struct weft_spmv_plan *plan, cl_command_queue que
 
 weft_status weft__spmv_sdia_sample(struct weft_spmv_plan *plan, cl_command_queue queue, double *padding)
 {
-    const size_t height = (size_t)WEFT__TUNE_FIND(plan->ctx, tune)->height,
-                 slices = weft__ceil_div((size_t)plan->a.m, height), count = weft__min(slices, SAMPLE);
+    const size_t slices = weft__ceil_div((size_t)plan->a.m, HEIGHT), count = weft__min(slices, SAMPLE);
     cl_long sizes[SAMPLE];
     cl_int unfit = 0;
     cl_mem size = NULL;
@@ -131,7 +129,7 @@ weft_status weft__spmv_sdia_sample(struct weft_spmv_plan *plan, cl_command_queue
         slots += (double)sizes[i];
     weft__buffer_release(&size);
     *padding =
-        unfit || !plan->a.nnz ? INFINITY : slots / (double)count * (double)(slices * height) / (double)plan->a.nnz;
+        unfit || !plan->a.nnz ? INFINITY : slots / (double)count * (double)(slices * HEIGHT) / (double)plan->a.nnz;
     return status;
 }
 
@@ -159,18 +157,18 @@ static weft_status slices_size(struct sdia *s, struct weft_spmv_plan *plan, cl_c
 // Elements for each entry; rows that only fill up the last slice do not count.
 static double padding_of(const struct sdia *s, const struct weft_spmv_plan *plan, int64_t last)
 {
-    const double height = (double)s->height, filling = (double)s->slices * height - (double)plan->a.m;
-    return plan->a.nnz ? ((double)s->slots * height - (double)last * filling) / (double)plan->a.nnz : 0;
+    const double filling = (double)s->slices * HEIGHT - (double)plan->a.m;
+    return plan->a.nnz ? ((double)s->slots * HEIGHT - (double)last * filling) / (double)plan->a.nnz : 0;
 }
 
 static weft_status arrays_alloc(struct sdia *s, struct weft_spmv_plan *plan)
 {
     const size_t val = weft_type_bytes(plan->a.type), slots = (size_t)s->slots;
-    const size_t elements = weft__mul(slots, s->height);
-    weft_status status = weft__buffer_create(&s->slot, plan->ctx, weft__mul(slots, 8), "slots of sliced DIA");
+    const size_t elements = weft__mul(slots, HEIGHT);
+    weft_status status = weft__buffer_create(&s->slot, plan->ctx, weft__mul(slots + BEHIND, 8), "slots of sliced DIA");
     if (!status && val)
         status = weft__buffer_create(&s->val, plan->ctx, weft__mul(elements, val), "values of sliced DIA");
-    plan->info.format_bytes = slots * 8 + elements * val + ((size_t)s->slices + 1) * sizeof(cl_long);
+    plan->info.format_bytes = (slots + BEHIND) * 8 + elements * val + ((size_t)s->slices + 1) * sizeof(cl_long);
     return status;
 }
 
@@ -181,11 +179,14 @@ static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan)
     const int cpu = is_cpu(plan);
     p->wg = p->wg ? p->wg : row->wg;
     p->ipt = p->ipt ? p->ipt : row->ipt;
+    p->rows = p->rows ? p->rows : row->rows;
     p->read = p->read ? p->read : row->read;
     weft_status status =
         weft__check_range(plan->ctx, p->wg, 1, (int64_t)weft__min(plan->ctx->device.max_wg, 1024), 1, "params.wg");
     if (!status)
         status = weft__check_range(plan->ctx, p->ipt, cpu ? 0 : 1, cpu ? 0 : 8, 1, "params.ipt");
+    if (!status)
+        status = weft__check_range(plan->ctx, p->rows, cpu ? 0 : 1, cpu ? 0 : 4, 1, "params.rows");
     if (status)
         return status;
     s->chunk = (cl_uint)row->chunk;
@@ -195,7 +196,10 @@ static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan)
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
-    weft__define(&d, cpu ? "WEFT_HEIGHT" : "WEFT_IPT", "%d", cpu ? (int)s->height : p->ipt);
+    if (!cpu) {
+        weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+        weft__define(&d, "WEFT_ROWS", "%d", p->rows);
+    }
     status = weft__kernel_create(&s->run, plan->ctx, cpu ? &weft__spmv_sdia_cpu_spec : &weft__spmv_sdia_spec, &d);
     if (!status)
         status = pack_kernel(&s->fill, plan, cpu ? &weft__sdia_fill_cpu_spec : &weft__sdia_fill_spec);
@@ -245,8 +249,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     cl_int unfit = 0;
     int64_t last = 0;
     char because[120];
-    s->height = (cl_uint)WEFT__TUNE_FIND(plan->ctx, tune)->height;
-    s->slices = (cl_uint)weft__ceil_div((size_t)plan->a.m, s->height);
+    s->slices = (cl_uint)weft__ceil_div((size_t)plan->a.m, HEIGHT);
     weft_status status = weft__buffer_create(&s->slice_ptr, plan->ctx, ((size_t)s->slices + 1) * sizeof(cl_long),
                                              "slices of sliced DIA");
     if (!status)
@@ -257,8 +260,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         return sell_create(plan, queue, "columns of a row do not ascend");
     const double padding = padding_of(s, plan, last);
     if (padding > plan->info.params.max_padding) {
-        snprintf(because, sizeof because, "diagonals of %d rows need %.2f elements for each entry", (int)s->height,
-                 padding);
+        snprintf(because, sizeof because, "diagonals of %d rows need %.2f elements for each entry", HEIGHT, padding);
         return sell_create(plan, queue, because);
     }
     status = arrays_alloc(s, plan);

@@ -205,11 +205,12 @@ static char *key_make(const struct weft_spmv_plan *plan, uint64_t structure)
     snprintf(
         text, sizeof text,
         "weft %s, %lld x %lld, %lld entries, types %d %d %d, offsets %d, structure %016llx, schedule %d, lanes %d, "
-        "salt %llu\nasked: %d, products %lld, width %lld, padding %g, sigma %d, lanes %d, wg %d, ipt %d, read %d\n%s",
+        "salt %llu\nasked: %d, products %lld, width %lld, padding %g, sigma %d, lanes %d, wg %d, ipt %d, rows %d, read "
+        "%d\n%s",
         WEFT_VERSION, (long long)plan->a.m, (long long)plan->a.n, (long long)plan->a.nnz, (int)plan->a.type,
         (int)plan->type, (int)plan->acc, (int)plan->a.ofs, (unsigned long long)structure, (int)plan->ctx->schedule,
         (int)plan->ctx->device.lanes, (unsigned long long)plan->ctx->salt, (int)p->algo, (long long)p->products,
-        (long long)p->width, p->max_padding, p->sigma, p->lanes, p->wg, p->ipt, p->read, plan->semiring.text);
+        (long long)p->width, p->max_padding, p->sigma, p->lanes, p->wg, p->ipt, p->rows, p->read, plan->semiring.text);
     return weft__cache_key(&plan->ctx->device, TUNE_VERSION, text);
 }
 

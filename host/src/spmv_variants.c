@@ -98,7 +98,6 @@ static void pack_each(weft__variant_fn *fn, void *arg)
                                       .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
             weft__define_types(&v.defines, types[i / 2], i / 2 == 1 ? WEFT_OFS64 : WEFT_OFS32);
             weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : 32);
-            weft__define(&v.defines, "WEFT_HEIGHT", "%d", 32);
             fn(arg, &v);
         }
 }
@@ -138,9 +137,9 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
              {"WEFT_PAD", 65535});
     }
     pack_each(fn, arg);
-    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4});
-    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8});
-    EACH(&weft__spmv_sdia_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_HEIGHT", 32});
+    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_ROWS", 1});
+    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 5}, {"WEFT_ROWS", 2});
+    EACH(&weft__spmv_sdia_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     EACH(&weft__spmv_segment_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7}, {"WEFT_TILED", 1});
     EACH(&weft__spmv_coo_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     EACH(&weft__spmv_coo_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});

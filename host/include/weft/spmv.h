@@ -75,6 +75,7 @@ struct weft_spmv_params {
     int lanes; // csr_lanes: work-items per row, 2..32 (CPU: independent sums of a row, 1..16)
     int wg;    // work-items per work-group (GPU schedules)
     int ipt;   // entries per work-item at a time (GPU schedules)
+    int rows;  // sdia: rows per work-item at a time, 1..4 (GPU schedules)
     int read;  // 1: entries as any data; 2: marked to leave the caches first; 3: past the first cache. A hint.
 };
 #define weft_spmv_params(...) (&(struct weft_spmv_params){__VA_ARGS__})
