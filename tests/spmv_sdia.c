@@ -374,6 +374,14 @@ static void test_auto(struct test_device *dev)
     }
 }
 
+// Diagonals were not tried: sliced ELL, which they would have become, has been measured once at most.
+static int is_untried(const struct weft_spmv_info *info)
+{
+    const char *first = strstr(info->why, "; sell ");
+    return info->params.algo != WEFT_SPMV_SDIA && !strstr(info->why, "sdia") &&
+           (!first || !strstr(first + 1, "; sell "));
+}
+
 // A matrix that is a diagonal at its begin and at random behind: the sample of the slices reaches all of it.
 static void test_sample_spread(struct test_device *dev)
 {
@@ -390,9 +398,8 @@ static void test_sample_spread(struct test_device *dev)
     struct job j; // GPUs are asked about diagonals where everything is measured
     const struct weft_spmv_params params = {.products = 1000, .tune = dev->gpu};
     const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
-    tap_ok(ok && j.info.params.algo != WEFT_SPMV_SDIA && !strstr(j.info.why, "sdia") &&
-               !strstr(j.info.why, "diagonals"),
-           "%s: a diagonal at the begin alone: %s", dev->name, j.info.why);
+    tap_ok(ok && is_untried(&j.info) && !strstr(j.info.why, "diagonals"), "%s: a diagonal at the begin alone: %s",
+           dev->name, j.info.why);
     job_free(&j);
     free(x);
     free(y);
@@ -426,7 +433,7 @@ static void test_tune(struct test_device *dev)
             a.col[p] = (int32_t)(s.offsets[0] + i * 37 % 50 * 5 + p - weft_csr_ofs(&a, i));
     struct job j;
     const int ok = job_make(&j, dev, &a, x, &any) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
-    tap_ok(ok && !strstr(j.info.why, "sdia") && strstr(j.info.why, "sell"), "%s: tuned, no diagonals: %s", dev->name,
+    tap_ok(ok && is_untried(&j.info) && strstr(j.info.why, "; sell "), "%s: tuned, no diagonals: %s", dev->name,
            j.info.why);
     job_free(&j);
     free(x);
