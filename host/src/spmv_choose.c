@@ -69,17 +69,16 @@ static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 // grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of 12.5 at random took 0.872 for 0.844), and
 // enough to fill it; a CPU gains from any. Columns in 16 bits: on a CPU always; on an H200 with values of 8 bytes
 // (stencil27:120 0.128 ms for 0.149, uniform:100000,100000,10000000 0.055 for 0.064), while with 4 bytes products of 32
-// bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265). The conversion took as long as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
+// bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265). The conversion took as long as
+// 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
 #define SELL_PRODUCTS 128
 #define SELL_PADDING  1.25
 #define SELL_ROW      24
 #define SELL_ALIKE    1.1 // longest row for the mean one
 #define SELL_ROWS     512 // for each compute unit
 
-// Sliced DIA has an eighth of the column bytes; from how many elements for each entry on it is worth it, as for sliced ELL.
-// Where rows are long enough for it by themselves, a sample of the slices tells.
-#define SDIA_ON_GPU 0 // nonzero: also on GPUs, where it has not been measured
-
+// Sliced DIA has hardly any bytes of columns, and is worth as much padding as sliced ELL (stencil27:120 on an H200: 0.067 ms
+// for 0.094 of it, band:20000000,5 0.228 for 0.263). Where rows are long enough by themselves, a sample of the slices tells.
 static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -110,7 +109,7 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
               fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
               gains = plan->a.nnz > 0 && (cpu || (fills && (alike || mean >= SELL_ROW)));
     const int converts = info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && gains;
-    if (converts && (cpu || SDIA_ON_GPU)) {
+    if (converts) {
         int chosen = 0;
         weft_status status = sdia_choose(plan, queue, &chosen);
         *out = WEFT_SPMV_SDIA;
