@@ -419,7 +419,8 @@ static void test_path(struct test_device *dev)
     unsetenv("XDG_CONFIG_HOME");
     setenv("HOME", "/proc/nonexistent", 1); // where not even root makes a folder
     ctx = context_make(dev, NULL);
-    tap_ok(weft__tune_path(out, sizeof out, NULL) && !strcmp(out, "/proc/nonexistent/.config/weft/tune.tsv") && !*logged,
+    tap_ok(weft__tune_path(out, sizeof out, NULL) && !strcmp(out, "/proc/nonexistent/.config/weft/tune.tsv") &&
+               !*logged,
            "%s: a default file need not be there", dev->name);
     weft_context_destroy(&ctx);
     unlink(path);
