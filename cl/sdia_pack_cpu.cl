@@ -49,6 +49,7 @@ WEFT_INLINE void row_advance(struct rows *s, int r, __global const idx_t *col, l
     s->head[r] = next > s->head[r] ? next : UNORDERED;
 }
 
+// How many slots slices have: the size of a sample of them, or of all.
 WEFT_KERNEL void sdia_count_cpu(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                 __global long *restrict size, __global int *unfit, idx_t m, uint slices, uint count,
                                 uint limit, uint chunk)
@@ -74,6 +75,7 @@ WEFT_KERNEL void sdia_count_cpu(__global const ofs_t *restrict row_ptr, __global
         }
 }
 
+// The slots and values of each slice, at the places that the sizes of all say.
 WEFT_KERNEL void sdia_fill_cpu(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                __global const bits_t *restrict val, __global const long *restrict slice_ptr,
                                __global int2 *restrict slot, __global bits_t *restrict sdia_val, idx_t m, uint slices,

@@ -67,6 +67,7 @@ WEFT_INLINE int least_of(int v, __local uint *mem)
     return v;
 }
 
+// How many slots slices have: the size of a sample of them, or of all.
 WEFT_KERNEL void sdia_count(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                             __global long *restrict size, __global int *unfit, idx_t m, uint slices, uint count,
                             uint limit)
@@ -93,6 +94,7 @@ WEFT_KERNEL void sdia_count(__global const ofs_t *restrict row_ptr, __global con
     }
 }
 
+// The slots and values of each slice, at the places that the sizes of all say.
 WEFT_KERNEL void sdia_fill(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                            __global const bits_t *restrict val, __global const long *restrict slice_ptr,
                            __global int2 *restrict slot, __global bits_t *restrict sdia_val, idx_t m, uint slices)

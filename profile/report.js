@@ -21,11 +21,12 @@ function glance() {
   const facts = FACTS.filter(([, value]) => !shared(value));
   const rows = runs.map(run => {
     const roof = run.roofline || {}, link = "#run-" + number(run);
-    const state = good(run) ? undefined
-      : el("span", {class: "bad"}, run.skipped ? "skipped: " + run.skipped : run.error || "not verified");
-    return [el("a", {href: link}, String(number(run))), el("a", {href: link}, title(run)),
+    const what = [el("a", {href: link}, title(run))]; // a reason is a sentence: below the name, not in a column of numbers
+    if (!good(run))
+      what.push(el("div", {class: "bad"}, run.skipped ? "skipped: " + run.skipped : run.error || "not verified"));
+    return [el("a", {href: link}, String(number(run))), el("div", {}, ...what),
       ...facts.map(([, value]) => value(run) || ""),
-      state || el("span", {title: "median of " + (run.reps || "?") + " repetitions"},
+      el("span", {title: "median of " + (run.reps || "?") + " repetitions"},
         ms(median(run.end_to_end_ms)) + spread(run.end_to_end_ms)),
       ms(phaseMs(run, "kernel")), has(roof.gbps) ? digits(roof.gbps, 3) : "–", percent(roof.copy_share)];
   });
