@@ -125,7 +125,7 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
     *why = info->schedule == WEFT_SCHEDULE_CPU ? "chunks per work-item"
            : asked == WEFT_SCAN_CHAINED        ? "one launch of chained tiles, as asked"
            : asked == WEFT_SCAN_THREE          ? "three launches, as asked"
-           : best                              ? "one launch of chained tiles: faster so far"
+           : best                              ? "one launch of chained tiles: faster for so few"
            : cannot                            ? cannot
                                                : "three launches";
     return WEFT_OK;

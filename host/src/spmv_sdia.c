@@ -144,7 +144,8 @@ static weft_status slices_size(struct sdia *s, struct weft_spmv_plan *plan, cl_c
     weft_status status = slots_count(plan, queue, s->slice_ptr, s->slices, s->slices, 0, unfit);
     if (status || *unfit)
         return status;
-    status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_I64, s->slices, weft_scan_params(.total = 1));
+    status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_I64, s->slices,
+                                   weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
     if (!status)
         status = weft_scan_run(scan, queue, s->slice_ptr, s->slice_ptr, s->slices, 0, NULL, NULL);
     if (!status)

@@ -49,7 +49,9 @@ struct tune {
     int groups_per_unit;      // parts per compute unit
 };
 static const struct tune tune_rows[] = {
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "first values, not yet swept"}, 256, 16, 16, 10, 4},
+    // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o transpose -a
+    // scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 16, 10, 4},
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4},
     // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 leave 2 groups of the partition (24864 bytes of local memory)
     // and 3 of the buckets in the 64 KiB of a compute unit; 256 x 16 one of each (45600 and 36896 bytes).
