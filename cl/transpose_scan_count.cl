@@ -107,16 +107,42 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
     }
 }
 
-// Rows r .. of a column that ends before row `to`, that many at a time unless it is one alone (a large bucket has few
-// chunks); past the end its last one again.
+// Rows r .. of a column that ends before row `to`, that many at a time; past the end its last one again.
 #define AHEAD 8
 WEFT_INLINE void rows_get(ofs_t *v, __global const ofs_t *column, uint r, uint to, uint width)
 {
-    const bool alone = to - r == 1u;
-    v[0] = column[(size_t)r * width];
 #pragma unroll
-    for (uint j = 1; j < AHEAD; j++)
-        v[j] = alone ? 0 : column[(size_t)min(r + j, to - 1u) * width];
+    for (uint j = 0; j < AHEAD; j++)
+        v[j] = column[(size_t)min(r + j, to - 1u) * width];
+}
+
+// Sum of rows from .. to-1 of a column.
+WEFT_INLINE ofs_t rows_sum(__global const ofs_t *column, uint from, uint to, uint width)
+{
+    ofs_t sum = 0, v[AHEAD];
+    for (uint r = from; r < to; r += AHEAD) {
+        rows_get(v, column, r, to, width);
+#pragma unroll
+        for (uint j = 0; j < AHEAD; j++)
+            sum += r + j < to ? v[j] : 0;
+    }
+    return sum;
+}
+
+// Rows from .. to-1 of a column become `before` and the sums after it; returns the last sum.
+WEFT_INLINE ofs_t rows_prefix(__global ofs_t *column, uint from, uint to, uint width, ofs_t before)
+{
+    ofs_t v[AHEAD];
+    for (uint r = from; r < to; r += AHEAD) {
+        rows_get(v, column, r, to, width);
+#pragma unroll
+        for (uint j = 0; j < AHEAD; j++)
+            if (r + j < to) {
+                column[(size_t)(r + j) * width] = before;
+                before += v[j];
+            }
+    }
+    return before;
 }
 
 // Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
@@ -126,14 +152,7 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
     uint lanes = (uint)WEFT_WG / LANES, share = (rows + lanes - 1u) / lanes;
     uint from = min(rows, lane_group() * share), to = min(rows, from + share);
     __global ofs_t *column = table + b;
-    ofs_t sum = 0, v[AHEAD];
-    if (valid)
-        for (uint r = from; r < to; r += AHEAD) {
-            rows_get(v, column, r, to, width);
-#pragma unroll
-            for (uint j = 0; j < AHEAD; j++)
-                sum += r + j < to ? v[j] : 0;
-        }
+    ofs_t sum = valid ? rows_sum(column, from, to, width) : 0;
     part[get_local_id(0)] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
     ofs_t before = 0, all = 0;
@@ -143,15 +162,7 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (valid)
-        for (uint r = from; r < to; r += AHEAD) {
-            rows_get(v, column, r, to, width);
-#pragma unroll
-            for (uint j = 0; j < AHEAD; j++)
-                if (r + j < to) {
-                    column[(size_t)(r + j) * width] = before;
-                    before += v[j];
-                }
-        }
+        rows_prefix(column, from, to, width, before);
     return all;
 }
 
@@ -268,7 +279,8 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *b
     }
 }
 
-// Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..].
+// Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..]. Where buckets
+// have few chunks, a column is one work-item's.
 WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *large_first, __global const uint *large,
                                  __global const uint *nlarge, __global ofs_t *total, uint ncols,
                                  __global const uint *failed, uint run)
@@ -276,11 +288,19 @@ WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *lar
     __local ofs_t part[WEFT_WG];
     UNLESS_MIRRORED(failed, run)
     {
-        uint strips = (ncols + LANES - 1u) / LANES, units = nlarge[0] * strips;
+        const uint buckets = nlarge[0], lid = (uint)get_local_id(0);
+        const bool few = buckets && large_first[large[buckets - 1u] + 1u] <= AHEAD * buckets;
+        const uint wide = few ? WEFT_WG : LANES, strips = (ncols + wide - 1u) / wide, units = buckets * strips;
         for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
-            uint k = u / strips, b = large[k], c = (u - k * strips) * LANES + lane_id();
+            uint k = u / strips, b = large[k], c = (u - k * strips) * wide + (few ? lid : lane_id());
             uint from = large_first[b], rows = large_first[b + 1] - from;
-            ofs_t sum = vertical_scan(table + (size_t)from * ncols, rows, ncols, c, c < ncols, part);
+            __global ofs_t *counts = table + (size_t)from * ncols;
+            if (few) {
+                if (c < ncols)
+                    total[(size_t)k * ncols + c] = rows_prefix(counts + c, 0u, rows, ncols, 0);
+                continue;
+            }
+            ofs_t sum = vertical_scan(counts, rows, ncols, c, c < ncols, part);
             if (lane_group() == 0u && c < ncols)
                 total[(size_t)k * ncols + c] = sum;
         }
