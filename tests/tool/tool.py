@@ -40,6 +40,15 @@ def run(*args, limit=None, stdin=None, **env):
     return out.returncode, out.stdout, out.stderr
 
 
+def hidden():
+    """Does the system's OpenCL loader look for drivers where NOWHERE says? CUDA's does not."""
+    ask = ("import ctypes; n = ctypes.c_uint(0); "
+           "ctypes.CDLL('libOpenCL.so.1').clGetPlatformIDs(0, None, ctypes.byref(n)); print(n.value)")
+    out = subprocess.run([sys.executable, "-c", ask], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                         env={**os.environ, **NOWHERE}, check=False)
+    return out.stdout.strip() == "0"
+
+
 def exits(status, out, name, want=None):
     """Exit status, and for a failure one line that holds `want`."""
     code, _, err = out
@@ -175,8 +184,11 @@ def test_info(folder):
         code, out, err = run("entropy", "-g", spec, "--json", "-")
         ok(code == 0 and not err and json.loads(out)["entropy"] == 0, "entropy of " + spec, out, err)
     exits(3, run("info", path, "-d", "99"), "info on a device that is not there", "99")
-    code, out, err = run("info", path, "--json", "-", **NOWHERE)
-    ok(code == 0 and not err and "error" in json.loads(out)["device"], "info without any device gives the rest", out, err)
+    if hidden():
+        code, out, err = run("info", path, "--json", "-", **NOWHERE)
+        ok(code == 0 and not err and "error" in json.loads(out)["device"], "info without any device gives the rest", out, err)
+    else:
+        skip("no environment hides devices from this OpenCL loader")
     code, out, _ = run("info", "-g", "uniform:300000,300000,900000", "--json", "-")
     wide = json.loads(out)["device"]["refused"]["sell16"] if code == 0 else ""
     ok(wide.startswith("columns of 32 bits"), "a matrix too wide for 16 bits", wide)
@@ -239,10 +251,13 @@ def test_matrices(folder):
         ok(read(out) == text, "and writes the same")
     run("permute", "--order", "row", "--seed", "6", *spec, out, "--force")
     ok(entries(read(out))[3] != plain, "another seed, another order")
-    exits(3, run("transpose", small, os.path.join(folder, "o2.mtx"), **NOWHERE), "no device at all", "OpenCL")
+    if hidden():
+        exits(3, run("transpose", small, os.path.join(folder, "o2.mtx"), **NOWHERE), "no device at all", "OpenCL")
+        exits(3, run("devices", **NOWHERE), "devices without any", "OpenCL")
+    else:
+        skip("no environment hides devices from this OpenCL loader")
     code, text, err = run("devices")
     ok(code == 0 and not err and re.match(r" 0  .*  (CPU|GPU|accelerator) .*GiB\n", text), "devices", text, err)
-    exits(3, run("devices", **NOWHERE), "devices without any", "OpenCL")
 
 
 def test_entropy():
