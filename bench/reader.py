@@ -2,12 +2,14 @@
 """What the programs that read records share: options, records and their check, Markdown, pictures, how a program ends."""
 import argparse
 import contextlib
+import gzip
 import json
 import math
 import os
 import re
 import signal
 import sys
+import zlib
 
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]  # of a study of permutations
 
@@ -109,10 +111,10 @@ def parse(text):
 
 def file_text(path):
     try:
-        with open(path, encoding="utf-8") as file:
+        with gzip.open(path, "rt", encoding="utf-8") if path.endswith(".gz") else open(path, encoding="utf-8") as file:
             return file.read()
-    except OSError as error:
-        raise Failed(f"{path}: {error.strerror}") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise Failed(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     except UnicodeDecodeError as error:
         raise Failed(f"{path} is no text: {error}") from error
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tables and plots of records that weft-bench --json has written.
+"""Tables and plots of records that weft-bench --json has written; gzip is read too (.gz).
 
 usage: bench/table.py [options] FILE...
   --op LIST         only these operations (default: every one in the files, apart)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """table.py: bench/table.py on records with known ratios. Output is TAP."""
+import gzip
 import json
 import os
 import subprocess
@@ -129,6 +130,18 @@ def test_tables(folder):
     with open(os.path.join(folder, "7.json"), "wb") as file:
         file.write(b"\xff\xfe\n")
     refused("a file that is no text", "7.json is no text", os.path.join(folder, "7.json"))
+    plain = run(first)[1]
+    packed = os.path.join(folder, "8.json.gz")
+    with gzip.open(packed, "wb") as file, open(first, "rb") as whole:
+        file.write(whole.read())
+    code, out, err = run(packed)
+    ok(code == 0 and out == plain and not err, "gzip is read", out, err)
+    with open(packed, "rb") as file:
+        half = file.read()[:-20]
+    with open(packed, "wb") as file:
+        file.write(half)
+    refused("half a gzip file", "8.json.gz", packed)
+    refused("what is no gzip file", "9.json.gz", write(os.path.join(folder, "9.json.gz"), FIRST))
     refused("an option that is not there", "--bogus", "--bogus", first)
     refused("an output that cannot be written", "/nonexistent/o.md", "-o", "/nonexistent/o.md", first)
     odd = os.path.join(folder, "odd.json")
