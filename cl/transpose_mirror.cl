@@ -50,7 +50,7 @@ WEFT_INLINE void rows_bracket(__local int *at, idx_t *row_a, idx_t *row_b, __glo
 
 // Looks at one entry of row i, if there is any, with LOOKERS work-items, numbered from 0: their answers sum up to zero when
 // it stands in order and has an image (once), and when the row is empty.
-#define LOOKERS 32
+#define LOOKERS 8
 WEFT_INLINE int look(__global const ofs_t *row_ptr, __global const idx_t *col, idx_t i, uint looker)
 {
     const ofs_t begin = row_ptr[i], end = row_ptr[i + 1], p = begin + (end - begin) / 3;
@@ -85,10 +85,9 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
     if (lid < WEFT_WG / LOOKERS)
         balance[lid] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    // Most patterns without symmetry are known by a few entries. Each group takes other ones: their reads do not meet.
-    const ulong looks = WEFT_WG / LOOKERS, nth = get_group_id(0) * looks + lid / LOOKERS;
-    const idx_t row = (idx_t)((2 * nth + 1) * (ulong)m / (2 * looks * get_num_groups(0)));
-    const int sum = look(row_ptr, col, row, lid % LOOKERS);
+    // Most patterns without symmetry are known by a few entries, the same for each group.
+    const ulong looked = lid / LOOKERS, lookers = WEFT_WG / LOOKERS;
+    const int sum = look(row_ptr, col, (idx_t)((2 * looked + 1) * (ulong)m / (2 * lookers)), lid % LOOKERS);
     if (sum)
         atomic_add(&balance[lid / LOOKERS], sum);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -178,7 +177,7 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
             atomic_or(&bad, 1);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    if (lid == 0u && bad && atomic_or(failed, 0u) != run)
+    if (lid == 0u && bad)
         atomic_xchg(failed, run);
     if (on)
         for (long r = (long)get_global_id(0); r <= m; r += (long)get_global_size(0))
