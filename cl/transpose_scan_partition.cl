@@ -41,7 +41,34 @@ WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 
 #if defined(WEFT_LANES_APART) && !defined(WEFT_ROWS_GIVEN)
 #define WEFT_ROWS_MARKED 1
-#define ROWS_MARKED      8192 // most rows of WEFT_SPAN entries that are marked rather than searched
+#define ROWS_MARKED      512 // most rows of WEFT_SPAN entries that are marked rather than searched
+// Mark what begins here of the rows r .. r + batch*LANES-1 before `hi`, whose ends are read at once. Gives `found` and their
+// number.
+WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_t r, idx_t lo, idx_t hi,
+                           ofs_t span_first, uint found, __local uint *marks, __local ushort *met)
+{
+    ofs_t begin[4], end[4];
+    WEFT_UNROLL
+    for (uint j = 0; j < batch; j++) {
+        idx_t at = min(r + (idx_t)(j * LANES + lane_id()), hi - 1);
+        begin[j] = row_ptr[at];
+        end[j] = row_ptr[at + 1];
+    }
+    WEFT_UNROLL
+    for (uint j = 0; j < batch; j++) {
+        idx_t at = r + (idx_t)(j * LANES + lane_id());
+        ofs_t first = max(begin[j], span_first) - span_first, last = end[j] - span_first;
+        bool some = at < hi && first < last && first < (ofs_t)WEFT_SPAN;
+        uint all = lane_ballot(some, 0);
+        if (some) {
+            met[found + popcount(all & lane_below())] = (ushort)(at - lo);
+            atomic_or(&marks[(uint)first / LANES], 1u << ((uint)first & (LANES - 1u)));
+        }
+        found += popcount(all);
+    }
+    return found;
+}
+
 // Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at
 // its first entry and is listed, so that the bits before an entry count up to its row. One group of lanes; c[k] becomes
 // the row's word; `marks` is local memory of WARPS*WEFT_IPT uints, `met` of TILE ushorts.
@@ -54,17 +81,11 @@ WEFT_INLINE void rows_marked(const bool full, __global const ofs_t *row_ptr, idx
     for (uint k = lane; k < WEFT_IPT; k += LANES)
         marks[k] = 0u;
     lane_sync();
-    for (idx_t r = lo; r < hi; r += (idx_t)LANES) {
-        idx_t mine_r = min(r + (idx_t)lane, hi - 1);
-        ofs_t first = max(row_ptr[mine_r], span_first) - span_first, last = row_ptr[mine_r + 1] - span_first;
-        bool some = r + (idx_t)lane < hi && first < last && first < (ofs_t)WEFT_SPAN;
-        uint all = lane_ballot(some, 0);
-        if (some) {
-            met[found + popcount(all & lane_below())] = (ushort)(mine_r - lo);
-            atomic_or(&marks[(uint)first / LANES], 1u << ((uint)first & (LANES - 1u)));
-        }
-        found += popcount(all);
-    }
+    idx_t r = lo;
+    for (; hi - r > (idx_t)(2 * LANES); r += (idx_t)(4 * LANES))
+        found = rows_mark(4, row_ptr, r, lo, hi, span_first, found, marks, met);
+    if (r < hi)
+        rows_mark(2, row_ptr, r, lo, hi, span_first, found, marks, met);
     lane_sync();
     uint before = 0u, up_to = lane_below() | 1u << lane;
     forget(mine);
@@ -77,6 +98,27 @@ WEFT_INLINE void rows_marked(const bool full, __global const ofs_t *row_ptr, idx
     }
 }
 #endif
+
+// c[k] becomes the word of the row of entry from + k*LANES, which lies in rows lo .. hi-1: searches side by side.
+WEFT_INLINE void rows_searched(const bool full, __global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from,
+                               uint mine, uint *c, uint pack, uint key_mask)
+{
+    WEFT_UNROLL
+    for (uint some = 0; some < WEFT_IPT; some += 4) {
+        idx_t row[4] = {lo, lo, lo, lo};
+        for (idx_t left = hi - lo; left > 1;) {
+            const idx_t step = left / 2;
+            WEFT_UNROLL
+            for (uint j = 0; j < 4; j++)
+                row[j] += row_ptr[row[j] + step] <= from + (ofs_t)((some + j) * LANES) ? step : 0;
+            left -= step;
+        }
+        WEFT_UNROLL
+        for (uint j = 0; j < 4; j++)
+            if (some + j < WEFT_IPT && (full || some + j < mine))
+                c[some + j] = row_word((uint)row[j], c[some + j], pack, key_mask);
+    }
+}
 
 #ifdef WEFT_VAL_POSITIONS
 #define VALUE(e) ((bits_t)(e))
@@ -106,14 +148,7 @@ WEFT_INLINE void tile_rows(const bool full, ofs_t tile, uint entries, uint lane_
             rows_marked(full, row_ptr, lo, hi, span_first, mine, c, pack, key_mask, marks, met);
         else
 #endif
-        {
-            WEFT_UNROLL
-            for (uint k = 0; k < WEFT_IPT; k++)
-                if (full || k < mine) {
-                    lo = row_of(row_ptr, lo, hi, from + (ofs_t)(k * LANES));
-                    c[k] = row_word((uint)lo, c[k], pack, key_mask);
-                }
-        }
+            rows_searched(full, row_ptr, lo, hi, from, mine, c, pack, key_mask);
     }
 #endif
 }
