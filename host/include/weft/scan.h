@@ -23,7 +23,7 @@ WEFT_API size_t weft_scan_sum_bytes(enum weft_scan_type type);
 WEFT_API const char *weft_scan_type_name(enum weft_scan_type type);
 
 enum weft_scan_algo {
-    WEFT_SCAN_AUTO = 0, // CHAINED where that was measured faster (NVIDIA, up to 2^25 integers), else THREE
+    WEFT_SCAN_AUTO = 0, // CHAINED where that was measured faster (NVIDIA, up to 48 Mi integers), else THREE
     WEFT_SCAN_THREE,    // sums of the tiles, their sums, then the tiles again: three launches (two on a CPU)
     WEFT_SCAN_CHAINED   // one launch, which reads once: GPU schedule, integers, devices with 64-bit atomics
 };
