@@ -95,27 +95,51 @@ static void segsort_threaded(const struct bench_run *run, void *const *in, void 
                             segments_of(run), in[4]);
 }
 
+// Tuning of case "whole" is that of the form which the device takes for it: form 1 MERGE, 2 RADIX, 3 CHAINED, 0 the default.
+static struct weft_segsort_params segsort_params(const struct bench_run *run)
+{
+    struct weft_segsort_params p = {.whole = is(run, "whole") ? (enum weft_segsort_whole)bench_tune(run, "form")
+                                                              : WEFT_SEGSORT_MERGE};
+    int gpu = weft_context_schedule(run->ctx) == WEFT_SCHEDULE_GPU;
+    if (gpu && p.whole != WEFT_SEGSORT_MERGE)
+        p.radix = (struct weft_segsort_radix){.wg = bench_tune(run, "wg"),
+                                              .ipt = bench_tune(run, "ipt"),
+                                              .bits = bench_tune(run, "bits"),
+                                              .look = bench_tune(run, "look"),
+                                              .words = bench_tune(run, "words")};
+    else
+        p.wg = bench_tune(run, "wg"), p.ipt = bench_tune(run, "ipt"), p.bits = bench_tune(run, "bits"),
+        p.groups = bench_tune(run, "groups");
+    return p;
+}
+
 static weft_status segsort_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_segsort_plan *sort = NULL;
     struct weft_segsort_info info;
-    weft_status status = weft_segsort_plan_create(
-        &sort, run->ctx, bench_key(run), bench_payload_bytes(run), run->input->a->ofs, run->input->a->nnz,
-        weft_segsort_params(.wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"), .bits = bench_tune(run, "bits"),
-                            .groups = bench_tune(run, "groups")));
+    const struct weft_segsort_params params = segsort_params(run);
+    weft_status status = weft_segsort_plan_create(&sort, run->ctx, bench_key(run), bench_payload_bytes(run),
+                                                  run->input->a->ofs, run->input->a->nnz, &params);
     *plan = sort;
     if (status)
         return status;
     weft_segsort_plan_info(sort, &info);
     run->times.workspace_bytes = (int64_t)info.workspace_bytes;
+    const struct weft_segsort_params *p = &info.params;
+    char *chosen = run->times.chosen;
+    const size_t size = sizeof run->times.chosen;
+    const char *key = weft_key_name(bench_key(run));
+    const int payload = bench_payload_bytes(run);
     if (info.schedule == WEFT_SCHEDULE_CPU)
-        snprintf(run->times.chosen, sizeof run->times.chosen, "%s + %d, wg %d, ipt %d, groups %d",
-                 weft_key_name(bench_key(run)), bench_payload_bytes(run), info.params.wg, info.params.ipt,
-                 info.params.groups);
+        snprintf(chosen, size, "%s + %d, wg %d, ipt %d, groups %d", key, payload, p->wg, p->ipt, p->groups);
+    else if (p->whole == WEFT_SEGSORT_MERGE)
+        snprintf(chosen, size, "%s + %d, wg %d, ipt %d, bits %d", key, payload, p->wg, p->ipt, p->bits);
+    else if (p->whole == WEFT_SEGSORT_RADIX)
+        snprintf(chosen, size, "%s + %d, radix, wg %d, ipt %d, bits %d, words %d", key, payload, p->radix.wg,
+                 p->radix.ipt, p->radix.bits, p->radix.words);
     else
-        snprintf(run->times.chosen, sizeof run->times.chosen, "%s + %d, wg %d, ipt %d, bits %d",
-                 weft_key_name(bench_key(run)), bench_payload_bytes(run), info.params.wg, info.params.ipt,
-                 info.params.bits);
+        snprintf(chosen, size, "%s + %d, chained, wg %d, ipt %d, bits %d, look %d, words %d", key, payload, p->radix.wg,
+                 p->radix.ipt, p->radix.bits, p->radix.look, p->radix.words);
     return WEFT_OK;
 }
 
@@ -159,9 +183,14 @@ static const struct bench_axis *segsort_axes(const struct bench_run *run)
 {
     static const struct bench_axis gpu[] = {
         {"wg", {128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"bits", {4, 6, 8}}, {NULL, {0}}};
+    static const struct bench_axis whole[] = {{"wg", {256, 512}}, {"ipt", {8, 16, 24}}, {"bits", {8}}, {"look", {4, 8}},
+                                              {"words", {1, 2}},  {"form", {3}},        {NULL, {0}}};
     static const struct bench_axis cpu[] = {
         {"ipt", {4096, 16384, 65536, 262144}}, {"groups", {1, 2, 4, 8, 16, 64}}, {NULL, {0}}};
-    return !run->ctx ? NULL : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu : gpu;
+    return !run->ctx                                              ? NULL
+           : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
+           : is(run, "whole")                                     ? whole
+                                                                  : gpu;
 }
 
 const struct bench_op bench_segsort = {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segmented sort against its serial reference, in every way a device can run it.
+#include "context.h"
 #include "ref/ref.h"
 #include "support/device.h"
 #include "support/rng.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft/segsort.h>
@@ -20,8 +22,8 @@ enum split {
 };
 static const char *const split_names[] = {"blocks", "one segment", "tiny", "mixed", "mostly empty"};
 
-enum keys { ANY, FEW, SAME, DOWN }; // random; below 5 and negative ones; all equal; descending
-static const char *const key_names[] = {"any", "few", "same", "down"};
+enum keys { ANY, FEW, SAME, DOWN, BIT }; // random; below 5 and negative ones; all equal; descending; one bit differs
+static const char *const key_names[] = {"any", "few", "same", "down", "one bit"};
 
 struct sort_case {
     enum weft_key key;
@@ -32,6 +34,7 @@ struct sort_case {
     enum keys keys;
     int in_place;
     struct weft_segsort_params params;
+    struct weft_segsort_plan *plan; // NULL: one for this case alone
 };
 
 static int64_t length_draw(const struct sort_case *c, int64_t left)
@@ -78,6 +81,7 @@ static void keys_make(char *out, const struct sort_case *c)
         uint64_t v = c->keys == ANY    ? rng_u64(&rng)
                      : c->keys == FEW  ? (uint64_t)rng_between(&rng, -2, 3)
                      : c->keys == SAME ? UINT64_C(0xfffffffffffffff5)
+                     : c->keys == BIT  ? UINT64_C(0x123456789abcdef) ^ (rng_u64(&rng) & UINT64_C(0x0000100000001000))
                                        : (uint64_t)(c->n - i) * 3;
         uint32_t w = (uint32_t)v;
         if (weft_key_bytes(c->key) == 8)
@@ -103,7 +107,7 @@ static weft_status case_run(struct weft_segsort_plan *plan, struct test_device *
     return weft_segsort_run(plan, dev->queue, key, val, c->n, offsets, segments, out, out_val, 0, NULL, NULL);
 }
 
-static void check(struct test_device *dev, const struct sort_case *c)
+static int check(struct test_device *dev, const struct sort_case *c)
 {
     size_t kb = weft_key_bytes(c->key), vb = (size_t)c->payload_bytes, n = (size_t)c->n;
     int64_t segments;
@@ -126,8 +130,10 @@ static void check(struct test_device *dev, const struct sort_case *c)
                        ofs = test_buffer_make(dev, given, (size_t)(segments + 1) * ob),
                        other = test_buffer_make(dev, NULL, n * kb), other_val = test_buffer_make(dev, NULL, n * vb);
     struct test_buffer *out = c->in_place ? &in : &other, *out_val = c->in_place ? &in_val : &other_val;
-    struct weft_segsort_plan *plan = NULL;
-    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, c->key, c->payload_bytes, c->ofs, c->n, &c->params);
+    struct weft_segsort_plan *plan = c->plan;
+    weft_status status = WEFT_OK;
+    if (!plan)
+        status = weft_segsort_plan_create(&plan, dev->ctx, c->key, c->payload_bytes, c->ofs, c->n, &c->params);
     if (!status)
         status = case_run(plan, dev, c, in.mem, vb ? in_val.mem : NULL, ofs.mem, segments, out->mem,
                           vb ? out_val->mem : NULL);
@@ -136,14 +142,19 @@ static void check(struct test_device *dev, const struct sort_case *c)
     int64_t key_at = differs(got, want, c->n, kb), val_at = differs(got_val, want_val, c->n, vb);
     int intact = test_buffer_intact(dev, &in) && test_buffer_intact(dev, &in_val) && test_buffer_intact(dev, &other) &&
                  test_buffer_intact(dev, &other_val);
-    if (!tap_ok(!status && key_at == c->n && val_at == c->n && intact,
-                "%s: %s payload %d, %lld %s keys, %s, block %lld, ofs %d%s, wg %d ipt %d bits %d groups %d", dev->name,
-                weft_key_name(c->key), c->payload_bytes, (long long)c->n, key_names[c->keys], split_names[c->split],
-                (long long)c->block, (int)ob * 8, c->in_place ? ", in place" : "", c->params.wg, c->params.ipt,
-                c->params.bits, c->params.groups))
+    int right =
+        tap_ok(!status && key_at == c->n && val_at == c->n && intact,
+               "%s: %s payload %d, %lld %s keys, %s, block %lld, ofs %d%s, wg %d ipt %d bits %d groups %d, form %d wg "
+               "%d ipt %d bits %d look %d words %d",
+               dev->name, weft_key_name(c->key), c->payload_bytes, (long long)c->n, key_names[c->keys],
+               split_names[c->split], (long long)c->block, (int)ob * 8, c->in_place ? ", in place" : "", c->params.wg,
+               c->params.ipt, c->params.bits, c->params.groups, (int)c->params.whole, c->params.radix.wg,
+               c->params.radix.ipt, c->params.radix.bits, c->params.radix.look, c->params.radix.words);
+    if (!right)
         tap_note("status %d %s; first wrong key %lld, payload %lld; canaries %s", status, status ? test_error(dev) : "",
                  (long long)key_at, (long long)val_at, intact ? "intact" : "broken");
-    weft_segsort_plan_destroy(&plan);
+    if (!c->plan)
+        weft_segsort_plan_destroy(&plan);
     struct test_buffer *buffers[] = {&in, &in_val, &ofs, &other, &other_val};
     for (size_t i = 0; i < 5; i++)
         test_buffer_free(buffers[i]);
@@ -151,6 +162,7 @@ static void check(struct test_device *dev, const struct sort_case *c)
     for (size_t i = 0; i < 7; i++)
         free(arrays[i]);
     free(offsets);
+    return right;
 }
 
 // Tuning values of small tiles, so that small inputs meet every edge; then random ones.
@@ -216,6 +228,98 @@ static void test_types(struct test_device *dev)
                 c.params = params_small(dev);
             check(dev, &c);
         }
+}
+
+// One segment digit by digit, by both forms: tiles of 64 elements; 8 bits a digit, 5 (an odd number of digits) and 11.
+static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
+{
+    const int64_t tile = 64, sizes[] = {1, tile - 1, tile, tile + 1, 4 * tile + 1, 33 * tile + 5, 0};
+    const size_t count = sizeof sizes / sizeof *sizes;
+    const int bits[] = {8, 5, 11};
+    for (int k = 0; k < 3; k++)
+        for (size_t i = 0; i < count; i++)
+            for (enum keys keys = ANY; keys <= BIT; keys++) {
+                if (test_sample() && (sizes[i] > 300 || (i + (size_t)keys + (size_t)k) % (k ? 5 : 2)))
+                    continue;
+                struct sort_case c = {.payload_bytes = 4,
+                                      .n = sizes[i],
+                                      .split = (i + (size_t)keys) % 3 ? ONE : BLOCKS,
+                                      .block = sizes[i] + 1 + (int64_t)i % 2,
+                                      .keys = keys,
+                                      .in_place = ((int)i + (int)keys / 2 + k) % 2,
+                                      .params = params_small(dev)};
+                c.params.whole = whole;
+                c.params.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = bits[k], .look = 1 + k};
+                check(dev, &c);
+            }
+    // Every key and payload; work-groups larger and smaller than the number of bins; positions of 64 bits.
+    for (enum weft_key key = WEFT_KEY_U32; key <= WEFT_KEY_I64; key++)
+        for (int payload = 0; payload <= 8; payload += 4) {
+            if (test_sample() && ((int)key + payload / 4) % 3)
+                continue;
+            struct sort_case c = {.key = key,
+                                  .payload_bytes = payload,
+                                  .ofs = (int)key % 2 ? WEFT_OFS64 : WEFT_OFS32,
+                                  .n = test_sample() ? 300 : 5000,
+                                  .split = ONE,
+                                  .keys = payload == 4 ? FEW : ANY,
+                                  .in_place = payload == 8,
+                                  .params = params_small(dev)};
+            c.params.whole = whole;
+            c.params.radix = (struct weft_segsort_radix){.wg = 32 << key % 3, .ipt = 3, .bits = 6 + payload / 4};
+            c.params.radix.words = 2 - (int)key % 2;
+            check(dev, &c);
+        }
+}
+
+static cl_int(CL_API_CALL *build_as_before)(cl_program, cl_uint, const cl_device_id *, const char *,
+                                            void(CL_CALLBACK *)(cl_program, void *), void *);
+static int stuck_builds;
+
+static cl_int CL_API_CALL build_stuck(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                                      void(CL_CALLBACK *notify)(cl_program, void *), void *arg)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s -DWEFT_STUCK=3", options ? options : "");
+    stuck_builds++;
+    return build_as_before(program, n, devices, text, notify, arg);
+}
+
+// One plan for several sorts, long ones and short ones: what one leaves behind is no harm to the next. stuck: one tile of
+// three says nothing, and the tiles behind have to count it themselves.
+static void test_whole_again(struct test_device *dev, enum weft_segsort_whole whole, int stuck)
+{
+    const int64_t most = (test_sample() ? 8 : 40) * 64 + 3, sizes[] = {most, 65, 64, most - 64, 300, 1, most};
+    struct weft_segsort_params params = params_small(dev);
+    params.whole = whole;
+    params.radix = (struct weft_segsort_radix){.wg = stuck ? 64 : 32, .ipt = stuck ? 3 : 2, .bits = 6, .look = 4};
+    struct weft_segsort_plan *plan = NULL;
+    if (stuck) {
+        build_as_before = weft__cl.clBuildProgram;
+        weft__cl.clBuildProgram = build_stuck;
+        stuck_builds = 0;
+        dev->ctx->salt = 0x57c4; // caches do not see the option: these programs are other texts to them
+    }
+    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_I32, 4, WEFT_OFS32, most, &params);
+    if (stuck) {
+        weft__cl.clBuildProgram = build_as_before;
+        dev->ctx->salt = 0;
+    }
+    int ok = !status && (!stuck || stuck_builds);
+    for (size_t i = 0; ok && i < sizeof sizes / sizeof *sizes; i++) {
+        struct sort_case c = {.key = WEFT_KEY_I32,
+                              .payload_bytes = 4,
+                              .n = sizes[i],
+                              .split = ONE,
+                              .keys = (enum keys)(i % 5),
+                              .in_place = (int)i / 2 % 2,
+                              .params = params,
+                              .plan = plan};
+        ok = check(dev, &c);
+    }
+    tap_ok(ok, "%s: whole sorts in a row with one plan, form %d%s", dev->name, (int)whole,
+           stuck ? ", one tile of three says nothing" : "");
+    weft_segsort_plan_destroy(&plan);
 }
 
 static void test_random(struct test_device *dev)
@@ -347,6 +451,12 @@ static void test_device(struct test_device *dev)
     test_edges(dev);
     test_types(dev);
     test_random(dev);
+    for (enum weft_segsort_whole whole = WEFT_SEGSORT_RADIX; dev->gpu && whole <= WEFT_SEGSORT_CHAINED; whole++) {
+        test_whole(dev, whole);
+        test_whole_again(dev, whole, 0);
+    }
+    if (dev->gpu)
+        test_whole_again(dev, WEFT_SEGSORT_CHAINED, 1);
     test_out_of_order(dev);
     test_errors(dev);
     if (test_slow())

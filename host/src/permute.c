@@ -106,7 +106,7 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
         status = weft_expand_plan_create(&plan->expand, ctx, plan->m, plan->nnz, plan->ofs, NULL);
     if (!status && plan->info.sorts)
         status = weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->type), plan->ofs,
-                                          plan->nnz, NULL);
+                                          plan->nnz, weft_segsort_params(.whole = WEFT_SEGSORT_MERGE));
     if (!status)
         status = weft__buffer_create(&plan->row, ctx, weft__mul((size_t)plan->nnz, 4), "row indices");
     if (status)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key.h"
 #include "op.h"
+#include "segsort.h"
 #include "tune.h"
-#include "variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <weft/segsort.h>
+#include <string.h>
 
 #define CUT_WG   32
 #define MAX_BITS 8
@@ -48,7 +48,8 @@ struct weft_segsort_plan {
     struct weft_segsort_info info;
     int radix;
     cl_kernel sort[2], join[2], cut[2]; // [0] blocks, [1] offsets; CPU schedule: join is segsort_merge, no cut
-    cl_mem key_tmp, val_tmp, cuts;
+    cl_mem key_tmp, val_tmp, scratch;   // scratch: cuts, or what `whole` wants
+    struct weft__radix whole;           // not used where info.params.whole is WEFT_SEGSORT_MERGE
 };
 
 static int bits_for(size_t count) // bits that hold 0 .. count-1
@@ -70,21 +71,27 @@ static size_t tile_of(const struct weft_segsort_params *p)
     return (size_t)p->wg * (size_t)p->ipt;
 }
 
-// Bytes of each buffer of a plan: keys, payload, cuts.
-static void buffer_sizes(size_t out[3], const struct weft_segsort_info *info, enum weft_key key, int payload_bytes,
-                         enum weft_ofs ofs, int64_t n_max)
+// Elements of the largest call that merges; tiles alone need no scratch.
+static size_t merged_most(const struct weft_segsort_info *info, int64_t n_max)
 {
-    size_t n = (size_t)n_max, tile = tile_of(&info->params);
+    return info->schedule == WEFT_SCHEDULE_GPU && (size_t)n_max <= tile_of(&info->params) ? 0 : (size_t)n_max;
+}
+
+// Bytes of each buffer of a plan: keys, payload, scratch. whole: NULL without that form.
+static void buffer_sizes(size_t out[3], const struct weft_segsort_info *info, const struct weft__radix *whole,
+                         enum weft_key key, int payload_bytes, enum weft_ofs ofs, int64_t n_max)
+{
+    size_t n = merged_most(info, n_max), tile = tile_of(&info->params), most = whole ? (size_t)n_max : n;
     int gpu = info->schedule == WEFT_SCHEDULE_GPU;
-    if (gpu && n <= tile)
-        n = 0;
-    out[0] = weft__mul(n, weft_key_bytes(key));
-    out[1] = weft__mul(n, (size_t)payload_bytes);
+    out[0] = weft__mul(most, weft_key_bytes(key));
+    out[1] = weft__mul(most, (size_t)payload_bytes);
     // Chunks end with a shorter tile, which at most doubles their number.
     size_t tiles = 2 * weft__ceil_div(n, tile) + 2;
     out[2] = gpu && n
                  ? weft__mul(weft__mul(tiles, weft__min(tiles, (size_t)1 << info->params.bits)), weft_ofs_bytes(ofs))
                  : 0;
+    if (whole)
+        out[2] = weft__max(out[2], weft__radix_scratch_bytes(whole, (size_t)n_max));
 }
 
 static weft_status params_check(struct weft_context *ctx, enum weft_ofs ofs, struct weft_segsort_params *p, int gpu,
@@ -134,17 +141,19 @@ static weft_status info_resolve(struct weft_segsort_info *info, struct weft_cont
     status = params_check(ctx, ofs, p, gpu, ipt_given, tune->radix);
     if (status)
         return status;
-    size_t sizes[3];
-    buffer_sizes(sizes, info, key, payload_bytes, ofs, n_max);
-    info->workspace_bytes = weft__add(weft__add(sizes[0], sizes[1]), sizes[2]);
     snprintf(info->why, sizeof info->why, "%s; %s",
              gpu ? "tiles in local memory, rounds of many-way merges" : "a chunk per work-item, rounds of merges",
              given ? "tuning given by the caller" : tune->key.source);
     return WEFT_OK;
 }
 
-static weft_status segsort_info(struct weft_segsort_info *info, struct weft_context *ctx, enum weft_key key,
-                                int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+static const struct weft__radix *whole_of(const struct weft_segsort_info *info, const struct weft__radix *whole)
+{
+    return info->params.whole == WEFT_SEGSORT_MERGE ? NULL : whole;
+}
+
+static weft_status segsort_info(struct weft_segsort_info *info, struct weft__radix *whole, struct weft_context *ctx,
+                                enum weft_key key, int payload_bytes, enum weft_ofs ofs, int64_t n_max,
                                 const struct weft_segsort_params *params)
 {
     struct weft_segsort_params p = params ? *params : (struct weft_segsort_params){0};
@@ -155,14 +164,27 @@ static weft_status segsort_info(struct weft_segsort_info *info, struct weft_cont
     do
         status = info_resolve(info, ctx, key, payload_bytes, ofs, n_max, &p);
     while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
-    return status;
+    char why[128] = "";
+    if (!status)
+        status = weft__radix_resolve(whole, ctx, &info->params, key, payload_bytes, ofs, n_max, why, sizeof why);
+    if (status)
+        return status;
+    if (*why)
+        snprintf(info->why + strlen(info->why), sizeof info->why - strlen(info->why), ". %s", why);
+    size_t sizes[3];
+    buffer_sizes(sizes, info, whole_of(info, whole), key, payload_bytes, ofs, n_max);
+    info->workspace_bytes = weft__add(weft__add(sizes[0], sizes[1]), sizes[2]);
+    if (whole_of(info, whole))
+        info->workspace_bytes = weft__add(info->workspace_bytes, weft__radix_state_bytes(whole));
+    return WEFT_OK;
 }
 
 weft_status weft_segsort_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_key key, int payload_bytes,
                                    enum weft_ofs ofs, int64_t n_max, const struct weft_segsort_params *params)
 {
     struct weft_segsort_info info;
-    weft_status status = segsort_info(&info, ctx, key, payload_bytes, ofs, n_max, params);
+    struct weft__radix whole;
+    weft_status status = segsort_info(&info, &whole, ctx, key, payload_bytes, ofs, n_max, params);
     *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
@@ -208,7 +230,8 @@ weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft
 {
     *out = NULL;
     struct weft_segsort_info info;
-    weft_status status = segsort_info(&info, ctx, key, payload_bytes, ofs, n_max, params);
+    struct weft__radix whole;
+    weft_status status = segsort_info(&info, &whole, ctx, key, payload_bytes, ofs, n_max, params);
     if (status)
         return status;
     struct weft_segsort_plan *plan = calloc(1, sizeof *plan);
@@ -220,18 +243,22 @@ weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft
                                        .ofs = ofs,
                                        .n_max = n_max,
                                        .info = info,
+                                       .whole = whole,
                                        .radix = WEFT__TUNE_FIND(ctx, tune_table)->radix};
     int gpu = info.schedule == WEFT_SCHEDULE_GPU;
     size_t sizes[3];
-    buffer_sizes(sizes, &info, key, payload_bytes, ofs, n_max);
+    size_t merged = merged_most(&info, n_max);
+    buffer_sizes(sizes, &info, whole_of(&info, &whole), key, payload_bytes, ofs, n_max);
     for (int offsets = 0; offsets < 2 && !status; offsets++) {
         status = kernel_get(&plan->sort[offsets], plan, gpu ? &tile_spec : &chunk_spec, offsets);
-        if (!status && (!gpu || sizes[0]))
+        if (!status && (!gpu || merged))
             status = kernel_get(&plan->join[offsets], plan, gpu ? &join_spec : &merge_spec, offsets);
-        if (!status && gpu && sizes[0])
+        if (!status && gpu && merged)
             status = kernel_get(&plan->cut[offsets], plan, &cut_spec, offsets);
     }
-    cl_mem *buffers[] = {&plan->key_tmp, &plan->val_tmp, &plan->cuts};
+    if (!status && whole_of(&info, &whole))
+        status = weft__radix_create(&plan->whole, ctx);
+    cl_mem *buffers[] = {&plan->key_tmp, &plan->val_tmp, &plan->scratch};
     for (int i = 0; i < 3 && !status; i++)
         if (sizes[i])
             status = weft__buffer_create(buffers[i], ctx, sizes[i], "segsort: workspace");
@@ -257,7 +284,8 @@ void weft_segsort_plan_destroy(struct weft_segsort_plan **plan)
     }
     weft__buffer_release(&(*plan)->key_tmp);
     weft__buffer_release(&(*plan)->val_tmp);
-    weft__buffer_release(&(*plan)->cuts);
+    weft__buffer_release(&(*plan)->scratch);
+    weft__radix_release(&(*plan)->whole);
     free(*plan);
     *plan = NULL;
 }
@@ -266,10 +294,6 @@ void weft_segsort_plan_destroy(struct weft_segsort_plan **plan)
 struct job {
     cl_mem key, val, offsets, out, out_val;
     cl_long n, segments, block;
-};
-// Keys and payload in one place.
-struct place {
-    cl_mem key, val;
 };
 
 static size_t power(size_t base, size_t exponent)
@@ -284,7 +308,12 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
 {
     const struct weft_segsort_params *p = &plan->info.params;
     size_t wg = (size_t)p->wg, tile = tile_of(p), n = (size_t)j->n, block = (size_t)j->block;
+    struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->key_tmp, plan->val_tmp}, to;
     int o = j->offsets != NULL;
+    if (p->whole != WEFT_SEGSORT_MERGE && n >= plan->whole.least && (j->segments == 1 || block == n)) {
+        weft__radix_run(&plan->whole, s, (struct weft__radix_place){j->key, j->val}, out, tmp, plan->scratch, n);
+        return;
+    }
     // No segment crosses a chunk: all of it, one block, or as many blocks as a tile holds.
     size_t span = o ? n : block > tile ? block : tile / block * block, in_span = weft__ceil_div(span, tile);
     size_t rounds = 0, many = 1;
@@ -296,19 +325,19 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     cl_long tiles = (cl_long)(weft__ceil_div(n, span) * in_span);
     cl_uint runs = (cl_uint)many;
     size_t groups = weft__groups((size_t)tiles, wg);
-    struct place out = {j->out, j->out_val}, tmp = {plan->key_tmp, plan->val_tmp}, to = rounds % 2 ? tmp : out;
+    to = rounds % 2 ? tmp : out;
     WEFT__LAUNCH(s, plan->sort[o], &tile_spec, groups, wg, WEFT__ARG(j->key), WEFT__ARG(j->val), WEFT__ARG(to.key),
                  WEFT__ARG(to.val), WEFT__ARG(j->offsets), WEFT__ARG(j->segments), WEFT__ARG(j->n), WEFT__ARG(chunk),
                  WEFT__ARG(per_chunk), WEFT__ARG(j->block), WEFT__ARG(tiles));
     for (size_t round = 0; round < rounds; round++) {
-        struct place from = to;
+        struct weft__radix_place from = to;
         cl_long length = (cl_long)weft__mul(tile, power(many, round));
         to = (rounds - round - 1) % 2 ? tmp : out;
         WEFT__LAUNCH(s, plan->cut[o], &cut_spec, weft__groups((size_t)tiles, CUT_WG), CUT_WG, WEFT__ARG(from.key),
-                     WEFT__ARG(j->offsets), WEFT__ARG(plan->cuts), WEFT__ARG(j->segments), WEFT__ARG(j->n),
+                     WEFT__ARG(j->offsets), WEFT__ARG(plan->scratch), WEFT__ARG(j->segments), WEFT__ARG(j->n),
                      WEFT__ARG(chunk), WEFT__ARG(per_chunk), WEFT__ARG(tiles), WEFT__ARG(runs), WEFT__ARG(length));
         WEFT__LAUNCH(s, plan->join[o], &join_spec, groups, wg, WEFT__ARG(from.key), WEFT__ARG(from.val),
-                     WEFT__ARG(to.key), WEFT__ARG(to.val), WEFT__ARG(j->offsets), WEFT__ARG(plan->cuts),
+                     WEFT__ARG(to.key), WEFT__ARG(to.val), WEFT__ARG(j->offsets), WEFT__ARG(plan->scratch),
                      WEFT__ARG(j->segments), WEFT__ARG(j->n), WEFT__ARG(chunk), WEFT__ARG(per_chunk),
                      WEFT__ARG(j->block), WEFT__ARG(tiles), WEFT__ARG(runs), WEFT__ARG(length));
     }
@@ -323,8 +352,8 @@ static void run_cpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     int o = j->offsets != NULL;
     while (((size_t)1 << rounds) < chunks)
         rounds++;
-    struct place out = {j->out, j->out_val}, tmp = {plan->key_tmp, plan->val_tmp};
-    struct place to = rounds % 2 ? tmp : out, other = rounds % 2 ? out : tmp;
+    struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->key_tmp, plan->val_tmp};
+    struct weft__radix_place to = rounds % 2 ? tmp : out, other = rounds % 2 ? out : tmp;
     WEFT__LAUNCH(s, plan->sort[o], &chunk_spec, groups, wg, WEFT__ARG(j->key), WEFT__ARG(j->val), WEFT__ARG(to.key),
                  WEFT__ARG(to.val), WEFT__ARG(other.key), WEFT__ARG(other.val), WEFT__ARG(j->offsets),
                  WEFT__ARG(j->segments), WEFT__ARG(j->n), WEFT__ARG(j->block), WEFT__ARG(chunk));
@@ -333,7 +362,7 @@ static void run_cpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
         WEFT__LAUNCH(s, plan->join[o], &merge_spec, groups, wg, WEFT__ARG(to.key), WEFT__ARG(to.val),
                      WEFT__ARG(other.key), WEFT__ARG(other.val), WEFT__ARG(j->offsets), WEFT__ARG(j->segments),
                      WEFT__ARG(j->n), WEFT__ARG(j->block), WEFT__ARG(width), WEFT__ARG(chunk));
-        struct place swap = to;
+        struct weft__radix_place swap = to;
         to = other;
         other = swap;
     }
@@ -419,4 +448,5 @@ void weft__segsort_variants(weft__variant_fn *fn, void *arg)
                 fn(arg, &v);
             }
         }
+    weft__radix_variants(fn, arg);
 }

@@ -10,12 +10,29 @@
 extern "C" {
 #endif
 
+// How a GPU sorts one segment that is the whole array.
+enum weft_segsort_whole {
+    WEFT_SEGSORT_AUTO,   // CHAINED or RADIX where the array is large enough, by the tables
+    WEFT_SEGSORT_MERGE,  // as any other: tiles, and rounds of merges
+    WEFT_SEGSORT_RADIX,  // digit by digit, three launches each
+    WEFT_SEGSORT_CHAINED // digit by digit, one launch each: tiles look back at the ones before them; below 2^30 elements
+};
+// Tuning of RADIX and CHAINED, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
+struct weft_segsort_radix {
+    int wg;    // work-items per work-group, a multiple of 32
+    int ipt;   // elements per work-item, 2..32
+    int bits;  // of a digit, 4..11
+    int look;  // CHAINED: tiles that a work-item looks at at once, 1..32
+    int words; // 1: 32-bit keys and payloads are ordered as one word, 2: one after the other
+};
 struct weft_segsort_params {
     // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
     int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
     int ipt;    // GPU: elements per work-item, 2..32. CPU: least elements of a chunk, 1..2^30
     int bits;   // GPU: log2 of the runs merged at once, 1..8
     int groups; // CPU: most chunks
+    enum weft_segsort_whole whole;
+    struct weft_segsort_radix radix;
 };
 #define weft_segsort_params(...) (&(struct weft_segsort_params){__VA_ARGS__})
 
@@ -23,7 +40,7 @@ struct weft_segsort_info {
     struct weft_segsort_params params; // with every default resolved
     enum weft_schedule schedule;
     size_t workspace_bytes; // scratch held by the plan
-    char why[160];          // where the tuning values come from
+    char why[256];          // where the tuning values come from
 };
 
 // Stable sorts of segments of one array of up to n_max keys, each segment by itself, with payload.
@@ -37,8 +54,9 @@ WEFT_API weft_status weft_segsort_workspace(size_t *out_bytes, struct weft_conte
 //   payload_bytes  0, 4 or 8: bytes that travel with each key
 //   ofs            width of the offsets of weft_segsort_run
 //   params         may be NULL
-// Errors: WEFT_EINVAL key, payload_bytes, ofs, n_max < 0, tuning; WEFT_ERANGE n_max beyond ofs, or the scratch beyond
-//         the device; WEFT_EDEVMEM; WEFT_EBUILD; WEFT_ENOMEM.
+// Errors: WEFT_EINVAL key, payload_bytes, ofs, n_max < 0, form, tuning; WEFT_ERANGE n_max beyond ofs or the form asked for,
+//         or the scratch beyond the device; WEFT_EUNSUPPORTED RADIX or CHAINED on a CPU; WEFT_EDEVMEM; WEFT_EBUILD;
+//         WEFT_ENOMEM.
 // Threads: a plan runs in one queue at a time.
 WEFT_API weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft_context *ctx,
                                               enum weft_key key, int payload_bytes, enum weft_ofs ofs, int64_t n_max,
@@ -52,7 +70,8 @@ WEFT_API weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, st
 // Errors:     WEFT_EINVAL n or segments negative, n > n_max, n > 0 without a segment, a buffer too small;
 //             WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.
-// Method:     radix sort of tiles in local memory, then rounds that merge many runs at once; docs/segsort.md.
+// Method:     radix sort of tiles in local memory, then rounds that merge many runs at once; one segment on a GPU digit by
+//             digit; docs/segsort.md.
 WEFT_API weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key,
                                       cl_mem payload, int64_t n, cl_mem offsets, int64_t segments, cl_mem out_key,
                                       cl_mem out_payload, cl_uint nwait, const cl_event *wait, cl_event *event);
