@@ -45,7 +45,7 @@
 
 // SLOT(j): slot of this work-item's element j as it is loaded; OUT(j): as it is written.
 #define SLOT(j) (slot + (j)*32u)
-#define OUT(j)  ((j)*WEFT_WG + lid)
+#define OUT(j)  (lid + (j)*WEFT_WG)
 
 // What a group keeps in local memory.
 struct keep {
@@ -187,6 +187,7 @@ WEFT_INLINE void lanes_rank(uint *x, const key_t *key, uint shift, uint mask, __
             row[bin] = (ushort)(rank + 1u);
         lane_sync();
         x[j] = bin << 16 | rank;
+        forget(x[j]);
     }
 }
 
@@ -196,15 +197,16 @@ WEFT_INLINE void move_tile(const bool full, uint tile, uint count, __global cons
                            __global const uint *bases, __global word_t *words, uint tiles, uint k, uint shift,
                            uint mask, __local struct keep *x, __local uint *mem)
 {
-    const uint lid = (uint)get_local_id(0), slot = lane_group() * (32u * WEFT_IPT) + lane_id();
+    uint lid = (uint)get_local_id(0), slot = lane_group() * (32u * WEFT_IPT) + lane_id();
     __local ushort *rows = (__local ushort *)x->shared, *row = rows + lane_group() * BINS;
     key_t key[WEFT_IPT];
     uint at[WEFT_IPT], total[PER], start[PER];
-    __global const key_t *here = key_from + (size_t)tile * TILE;
+    __global const key_t *here = key_from + (size_t)tile * TILE + slot;
+    forget(count);
     // What is not there ranks behind what is: in the last bin, after it.
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++)
-        key[j] = full || SLOT(j) < count ? here[SLOT(j)] : (key_t)-1 ^ SIGN;
+        key[j] = full || SLOT(j) < count ? here[j * 32u] : (key_t)-1 ^ SIGN;
     lanes_rank(at, key, shift, mask, row, mem);
     barrier(CLK_LOCAL_MEM_FENCE);
     uint own = 0u, all;
@@ -227,10 +229,12 @@ WEFT_INLINE void move_tile(const bool full, uint tile, uint count, __global cons
     }
 #if WEFT_VAL_BITS
     bits_t val[WEFT_IPT];
-    __global const bits_t *there = val_from + (size_t)tile * TILE;
+    forget(slot);
+    forget(count);
+    __global const bits_t *there = val_from + (size_t)tile * TILE + slot;
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++)
-        val[j] = there[full ? SLOT(j) : min(SLOT(j), count - 1u)];
+        val[j] = full || SLOT(j) < count ? there[j * 32u] : 0;
 #endif
     // Slots where bins begin, and where those of each 32 lanes do.
     uint run = lane_scan(own, &all, mem);
@@ -254,8 +258,10 @@ WEFT_INLINE void move_tile(const bool full, uint tile, uint count, __global cons
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     WEFT_UNROLL
-    for (uint j = 0; j < WEFT_IPT; j++)
+    for (uint j = 0; j < WEFT_IPT; j++) {
+        forget(at[j]);
         at[j] = (at[j] & 0xffffu) + row[at[j] >> 16];
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
 #if WEFT_JOINED
     __local ulong *stage = (__local ulong *)x->shared;
@@ -277,11 +283,13 @@ WEFT_INLINE void move_tile(const bool full, uint tile, uint count, __global cons
             x->base[OWN_BIN + j] = words[(size_t)(OWN_BIN + j) * tiles + tile] - start[j];
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
+    forget(lid);
+    forget(count);
 #if WEFT_JOINED
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++)
         if (full || OUT(j) < count) {
-            const ulong both = stage[OUT(j)];
+            const ulong both = (stage + lid)[j * WEFT_WG];
             const pos_t to = x->base[digit_of((uint)both, shift, mask)] + OUT(j);
             key_to[to] = (uint)both;
             val_to[to] = (uint)(both >> 32);
@@ -291,7 +299,7 @@ WEFT_INLINE void move_tile(const bool full, uint tile, uint count, __global cons
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++)
         if (full || OUT(j) < count) {
-            const key_t moved = stage[OUT(j)];
+            const key_t moved = (stage + lid)[j * WEFT_WG];
             to[j] = x->base[digit_of(moved, shift, mask)] + OUT(j);
             key_to[to[j]] = moved;
         }
@@ -305,7 +313,7 @@ WEFT_INLINE void move_tile(const bool full, uint tile, uint count, __global cons
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++)
         if (full || OUT(j) < count)
-            val_to[to[j]] = stage_val[OUT(j)];
+            val_to[to[j]] = (stage_val + lid)[j * WEFT_WG];
 #endif
 #endif
 }
