@@ -41,12 +41,6 @@ static size_t digits_of(const struct weft__radix *r)
     return weft__ceil_div(weft_key_bytes(r->key) * 8, (size_t)r->params.bits);
 }
 
-// Work-group size of all kernels but segsort_move.
-static int set_wg(const struct weft__radix *r)
-{
-    return r->max_wg < 256 ? r->max_wg : 256;
-}
-
 // Key and payload are ordered as one word.
 static int joined(const struct weft__radix *r)
 {
@@ -66,7 +60,7 @@ static size_t local_bytes(const struct weft__radix *r)
 static size_t digits_local_bytes(const struct weft__radix *r)
 {
     size_t digits = digits_of(r);
-    return weft__max(digits * 4 << r->params.bits, digits * ((size_t)set_wg(r) * weft_ofs_bytes(r->ofs) + 4));
+    return weft__max(digits * 4 << r->params.bits, digits * ((size_t)r->params.wg * weft_ofs_bytes(r->ofs) + 4));
 }
 
 static int fits(const struct weft__radix *r, const struct weft_context *ctx)
@@ -195,7 +189,7 @@ size_t weft__radix_scratch_bytes(const struct weft__radix *r, size_t n)
 static void radix_define(struct weft__defines *d, const struct weft__radix *r, const struct weft__kernel_spec *spec)
 {
     int move = spec == &move_spec;
-    weft__define(d, "WEFT_WG", "%d", move ? r->params.wg : set_wg(r));
+    weft__define(d, "WEFT_WG", "%d", r->params.wg);
     weft__define(d, "WEFT_OFS_BITS", "%d", r->ofs == WEFT_OFS64 ? 64 : 32);
     weft__key_define(d, r->key, move ? r->payload_bytes : 0);
     weft__define(d, "WEFT_RADIX_BITS", "%d", r->params.bits);
@@ -249,24 +243,24 @@ void weft__radix_run(const struct weft__radix *r, struct weft__stream *stream, s
                      struct weft__radix_place out, struct weft__radix_place tmp, cl_mem scratch, size_t n)
 {
     const size_t wg = (size_t)r->params.wg, tiles = weft__ceil_div(n, tile_of(r)), bins = (size_t)1 << r->params.bits,
-                 set = (size_t)set_wg(r), step = set * 64 / weft_key_bytes(r->key);
+                 step = wg * 64 / weft_key_bytes(r->key);
     const cl_long count = (cl_long)n, nwords = r->chained ? (cl_long)(tiles * bins) : 0;
     const cl_uint in_place = in.key == out.key || (in.val && in.val == out.val), ntiles = (cl_uint)tiles;
     // In place the number of passes is even.
     const cl_uint passes = (cl_uint)weft__round_up(digits_of(r), in_place ? 2 : 1);
-    WEFT__LAUNCH(stream, r->digits, &digits_spec, weft__min(r->groups, weft__ceil_div(n, step)), set, WEFT__ARG(in.key),
+    WEFT__LAUNCH(stream, r->digits, &digits_spec, weft__min(r->groups, weft__ceil_div(n, step)), wg, WEFT__ARG(in.key),
                  WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(count), WEFT__ARG(nwords));
-    WEFT__LAUNCH(stream, r->passes, &passes_spec, 1, set, WEFT__ARG(r->state), WEFT__ARG(count), WEFT__ARG(in_place));
+    WEFT__LAUNCH(stream, r->passes, &passes_spec, 1, wg, WEFT__ARG(r->state), WEFT__ARG(count), WEFT__ARG(in_place));
     for (cl_uint k = 0; k < passes; k++) {
         if (!r->chained) {
-            WEFT__LAUNCH(stream, r->count, &count_spec, weft__groups(tiles, set), set, WEFT__ARG(in.key),
+            WEFT__LAUNCH(stream, r->count, &count_spec, weft__groups(tiles, wg), wg, WEFT__ARG(in.key),
                          WEFT__ARG(out.key), WEFT__ARG(tmp.key), WEFT__ARG(r->state), WEFT__ARG(scratch),
                          WEFT__ARG(count), WEFT__ARG(k), WEFT__ARG(ntiles));
-            WEFT__LAUNCH(stream, r->rows, &rows_spec, bins, set, WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(k),
+            WEFT__LAUNCH(stream, r->rows, &rows_spec, bins, wg, WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(k),
                          WEFT__ARG(ntiles));
         }
-        WEFT__LAUNCH(stream, r->move, &move_spec, r->chained ? tiles : weft__groups(tiles, wg), wg, WEFT__ARG(in.key),
-                     WEFT__ARG(in.val), WEFT__ARG(out.key), WEFT__ARG(out.val), WEFT__ARG(tmp.key), WEFT__ARG(tmp.val),
+        WEFT__LAUNCH(stream, r->move, &move_spec, weft__groups(tiles, wg), wg, WEFT__ARG(in.key), WEFT__ARG(in.val),
+                     WEFT__ARG(out.key), WEFT__ARG(out.val), WEFT__ARG(tmp.key), WEFT__ARG(tmp.val),
                      WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(count), WEFT__ARG(k), WEFT__ARG(ntiles));
     }
 }
@@ -276,7 +270,7 @@ void weft__radix_variants(weft__variant_fn *fn, void *arg)
     for (enum weft_key key = WEFT_KEY_U32; key <= WEFT_KEY_I64; key++)
         for (int payload = 0; payload <= 8; payload += 4)
             for (int form = 0; form < 3; form++) { // chained, with a table, that of 64 bits
-                struct weft__radix r = {.key = key, .payload_bytes = payload, .chained = form == 0, .max_wg = 256};
+                struct weft__radix r = {.key = key, .payload_bytes = payload, .chained = form == 0};
                 r.ofs = form == 2 ? WEFT_OFS64 : WEFT_OFS32;
                 r.params = (struct weft_segsort_radix){.wg = 256, .bits = 8, .look = 8, .words = 1};
                 r.params.ipt = weft_key_bytes(key) == 8 || payload == 8 ? 8 : 16;
