@@ -183,9 +183,9 @@ static const struct bench_axis *segsort_axes(const struct bench_run *run)
 {
     static const struct bench_axis gpu[] = {
         {"wg", {128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"bits", {4, 6, 8}}, {NULL, {0}}};
-    static const struct bench_axis whole[] = {{"wg", {256, 512}}, {"ipt", {8, 16, 24}}, {"words", {1, 2}},
-                                              {"look", {8}},      {"bits", {8}},        {"form", {3}},
-                                              {NULL, {0}}};
+    static const struct bench_axis whole[] = {
+        {"wg", {256, 384, 512}}, {"ipt", {16, 20, 24}}, {"words", {1, 2}}, {"look", {4, 8}},
+        {"bits", {8}},           {"form", {3}},         {NULL, {0}}};
     static const struct bench_axis cpu[] = {
         {"ipt", {4096, 16384, 65536, 262144}}, {"groups", {1, 2, 4, 8, 16, 64}}, {NULL, {0}}};
     return !run->ctx                                              ? NULL

@@ -26,22 +26,25 @@ static const struct job {
     enum weft_type type;
     const char *algos[CASES_MAX + 1]; // all of them are run with the same values
     const char *axes;                 // those of the operation's that do not depend on the matrix; NULL: all
+    const char *schedule;             // "gpu" or "cpu": a row for devices of this one; NULL: for all
 } jobs[] = {
-    {"transpose.scan", 4, &bench_transpose, WEFT_F32, {"scan"}, NULL},
-    {"transpose.merge", 4, &bench_transpose, WEFT_F32, {"merge"}, NULL},
-    {"spmv.csr_lanes", 4, &bench_spmv, WEFT_F32, {"csr_lanes"}, "wg,read"},
-    {"spmv.csr_merge", 4, &bench_spmv, WEFT_F32, {"csr_merge"}, "wg,ipt,read"},
-    {"spmv.sell", 4, &bench_spmv, WEFT_F32, {"sell"}, "wg,ipt,read"},
-    {"spmv.coo", 4, &bench_spmv, WEFT_F32, {"coo"}, "wg,ipt,read"},
-    {"scan", 4, &bench_scan, WEFT_I32, {"auto"}, NULL},
-    {"segsort", 8, &bench_segsort, WEFT_F32, {"blocks", "rows", "mixed", "whole"}, NULL},
-    {"merge", 8, &bench_merge, WEFT_F32, {"small", "large", "two"}, NULL},
-    {"histogram.rows", 4, &bench_histogram, WEFT_F32, {"rows"}, NULL},
-    {"histogram.atomic", 4, &bench_histogram, WEFT_F32, {"atomic"}, NULL},
-    {"expand", 4, &bench_expand, WEFT_F32, {"auto"}, NULL},
-    {"transpose.scan", 8, &bench_transpose, WEFT_F64, {"scan"}, NULL},
-    {"transpose.merge", 8, &bench_transpose, WEFT_F64, {"merge"}, NULL},
-    {"spmv.csr_merge", 8, &bench_spmv, WEFT_F64, {"csr_merge"}, "wg,ipt,read"},
+    {"transpose.scan", 4, &bench_transpose, WEFT_F32, {"scan"}, NULL, NULL},
+    {"transpose.merge", 4, &bench_transpose, WEFT_F32, {"merge"}, NULL, NULL},
+    {"spmv.csr_lanes", 4, &bench_spmv, WEFT_F32, {"csr_lanes"}, "wg,read", NULL},
+    {"spmv.csr_merge", 4, &bench_spmv, WEFT_F32, {"csr_merge"}, "wg,ipt,read", NULL},
+    {"spmv.sell", 4, &bench_spmv, WEFT_F32, {"sell"}, "wg,ipt,read", NULL},
+    {"spmv.coo", 4, &bench_spmv, WEFT_F32, {"coo"}, "wg,ipt,read", NULL},
+    {"scan", 4, &bench_scan, WEFT_I32, {"auto"}, NULL, NULL},
+    {"segsort", 8, &bench_segsort, WEFT_F32, {"blocks", "rows", "mixed", "whole"}, NULL, "cpu"},
+    {"segsort", 8, &bench_segsort, WEFT_F32, {"blocks", "rows", "mixed"}, NULL, "gpu"},
+    {"segsort.whole", 8, &bench_segsort, WEFT_F32, {"whole"}, "wg,ipt,look,words", "gpu"},
+    {"merge", 8, &bench_merge, WEFT_F32, {"small", "large", "two"}, NULL, NULL},
+    {"histogram.rows", 4, &bench_histogram, WEFT_F32, {"rows"}, NULL, NULL},
+    {"histogram.atomic", 4, &bench_histogram, WEFT_F32, {"atomic"}, NULL, NULL},
+    {"expand", 4, &bench_expand, WEFT_F32, {"auto"}, NULL, NULL},
+    {"transpose.scan", 8, &bench_transpose, WEFT_F64, {"scan"}, NULL, NULL},
+    {"transpose.merge", 8, &bench_transpose, WEFT_F64, {"merge"}, NULL, NULL},
+    {"spmv.csr_merge", 8, &bench_spmv, WEFT_F64, {"csr_merge"}, "wg,ipt,read", NULL},
 };
 enum { JOBS = sizeof jobs / sizeof *jobs };
 
@@ -283,11 +286,16 @@ static int inputs_make(struct search *s)
 
 // ---- the file --------------------------------------------------------------------------------------------------
 
+static const char *schedule_name(const struct device_slot *slot)
+{
+    return weft_context_schedule(slot->device.ctx) == WEFT_SCHEDULE_GPU ? "gpu" : "cpu";
+}
+
 // The first fields of a row, up to the values.
 static void row_name(char *out, size_t size, const struct device_slot *slot, const struct job *job)
 {
-    snprintf(out, size, "%s\t%s\t%s\t%s\t%d\t", slot->device.info.name, slot->device.info.driver,
-             weft_context_schedule(slot->device.ctx) == WEFT_SCHEDULE_GPU ? "gpu" : "cpu", job->row, job->bytes);
+    snprintf(out, size, "%s\t%s\t%s\t%s\t%d\t", slot->device.info.name, slot->device.info.driver, schedule_name(slot),
+             job->row, job->bytes);
 }
 
 static void folders_make(void)
@@ -402,7 +410,8 @@ static int wanted(const struct bench *b, const struct device_slot *slot, const s
     int named = !b->options.ops_given;
     for (size_t i = 0; i < b->options.nops; i++)
         named |= b->options.ops[i] == job->op;
-    return named && (job->type != WEFT_F64 || slot->device.info.fp64);
+    return named && (job->type != WEFT_F64 || slot->device.info.fp64) &&
+           (!job->schedule || !strcmp(job->schedule, schedule_name(slot)));
 }
 
 void bench_tune_run(struct bench *b)

@@ -230,15 +230,15 @@ static void test_types(struct test_device *dev)
         }
 }
 
-// One segment digit by digit, in tiles of 64 elements; 5 bits a digit (an odd number of digits), 8 and 11.
+// One segment digit by digit, in tiles of 64 elements; 8 bits a digit, and an odd number of digits, of 11 or 5 bits.
 static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
 {
     const int64_t tile = 64, sizes[] = {1, tile - 1, tile, tile + 1, 4 * tile + 1, 33 * tile + 5, 0};
-    const int count = sizeof sizes / sizeof *sizes, bits[] = {5, 8, 11};
-    for (int k = 0; k < 3; k++)
+    const int count = sizeof sizes / sizeof *sizes, bits[] = {whole == WEFT_SEGSORT_RADIX ? 11 : 5, 8};
+    for (int k = 0; k < 2; k++)
         for (int i = 0; i < count; i++)
             for (enum keys keys = ANY; keys <= BIT; keys++) {
-                if (k ? (i + (int)keys) % 5 != k : (i + (int)keys) % 2)
+                if ((i + (int)keys) % (k ? 5 : 2) != k)
                     continue;
                 if (test_sample() && (sizes[i] > 300 || (i + k) % 2))
                     continue;
@@ -256,7 +256,7 @@ static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
     // Every key and payload; work-groups larger and smaller than the number of bins; positions of 64 bits.
     for (enum weft_key key = WEFT_KEY_U32; key <= WEFT_KEY_I64; key++)
         for (int payload = 0; payload <= 8; payload += 4) {
-            if (((int)key + payload / 4 + (int)whole) % (test_sample() ? 4 : 2))
+            if (((int)key + payload / 4 + (int)whole) % 4)
                 continue;
             struct sort_case c = {.key = key,
                                   .payload_bytes = payload,
@@ -293,7 +293,7 @@ static void test_whole_again(struct test_device *dev, enum weft_segsort_whole wh
     const int64_t most = (test_sample() ? 8 : 40) * 64 + 3, sizes[] = {most, 65, most - 64, 300, most};
     struct weft_segsort_params params = params_small(dev);
     params.whole = whole;
-    params.radix = (struct weft_segsort_radix){.wg = stuck ? 64 : 32, .ipt = stuck ? 3 : 2, .bits = 6, .look = 4};
+    params.radix = (struct weft_segsort_radix){.wg = stuck ? 64 : 32, .ipt = stuck ? 3 : 2, .bits = 8, .look = 2};
     struct weft_segsort_plan *plan = NULL;
     if (stuck) {
         build_as_before = weft__cl.clBuildProgram;
@@ -301,14 +301,14 @@ static void test_whole_again(struct test_device *dev, enum weft_segsort_whole wh
         stuck_builds = 0;
         dev->ctx->salt = 0x57c4; // caches do not see the option: these programs are other texts to them
     }
-    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_I32, 4, WEFT_OFS32, most, &params);
+    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, most, &params);
     if (stuck) {
         weft__cl.clBuildProgram = build_as_before;
         dev->ctx->salt = 0;
     }
     int ok = !status && (!stuck || stuck_builds);
     for (size_t i = 0; ok && i < sizeof sizes / sizeof *sizes; i++) {
-        struct sort_case c = {.key = WEFT_KEY_I32,
+        struct sort_case c = {.key = WEFT_KEY_U32,
                               .payload_bytes = 4,
                               .n = sizes[i],
                               .split = ONE,
@@ -392,6 +392,56 @@ static void refused(struct test_device *dev, const char *what, enum weft_key key
            "%s: refuses %s: %s", dev->name, what, test_error(dev));
 }
 
+// What the forms of a whole sort refuse, and which form a plan says that it takes.
+static void test_whole_errors(struct test_device *dev)
+{
+    struct whole {
+        enum weft_segsort_whole whole;
+        struct weft_segsort_radix radix;
+        int64_t n;
+        const char *what, *said;
+        weft_status status;
+    };
+    const struct whole gpu[] = {
+        {WEFT_SEGSORT_RADIX, {.wg = 48}, 9, "radix.wg", "radix.wg", WEFT_EINVAL},
+        {WEFT_SEGSORT_RADIX, {.ipt = 1}, 9, "radix.ipt", "radix.ipt", WEFT_EINVAL},
+        {WEFT_SEGSORT_RADIX, {.bits = 12}, 9, "radix.bits", "radix.bits", WEFT_EINVAL},
+        {WEFT_SEGSORT_CHAINED, {.look = 33}, 9, "radix.look", "radix.look", WEFT_EINVAL},
+        {WEFT_SEGSORT_CHAINED, {.words = 3}, 9, "radix.words", "radix.words", WEFT_EINVAL},
+        {WEFT_SEGSORT_AUTO, {.wg = -32}, 1 << 20, "radix.wg of auto", "radix.wg", WEFT_EINVAL},
+        {WEFT_SEGSORT_CHAINED, {0}, 1 << 30, "2^30 elements that look back", "too many", WEFT_ERANGE},
+    };
+    const struct whole cpu[] = {
+        {WEFT_SEGSORT_RADIX, {0}, 9, "digits", "CPU", WEFT_EUNSUPPORTED},
+        {WEFT_SEGSORT_CHAINED, {0}, 9, "digits that look back", "CPU", WEFT_EUNSUPPORTED},
+    };
+    const struct whole *cases = dev->gpu ? gpu : cpu;
+    for (size_t i = 0; i < (dev->gpu ? sizeof gpu : sizeof cpu) / sizeof *gpu; i++) {
+        struct weft_segsort_params params = {.whole = cases[i].whole, .radix = cases[i].radix};
+        refused(dev, cases[i].what, WEFT_KEY_U32, 4, WEFT_OFS32, cases[i].n, &params, cases[i].status);
+        tap_ok(strstr(test_error(dev), cases[i].said) != NULL, "%s: and says so", dev->name);
+    }
+    // Which form auto is: the scratch tells. Merges where the array is small, or the local memory.
+    const int64_t local = dev->ctx->device.local_bytes;
+    for (int i = 0; i < 3; i++) {
+        size_t bytes[4] = {0};
+        struct weft_segsort_params params = params_small(dev);
+        dev->ctx->device.local_bytes = i == 2 ? 2048 : local;
+        for (int whole = WEFT_SEGSORT_AUTO; whole <= WEFT_SEGSORT_CHAINED; whole++) {
+            params.whole = (enum weft_segsort_whole)whole;
+            weft_segsort_workspace(&bytes[whole], dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, (1 << 17) - !i, &params);
+        }
+        const int merged = bytes[0] == bytes[1], digits = bytes[0] == bytes[2] || bytes[0] == bytes[3];
+        tap_ok(bytes[1] && (dev->gpu && i == 1 ? digits && !merged : merged && !digits), "%s: auto %s", dev->name,
+               dev->gpu && i == 1 ? "goes by digits" : "merges");
+        if (dev->gpu && i == 2) {
+            params.whole = WEFT_SEGSORT_RADIX;
+            refused(dev, "digits that exceed the local memory", WEFT_KEY_U32, 4, WEFT_OFS32, 9, &params, WEFT_EINVAL);
+        }
+    }
+    dev->ctx->device.local_bytes = local;
+}
+
 static void test_errors(struct test_device *dev)
 {
     struct weft_segsort_plan *plan = NULL;
@@ -405,6 +455,9 @@ static void test_errors(struct test_device *dev)
     refused(dev, "ipt", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.ipt = -1), WEFT_EINVAL);
     refused(dev, "bits", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.bits = 9), WEFT_EINVAL);
     refused(dev, "groups", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "a form", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.whole = (enum weft_segsort_whole)4),
+            WEFT_EINVAL);
+    test_whole_errors(dev);
     struct weft_segsort_params params = params_small(dev);
     if (weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 16, &params))
         tap_bail("%s: plan: %s", dev->name, test_error(dev));

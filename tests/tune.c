@@ -241,6 +241,7 @@ static void test_operations(struct test_device *dev)
     text[0] = 0;
     strcat(text, row(dev, "", "merge", 8, values));
     strcat(text, row(dev, "", "segsort", 8, values));
+    strcat(text, row(dev, "", "segsort.whole", 8, "wg=64 ipt=4 look=2"));
     strcat(text, row(dev, "", "expand", 4, values));
     strcat(text, row(dev, "", "histogram.rows", 4, values));
     strcat(text, row(dev, "", "histogram.atomic", 4, values));
@@ -260,6 +261,18 @@ static void test_operations(struct test_device *dev)
         tap_ok(s.params.wg == wg && s.params.ipt == ipt && strstr(s.why, "tune file"), "%s: segsort: %s", dev->name,
                s.why);
         weft_segsort_plan_destroy(&sort);
+        if (dev->gpu) { // a row of its own, which the plan above is too small for
+            tap_ok(!s.params.radix.wg, "%s: no digits, no values of theirs", dev->name);
+            const struct weft_segsort_params chained = {.whole = WEFT_SEGSORT_CHAINED};
+            s = (struct weft_segsort_info){.why = ""};
+            if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, &chained))
+                weft_segsort_plan_info(sort, &s);
+            const char *why = strstr(s.why, "look back");
+            tap_ok(s.params.radix.wg == 64 && s.params.radix.ipt == 4 && s.params.radix.look == 2 &&
+                       s.params.wg == wg && why && strstr(why, "tune file"),
+                   "%s: segsort.whole: %s", dev->name, s.why);
+            weft_segsort_plan_destroy(&sort);
+        }
     }
     struct weft_expand_plan *expand = NULL;
     struct weft_expand_info e = {.why = ""};
