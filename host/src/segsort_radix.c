@@ -275,13 +275,15 @@ void weft__radix_variants(weft__variant_fn *fn, void *arg)
     for (enum weft_key key = WEFT_KEY_U32; key <= WEFT_KEY_I64; key++)
         for (int payload = 0; payload <= 8; payload += 4)
             for (int form = 0; form < 3; form++) { // chained, with a table, that of 64 bits
+                if ((form && key != WEFT_KEY_U32 && key != WEFT_KEY_I64) || (form == 2 && payload < 8))
+                    continue; // too much alike
                 struct weft__radix r = {.key = key, .payload_bytes = payload, .chained = form == 0};
                 r.ofs = form == 2 ? WEFT_OFS64 : WEFT_OFS32;
                 r.params = (struct weft_segsort_radix){.wg = 256, .bits = 8, .look = 8, .words = r.chained ? 2 : 1};
                 r.params.ipt = (weft_key_bytes(key) == 8 || payload == 8 ? 8 : 16) * (r.chained ? 3 : 2) / 2;
                 const struct weft__kernel_spec *specs[] = {&move_spec, form ? &count_spec : &digits_spec,
                                                            form ? &rows_spec : &passes_spec};
-                for (size_t i = 0; i < (payload ? 1 : 3); i++) {
+                for (size_t i = 0; i < (payload < 8 ? 1 : 3); i++) {
                     struct weft__variant v = {.spec = specs[i], .schedule = WEFT_SCHEDULE_GPU};
                     radix_define(&v.defines, &r, specs[i]);
                     fn(arg, &v);
