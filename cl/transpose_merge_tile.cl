@@ -4,9 +4,9 @@
 // Source:  Wang et al., ICS 2016, section 3.2: sort blocks of entries, then merge pairs of blocks in rounds. Here many
 //          runs are merged in one round, and a merged tile is ordered by a stable radix sort of the few bits in which
 //          its columns differ (its parts lie in local memory one behind the other, so stable means: by run).
-// Shares:  tile.clh
-// Mapping: 1-D; a group takes tiles grp, grp+groups, ... of TILE entries.
-// Local:   struct tile; merge_join struct parts as well.
+// Shares:  transpose_merge.clh
+// Mapping: 1-D; group i owns tile i of TILE entries.
+// Local:   struct tile.
 // Needs:   columns below 2^(32 - WEFT_TILE_BITS + WEFT_RADIX_BITS), or WEFT_WIDE.
 // Gives:   runs (col, row, val) ordered by column, stable. With WEFT_LAST: rows, values and column pointers; columns
 //          are dropped, and gaps of WEFT_GAP empty columns or more are left to merge_gaps.
@@ -19,137 +19,22 @@
 #error "WEFT_GAP: empty columns that make a gap, more than 8*WEFT_WG*WEFT_IPT"
 #endif
 
-#define POS ((1u << WEFT_TILE_BITS) - 1u)
-
-// Take the smallest key of the tile off each key; returns the bits that hold what is left, at least 1. Keys of slots
-// without an entry are all ones before and after.
-WEFT_INLINE uint tile_reduce(__local struct tile *x, uint *key)
-{
-    uint least = 0xffffffffu, most = 0u; // of 1 + key, so that all ones count as nothing
-    WEFT_UNROLL
-    for (uint j = 0; j < WEFT_IPT; j++) {
-        least = min(least, key[j]);
-        most = max(most, key[j] + 1u);
-    }
-    if (get_local_id(0) == 0) {
-        x->least = 0xffffffffu;
-        x->most = 0u;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef WEFT_LANES_FAST
-    WEFT_UNROLL
-    for (uint d = LANES / 2u; d; d >>= 1) {
-        least = min(least, lane_get(least, lane_id() ^ d, x->stage));
-        most = max(most, lane_get(most, lane_id() ^ d, x->stage));
-    }
-    if (lane_id() == 0u)
-#endif
-    {
-        atomic_min(&x->least, least);
-        atomic_max(&x->most, most);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    least = x->least;
-    uint bits = max(32u - clz(x->most - 1u - least), 1u);
-    WEFT_UNROLL
-    for (uint j = 0; j < WEFT_IPT; j++)
-        key[j] = min(key[j] - least, (1u << bits) - 1u);
-    return bits;
-}
-
-// Bits of the next step of a sort by `bits` bits: evened out over the steps.
-WEFT_INLINE uint step_bits(uint bits)
-{
-    uint steps = (bits + WEFT_RADIX_BITS - 1u) / WEFT_RADIX_BITS;
-    return (bits + steps - 1u) / steps;
-}
-
-// In at[j]: the key of SLOT(j), `bits` bits. Out: the slot whose entry comes to SLOT(j) when the tile is ordered by
-// key, stable.
-WEFT_INLINE void tile_sort(__local struct tile *x, uint *at, uint bits)
-{
-    uint slot = slot_first();
-    uint to[WEFT_IPT];
-#ifdef WEFT_WIDE
-    uint key[WEFT_IPT];
-    WEFT_UNROLL
-    for (uint j = 0; j < WEFT_IPT; j++) {
-        key[j] = at[j];
-        at[j] = SLOT(j);
-    }
-    do {
-        uint step = step_bits(bits);
-        WEFT_UNROLL
-        for (uint j = 0; j < WEFT_IPT; j++) {
-            to[j] = (key[j] & ((1u << step) - 1u)) << 16;
-            key[j] >>= step;
-        }
-        tile_rank(x, to, step);
-        tile_scatter(x, key, to);
-        tile_scatter(x, at, to);
-        bits -= step;
-    } while (bits);
-#else
-    // A word is the key until the first step, then what is left of the key above the slot where the entry came from.
-    uint shift = 0u;
-    do {
-        uint step = step_bits(bits);
-        if (bits > 32u - WEFT_TILE_BITS && shift == 0u) // what is left has to fit
-            step = max(step, bits - (32u - WEFT_TILE_BITS));
-        WEFT_UNROLL
-        for (uint j = 0; j < WEFT_IPT; j++)
-            to[j] = (at[j] >> shift & ((1u << step) - 1u)) << 16;
-        tile_rank(x, to, step);
-        forget(slot);
-        WEFT_UNROLL
-        for (uint j = 0; j < WEFT_IPT; j++)
-            at[j] = at[j] >> (shift + step) << WEFT_TILE_BITS | (shift ? at[j] & POS : SLOT(j));
-        tile_scatter(x, at, to);
-        shift = WEFT_TILE_BITS;
-        bits -= step;
-    } while (bits);
-#endif
-}
-
-// col[j], the tile's columns in order, into the stage: for bound_find, up to a barrier.
-WEFT_INLINE void columns_stage(__local struct tile *x, const uint *col)
-{
-    uint slot = slot_first();
-    WEFT_UNROLL
-    for (uint j = 0; j < WEFT_IPT; j++)
-        x->stage[SLOT(j)] = col[j];
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-// First of the tile's entries with this column or a later one.
-WEFT_INLINE uint bound_find(const __local struct tile *x, uint count, uint column)
-{
-    uint lo = 0u, hi = count;
-    while (lo < hi) {
-        uint mid = (lo + hi) / 2u;
-        if (x->stage[mid] < column)
-            lo = mid + 1u;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 #ifdef WEFT_LAST
 // Column pointers of the columns after `before` up to `until` (-1 for the first tile, n for the last): where the first
-// entry of that column or a later one is. col[j] are the tile's columns in order.
-WEFT_INLINE void pointers_store(__local struct tile *x, __global ofs_t *col_ptr, __global long *gaps, ofs_t base,
-                                uint count, const uint *col, long before, long until)
+// entry of that column or a later one is.
+WEFT_INLINE void pointers_store(const __local struct tile *x, struct columns columns, __global ofs_t *col_ptr,
+                                __global long *gaps, ofs_t base, uint count, long before, long until)
 {
-    columns_stage(x, col);
     if (until - before <= 8L * TILE) {
         for (long c = before + 1 + (long)get_local_id(0); c <= until; c += WEFT_WG)
-            col_ptr[c] = base + (ofs_t)bound_find(x, count, (uint)c);
+            col_ptr[c] = base + (ofs_t)bound_find(x, columns, count, (uint)c);
     } else {
         // Far between: the columns before each entry, and after the last one.
         uint first = lane_group() * (32u * WEFT_IPT), last = min(first + 32u * WEFT_IPT, count);
         if (first < count)
             for (uint s = first; s < last + (last == count); s++) {
-                long from = s ? (long)x->stage[s - 1u] : before, to = s < count ? (long)x->stage[s] : until;
+                long from = s ? (long)column_at(x, columns, s - 1u) : before;
+                long to = s < count ? (long)column_at(x, columns, s) : until;
                 if (to - from < WEFT_GAP) {
                     for (long c = from + 1 + (long)lane_id(); c <= to; c += LANES)
                         col_ptr[c] = base + (ofs_t)s;
@@ -162,59 +47,181 @@ WEFT_INLINE void pointers_store(__local struct tile *x, __global ofs_t *col_ptr,
                 }
             }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+}
+// The same for columns after the tile's least up to `most`, where digits are keys: their starts are known.
+WEFT_INLINE void starts_store(__global ofs_t *col_ptr, ofs_t base, uint least, uint most, const uint *starts)
+{
+    col_ptr += least;
+    WEFT_UNROLL
+    for (uint j = 0; j < 2 * PACKS; j++) {
+        uint key = 2u * OWN + j;
+        if (key != 0u && key <= most - least)
+            col_ptr[key] = base + (ofs_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
+    }
 }
 #else
 // Buckets from .. until of the row of merge_cut's table that a run has: where its first entry with a column of
-// bucket << shift or more is, when that is in this tile, `count` entries at `base`, or at its end.
-WEFT_INLINE void table_store(__local struct tile *x, __global ofs_t *row, uint from, uint until, uint shift, ofs_t base,
-                             uint count, const uint *col)
+// bucket << shift or more is, when that is in this tile, `count` entries at `base`, or at its end. `most`: no entry
+// is beyond this column.
+WEFT_INLINE void table_store(const __local struct tile *x, struct columns columns, __global ofs_t *row, uint from,
+                             uint until, uint shift, ofs_t base, uint count, uint most)
 {
-    columns_stage(x, col);
     for (uint b = from + (uint)get_local_id(0); b <= until; b += WEFT_WG)
-        row[b] = base + (ofs_t)bound_find(x, count, b << shift);
-    barrier(CLK_LOCAL_MEM_FENCE);
+        row[b] = base + (ofs_t)(b << shift > most ? count : bound_find(x, columns, count, b << shift));
+}
+// The same for buckets after the one of the tile's least column up to that of `most`, where digits are keys.
+WEFT_INLINE void starts_store(__global ofs_t *row, ofs_t base, uint least, uint most, const uint *starts, uint shift)
+{
+    WEFT_UNROLL
+    for (uint j = 0; j < 2 * PACKS; j++) {
+        uint key = 2u * OWN + j, column = least + key;
+        if (key != 0u && key <= most - least && column >> shift << shift == column)
+            row[column >> shift] = base + (ofs_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
+    }
 }
 #endif
 
-#ifdef WEFT_SORT
-#ifndef WEFT_ROWS_GIVEN
-// row[j] = row of the entry in SLOT(j) of the tile at `base`.
-WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs_t *row_ptr, idx_t m, ofs_t base,
-                           uint count)
+// Rows and values of the tile at `base` in order; value[j]: those of 64 bits, of SLOT(j).
+WEFT_INLINE void moved_store(__local struct tile *x, __global uint *row_out, __global bits_t *val_out, uint count,
+                             const word_t *word, const bits_t *value)
 {
     uint slot = slot_first();
-    idx_t first, last;
-    rows_bracket(x, &first, &last, row_ptr, m, base, base + (ofs_t)count - 1);
-    bool few = last - first > 4 * TILE; // mostly empty rows: no marks, a search for each entry
-    idx_t stop = few ? first : last;
-    marks_clear(&x->marks);
-    for (idx_t r = first + 1 + (idx_t)get_local_id(0); r <= stop; r += WEFT_WG) {
-        ofs_t from = row_ptr[r];
-        if (from < row_ptr[r + 1]) {
-            mark(&x->marks, (uint)(from - base));
-            x->stage[from - base] = (uint)r;
+    row_out += slot;
+#if WEFT_VAL_BITS
+    val_out += slot;
+#endif
+    forget(count);
+    if (count == TILE) {
+        WEFT_UNROLL
+        for (uint j = 0; j < WEFT_IPT; j++) {
+            moved_t moved = x->moved[FROM(word[j])];
+            row_out[j * 32u] = (uint)moved;
+#if WEFT_VAL_BITS == 32
+            val_out[j * 32u] = (uint)(moved >> 32);
+#endif
         }
+    } else {
+        WEFT_UNROLL
+        for (uint j = 0; j < WEFT_IPT; j++)
+            if (SLOT(j) < count) {
+                moved_t moved = x->moved[FROM(word[j])];
+                row_out[j * 32u] = (uint)moved;
+#if WEFT_VAL_BITS == 32
+                val_out[j * 32u] = (uint)(moved >> 32);
+#endif
+            }
     }
+#if WEFT_VAL_BITS == 64
+    __local ulong *stage = (__local ulong *)x->work;
     barrier(CLK_LOCAL_MEM_FENCE);
-    // The row at a slot stands at the nearest mark at or before it; `carry` is the one before the word.
-    uint word = slot / 32u, carry = (uint)first;
-    for (uint w = word; w > 0u; w--)
-        if (x->marks.bits[w - 1u]) {
-            carry = x->stage[w * 32u - 1u - clz(x->marks.bits[w - 1u])];
-            break;
-        }
+    forget(slot);
     WEFT_UNROLL
-    for (uint j = 0; j < WEFT_IPT; j++) {
-        uint bits = x->marks.bits[word + j], upto = bits & (lane_below() * 2u + 1u), end = (word + j) * 32u + 31u;
-        row[j] = upto ? x->stage[end - clz(upto)] : carry;
-        carry = bits ? x->stage[end - clz(bits)] : carry;
-    }
+    for (uint j = 0; j < WEFT_IPT; j++)
+        stage[SLOT(j)] = value[j];
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (few) {
+    forget(slot);
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++)
+        if (SLOT(j) < count)
+            val_out[j * 32u] = stage[FROM(word[j])];
+#endif
+}
+
+#ifdef WEFT_SORT
+#if WEFT_VAL_BITS
+// value[j] = value of the entry in SLOT(j) of the tile at `base`, or of the last one.
+WEFT_INLINE void values_load(bits_t *value, __global const bits_t *val, ofs_t base, uint count)
+{
+    uint slot = slot_first();
+#ifdef WEFT_VAL_POSITIONS
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++)
+        value[j] = (bits_t)(base + (ofs_t)SLOT(j));
+#else
+    val += base;
+    forget(count);
+    if (count == TILE) {
+        val += slot;
+        WEFT_UNROLL
+        for (uint j = 0; j < WEFT_IPT; j++)
+            value[j] = val[j * 32u];
+    } else {
+        WEFT_UNROLL
+        for (uint j = 0; j < WEFT_IPT; j++)
+            value[j] = val[min(SLOT(j), count - 1u)];
+    }
+#endif
+}
+#endif
+
+#ifndef WEFT_ROWS_GIVEN
+// The rows of positions a and b, a <= b, found by the whole group: row_of over all m rows.
+WEFT_INLINE void rows_bracket(__local struct tile *x, idx_t *row_a, idx_t *row_b, __global const ofs_t *row_ptr,
+                              idx_t m, ofs_t a, ofs_t b, __local uint *mem)
+{
+    uint lid = (uint)get_local_id(0);
+    uint lo_a = 0u, lo_b = 0u, len_a = (uint)m, len_b = (uint)m;
+    do {
+        uint step_a = (len_a - 1u) / WEFT_WG + 1u, step_b = (len_b - 1u) / WEFT_WG + 1u;
+        ulong at_a = (ulong)lid * step_a, at_b = (ulong)lid * step_b;
+        bool in_a = at_a < len_a && row_ptr[lo_a + at_a] <= a, in_b = at_b < len_b && row_ptr[lo_b + at_b] <= b;
+        uint sum = 0u, found = popcount(lane_ballot(in_a, mem)) | popcount(lane_ballot(in_b, mem)) << 16;
+        if (lane_id() == 0u)
+            x->sums[lane_group()] = found;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint w = 0; w < WARPS; w++)
+            sum += x->sums[w];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint to_a = ((sum & 0xffffu) - 1u) * step_a, to_b = ((sum >> 16) - 1u) * step_b;
+        lo_a += to_a;
+        lo_b += to_b;
+        len_a = min(step_a, len_a - to_a);
+        len_b = min(step_b, len_b - to_b);
+    } while (max(len_a, len_b) > 1u);
+    *row_a = (idx_t)lo_a;
+    *row_b = (idx_t)lo_b;
+}
+
+// row[j] = row of the entry in SLOT(j) of the tile at `base`.
+WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs_t *row_ptr, idx_t m, ofs_t base,
+                           uint count, __local uint *mem)
+{
+    uint slot = slot_first(), lid = (uint)get_local_id(0), lane = lane_id();
+    idx_t first, last;
+    for (uint w = lid; w < WORDS; w += WEFT_WG)
+        x->marks[2u * w] = 0u;
+    rows_bracket(x, &first, &last, row_ptr, m, base, base + (ofs_t)count - 1, mem);
+    if (last - first > 4 * TILE) { // mostly empty rows: a search for each entry
         WEFT_UNROLL
         for (uint j = 0; j < WEFT_IPT; j++)
             row[j] = (uint)row_of(row_ptr, first, last + 1, base + (ofs_t)min(SLOT(j), count - 1u));
+        return;
+    }
+    for (idx_t r = first + 1 + (idx_t)lid; r <= last; r += WEFT_WG) {
+        ofs_t from = row_ptr[r];
+        if (from < row_ptr[r + 1]) {
+            uint s = (uint)(from - base);
+            atomic_or(&x->marks[2u * (s / 32u)], 1u << s % 32u);
+            x->work[s] = (uint)r;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    // The row at a slot stands at the nearest mark at or before it; `near` is the one before the word, none: ones.
+    uint word = slot / 32u, near = 0xffffffffu;
+    WEFT_UNROLL
+    for (uint w = 0; w < WORDS; w += LANES) {
+        uint bits = w + lane < word ? x->marks[2u * (w + lane)] : 0u, some = lane_ballot(bits != 0u, mem);
+        if (some) {
+            uint at = w + 31u - clz(some);
+            near = at * 32u + 31u - clz(x->marks[2u * at]);
+        }
+    }
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++) {
+        uint bits = x->marks[2u * (word + j)], upto = bits & (lane_below() * 2u + 1u), end = (word + j) * 32u + 31u;
+        uint at = upto ? end - clz(upto) : near;
+        row[j] = at == 0xffffffffu ? (uint)first : x->work[at];
+        near = bits ? end - clz(bits) : near;
     }
 }
 #endif
@@ -229,95 +236,181 @@ typedef ofs_t rows_t;
 WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *col, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
                             __global ofs_t *col_ptr, __global long *gaps, __global ofs_t *table, idx_t m, idx_t n,
-                            ofs_t nnz, ofs_t tiles, uint buckets, uint shift)
+                            ofs_t nnz, uint buckets, uint shift)
 {
-    __local struct tile x;
+    __local struct tile x __attribute__((aligned(16)));
+    LANE_MEMORY(uint, mem);
     if (get_global_id(0) == 0)
         gaps[0] = 0;
     ofs_t t = (ofs_t)get_group_id(0);
-    do {
-        ofs_t base = t * TILE;
-        uint count = (uint)min(nnz - base, (ofs_t)TILE), value[WEFT_IPT], at[WEFT_IPT];
-        tile_load(at, col + base, count, 0xffffffffu);
-        uint bits = tile_reduce(&x, at);
-        tile_sort(&x, at, bits);
-        tile_load(value, col + base, count, 0u);
-        tile_gather(&x, value, at);
-#ifdef WEFT_LAST
-        pointers_store(&x, col_ptr, gaps, base, count, value, -1, n);
-#else
-        tile_store(col_out + base, count, value);
-        table_store(&x, table + (size_t)t * (buckets + 1u), 0u, buckets, shift, base, count, value);
+    ofs_t base = t * TILE;
+    uint count = (uint)min(nnz - base, (ofs_t)TILE), column[WEFT_IPT], row[WEFT_IPT], starts[PACKS];
+    bits_t value[WEFT_IPT];
+    word_t word[WEFT_IPT];
+    tile_load(column, col + base, count);
+#if WEFT_VAL_BITS == 32
+    values_load(value, val, base, count);
 #endif
 #ifdef WEFT_ROWS_GIVEN
-        tile_load(value, rows + base, count, 0u);
+    tile_load(row, rows + base, count);
 #else
-        rows_find(&x, value, rows, m, base, count);
+    rows_find(&x, row, rows, m, base, count, mem);
 #endif
-        tile_gather(&x, value, at);
-        tile_store(row_out + base, count, value);
-#if WEFT_VAL_BITS
-        bits_t v[WEFT_IPT];
-        uint slot = slot_first();
+    moved_put(&x, row, value);
+    tile_range(&x, column, mem);
+    uint least = x.least, most = x.most, bits = bits_of(most - least);
+    keys_of(word, column, least, bits, count);
+    struct columns columns = {WEFT_TILE_BITS, least};
+    if (tile_sort(&x, word, bits, false, starts, mem)) {
+        tile_load(column, col + base, count);
+        columns_order(&x, column, word);
+        columns.shift = columns.least = 0u;
+    } else {
         WEFT_UNROLL
         for (uint j = 0; j < WEFT_IPT; j++)
-#ifdef WEFT_VAL_POSITIONS
-            v[j] = (bits_t)(base + (ofs_t)SLOT(j));
+            column[j] = (uint)(word[j] >> WEFT_TILE_BITS) + least;
+    }
+#ifdef WEFT_LAST
+    pointers_store(&x, columns, col_ptr, gaps, base, count, -1, n);
 #else
-            v[j] = val[base + (ofs_t)min(SLOT(j), count - 1u)];
+    tile_store(col_out + base, count, column);
+    table_store(&x, columns, table + (size_t)t * (buckets + 1u), 0u, buckets, shift, base, count, most);
 #endif
-        values_store(&x, val_out + base, count, v, at);
+#if WEFT_VAL_BITS == 64
+    values_load(value, val, base, count);
 #endif
-        t += (ofs_t)get_num_groups(0);
-    } while (t < tiles);
+    moved_store(&x, row_out + base, val_out + base, count, word, value);
 }
 #endif
 
 #ifdef WEFT_JOIN
-// Groups of `runs` runs of `length` entries become one run each. cuts[t*runs + i]: where tile t begins in run i of its
-// group; first[t]: its first column. `table` is that of the new runs.
+// Part i of the runs that make a tile lies from cuts[i] to cuts[runs + i], or, in the `last` tile of its group, to the end
+// of the run: the runs have `length` entries from `start` on, and end at `stop`. The parts come one behind the other in the
+// slots, with marks where they begin; those that are not empty are numbered. Returns the entries of the tile.
+WEFT_INLINE uint parts_find(__local struct tile *x, __global const ofs_t *cuts, uint runs, long start, long length,
+                            long stop, bool last, __local uint *mem)
+{
+    uint lid = (uint)get_local_id(0), i = lid, carry = 0u, all, lane = lane_id(), own = lane_group() * WEFT_IPT;
+    for (uint w = lid; w < WORDS; w += WEFT_WG)
+        x->marks[2u * w] = 0u;
+    do {
+        uint size = 0u;
+        ofs_t from = 0;
+        if (i < runs) {
+            from = cuts[i];
+            ofs_t to = last ? (ofs_t)min(start + (long)(i + 1u) * length, stop) : cuts[runs + i];
+            size = (uint)max(to - from, (ofs_t)0);
+        }
+        // One scan for both: slots and parts that are not empty.
+        uint place = carry + tile_scan(x, size << 12 | (size != 0u), &all, mem), first = place >> 12;
+        if (size) {
+            atomic_or(&x->marks[2u * (first / 32u)], 1u << first % 32u);
+            x->from[place & 0xfffu] = from - (ofs_t)first;
+        }
+        carry += all;
+        i += WEFT_WG;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    } while (i - lid < runs);
+    // Each group of lanes counts the marks before its words.
+    uint before = 0u;
+    for (uint w = lane; w < own; w += LANES)
+        before += popcount(x->marks[2u * w]);
+    before = lane_scan(before << 16 | (lane < WEFT_IPT ? popcount(x->marks[2u * (own + lane)]) : 0u), &all, mem);
+    if (lane < WEFT_IPT)
+        x->marks[2u * (own + lane) + 1u] = (all >> 16) + (before & 0xffffu);
+    lane_sync();
+    return carry >> 12;
+}
+
+// at[j] = position of the entry in SLOT(j), or of the last one.
+WEFT_INLINE void parts_places(const __local struct tile *x, ofs_t *at, uint count)
+{
+    uint slot = slot_first(), upto = lane_below() * 2u + 1u;
+    const __local uint2 *marks = (const __local uint2 *)x->marks + lane_group() * WEFT_IPT;
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++) {
+        uint2 here = marks[j];
+        at[j] = x->from[here.y + popcount(here.x & upto) - 1u] + (ofs_t)min(SLOT(j), count - 1u);
+    }
+}
+
+// Groups of `runs` runs of `length` entries become one run each, of per_group tiles, or all of them one. cuts[t*runs + i]:
+// where tile t begins in run i of its group; first[t]: its first column. `table` is that of the new runs.
 WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
                             __global const ofs_t *cuts, __global const idx_t *first, __global ofs_t *col_ptr,
-                            __global long *gaps, __global ofs_t *table, idx_t n, ofs_t nnz, ofs_t tiles, uint runs,
-                            long length, uint buckets, uint shift)
+                            __global long *gaps, __global ofs_t *table, idx_t n, ofs_t nnz, ofs_t tiles, uint per_group,
+                            uint runs, long length, uint buckets, uint shift)
 {
-    __local struct tile x;
-    __local struct parts p;
-    long per_group = length / TILE * runs;
+    __local struct tile x __attribute__((aligned(16)));
+    LANE_MEMORY(uint, mem);
     ofs_t t = (ofs_t)get_group_id(0);
-    do {
-        ofs_t base = t * TILE;
-        long group = t / per_group * per_group;
-        bool last = t + 1 == tiles || t + 1 == group + per_group;
-        uint value[WEFT_IPT], at[WEFT_IPT];
-        uint number,
-            count = parts_find(&x, &p, &number, cuts + (size_t)t * runs, runs, group * TILE, length, nnz, last);
-        parts_load(&x, &p, at, col, count, 0xffffffffu);
-        uint bits = tile_reduce(&x, at);
-        tile_sort(&x, at, bits);
-        parts_load(&x, &p, value, col, count, 0u);
-        tile_gather(&x, value, at);
+    ofs_t base = t * TILE, at[WEFT_IPT];
 #ifdef WEFT_LAST
-        pointers_store(&x, col_ptr, gaps, base, count, value, t ? first[t] : -1, t + 1 < tiles ? first[t + 1] : n);
+    uint nth = 0u;
+    bool last = t + 1 == tiles;
 #else
-        tile_store(col_out + base, count, value);
-        table_store(&x, table + (size_t)(t / per_group) * (buckets + 1u),
-                    t == group ? 0u : ((uint)first[t] >> shift) + 1u, last ? buckets : (uint)first[t + 1] >> shift,
-                    shift, base, count, value);
+    uint nth = (uint)t / per_group; // group
+    bool last = t + 1 == tiles || (uint)t + 1u == (nth + 1u) * per_group, begin = (uint)t == nth * per_group;
+    __global ofs_t *its_table = table + (size_t)nth * (buckets + 1u);
 #endif
-        parts_load(&x, &p, value, row, count, 0u);
-        tile_gather(&x, value, at);
-        tile_store(row_out + base, count, value);
-#if WEFT_VAL_BITS
-        bits_t v[WEFT_IPT];
-        uint slot = slot_first();
+    uint column[WEFT_IPT], rows[WEFT_IPT], starts[PACKS];
+    bits_t value[WEFT_IPT];
+    word_t word[WEFT_IPT];
+    uint count = parts_find(&x, cuts + (size_t)t * runs, runs, (long)nth * per_group * TILE, length, nnz, last, mem);
+    uint least = (uint)first[t], most = last ? 0u : (uint)first[t + 1];
+    parts_places(&x, at, count);
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++)
+        column[j] = col[at[j]];
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++)
+        rows[j] = row[at[j]];
+#if WEFT_VAL_BITS == 32
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++)
+        value[j] = val[at[j]];
+#endif
+    moved_put(&x, rows, value);
+    if (last) {
+        tile_range(&x, column, mem);
+        most = x.most;
+    }
+    uint bits = bits_of(most - least);
+    bool direct = bits <= WEFT_RADIX_BITS; // then digits are keys
+    keys_of(word, column, least, bits, count);
+    struct columns columns = {WEFT_TILE_BITS, least};
+    if (tile_sort(&x, word, bits, direct, starts, mem)) {
+        parts_places(&x, at, count);
         WEFT_UNROLL
         for (uint j = 0; j < WEFT_IPT; j++)
-            v[j] = val[part_position(&x, &p, min(SLOT(j), count - 1u))];
-        values_store(&x, val_out + base, count, v, at);
+            column[j] = col[at[j]];
+        columns_order(&x, column, word);
+        columns.shift = columns.least = 0u;
+    } else {
+        WEFT_UNROLL
+        for (uint j = 0; j < WEFT_IPT; j++)
+            column[j] = (uint)(word[j] >> WEFT_TILE_BITS) + least;
+    }
+#ifdef WEFT_LAST
+    if (direct && t && t + 1 < tiles)
+        starts_store(col_ptr, base, least, most, starts);
+    else
+        pointers_store(&x, columns, col_ptr, gaps, base, count, t ? (long)least : -1, t + 1 < tiles ? most : n);
+#else
+    tile_store(col_out + base, count, column);
+    if (direct && !begin && !last)
+        starts_store(its_table, base, least, most, starts, shift);
+    else
+        table_store(&x, columns, its_table, begin ? 0u : (least >> shift) + 1u, last ? buckets : most >> shift, shift,
+                    base, count, most);
 #endif
-        t += (ofs_t)get_num_groups(0);
-    } while (t < tiles);
+#if WEFT_VAL_BITS == 64
+    parts_places(&x, at, count);
+    WEFT_UNROLL
+    for (uint j = 0; j < WEFT_IPT; j++)
+        value[j] = val[at[j]];
+#endif
+    moved_store(&x, row_out + base, val_out + base, count, word, value);
 }
 #endif

@@ -27,10 +27,11 @@
 
 static const struct weft__kernel_spec sort_spec = {"merge_sort", "transpose_merge_tile.cl",
                                                    "rows col val col_out row_out val_out col_ptr gaps table "
-                                                   "m n nnz tiles buckets shift"};
+                                                   "m n nnz buckets shift"};
 static const struct weft__kernel_spec join_spec = {
     "merge_join", "transpose_merge_tile.cl",
-    "col row val col_out row_out val_out cuts first col_ptr gaps table n nnz tiles runs length buckets shift"};
+    "col row val col_out row_out val_out cuts first col_ptr gaps table n nnz tiles per_group runs length "
+    "buckets shift"};
 static const struct weft__kernel_spec cut_spec = {"merge_cut", "transpose_merge_cut.cl",
                                                   "col table cuts first n nnz tiles runs length buckets shift"};
 static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose_merge_cut.cl", "gaps col_ptr"};
@@ -40,7 +41,7 @@ struct tune {
     int wg, ipt, most_ipt, bits, most_bits, radix; // most_*: taken where they save a round
 };
 static const struct tune tune_rows[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "measured on an H200"}, 256, 12, 16, 7, 8, 8},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "measured on an H200"}, 256, 12, 14, 7, 8, 10},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4, 4},
 };
 
@@ -91,11 +92,15 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     l->gaps = shape->n >= GAP;
 }
 
-static size_t local_bytes(int wg, int ipt, int bits, int radix, size_t ofs_bytes)
+// Local memory of a tile (cl/transpose_merge.clh), with a share for lane operations where the device has none.
+static size_t local_bytes(int wg, int ipt, int bits, int radix, const struct weft__transpose_shape *shape)
 {
+    size_t tile = (size_t)wg * (size_t)ipt, value = weft_type_bytes(shape->type), counters = (size_t)wg / 32 << radix;
     bits = bits < 5 ? 5 : bits;
-    size_t tile = (size_t)wg * (size_t)ipt;
-    return 4 * tile + tile / 8 + 2 * ((size_t)wg / 32 << radix) + 8 + tile / 16 + (ofs_bytes << bits) + 8;
+    size_t words = tile * (value == 8 || bits_for(shape->n) > 32 - bits_for((int64_t)tile) + radix ? 2 : 1);
+    size_t work = 2 * counters > 4 * words ? 2 * counters : 4 * words;
+    return tile * (value == 4 ? 8 : 4) + work + tile / 4 + (size_t)wg * 4 + (size_t)wg / 8 + 8 +
+           (weft_ofs_bytes(shape->ofs) << bits) + 16;
 }
 
 // The table for runs of `length` entries: columns of a bucket (log2), buckets.
@@ -136,7 +141,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
 {
     const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
     struct weft_transpose_params *p = &info->params;
-    size_t max_local = (size_t)ctx->device.local_bytes, ofs = weft_ofs_bytes(shape->ofs);
+    size_t max_local = (size_t)ctx->device.local_bytes;
     int max_wg = (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32, wg_given = p->wg != 0, ipt_given = p->ipt != 0;
     if (!wg_given)
         p->wg = tune->wg < max_wg ? tune->wg : max_wg;
@@ -160,17 +165,20 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     }
     if (!bits_given && rounds_for(tiles, tune->most_bits) < rounds_for(tiles, tune->bits))
         p->bits = tune->most_bits;
-    while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, ofs) > max_local)
+    while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
         p->ipt /= 2;
-    while (!wg_given && p->wg > 32 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, ofs) > max_local)
+    while (!wg_given && p->wg > 32 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
         p->wg = p->wg / 2 / 32 * 32;
-    size_t need = local_bytes(p->wg, p->ipt, p->bits, tune->radix, ofs);
+    size_t need = local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape);
     if (need > max_local || p->wg * p->ipt > MAX_TILE)
         return weft__fail(ctx, WEFT_EINVAL,
                           "wg %d, ipt %d, bits %d need %zu bytes of local memory of %zu, and tiles of at most %d",
                           p->wg, p->ipt, p->bits, need, max_local, MAX_TILE);
     struct layout l;
     layout_make(&l, shape, p->wg, p->ipt, p->bits, tune->radix);
+    if (l.tiles > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
+        return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %d", (long long)shape->nnz,
+                          p->wg * p->ipt);
     p->bits = l.runs[0] > 1 ? bits_for((int64_t)l.runs[0]) : 1;
     p->groups = 0;
     size_t sizes[NBUFFERS];
@@ -311,16 +319,16 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 {
     struct merge_gpu *s = state;
     const struct layout *l = &s->l;
-    size_t wg = (size_t)s->wg, groups = weft__groups(l->tiles, wg);
+    size_t wg = (size_t)s->wg;
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), tiles = ofs_value(s, l->tiles);
     cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
     cl_long length = (cl_long)l->tile;
     struct place to = place_of(s, 0, at);
     struct table table = table_of(&s->shape, l->tile);
-    WEFT__LAUNCH(stream, s->sort, &sort_spec, groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(a->val),
+    WEFT__LAUNCH(stream, s->sort, &sort_spec, l->tiles, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(a->val),
                  WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
-                 WEFT__ARG(s->table), WEFT__ARG(m), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles),
-                 WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
+                 WEFT__ARG(s->table), WEFT__ARG(m), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(table.buckets),
+                 WEFT__ARG(table.shift));
     for (size_t round = 0; round < l->rounds; round++) {
         struct place from = to;
         cl_uint runs = (cl_uint)l->runs[round];
@@ -330,11 +338,12 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
                      OFS_ARG(s, tiles), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(table.buckets),
                      WEFT__ARG(table.shift));
         table = table_of(&s->shape, (size_t)length * runs);
-        WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, &join_spec, groups, wg, WEFT__ARG(from.col),
+        cl_uint per_group = (cl_uint)weft__min((size_t)length * runs / l->tile, l->tiles);
+        WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, &join_spec, l->tiles, wg, WEFT__ARG(from.col),
                      WEFT__ARG(from.row), WEFT__ARG(from.val), WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val),
                      WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
-                     WEFT__ARG(s->table), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(runs),
-                     WEFT__ARG(length), WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
+                     WEFT__ARG(s->table), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(per_group),
+                     WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
         length *= runs;
     }
     if (l->gaps)
@@ -354,7 +363,7 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
-        struct merge_gpu s = {.wg = 256, .l = {.tile = 3072, .tile_bits = 12, .radix = 8, .room = 128}};
+        struct merge_gpu s = {.wg = 256, .l = {.tile = 3072, .tile_bits = 12, .radix = 10, .room = 128}};
         s.shape.ofs = (enum weft_ofs)ofs;
         struct weft__variant cut = {.spec = &cut_spec, .schedule = WEFT_SCHEDULE_GPU}, gap = cut;
         define_cut(&cut.defines, &s, CUT_WG);
