@@ -3,13 +3,14 @@
 // merge_gaps writes the column pointers of long stretches of empty columns.
 // Source:  P. Varman, S. Scheufler, B. Iyer, G. Ricard, Merging multiple lists on hierarchical-memory
 //          multiprocessors, JPDC 12, 1991: the element of a given rank in many sorted lists. Here by a search over
-//          buckets of columns, whose places in every run stand in a table, then over the columns of one bucket, in
-//          which the lists are searched between bounds that close in from both sides.
+//          lines drawn through the columns of a group, whose places in every run stand in a table, then over the columns
+//          between two lines, in which the lists are searched between bounds that close in from both sides.
 // Mapping: 1-D; merge_cut: a group is LANES work-items and takes tiles grp, grp+groups, ...; lane l searches runs
 //          l, l+LANES, ... merge_gaps: work-items stride over each gap by the global size.
 // Local:   WG uints where lanes have no shuffle, else none.
-// Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS; table[r*(buckets + 1) + b]: position of the first entry of run
-//          r with a column of b << shift or more, or the end of the run; buckets << shift >= n.
+// Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS; table[(g*lines + b)*runs + r], b 1 .. lines-1: position of the
+//          first entry of run r of group g with a column of line b or a later one, or the end of the run; line b is
+//          column grids[2*g] + (b << grids[2*g + 1]).
 // Gives:   cuts[t*runs + i]: position in run i where tile t of its group begins, such that the entries before the cuts
 //          are the first t*TILE ones of the group ordered by (column, run, position); first[t]: column of the entry
 //          at the cut.
@@ -48,11 +49,11 @@ WEFT_INLINE ofs_t lanes_before(ofs_t v, ofs_t *all, __local uint *mem)
 #endif
 }
 
-// In run i entries before lo[i] are below least, those from hi[i] on at most or above: columns or buckets. `below`
+// In run i entries before lo[i] are below least, those from hi[i] on at most or above. `below`
 // entries lie before all lo.
 struct bounds {
     ofs_t lo[PER_LANE], hi[PER_LANE], below;
-    uint least, most;
+    uint least, most; // lines or columns
 };
 
 // Close in on the entry of a rank; those below the pivot end at at[].
@@ -75,17 +76,17 @@ WEFT_INLINE void bounds_close(struct bounds *b, uint pivot, const ofs_t *at, ofs
 }
 
 // Where the tiles of a merged group of runs begin in each run.
-WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table, __global ofs_t *cuts,
-                           __global idx_t *first, idx_t n, ofs_t nnz, ofs_t tiles, uint runs, long length, uint buckets,
-                           uint shift)
+WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table, __global const uint *grids,
+                           __global ofs_t *cuts, __global idx_t *first, idx_t n, ofs_t nnz, ofs_t tiles, uint per_group,
+                           uint runs, long length, uint lines)
 {
     LANE_MEMORY(uint, mem);
-    long per_group = length / WEFT_TILE * runs;
     for (ofs_t t = (ofs_t)get_group_id(0); t < tiles; t += (ofs_t)get_num_groups(0)) {
-        long start = (long)t / per_group * per_group * WEFT_TILE;
+        uint group = (uint)t / per_group;
+        long start = (long)group * per_group * WEFT_TILE;
         ofs_t rank = (ofs_t)((long)t * WEFT_TILE - start), at[PER_LANE];
-        struct bounds b = {.below = 0, .least = 0u, .most = buckets};
-        __global const ofs_t *mine = table + (size_t)(start / length + lane_id()) * (buckets + 1u);
+        struct bounds b = {.below = 0, .least = 0u, .most = lines};
+        __global const ofs_t *mine = table + (size_t)group * lines * runs + lane_id();
 #pragma unroll
         for (uint k = 0; k < PER_LANE; k++) {
             uint i = k * LANES + lane_id();
@@ -96,11 +97,12 @@ WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table
             uint pivot = b.least + (b.most - b.least) / 2u;
 #pragma unroll
             for (uint k = 0; k < PER_LANE; k++)
-                at[k] = b.lo[k] < b.hi[k] ? mine[(size_t)(k * LANES) * (buckets + 1u) + pivot] : b.lo[k];
+                at[k] = b.lo[k] < b.hi[k] ? mine[(size_t)pivot * runs + k * LANES] : b.lo[k];
             bounds_close(&b, pivot, at, rank, mem);
         }
-        b.least <<= shift;
-        b.most = (uint)min((ulong)b.most << shift, (ulong)n);
+        uint base = grids[2u * group], shift = grids[2u * group + 1u];
+        b.least = b.least ? base + (b.least << shift) : 0u;
+        b.most = b.most < lines ? base + (b.most << shift) : (uint)n;
         while (b.most - b.least > 1u) {
             uint pivot = b.least + (b.most - b.least) / 2u;
             ofs_t end[PER_LANE];

@@ -60,23 +60,29 @@ WEFT_INLINE void starts_store(__global ofs_t *col_ptr, ofs_t base, uint least, u
     }
 }
 #else
-// Buckets from .. until of the row of merge_cut's table that a run has: where its first entry with a column of
-// bucket << shift or more is, when that is in this tile, `count` entries at `base`, or at its end. `most`: no entry
-// is beyond this column.
-WEFT_INLINE void table_store(const __local struct tile *x, struct columns columns, __global ofs_t *row, uint from,
-                             uint until, uint shift, ofs_t base, uint count, uint most)
+// What a run puts in merge_cut's table: at line b, column[b*runs], where its first entry with the line's column or a later
+// one is. Here those of the columns after `before`, or all, up to `until`: such an entry is in this tile, `count` entries
+// at `base`, or at its end; no entry is beyond column `most`.
+WEFT_INLINE void lines_store(const __local struct tile *x, struct columns columns, __global ofs_t *column, uint runs,
+                             struct grid grid, uint lines, bool all, uint before, uint until, ofs_t base, uint count,
+                             uint most)
 {
-    for (uint b = from + (uint)get_local_id(0); b <= until; b += WEFT_WG)
-        row[b] = base + (ofs_t)(b << shift > most ? count : bound_find(x, columns, count, b << shift));
+    uint from = all || before < grid.base ? 1u : ((before - grid.base) >> grid.shift) + 1u;
+    uint to = until < grid.base ? 0u : min((until - grid.base) >> grid.shift, lines - 1u);
+    for (uint b = from + (uint)get_local_id(0); b <= to; b += WEFT_WG) {
+        uint line = grid.base + (b << grid.shift);
+        column[(size_t)b * runs] = base + (ofs_t)(line > most ? count : bound_find(x, columns, count, line));
+    }
 }
-// The same for buckets after the one of the tile's least column up to that of `most`, where digits are keys.
-WEFT_INLINE void starts_store(__global ofs_t *row, ofs_t base, uint least, uint most, const uint *starts, uint shift)
+// The same for columns after the tile's least up to `most`, where digits are keys.
+WEFT_INLINE void starts_store(__global ofs_t *column, uint runs, struct grid grid, uint lines, ofs_t base, uint least,
+                              uint most, const uint *starts)
 {
     WEFT_UNROLL
     for (uint j = 0; j < 2 * PACKS; j++) {
-        uint key = 2u * OWN + j, column = least + key;
-        if (key != 0u && key <= most - least && column >> shift << shift == column)
-            row[column >> shift] = base + (ofs_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
+        uint key = 2u * OWN + j, at = least + key - grid.base, b = at >> grid.shift;
+        if (key != 0u && key <= most - least && least + key > grid.base && b << grid.shift == at && b < lines)
+            column[(size_t)b * runs] = base + (ofs_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
     }
 }
 #endif
@@ -226,8 +232,8 @@ WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs
 }
 #endif
 
-// Order each tile of entries by column: the first runs, with their part of merge_cut's table. `rows`: row pointers, or,
-// with WEFT_ROWS_GIVEN, the row of each entry.
+// Order each tile of entries by column: the first runs, with their part of merge_cut's table and its grid: `runs` of them
+// will be merged. `rows`: row pointers, or, with WEFT_ROWS_GIVEN, the row of each entry.
 #ifdef WEFT_ROWS_GIVEN
 typedef uint rows_t;
 #else
@@ -235,8 +241,8 @@ typedef ofs_t rows_t;
 #endif
 WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *col, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
-                            __global ofs_t *col_ptr, __global long *gaps, __global ofs_t *table, idx_t m, idx_t n,
-                            ofs_t nnz, uint buckets, uint shift)
+                            __global ofs_t *col_ptr, __global long *gaps, __global ofs_t *table, __global uint *grids,
+                            idx_t m, idx_t n, ofs_t nnz, uint runs, uint lines)
 {
     __local struct tile x __attribute__((aligned(16)));
     LANE_MEMORY(uint, mem);
@@ -257,6 +263,11 @@ WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *co
     rows_find(&x, row, rows, m, base, count, mem);
 #endif
     moved_put(&x, row, value);
+#ifndef WEFT_LAST
+    uint group = (uint)t / runs;
+    long from = (long)group * runs * TILE;
+    grid_sample(&x, col, from, min(from + (long)runs * TILE, (long)nnz), mem);
+#endif
     tile_range(&x, column, mem);
     uint least = x.least, most = x.most, bits = bits_of(most - least);
     keys_of(word, column, least, bits, count);
@@ -274,7 +285,13 @@ WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *co
     pointers_store(&x, columns, col_ptr, gaps, base, count, -1, n);
 #else
     tile_store(col_out + base, count, column);
-    table_store(&x, columns, table + (size_t)t * (buckets + 1u), 0u, buckets, shift, base, count, most);
+    struct grid grid = grid_find(&x, lines);
+    lines_store(&x, columns, table + (size_t)group * lines * runs + ((uint)t - group * runs), runs, grid, lines, true,
+                0u, 0xffffffffu, base, count, most);
+    if ((uint)t == group * runs && get_local_id(0) == 0) {
+        grids[2u * group] = grid.base;
+        grids[2u * group + 1u] = grid.shift;
+    }
 #endif
 #if WEFT_VAL_BITS == 64
     values_load(value, val, base, count);
@@ -335,12 +352,13 @@ WEFT_INLINE void parts_places(const __local struct tile *x, ofs_t *at, uint coun
 }
 
 // Groups of `runs` runs of `length` entries become one run each, of per_group tiles, or all of them one. cuts[t*runs + i]:
-// where tile t begins in run i of its group; first[t]: its first column. `table` is that of the new runs.
+// where tile t begins in run i of its group; first[t]: its first column. `table` and
+// `grids` are those of the new runs, of which next_runs will be merged.
 WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
                             __global const ofs_t *cuts, __global const idx_t *first, __global ofs_t *col_ptr,
-                            __global long *gaps, __global ofs_t *table, idx_t n, ofs_t nnz, ofs_t tiles, uint per_group,
-                            uint runs, long length, uint buckets, uint shift)
+                            __global long *gaps, __global ofs_t *table, __global uint *grids, idx_t n, ofs_t nnz,
+                            ofs_t tiles, uint per_group, uint runs, long length, uint next_runs, uint lines)
 {
     __local struct tile x __attribute__((aligned(16)));
     LANE_MEMORY(uint, mem);
@@ -352,7 +370,9 @@ WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, 
 #else
     uint nth = (uint)t / per_group; // group
     bool last = t + 1 == tiles || (uint)t + 1u == (nth + 1u) * per_group, begin = (uint)t == nth * per_group;
-    __global ofs_t *its_table = table + (size_t)nth * (buckets + 1u);
+    uint next = nth / next_runs; // group of the next round
+    long from = (long)next * next_runs * per_group * TILE;
+    grid_sample(&x, col, from, min(from + (long)next_runs * per_group * TILE, (long)nnz), mem);
 #endif
     uint column[WEFT_IPT], rows[WEFT_IPT], starts[PACKS];
     bits_t value[WEFT_IPT];
@@ -399,11 +419,17 @@ WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, 
         pointers_store(&x, columns, col_ptr, gaps, base, count, t ? (long)least : -1, t + 1 < tiles ? most : n);
 #else
     tile_store(col_out + base, count, column);
+    struct grid grid = grid_find(&x, lines);
+    __global ofs_t *table_column = table + (size_t)next * lines * next_runs + (nth - next * next_runs);
     if (direct && !begin && !last)
-        starts_store(its_table, base, least, most, starts, shift);
+        starts_store(table_column, next_runs, grid, lines, base, least, most, starts);
     else
-        table_store(&x, columns, its_table, begin ? 0u : (least >> shift) + 1u, last ? buckets : most >> shift, shift,
-                    base, count, most);
+        lines_store(&x, columns, table_column, next_runs, grid, lines, begin, least, last ? 0xffffffffu : most, base,
+                    count, most);
+    if (begin && nth == next * next_runs && get_local_id(0) == 0) {
+        grids[2u * next] = grid.base;
+        grids[2u * next + 1u] = grid.shift;
+    }
 #endif
 #if WEFT_VAL_BITS == 64
     parts_places(&x, at, count);

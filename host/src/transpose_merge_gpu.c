@@ -20,20 +20,20 @@
 #define MAX_ROUNDS 64
 #define MAX_TILE   32768
 
-// Buckets of the columns in the table for merge_cut: not much smaller than PER_BUCKET entries of a run, were these
-// spread evenly, and not so many that one tile were busy writing them.
-#define PER_BUCKET  8
-#define MAX_BUCKETS 65536
+// Lines of the table for merge_cut: between two of them PER_LINE entries of a run, were these spread evenly, and not so
+// many that one tile were busy writing them.
+#define PER_LINE  8
+#define MAX_LINES 65536
 
 static const struct weft__kernel_spec sort_spec = {"merge_sort", "transpose_merge_tile.cl",
                                                    "rows col val col_out row_out val_out col_ptr gaps table "
-                                                   "m n nnz buckets shift"};
-static const struct weft__kernel_spec join_spec = {
-    "merge_join", "transpose_merge_tile.cl",
-    "col row val col_out row_out val_out cuts first col_ptr gaps table n nnz tiles per_group runs length "
-    "buckets shift"};
+                                                   "grids m n nnz runs lines"};
+static const struct weft__kernel_spec join_spec = {"merge_join", "transpose_merge_tile.cl",
+                                                   "col row val col_out row_out val_out cuts first col_ptr gaps table "
+                                                   "grids n nnz tiles per_group runs length next_runs "
+                                                   "lines"};
 static const struct weft__kernel_spec cut_spec = {"merge_cut", "transpose_merge_cut.cl",
-                                                  "col table cuts first n nnz tiles runs length buckets shift"};
+                                                  "col table grids cuts first n nnz tiles per_group runs length lines"};
 static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose_merge_cut.cl", "gaps col_ptr"};
 
 struct tune {
@@ -57,7 +57,7 @@ struct merge_gpu {
     struct layout l;
     int wg, units;
     cl_kernel sort, join, last, cut, gap;
-    cl_mem col[2], row, val, cuts, first, gaps, table;
+    cl_mem col[2], row, val, cuts, first, gaps, table, grids;
 };
 
 static int bits_for(int64_t count) // bits that hold 0 .. count-1
@@ -99,25 +99,19 @@ static size_t local_bytes(int wg, int ipt, int bits, int radix, const struct wef
     bits = bits < 5 ? 5 : bits;
     size_t words = tile * (value == 8 || bits_for(shape->n) > 32 - bits_for((int64_t)tile) + radix ? 2 : 1);
     size_t work = 2 * counters > 4 * words ? 2 * counters : 4 * words;
-    return tile * (value == 4 ? 8 : 4) + work + tile / 4 + (size_t)wg * 4 + (size_t)wg / 8 + 8 +
+    return tile * (value == 4 ? 8 : 4) + work + tile / 4 + (size_t)wg * 4 + (size_t)wg / 8 * 3 + 8 +
            (weft_ofs_bytes(shape->ofs) << bits) + 16;
 }
 
-// The table for runs of `length` entries: columns of a bucket (log2), buckets.
-struct table {
-    cl_uint shift, buckets;
-};
-static struct table table_of(const struct weft__transpose_shape *shape, size_t length)
+// Lines of the table for runs of `length` entries.
+static cl_uint lines_for(const struct weft__transpose_shape *shape, size_t length)
 {
-    struct table out = {0, (cl_uint)shape->n};
-    size_t most = weft__min(length / PER_BUCKET, MAX_BUCKETS);
-    while (out.buckets > most)
-        out.buckets = (cl_uint)((shape->n - 1) >> ++out.shift) + 1;
-    return out;
+    size_t lines = weft__min(weft__min(length / PER_LINE, MAX_LINES), (size_t)shape->n);
+    return lines ? (cl_uint)lines : 1;
 }
 
-// Bytes of col[0] .. table, in the order of the members.
-#define NBUFFERS 8
+// Bytes of col[0] .. grids, in the order of the members.
+#define NBUFFERS 9
 static void buffer_sizes(size_t *out, const struct layout *l, const struct weft__transpose_shape *shape)
 {
     size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs);
@@ -129,9 +123,11 @@ static void buffer_sizes(size_t *out, const struct layout *l, const struct weft_
     out[5] = l->rounds >= 1 ? weft__mul(l->tiles, 4) : 0;
     out[6] = 8 * (1 + 3 * (l->gaps ? (size_t)shape->n / GAP + 1 : 0));
     out[7] = 0;
+    out[8] = l->rounds >= 1 ? weft__mul(8, weft__ceil_div(l->tiles, l->runs[0])) : 0;
     for (size_t round = 0, length = l->tile; round < l->rounds; length *= l->runs[round++]) {
-        size_t rows = weft__ceil_div((size_t)shape->nnz, length);
-        size_t bytes = weft__mul(weft__mul(rows, (size_t)table_of(shape, length).buckets + 1), ofs);
+        size_t groups = weft__ceil_div(weft__ceil_div((size_t)shape->nnz, length), l->runs[round]);
+        size_t column = weft__mul(groups, l->runs[round]);
+        size_t bytes = weft__mul(weft__mul(column, lines_for(shape, length)), ofs);
         out[7] = bytes > out[7] ? bytes : out[7];
     }
 }
@@ -233,7 +229,7 @@ static void destroy(void **state)
     cl_kernel *kernels[] = {&s->sort, &s->join, &s->last, &s->cut, &s->gap};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
-    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table};
+    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table, &s->grids};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         weft__buffer_release(buffers[i]);
     free(s);
@@ -272,7 +268,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         status = weft__kernel_create(&s->cut, ctx, &cut_spec, &cut);
     if (!status && l->gaps)
         status = weft__kernel_create(&s->gap, ctx, &gaps_spec, &gap);
-    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table};
+    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table, &s->grids};
     size_t sizes[NBUFFERS];
     buffer_sizes(sizes, l, shape);
     for (int i = 0; i < NBUFFERS && !status; i++)
@@ -324,27 +320,28 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
     cl_long length = (cl_long)l->tile;
     struct place to = place_of(s, 0, at);
-    struct table table = table_of(&s->shape, l->tile);
+    cl_uint lines = lines_for(&s->shape, l->tile), runs = l->rounds ? (cl_uint)l->runs[0] : 1;
     WEFT__LAUNCH(stream, s->sort, &sort_spec, l->tiles, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(a->val),
                  WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
-                 WEFT__ARG(s->table), WEFT__ARG(m), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(table.buckets),
-                 WEFT__ARG(table.shift));
+                 WEFT__ARG(s->table), WEFT__ARG(s->grids), WEFT__ARG(m), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(runs),
+                 WEFT__ARG(lines));
     for (size_t round = 0; round < l->rounds; round++) {
         struct place from = to;
-        cl_uint runs = (cl_uint)l->runs[round];
+        cl_uint per_group = (cl_uint)weft__min((size_t)length * runs / l->tile, l->tiles);
+        cl_uint next_runs = round + 1 < l->rounds ? (cl_uint)l->runs[round + 1] : 1;
         to = place_of(s, round + 1, at);
         WEFT__LAUNCH(stream, s->cut, &cut_spec, weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(from.col),
-                     WEFT__ARG(s->table), WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(n), OFS_ARG(s, nnz),
-                     OFS_ARG(s, tiles), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(table.buckets),
-                     WEFT__ARG(table.shift));
-        table = table_of(&s->shape, (size_t)length * runs);
-        cl_uint per_group = (cl_uint)weft__min((size_t)length * runs / l->tile, l->tiles);
+                     WEFT__ARG(s->table), WEFT__ARG(s->grids), WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(n),
+                     OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length),
+                     WEFT__ARG(lines));
+        lines = lines_for(&s->shape, (size_t)length * runs);
         WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, &join_spec, l->tiles, wg, WEFT__ARG(from.col),
                      WEFT__ARG(from.row), WEFT__ARG(from.val), WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val),
                      WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
-                     WEFT__ARG(s->table), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(per_group),
-                     WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(table.buckets), WEFT__ARG(table.shift));
+                     WEFT__ARG(s->table), WEFT__ARG(s->grids), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles),
+                     WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(next_runs), WEFT__ARG(lines));
         length *= runs;
+        runs = next_runs;
     }
     if (l->gaps)
         WEFT__LAUNCH(stream, s->gap, &gaps_spec, (size_t)s->units * 8, GAP_WG, WEFT__ARG(s->gaps),
