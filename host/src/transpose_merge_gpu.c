@@ -16,7 +16,7 @@
 #define CUT_WG     32
 #define GAP_WG     64
 #define GAP        (1 << 18) // empty columns that make a long gap; more than 8 tiles
-#define MAX_BITS   8
+#define MAX_BITS   10
 #define MAX_ROUNDS 64
 #define MAX_TILE   32768
 
@@ -380,6 +380,8 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
             variant(fn, arg, &s, SORT);
         }
         s.l.wide = 1;
+        s.l.tile = 1536;
+        s.l.tile_bits = 11;
         variant(fn, arg, &s, SORT);
         variant(fn, arg, &s, JOIN_LAST);
     }
