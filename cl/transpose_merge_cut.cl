@@ -8,9 +8,9 @@
 // Mapping: 1-D; merge_cut: a group is LANES work-items and takes tiles grp, grp+groups, ...; lane l searches runs
 //          l, l+LANES, ... merge_gaps: work-items stride over each gap by the global size.
 // Local:   WG uints where lanes have no shuffle, else none.
-// Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS; table[(g*lines + b)*runs + r], b 1 .. lines-1: position of the
-//          first entry of run r of group g with a column of line b or a later one, or the end of the run; line b is
-//          column grids[2*g] + (b << grids[2*g + 1]).
+// Needs:   wg == LANES for merge_cut; runs <= WEFT_RUNS, a power of two from 32 on; table[(g*lines + b)*runs + r], b
+//          1 .. lines-1: position of the first entry of run r of group g with a column of line b or a later one, or
+//          the end of the run; line b is column grids[2*g] + (b << grids[2*g + 1]).
 // Gives:   cuts[t*runs + i]: position in run i where tile t of its group begins, such that the entries before the cuts
 //          are the first t*TILE ones of the group ordered by (column, run, position); first[t]: column of the entry
 //          at the cut.
@@ -20,13 +20,18 @@
 #error "WEFT_WG: work-group size"
 #endif
 #ifndef WEFT_RUNS
-#error "WEFT_RUNS: most runs merged at once"
+#error "WEFT_RUNS: most runs merged at once, a power of two from 32 on"
 #endif
 #ifndef WEFT_TILE
 #error "WEFT_TILE: entries of a tile"
 #endif
 
 #define PER_LANE ((WEFT_RUNS + 31) / 32)
+#if PER_LANE < 8
+#define SIDE PER_LANE // runs that a lane searches side by side
+#else
+#define SIDE 8
+#endif
 
 #if WEFT_WG == 32
 // Sum of v over the lanes before this one; *all gets the sum over every lane.
@@ -75,6 +80,34 @@ WEFT_INLINE void bounds_close(struct bounds *b, uint pivot, const ofs_t *at, ofs
     }
 }
 
+// at[k]: the first entry of column `pivot` or a later one between lo[k] and hi[k], or hi[k].
+WEFT_INLINE void runs_search(ofs_t *at, const ofs_t *lo, const ofs_t *hi, __global const uint *col, uint pivot)
+{
+    ofs_t end[SIDE];
+    bool open = false;
+#pragma unroll
+    for (uint k = 0; k < SIDE; k++) {
+        at[k] = lo[k];
+        end[k] = hi[k];
+        open = open || at[k] < end[k];
+    }
+    while (open) {
+        uint found[SIDE];
+#pragma unroll
+        for (uint k = 0; k < SIDE; k++)
+            found[k] = at[k] < end[k] ? col[at[k] + (end[k] - at[k]) / 2] : 0u;
+        open = false;
+#pragma unroll
+        for (uint k = 0; k < SIDE; k++) {
+            ofs_t mid = at[k] + (end[k] - at[k]) / 2;
+            bool before = at[k] < end[k] && found[k] < pivot;
+            end[k] = before ? end[k] : mid;
+            at[k] = before ? mid + 1 : at[k];
+            open = open || at[k] < end[k];
+        }
+    }
+}
+
 // Where the tiles of a merged group of runs begin in each run.
 WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table, __global const uint *grids,
                            __global ofs_t *cuts, __global idx_t *first, idx_t n, ofs_t nnz, ofs_t tiles, uint per_group,
@@ -86,10 +119,12 @@ WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table
         long start = (long)group * per_group * WEFT_TILE;
         ofs_t rank = (ofs_t)((long)t * WEFT_TILE - start), at[PER_LANE];
         struct bounds b = {.below = 0, .least = 0u, .most = lines};
-        __global const ofs_t *mine = table + (size_t)group * lines * runs + lane_id();
+        uint lane = lane_id();
+        forget(lane); // what derives from it and k is not worth a register from tile to tile
+        __global const ofs_t *mine = table + (size_t)group * lines * runs + lane;
 #pragma unroll
         for (uint k = 0; k < PER_LANE; k++) {
-            uint i = k * LANES + lane_id();
+            uint i = k * LANES + lane;
             b.lo[k] = (ofs_t)min(start + (long)i * length, (long)nnz);
             b.hi[k] = i < runs ? (ofs_t)min(start + (long)(i + 1u) * length, (long)nnz) : b.lo[k];
         }
@@ -105,40 +140,19 @@ WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table
         b.most = b.most < lines ? base + (b.most << shift) : (uint)n;
         while (b.most - b.least > 1u) {
             uint pivot = b.least + (b.most - b.least) / 2u;
-            ofs_t end[PER_LANE];
-            bool open = false;
 #pragma unroll
-            for (uint k = 0; k < PER_LANE; k++) {
-                at[k] = b.lo[k];
-                end[k] = b.hi[k];
-                open = open || at[k] < end[k];
-            }
-            // The runs of a lane are searched side by side.
-            while (open) {
-                uint found[PER_LANE];
-#pragma unroll
-                for (uint k = 0; k < PER_LANE; k++)
-                    found[k] = at[k] < end[k] ? col[at[k] + (end[k] - at[k]) / 2] : 0u;
-                open = false;
-#pragma unroll
-                for (uint k = 0; k < PER_LANE; k++) {
-                    ofs_t mid = at[k] + (end[k] - at[k]) / 2;
-                    bool before = at[k] < end[k] && found[k] < pivot;
-                    end[k] = before ? end[k] : mid;
-                    at[k] = before ? mid + 1 : at[k];
-                    open = open || at[k] < end[k];
-                }
-            }
+            for (uint k = 0; k < PER_LANE; k += SIDE)
+                runs_search(at + k, b.lo + k, b.hi + k, col, pivot);
             bounds_close(&b, pivot, at, rank, mem);
         }
+        forget(lane);
         // Entries of column `least` lie from lo to hi: the runs give theirs in order until the rank is reached.
         ofs_t need = rank - b.below, all;
 #pragma unroll
         for (uint k = 0; k < PER_LANE; k++) {
             ofs_t before = lanes_before(b.hi[k] - b.lo[k], &all, mem);
-            if (k * LANES + lane_id() < runs)
-                cuts[(size_t)t * runs + k * LANES + lane_id()] =
-                    b.lo[k] + clamp(need - before, (ofs_t)0, b.hi[k] - b.lo[k]);
+            if (k * LANES + lane < runs)
+                cuts[(size_t)t * runs + k * LANES + lane] = b.lo[k] + clamp(need - before, (ofs_t)0, b.hi[k] - b.lo[k]);
             need -= all;
         }
         if (lane_id() == 0u)

@@ -158,6 +158,28 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
            weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
 }
 
+// What merge does on GPUs: tables written from the starts of digits (bands) in every round, as many runs at once as there
+// may be, keys that do not fit beside a slot.
+static void test_merged(struct test_device *dev)
+{
+    const struct weft_transpose_params rounds = {.algo = WEFT_TRANSPOSE_MERGE, .wg = 32, .ipt = 2, .bits = 2},
+                                       runs = {.algo = WEFT_TRANSPOSE_MERGE, .wg = 32, .ipt = 2, .bits = 10},
+                                       pairs = {.algo = WEFT_TRANSPOSE_MERGE, .bits = 1};
+    const struct {
+        struct shape s, sample;
+        const struct weft_transpose_params *params;
+        const char *what;
+    } cases[] = {
+        {{TEST_DIAGONAL, 3000, 3000, 20000}, {TEST_DIAGONAL, 200, 200, 1300}, &rounds, "a band, runs by four"},
+        {{TEST_SKEWED, 900, 2000, 9000}, {TEST_SKEWED, 90, 900, 1300}, &rounds, "heavy columns, runs by four"},
+        {{TEST_UNIFORM, 3000, 5000, 65600}, {TEST_UNIFORM, 200, 300, 4200}, &runs, "as many runs as there may be"},
+        {{TEST_UNIFORM, 20, 9000000, 9300}, {TEST_UNIFORM, 20, 1200000, 3100}, &pairs, "columns far apart"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        tap_ok(check(dev, test_sample() ? &cases[i].sample : &cases[i].s, WEFT_F32, WEFT_OFS32, cases[i].params),
+               "%s: merge, %s", dev->name, cases[i].what);
+}
+
 static struct weft_transpose_params params_draw(struct test_device *dev, enum weft_transpose_algo algo)
 {
     struct weft_transpose_params p = {.algo = algo};
@@ -460,8 +482,11 @@ static void test_all(struct test_device *dev)
         test_events(dev, algo);
         test_workspace(dev, algo);
     }
-    if (!test_slow())
+    if (!test_slow()) {
+        if (dev->gpu)
+            test_merged(dev);
         test_defaults(dev, WEFT_TRANSPOSE_AUTO, WEFT_F32, WEFT_OFS32);
+    }
 }
 
 int main(void)

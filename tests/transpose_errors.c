@@ -32,7 +32,8 @@ static void run_refused(struct test_device *dev, const char *what, struct weft_t
 static void test_errors(struct test_device *dev)
 {
     const struct shape good = {10, 20, 30};
-    const struct weft_transpose_params none = {.algo = WEFT_TRANSPOSE_SCAN}, merge = {.algo = WEFT_TRANSPOSE_MERGE};
+    const struct weft_transpose_params none = {.algo = WEFT_TRANSPOSE_SCAN};
+    struct weft_transpose_params merge = {.algo = WEFT_TRANSPOSE_MERGE};
     refused(dev, "m < 0", (struct shape){.m = -1, .n = 1}, 0, 0, none, WEFT_EINVAL);
     refused(dev, "n < 0", (struct shape){.m = 1, .n = -1}, 0, 0, none, WEFT_EINVAL);
     refused(dev, "nnz < 0", (struct shape){.m = 1, .n = 1, .nnz = -1}, 0, 0, none, WEFT_EINVAL);
@@ -63,6 +64,15 @@ static void test_errors(struct test_device *dev)
         p.bits = 0;
         p.groups = 1 << 30;
         refused(dev, "too many groups", good, 0, 0, p, WEFT_EINVAL);
+    }
+    if (dev->gpu) {
+        merge.wg = 32;
+        merge.ipt = 2;
+        merge.bits = 11;
+        refused(dev, "more than 2^10 runs", good, 0, WEFT_OFS64, merge, WEFT_EINVAL);
+        merge.bits = 0;
+        refused(dev, "more than 2^27 tiles of 64 entries", (struct shape){9, 9, (INT64_C(1) << 33) + 1}, 0, WEFT_OFS64,
+                merge, WEFT_ERANGE);
     }
     struct weft_transpose *op = NULL;
     weft_status status =

@@ -41,7 +41,12 @@ struct tune {
     int wg, ipt, most_ipt, bits, most_bits, radix; // most_*: taken where they save a round
 };
 static const struct tune tune_rows[] = {
+    // 2026-11-22, one NVIDIA H200, f32, ms: uniform:500000,500000,10000000 0.435, power:916000 0.271, stencil27:120 1.460, cnr-2000
+    // 0.286, boyd1 0.148, wave 0.154, power:8000000 4.96, stencil27:200 6.97. Not swept.
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "measured on an H200"}, 256, 12, 14, 7, 8, 10},
+    // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 with steps of 9 bits leave 2 groups in the 64 KiB of a compute
+    // unit (26216 bytes of local memory at most); 256 x 12 with 10 bits one (42344).
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 of 32 waves"}, 256, 8, 8, 7, 8, 9},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4, 4},
 };
 
@@ -379,11 +384,23 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
             s.shape.val_positions = 1;
             variant(fn, arg, &s, SORT);
         }
-        s.l.wide = 1;
-        s.l.tile = 1536;
-        s.l.tile_bits = 11;
-        variant(fn, arg, &s, SORT);
-        variant(fn, arg, &s, JOIN_LAST);
+        struct merge_gpu wide = s, amd = s; // rows that leave less than a tile's room; AMD's row
+        wide.l.wide = 1;
+        wide.l.tile = 1536;
+        amd.l.tile = 2048;
+        amd.l.radix = 9;
+        wide.l.tile_bits = amd.l.tile_bits = 11;
+        amd.shape = (struct weft__transpose_shape){.type = ofs ? WEFT_F64 : WEFT_F32, .ofs = (enum weft_ofs)ofs};
+        variant(fn, arg, &wide, SORT);
+        variant(fn, arg, &wide, JOIN_LAST);
+        for (enum what what = SORT; what <= JOIN_LAST; what++)
+            if (what != SORT_LAST)
+                variant(fn, arg, &amd, what);
+        // The most runs that may be asked for.
+        struct weft__variant most = {.spec = &cut_spec, .schedule = WEFT_SCHEDULE_GPU};
+        s.l.room = 1 << MAX_BITS;
+        define_cut(&most.defines, &s, CUT_WG);
+        fn(arg, &most);
     }
 }
 
