@@ -213,6 +213,8 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
     const int cpu = run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU;
     if (strcmp(run->backend->name, "opencl"))
         return NULL;
+    if (!strcmp(run->algo, "csr_flags") && !cpu)
+        return merge_gpu;
     if (!strcmp(run->algo, "csr_merge") || !strcmp(run->algo, "csr_lanes"))
         return cpu ? lanes_cpu : run->algo[4] == 'm' ? merge_gpu : lanes_gpu;
     if (!strcmp(run->algo, "coo") && !cpu)

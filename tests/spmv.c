@@ -213,7 +213,7 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
 static const enum weft_spmv_algo all_algos[] = {
     WEFT_SPMV_AUTO,      WEFT_SPMV_CSR,    WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE,
     WEFT_SPMV_ELL,       WEFT_SPMV_SELL,   WEFT_SPMV_HYB,        WEFT_SPMV_COO,       WEFT_SPMV_COO_ATOMIC,
-    WEFT_SPMV_CSR_FIXED, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA};
+    WEFT_SPMV_CSR_FIXED, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA,       WEFT_SPMV_CSR_FLAGS};
 #define ALGOS (sizeof all_algos / sizeof *all_algos)
 
 static const struct shape {
@@ -243,7 +243,9 @@ static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_
     const int fixed = params->algo == WEFT_SPMV_CSR_FIXED; // its tiles cannot be made small
     if (test_sample() && dev->gpu && !fixed) {             // small tiles, so that little has many
         small.wg = 32;
-        small.ipt = params->algo == WEFT_SPMV_CSR_SCALAR ? 0 : params->algo < WEFT_SPMV_ELL ? 4 : 3;
+        small.ipt = params->algo == WEFT_SPMV_CSR_SCALAR                                  ? 0
+                    : params->algo < WEFT_SPMV_ELL || params->algo == WEFT_SPMV_CSR_FLAGS ? 4
+                                                                                          : 3;
     }
     huge = !test_sample() ? 9000 : fixed ? 2100 : 250;
     for (size_t i = test_sample() ? part % 5 : 0; ok && i < SHAPES; i += test_sample() ? 5 : 1) {

@@ -11,8 +11,8 @@
 #include <weft/spmv.h>
 
 const char *const weft__opencl_spmv_algos[] = {
-    "auto", "tuned", "csr",      "csr_scalar", "csr_lanes",  "csr_merge", "ell",       "sell",        "sell16",
-    "sdia", "hyb",   "hyb_host", "coo",        "coo_atomic", "csr_fixed", "csr_naive", "csr_private", NULL};
+    "auto", "tuned",    "csr", "csr_scalar", "csr_lanes", "csr_merge", "ell",       "sell",        "sell16", "sdia",
+    "hyb",  "hyb_host", "coo", "coo_atomic", "csr_fixed", "csr_flags", "csr_naive", "csr_private", NULL};
 
 struct opencl_spmv {
     struct weft_context *ctx;

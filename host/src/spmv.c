@@ -25,6 +25,7 @@ static const struct {
     [WEFT_SPMV_CSR_FIXED] = {"csr_fixed", &weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
     [WEFT_SPMV_SELL16] = {"sell16", &weft__spmv_sell16, &weft__spmv_sell16},
     [WEFT_SPMV_SDIA] = {"sdia", &weft__spmv_sdia, &weft__spmv_sdia},
+    [WEFT_SPMV_CSR_FLAGS] = {"csr_flags", &weft__spmv_csr_flags, &weft__spmv_csr_merge_cpu},
 };
 #define NALGOS (sizeof algos / sizeof *algos)
 

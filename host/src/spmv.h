@@ -57,7 +57,8 @@ struct weft__spmv_method {
 };
 extern const struct weft__spmv_method weft__spmv_csr_scalar, weft__spmv_csr_lanes, weft__spmv_csr_merge,
     weft__spmv_csr_lanes_cpu, weft__spmv_csr_merge_cpu, weft__spmv_ell, weft__spmv_sell, weft__spmv_hyb, weft__spmv_coo,
-    weft__spmv_coo_atomic, weft__spmv_scatter, weft__spmv_csr_fixed, weft__spmv_sell16, weft__spmv_sdia;
+    weft__spmv_coo_atomic, weft__spmv_scatter, weft__spmv_csr_fixed, weft__spmv_sell16, weft__spmv_sdia,
+    weft__spmv_csr_flags;
 
 // spmv_defines.c: types, semiring and hint of reads, as cl/spmv.clh wants them.
 weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *ctx,
@@ -116,7 +117,9 @@ extern const struct weft__kernel_spec weft__rows_stats_spec, weft__rows_tiles_sp
     weft__hyb_count_spec, weft__hyb_rest_spec, weft__spmv_scatter_spec, weft__spmv_fixed_spec,
     weft__spmv_fixed_cpu_spec, weft__spmv_fixed_join_spec, weft__spmv_add_spec, weft__sell16_pack_spec,
     weft__spmv_sell16_spec, weft__spmv_sell16_cpu_spec, weft__sdia_count_spec, weft__sdia_count_cpu_spec,
-    weft__sdia_fill_spec, weft__sdia_fill_cpu_spec, weft__spmv_sdia_spec, weft__spmv_sdia_cpu_spec;
+    weft__sdia_fill_spec, weft__sdia_fill_cpu_spec, weft__spmv_sdia_spec, weft__spmv_sdia_cpu_spec,
+    weft__rows_flags_spec, weft__rows_flags_count_spec, weft__rows_flags_before_spec, weft__rows_flags_rows_spec,
+    weft__rows_flags_cross_spec, weft__spmv_flags_spec, weft__spmv_flags_join_spec;
 
 // spmv_scatter.c: at = a^T in buffers of its own (blocks); WEFT_OK when y can be added to by atomics.
 weft_status weft__spmv_transposed(struct weft_device_csr *at, struct weft_context *ctx, cl_command_queue queue,

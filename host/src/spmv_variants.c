@@ -106,6 +106,11 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
 {
     rows_each(fn, arg, &weft__rows_stats_spec, 64);
     rows_each(fn, arg, &weft__rows_tiles_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_count_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_before_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_rows_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_cross_spec, 64);
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_JOIN", 256});
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
@@ -118,6 +123,10 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_CUT", 1},
          {"WEFT_ITEMS", 1912}, {"WEFT_SNAP", 128});
     EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 12});
+    for (int gaps = 0; gaps < 2; gaps++)
+        EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_GAPS", gaps});
+    EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_GAPS", 0});
+    EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
     convert_each(fn, arg, &weft__ell_sort_spec, 256);

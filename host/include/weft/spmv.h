@@ -22,7 +22,8 @@ enum weft_spmv_algo {
     WEFT_SPMV_COO_ATOMIC, // coordinates, sums by atomics: not repeatable in floating point
     WEFT_SPMV_CSR_FIXED,  // CSR, sums by a tree that depends on the row alone: what WEFT_REPRODUCIBLE runs
     WEFT_SPMV_SELL16,     // sliced ELL, columns as distances of 16 bits; as WEFT_SPMV_SELL where they do not fit
-    WEFT_SPMV_SDIA        // the diagonals of each 32 rows, with masks; as WEFT_SPMV_SELL where they do not fit
+    WEFT_SPMV_SDIA,       // the diagonals of each 32 rows, with masks; as WEFT_SPMV_SELL where they do not fit
+    WEFT_SPMV_CSR_FLAGS   // CSR, tiles of equal entries, sums by bits that say where rows begin (CPU: as csr_merge)
 };
 // "auto" "csr" "csr_scalar" ...; "unknown" for any other number.
 WEFT_API const char *weft_spmv_algo_name(enum weft_spmv_algo algo);
