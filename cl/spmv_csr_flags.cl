@@ -48,12 +48,12 @@ WEFT_INLINE idx_t row_at(__global const idx_t *row_of, uint k)
 WEFT_INLINE int part_give(__global acc_t *part, __global acc_t *head, acc_t sum, __global uint *arrived,
                           __global val_t *y, idx_t row, uint2 span, uint tile, acc_t alpha, acc_t beta)
 {
-#if ACC_WORDS == 1 && defined(WEFT_HAS_INT64_ATOMICS)
+#ifdef WEFT_HAS_INT64_ATOMICS
     if (span.y - span.x == 1u) {
         volatile __global ulong *pair = (volatile __global ulong *)(arrived + 2 * (size_t)span.y);
-        const ulong other = atom_xchg(pair, 1ul << 32 | acc_word(sum));
+        const ulong other = atom_xchg(pair, acc_pair(sum));
         if (other) {
-            const acc_t rest = word_acc((uint)other);
+            const acc_t rest = pair_acc(other);
             atom_xchg(pair, 0ul);
             put(y, row, tile == span.x ? plus(sum, rest) : plus(rest, sum), alpha, beta);
         }
@@ -142,7 +142,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         for (int s = 0; s < STEPS; s++)
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                a[s][i] = times(a[s][i], (acc_t)x[c[s][i]]);
+                a[s][i] = times(a[s][i], read_x(x, c[s][i]));
 
         const uint first_bit = (uint)begin & 31u;
         uint bits[STEPS], before[STEPS];

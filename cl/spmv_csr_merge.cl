@@ -61,12 +61,12 @@ WEFT_INLINE int part_give(__global acc_t *to, acc_t sum, __global const ofs_t *r
                           __global val_t *y, idx_t row, uint tile, bool goes_on, acc_t alpha, acc_t beta)
 {
     const uint last = goes_on ? last_tile(row_ptr, row) : tile, before = last - first_tile(row_ptr, row);
-#if ACC_WORDS == 1 && defined(WEFT_HAS_INT64_ATOMICS)
+#ifdef WEFT_HAS_INT64_ATOMICS
     if (before == 1u) {
         volatile __global ulong *pair = (volatile __global ulong *)(arrived + 2 * (size_t)last);
-        const ulong other = atom_xchg(pair, 1ul << 32 | acc_word(sum));
+        const ulong other = atom_xchg(pair, acc_pair(sum));
         if (other) {
-            const acc_t rest = word_acc((uint)other);
+            const acc_t rest = pair_acc(other);
             atom_xchg(pair, 0ul);
             put(y, row, goes_on ? plus(sum, rest) : plus(rest, sum), alpha, beta);
         }
@@ -137,8 +137,8 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
         for (int u = 0; u < FOURS; u++)
             if (lid + u * WEFT_WG < count)
                 fours[lid + u * WEFT_WG] =
-                    (acc4_t)(times(a[u][0], (acc_t)x[c[u][0]]), times(a[u][1], (acc_t)x[c[u][1]]),
-                             times(a[u][2], (acc_t)x[c[u][2]]), times(a[u][3], (acc_t)x[c[u][3]]));
+                    (acc4_t)(times(a[u][0], read_x(x, c[u][0])), times(a[u][1], read_x(x, c[u][1])),
+                             times(a[u][2], read_x(x, c[u][2])), times(a[u][3], read_x(x, c[u][3])));
 #pragma unroll 1
         for (int k = tail + lid; k < used; k += WEFT_WG)
             prod[k] = times(read_val(val, base + k), (acc_t)x[read_col(col, base + k)]);
