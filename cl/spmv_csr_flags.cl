@@ -102,8 +102,8 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
     __local uint any[GROUPS];
 #ifdef WEFT_DEVICE_FENCE
     __local acc_t sums[GROUPS];
-    __local int came_last[2]; // to the row that began before, to the one that goes on
 #endif
+    __local int came_last[2]; // to the row that began before, to the one that goes on
     LANE_MEMORY(acc_t, mem);
     __local uint *const words = (__local uint *)mem;
     const uint lid = (uint)get_local_id(0), lane = lane_id(), grp = lane_group();
@@ -134,10 +134,8 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                     a[s][i] = read_val(val, min(begin + s * 128 + i, last));
                 }
         }
-#ifdef WEFT_DEVICE_FENCE
         if (lid < 2u)
             came_last[lid] = 0;
-#endif
 #pragma unroll
         for (int s = 0; s < STEPS; s++)
 #pragma unroll
@@ -209,11 +207,8 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 if (left_seen)
                     rows[own_row - row0] = plus(left, own);
                 else if (from.x < tile) {
-                    const int joins = part_give(part, head, plus(left, own), arrived, y, row_at(row_of, own_row), from,
-                                                tile, alpha, beta);
-#ifdef WEFT_DEVICE_FENCE
-                    came_last[0] = joins;
-#endif
+                    came_last[0] = part_give(part, head, plus(left, own), arrived, y, row_at(row_of, own_row), from,
+                                             tile, alpha, beta);
                 }
             }
             if (lid == 0u) {
