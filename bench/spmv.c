@@ -203,6 +203,8 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
         {"lanes", {2, 4, 8, 16, 32}}, {"ipt", {1, 2, 3, 4}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis merge_gpu[] = {
         {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"read", {1, 2, 3, 4}}, {NULL, {0}}};
+    static const struct bench_axis flags_gpu[] = {
+        {"wg", {64, 128, 256}}, {"ipt", {4, 8, 16}}, {"read", {2, 3, 4}}, {NULL, {0}}};
     static const struct bench_axis coo_gpu[] = {
         {"wg", {64, 128, 256, 512}}, {"ipt", {5, 7, 9, 11}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis ell_gpu[] = {
@@ -214,7 +216,7 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
     if (strcmp(run->backend->name, "opencl"))
         return NULL;
     if (!strcmp(run->algo, "csr_flags") && !cpu)
-        return merge_gpu;
+        return flags_gpu;
     if (!strcmp(run->algo, "csr_merge") || !strcmp(run->algo, "csr_lanes"))
         return cpu ? lanes_cpu : run->algo[4] == 'm' ? merge_gpu : lanes_gpu;
     if (!strcmp(run->algo, "coo") && !cpu)
