@@ -215,11 +215,8 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 const bool goes_on = to.x <= tile;
                 if (goes_on || !seen) {
                     const uint2 span = goes_on ? to : from;
-                    const int joins =
+                    came_last[1] =
                         part_give(part, head, sum, arrived, y, row_at(row_of, row1 - 1u), span, tile, alpha, beta);
-#ifdef WEFT_DEVICE_FENCE
-                    came_last[1] = joins;
-#endif
                 } else if (tile + 1u < tiles)
                     rows[row1 - 1u - row0] = sum;
             }
