@@ -202,9 +202,9 @@ static const struct bench_axis *spmv_axes(const struct bench_run *run)
     static const struct bench_axis lanes_gpu[] = {
         {"lanes", {2, 4, 8, 16, 32}}, {"ipt", {1, 2, 3, 4}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis merge_gpu[] = {
-        {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"read", {1, 2, 3, 4}}, {NULL, {0}}};
+        {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis flags_gpu[] = {
-        {"wg", {64, 128, 256}}, {"ipt", {4, 8, 16}}, {"read", {2, 3, 4}}, {NULL, {0}}};
+        {"wg", {64, 128, 256}}, {"ipt", {4, 8, 16}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis coo_gpu[] = {
         {"wg", {64, 128, 256, 512}}, {"ipt", {5, 7, 9, 11}}, {"read", {1, 2, 3}}, {NULL, {0}}};
     static const struct bench_axis ell_gpu[] = {

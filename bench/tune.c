@@ -32,6 +32,7 @@ static const struct job {
     {"transpose.merge", 4, &bench_transpose, WEFT_F32, {"merge"}, NULL, NULL},
     {"spmv.csr_lanes", 4, &bench_spmv, WEFT_F32, {"csr_lanes"}, "wg,read", NULL},
     {"spmv.csr_merge", 4, &bench_spmv, WEFT_F32, {"csr_merge"}, "wg,ipt,read", NULL},
+    {"spmv.csr_flags", 4, &bench_spmv, WEFT_F32, {"csr_flags"}, "wg,ipt,read", "gpu"},
     {"spmv.sell", 4, &bench_spmv, WEFT_F32, {"sell"}, "wg,ipt,read", NULL},
     {"spmv.coo", 4, &bench_spmv, WEFT_F32, {"coo"}, "wg,ipt,read", NULL},
     {"scan", 4, &bench_scan, WEFT_I32, {"auto"}, NULL, NULL},

@@ -140,7 +140,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         for (int s = 0; s < STEPS; s++)
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                a[s][i] = times(a[s][i], read_x(x, c[s][i]));
+                a[s][i] = times(a[s][i], (acc_t)x[c[s][i]]);
 
         const uint first_bit = (uint)begin & 31u;
         uint bits[STEPS], before[STEPS];

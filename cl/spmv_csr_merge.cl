@@ -137,8 +137,8 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
         for (int u = 0; u < FOURS; u++)
             if (lid + u * WEFT_WG < count)
                 fours[lid + u * WEFT_WG] =
-                    (acc4_t)(times(a[u][0], read_x(x, c[u][0])), times(a[u][1], read_x(x, c[u][1])),
-                             times(a[u][2], read_x(x, c[u][2])), times(a[u][3], read_x(x, c[u][3])));
+                    (acc4_t)(times(a[u][0], (acc_t)x[c[u][0]]), times(a[u][1], (acc_t)x[c[u][1]]),
+                             times(a[u][2], (acc_t)x[c[u][2]]), times(a[u][3], (acc_t)x[c[u][3]]));
 #pragma unroll 1
         for (int k = tail + lid; k < used; k += WEFT_WG)
             prod[k] = times(read_val(val, base + k), (acc_t)x[read_col(col, base + k)]);

@@ -330,7 +330,7 @@ static void test_tuning(struct test_device *dev)
         struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_FLAGS,
                                           .wg = 32 * (int)rng_between(&rng, 1, 8),
                                           .ipt = 4 * (int)rng_between(&rng, 1, 4),
-                                          .read = k + 1};
+                                          .read = k};
         tap_ok(check(dev, &a, &params, 0), "%s: csr_flags with wg=%d ipt=%d read=%d", dev->name, params.wg, params.ipt,
                params.read);
     }

@@ -9,9 +9,9 @@
 
 static struct rng rng;
 
-static const enum weft_spmv_algo algos[] = {WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES,  WEFT_SPMV_CSR_MERGE,
-                                            WEFT_SPMV_ELL,        WEFT_SPMV_SELL,       WEFT_SPMV_HYB,
-                                            WEFT_SPMV_COO,        WEFT_SPMV_COO_ATOMIC, WEFT_SPMV_CSR_FIXED};
+static const enum weft_spmv_algo algos[] = {
+    WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE,  WEFT_SPMV_ELL,       WEFT_SPMV_SELL,
+    WEFT_SPMV_HYB,        WEFT_SPMV_COO,       WEFT_SPMV_COO_ATOMIC, WEFT_SPMV_CSR_FIXED, WEFT_SPMV_CSR_FLAGS};
 #define ALGOS (sizeof algos / sizeof *algos)
 
 // ---- the caller's semiring -------------------------------------------------------------------------------------
@@ -242,6 +242,22 @@ static void test_info(struct test_device *dev)
     test_problem_free(&p);
 }
 
+// A row that keeps its lanes busy for longer than all others: tiles. Those of csr_flags where lanes are NVIDIA's.
+static void test_shared(struct test_device *dev)
+{
+    const int nvidia = weft_context_device(dev->ctx)->lanes == WEFT_LANES_PTX;
+    struct test_problem p = test_problem_make(dev, &rng, 40, 80, 2, 6000, WEFT_F32, WEFT_OFS32);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, weft_spmv_params(.algo = WEFT_SPMV_CSR));
+    struct weft_spmv_info info = {0};
+    if (plan)
+        weft_spmv_plan_info(plan, &info);
+    tap_ok(plan && info.params.algo == (nvidia ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE),
+           "%s: csr is %s where few rows have all entries: %s", dev->name, weft_spmv_algo_name(info.params.algo),
+           info.why);
+    weft_spmv_plan_destroy(&plan);
+    test_problem_free(&p);
+}
+
 // ---- measured choice -------------------------------------------------------------------------------------------
 
 struct tuned {
@@ -364,6 +380,7 @@ static void each_device(struct test_device *dev)
     test_queues(dev, WEFT_SPMV_HYB, 0);
     test_queues(dev, WEFT_SPMV_HYB, 1);
     test_info(dev);
+    test_shared(dev);
     test_tune(dev);
     test_sync(dev);
 }

@@ -94,7 +94,7 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
     p->max_padding = p->max_padding == 0 ? 4 : p->max_padding;
     if (!(p->max_padding >= 1))
         return weft__fail(ctx, WEFT_EINVAL, "params.max_padding is %g, it must be 1 or more", p->max_padding);
-    return weft__check_range(ctx, p->read, 0, 4, 1, "params.read");
+    return weft__check_range(ctx, p->read, 0, 3, 1, "params.read");
 }
 
 static weft_status matrix_retain(struct weft_spmv_plan *plan, const struct weft_device_csr *a)

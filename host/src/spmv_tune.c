@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TUNE_VERSION "spmv tune 1"
+#define TUNE_VERSION "spmv tune 2"
 #define TRY_MS       20.0 // time for the runs of one candidate, when a run takes less
 #define BATCH_MS     1.0  // the clock and the wait at the end are small against it
 #define TRIES        3    // batches at least, since one may meet a disturbance
@@ -38,7 +38,7 @@ struct list {
 static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, int lanes)
 {
     const struct weft_spmv_params *asked = &plan->info.params;
-    const int is_csr = algo <= WEFT_SPMV_CSR_MERGE;
+    const int is_csr = algo <= WEFT_SPMV_CSR_MERGE || algo == WEFT_SPMV_CSR_FLAGS;
     if (asked->algo != algo && asked->algo != WEFT_SPMV_AUTO && !(asked->algo == WEFT_SPMV_CSR && is_csr))
         return;
     if (asked->algo == WEFT_SPMV_AUTO && !is_csr && asked->products <= 0)
@@ -62,6 +62,7 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
             list_add(&list, plan, WEFT_SPMV_CSR_MERGE, sums[i]);
     } else {
         const int lanes = weft__spmv_lanes(plan);
+        list_add(&list, plan, WEFT_SPMV_CSR_FLAGS, 0);
         list_add(&list, plan, WEFT_SPMV_CSR_MERGE, 0);
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes);
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes > 2 ? lanes / 2 : 2);

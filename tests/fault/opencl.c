@@ -183,6 +183,7 @@ static struct spmv_case {
     struct weft_spmv_params params;
 } spmv_cases[] = {
     {"csr_merge", 0, {.algo = WEFT_SPMV_CSR_MERGE}},
+    {"csr_flags", 0, {.algo = WEFT_SPMV_CSR_FLAGS}},
     {"sell", 0, {.algo = WEFT_SPMV_SELL, .max_padding = 100}},
     {"sell16", 0, {.algo = WEFT_SPMV_SELL16, .max_padding = 100}},
     {"sdia", 1, {.algo = WEFT_SPMV_SDIA, .max_padding = 100}},

@@ -108,8 +108,7 @@ def amd(text, target, tools):
 
 def nvidia(text, target, ptxas):
     ptx = f"{text['path']}.{target}.ptx"
-    call(*front(text), "-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", target, "-Xclang", "-target-feature",
-         "-Xclang", "+ptx74", "-include", SHIM,
+    call(*front(text), "-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", target, "-include", SHIM,
          "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics", "-Xclang",
          "-mlink-builtin-bitcode", "-Xclang", LIBCLC, "-O3", "-S", "-o", ptx)
     if not ptxas:
