@@ -51,8 +51,9 @@ static double tiles_cost(const struct weft_spmv_plan *plan)
     return (double)plan->a.nnz + (double)plan->a.m + 3e5 + cut;
 }
 
-// Tiles by bits that say where rows begin, or of rows plus entries: on an H200 the former took 0.76 to 0.93 times as long where
-// rows are shared (power law, boyd1, cnr-2000), the latter 0.89 to 1 times as long where none is (uniform 500k, wave).
+// Tiles by bits that say where rows begin, or of rows plus entries. On an H200 the former took 0.76 to 0.93 times as long in f32
+// where tiles share rows (boyd1, cnr-2000, a power law), the latter 0.87 to 0.99 times where they share none (uniform 500k,
+// wave; docs/performance.md).
 static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 {
     const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX && plan->stats.max_row >= SHARED_ROW;
