@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass of the sort of a whole array: move its elements, in stable order, to the bins of a digit.
-// Shares:  segsort_radix.clh
 // Source:  A. Adinets, D. Merrill, Onesweep: a faster least significant digit radix sort for GPUs, arXiv 2206.01784: tiles
 //          look back, bin by bin, at what the tiles before them have published. Different: waits end.
+// Shares:  segsort_radix.clh
 // Mapping: 1-D; a group moves a tile of TILE elements: it ranks them inside their bins, orders them in local memory, writes
 //          each bin's run at once. Each 32 lanes own 32*ipt consecutive elements, one per lane and step.
 //          WEFT_CHAINED: a group draws its tile from a counter, so that the tiles before it are done or with groups that run,
