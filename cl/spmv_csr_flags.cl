@@ -6,10 +6,11 @@
 //          stay as they are: a work-item takes four entries that lie side by side.
 // Mapping: 1-D; group g owns the WG*IPT entries of tile g, then strides; each of its groups of lanes IPT/4 steps of 128
 //          entries, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
-//          summed there, others by a segmented scan of the lanes, then of the groups of lanes.
+//          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
+//          is known, so that there is one barrier and the first cache has room for x.
 //          A row that tiles share: with WEFT_DEVICE_FENCE the last of them to come sums its parts, and none waits for
 //          another; else spmv_flags_join does.
-// Local:   WG*IPT + 2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle).
+// Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle).
 // Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; flags, row_of, empty,
 //          cross of rows_flags.cl, for tiles == nnz/(WG*IPT) + 1 (0 where nnz == 0); GAPS 1 where rows are empty, else
 //          row_of and empty are not read. With WEFT_DEVICE_FENCE arrived[0 .. 2*tiles-1] == 0, which is left so.
@@ -41,6 +42,12 @@ WEFT_INLINE idx_t row_at(__global const idx_t *row_of, uint k)
     return WEFT_GAPS ? row_of[k] : (idx_t)k;
 }
 
+// Tiles from the first of a row to its last from which on a whole group joins its parts.
+#ifdef WEFT_HAS_INT64_ATOMICS
+#define JOIN_SPAN 2u
+#else
+#define JOIN_SPAN 1u
+#endif
 // Leave the part that tile `tile` has of a row in tiles span.x .. span.y.
 #ifdef WEFT_DEVICE_FENCE
 // true: the group finishes the row, for all its parts are there. Of two parts, most often, the second to come finishes the
@@ -98,7 +105,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                                 __global uint *restrict arrived, uint tiles, long nnz, uint empties, acc_t alpha,
                                 acc_t beta)
 {
-    __local acc_t rows[TILE], tails[GROUPS];
+    __local acc_t tails[GROUPS];
     __local uint any[GROUPS];
 #ifdef WEFT_DEVICE_FENCE
     __local acc_t sums[GROUPS];
@@ -118,7 +125,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         for (int s = 0; s < STEPS; s++)
             word[s] = flags[(begin + s * 128) >> 5];
         const uint2 from = cross[tile], to = cross[tile + 1u];
-        const uint row0 = flags[(long)tile * (TILE / 32)].y, row1 = flags[((long)tile + 1) * (TILE / 32)].y;
+        const uint row1 = flags[((long)tile + 1) * (TILE / 32)].y;
         idx_t c[STEPS][4];
         acc_t a[STEPS][4];
         if (tile + 1u < tiles) {
@@ -143,30 +150,27 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 a[s][i] = times(a[s][i], (acc_t)x[c[s][i]]);
 
         const uint first_bit = (uint)begin & 31u;
-        uint bits[STEPS], before[STEPS];
-#pragma unroll
-        for (int s = 0; s < STEPS; s++) {
-            bits[s] = word[s].x >> first_bit & 15u;
-            before[s] = word[s].y + popcount(word[s].x & ((1u << first_bit) - 1u));
-        }
         acc_t carry = ZERO, own = ZERO; // own: of the row that ends with the first bit of the group of lanes
         uint met = 0u, own_row = UINT_MAX;
 #pragma unroll
         for (int s = 0; s < STEPS; s++) {
+            const uint bits = word[s].x >> first_bit & 15u;
+            uint row = word[s].y + popcount(word[s].x & ((1u << first_bit) - 1u)) - 1u; // that goes on from the left
+            const uint row_left = row;
             acc_t sum = a[s][0], ahead = ZERO;
-            uint row = before[s] - 1u - row0 + (bits[s] & 1u);
+            row += bits & 1u;
 #pragma unroll
             for (int i = 1; i < 4; i++) {
-                const bool begins = bits[s] >> i & 1u, begun = (bits[s] & ((1u << i) - 1u)) != 0u;
+                const bool begins = bits >> i & 1u, begun = (bits & ((1u << i) - 1u)) != 0u;
                 if (begins && begun)
-                    rows[row] = sum;
+                    put(y, row_at(row_of, row), sum, alpha, beta);
                 ahead = begins && !begun ? sum : ahead;
                 sum = begins ? a[s][i] : plus(sum, a[s][i]);
                 row += begins ? 1u : 0u;
             }
-            const uint ends = lane_ballot(bits[s] != 0u, words), below = ends & lane_below();
+            const uint ends = lane_ballot(bits != 0u, words), below = ends & lane_below();
             // Lanes back that have part of the row that goes on behind this one.
-            const uint back = bits[s] ? 0u : below ? lane - (31u - clz(below)) : lane;
+            const uint back = bits ? 0u : below ? lane - (31u - clz(below)) : lane;
 #pragma unroll
             for (uint d = 1u; d < LANES; d <<= 1) {
                 const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), words);
@@ -176,13 +180,13 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
             const acc_t all = acc_get(sum, LANES - 1u, words);
             left = below ? left : lane == 0u ? carry : plus(carry, left);
             carry = ends ? all : plus(carry, all);
-            if (bits[s]) {
-                ahead = bits[s] & 1u ? left : plus(left, ahead);
+            if (bits) {
+                ahead = bits & 1u ? left : plus(left, ahead);
                 if (met | below)
-                    rows[before[s] - 1u - row0] = ahead;
+                    put(y, row_at(row_of, row_left), ahead, alpha, beta);
                 else {
                     own = ahead;
-                    own_row = before[s] - 1u;
+                    own_row = row_left;
                 }
             }
             met |= ends;
@@ -204,35 +208,34 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 seen |= any[g];
             }
             if (own_row != UINT_MAX) {
+                left = plus(left, own);
                 if (left_seen)
-                    rows[own_row - row0] = plus(left, own);
-                else if (from.x < tile) {
-                    came_last[0] = part_give(part, head, plus(left, own), arrived, y, row_at(row_of, own_row), from,
-                                             tile, alpha, beta);
-                }
+                    put(y, row_at(row_of, own_row), left, alpha, beta);
+                else if (from.x < tile)
+                    came_last[0] =
+                        part_give(part, head, left, arrived, y, row_at(row_of, own_row), from, tile, alpha, beta);
             }
             if (lid == 0u) {
                 const bool goes_on = to.x <= tile;
-                if (goes_on || !seen) {
-                    const uint2 span = goes_on ? to : from;
-                    came_last[1] =
-                        part_give(part, head, sum, arrived, y, row_at(row_of, row1 - 1u), span, tile, alpha, beta);
-                } else if (tile + 1u < tiles)
-                    rows[row1 - 1u - row0] = sum;
+                if (goes_on || !seen)
+                    came_last[1] = part_give(part, head, sum, arrived, y, row_at(row_of, row1 - 1u),
+                                             goes_on ? to : from, tile, alpha, beta);
+                else if (tile + 1u < tiles)
+                    put(y, row_at(row_of, row1 - 1u), sum, alpha, beta);
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        // The last row begun goes on, or is none: it begins behind the last entry.
-        const uint count = row1 - row0 - (row1 > row0 && (to.x <= tile || tile + 1u == tiles) ? 1u : 0u);
-        for (uint i = lid; i < count; i += WEFT_WG)
-            put(y, row_at(row_of, row0 + i), rows[i], alpha, beta);
 #ifdef WEFT_DEVICE_FENCE
+        if (from.y >= from.x + JOIN_SPAN || to.y >= to.x + JOIN_SPAN) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint row0 = flags[(long)tile * (TILE / 32)].y;
 #pragma unroll 1
-        for (int b = 0; b < 2; b++) // one copy of the join: registers
-            if (came_last[b])
-                row_join(y, row_at(row_of, b ? row1 - 1u : row0 - 1u), part, head, b && to.x <= tile ? to : from, alpha,
-                         beta, sums, mem);
+            for (int b = 0; b < 2; b++) // one copy of the join: registers
+                if (came_last[b])
+                    row_join(y, row_at(row_of, b ? row1 - 1u : row0 - 1u), part, head, b && to.x <= tile ? to : from,
+                             alpha, beta, sums, mem);
+        }
 #endif
-        barrier(CLK_LOCAL_MEM_FENCE);
+        if (tile + (uint)get_num_groups(0) < tiles)
+            barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

@@ -159,11 +159,11 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
         weft__check_range(plan->ctx, p->wg, 32, (int64_t)weft__min(plan->ctx->device.max_wg, 1024), 32, "params.wg");
     if (!status)
         status = weft__check_range(plan->ctx, p->ipt, 4, 16, 4, "params.ipt");
-    const size_t acc = weft__spmv_acc_bytes(plan), items = (size_t)p->wg * (size_t)p->ipt;
-    const size_t local = items * acc + (size_t)p->wg / 16 * (acc + 4) + (size_t)p->wg * acc;
+    const size_t acc = weft__spmv_acc_bytes(plan);
+    const size_t local = (size_t)p->wg / 16 * (acc + 4) + 8 + (size_t)p->wg * acc;
     if (!status && local > (size_t)plan->ctx->device.local_bytes)
-        status = weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
-                            p->wg, p->ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
+        status = weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d needs %zu bytes of local memory, %s has %lld", p->wg,
+                            local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
     return status;
 }
 
