@@ -6,8 +6,7 @@
 // Mapping: group g owns entries g*TILE .., then strides; the group searches for the rows of its tile, each row marks its
 //          first entry there.
 // Local:   4*TILE + TILE/4 bytes.
-// Needs:   m == n; WG a power of two; *failed != run. `again`: the pattern is likely that of the run before, so that there is
-//          nothing to try when *failed == run - 1.
+// Needs:   m == n; WG a power of two; *failed != run.
 // Gives:   A^T, or *failed == run: then what was written is to be written over.
 // Order:   exact.
 
@@ -74,34 +73,31 @@ WEFT_INLINE int look(__global const ofs_t *row_ptr, __global const idx_t *col, i
 WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                         __global const bits_t *restrict val, __global ofs_t *restrict row_ptr_out,
                         __global idx_t *restrict col_out, __global bits_t *restrict val_out,
-                        volatile __global uint *failed, uint run, uint again, idx_t m, ofs_t nnz)
+                        volatile __global uint *failed, uint run, idx_t m, ofs_t nnz)
 {
     __local uint first_of[TILE]; // slot where a row begins: the row
     __local uint bits[WORDS], carry[WORDS];
     __local int at[2];
     __local int on, bad, balance[WEFT_WG / LOOKERS];
     const uint lid = (uint)get_local_id(0);
-    if (lid == 0u) {
-        const uint last = again ? atomic_or(failed, 0u) : 0u;
-        bad = again && (last == run - 1u || last == run);
-    }
+    if (lid == 0u)
+        bad = 0;
     if (lid < WEFT_WG / LOOKERS)
         balance[lid] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (!bad) { // Most patterns without symmetry are known by a few entries, the same for each group.
-        const ulong looked = lid / LOOKERS, lookers = WEFT_WG / LOOKERS;
-        const int sum = look(row_ptr, col, (idx_t)((2 * looked + 1) * (ulong)m / (2 * lookers)), lid % LOOKERS);
-        if (sum)
-            atomic_add(&balance[lid / LOOKERS], sum);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lid < WEFT_WG / LOOKERS && balance[lid])
-            atomic_or(&bad, 1);
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    // Most patterns without symmetry are known by a few entries, the same for each group.
+    const ulong looked = lid / LOOKERS, lookers = WEFT_WG / LOOKERS;
+    const int sum = look(row_ptr, col, (idx_t)((2 * looked + 1) * (ulong)m / (2 * lookers)), lid % LOOKERS);
+    if (sum)
+        atomic_add(&balance[lid / LOOKERS], sum);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid < WEFT_WG / LOOKERS && balance[lid])
+        atomic_or(&bad, 1);
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (ofs_t tile = (ofs_t)get_group_id(0) * TILE; tile < nnz; tile += (ofs_t)get_num_groups(0) * TILE) {
         const uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
         if (lid == 0u)
-            on = !bad && atomic_or(failed, 0u) != run;
+            on = atomic_or(failed, 0u) != run && !bad;
         for (uint w = lid; w < WORDS; w += WEFT_WG)
             bits[w] = 0u;
         barrier(CLK_LOCAL_MEM_FENCE);

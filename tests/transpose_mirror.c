@@ -139,67 +139,6 @@ static int check(struct test_device *dev, enum form form, enum flaw flaw, int64_
     return ok;
 }
 
-static int mirror_run(struct test_device *dev, struct weft__mirror *mirror, const struct weft__transpose_shape *shape,
-                      const struct test_csr *from, const struct test_csr *to)
-{
-    struct weft__stream stream = {0};
-    cl_uint failed = 0;
-    if (weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL))
-        return -1;
-    weft__mirror_run(mirror, &stream, shape, &from->d, &to->d);
-    if (weft__stream_end(&stream) ||
-        clEnqueueReadBuffer(dev->queue, mirror->failed, CL_TRUE, 0, 4, &failed, 0, NULL, NULL) != CL_SUCCESS)
-        return -1;
-    return failed != mirror->run;
-}
-
-// Buffers whose pattern was not symmetric are not tried in each run, but now and then; other buffers are; all results are
-// right, whatever has become of the buffers.
-static void test_again(struct test_device *dev)
-{
-    const int64_t n = 60;
-    struct weft_csr bad = matrix_make(BAND, UNSORTED, n, WEFT_F32, WEFT_OFS32), want_bad;
-    struct weft_csr good = matrix_make(BAND, NONE, n, WEFT_F32, WEFT_OFS32), want;
-    if (weft__ref_transpose(&want_bad, &bad) || weft__ref_transpose(&want, &good))
-        tap_bail("out of host memory");
-    const struct weft__transpose_shape shape = {.m = n, .n = n, .nnz = bad.nnz, .type = WEFT_F32, .mirror = 1};
-    struct test_csr from, other, to;
-    test_csr_make(&from, dev, &bad, n, n, bad.nnz, WEFT_F32, WEFT_OFS32);
-    test_csr_make(&other, dev, &good, n, n, bad.nnz, WEFT_F32, WEFT_OFS32);
-    test_csr_make(&to, dev, NULL, n, n, bad.nnz, WEFT_F32, WEFT_OFS32);
-    struct weft__mirror mirror = {0};
-    char why[256] = "";
-    int ok = !weft__mirror_create(&mirror, dev->ctx, &shape) && mirror_run(dev, &mirror, &shape, &from, &to) == 0 &&
-             mirror_run(dev, &mirror, &shape, &from, &to) == 0 && mirror_run(dev, &mirror, &shape, &other, &to) == 1 &&
-             test_csr_equal(dev, &to, &want, why) && mirror_run(dev, &mirror, &shape, &other, &to) == 1 &&
-             mirror_run(dev, &mirror, &shape, &from, &to) == 0 &&
-             !weft_device_csr_write_sync(dev->ctx, dev->queue, &from.d, &good);
-    int runs = 1;
-    for (; ok && !mirror_run(dev, &mirror, &shape, &from, &to) && runs < 200; runs++)
-        ;
-    tap_ok(ok && runs > 1 && runs < 100 && test_csr_equal(dev, &to, &want, why),
-           "%s: the same buffers are looked at again after %d runs%s", dev->name, runs, why);
-    weft__mirror_release(&mirror);
-    struct weft_transpose *op = NULL;
-    ok = !weft__transpose_create(&op, dev->ctx, &shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN));
-    for (int run = 0; ok && run < 4; run++) {
-        const struct weft_csr *a = run % 2 ? &good : &bad;
-        test_csr_poison(dev, &to);
-        ok = !weft_device_csr_write_sync(dev->ctx, dev->queue, &from.d, a) &&
-             !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL) &&
-             test_csr_equal(dev, &to, run % 2 ? &want : &want_bad, why);
-    }
-    tap_ok(ok, "%s: other patterns in the same buffers%s", dev->name, why);
-    weft_transpose_destroy(&op);
-    test_csr_free(&from);
-    test_csr_free(&other);
-    test_csr_free(&to);
-    weft_csr_free(&bad);
-    weft_csr_free(&good);
-    weft_csr_free(&want_bad);
-    weft_csr_free(&want);
-}
-
 // Every buffer of a transposition with the short way fails in turn, whatever the driver says: device memory is out, the
 // message has the size and the error the driver's code, nothing is left.
 static void test_memory(struct test_device *dev)
@@ -250,7 +189,6 @@ static void each_device(struct test_device *dev)
         }
     char why[256] = "";
     tap_ok(check(dev, BAND, NONE, 1, WEFT_F32, WEFT_OFS32, why), "%s: 1 x 1%s", dev->name, why);
-    test_again(dev);
     test_memory(dev);
 }
 

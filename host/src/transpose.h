@@ -37,9 +37,8 @@ extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__trans
 // transpose_mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
 struct weft__mirror {
     cl_kernel mirror;
-    cl_mem failed;       // one uint: the last run that did not make A^T
-    cl_uint run;         // the last run, from 1 on; 0: none
-    cl_mem row_ptr, col; // of its matrix, to compare with; may be gone
+    cl_mem failed; // one uint: the last run that did not make A^T
+    cl_uint run;   // the last run, from 1 on; 0: none
 };
 weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
                                 const struct weft__transpose_shape *shape);

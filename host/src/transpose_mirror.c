@@ -8,10 +8,8 @@
 #define IPT    16
 #define GROUPS 4 // work-groups for each compute unit, at most
 
-#define LOOK_AGAIN 16 // runs
-
-static const struct weft__kernel_spec mirror_spec = {
-    "mirror", "transpose_mirror.cl", "row_ptr col val row_ptr_out col_out val_out failed run again m nnz"};
+static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
+                                                     "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
 
 static void define(struct weft__defines *d, const struct weft__transpose_shape *shape)
 {
@@ -47,10 +45,6 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
     const size_t groups = weft__ceil_div(tiles, rounds);
     cl_int m = (cl_int)shape->m;
     x->run = x->run + 1 ? x->run + 1 : 1;
-    // The pattern in the same buffers is taken for that of the run before; now and then it is looked at all the same.
-    cl_uint again = a->row_ptr == x->row_ptr && a->col == x->col && x->run % LOOK_AGAIN;
-    x->row_ptr = a->row_ptr;
-    x->col = a->col;
     union {
         cl_int i32;
         cl_long i64;
@@ -62,7 +56,7 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
     const struct weft__arg nnz_arg = {weft_ofs_bytes(shape->ofs), &nnz};
     WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
                  WEFT__ARG(a->val), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val),
-                 WEFT__ARG(x->failed), WEFT__ARG(x->run), WEFT__ARG(again), WEFT__ARG(m), nnz_arg);
+                 WEFT__ARG(x->failed), WEFT__ARG(x->run), WEFT__ARG(m), nnz_arg);
 }
 
 void weft__mirror_variants(weft__variant_fn *fn, void *arg)
