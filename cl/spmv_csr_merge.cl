@@ -61,7 +61,7 @@ WEFT_INLINE int part_give(__global acc_t *to, acc_t sum, __global const ofs_t *r
                           __global val_t *y, idx_t row, uint tile, bool goes_on, acc_t alpha, acc_t beta)
 {
     const uint last = goes_on ? last_tile(row_ptr, row) : tile, before = last - first_tile(row_ptr, row);
-#ifdef WEFT_HAS_INT64_ATOMICS
+#if ACC_WORDS == 1 && defined(WEFT_HAS_INT64_ATOMICS)
     if (before == 1u) {
         volatile __global ulong *pair = (volatile __global ulong *)(arrived + 2 * (size_t)last);
         const ulong other = atom_xchg(pair, acc_pair(sum));

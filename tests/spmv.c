@@ -325,7 +325,7 @@ static void test_tuning(struct test_device *dev)
         tap_ok(check(dev, &a, &params, 0), "%s: %s with wg=%d ipt=%d read=%d", dev->name,
                weft_spmv_algo_name(params.algo), params.wg, params.ipt, params.read);
     }
-    for (int k = 0; dev->gpu && k < 4; k++) {
+    for (int k = 0; dev->gpu && k < 4; k += test_sample() ? 3 : 1) {
         test_fence(dev, fence && k < 3);
         struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_FLAGS,
                                           .wg = 32 * (int)rng_between(&rng, 1, 8),
@@ -339,7 +339,7 @@ static void test_tuning(struct test_device *dev)
     if (dev->gpu) { // a row in so many tiles that a whole work-group joins its parts
         huge = 9000;
         a = matrix_make(60, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0, 0);
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2; k++) { // by either kind of tiles
             struct weft_spmv_params params = {
                 .algo = k ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE, .wg = 32, .ipt = 4};
             const char *name = weft_spmv_algo_name(params.algo);

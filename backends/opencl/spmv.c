@@ -130,7 +130,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         weft__opencl_fail(ctx, status, err);
         weft__opencl_spmv_finish(state);
         // A format that would be mostly padding is not for this matrix.
-        const int padded = params.algo >= WEFT_SPMV_ELL && params.algo <= WEFT_SPMV_HYB;
+        const int padded = (params.algo >= WEFT_SPMV_ELL && params.algo <= WEFT_SPMV_HYB) ||
+                           params.algo == WEFT_SPMV_SELL16 || params.algo == WEFT_SPMV_SDIA;
         return status == WEFT_ERANGE && padded ? WEFT_EUNSUPPORTED : status;
     }
     if (which >= 0) // no plan, nothing to tell

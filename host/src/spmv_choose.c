@@ -53,10 +53,12 @@ static double tiles_cost(const struct weft_spmv_plan *plan)
 
 // Tiles by bits that say where rows begin, or of rows plus entries. On an H200 the former took 0.76 to 0.93 times as long in f32
 // where tiles share rows (boyd1, cnr-2000, a power law), the latter 0.87 to 0.99 times where they share none (uniform 500k,
-// wave; docs/performance.md).
+// wave; docs/performance.md), and on a power law of 100 M entries, 0.676 ms for 0.705.
+#define FLAGS_MOST (1 << 25) // entries
 static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 {
-    const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX && plan->stats.max_row >= SHARED_ROW;
+    const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX && plan->stats.max_row >= SHARED_ROW &&
+                      plan->a.nnz <= FLAGS_MOST;
     return flags ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE;
 }
 

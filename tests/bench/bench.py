@@ -171,6 +171,11 @@ def test_records(folder):
        all(r["verified"] is False and not MEASURED & r.keys() and not (ALWAYS | OF_MATRIX) - r.keys() and
            not r.keys() - KNOWN for r in absent),
        "a type that an operation lacks is skipped, without numbers", *absent)
+    status, said, why = run(BENCH, "-b", "opencl", "-o", "spmv", "-a", "ell,sell,sell16,sdia", *FAST, "--json", "-",
+                            "-g", "heavy:400,4000,4500,3900")
+    padded = records(said)
+    ok(status == 0 and len(padded) % 4 == 0 and padded and all("would hold" in r.get("skipped", "") for r in padded),
+       "a format that would be mostly padding is skipped", status, said, why)
     bad = [f"{why}: {r}" for r in lines for why in [check_record(r)] if why]
     ok(lines and not bad, "every record is whole, and the file was truncated first", *bad)
     ok({r["op"] for r in lines} == {"transpose", "refill", "spmv", "scan", "segsort", "merge", "histogram", "expand", "copy"} and
