@@ -30,6 +30,7 @@ WEFT_KERNEL void rows_flags_count(__global const uint *flags, __global uint *cou
         count[w] = popcount(flags[2 * w]);
 }
 
+// Put the prefix sums beside the bits: flags[2*w + 1] = how many bits are set before word w.
 WEFT_KERNEL void rows_flags_before(__global const uint *before, __global uint *flags, ulong words)
 {
     for (ulong w = get_global_id(0); w < words; w += get_global_size(0))
