@@ -128,7 +128,7 @@ WEFT_KERNEL void segsort_passes(__global uint *state, long n, uint in_place)
             state[DIGIT(passes)] = d;
         passes += needed ? 1u : 0u;
     }
-    if (in_place ? (passes & 1u) != 0u : passes == 0u) {
+    if (in_place && passes ? (passes & 1u) != 0u : in_place != 1u && passes == 0u) {
         __global pos_t *base = (__global pos_t *)(state + BASES(passes));
         for (uint b = OWN_BIN; b < min(OWN_BIN + PER, BINS); b++)
             base[b] = 0;

@@ -3,6 +3,7 @@
 #include "context.h"
 #include "ref/ref.h"
 #include "support/device.h"
+#include "support/fault.h"
 #include "support/rng.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ enum split {
 };
 static const char *const split_names[] = {"blocks", "one segment", "tiny", "mixed", "mostly empty"};
 
-enum keys { ANY, FEW, SAME, DOWN, BIT }; // random; below 5 and negative ones; all equal; descending; one bit differs
+enum place { APART, ALL, KEYS, PAYLOAD }; // what is sorted in place
+enum keys { ANY, FEW, SAME, DOWN, BIT };  // random; below 5 and negative ones; all equal; descending; one bit differs
 static const char *const key_names[] = {"any", "few", "same", "down", "one bit"};
 
 struct sort_case {
@@ -32,7 +34,7 @@ struct sort_case {
     int64_t n, block;
     enum split split;
     enum keys keys;
-    int in_place;
+    int in_place; // ALL: key and payload
     struct weft_segsort_params params;
     struct weft_segsort_plan *plan; // NULL: one for this case alone
 };
@@ -129,7 +131,8 @@ static int check(struct test_device *dev, const struct sort_case *c)
     struct test_buffer in = test_buffer_make(dev, key, n * kb), in_val = test_buffer_make(dev, val, n * vb),
                        ofs = test_buffer_make(dev, given, (size_t)(segments + 1) * ob),
                        other = test_buffer_make(dev, NULL, n * kb), other_val = test_buffer_make(dev, NULL, n * vb);
-    struct test_buffer *out = c->in_place ? &in : &other, *out_val = c->in_place ? &in_val : &other_val;
+    struct test_buffer *out = c->in_place == ALL || c->in_place == KEYS ? &in : &other;
+    struct test_buffer *out_val = c->in_place == ALL || c->in_place == PAYLOAD ? &in_val : &other_val;
     struct weft_segsort_plan *plan = c->plan;
     weft_status status = WEFT_OK;
     if (!plan)
@@ -230,11 +233,26 @@ static void test_types(struct test_device *dev)
         }
 }
 
-// One segment digit by digit, in tiles of 64 elements; 8 bits a digit, and an odd number of digits, of 11 or 5 bits.
+// One segment digit by digit, in tiles of 64 elements; 8 bits a digit, and an odd number of digits, of 11 (7) or 5 bits.
 static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
 {
     const int64_t tile = 64, sizes[] = {1, tile - 1, tile, tile + 1, 4 * tile + 1, 33 * tile + 5, 0};
-    const int count = sizeof sizes / sizeof *sizes, bits[] = {whole == WEFT_SEGSORT_RADIX ? 11 : 5, 8};
+    const int count = sizeof sizes / sizeof *sizes, bits[] = {whole != WEFT_SEGSORT_RADIX ? 5
+                                                              : test_sample()             ? 7
+                                                                                          : 11,
+                                                              8};
+    for (int place = KEYS; place <= PAYLOAD; place++)
+        for (enum keys keys = ANY; keys <= SAME; keys += SAME - ANY) { // all alike: no pass, or one that copies
+            struct sort_case c = {.payload_bytes = 4,
+                                  .n = 200,
+                                  .split = ONE,
+                                  .keys = keys,
+                                  .in_place = place,
+                                  .params = params_small(dev)};
+            c.params.whole = whole;
+            c.params.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = 8, .look = 2};
+            check(dev, &c);
+        }
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < count; i++)
             for (enum keys keys = ANY; keys <= BIT; keys++) {
@@ -392,6 +410,38 @@ static void refused(struct test_device *dev, const char *what, enum weft_key key
            "%s: refuses %s: %s", dev->name, what, test_error(dev));
 }
 
+// A launch that is refused half-way is no harm to the next sort of the plan.
+static void test_whole_failed(struct test_device *dev, enum weft_segsort_whole whole)
+{
+    enum { N = 300 };
+    const int64_t offsets[] = {0, N};
+    uint32_t key[N], got[N], want[N];
+    for (int i = 0; i < N; i++)
+        key[i] = (uint32_t)rng_u64(&rng);
+    if (weft__ref_segsort(WEFT_KEY_U32, 0, want, NULL, key, NULL, offsets, 1))
+        tap_bail("out of host memory");
+    struct test_buffer x = test_buffer_make(dev, key, sizeof key), y = test_buffer_make(dev, NULL, sizeof key);
+    struct weft_segsort_params params = params_small(dev);
+    params.whole = whole;
+    params.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = 8, .look = 2};
+    struct weft_segsort_plan *plan = NULL;
+    fault_install();
+    int ok = !weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, N, &params), failed = 0;
+    for (int launch = 2; ok && launch <= 4; launch++) {
+        fault_set_error(FAULT_clEnqueueNDRangeKernel, launch, CL_OUT_OF_RESOURCES);
+        failed += weft_segsort_blocks_run(plan, dev->queue, x.mem, NULL, N, N, y.mem, NULL, 0, NULL, NULL) != WEFT_OK;
+        fault_set(FAULT_clEnqueueNDRangeKernel, 0);
+        ok = !weft_segsort_blocks_run(plan, dev->queue, x.mem, NULL, N, N, y.mem, NULL, 0, NULL, NULL);
+        test_buffer_read(dev, &y, got, sizeof got);
+        ok = ok && !memcmp(got, want, sizeof got);
+    }
+    fault_remove();
+    tap_ok(ok && failed == 3, "%s: a sort after one that failed half-way, form %d", dev->name, (int)whole);
+    weft_segsort_plan_destroy(&plan);
+    test_buffer_free(&x);
+    test_buffer_free(&y);
+}
+
 // What the forms of a whole sort refuse, and which form a plan says that it takes.
 static void test_whole_errors(struct test_device *dev)
 {
@@ -508,6 +558,7 @@ static void test_device(struct test_device *dev)
     for (enum weft_segsort_whole whole = WEFT_SEGSORT_RADIX; dev->gpu && whole <= WEFT_SEGSORT_CHAINED; whole++) {
         test_whole(dev, whole);
         test_whole_again(dev, whole, 0);
+        test_whole_failed(dev, whole);
     }
     if (dev->gpu)
         test_whole_again(dev, WEFT_SEGSORT_CHAINED, 1);

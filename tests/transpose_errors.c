@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What transposition refuses, with which status: shapes, types, tuning values, matrices and buffers of a run, device
 // matrices, host arrays.
+#include "context.h"
 #include "support/check_transpose.h"
+#include "transpose.h"
 
 static struct rng rng;
 
@@ -73,6 +75,20 @@ static void test_errors(struct test_device *dev)
         merge.bits = 0;
         refused(dev, "more than 2^27 tiles of 64 entries", (struct shape){9, 9, (INT64_C(1) << 33) + 1}, 0, WEFT_OFS64,
                 merge, WEFT_ERANGE);
+        // Tiles of two entries to a work-item at least, where the work-group alone is given.
+        const int64_t local = dev->ctx->device.local_bytes;
+        int tried = 0, small = 0;
+        for (int kib = 24; kib <= 64; kib += 8)
+            for (int wg = 32; wg <= 1024 && (size_t)wg <= dev->ctx->device.max_wg; wg += 32) {
+                const struct weft__transpose_shape shape = {.m = 1000, .n = 1000, .nnz = 100000, .type = WEFT_F32};
+                struct weft_transpose_info info = {.params = {.algo = WEFT_TRANSPOSE_MERGE, .wg = wg}};
+                dev->ctx->device.local_bytes = kib << 10;
+                tried += !weft__transpose_merge_gpu.plan(dev->ctx, &shape, &info);
+                small += info.params.ipt < 2;
+            }
+        dev->ctx->device.local_bytes = local;
+        tap_ok(tried > 20 && !small, "%s: %d plans by work-group alone, %d of less than two entries", dev->name, tried,
+               small);
     }
     struct weft_transpose *op = NULL;
     weft_status status =

@@ -17,6 +17,7 @@ struct weft__radix {
     size_t groups; // of segsort_digits
     cl_kernel digits, passes, count, rows, move;
     cl_mem state;
+    int dirty; // a run has failed half-way: the counts in `state` are not zero
 };
 
 // Resolve params->whole and params->radix, and what else `out` holds but kernels and memory. WEFT_SEGSORT_MERGE: the form
@@ -35,8 +36,8 @@ void weft__radix_release(struct weft__radix *r);
 struct weft__radix_place {
     cl_mem key, val;
 };
-// in, out: n elements, maybe the same; tmp: n elements; scratch: as weft__radix_scratch_bytes says.
-void weft__radix_run(const struct weft__radix *r, struct weft__stream *stream, struct weft__radix_place in,
+// in, out: n elements, key and payload each maybe the same; tmp: n elements; scratch: as weft__radix_scratch_bytes says.
+void weft__radix_run(struct weft__radix *r, struct weft__stream *stream, struct weft__radix_place in,
                      struct weft__radix_place out, struct weft__radix_place tmp, cl_mem scratch, size_t n);
 
 void weft__radix_variants(weft__variant_fn *fn, void *arg);

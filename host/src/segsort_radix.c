@@ -129,7 +129,8 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
     weft_status status = params_check(r, ctx);
     if (status)
         return status;
-    if ((r->chained && n_max >= MOST) || weft__ceil_div((size_t)n_max, tile_of(r)) > INT32_MAX)
+    const size_t tiles = weft__ceil_div((size_t)n_max, tile_of(r));
+    if ((r->chained && (n_max >= MOST || tiles > UINT32_MAX >> r->params.bits)) || tiles > INT32_MAX)
         return asked ? weft__fail(ctx, WEFT_ERANGE, "segsort: %lld elements are too many for these tiles",
                                   (long long)n_max)
                      : WEFT_OK;
@@ -209,6 +210,17 @@ static void radix_define(struct weft__defines *d, const struct weft__radix *r, c
     }
 }
 
+static weft_status state_create(struct weft__radix *r, struct weft_context *ctx)
+{
+    const size_t bytes = weft__radix_state_bytes(r);
+    void *zeros = calloc(1, bytes);
+    if (!zeros)
+        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a segmented sort plan");
+    weft_status status = weft__buffer_create_from(&r->state, ctx, bytes, zeros, "segsort: counts of digits");
+    free(zeros);
+    return status;
+}
+
 weft_status weft__radix_create(struct weft__radix *r, struct weft_context *ctx)
 {
     const struct {
@@ -225,15 +237,7 @@ weft_status weft__radix_create(struct weft__radix *r, struct weft_context *ctx)
         radix_define(&d, r, kernels[i].spec);
         status = weft__kernel_create(kernels[i].kernel, ctx, kernels[i].spec, &d);
     }
-    if (status)
-        return status;
-    const size_t bytes = weft__radix_state_bytes(r);
-    void *zeros = calloc(1, bytes);
-    if (!zeros)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a segmented sort plan");
-    status = weft__buffer_create_from(&r->state, ctx, bytes, zeros, "segsort: counts of digits");
-    free(zeros);
-    return status;
+    return status ? status : state_create(r, ctx);
 }
 
 void weft__radix_release(struct weft__radix *r)
@@ -244,13 +248,21 @@ void weft__radix_release(struct weft__radix *r)
     weft__buffer_release(&r->state);
 }
 
-void weft__radix_run(const struct weft__radix *r, struct weft__stream *stream, struct weft__radix_place in,
+void weft__radix_run(struct weft__radix *r, struct weft__stream *stream, struct weft__radix_place in,
                      struct weft__radix_place out, struct weft__radix_place tmp, cl_mem scratch, size_t n)
 {
+    if (r->dirty) { // what is enqueued keeps its own
+        weft__buffer_release(&r->state);
+        stream->status = state_create(r, stream->ctx);
+    }
+    if (stream->status)
+        return;
     const size_t wg = (size_t)r->params.wg, tiles = weft__ceil_div(n, tile_of(r)), bins = (size_t)1 << r->params.bits,
                  step = wg * 64 / weft_key_bytes(r->key);
     const cl_long count = (cl_long)n, nwords = r->chained ? (cl_long)(tiles * bins) : 0;
-    const cl_uint in_place = in.key == out.key || (in.val && in.val == out.val), ntiles = (cl_uint)tiles;
+    const int key_stays = in.key == out.key, val_stays = r->payload_bytes && in.val == out.val;
+    const cl_uint in_place = key_stays && (val_stays || !r->payload_bytes) ? 1 : key_stays || val_stays ? 2 : 0;
+    const cl_uint ntiles = (cl_uint)tiles;
     // In place the number of passes is even.
     const cl_uint passes = (cl_uint)weft__round_up(digits_of(r), in_place ? 2 : 1);
     WEFT__LAUNCH(stream, r->digits, &digits_spec, weft__min(r->groups, weft__ceil_div(n, step)), wg, WEFT__ARG(in.key),
@@ -268,6 +280,7 @@ void weft__radix_run(const struct weft__radix *r, struct weft__stream *stream, s
                      WEFT__ARG(out.key), WEFT__ARG(out.val), WEFT__ARG(tmp.key), WEFT__ARG(tmp.val),
                      WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(count), WEFT__ARG(k), WEFT__ARG(ntiles));
     }
+    r->dirty = stream->status != WEFT_OK;
 }
 
 void weft__radix_variants(weft__variant_fn *fn, void *arg)

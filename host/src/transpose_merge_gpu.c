@@ -167,7 +167,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     if (!bits_given && rounds_for(tiles, tune->most_bits) < rounds_for(tiles, tune->bits))
         p->bits = tune->most_bits;
     while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
-        p->ipt /= 2;
+        p->ipt = p->ipt > 4 ? p->ipt / 2 : 2;
     while (!wg_given && p->wg > 32 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
         p->wg = p->wg / 2 / 32 * 32;
     size_t need = local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape);
