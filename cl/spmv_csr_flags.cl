@@ -97,13 +97,6 @@ WEFT_INLINE int part_give(__global acc_t *part, __global acc_t *head, acc_t sum,
 }
 #endif
 
-// A sum begins with zero, which makes a difference to NaN alone, and for fmin and fmax.
-#if WEFT_SEMIRING == 1 || WEFT_SEMIRING == 3
-#define FIRST(v) plus(ZERO, v)
-#else
-#define FIRST(v) (v)
-#endif
-
 WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global const val_t *restrict val,
                                 __global const val_t *restrict x, __global val_t *restrict y,
                                 __global const uint2 *restrict flags, __global const idx_t *restrict row_of,
@@ -172,7 +165,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 if (begins && begun)
                     put(y, row_at(row_of, row), sum, alpha, beta);
                 ahead = begins && !begun ? sum : ahead;
-                sum = begins ? FIRST(a[s][i]) : plus(sum, a[s][i]);
+                sum = begins ? a[s][i] : plus(sum, a[s][i]);
                 row += begins ? 1u : 0u;
             }
             const uint ends = lane_ballot(bits != 0u, words), below = ends & lane_below();

@@ -55,10 +55,11 @@ static double tiles_cost(const struct weft_spmv_plan *plan)
 // where tiles share rows (boyd1, cnr-2000, a power law), the latter 0.87 to 0.99 times where they share none (uniform 500k,
 // wave; docs/performance.md), and on a power law of 100 M entries, 0.676 ms for 0.705.
 #define FLAGS_MOST (1 << 25) // entries
+// With other semirings a row of products that are all NaN is NaN by csr_flags, zero by all others (fmin, fmax).
 static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 {
     const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX && plan->stats.max_row >= SHARED_ROW &&
-                      plan->a.nnz <= FLAGS_MOST;
+                      plan->a.nnz <= FLAGS_MOST && plan->info.params.semiring == WEFT_PLUS_TIMES;
     return flags ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE;
 }
 

@@ -62,7 +62,8 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
             list_add(&list, plan, WEFT_SPMV_CSR_MERGE, sums[i]);
     } else {
         const int lanes = weft__spmv_lanes(plan);
-        list_add(&list, plan, WEFT_SPMV_CSR_FLAGS, 0);
+        if (plan->info.params.semiring == WEFT_PLUS_TIMES) // as in spmv_choose.c
+            list_add(&list, plan, WEFT_SPMV_CSR_FLAGS, 0);
         list_add(&list, plan, WEFT_SPMV_CSR_MERGE, 0);
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes);
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes > 2 ? lanes / 2 : 2);
