@@ -279,7 +279,7 @@ static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
             struct sort_case c = {.key = key,
                                   .payload_bytes = payload,
                                   .ofs = (int)key % 2 ? WEFT_OFS64 : WEFT_OFS32,
-                                  .n = test_sample() ? 200 : 2000,
+                                  .n = test_sample() ? 130 : 2000,
                                   .split = ONE,
                                   .keys = payload == 4 ? FEW : ANY,
                                   .in_place = payload == 8,
@@ -413,7 +413,7 @@ static void refused(struct test_device *dev, const char *what, enum weft_key key
 // A launch that is refused half-way is no harm to the next sort of the plan.
 static void test_whole_failed(struct test_device *dev, enum weft_segsort_whole whole)
 {
-    enum { N = 300 };
+    enum { N = 130 };
     const int64_t offsets[] = {0, N};
     uint32_t key[N], got[N], want[N];
     for (int i = 0; i < N; i++)
