@@ -69,7 +69,7 @@ WEFT_API weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, st
 //   wait                  nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL n or segments negative, n > n_max, n > 0 without a segment, a buffer too small;
 //             WEFT_EDEVICE the queue refused the launch.
-// Blocks:     no; allocates nothing.
+// Blocks:     no; allocates nothing, but for a few kilobytes after a run that failed.
 // Method:     radix sort of tiles in local memory, then rounds that merge many runs at once; one segment on a GPU digit by
 //             digit; docs/segsort.md.
 WEFT_API weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key,
