@@ -3,7 +3,7 @@
 // Shares:  transpose_scan.clh
 // Source:  as transpose_scan_partition.cl; the columns of a bucket are counted in local memory.
 // Mapping: group i owns chunk i of a bucket; there may be more groups than chunks, not fewer.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8), 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each column, every output element written once.
 // Order:   exact.
@@ -17,9 +17,15 @@
 #define WEFT_JOINED 1 // row, column and value share a word
 #endif
 #if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED)
-#define SHARED_WORDS MAX(MAX(HIST_WORDS, 2 * TILE), WEFT_BINS)
+#define SHARED_WORDS MAX(MAX(HIST_WORDS, 2 * STAGE), WEFT_BINS)
 #else
-#define SHARED_WORDS MAX(MAX(HIST_WORDS, TILE), WEFT_BINS)
+#define SHARED_WORDS MAX(MAX(HIST_WORDS, STAGE), WEFT_BINS)
+#endif
+
+#if defined(WEFT_WIDE) && WEFT_WIDE
+#define WHOLE true // each bucket is one tile
+#else
+#define WHOLE false
 #endif
 
 // Word of entry e that holds its column inside the bucket.
@@ -32,25 +38,69 @@ WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *ro
 #endif
 }
 
-// Count entries e, e + WEFT_WG .. of the `many` from position `first` on by column: 8 of them, or, unless `full`, what there
-// is of these.
+// Entries of a tile on their way to this work-item, all at once: whole, or the word that holds the column.
+#ifdef WEFT_JOINED
+typedef ulong entry_t;
+#define ENTRY_READ(key, row, e) ((row)[e])
+#else
+typedef uint entry_t;
+#define ENTRY_READ(key, row, e) key_word(key, row, e)
+#endif
+#define ENTRY(e) ENTRY_READ(key, row, e)
+
+// A tile of a bucket: `entries` entries from position `tile` on take `steps` steps of each work-item.
+WEFT_INLINE uint tile_steps(uint entries)
+{
+    return (entries + WEFT_WG - 1u) / WEFT_WG;
+}
+WEFT_INLINE void entries_get(entry_t *entry, __global const key_t *key, __global const moving_t *row, ofs_t tile,
+                             uint entries)
+{
+    const uint steps = tile_steps(entries);
+    uint lane_first = lane_group() * LANES * steps + lane_id();
+    TILE_GET(entry, steps, ENTRY);
+}
+
+// Count entries e, e + WEFT_WG .. of the `many` from position `first` on by column: AT_ONCE of them, or, unless `full`, what
+// there is of these.
+#define AT_ONCE 16u
 WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __global const moving_t *row, ofs_t first,
                                uint e, uint many, uint shift, uint mask, __local uint *count)
 {
-    uint w[8];
+    uint w[AT_ONCE];
 #pragma unroll
-    for (uint j = 0; j < 8; j++)
+    for (uint j = 0; j < AT_ONCE; j++)
         w[j] = key_word(key, row, first + (ofs_t)(full ? e + j * WEFT_WG : min(e + j * WEFT_WG, many - 1u)));
     forget(e);
 #pragma unroll
-    for (uint j = 0; j < 8; j++)
+    for (uint j = 0; j < AT_ONCE; j++)
         if (full || e + j * WEFT_WG < many)
             atomic_inc(&count[(w[j] >> shift) & mask]);
 }
 
-// One tile of a bucket: `entries` entries from position `tile` on; full: TILE of them. counted: the tile is the whole
-// bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[] says where columns begin.
-WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint entries, ofs_t begin, uint cols,
+// base[] of this work-item's bins -= slots (forth) or += slots (back).
+WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
+{
+    base += 2u * OWN;
+    WEFT_UNROLL
+    for (uint j = 0; j < PACKS; j++) {
+        ofs_t lo = (ofs_t)(slots[j] & 0xffffu), hi = (ofs_t)(slots[j] >> 16);
+        base[2u * j] += forth ? -lo : lo;
+        base[2u * j + 1u] += forth ? -hi : hi;
+    }
+}
+
+#ifdef WEFT_PAIRS
+#define VALUE(e) (((__global const uint *)row)[2 * (size_t)(e) + 1])
+#else
+#define VALUE(e) (val[e])
+#endif
+#define ROW(e) ((uint)row[e])
+
+// One tile of a bucket, whose entries are here already; the `next` entries after it come while it is written.
+// counted: the tile is the whole bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[]
+// says where columns begin.
+WEFT_INLINE void bucket_tile(bool counted, ofs_t tile, uint entries, uint next, ofs_t begin, uint cols, entry_t *entry,
                              __global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global key_t *col_out, __global ofs_t *col_ptr, __global uint *row_out,
                              __global bits_t *val_out, uint shift, uint mask, uint pack, __local uint *shared,
@@ -58,26 +108,16 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
 {
     uint lid = (uint)get_local_id(0);
     forget(lid);
-    uint steps = full ? WEFT_IPT : (entries + WEFT_WG - 1u) / WEFT_WG, starts[PACKS], after[PACKS];
-    uint lane_first = lane_group() * LANES * steps + lane_id();
-    uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, steps) : 0u;
-    ofs_t from = tile + (ofs_t)lane_first;
+    uint steps = tile_steps(entries);
+    uint lane_first = lane_group() * LANES * steps + lane_id(), starts[PACKS], after[PACKS];
     uint c[WEFT_IPT], x[WEFT_IPT];
-#ifdef WEFT_JOINED
-    ulong entry[WEFT_IPT];
-#endif
-    forget_all(steps);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
-#ifdef WEFT_JOINED
-    {
-        entry[k] = full || k < steps ? row[ENTRY(k)] : 0u;
         c[k] = (uint)entry[k];
-    }
-#else
-        c[k] = full || k < steps ? key_word(key, row, ENTRY(k)) : 0u;
-#endif
-    tile_rank(c, full, mine, steps, shift, mask, x, starts, after, shared, sums, mem);
+    if (entries < TILE)
+        places_fill(c, lane_first, entries, mask << shift);
+    tile_match(c, false, steps, shift, mask, x, shared, mem);
+    tile_slots(false, steps, x, starts, after, shared, sums, mem);
     if (counted) {
         WEFT_UNROLL
         for (uint j = 0; j < PACKS; j++) {
@@ -94,106 +134,69 @@ WEFT_INLINE void bucket_tile(const bool full, bool counted, ofs_t tile, uint ent
         }
     } else
         base_shift(base, starts, true);
-#ifdef WEFT_JOINED
-    __local ulong *stage = (__local ulong *)shared;
-    forget(mine);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        if (full || k < mine)
-            stage[SLOT_OF(x[k])] = entry[k];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries) {
-            ulong word = HERE(stage, k);
-            ofs_t to = base[((uint)word >> shift) & mask] + PLACE(k);
-            OUT(row_out, k, to) = (uint)word >> pack;
-            OUT(val_out, k, to) = (uint)(word >> 32);
-        }
-    }
-#else
-    __local uint *stage = shared;
-    forget(mine);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        if (full || k < mine)
-            stage[SLOT_OF(x[k])] = c[k];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    ofs_t to[WEFT_IPT];
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries) {
-            uint word = HERE(stage, k);
-            to[k] = base[(word >> shift) & mask] + PLACE(k);
+#if !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+    uint moved[WEFT_IPT];
+    forget_all(steps);
+    TILE_GET(moved, steps, ROW);
+#endif
+#if !defined(WEFT_JOINED) && WEFT_VAL_BITS
+    bits_t value[WEFT_IPT];
+    forget_all(steps);
+    TILE_GET(value, steps, VALUE);
+#endif
+    STAGE_TURNS(done, entries)
+    {
+        ofs_t to[WEFT_STAGED];
+        __local entry_t *stage = (__local entry_t *)shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage, steps, entry[k]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (next && entries - done <= STAGE)
+            entries_get(entry, key, row, tile + TILE, next);
+        forget_all(entries);
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_STAGED; k++)
+            if (done + SLOT(k) < entries) {
+                const entry_t word = HERE(stage, k);
+                to[k] = (WHOLE ? begin : base[((uint)word >> shift) & mask]) + (ofs_t)done + PLACE(k);
 #ifdef WEFT_COL_OUT
-            OUT(col_out, k, to[k]) = (key_t)word;
+                OUT(col_out, k, to[k]) = (key_t)word;
 #endif
 #ifdef WEFT_PACKED
-            OUT(row_out, k, to[k]) = word >> pack;
+                OUT(row_out, k, to[k]) = (uint)word >> pack;
 #endif
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#ifndef WEFT_PACKED
-    slots_forget(x);
-    forget(mine);
-    forget(lane_first);
-    forget_all(steps);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        if (full || k < steps) {
-            uint word = (uint)row[ENTRY(k)];
-            if (full || k < mine)
-                stage[SLOT_OF(x[k])] = word;
-        }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries)
-            OUT(row_out, k, to[k]) = HERE(stage, k);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-#if WEFT_VAL_BITS
-    __local bits_t *stage_val = (__local bits_t *)shared;
-    slots_forget(x);
-    forget(mine);
-    forget(lane_first);
-    forget_all(steps);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        if (full || k < steps) {
-#ifdef WEFT_PAIRS
-            bits_t value = ((__global const uint *)row)[2 * (size_t)ENTRY(k) + 1];
-#else
-            bits_t value = val[ENTRY(k)];
-#endif
-            if (full || k < mine)
-                stage_val[SLOT_OF(x[k])] = value;
-        }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries)
-            OUT(val_out, k, to[k]) = HERE(stage_val, k);
-    }
-#endif
-#endif
-    if (!counted) {
 #ifdef WEFT_JOINED
-        barrier(CLK_LOCAL_MEM_FENCE); // base[] was read
+                OUT(val_out, k, to[k]) = (uint)(word >> 32);
 #endif
-        base_shift(base, after, false);
+            }
+#if !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+        __local uint *stage_row = shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage_row, steps, moved[k]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        STAGE_WRITE(row_out, stage_row);
+#endif
+#if !defined(WEFT_JOINED) && WEFT_VAL_BITS
+        __local bits_t *stage_val = (__local bits_t *)shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage_val, steps, value[k]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        STAGE_WRITE(val_out, stage_val);
+#endif
     }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (!counted)
+        base_shift(base, after, false);
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 // Chunk i of a bucket goes to its final place, by the digit (key >> shift) & (ncols-1) of the columns inside the
 // bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
+// WEFT_WIDE is set where two programs share the work: 1 for the one whose tiles hold whole buckets, if all of them fit; 0 for the
+// other.
 // Writes col_ptr (col_ptr[b*ncols + c], n+1 in all) unless WEFT_COL_OUT is set; then the keys, in order, instead.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const ofs_t *bucket_ofs, __global const uint *chunk_first,
@@ -210,26 +213,38 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
     uint i = (uint)get_group_id(0);
 #ifdef WEFT_MIRROR
-    if (*failed != run)
+    if (run != 0u && *failed != run)
+        return;
+#endif
+#ifdef WEFT_WIDE
+    if (nlarge[1] != WEFT_WIDE)
         return;
 #endif
     if (i >= chunk_first[nbuckets])
         return;
     // Mostly no bucket before it has more than one chunk.
-    uint b = i < nbuckets && chunk_first[i] == i ? i : bucket_of(chunk_first, nbuckets, i), nth = i - chunk_first[b];
+    uint b = WHOLE || (i < nbuckets && chunk_first[i] == i) ? i : bucket_of(chunk_first, nbuckets, i);
+    uint nth = WHOLE ? 0u : i - chunk_first[b];
     ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
-    bool alone = chunk_first[b + 1] - chunk_first[b] == 1u;
+    bool alone = WHOLE || chunk_first[b + 1] - chunk_first[b] == 1u;
     long first_col = (long)b * ncols;
     uint cols = (uint)clamp(n - first_col, 0L, (long)ncols); // of this bucket
-    bool counted = alone && last - first <= TILE;            // the tile's own histogram is the count
+    bool counted = WHOLE || (alone && last - first <= TILE); // the tile's own histogram is the count
+
+    entry_t entry[WEFT_IPT]; // of the tile to come
+    if (first < last)
+        entries_get(entry, key, row, first, (uint)min(last - first, (ofs_t)TILE));
 
     if (alone && !counted) {
-        // The columns of the bucket are counted; then each work-item tells where its own begin.
+        // The columns of the bucket, TILE of which are here, are counted; then each work-item tells where its own begin.
         for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
             shared[c] = 0u;
         barrier(CLK_LOCAL_MEM_FENCE);
-        uint e = lid, many = (uint)(last - first);
-        for (; e + 7u * WEFT_WG < many; e += 8u * WEFT_WG)
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            atomic_inc(&shared[((uint)entry[k] >> shift) & mask]);
+        uint e = TILE + lid, many = (uint)(last - first);
+        for (; e + (AT_ONCE - 1u) * WEFT_WG < many; e += AT_ONCE * WEFT_WG)
             columns_count(true, key, row, first, e, many, shift, mask, shared);
         if (e < many)
             columns_count(false, key, row, first, e, many, shift, mask, shared);
@@ -285,13 +300,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
 #endif
     for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
         uint entries = (uint)min(last - tile, (ofs_t)TILE);
-#ifdef WEFT_LANES_FAST
-        if (entries == TILE)
-            bucket_tile(true, counted, tile, entries, from, cols, key, row, val, col_out, col_ptr + first_col, row_out,
-                        val_out, shift, mask, pack, shared, base, sums, mem);
-        else
-#endif
-            bucket_tile(false, counted, tile, entries, from, cols, key, row, val, col_out, col_ptr + first_col, row_out,
-                        val_out, shift, mask, pack, shared, base, sums, mem);
+        uint next = !WHOLE && last - tile > TILE ? (uint)min(last - tile - TILE, (ofs_t)TILE) : 0u;
+        bucket_tile(counted, tile, entries, next, from, cols, entry, key, row, val, col_out, col_ptr + first_col,
+                    row_out, val_out, shift, mask, pack, shared, base, sums, mem);
     }
 }

@@ -40,8 +40,8 @@ WEFT_INLINE void columns_get(int4 *c, __global const int4 *at)
 
 // Count the entries of each part of the matrix by bin. Four reads of 16 bytes are in flight for each work-item; where they
 // make a tile, those of the next one while this one is counted.
-// A part is a run of tiles. before[t*nbins + b] = entries of bin b in the tiles of its part that come before tile t;
-// table[g*nbins + b] = entries of bin b in part g. The first `finders` groups find rows in their stead: row_at[s] = row of
+// A part is a run of tiles. before[t*width + b] = entries of bin b in the tiles of its part that come before tile t;
+// table[g*width + b] = entries of bin b in part g; width = ROW_OF_BINS(nbins). The first `finders` groups find rows in their stead: row_at[s] = row of
 // entry s*WEFT_SPAN, and one more at the end for the last entry.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                             __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
@@ -56,14 +56,14 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
         const ofs_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
         for (uint b = lid; b < nbins; b += WEFT_WG)
             count[b] = 0u;
-        const uint share = lid * 4u;
+        const uint share = lid * 4u, width = ROW_OF_BINS(nbins);
         bool there = tile == 16u * WEFT_WG && last - first >= (ofs_t)tile; // c holds the tile
         int4 c[4];
         if (there)
             columns_get(c, (__global const int4 *)(col + first + share));
         for (ofs_t start = first; start < last; start += (ofs_t)tile) {
             barrier(CLK_LOCAL_MEM_FENCE);
-            size_t row = (size_t)(start / (ofs_t)tile) * nbins;
+            size_t row = (size_t)(start / (ofs_t)tile) * width;
             for (uint b = lid; b < nbins; b += WEFT_WG)
                 before[row + b] = count[b];
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -97,7 +97,7 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
         barrier(CLK_LOCAL_MEM_FENCE);
         if (!finds)
             for (uint b = lid; b < nbins; b += WEFT_WG)
-                table[g * (ofs_t)nbins + (ofs_t)b] = (ofs_t)count[b];
+                table[g * (ofs_t)width + (ofs_t)b] = (ofs_t)count[b];
 #ifndef WEFT_ROWS_GIVEN
         const ofs_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (ofs_t)get_group_id(0) * WEFT_WG + (ofs_t)lid;
         if (finds)
@@ -174,7 +174,7 @@ WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uin
     UNLESS_MIRRORED(failed, run)
     {
         uint b = (uint)get_group_id(0) * LANES + lane_id();
-        ofs_t sum = vertical_scan(table, rows, nbins, b, b < nbins, part);
+        ofs_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
         if (lane_group() == 0u && b < nbins)
             total[b] = sum;
     }
@@ -208,10 +208,10 @@ WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
 
 // Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
 // larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
-// large (size nbins) lists such buckets, nlarge[0] says how many.
+// large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all buckets have at most `wide` entries.
 WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
                               __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
-                              uint nbins, __global const uint *failed, uint run)
+                              uint wide, uint nbins, __global const uint *failed, uint run)
 {
     __local sum_t mem[SUMS];
     UNLESS_MIRRORED(failed, run)
@@ -220,8 +220,10 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
         uint from = min(nbins, lid * share), to = min(nbins, from + share);
         ofs_t entries = 0;
         uint chunks = 0u, many = 0u, buckets = 0u, all;
+        bool fits = true;
         for (uint b = from; b < to; b++) {
             ofs_t c = (total[b] + chunk - 1) / chunk;
+            fits &= total[b] <= (ofs_t)wide;
             entries += total[b];
             chunks += (uint)max(c, (ofs_t)1);
             many += c > 1 ? (uint)c : 0u;
@@ -231,6 +233,8 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
         chunks = group_scan(chunks, &all, (__local uint *)mem);
         many = group_scan(many, &all, (__local uint *)mem);
         buckets = group_scan(buckets, &all, (__local uint *)mem);
+        uint misfits;
+        group_scan(fits ? 0u : 1u, &misfits, (__local uint *)mem);
         for (uint b = from; b < to; b++) {
             ofs_t c = (total[b] + chunk - 1) / chunk;
             bucket_ofs[b] = entries;
@@ -247,6 +251,7 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
             chunk_first[nbins] = chunks;
             large_first[nbins] = many;
             nlarge[0] = buckets;
+            nlarge[1] = misfits == 0u;
         }
     }
 }

@@ -5,8 +5,7 @@
 //          work-group moves a tile: it ranks the entries inside their bins, orders them in local memory, and writes
 //          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.
 // Mapping: group i owns tile i.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, TILE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes; with lane
-//          operations, or WEFT_PAIRS and WEFT_PACKED, 2*TILE bytes more.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + 2*STAGE + a few hundred bytes.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each bin, every output element written once.
 // Order:   exact.
@@ -21,14 +20,14 @@ typedef moving_t row_out_t;
 typedef uint row_out_t; // the last pass
 #endif
 #if WEFT_VAL_BITS == 64 || defined(WEFT_PAIRS)
-#define SHARED_WORDS MAX(HIST_WORDS, 2 * TILE)
+#define SHARED_WORDS MAX(HIST_WORDS, 2 * STAGE)
 #else
-#define SHARED_WORDS MAX(HIST_WORDS, TILE)
+#define SHARED_WORDS MAX(HIST_WORDS, STAGE)
+#endif
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
+#define WEFT_KEY_OUT 1 // the column inside the bucket goes on its own
 #endif
 
-#if defined(WEFT_PAIRS) && defined(WEFT_PACKED)
-#define WEFT_JOINED 1 // row, column and value share a word
-#endif
 // What the row's word holds.
 WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 {
@@ -41,7 +40,7 @@ WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 
 #if defined(WEFT_LANES_APART) && !defined(WEFT_ROWS_GIVEN)
 #define WEFT_ROWS_MARKED 1
-#define ROWS_MARKED      512 // most rows of WEFT_SPAN entries that are marked rather than searched
+#define ROWS_MARKED      (STAGE / WARPS) // most rows of WEFT_SPAN entries that are marked rather than searched
 // Mark what begins here of the rows r .. r + batch*LANES-1 before `hi`, whose ends are read at once. Gives `found` and their
 // number.
 WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_t r, idx_t lo, idx_t hi,
@@ -70,15 +69,14 @@ WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_
 }
 
 // Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at
-// its first entry and is listed, so that the bits before an entry count up to its row. One group of lanes; c[k] becomes
-// the row's word; `marks` is local memory of WARPS*WEFT_IPT uints, `met` of TILE ushorts.
-WEFT_INLINE void rows_marked(const bool full, __global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first,
-                             uint mine, uint *c, uint pack, uint key_mask, __local uint *marks, __local ushort *met)
+// its first entry and is listed. One group of lanes; `marks` is local memory of WARPS*WEFT_IPT uints, `met` of STAGE ushorts.
+WEFT_INLINE void rows_list(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first, __local uint *marks,
+                           __local ushort *met)
 {
-    uint lane = lane_id(), found = 0u;
+    uint found = 0u;
     marks += lane_group() * WEFT_IPT;
-    met += lane_group() * WEFT_SPAN;
-    for (uint k = lane; k < WEFT_IPT; k += LANES)
+    met += lane_group() * ROWS_MARKED;
+    for (uint k = lane_id(); k < WEFT_IPT; k += LANES)
         marks[k] = 0u;
     lane_sync();
     idx_t r = lo;
@@ -87,21 +85,27 @@ WEFT_INLINE void rows_marked(const bool full, __global const ofs_t *row_ptr, idx
     if (r < hi)
         rows_mark(2, row_ptr, r, lo, hi, span_first, found, marks, met);
     lane_sync();
-    uint before = 0u, up_to = lane_below() | 1u << lane;
-    forget(mine);
+}
+
+// c[k] becomes the word of the row of entry k, which the bits up to it count.
+WEFT_INLINE void rows_counted(idx_t lo, uint *c, uint pack, uint key_mask, __local const uint *marks,
+                              __local const ushort *met)
+{
+    marks += lane_group() * WEFT_IPT;
+    met += lane_group() * ROWS_MARKED;
+    uint before = 0u, up_to = lane_below() | 1u << lane_id();
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
         uint word = marks[k];
-        if (full || k < mine)
-            c[k] = row_word((uint)lo + (uint)met[before + popcount(word & up_to) - 1u], c[k], pack, key_mask);
+        c[k] = row_word((uint)lo + (uint)met[before + popcount(word & up_to) - 1u], c[k], pack, key_mask);
         before += popcount(word);
     }
 }
 #endif
 
 // c[k] becomes the word of the row of entry from + k*LANES, which lies in rows lo .. hi-1: searches side by side.
-WEFT_INLINE void rows_searched(const bool full, __global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from,
-                               uint mine, uint *c, uint pack, uint key_mask)
+WEFT_INLINE void rows_searched(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from, uint *c, uint pack,
+                               uint key_mask)
 {
     WEFT_UNROLL
     for (uint some = 0; some < WEFT_IPT; some += 4) {
@@ -115,156 +119,63 @@ WEFT_INLINE void rows_searched(const bool full, __global const ofs_t *row_ptr, i
         }
         WEFT_UNROLL
         for (uint j = 0; j < 4; j++)
-            if (some + j < WEFT_IPT && (full || some + j < mine))
+            if (some + j < WEFT_IPT)
                 c[some + j] = row_word((uint)row[j], c[some + j], pack, key_mask);
     }
 }
 
+// The rows lo .. hi-1 of these lanes' entries, between the remembered rows around them; listed where they are not many.
+WEFT_INLINE void rows_around(__global const ofs_t *row_ptr, __global const idx_t *rows, ofs_t span_first, idx_t *lo,
+                             idx_t *hi, __local uint *marks, __local ushort *met)
+{
+    ofs_t span = span_first / WEFT_SPAN;
+    *lo = rows[span];
+    *hi = rows[span + 1] + 1;
+#ifdef WEFT_ROWS_MARKED
+    if (*hi - *lo <= ROWS_MARKED)
+        rows_list(row_ptr, *lo, *hi, span_first, marks, met);
+#endif
+}
+
+// c[k] becomes the word of entry k's row, one of those that rows_around found.
+WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from, uint *c, uint pack,
+                          uint key_mask, __local const uint *marks, __local const ushort *met)
+{
+#ifdef WEFT_ROWS_MARKED
+    if (hi - lo <= ROWS_MARKED)
+        rows_counted(lo, c, pack, key_mask, marks, met);
+    else
+#endif
+        rows_searched(row_ptr, lo, hi, from, c, pack, key_mask);
+}
+
+#define COLUMN(e) ((uint)col[e])
+#define ROW(e)    ((uint)rows[e])
 #ifdef WEFT_VAL_POSITIONS
 #define VALUE(e) ((bits_t)(e))
 #else
 #define VALUE(e) val[e]
 #endif
 
-// c[k] becomes the word of entry k's row.
-WEFT_INLINE void tile_rows(const bool full, ofs_t tile, uint entries, uint lane_first, uint mine, uint *c,
-                           __global const ofs_t *row_ptr, __global const idx_t *rows, uint pack, uint key_mask,
-                           __local uint *marks, __local ushort *met)
-{
-    ofs_t from = tile + (ofs_t)lane_first;
-    forget(mine);
-    forget(lane_first);
-#ifdef WEFT_ROWS_GIVEN
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        c[k] = row_word((uint)rows[ENTRY(k)], c[k], pack, key_mask);
+// begin[j]: where the two bins of this work-item's word j begin for a tile.
+#if WEFT_OFS_BITS == 64
+typedef long2 ofs2_t;
 #else
-    if (full || lane_first - lane_id() < entries) {
-        // The rows of these lanes' entries lie between the remembered rows around them.
-        ofs_t span_first = from - (ofs_t)lane_id(), span = span_first / WEFT_SPAN, end = span + 1;
-        idx_t lo = rows[span], hi = rows[end] + 1;
-#ifdef WEFT_ROWS_MARKED
-        if (hi - lo <= ROWS_MARKED)
-            rows_marked(full, row_ptr, lo, hi, span_first, mine, c, pack, key_mask, marks, met);
-        else
+typedef int2 ofs2_t;
 #endif
-            rows_searched(full, row_ptr, lo, hi, from, mine, c, pack, key_mask);
-    }
-#endif
-}
-
-// One tile: `entries` entries from position `tile` on; full: TILE of them.
-WEFT_INLINE void partition_tile(const bool full, ofs_t tile, uint entries, __global const ofs_t *row_ptr,
-                                __global const idx_t *rows, __global const idx_t *col, __global const bits_t *val,
-                                __global const ofs_t *bucket_ofs, __global const ofs_t *part_row,
-                                __global const uint *tile_row, __global key_t *key_out, __global row_out_t *row_out,
-                                __global bits_t *val_out, uint shift, uint mask, uint pack, uint key_mask, uint nbins,
-                                __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem,
-                                __local uint *marks, __local ushort *per_slot)
+WEFT_INLINE void begin_get(ofs2_t *begin, __global const ofs_t *bucket_ofs, __global const ofs_t *part_row,
+                           __global const uint *tile_row, uint nbins)
 {
-    uint lid = (uint)get_local_id(0);
-    forget(lid);
-    uint lane_first = lid / LANES * LANES * WEFT_IPT + (lid & (LANES - 1u));
-    uint mine = lane_first < entries ? min((entries - lane_first + LANES - 1u) / LANES, (uint)WEFT_IPT) : 0u;
-    ofs_t from = tile + (ofs_t)lane_first;
-    uint c[WEFT_IPT], x[WEFT_IPT], starts[PACKS], after[PACKS];
     WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        c[k] = (uint)col[ENTRY(k)];
-    bucket_ofs += lid;
-    part_row += lid;
-    tile_row += lid;
-    WEFT_UNROLL
-    for (uint b = 0; b < WEFT_BINS; b += WEFT_WG)
-        base[b + lid] = b + lid < nbins ? bucket_ofs[b] + part_row[b] + (ofs_t)tile_row[b] : 0;
-    tile_rank(c, full, mine, WEFT_IPT, shift, mask, x, starts, after, shared, sums, mem);
-    base_shift(base, starts, true);
-#ifdef WEFT_JOINED
-    // Row, column and value of an entry move as one word; its bin goes along.
-    __local ulong *stage = (__local ulong *)shared;
-    tile_rows(full, tile, entries, lane_first, mine, c, row_ptr, rows, pack, key_mask, marks, per_slot);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    forget(mine);
-    forget(lane_first);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        ulong value = VALUE(ENTRY(k));
-        if (full || k < mine) {
-            stage[SLOT_OF(x[k])] = value << 32 | c[k];
-            per_slot[SLOT_OF(x[k])] = (ushort)BIN_OF(x[k]);
+    for (uint j = 0; j < PACKS; j++) {
+        uint bin = 2u * (OWN + j);
+        begin[j] = (ofs2_t)(0);
+        if (bin < nbins) {
+            uint2 of_tile = *(__global const uint2 *)(tile_row + bin);
+            begin[j] = *(__global const ofs2_t *)(bucket_ofs + bin) + *(__global const ofs2_t *)(part_row + bin) +
+                       (ofs2_t)((ofs_t)of_tile.x, (ofs_t)of_tile.y);
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries)
-            OUT(row_out, k, base[HERE(per_slot, k)] + PLACE(k)) = HERE(stage, k);
-    }
-#else
-    __local uint *stage = shared;
-    forget(mine);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        if (full || k < mine)
-            stage[SLOT_OF(x[k])] = c[k];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    ofs_t to[WEFT_IPT];
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries) {
-            uint key = HERE(stage, k);
-            to[k] = base[(key >> shift) & mask] + PLACE(k);
-#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
-            OUT(key_out, k, to[k]) = (key_t)(key & key_mask);
-#endif
-        }
-    }
-    tile_rows(full, tile, entries, lane_first, mine, c, row_ptr, rows, pack, key_mask, marks, per_slot);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    slots_forget(x);
-    forget(mine);
-    forget(lane_first);
-    __local row_out_t *stage_row = (__local row_out_t *)shared;
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-#ifdef WEFT_PAIRS
-        ulong word = (ulong)VALUE(ENTRY(k)) << 32 | c[k];
-#else
-        uint word = c[k];
-#endif
-        if (full || k < mine)
-            stage_row[SLOT_OF(x[k])] = word;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries)
-            OUT(row_out, k, to[k]) = HERE(stage_row, k);
-    }
-#if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
-    barrier(CLK_LOCAL_MEM_FENCE);
-    __local bits_t *stage_val = (__local bits_t *)shared;
-    slots_forget(x);
-    forget(mine);
-    forget(lane_first);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        bits_t value = VALUE(ENTRY(k));
-        if (full || k < mine)
-            stage_val[SLOT_OF(x[k])] = value;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    forget_all(entries);
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++) {
-        if (full || SLOT(k) < entries)
-            OUT(val_out, k, to[k]) = HERE(stage_val, k);
-    }
-#endif
-#endif
 }
 
 // Entry e goes to bin (col >> shift) & mask. Bins begin at bucket_ofs, each part's share at its row of table, each tile's
@@ -286,30 +197,90 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     LANE_MEMORY(uint, mem);
 #ifdef WEFT_ROWS_MARKED
     __local uint marks[WARPS * WEFT_IPT];
-#else
+#elif !defined(WEFT_ROWS_GIVEN)
     __local uint *marks = 0;
 #endif
-#if defined(WEFT_ROWS_MARKED) || defined(WEFT_JOINED)
-    __local ushort per_slot[TILE];
-#else
-    __local ushort *per_slot = 0;
-#endif
+    __local ushort per_slot[STAGE]; // bins; before that, rows met
     UNLESS_MIRRORED(failed, run)
     {
-        uint t = (uint)get_group_id(0);
-        ofs_t tile = (ofs_t)t * TILE;
+        const uint t = (uint)get_group_id(0);
+        const ofs_t tile = (ofs_t)t * TILE;
         uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
-        __global const ofs_t *part_row = table + (size_t)(t / part_tiles) * nbins;
-        __global const uint *tile_row = before + (size_t)t * nbins;
-#ifdef WEFT_LANES_FAST // else barriers make two copies of the tile expensive to compile
-        if (entries == TILE)
-            partition_tile(true, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
-                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
-                           per_slot);
-        else
+        uint lid = (uint)get_local_id(0);
+        forget(lid);
+        uint lane_first = lid / LANES * LANES * WEFT_IPT + (lid & (LANES - 1u));
+        uint c[WEFT_IPT], x[WEFT_IPT], starts[PACKS], after[PACKS];
+        // What is read comes long before it is needed: few work-groups fit on a compute unit.
+        TILE_GET(c, WEFT_IPT, COLUMN);
+        if (entries < TILE)
+            places_fill(c, lane_first, entries, (nbins - 1u) << shift);
+        ofs2_t begin[PACKS];
+        begin_get(begin, bucket_ofs, table + (size_t)(t / part_tiles) * ROW_OF_BINS(nbins),
+                  before + (size_t)t * ROW_OF_BINS(nbins), nbins);
+#ifndef WEFT_ROWS_GIVEN
+        const bool some = lane_first - lane_id() < entries; // of these lanes
+        idx_t lo = 0, hi = 0;
+        if (some)
+            rows_around(row_ptr, rows, tile + (ofs_t)(lane_first - lane_id()), &lo, &hi, marks, per_slot);
 #endif
-            partition_tile(false, tile, entries, row_ptr, rows, col, val, bucket_ofs, part_row, tile_row, key_out,
-                           row_out, val_out, shift, mask, pack, key_mask, nbins, shared, base, sums, mem, marks,
-                           per_slot);
+        tile_match(c, true, WEFT_IPT, shift, mask, x, shared, mem);
+#if WEFT_VAL_BITS
+        bits_t value[WEFT_IPT];
+        TILE_GET(value, WEFT_IPT, VALUE);
+#endif
+        tile_slots(true, WEFT_IPT, x, starts, after, shared, sums, mem);
+        WEFT_UNROLL
+        for (uint j = 0; j < PACKS; j++)
+            *(__local ofs2_t *)(base + 2u * (OWN + j)) =
+                begin[j] - (ofs2_t)((ofs_t)(starts[j] & 0xffffu), (ofs_t)(starts[j] >> 16));
+#ifdef WEFT_KEY_OUT
+        uint key[WEFT_IPT];
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            key[k] = c[k] & key_mask;
+#endif
+#ifdef WEFT_ROWS_GIVEN
+        uint row[WEFT_IPT];
+        TILE_GET(row, WEFT_IPT, ROW);
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            c[k] = row_word(row[k], c[k], pack, key_mask);
+#else
+        if (some)
+            rows_get(row_ptr, lo, hi, tile + (ofs_t)lane_first, c, pack, key_mask, marks, per_slot);
+#endif
+        STAGE_TURNS(done, entries)
+        {
+            ofs_t to[WEFT_STAGED];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_PUT(per_slot, WEFT_IPT, (ushort)BIN_OF(x[k]));
+#ifdef WEFT_PAIRS
+            __local ulong *stage = (__local ulong *)shared;
+            STAGE_PUT(stage, WEFT_IPT, (ulong)value[k] << 32 | c[k]);
+#else
+            __local uint *stage = shared;
+            STAGE_PUT(stage, WEFT_IPT, c[k]);
+#endif
+            barrier(CLK_LOCAL_MEM_FENCE);
+            WEFT_UNROLL
+            for (uint k = 0; k < WEFT_STAGED; k++)
+                if (done + SLOT(k) < entries)
+                    to[k] = base[HERE(per_slot, k)] + (ofs_t)done + PLACE(k);
+            STAGE_WRITE(row_out, stage);
+#ifdef WEFT_KEY_OUT
+            __local uint *stage_key = shared;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_PUT(stage_key, WEFT_IPT, key[k]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_WRITE(key_out, stage_key);
+#endif
+#if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
+            __local bits_t *stage_val = (__local bits_t *)shared;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_PUT(stage_val, WEFT_IPT, value[k]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_WRITE(val_out, stage_val);
+#endif
+        }
     }
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct rng rng;
 
@@ -139,6 +140,86 @@ static int check(struct test_device *dev, enum form form, enum flaw flaw, int64_
     return ok;
 }
 
+static void count_mirror(void *arg, const char *entry, size_t global, size_t wg, cl_event event)
+{
+    (void)global, (void)wg, (void)event;
+    *(int *)arg += !strcmp(entry, "mirror");
+}
+
+struct learner {
+    struct test_device *dev;
+    struct weft_transpose *op;
+    struct test_csr from, to;
+    char why[256];
+};
+
+// Whether a run tried the mirror; -1: its result is wrong.
+static int run_tries(struct learner *l, const struct weft_csr *want)
+{
+    int tries = 0;
+    test_csr_poison(l->dev, &l->to);
+    l->dev->ctx->on_launch = count_mirror;
+    l->dev->ctx->on_launch_arg = &tries;
+    const int ok = !weft_transpose_run(l->op, l->dev->queue, &l->from.d, &l->to.d, 0, NULL, NULL);
+    l->dev->ctx->on_launch = NULL;
+    if (!ok)
+        snprintf(l->why, sizeof l->why, "%s", test_error(l->dev));
+    return ok && test_csr_equal(l->dev, &l->to, want, l->why) ? tries : -1;
+}
+
+// A transposition learns that the pattern in its buffers is not symmetric, and tries no more for a while; the result is exact
+// whatever comes into these buffers.
+static void test_learns(struct test_device *dev)
+{
+    const int64_t n = 60;
+    const struct timespec moment = {.tv_nsec = 10000000};
+    struct weft_csr with = matrix_make(MESH, NONE, n, WEFT_F32, WEFT_OFS32), without, want, want_without;
+    if (weft_csr_alloc(&without, n, n, with.nnz, WEFT_F32, WEFT_OFS32))
+        tap_bail("out of host memory");
+    memcpy(without.row_ptr, with.row_ptr, (size_t)(n + 1) * 4);
+    memcpy(without.val, with.val, (size_t)with.nnz * 4);
+    for (int64_t p = 0; p < with.nnz; p++)
+        without.col[p] = (int32_t)(p % 7);
+    if (weft__ref_transpose(&want, &with) || weft__ref_transpose(&want_without, &without))
+        tap_bail("out of host memory");
+    const struct weft__transpose_shape shape = {
+        .m = n, .n = n, .nnz = with.nnz, .type = WEFT_F32, .ofs = WEFT_OFS32, .mirror = 1};
+    struct learner l = {.dev = dev};
+    test_csr_make(&l.from, dev, &without, n, n, with.nnz, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&l.to, dev, NULL, n, n, with.nnz, WEFT_F32, WEFT_OFS32);
+    if (weft__transpose_create(&l.op, dev->ctx, &shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN)))
+        tap_bail("%s", test_error(dev));
+    int tries = 1, runs = 0;
+    for (; tries == 1 && runs < 500; runs++) { // the answer comes when the driver likes
+        tries = run_tries(&l, &want_without);
+        nanosleep(&moment, NULL);
+    }
+    tap_ok(tries == 0 && runs > 2, "%s: without symmetry, run %d does not try%s", dev->name, runs, l.why);
+    if (clEnqueueWriteBuffer(dev->queue, l.from.d.col, CL_TRUE, 0, (size_t)with.nnz * 4, with.col, 0, NULL, NULL))
+        tap_bail("cannot write a buffer");
+    int ok = 1;
+    for (int run = 0; ok && run < 3; run++)
+        ok = run_tries(&l, &want) == 0;
+    tap_ok(ok, "%s: another pattern in these buffers, which is symmetric: not tried, exact%s", dev->name, l.why);
+    tries = 0;
+    for (int run = 0; ok && run < 70; run++) {
+        const int tried = run_tries(&l, &want);
+        ok = tried >= 0;
+        tries += tried;
+    }
+    tap_ok(ok && tries > 1, "%s: after a while it tries again, and goes on%s", dev->name, l.why);
+    if (clEnqueueWriteBuffer(dev->queue, l.from.d.col, CL_TRUE, 0, (size_t)with.nnz * 4, without.col, 0, NULL, NULL))
+        tap_bail("cannot write a buffer");
+    tap_ok(run_tries(&l, &want_without) == 1, "%s: without symmetry again: exact%s", dev->name, l.why);
+    weft_transpose_destroy(&l.op);
+    test_csr_free(&l.from);
+    test_csr_free(&l.to);
+    weft_csr_free(&want);
+    weft_csr_free(&want_without);
+    weft_csr_free(&with);
+    weft_csr_free(&without);
+}
+
 // Every buffer of a transposition with the short way fails in turn, whatever the driver says: device memory is out, the
 // message has the size and the error the driver's code, nothing is left.
 static void test_memory(struct test_device *dev)
@@ -189,6 +270,7 @@ static void each_device(struct test_device *dev)
         }
     char why[256] = "";
     tap_ok(check(dev, BAND, NONE, 1, WEFT_F32, WEFT_OFS32, why), "%s: 1 x 1%s", dev->name, why);
+    test_learns(dev);
     test_memory(dev);
 }
 

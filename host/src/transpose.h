@@ -38,10 +38,16 @@ extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__trans
 struct weft__mirror {
     cl_kernel mirror;
     cl_mem failed; // one uint: the last run that did not make A^T
-    cl_uint run;   // the last run, from 1 on; 0: none
+    cl_uint run;   // the last run that tried, from 1 on; 0: none
+    cl_uint mark;  // what the kernels behind look for in *failed; 0: there is something to do, without a look
+    // A pattern that was not symmetric in these buffers is mostly not symmetric the next time either.
+    cl_mem row_ptr, col;         // of the last call
+    struct weft__answer *answer; // what the device said of a run with them; NULL: not asked
+    int skipped;                 // runs since that did not try
 };
 weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
                                 const struct weft__transpose_shape *shape);
+// Enqueues the try, or nothing while the pattern in these buffers was not symmetric when last asked.
 void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,
                       const struct weft_device_csr *a, const struct weft_device_csr *at);
 void weft__mirror_release(struct weft__mirror *m);

@@ -9,6 +9,7 @@
 #include "transpose.h"
 #include "variants.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,9 @@
 // Tiles in a chunk of a bucket: few, so that work-groups are many; more for patterns, whose counts would outgrow them.
 #define BUCKET_TILES         4
 #define BUCKET_TILES_PATTERN 16
+// A bucket that a tile of a wide work-group holds is read once, counted by its ranks, and goes out in whole lines.
+#define WIDE_WG  512
+#define WIDE_IPT 28 // most entries of a work-item
 
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins "
@@ -26,7 +30,7 @@ static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpo
                                                        "table total rows nbins failed run"};
 static const struct weft__kernel_spec offsets_spec = {
     "scan_offsets", "transpose_scan_count.cl",
-    "total bucket_ofs chunk_first large_first large nlarge chunk nbins failed run"};
+    "total bucket_ofs chunk_first large_first large nlarge chunk wide nbins failed run"};
 static const struct weft__kernel_spec bucket_count_spec = {
     "bucket_count", "transpose_scan_count.cl",
     "key bucket_ofs large_first table chunk nbuckets stride shift ncols failed run"};
@@ -47,16 +51,18 @@ struct tune {
     struct weft__tune_key key;
     int wg, ipt4, ipt8, bits; // ipt4: values of up to 4 bytes, ipt8: of 8
     int groups_per_unit;      // parts per compute unit
+    int wg_three;             // wg where there are three passes; 0: the same
 };
 static const struct tune tune_rows[] = {
     // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o transpose -a
     // scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 16, 10, 4},
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4},
+    // Three passes, uniform:8000000,8000000,100000000: 3.68 ms with 512 of 16, 4.23 with 256.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 16, 10, 4, 512},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4, 0},
     // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 leave 2 groups of the partition (24864 bytes of local memory)
     // and 3 of the buckets in the 64 KiB of a compute unit; 256 x 16 one of each (45600 and 36896 bytes).
-    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 and 12 of 32 waves"}, 256, 8, 8, 10, 4},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 8, 1},
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 and 12 of 32 waves"}, 256, 8, 8, 10, 4, 0},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 8, 1, 0},
 };
 
 // How a shape is cut: passes, digits, parts.
@@ -70,6 +76,7 @@ struct layout {
     size_t tile, part, parts;    // entries of a tile, of a part; number of parts
     size_t span;                 // entries between two remembered rows
     size_t chunk, large_chunks, large_buckets;
+    int wide_ipt; // entries of a work-item where all buckets may each fit a tile of WIDE_WG work-items; else 0
     uint32_t count_bins, first_bins, bucket_bins; // room for bins: counting, partitions, buckets
 };
 
@@ -80,6 +87,7 @@ struct scan_gpu {
     struct weft__mirror mirror;
     cl_kernel count, count_given, vertical, offsets, bucket_count, bucket_vertical, col_ptr;
     cl_kernel first, second, bucket; // partition from the input, partition of three passes, buckets
+    cl_kernel wide;                  // buckets, when each fits its tile
     cl_mem row_at, before, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
     cl_mem key, row, val; // entries in buckets
     cl_mem col;           // three passes: columns by the low digit, then sorted
@@ -93,17 +101,24 @@ static int bits_for(int64_t count) // bits that hold 0 .. count-1
     return bits;
 }
 
+// Entries of a work-item that are in local memory at once: tiles above STAGE go through it in turns.
+#define STAGE 4096
+static int staged(int wg, int ipt)
+{
+    return ipt * wg <= STAGE ? ipt : STAGE > wg ? STAGE / wg : 1;
+}
+
 // Local memory of a moving kernel with room for 2^bits bins, whatever the layout; a partition also marks rows.
 static size_t local_bytes(const struct weft_context *ctx, const struct weft__transpose_shape *shape, int wg, int ipt,
                           int bits, int partition)
 {
-    size_t w = (size_t)wg, tile = w * (size_t)ipt, bins = (size_t)1 << bits;
-    size_t hist = weft__max(w / 32 * bins * 2, partition ? 0 : bins * 4), val = weft_type_bytes(shape->type);
-    size_t stage = tile * (val ? 8 : 4);
+    size_t w = (size_t)wg, slots = w * (size_t)staged(wg, ipt), bins = (size_t)1 << bits;
+    size_t hist = weft__max(w / 32 * bins * 2, partition ? 0 : bins * 4);
+    size_t stage = slots * (weft_type_bytes(shape->type) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
-    size_t mem = lanes ? 1 : w, slots = partition && (lanes || val == 4) ? tile * 2 : 0;
-    size_t marks = lanes && partition ? w / 32 * (size_t)ipt * 4 : 0;
-    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (w / 32) + 4 * mem + slots + marks;
+    size_t mem = lanes ? 1 : w, marks = lanes && partition ? w / 32 * (size_t)ipt * 4 : 0;
+    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (w / 32) + 4 * mem +
+           (partition ? slots * 2 : 0) + marks;
 }
 
 static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -161,6 +176,14 @@ static void layout_make(struct layout *l, const struct weft_context *ctx, const 
     l->bucket_bins = bins_room(l->ncols, p->wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
     l->chunk = (shape->type == WEFT_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
+    // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
+    const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
+    const int wide_ipt =
+        mean > 2 * (double)l->tile && most <= WIDE_WG * WIDE_IPT ? ((int)(most / WIDE_WG) / 4 + 1) * 4 : 0;
+    if (l->passes == 2 && l->pairs && l->packed && ctx->device.max_wg >= WIDE_WG && most <= (double)l->chunk &&
+        local_bytes(ctx, shape, WIDE_WG, wide_ipt, bits_for(bins_room(l->ncols, WIDE_WG)), 0) <=
+            (size_t)ctx->device.local_bytes)
+        l->wide_ipt = wide_ipt;
     l->large_chunks = 2 * nnz / l->chunk;
     l->large_buckets = nnz / l->chunk;
 }
@@ -177,12 +200,13 @@ static void buffer_sizes(size_t *out, const struct layout *l, const struct weft_
     size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
     size_t bins = weft__max(l->nbuckets, l->low_bins), many = l->passes > 1;
     out[0] = shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4;
-    out[1] = weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), bins), 4);
-    out[2] = weft__mul(weft__mul(l->parts, bins), ofs);
+    const size_t width = bins + bins % 2; // as ROW_OF_BINS
+    out[1] = weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4);
+    out[2] = weft__mul(weft__mul(l->parts, width), ofs);
     out[3] = bins * ofs;
     out[4] = (bins + 1) * ofs;
     out[5] = out[6] = out[7] = (bins + 1) * 4;
-    out[8] = 4;
+    out[8] = 2 * 4;
     out[9] = many * weft__mul(l->large_chunks * l->ncols, ofs);
     out[10] = many * weft__mul(l->large_buckets * l->ncols, ofs);
     out[11] = weft__mul(nnz, key_bytes(l));
@@ -221,11 +245,15 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
             else
                 p->wg /= 2;
         // Two passes of smaller work-groups, whose histograms leave room for one more bit, rather than three passes.
-        struct weft_transpose_params half = *p;
-        half.wg /= 2;
-        if (n_bits == 2 * p->bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->bits && half.wg >= 64 &&
-            fits(ctx, shape, &half) && bucket_bits_of(ctx, shape, &half) > (uint32_t)p->bits)
-            *p = half;
+        struct weft_transpose_params other = *p;
+        other.wg /= 2;
+        if (n_bits == 2 * p->bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->bits && other.wg >= 64 &&
+            fits(ctx, shape, &other) && bucket_bits_of(ctx, shape, &other) > (uint32_t)p->bits)
+            *p = other;
+        other = *p;
+        other.wg = tune->wg_three;
+        if (other.wg && val == 4 && n_bits > p->bits + (int)bucket_bits_of(ctx, shape, p) && fits(ctx, shape, &other))
+            *p = other;
     }
     if (3 * p->bits < n_bits)
         return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->bits,
@@ -251,8 +279,12 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
     info->passes = l.passes;
     info->workspace_bytes = weft__add(info->workspace_bytes, shape->mirror ? 4 : 0);
-    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s", l.passes,
-             n_bits, l.nbuckets, l.ncols, l.packed ? ", row and column in one word" : "",
+    char whole[64] = "";
+    if (l.wide_ipt)
+        snprintf(whole, sizeof whole, ", up to %zu entries whole",
+                 weft__min((size_t)WIDE_WG * (size_t)l.wide_ipt, l.chunk));
+    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s%s",
+             l.passes, n_bits, l.nbuckets, l.ncols, whole, l.packed ? ", row and column in one word" : "",
              shape->mirror ? "; mirrored where the pattern is symmetric" : "");
     return WEFT_OK;
 }
@@ -275,19 +307,24 @@ static void define_count(struct weft__defines *d, const struct scan_gpu *s, int 
         weft__define(d, "WEFT_MIRROR", "1");
 }
 
-enum scatter { FIRST, SECOND, BUCKET };
+enum scatter { FIRST, SECOND, BUCKET, WIDE };
 static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, enum scatter what)
 {
-    define_sizes(d, s, s->shape.type, s->wg);
-    weft__define(d, "WEFT_IPT", "%zu", s->l.span / 32);
-    uint32_t bins = what == BUCKET ? s->l.bucket_bins : s->l.first_bins;
+    const int wide = what == WIDE, wg = wide ? WIDE_WG : s->wg, ipt = wide ? s->l.wide_ipt : (int)(s->l.span / 32);
+    define_sizes(d, s, s->shape.type, wg);
+    weft__define(d, "WEFT_IPT", "%d", ipt);
+    weft__define(d, "WEFT_STAGED", "%d", staged(wg, ipt));
+    if (s->l.wide_ipt && (wide || what == BUCKET))
+        weft__define(d, "WEFT_WIDE", "%d", wide);
+    if (wide)
+        what = BUCKET;
+    uint32_t bins = wide ? bins_room(s->l.ncols, wg) : what == BUCKET ? s->l.bucket_bins : s->l.first_bins;
     weft__define(d, "WEFT_BINS", "%u", bins);
-    weft__define(d, "WEFT_BIN_BITS", "%d", bits_for((int64_t)bins + 1));
     int digits = what == BUCKET                      ? (int)s->l.mid_bits
                  : what == FIRST && s->l.passes == 3 ? (int)s->l.low_bits
                                                      : bits_for(s->l.nbuckets);
     // One program for all digits where a ballot is not worth saving.
-    weft__define(d, "WEFT_DIGIT_BITS", "%d", s->lanes ? digits : bits_for((int64_t)bins + 1));
+    weft__define(d, "WEFT_DIGIT_BITS", "%d", s->lanes ? digits : bits_for(bins));
     // The first of three passes keeps whole columns.
     weft__define(d, "WEFT_KEY_BITS", "%d", what == FIRST && s->l.passes == 3 ? 32 : s->l.key_bits);
     // Between the passes entries travel in one form; the first of three passes uses the output arrays for it.
@@ -313,8 +350,9 @@ static void destroy(void **state)
     struct scan_gpu *s = *state;
     if (!s)
         return;
-    cl_kernel *kernels[] = {&s->count,           &s->count_given, &s->vertical, &s->offsets, &s->bucket_count,
-                            &s->bucket_vertical, &s->col_ptr,     &s->first,    &s->second,  &s->bucket};
+    cl_kernel *kernels[] = {&s->count,        &s->count_given,     &s->vertical, &s->offsets,
+                            &s->bucket_count, &s->bucket_vertical, &s->col_ptr,  &s->first,
+                            &s->second,       &s->bucket,          &s->wide};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
     weft__mirror_release(&s->mirror);
@@ -336,12 +374,14 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     layout_make(&s->l, ctx, shape, &info->params);
-    struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0};
+    struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0}, wide = {0};
     define_count(&count, s, shape->rows_given);
     define_count(&given, s, 1);
     define_scatter(&first, s, FIRST);
     define_scatter(&second, s, SECOND);
     define_scatter(&bucket, s, BUCKET);
+    if (s->l.wide_ipt)
+        define_scatter(&wide, s, WIDE);
     weft_status status = weft__kernel_create(&s->count, ctx, &count_spec, &count);
     if (!status)
         status = weft__kernel_create(&s->vertical, ctx, &vertical_spec, &count);
@@ -355,6 +395,8 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         status = weft__kernel_create(&s->bucket_vertical, ctx, &bucket_vertical_spec, &count);
     if (!status && s->l.passes > 1)
         status = weft__kernel_create(&s->bucket, ctx, &bucket_spec, &bucket);
+    if (!status && s->l.wide_ipt)
+        status = weft__kernel_create(&s->wide, ctx, &bucket_spec, &wide);
     if (!status && s->l.passes == 3)
         status = weft__kernel_create(&s->count_given, ctx, &count_spec, &given);
     if (!status && s->l.passes == 3)
@@ -405,6 +447,7 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
     union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), part = ofs_value(s, s->l.part),
               chunk = ofs_value(s, s->l.chunk);
     cl_int m = (cl_int)s->shape.m;
+    cl_uint wide = (cl_uint)weft__min((size_t)WIDE_WG * (size_t)s->l.wide_ipt, s->l.chunk); // a chunk each
     cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
     const size_t found = weft__ceil_div((size_t)s->shape.nnz, s->l.span) + 1;
     cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, COUNT_WG) : 0;
@@ -412,12 +455,12 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
     WEFT__LAUNCH(stream, kernel, &count_spec, finders + s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
                  WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz),
                  OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
-                 WEFT__ARG(finders), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+                 WEFT__ARG(finders), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
     WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
-                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
     WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
                  WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
-                 OFS_ARG(s, chunk), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+                 OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
 }
 
 static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr,
@@ -432,7 +475,7 @@ static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_ke
                  WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before), WEFT__ARG(key_out),
                  WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles), WEFT__ARG(shift),
                  WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(failed),
-                 WEFT__ARG(s->mirror.run));
+                 WEFT__ARG(s->mirror.mark));
 }
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
@@ -448,18 +491,24 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
         WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks), COUNT_WG,
                      WEFT__ARG(key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first), WEFT__ARG(s->large_table),
                      OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
-                     WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+                     WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
         WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, COUNT_WG, WEFT__ARG(s->large_table),
                      WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_total),
-                     WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+                     WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
     }
-    size_t chunks = l->nbuckets + (size_t)s->shape.nnz / l->chunk;
-    WEFT__LAUNCH(stream, s->bucket, &bucket_spec, chunks, (size_t)s->wg, WEFT__ARG(s->key), WEFT__ARG(s->row),
-                 WEFT__ARG(s->val), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first),
-                 WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table), WEFT__ARG(s->large_total),
-                 WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n),
-                 OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols),
-                 WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+    // Where there are both, one of them finds nothing to do.
+    const struct {
+        cl_kernel kernel;
+        size_t groups, wg;
+    } moves[] = {{s->wide, l->nbuckets, WIDE_WG},
+                 {s->bucket, l->nbuckets + (size_t)s->shape.nnz / l->chunk, (size_t)s->wg}};
+    for (int i = l->wide_ipt ? 0 : 1; i < 2; i++)
+        WEFT__LAUNCH(stream, moves[i].kernel, &bucket_spec, moves[i].groups, moves[i].wg, WEFT__ARG(s->key),
+                     WEFT__ARG(s->row), WEFT__ARG(s->val), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first),
+                     WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table),
+                     WEFT__ARG(s->large_total), WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col),
+                     WEFT__ARG(at->val), WEFT__ARG(n), OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift),
+                     WEFT__ARG(pack), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -496,7 +545,7 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
         WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec,
                      weft__groups(weft__ceil_div((size_t)n + 1, 8 * COUNT_WG), COUNT_WG), COUNT_WG, WEFT__ARG(s->col),
                      WEFT__ARG(s->bucket_ofs), WEFT__ARG(at->row_ptr), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(high),
-                     WEFT__ARG(nbuckets), WEFT__ARG(failed), WEFT__ARG(s->mirror.run));
+                     WEFT__ARG(nbuckets), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
     }
     return stream->status;
 }
@@ -542,6 +591,17 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         define_scatter(&v.defines, &s, (enum scatter)what);
                         fn(arg, &v);
                     }
+        for (int ipt = 4; ipt <= WIDE_IPT; ipt += 12) {
+            struct weft__variant v = {.spec = &bucket_spec, .schedule = WEFT_SCHEDULE_GPU};
+            s.shape = (struct weft__transpose_shape){.type = WEFT_F32, .ofs = (enum weft_ofs)ofs};
+            s.l.passes = 2;
+            s.l.pairs = s.l.packed = 1;
+            s.l.key_bits = 32;
+            s.l.ncols = 512;
+            s.l.wide_ipt = ipt;
+            define_scatter(&v.defines, &s, WIDE);
+            fn(arg, &v);
+        }
     }
 }
 
