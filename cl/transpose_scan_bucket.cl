@@ -123,8 +123,10 @@ WEFT_INLINE void bucket_tile(bool counted, ofs_t tile, uint entries, uint next, 
         for (uint j = 0; j < PACKS; j++) {
             uint p = 2u * (OWN + j);
             forget(p);
-            base[p] = begin;
-            base[p + 1u] = begin;
+            if (!WHOLE) {
+                base[p] = begin;
+                base[p + 1u] = begin;
+            }
 #ifndef WEFT_COL_OUT
             if (p < cols)
                 col_ptr[p] = begin + (ofs_t)(starts[j] & 0xffffu);

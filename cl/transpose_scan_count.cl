@@ -53,10 +53,16 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
         const uint lid = (uint)get_local_id(0);
         const bool finds = (uint)get_group_id(0) < finders;
         const ofs_t g = (ofs_t)get_group_id(0) - (ofs_t)finders;
+#ifndef WEFT_ROWS_GIVEN
+        const ofs_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (ofs_t)get_group_id(0) * WEFT_WG + (ofs_t)lid;
+        if (finds)
+            for (ofs_t at = i; at <= spans; at += (ofs_t)finders * WEFT_WG)
+                row_at[at] = row_of(row_ptr, 0, m, at < spans ? at * WEFT_SPAN : nnz - 1);
+#endif
         const ofs_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
-        for (uint b = lid; b < nbins; b += WEFT_WG)
+        const uint share = lid * 4u, width = ROW_OF_BINS(nbins); // the bin past the last one counts nothing
+        for (uint b = lid; b < width; b += WEFT_WG)
             count[b] = 0u;
-        const uint share = lid * 4u, width = ROW_OF_BINS(nbins);
         bool there = tile == 16u * WEFT_WG && last - first >= (ofs_t)tile; // c holds the tile
         int4 c[4];
         if (there)
@@ -64,7 +70,7 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
         for (ofs_t start = first; start < last; start += (ofs_t)tile) {
             barrier(CLK_LOCAL_MEM_FENCE);
             size_t row = (size_t)(start / (ofs_t)tile) * width;
-            for (uint b = lid; b < nbins; b += WEFT_WG)
+            for (uint b = lid; b < width; b += WEFT_WG)
                 before[row + b] = count[b];
             barrier(CLK_LOCAL_MEM_FENCE);
             const uint many = (uint)min(last - start, (ofs_t)tile);
@@ -96,14 +102,8 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (!finds)
-            for (uint b = lid; b < nbins; b += WEFT_WG)
+            for (uint b = lid; b < width; b += WEFT_WG)
                 table[g * (ofs_t)width + (ofs_t)b] = (ofs_t)count[b];
-#ifndef WEFT_ROWS_GIVEN
-        const ofs_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (ofs_t)get_group_id(0) * WEFT_WG + (ofs_t)lid;
-        if (finds)
-            for (ofs_t at = i; at <= spans; at += (ofs_t)finders * WEFT_WG)
-                row_at[at] = row_of(row_ptr, 0, m, at < spans ? at * WEFT_SPAN : nnz - 1);
-#endif
     }
 }
 

@@ -180,29 +180,6 @@ static void test_merged(struct test_device *dev)
                "%s: merge, %s", dev->name, cases[i].what);
 }
 
-// Buckets that a wide work-group holds whole: all of them fit, or one does not, and chunks make it.
-static void test_whole(struct test_device *dev)
-{
-    const struct weft_transpose_params p = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 2, .bits = 6, .groups = 3};
-    static const struct shape shapes[] = {{TEST_UNIFORM, 500, 4096, 10000}, {TEST_SKEWED, 500, 4096, 10000}};
-    struct weft_transpose_info info = {0};
-    struct weft_transpose *op = NULL;
-    if (dev->ctx->device.max_wg < 512 || dev->ctx->device.local_bytes < 48 << 10)
-        return;
-    if (weft_transpose_create(&op, dev->ctx, 500, 4096, 10000, WEFT_F32, WEFT_OFS32, &p))
-        tap_bail("%s", test_error(dev));
-    weft_transpose_info(op, &info);
-    weft_transpose_destroy(&op);
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        tap_ok(strstr(info.why, "up to 256 entries whole") && check(dev, &shapes[i], WEFT_F32, WEFT_OFS32, &p),
-               "%s: scan, whole buckets, %s", dev->name, test_spread_name(shapes[i].spread));
-    // Tiles that go through local memory in turns.
-    const struct weft_transpose_params turns = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 256, .ipt = 20, .bits = 9};
-    const struct shape more = {TEST_UNIFORM, 300, 3000, test_sample() ? 6000 : 30000};
-    tap_ok(check(dev, &more, WEFT_F32, WEFT_OFS32, &turns) && check(dev, &more, WEFT_F64, WEFT_OFS64, &turns),
-           "%s: scan, tiles in turns", dev->name);
-}
-
 static struct weft_transpose_params params_draw(struct test_device *dev, enum weft_transpose_algo algo)
 {
     struct weft_transpose_params p = {.algo = algo};
@@ -501,8 +478,6 @@ static void test_all(struct test_device *dev)
         test_defaults(dev, algo, WEFT_F32, WEFT_OFS32);
         test_defaults(dev, algo, WEFT_F64, WEFT_OFS64);
         test_random(dev, algo);
-        if (dev->gpu && algo == WEFT_TRANSPOSE_SCAN)
-            test_whole(dev);
         test_twice(dev, algo);
         test_events(dev, algo);
         test_workspace(dev, algo);

@@ -41,9 +41,11 @@ struct weft__mirror {
     cl_uint run;   // the last run that tried, from 1 on; 0: none
     cl_uint mark;  // what the kernels behind look for in *failed; 0: there is something to do, without a look
     // A pattern that was not symmetric in these buffers is mostly not symmetric the next time either.
-    cl_mem row_ptr, col;         // of the last call
-    struct weft__answer *answer; // what the device said of a run with them; NULL: not asked
-    int skipped;                 // runs since that did not try
+    cl_mem row_ptr, col;     // of the last call
+    cl_event tried;          // a try whose end was not seen yet; NULL: none
+    cl_uint tried_run;       // its number
+    cl_command_queue reader; // for the mark alone
+    int known, no, age;      // how such a try ended; not symmetric; runs since
 };
 weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
                                 const struct weft__transpose_shape *shape);

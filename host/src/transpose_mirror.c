@@ -4,12 +4,10 @@
 #include "transpose.h"
 #include "variants.h"
 
-#include <stdlib.h>
-
 #define WG     256
 #define IPT    16
 #define GROUPS 4  // work-groups for each compute unit, at most
-#define QUIET  64 // runs after which a pattern that was not symmetric is tried again
+#define QUIET  64 // runs after which what is known of a pattern is forgotten
 
 static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
                                                      "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
@@ -31,69 +29,35 @@ weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *c
     weft_status status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
     if (!status) // no run yet, so none that failed
         status = weft__buffer_create_from(&out->failed, ctx, sizeof out->run, &out->run, "mark of the last run");
+    if (!status)
+        status = weft__queue_create(&out->reader, ctx);
     return status;
 }
 
-// *failed after a run, on its way to the host. It belongs to the mirror and to the command that reads it: the last of them frees
-// it, so that nobody waits.
-struct weft__answer {
-    int owners, state; // state: 0 on its way, 1 there, -1 the command failed
-    cl_uint run, failed;
-};
-
-static void answer_release(struct weft__answer **answer)
+static void tried_forget(struct weft__mirror *x)
 {
-    if (*answer && !__atomic_sub_fetch(&(*answer)->owners, 1, __ATOMIC_ACQ_REL))
-        free(*answer);
-    *answer = NULL;
+    if (x->tried)
+        weft__cl.clReleaseEvent(x->tried);
+    x->tried = NULL;
 }
 
-static void CL_CALLBACK answer_there(cl_event event, cl_int status, void *arg)
+// How a try ended, if it has: then its mark can be read at once, in a queue where nothing is ahead. No answer is no failure.
+static void look_back(struct weft__mirror *x)
 {
-    (void)event;
-    struct weft__answer *answer = arg;
-    __atomic_store_n(&answer->state, status == CL_COMPLETE ? 1 : -1, __ATOMIC_RELEASE);
-    answer_release(&answer);
-}
-
-static int answer_no(const struct weft__answer *answer)
-{
-    return answer && __atomic_load_n(&answer->state, __ATOMIC_ACQUIRE) == 1 && answer->failed == answer->run;
-}
-
-// Ask how the run just enqueued ended.
-static void ask(struct weft__mirror *x, struct weft__stream *stream)
-{
-    if (stream->status)
+    cl_int state = CL_QUEUED;
+    cl_uint failed = 0;
+    if (!x->tried || weft__cl.clGetEventInfo(x->tried, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ||
+        state != CL_COMPLETE)
         return;
-    struct weft__answer *answer = malloc(sizeof *answer);
-    if (!answer) // then the next run asks
-        return;
-    *answer = (struct weft__answer){.owners = 2, .run = x->run};
-    cl_event there = NULL;
-    cl_int error = CL_SUCCESS;
-    if (stream->out_of_order)
-        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL);
-    if (error == CL_SUCCESS)
-        error = weft__cl.clEnqueueReadBuffer(stream->queue, x->failed, CL_FALSE, 0, sizeof answer->failed,
-                                             &answer->failed, 0, NULL, &there);
-    stream->status = weft__fail_cl(stream->ctx, error, "reading the mark of a mirror");
-    if (!stream->status) {
-        error = weft__cl.clSetEventCallback(there, CL_COMPLETE, answer_there, answer);
-        stream->status = weft__fail_cl(stream->ctx, error, "clSetEventCallback");
-        if (stream->status)
-            weft__cl.clWaitForEvents(1, &there);
-        weft__cl.clReleaseEvent(there);
-    }
-    if (stream->status)
-        free(answer);
-    else
-        x->answer = answer;
+    x->known = !weft__cl.clEnqueueReadBuffer(x->reader, x->failed, CL_TRUE, 0, sizeof failed, &failed, 0, NULL, NULL);
+    x->no = failed >= x->tried_run; // or a later one has failed
+    tried_forget(x);
 }
 
 void weft__mirror_release(struct weft__mirror *m)
 {
-    answer_release(&m->answer);
+    tried_forget(m);
+    weft__queue_release(&m->reader);
     weft__kernel_release(&m->mirror);
     weft__buffer_release(&m->failed);
 }
@@ -105,17 +69,18 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
     const size_t rounds = weft__ceil_div(tiles, (size_t)stream->ctx->device.compute_units * GROUPS);
     const size_t groups = weft__ceil_div(tiles, rounds);
     cl_int m = (cl_int)shape->m;
-    const int again = a->row_ptr == x->row_ptr && a->col == x->col;
-    if (again && answer_no(x->answer) && x->answer->run == x->run && x->skipped < QUIET) {
-        x->skipped++;
+    if (a->row_ptr != x->row_ptr || a->col != x->col || x->age == QUIET) {
+        tried_forget(x);
+        x->known = x->age = 0;
+    }
+    x->row_ptr = a->row_ptr;
+    x->col = a->col;
+    x->age++;
+    look_back(x);
+    if (x->known && x->no) {
         x->mark = 0;
         return;
     }
-    if (!again || x->skipped)
-        answer_release(&x->answer);
-    x->row_ptr = a->row_ptr;
-    x->col = a->col;
-    x->skipped = 0;
     x->mark = x->run = x->run + 1 ? x->run + 1 : 1;
     union {
         cl_int i32;
@@ -129,8 +94,9 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
     WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
                  WEFT__ARG(a->val), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val),
                  WEFT__ARG(x->failed), WEFT__ARG(x->run), WEFT__ARG(m), nnz_arg);
-    if (again && !x->answer) // buffers that come once are not worth the question
-        ask(x, stream);
+    if (!x->known && !x->tried && !stream->status &&
+        !weft__cl.clEnqueueMarkerWithWaitList(stream->queue, 0, NULL, &x->tried))
+        x->tried_run = x->run;
 }
 
 void weft__mirror_variants(weft__variant_fn *fn, void *arg)

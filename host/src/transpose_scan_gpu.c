@@ -51,7 +51,7 @@ struct tune {
     struct weft__tune_key key;
     int wg, ipt4, ipt8, bits; // ipt4: values of up to 4 bytes, ipt8: of 8
     int groups_per_unit;      // parts per compute unit
-    int wg_three;             // wg where there are three passes; 0: the same
+    int wg_three;             // wg where there are three passes and values of 4 bytes; 0: the same
 };
 static const struct tune tune_rows[] = {
     // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o transpose -a
@@ -101,11 +101,11 @@ static int bits_for(int64_t count) // bits that hold 0 .. count-1
     return bits;
 }
 
-// Entries of a work-item that are in local memory at once: tiles above STAGE go through it in turns.
-#define STAGE 4096
+// Entries of a work-item that are in local memory at once: larger tiles go through it in turns.
+#define TURN 4096
 static int staged(int wg, int ipt)
 {
-    return ipt * wg <= STAGE ? ipt : STAGE > wg ? STAGE / wg : 1;
+    return ipt * wg <= TURN ? ipt : TURN > wg ? TURN / wg : 1;
 }
 
 // Local memory of a moving kernel with room for 2^bits bins, whatever the layout; a partition also marks rows.
@@ -252,7 +252,8 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
             *p = other;
         other = *p;
         other.wg = tune->wg_three;
-        if (other.wg && val == 4 && n_bits > p->bits + (int)bucket_bits_of(ctx, shape, p) && fits(ctx, shape, &other))
+        if (other.wg && (size_t)other.wg <= ctx->device.max_wg && val == 4 &&
+            n_bits > p->bits + (int)bucket_bits_of(ctx, shape, p) && fits(ctx, shape, &other))
             *p = other;
     }
     if (3 * p->bits < n_bits)
@@ -601,7 +602,13 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
             s.l.wide_ipt = ipt;
             define_scatter(&v.defines, &s, WIDE);
             fn(arg, &v);
+            if (ipt == 4) { // the one beside it
+                v.defines = (struct weft__defines){0};
+                define_scatter(&v.defines, &s, BUCKET);
+                fn(arg, &v);
+            }
         }
+        s.l.wide_ipt = 0;
     }
 }
 

@@ -8,7 +8,6 @@ driver=$(find /usr/lib /usr/local/lib -name liboclgrind-rt-icd.so 2>/dev/null | 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 unset WEFT_DEVICE
-export OCLGRIND_LOCAL_MEM_SIZE=49152 # as NVIDIA's devices have
 export OCL_ICD_VENDORS="$driver" OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_LOG="$log"
 rc=0
 "$@" || rc=$?

@@ -57,7 +57,7 @@ struct weft_transpose_info {
     enum weft_schedule schedule;
     int passes;             // trips of all entries through device memory
     size_t workspace_bytes; // scratch beyond input and output, held by the object
-    char why[160];          // why this method and schedule
+    char why[200];          // why this method and schedule
 };
 
 // Transposition of CSR matrices of one shape. Method: H. Wang, W. Liu, K. Hou, W. Feng, "Parallel Transposition of

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScanTrans for GPUs where local memory is 48 KiB or more: buckets that a wide work-group holds whole, and tiles that go through
+// local memory in turns. (Oclgrind has 32 KiB unless asked for more.)
+#include "ref/ref.h"
+#include "support/check_transpose.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct rng rng;
+
+struct shape {
+    enum test_spread spread;
+    int64_t m, n, nnz;
+    enum weft_type type;
+    enum weft_ofs ofs;
+};
+
+// Two runs on one object, the second with scratch that is used. `why`: what the plan says.
+static int check(struct test_device *dev, const struct shape *s, const struct weft_transpose_params *params, char *said)
+{
+    struct weft_csr a, want;
+    struct test_csr from, to;
+    struct weft_transpose *op = NULL;
+    struct weft_transpose_info info = {0};
+    char why[256] = "";
+    test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, s->type, s->ofs);
+    if (weft__ref_transpose(&want, &a))
+        tap_bail("out of host memory");
+    test_csr_make(&from, dev, &a, a.m, a.n, a.nnz, a.type, a.ofs);
+    test_csr_make(&to, dev, NULL, a.n, a.m, a.nnz, a.type, a.ofs);
+    int ok = !weft_transpose_create(&op, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs, params);
+    if (ok)
+        weft_transpose_info(op, &info);
+    snprintf(said, 200, "%s", info.why);
+    for (int run = 0; ok && run < 2; run++) {
+        test_csr_poison(dev, &to);
+        ok = !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+        if (!ok)
+            snprintf(why, sizeof why, "%s", test_error(dev));
+        ok = ok && test_csr_equal(dev, &to, &want, why);
+    }
+    if (!ok)
+        tap_note("%s: %s", test_spread_name(s->spread), *why ? why : test_error(dev));
+    weft_transpose_destroy(&op);
+    test_csr_free(&from);
+    test_csr_free(&to);
+    weft_csr_free(&a);
+    weft_csr_free(&want);
+    return ok;
+}
+
+static void each_device(struct test_device *dev)
+{
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    if (!dev->gpu || info->max_wg < 512 || info->local_bytes < 48 << 10)
+        return;
+    // 64 buckets of 156 entries in the mean, tiles of 64: whole if all have at most 256, else in chunks.
+    const struct weft_transpose_params small = {
+        .algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 2, .bits = 6, .groups = 3};
+    static const struct shape shapes[] = {{TEST_UNIFORM, 500, 4096, 10000, WEFT_F32, WEFT_OFS32},
+                                          {TEST_UNIFORM, 500, 4095, 9000, WEFT_I32, WEFT_OFS64},
+                                          {TEST_SKEWED, 500, 4096, 10000, WEFT_F32, WEFT_OFS32},
+                                          {TEST_ONE_COLUMN, 500, 4096, 10000, WEFT_F32, WEFT_OFS32}};
+    char said[200];
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        tap_ok(check(dev, &shapes[i], &small, said) && strstr(said, "up to 256 entries whole"),
+               "%s: whole buckets, %s, %s: %s", dev->name, test_spread_name(shapes[i].spread),
+               weft_type_name(shapes[i].type), said);
+    // Buckets of 4300 entries, whole, through local memory in turns; too many for Oclgrind.
+    const struct weft_transpose_params tall = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 40, .bits = 6};
+    const struct shape many = {TEST_UNIFORM, 500, 4096, 275000, WEFT_F32, WEFT_OFS32};
+    if (!dev->checker)
+        tap_ok(check(dev, &many, &tall, said) && strstr(said, "entries whole"), "%s: whole buckets in turns: %s",
+               dev->name, said);
+    // 5120 entries to a tile, 4096 of them at once; passes: two, with the column in the row's word and on its own, and three.
+    const struct weft_transpose_params turns = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 256, .ipt = 20, .bits = 9};
+    static const struct shape large[] = {{TEST_UNIFORM, 300, 3000, 5300, WEFT_F32, WEFT_OFS32},
+                                         {TEST_UNIFORM, 300, 3000, 5300, WEFT_F64, WEFT_OFS64},
+                                         {TEST_UNIFORM, 20000000, 200001, 12001, WEFT_F32, WEFT_OFS32},
+                                         {TEST_UNIFORM, 300, 600001, 12000, WEFT_F32, WEFT_OFS32},
+                                         {TEST_UNIFORM, 300, 400, 5300, WEFT_PATTERN, WEFT_OFS32}};
+    for (size_t i = 0; i < (dev->checker ? 2 : sizeof large / sizeof *large); i++)
+        tap_ok(check(dev, &large[i], &turns, said), "%s: tiles in turns, %s", dev->name, weft_type_name(large[i].type));
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(each_device);
+    return tap_done();
+}
