@@ -211,6 +211,8 @@ WEFT_KERNEL void segsort_tile(__global const key_t *key, __global const bits_t *
             v[j] = w.count ? val[w.base + min(SLOT(j), end)] : 0;
 #endif
         tile_order(&x, at, &e, w.count, last, false);
+        if (key_out == key) // in place: all was read
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         keys_store(&x, key_out + w.base, w.count, &e, at);
 #if WEFT_VAL_BITS
         values_store(&x, val_out + w.base, w.count, v, at);

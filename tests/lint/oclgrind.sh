@@ -1,19 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # oclgrind.sh PROGRAM [ARGUMENTS]: run it with Oclgrind as the only OpenCL driver. Fails when the program fails or when
-# Oclgrind has anything to say: races, uninitialised reads, accesses out of bounds, divergent barriers.
+# Oclgrind has anything to say that oclgrind.supp does not name: races, uninitialised reads, accesses out of bounds,
+# divergent barriers.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 driver=$(find /usr/lib /usr/local/lib -name liboclgrind-rt-icd.so 2>/dev/null | head -n 1)
 [ -n "$driver" ] || { echo "1..0 # SKIP no Oclgrind"; exit 0; }
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+# Oclgrind begins its file anew with each context, so that only the last would be heard: a pipe keeps them all.
+mkfifo "$folder/pipe"
+exec 9<>"$folder/pipe"
+{
+    exec 9>&-
+    python3 "$here/oclgrind_log.py" "$here/oclgrind.supp" <"$folder/pipe" >"$folder/said" || echo fault >"$folder/fault"
+} &
+reader=$!
 unset WEFT_DEVICE
-export OCL_ICD_VENDORS="$driver" OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_LOG="$log"
+export OCL_ICD_VENDORS="$driver" OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_MAX_ERRORS=100000000
+export OCLGRIND_LOG="$folder/pipe"
 rc=0
-"$@" || rc=$?
-if [ -s "$log" ]; then
-    echo "Oclgrind: $(wc -l <"$log") lines, the first of them:" >&2
-    head -n 60 "$log" >&2
-    exit 1
-fi
+"$@" 9>&- || rc=$?
+exec 9>&- # nobody else writes: the reader comes to the end
+wait "$reader"
+cat "$folder/said" >&2
+[ ! -e "$folder/fault" ] || exit 1
 exit $rc
