@@ -146,10 +146,10 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
 
         int log_lanes = 0;
         while (1 << log_lanes < (int)LANES && (rows + 1) << (log_lanes + 1) <= WEFT_WG)
-            log_lanes++; // as many to a row as there are to spare
-        int todo = rows + 1;
+            log_lanes++;                       // as many to a row as there are to spare
         for (int pass = 0; pass < 2; pass++) { // short rows, then the long ones that were met
             const int log = pass ? LOG_LANES : log_lanes, width = 1 << log, lane = lid & (width - 1);
+            const int todo = pass ? nlong : rows + 1;
             for (int first = 0; first < todo; first += WEFT_WG >> log) {
                 const int at = first + (lid >> log), row = at >= todo ? INT_MAX : pass ? long_rows[at] : at;
                 int from = 0, to = 0;
@@ -183,8 +183,6 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
                     put(y, row0 + row, sum, alpha, beta);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (pass == 0)
-                todo = nlong;
         }
 #ifdef WEFT_CUT
 #pragma unroll 1

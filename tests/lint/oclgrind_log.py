@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """oclgrind_log.py SUPPRESSIONS < LOG: print what Oclgrind says that no line of SUPPRESSIONS names; exit status 1 if anything is left.
 
-A line of SUPPRESSIONS: the beginning of messages, a tab, a kernel, a tab, why that is no fault. Lines that begin with # are comments."""
+A line of SUPPRESSIONS, separated by tabs: the beginning of messages, a kernel, a text that they hold (may be empty), why that is no
+fault. Lines that begin with # are comments."""
 import re
 import sys
 
@@ -28,8 +29,9 @@ def main():
         known = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
     left = dropped = 0
     for block in messages(sys.stdin):
-        kernel = re.search(r"Kernel: (\S+)", "\n".join(block))
-        if kernel and any(block[0].startswith(begin) and kernel[1] == name for begin, name, _ in known):
+        text = "\n".join(block)
+        kernel = re.search(r"Kernel: (\S+)", text)
+        if kernel and any(block[0].startswith(begin) and kernel[1] == name and part in text for begin, name, part, _ in known):
             dropped += 1
             continue
         left += 1
