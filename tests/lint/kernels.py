@@ -111,6 +111,11 @@ def nvidia(text, target, ptxas):
     call(*front(text), "-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", target, "-include", SHIM,
          "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics", "-Xclang",
          "-mlink-builtin-bitcode", "-Xclang", LIBCLC, "-O3", "-S", "-o", ptx)
+    if text["wg"] > 256:  # as NVIDIA's compiler writes it, and clang does not: no more registers than such a work-group leaves
+        with open(ptx, encoding="utf-8") as file:
+            code = file.read()
+        with open(ptx, "w", encoding="utf-8") as file:
+            file.write(re.sub(r"(\.entry [^{]*?\))(\s*\{)", rf"\1\n.reqntid {text['wg']}, 1, 1\2", code))
     if not ptxas:
         with open(ptx, encoding="utf-8") as file:
             if "__local_depot" in file.read():
