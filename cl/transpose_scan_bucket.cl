@@ -41,12 +41,11 @@ WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *ro
 // Entries of a tile on their way to this work-item, all at once: whole, or the word that holds the column.
 #ifdef WEFT_JOINED
 typedef ulong entry_t;
-#define ENTRY_READ(key, row, e) ((row)[e])
+#define ENTRY(e) row[e]
 #else
 typedef uint entry_t;
-#define ENTRY_READ(key, row, e) key_word(key, row, e)
+#define ENTRY(e) key_word(key, row, e)
 #endif
-#define ENTRY(e) ENTRY_READ(key, row, e)
 
 // A tile of a bucket: `entries` entries from position `tile` on take `steps` steps of each work-item.
 WEFT_INLINE uint tile_steps(uint entries)

@@ -41,8 +41,8 @@ WEFT_INLINE void columns_get(int4 *c, __global const int4 *at)
 // Count the entries of each part of the matrix by bin. Four reads of 16 bytes are in flight for each work-item; where they
 // make a tile, those of the next one while this one is counted.
 // A part is a run of tiles. before[t*width + b] = entries of bin b in the tiles of its part that come before tile t;
-// table[g*width + b] = entries of bin b in part g; width = ROW_OF_BINS(nbins). The first `finders` groups find rows in their stead: row_at[s] = row of
-// entry s*WEFT_SPAN, and one more at the end for the last entry.
+// table[g*width + b] = entries of bin b in part g; width = ROW_OF_BINS(nbins). The first `finders` groups find rows in their
+// stead: row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for the last entry.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                             __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
                             uint shift, uint mask, uint nbins, uint finders, __global const uint *failed, uint run)
@@ -208,7 +208,7 @@ WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
 
 // Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
 // larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
-// large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all buckets have at most `wide` entries.
+// large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all have at most `wide` entries.
 WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
                               __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
                               uint wide, uint nbins, __global const uint *failed, uint run)

@@ -15,52 +15,12 @@ struct shape {
     int64_t m, n, nnz;
 };
 
-static const struct weft_transpose_params *params_of(const struct weft_transpose_params *p)
-{
-    return p->algo || p->wg || p->ipt || p->bits || p->groups ? p : NULL;
-}
-
-// One transposition in canaried buffers, against the oracle; the input must stay as it was.
-static int check_matrix(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params)
-{
-    char why[256] = "";
-    struct weft_csr want;
-    struct test_csr from, to;
-    struct weft_transpose *op = NULL;
-    if (weft__ref_transpose(&want, a))
-        tap_bail("out of host memory");
-    test_csr_make(&from, dev, a, a->m, a->n, a->nnz, a->type, a->ofs);
-    test_csr_make(&to, dev, NULL, a->n, a->m, a->nnz, a->type, a->ofs);
-    weft_status status = weft_transpose_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, params_of(params));
-    int ok = !status;
-    for (int run = 0; ok && run < (test_sample() && a->nnz > 64 ? 1 : 2); run++) { // the second finds scratch used
-        status = weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
-        ok = !status && test_csr_equal(dev, &to, &want, why);
-        if (ok && run == 0)
-            test_csr_poison(dev, &to);
-    }
-    if (ok && !test_csr_equal(dev, &from, a, why)) {
-        ok = 0;
-        snprintf(why, sizeof why, "the input was written to");
-    }
-    if (!ok)
-        tap_note("%lld x %lld, %lld entries, %s, %d-bit offsets; algo=%d wg=%d ipt=%d bits=%d groups=%d: %s",
-                 (long long)a->m, (long long)a->n, (long long)a->nnz, weft_type_name(a->type),
-                 a->ofs == WEFT_OFS64 ? 64 : 32, (int)params->algo, params->wg, params->ipt, params->bits,
-                 params->groups, status ? test_error(dev) : why);
-    weft_transpose_destroy(&op);
-    test_csr_free(&from);
-    test_csr_free(&to);
-    weft_csr_free(&want);
-    return ok;
-}
-
 static int check(struct test_device *dev, const struct shape *s, enum weft_type type, enum weft_ofs ofs,
                  const struct weft_transpose_params *params)
 {
     struct weft_csr a;
     test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, type, ofs);
-    int ok = check_matrix(dev, &a, params);
+    int ok = test_transpose(dev, &a, params, NULL);
     if (!ok)
         tap_note("entries are spread: %s", test_spread_name(s->spread));
     weft_csr_free(&a);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScanTrans for GPUs where local memory is 48 KiB or more: buckets that a wide work-group holds whole, and tiles that go through
 // local memory in turns. (Oclgrind has 32 KiB unless asked for more.)
-#include "ref/ref.h"
 #include "support/check_transpose.h"
 
 #include <stdio.h>
@@ -16,37 +15,14 @@ struct shape {
     enum weft_ofs ofs;
 };
 
-// Two runs on one object, the second with scratch that is used. `why`: what the plan says.
 static int check(struct test_device *dev, const struct shape *s, const struct weft_transpose_params *params, char *said)
 {
-    struct weft_csr a, want;
-    struct test_csr from, to;
-    struct weft_transpose *op = NULL;
+    struct weft_csr a;
     struct weft_transpose_info info = {0};
-    char why[256] = "";
     test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, s->type, s->ofs);
-    if (weft__ref_transpose(&want, &a))
-        tap_bail("out of host memory");
-    test_csr_make(&from, dev, &a, a.m, a.n, a.nnz, a.type, a.ofs);
-    test_csr_make(&to, dev, NULL, a.n, a.m, a.nnz, a.type, a.ofs);
-    int ok = !weft_transpose_create(&op, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs, params);
-    if (ok)
-        weft_transpose_info(op, &info);
+    const int ok = test_transpose(dev, &a, params, &info);
     snprintf(said, 200, "%s", info.why);
-    for (int run = 0; ok && run < 2; run++) {
-        test_csr_poison(dev, &to);
-        ok = !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
-        if (!ok)
-            snprintf(why, sizeof why, "%s", test_error(dev));
-        ok = ok && test_csr_equal(dev, &to, &want, why);
-    }
-    if (!ok)
-        tap_note("%s: %s", test_spread_name(s->spread), *why ? why : test_error(dev));
-    weft_transpose_destroy(&op);
-    test_csr_free(&from);
-    test_csr_free(&to);
     weft_csr_free(&a);
-    weft_csr_free(&want);
     return ok;
 }
 

@@ -111,7 +111,9 @@ def nvidia(text, target, ptxas):
     call(*front(text), "-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", target, "-include", SHIM,
          "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics", "-Xclang",
          "-mlink-builtin-bitcode", "-Xclang", LIBCLC, "-O3", "-S", "-o", ptx)
-    if text["wg"] > 256:  # as NVIDIA's compiler writes it, and clang does not: no more registers than such a work-group leaves
+    # NVIDIA's compiler writes the size of the work-group, which bounds the registers; clang does not. Up to 256 nothing is
+    # bounded, but ptxas then spends registers otherwise, and 14 kernels of 256 keep 8 bytes or so on a stack.
+    if text["wg"] > 256:
         with open(ptx, encoding="utf-8") as file:
             code = file.read()
         with open(ptx, "w", encoding="utf-8") as file:

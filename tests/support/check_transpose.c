@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check_transpose.h"
+#include "ref/ref.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -140,4 +141,46 @@ int test_csr_equal(struct test_device *dev, const struct test_csr *x, const stru
         }
     }
     return 1;
+}
+
+static const struct weft_transpose_params *params_of(const struct weft_transpose_params *p)
+{
+    return p->algo || p->wg || p->ipt || p->bits || p->groups ? p : NULL;
+}
+
+int test_transpose(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
+                   struct weft_transpose_info *info)
+{
+    char why[256] = "";
+    struct weft_csr want;
+    struct test_csr from, to;
+    struct weft_transpose *op = NULL;
+    if (weft__ref_transpose(&want, a))
+        tap_bail("out of host memory");
+    test_csr_make(&from, dev, a, a->m, a->n, a->nnz, a->type, a->ofs);
+    test_csr_make(&to, dev, NULL, a->n, a->m, a->nnz, a->type, a->ofs);
+    weft_status status = weft_transpose_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, params_of(params));
+    int ok = !status;
+    if (ok && info)
+        weft_transpose_info(op, info);
+    for (int run = 0; ok && run < (test_sample() && a->nnz > 64 ? 1 : 2); run++) { // the second finds scratch used
+        status = weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+        ok = !status && test_csr_equal(dev, &to, &want, why);
+        if (ok && run == 0)
+            test_csr_poison(dev, &to);
+    }
+    if (ok && !test_csr_equal(dev, &from, a, why)) {
+        ok = 0;
+        snprintf(why, sizeof why, "the input was written to");
+    }
+    if (!ok)
+        tap_note("%lld x %lld, %lld entries, %s, %d-bit offsets; algo=%d wg=%d ipt=%d bits=%d groups=%d: %s",
+                 (long long)a->m, (long long)a->n, (long long)a->nnz, weft_type_name(a->type),
+                 a->ofs == WEFT_OFS64 ? 64 : 32, (int)params->algo, params->wg, params->ipt, params->bits,
+                 params->groups, status ? test_error(dev) : why);
+    weft_transpose_destroy(&op);
+    test_csr_free(&from);
+    test_csr_free(&to);
+    weft_csr_free(&want);
+    return ok;
 }

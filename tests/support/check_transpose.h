@@ -39,5 +39,9 @@ void test_csr_free(struct test_csr *x);
 // Nonzero when the device arrays are those of `want` bit for bit and the canaries are untouched; else *why (256 bytes)
 // says where they differ first.
 int test_csr_equal(struct test_device *dev, const struct test_csr *x, const struct weft_csr *want, char *why);
+// One transposition in canaried buffers, against the oracle, and a second on the same object where the sample allows; the input must
+// stay as it was. *info, if not NULL, says what was chosen. Where it fails a note says why.
+int test_transpose(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
+                   struct weft_transpose_info *info);
 
 #endif

@@ -81,7 +81,8 @@ WEFT_API weft_status weft_transpose_create(struct weft_transpose **out, struct w
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors: WEFT_EINVAL shapes, types or offsets differ from those of the object, a buffer is missing, too small or on
 //         both sides; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM the driver refused a launch.
-// Blocks: no; allocates nothing. Moves: at least nnz*(2*4 + 2*sizeof val) + (m+1 + n+1)*sizeof ofs bytes.
+// Blocks: no, but for a read of 4 bytes once a run on the same buffers has ended (auto on GPUs, square matrices, about every 64th
+//         run); allocates nothing. Moves: at least nnz*(2*4 + 2*sizeof val) + (m+1 + n+1)*sizeof ofs bytes.
 WEFT_API weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue,
                                         const struct weft_device_csr *a, const struct weft_device_csr *at,
                                         cl_uint nwait, const cl_event *wait, cl_event *event);
