@@ -22,10 +22,11 @@
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, STAGE), WEFT_BINS)
 #endif
 
-#if defined(WEFT_WIDE) && WEFT_WIDE
-#define WHOLE true // each bucket is one tile
+// WEFT_WIDE: mostly each bucket is one tile, as nlarge[1] says.
+#ifdef WEFT_WIDE
+#define LOOKS_AHEAD false // the next tile of a bucket comes when this one has gone
 #else
-#define WHOLE false
+#define LOOKS_AHEAD true
 #endif
 
 // Word of entry e that holds its column inside the bucket.
@@ -98,12 +99,12 @@ WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
 
 // One tile of a bucket, whose entries are here already; the `next` entries after it come while it is written.
 // counted: the tile is the whole bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[]
-// says where columns begin.
-WEFT_INLINE void bucket_tile(bool counted, ofs_t tile, uint entries, uint next, ofs_t begin, uint cols, entry_t *entry,
-                             __global const key_t *key, __global const moving_t *row, __global const bits_t *val,
-                             __global key_t *col_out, __global ofs_t *col_ptr, __global uint *row_out,
-                             __global bits_t *val_out, uint shift, uint mask, uint pack, __local uint *shared,
-                             __local ofs_t *base, __local uint *sums, __local uint *mem)
+// says where columns begin. whole: all buckets are counted so.
+WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint entries, uint next, ofs_t begin,
+                             uint cols, entry_t *entry, __global const key_t *key, __global const moving_t *row,
+                             __global const bits_t *val, __global key_t *col_out, __global ofs_t *col_ptr,
+                             __global uint *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
+                             __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0);
     forget(lid);
@@ -122,7 +123,7 @@ WEFT_INLINE void bucket_tile(bool counted, ofs_t tile, uint entries, uint next, 
         for (uint j = 0; j < PACKS; j++) {
             uint p = 2u * (OWN + j);
             forget(p);
-            if (!WHOLE) {
+            if (!whole) {
                 base[p] = begin;
                 base[p + 1u] = begin;
             }
@@ -153,14 +154,14 @@ WEFT_INLINE void bucket_tile(bool counted, ofs_t tile, uint entries, uint next, 
         forget_all(steps);
         STAGE_PUT(stage, steps, entry[k]);
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (next && entries - done <= STAGE)
+        if (LOOKS_AHEAD && next && entries - done <= STAGE)
             entries_get(entry, key, row, tile + TILE, next);
         forget_all(entries);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_STAGED; k++)
             if (done + SLOT(k) < entries) {
                 const entry_t word = HERE(stage, k);
-                to[k] = (WHOLE ? begin : base[((uint)word >> shift) & mask]) + (ofs_t)done + PLACE(k);
+                to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (ofs_t)done + PLACE(k);
 #ifdef WEFT_COL_OUT
                 OUT(col_out, k, to[k]) = (key_t)word;
 #endif
@@ -196,8 +197,6 @@ WEFT_INLINE void bucket_tile(bool counted, ofs_t tile, uint entries, uint next, 
 
 // Chunk i of a bucket goes to its final place, by the digit (key >> shift) & (ncols-1) of the columns inside the
 // bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
-// WEFT_WIDE is set where two programs share the work: 1 for the one whose tiles hold whole buckets, if all of them fit; 0 for the
-// other.
 // Writes col_ptr (col_ptr[b*ncols + c], n+1 in all) unless WEFT_COL_OUT is set; then the keys, in order, instead.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const ofs_t *bucket_ofs, __global const uint *chunk_first,
@@ -218,19 +217,20 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         return;
 #endif
 #ifdef WEFT_WIDE
-    if (nlarge[1] != WEFT_WIDE)
-        return;
+    const bool whole = nlarge[1] != 0u;
+#else
+    const bool whole = false;
 #endif
     if (i >= chunk_first[nbuckets])
         return;
     // Mostly no bucket before it has more than one chunk.
-    uint b = WHOLE || (i < nbuckets && chunk_first[i] == i) ? i : bucket_of(chunk_first, nbuckets, i);
-    uint nth = WHOLE ? 0u : i - chunk_first[b];
+    uint b = whole || (i < nbuckets && chunk_first[i] == i) ? i : bucket_of(chunk_first, nbuckets, i);
+    uint nth = whole ? 0u : i - chunk_first[b];
     ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
-    bool alone = WHOLE || chunk_first[b + 1] - chunk_first[b] == 1u;
+    bool alone = whole || chunk_first[b + 1] - chunk_first[b] == 1u;
     long first_col = (long)b * ncols;
     uint cols = (uint)clamp(n - first_col, 0L, (long)ncols); // of this bucket
-    bool counted = WHOLE || (alone && last - first <= TILE); // the tile's own histogram is the count
+    bool counted = whole || (alone && last - first <= TILE); // the tile's own histogram is the count
 
     entry_t entry[WEFT_IPT]; // of the tile to come
     if (first < last)
@@ -301,8 +301,10 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
 #endif
     for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
         uint entries = (uint)min(last - tile, (ofs_t)TILE);
-        uint next = !WHOLE && last - tile > TILE ? (uint)min(last - tile - TILE, (ofs_t)TILE) : 0u;
-        bucket_tile(counted, tile, entries, next, from, cols, entry, key, row, val, col_out, col_ptr + first_col,
+        if (!LOOKS_AHEAD && tile != first)
+            entries_get(entry, key, row, tile, entries);
+        uint next = last - tile > TILE ? (uint)min(last - tile - TILE, (ofs_t)TILE) : 0u;
+        bucket_tile(whole, counted, tile, entries, next, from, cols, entry, key, row, val, col_out, col_ptr + first_col,
                     row_out, val_out, shift, mask, pack, shared, base, sums, mem);
     }
 }

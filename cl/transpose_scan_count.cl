@@ -6,8 +6,10 @@
 //          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
 //          (col >> shift) & mask.
 // Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share of the
-//          rows; offsets: one group; bucket_*: groups stride over the chunks of large buckets.
-// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*WEFT_WG; offsets: 8*WEFT_WG.
+//          rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical; bucket_*: groups stride over the
+//          chunks of large buckets.
+// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
+//          sizeof(ofs_t)*WEFT_BINS + 8*WEFT_WG.
 // Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
 // Gives:   table rows are exclusive prefixes over the parts; bucket_ofs the positions where bins begin.
 // Order:   integer sums, exact.
@@ -166,20 +168,6 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
     return all;
 }
 
-// Counts of a bin become its counts in the parts before; total[b] is the sum.
-WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, uint nbins,
-                               __global const uint *failed, uint run)
-{
-    __local ofs_t part[WEFT_WG];
-    UNLESS_MIRRORED(failed, run)
-    {
-        uint b = (uint)get_group_id(0) * LANES + lane_id();
-        ofs_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
-        if (lane_group() == 0u && b < nbins)
-            total[b] = sum;
-    }
-}
-
 // Exclusive sum of v over the work-items of the group.
 #if WEFT_OFS_BITS == 64
 #define SUMS WEFT_WG
@@ -209,50 +197,120 @@ WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
 // Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
 // larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
 // large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all have at most `wide` entries.
+// total[b] = entries of bucket b, which the group has put there.
+WEFT_INLINE void offsets_find(__local const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
+                              __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
+                              uint wide, uint nbins, __local sum_t *mem)
+{
+    uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
+    uint from = min(nbins, lid * share), to = min(nbins, from + share);
+    ofs_t entries = 0;
+    uint chunks = 0u, many = 0u, buckets = 0u, all;
+    bool fits = true;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint b = from; b < to; b++) {
+        ofs_t c = (total[b] + chunk - 1) / chunk;
+        fits &= total[b] <= (ofs_t)wide;
+        entries += total[b];
+        chunks += (uint)max(c, (ofs_t)1);
+        many += c > 1 ? (uint)c : 0u;
+        buckets += c > 1 ? 1u : 0u;
+    }
+    entries = ofs_before(entries, mem);
+    chunks = group_scan(chunks, &all, (__local uint *)mem);
+    many = group_scan(many, &all, (__local uint *)mem);
+    buckets = group_scan(buckets, &all, (__local uint *)mem);
+    uint misfits;
+    group_scan(fits ? 0u : 1u, &misfits, (__local uint *)mem);
+    for (uint b = from; b < to; b++) {
+        ofs_t c = (total[b] + chunk - 1) / chunk;
+        bucket_ofs[b] = entries;
+        chunk_first[b] = chunks;
+        large_first[b] = many;
+        if (c > 1)
+            large[buckets++] = b;
+        entries += total[b];
+        chunks += (uint)max(c, (ofs_t)1);
+        many += c > 1 ? (uint)c : 0u;
+    }
+    if (to == nbins && from < to) {
+        bucket_ofs[nbins] = entries;
+        chunk_first[nbins] = chunks;
+        large_first[nbins] = many;
+        nlarge[0] = buckets;
+        nlarge[1] = misfits == 0u;
+    }
+}
+
+#ifdef WEFT_DEVICE_FENCE
+// A sum that another work-group of the same launch takes, word by word.
+WEFT_INLINE void ofs_give(__global ofs_t *p, ofs_t v)
+{
+    volatile __global uint *word = (volatile __global uint *)p;
+    word_give(word, (uint)v);
+#if WEFT_OFS_BITS == 64
+    word_give(word + 1, (uint)((ulong)v >> 32));
+#endif
+}
+WEFT_INLINE ofs_t ofs_take(__global ofs_t *p)
+{
+    volatile __global uint *word = (volatile __global uint *)p;
+#if WEFT_OFS_BITS == 64
+    const uint low = word_take(word);
+    return (ofs_t)((ulong)word_take(word + 1) << 32 | low);
+#else
+    return (ofs_t)word_take(word);
+#endif
+}
+#endif
+
+// Counts of a bin become its counts in the parts before; total[b] is the sum. With WEFT_DEVICE_FENCE the last group to come also
+// finds the offsets, and *arrived == 0 is left so; else scan_offsets does, and from `bucket_ofs` to `wide` nothing is touched.
+WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, __global ofs_t *bucket_ofs,
+                               __global uint *chunk_first, __global uint *large_first, __global uint *large,
+                               __global uint *nlarge, __global uint *arrived, ofs_t chunk, uint wide, uint nbins,
+                               __global const uint *failed, uint run)
+{
+    __local ofs_t part[WEFT_WG];
+#ifdef WEFT_DEVICE_FENCE
+    __local ofs_t totals[WEFT_BINS];
+    __local sum_t mem[SUMS];
+    __local int last;
+#endif
+    UNLESS_MIRRORED(failed, run)
+    {
+        const uint lid = (uint)get_local_id(0), b = (uint)get_group_id(0) * LANES + lane_id();
+        ofs_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
+        if (lane_group() == 0u && b < nbins)
+#ifndef WEFT_DEVICE_FENCE
+            total[b] = sum;
+#else
+            ofs_give(&total[b], sum);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (lid == 0u)
+            last = comes_last(arrived, (uint)get_num_groups(0));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (last) {
+            for (uint i = lid; i < nbins; i += WEFT_WG)
+                totals[i] = ofs_take(&total[i]);
+            offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+        }
+#endif
+    }
+}
+
+// The offsets on devices where one group of a launch cannot see what others wrote.
 WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
                               __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
                               uint wide, uint nbins, __global const uint *failed, uint run)
 {
+    __local ofs_t totals[WEFT_BINS];
     __local sum_t mem[SUMS];
     UNLESS_MIRRORED(failed, run)
     {
-        uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
-        uint from = min(nbins, lid * share), to = min(nbins, from + share);
-        ofs_t entries = 0;
-        uint chunks = 0u, many = 0u, buckets = 0u, all;
-        bool fits = true;
-        for (uint b = from; b < to; b++) {
-            ofs_t c = (total[b] + chunk - 1) / chunk;
-            fits &= total[b] <= (ofs_t)wide;
-            entries += total[b];
-            chunks += (uint)max(c, (ofs_t)1);
-            many += c > 1 ? (uint)c : 0u;
-            buckets += c > 1 ? 1u : 0u;
-        }
-        entries = ofs_before(entries, mem);
-        chunks = group_scan(chunks, &all, (__local uint *)mem);
-        many = group_scan(many, &all, (__local uint *)mem);
-        buckets = group_scan(buckets, &all, (__local uint *)mem);
-        uint misfits;
-        group_scan(fits ? 0u : 1u, &misfits, (__local uint *)mem);
-        for (uint b = from; b < to; b++) {
-            ofs_t c = (total[b] + chunk - 1) / chunk;
-            bucket_ofs[b] = entries;
-            chunk_first[b] = chunks;
-            large_first[b] = many;
-            if (c > 1)
-                large[buckets++] = b;
-            entries += total[b];
-            chunks += (uint)max(c, (ofs_t)1);
-            many += c > 1 ? (uint)c : 0u;
-        }
-        if (to == nbins && from < to) {
-            bucket_ofs[nbins] = entries;
-            chunk_first[nbins] = chunks;
-            large_first[nbins] = many;
-            nlarge[0] = buckets;
-            nlarge[1] = misfits == 0u;
-        }
+        for (uint i = (uint)get_local_id(0); i < nbins; i += WEFT_WG)
+            totals[i] = total[i];
+        offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
     }
 }
 

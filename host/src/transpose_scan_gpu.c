@@ -27,7 +27,8 @@ static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_sca
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins "
                                                     "finders failed run"};
 static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose_scan_count.cl",
-                                                       "table total rows nbins failed run"};
+                                                       "table total rows bucket_ofs chunk_first large_first large "
+                                                       "nlarge arrived chunk wide nbins failed run"};
 static const struct weft__kernel_spec offsets_spec = {
     "scan_offsets", "transpose_scan_count.cl",
     "total bucket_ofs chunk_first large_first large nlarge chunk wide nbins failed run"};
@@ -51,12 +52,14 @@ struct tune {
     struct weft__tune_key key;
     int wg, ipt4, ipt8, bits; // ipt4: values of up to 4 bytes, ipt8: of 8
     int groups_per_unit;      // parts per compute unit
-    int wg_three;             // wg where there are three passes and values of 4 bytes; 0: the same
+    int wg_more; // values of 4 bytes: wg of three passes, with larger tiles, and of buckets that may go whole, with
+                 // tiles as large; 0: wg
 };
 static const struct tune tune_rows[] = {
     // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o transpose -a
     // scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
-    // Three passes, uniform:8000000,8000000,100000000: 3.68 ms with 512 of 16, 4.23 with 256.
+    // Three passes, uniform:8000000,8000000,100000000: 3.68 ms with 512 of 16, 4.23 with 256. Buckets that go whole: 0.251 ms with
+    // 512 of 8, 0.262 with 256 of 16.
     {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 16, 10, 4, 512},
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4, 0},
     // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 leave 2 groups of the partition (24864 bytes of local memory)
@@ -76,7 +79,7 @@ struct layout {
     size_t tile, part, parts;    // entries of a tile, of a part; number of parts
     size_t span;                 // entries between two remembered rows
     size_t chunk, large_chunks, large_buckets;
-    int wide_ipt; // entries of a work-item where all buckets may each fit a tile of WIDE_WG work-items; else 0
+    int wide_ipt; // entries of a work-item where all buckets may each fit a tile of WIDE_WG work-items, which then move them; else 0
     uint32_t count_bins, first_bins, bucket_bins; // room for bins: counting, partitions, buckets
 };
 
@@ -85,12 +88,13 @@ struct scan_gpu {
     struct layout l;
     int wg, units, lanes; // lanes: lane operations cost little
     struct weft__mirror mirror;
-    cl_kernel count, count_given, vertical, offsets, bucket_count, bucket_vertical, col_ptr;
+    cl_kernel offsets; // NULL: vertical finds them
+    cl_kernel count, count_given, vertical, bucket_count, bucket_vertical, col_ptr;
     cl_kernel first, second, bucket; // partition from the input, partition of three passes, buckets
-    cl_kernel wide;                  // buckets, when each fits its tile
     cl_mem row_at, before, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
     cl_mem key, row, val; // entries in buckets
     cl_mem col;           // three passes: columns by the low digit, then sorted
+    cl_mem arrived;       // groups that came to the offsets: zero between launches
 };
 
 static int bits_for(int64_t count) // bits that hold 0 .. count-1
@@ -220,6 +224,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
 {
     const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
     struct weft_transpose_params *p = &info->params;
+    struct layout l;
     size_t val = weft_type_bytes(shape->type);
     int given = p->wg || p->ipt || p->bits;
     if (!p->wg)
@@ -234,6 +239,10 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         return weft__fail(ctx, WEFT_EINVAL, "wg %d is not a multiple of 32 up to %zu", p->wg, ctx->device.max_wg);
     if (p->ipt < 1 || p->ipt > 64 || p->bits < 1 || p->bits > 14)
         return weft__fail(ctx, WEFT_EINVAL, "ipt %d is not in 1 .. 64, or bits %d not in 1 .. 14", p->ipt, p->bits);
+    if (!p->groups) // more for large matrices: shorter parts balance the counting better
+        p->groups = ctx->device.compute_units * tune->groups_per_unit * (shape->nnz >= PART_LARGE ? 2 : 1);
+    if (p->groups < 1 || p->groups > 1 << 20)
+        return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
     int n_bits = bits_for(shape->n);
     if (!given) {
         // Smaller tiles where local memory asks for it, wider digits where three passes would not cover n.
@@ -250,10 +259,13 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         if (n_bits == 2 * p->bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->bits && other.wg >= 64 &&
             fits(ctx, shape, &other) && bucket_bits_of(ctx, shape, &other) > (uint32_t)p->bits)
             *p = other;
+        layout_make(&l, ctx, shape, p);
         other = *p;
-        other.wg = tune->wg_three;
-        if (other.wg && (size_t)other.wg <= ctx->device.max_wg && val == 4 &&
-            n_bits > p->bits + (int)bucket_bits_of(ctx, shape, p) && fits(ctx, shape, &other))
+        other.wg = tune->wg_more;
+        if (l.wide_ipt && other.wg > p->wg)
+            other.ipt = (int)l.tile / other.wg;
+        if (other.wg && (size_t)other.wg <= ctx->device.max_wg && val == 4 && (l.passes == 3 || l.wide_ipt) &&
+            other.ipt && fits(ctx, shape, &other))
             *p = other;
     }
     if (3 * p->bits < n_bits)
@@ -264,11 +276,6 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
             ctx, WEFT_EINVAL,
             "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->wg,
             p->ipt, p->bits, local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1), (long long)ctx->device.local_bytes);
-    if (!p->groups) // more for large matrices: shorter parts balance the counting better
-        p->groups = ctx->device.compute_units * tune->groups_per_unit * (shape->nnz >= PART_LARGE ? 2 : 1);
-    if (p->groups < 1 || p->groups > 1 << 20)
-        return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
-    struct layout l;
     layout_make(&l, ctx, shape, p);
     if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
@@ -279,7 +286,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     for (int i = 0; i < NBUFFERS; i++)
         info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
     info->passes = l.passes;
-    info->workspace_bytes = weft__add(info->workspace_bytes, shape->mirror ? 4 : 0);
+    info->workspace_bytes = weft__add(info->workspace_bytes, shape->mirror ? 8 : 4); // arrived, the mark of the mirror
     char whole[64] = "";
     if (l.wide_ipt)
         snprintf(whole, sizeof whole, ", up to %zu entries whole",
@@ -308,17 +315,16 @@ static void define_count(struct weft__defines *d, const struct scan_gpu *s, int 
         weft__define(d, "WEFT_MIRROR", "1");
 }
 
-enum scatter { FIRST, SECOND, BUCKET, WIDE };
+enum scatter { FIRST, SECOND, BUCKET };
 static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, enum scatter what)
 {
-    const int wide = what == WIDE, wg = wide ? WIDE_WG : s->wg, ipt = wide ? s->l.wide_ipt : (int)(s->l.span / 32);
+    const int wide = what == BUCKET && s->l.wide_ipt, wg = wide ? WIDE_WG : s->wg,
+              ipt = wide ? s->l.wide_ipt : (int)(s->l.span / 32);
     define_sizes(d, s, s->shape.type, wg);
     weft__define(d, "WEFT_IPT", "%d", ipt);
     weft__define(d, "WEFT_STAGED", "%d", staged(wg, ipt));
-    if (s->l.wide_ipt && (wide || what == BUCKET))
-        weft__define(d, "WEFT_WIDE", "%d", wide);
     if (wide)
-        what = BUCKET;
+        weft__define(d, "WEFT_WIDE", "1");
     uint32_t bins = wide ? bins_room(s->l.ncols, wg) : what == BUCKET ? s->l.bucket_bins : s->l.first_bins;
     weft__define(d, "WEFT_BINS", "%u", bins);
     int digits = what == BUCKET                      ? (int)s->l.mid_bits
@@ -351,14 +357,14 @@ static void destroy(void **state)
     struct scan_gpu *s = *state;
     if (!s)
         return;
-    cl_kernel *kernels[] = {&s->count,        &s->count_given,     &s->vertical, &s->offsets,
-                            &s->bucket_count, &s->bucket_vertical, &s->col_ptr,  &s->first,
-                            &s->second,       &s->bucket,          &s->wide};
+    cl_kernel *kernels[] = {&s->count,           &s->count_given, &s->vertical, &s->offsets, &s->bucket_count,
+                            &s->bucket_vertical, &s->col_ptr,     &s->first,    &s->second,  &s->bucket};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
     weft__mirror_release(&s->mirror);
     for (cl_mem *buffer = &s->row_at; buffer <= &s->col; buffer++)
         weft__buffer_release(buffer);
+    weft__buffer_release(&s->arrived);
     free(s);
     *state = NULL;
 }
@@ -375,18 +381,16 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     layout_make(&s->l, ctx, shape, &info->params);
-    struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0}, wide = {0};
+    struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0};
     define_count(&count, s, shape->rows_given);
     define_count(&given, s, 1);
     define_scatter(&first, s, FIRST);
     define_scatter(&second, s, SECOND);
     define_scatter(&bucket, s, BUCKET);
-    if (s->l.wide_ipt)
-        define_scatter(&wide, s, WIDE);
     weft_status status = weft__kernel_create(&s->count, ctx, &count_spec, &count);
     if (!status)
         status = weft__kernel_create(&s->vertical, ctx, &vertical_spec, &count);
-    if (!status)
+    if (!status && !weft__caps_of(ctx).fence)
         status = weft__kernel_create(&s->offsets, ctx, &offsets_spec, &count);
     if (!status)
         status = weft__kernel_create(&s->first, ctx, &partition_spec, &first);
@@ -396,8 +400,6 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         status = weft__kernel_create(&s->bucket_vertical, ctx, &bucket_vertical_spec, &count);
     if (!status && s->l.passes > 1)
         status = weft__kernel_create(&s->bucket, ctx, &bucket_spec, &bucket);
-    if (!status && s->l.wide_ipt)
-        status = weft__kernel_create(&s->wide, ctx, &bucket_spec, &wide);
     if (!status && s->l.passes == 3)
         status = weft__kernel_create(&s->count_given, ctx, &count_spec, &given);
     if (!status && s->l.passes == 3)
@@ -412,6 +414,8 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     for (int i = 0; i < NBUFFERS && !status; i++)
         if (sizes[i] || i < 11)
             status = weft__buffer_create(&buffers[i], ctx, sizes[i], "scratch of a transposition");
+    if (!status)
+        status = weft__buffer_create_from(&s->arrived, ctx, 4, &(cl_uint){0}, "scratch of a transposition");
     if (status)
         destroy(state);
     return status;
@@ -458,10 +462,14 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
                  OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
                  WEFT__ARG(finders), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
     WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
-                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
-    WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
-                 WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
+                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(bucket_ofs), WEFT__ARG(s->chunk_first),
+                 WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->arrived),
                  OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+    if (s->offsets)
+        WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
+                     WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
+                     OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
+                     WEFT__ARG(s->mirror.mark));
 }
 
 static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr,
@@ -497,19 +505,13 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
                      WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_total),
                      WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
     }
-    // Where there are both, one of them finds nothing to do.
-    const struct {
-        cl_kernel kernel;
-        size_t groups, wg;
-    } moves[] = {{s->wide, l->nbuckets, WIDE_WG},
-                 {s->bucket, l->nbuckets + (size_t)s->shape.nnz / l->chunk, (size_t)s->wg}};
-    for (int i = l->wide_ipt ? 0 : 1; i < 2; i++)
-        WEFT__LAUNCH(stream, moves[i].kernel, &bucket_spec, moves[i].groups, moves[i].wg, WEFT__ARG(s->key),
-                     WEFT__ARG(s->row), WEFT__ARG(s->val), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first),
-                     WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table),
-                     WEFT__ARG(s->large_total), WEFT__ARG(s->col), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col),
-                     WEFT__ARG(at->val), WEFT__ARG(n), OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift),
-                     WEFT__ARG(pack), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+    const size_t groups = l->nbuckets + (size_t)s->shape.nnz / l->chunk, wg = l->wide_ipt ? WIDE_WG : (size_t)s->wg;
+    WEFT__LAUNCH(stream, s->bucket, &bucket_spec, groups, wg, WEFT__ARG(s->key), WEFT__ARG(s->row), WEFT__ARG(s->val),
+                 WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large),
+                 WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table), WEFT__ARG(s->large_total), WEFT__ARG(s->col),
+                 WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n), OFS_ARG(s, chunk),
+                 WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols), WEFT__ARG(failed),
+                 WEFT__ARG(s->mirror.mark));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -600,13 +602,8 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
             s.l.key_bits = 32;
             s.l.ncols = 512;
             s.l.wide_ipt = ipt;
-            define_scatter(&v.defines, &s, WIDE);
+            define_scatter(&v.defines, &s, BUCKET);
             fn(arg, &v);
-            if (ipt == 4) { // the one beside it
-                v.defines = (struct weft__defines){0};
-                define_scatter(&v.defines, &s, BUCKET);
-                fn(arg, &v);
-            }
         }
         s.l.wide_ipt = 0;
     }
