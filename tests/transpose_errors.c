@@ -5,6 +5,8 @@
 #include "support/check_transpose.h"
 #include "transpose.h"
 
+#include <string.h>
+
 static struct rng rng;
 
 struct shape {
@@ -48,6 +50,15 @@ static void test_errors(struct test_device *dev)
     refused(dev, "an unknown width of offsets", good, 0, 7, none, WEFT_EINVAL);
     refused(dev, "2^31 entries with 32-bit offsets", (struct shape){.m = 9, .n = 9, .nnz = INT64_C(1) << 31}, 0,
             WEFT_OFS32, none, WEFT_ERANGE);
+    const int64_t most = INT32_MAX - (1 << 26);
+    refused(dev, "entries whose tiles end beyond 32-bit offsets", (struct shape){.m = 9, .n = 9, .nnz = most + 1}, 0,
+            WEFT_OFS32, none, WEFT_ERANGE);
+    tap_ok(strstr(test_error(dev), "2080374783 entries") != NULL, "%s: says how many: %s", dev->name, test_error(dev));
+    struct weft__transpose_shape full = {.m = 9, .n = 9, .nnz = most, .type = WEFT_F32};
+    struct weft_transpose_info fits;
+    tap_ok(!weft__transpose_plan(&fits, dev->ctx, &full, &none), "%s: plans as many", dev->name);
+    refused(dev, "rows whose lanes end beyond 32 bits", (struct shape){.m = INT32_MAX - 9, .n = 9, .nnz = 9}, 0,
+            WEFT_OFS64, none, WEFT_ERANGE);
     refused(dev, "an unknown method", good, 0, 0, (struct weft_transpose_params){.algo = 7}, WEFT_EINVAL);
     refused(dev, "a negative wg", good, 0, 0, (struct weft_transpose_params){.wg = -1}, WEFT_EINVAL);
     refused(dev, "a negative ipt", good, 0, 0, (struct weft_transpose_params){.ipt = -1}, WEFT_EINVAL);

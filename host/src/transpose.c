@@ -21,6 +21,11 @@ struct weft_transpose {
 #define MIRROR_LEAST                                                                                                   \
     1000000 // entries from which AUTO on a GPU takes ScanTrans, and tries first whether the pattern mirrors
 
+// Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in numbers
+// of 32 bits that must not wrap around.
+#define STRIDE_MOST (1 << 26)
+#define ROWS_AHEAD  (1 << 10)
+
 static const struct weft__transpose_method *method_find(enum weft_transpose_algo algo, enum weft_schedule schedule)
 {
     if (algo == WEFT_TRANSPOSE_MERGE)
@@ -60,6 +65,11 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     weft_status status = weft__shape_check(ctx, shape);
     if (status)
         return status;
+    if ((shape->ofs == WEFT_OFS32 && shape->nnz > INT32_MAX - STRIDE_MOST) || shape->m > INT32_MAX - ROWS_AHEAD)
+        return weft__fail(ctx, WEFT_ERANGE,
+                          "%lld rows, %lld entries: a transposition takes up to %d rows, and with 32-bit offsets "
+                          "up to %d entries",
+                          (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, INT32_MAX - STRIDE_MOST);
     // On GPUs small matrices take less time by the fewer kernels of MergeTrans; docs/performance.md has the numbers.
     if (p->algo == WEFT_TRANSPOSE_AUTO)
         p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && shape->nnz < MIRROR_LEAST && !shape->mirror && !p->wg &&
