@@ -5,8 +5,8 @@
 // Source:  Wang et al., ICS 2016, section 3.1: a histogram row per thread over all n columns, a vertical scan, a scan of
 //          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
 //          (col >> shift) & mask.
-// Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share of the
-//          rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical; bucket_*: groups stride over the
+// Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share
+//          of the rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical; bucket_*: groups stride over the
 //          chunks of large buckets.
 // Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
 //          sizeof(ofs_t)*WEFT_BINS + 8*WEFT_WG.
@@ -264,8 +264,9 @@ WEFT_INLINE ofs_t ofs_take(__global ofs_t *p)
 }
 #endif
 
-// Counts of a bin become its counts in the parts before; total[b] is the sum. With WEFT_DEVICE_FENCE the last group to come also
-// finds the offsets, and *arrived == 0 is left so; else scan_offsets does, and from `bucket_ofs` to `wide` nothing is touched.
+// Counts of a bin become its counts in the parts before; total[b] is the sum. With WEFT_DEVICE_FENCE the last group to come
+// also finds the offsets, and *arrived == 0 is left so; else scan_offsets does, and from `bucket_ofs` to `wide` nothing is
+// touched.
 WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, __global ofs_t *bucket_ofs,
                                __global uint *chunk_first, __global uint *large_first, __global uint *large,
                                __global uint *nlarge, __global uint *arrived, ofs_t chunk, uint wide, uint nbins,
