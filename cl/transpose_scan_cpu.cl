@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScanTrans on a CPU: A^T of an m x n CSR or COO matrix, in one of two forms that a probe of the columns chooses between:
-// (direct) a row of n counters per chunk of entries, summed down and across, then each entry goes to its place;
+// (direct) a row of counters per chunk of entries, summed down and across, then each entry goes to its place;
 // (blocks) the entries are first parted by blocks of columns, so that the random access of the same steps stays inside
 // one block, which fits the cache.
 // Source:  Wang et al., ICS 2016, section 3.1. Direct is that method without its array `intra`: counters that advance
-//          give the same ranks. Blocks adds the parting.
+//          give the same ranks; and only the columns between the first and the last of a chunk have counters there, so
+//          that many chunks of a band or a stencil need no more of them than one. Blocks adds the parting.
+// Shares:  transpose_cpu.clh
 // Mapping: 1-D, work-groups of one work-item. count, scatter, block_count, block_scatter: item c owns chunk c of the
 //          entries, [nnz*c/chunks, nnz*(c+1)/chunks). sums, columns: item r owns range r of the columns. block_finish:
 //          item b owns block b, columns b*2^shift ... probe, block_scan: one item.
@@ -13,42 +15,20 @@
 // Gives:   every element of out_ptr, out_row, out_val.
 // Order:   entries of a column stay in input order; exact.
 
-#ifndef WEFT_WG
-#error "WEFT_WG: work-group size, 1"
-#endif
-#if WEFT_WG != 1
-#error "WEFT_WG is 1"
-#endif
-#ifndef WEFT_VAL_BITS
-#error "WEFT_VAL_BITS: 0, 32 or 64, width of a value"
-#endif
-
-// What mode[0] holds.
+// What mode[0] holds. mode[1] is not 0 where direct was tried and the columns of a chunk did not fit into its counters.
 #define DIRECT 0u
 #define BLOCKS 1u
 #define PROBE  2u // only as argument `wanted`: look at the columns
+
+inline bool is_direct(__global const uint *mode)
+{
+    return mode[0] == DIRECT && mode[1] == 0u;
+}
 
 #define WINDOWS       32   // places where the probe looks
 #define WINDOW        2048 // entries it looks at in each
 #define RECENT        512  // lines of counters it takes for cached
 #define SAMPLE_BLOCKS 512
-
-// First entry of part i of `parts`; (nnz / parts) * i alone would leave the remainder to the last.
-inline ofs_t part_first(long nnz, long parts, long i)
-{
-    return (ofs_t)(nnz / parts * i + min(i, nnz % parts));
-}
-
-// Ask for the cache line of *p, which will be written: of more streams than the hardware follows.
-#if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__)) // where a pointer is an address
-#if __has_builtin(__builtin_prefetch)
-#define FETCH(p) __builtin_prefetch((const void *)(size_t)(p), 1)
-#endif
-#endif
-#ifndef FETCH
-#define FETCH(p) (void)0
-#endif
-#define LINE 64 // bytes of a cache line; another size costs speed only
 
 // Words of an entry between the two steps of blocks: column, row, value.
 #define WORDS (2 + WEFT_VAL_BITS / 32)
@@ -67,20 +47,12 @@ inline void mid_put(__global uint *restrict mid, ofs_t to, idx_t col, idx_t row,
     FETCH(e + LINE / 4);
 }
 
-// Zeros. The offset of our launches is always 0; a plain 0 would become a memset, which Oclgrind does not take for
-// writing, and what is counted there would be reported as uninitialised.
-inline void zero_fill(__global ofs_t *out, long count)
-{
-    ofs_t zero = (ofs_t)get_global_offset(0);
-    for (long j = 0; j < count; j++)
-        out[j] = zero;
-}
-
 // Decide between the direct form and blocks, by a sample of the columns. Direct suffers when counters and output lines
 // are rarely in cache; blocks when one block holds so many entries that `units` compute units cannot share the work.
 WEFT_KERNEL void cpu_probe(__global const idx_t *restrict col, __global uint *restrict mode, long nnz, uint wanted,
                            uint sample_shift, uint units)
 {
+    mode[1] = 0u;
     if (wanted != PROBE) {
         mode[0] = wanted;
         return;
@@ -106,125 +78,158 @@ WEFT_KERNEL void cpu_probe(__global const idx_t *restrict col, __global uint *re
     mode[0] = missed > seen / 2 && (ulong)largest * units < (ulong)seen + seen / 2 ? BLOCKS : DIRECT;
 }
 
-// table[c*n + j] = entries of chunk c in column j.
-WEFT_KERNEL void cpu_count(__global const uint *restrict mode, __global const idx_t *restrict col,
-                           __global ofs_t *restrict table, idx_t n, long nnz)
+#define SAMPLES 64   // entries of a chunk that say which columns it has
+#define TILE    1024 // entries that stay in the first-level cache between two looks at them
+#define COLUMNS 1024 // columns whose sums do
+#define LOOKS   8    // looks at an entry that cost as much as a counter
+
+// Chunk c counts column j in table[c*room + j - base] and has counters of the columns low .. high-1.
+typedef struct {
+    idx_t base, low, high;
+} span_t;
+
+// Where the counter of column 0 of a chunk would lie.
+inline long counters_of(span_t span, long c, idx_t room)
+{
+    return c * room - span.base;
+}
+
+// The span as a sample shows it, in the middle of what `room` counters can hold.
+inline span_t span_sample(__global const idx_t *col, ofs_t first, ofs_t last, idx_t n, idx_t room)
+{
+    span_t s = {0, 0, 0};
+    if (first == last)
+        return s;
+    s.low = s.high = col[first];
+    for (uint i = 1; i <= SAMPLES; i++) {
+        idx_t j = col[first + part_first(last - first - 1, SAMPLES, i)];
+        s.low = min(s.low, j);
+        s.high = max(s.high, j);
+    }
+    s.base = clamp(s.low + (s.high - s.low) / 2 - room / 2, 0, n - room);
+    s.high++;
+    return s;
+}
+
+// Entries of each chunk by columns; span. Counters come into use with the columns that are met, unless nearly all will.
+WEFT_KERNEL void cpu_count(__global uint *mode, __global const idx_t *restrict col, __global ofs_t *restrict table,
+                           __global span_t *restrict span, idx_t n, long nnz, idx_t room)
 {
     if (mode[0] != DIRECT)
         return;
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
     ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
-    __global ofs_t *restrict count = table + (size_t)c * (size_t)n;
-    zero_fill(count, n);
-    for (ofs_t p = first; p < last; p++)
-        count[col[p]]++;
+    span_t s = span_sample(col, first, last, n, room);
+    bool look = room < n || (long)(n - (s.high - s.low)) * LOOKS > last - first;
+    if (!look) {
+        s.low = 0;
+        s.high = n;
+    }
+    if (s.low < s.base || s.high - s.base > room) {
+        atomic_xchg(mode + 1, 1u);
+        return;
+    }
+    __global ofs_t *restrict count = table + counters_of(s, c, room);
+    zero_fill(count + s.low, s.high - s.low);
+    for (ofs_t p = first; p < last;) {
+        ofs_t stop = look && last - p > TILE ? p + TILE : last;
+        if (look) {
+            idx_t low = s.low, high = s.high;
+            for (ofs_t q = p; q < stop; q++) {
+                low = min(low, col[q]);
+                high = max(high, col[q] + 1);
+            }
+            if (low < s.base || high - s.base > room) {
+                atomic_xchg(mode + 1, 1u);
+                return;
+            }
+            zero_fill(count + low, s.low - low);
+            zero_fill(count + s.high, high - s.high);
+            s.low = low;
+            s.high = high;
+        }
+        for (; p < stop; p++)
+            count[col[p]]++;
+    }
+    span[c] = s;
 }
 
 // sum[r] = entries in range r of the columns.
 WEFT_KERNEL void cpu_sums(__global const uint *restrict mode, __global const ofs_t *restrict table,
-                          __global ofs_t *restrict sum, idx_t n, uint chunks)
+                          __global const span_t *restrict span, __global ofs_t *restrict sum, idx_t n, uint chunks,
+                          idx_t room)
 {
-    if (mode[0] != DIRECT)
+    if (!is_direct(mode))
         return;
     long r = (long)get_global_id(0), ranges = (long)get_global_size(0);
     idx_t first = (idx_t)(n * r / ranges), last = (idx_t)(n * (r + 1) / ranges);
     ofs_t all = 0;
     for (uint c = 0; c < chunks; c++) {
-        __global const ofs_t *restrict count = table + (size_t)c * (size_t)n;
-        for (idx_t j = first; j < last; j++)
-            all += count[j];
+        long count = counters_of(span[c], c, room);
+        for (idx_t j = max(first, span[c].low), end = min(last, span[c].high); j < end; j++)
+            all += table[count + j];
     }
     sum[r] = all;
 }
 
-// Counts become positions: table[c*n + j] = where the first entry of chunk c in column j goes; out_ptr (size n+1).
+// Counts become positions, where the first entry of a chunk in a column goes; out_ptr (size n+1).
 WEFT_KERNEL void cpu_columns(__global const uint *restrict mode, __global ofs_t *restrict table,
-                             __global const ofs_t *restrict sum, __global ofs_t *restrict out_ptr, idx_t n, long nnz,
-                             uint chunks)
+                             __global const span_t *restrict span, __global const ofs_t *restrict sum,
+                             __global ofs_t *restrict out_ptr, idx_t n, long nnz, uint chunks, idx_t room)
 {
-    if (mode[0] != DIRECT)
+    if (!is_direct(mode))
         return;
     long r = (long)get_global_id(0), ranges = (long)get_global_size(0);
     idx_t first = (idx_t)(n * r / ranges), last = (idx_t)(n * (r + 1) / ranges);
-    ofs_t at = 0;
+    ofs_t at = 0, next[COLUMNS];
     for (long i = 0; i < r; i++)
         at += sum[i];
-    for (idx_t j = first; j < last; j++) {
-        out_ptr[j] = at;
+    for (idx_t width = 0; first < last; first += width) {
+        width = min(last - first, COLUMNS);
+        for (idx_t j = 0; j < width; j++)
+            next[j] = 0;
         for (uint c = 0; c < chunks; c++) {
-            __global ofs_t *count = table + (size_t)c * (size_t)n + j;
-            ofs_t here = *count;
-            *count = at;
+            long count = counters_of(span[c], c, room) + first;
+            for (idx_t j = max(0, span[c].low - first), end = min(width, span[c].high - first); j < end; j++)
+                next[j] += table[count + j];
+        }
+        for (idx_t j = 0; j < width; j++) {
+            ofs_t here = next[j];
+            out_ptr[first + j] = next[j] = at;
             at += here;
+        }
+        for (uint c = 0; c < chunks; c++) {
+            long count = counters_of(span[c], c, room) + first;
+            for (idx_t j = max(0, span[c].low - first), end = min(width, span[c].high - first); j < end; j++) {
+                ofs_t here = table[count + j];
+                table[count + j] = next[j];
+                next[j] += here;
+            }
         }
     }
     if (r == ranges - 1)
         out_ptr[n] = (ofs_t)nnz;
 }
 
-// Value of entry p.
-inline bits_t val_of(__global const bits_t *val, ofs_t p)
-{
-#if defined(WEFT_VAL_POSITIONS)
-    return (bits_t)p;
-#elif WEFT_VAL_BITS
-    return val[p];
-#else
-    return 0;
-#endif
-}
-
-inline void entry_put(__global idx_t *out_row, __global bits_t *out_val, ofs_t to, idx_t row, bits_t v)
-{
-    out_row[to] = row;
-#if WEFT_VAL_BITS
-    out_val[to] = v;
-#endif
-}
-
-inline void place_fetch(__global idx_t *out_row, __global bits_t *out_val, ofs_t to)
-{
-    FETCH(out_row + to);
-#if WEFT_VAL_BITS
-    FETCH(out_val + to);
-#endif
-}
-
-// Entries between the one that is moved and the one whose place is asked for.
-#define AHEAD 16
-
 // Move the entries of each chunk, row by row; with row indices given, entry by entry.
 WEFT_KERNEL void cpu_scatter(__global const uint *restrict mode, __global const ofs_t *restrict row_ptr,
                              __global const idx_t *restrict row, __global const idx_t *restrict col,
                              __global const bits_t *restrict val, __global ofs_t *restrict table,
-                             __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t m, idx_t n,
-                             long nnz)
+                             __global const span_t *restrict span, __global idx_t *restrict out_row,
+                             __global bits_t *restrict out_val, idx_t m, long nnz, idx_t room)
 {
-    if (mode[0] != DIRECT)
+    if (!is_direct(mode))
         return;
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
-    ofs_t p = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
-    __global ofs_t *restrict next = table + (size_t)c * (size_t)n;
-#ifdef WEFT_ROWS_GIVEN
-    for (; p < last; p++) {
-        place_fetch(out_row, out_val, next[col[min(p + AHEAD, last - 1)]]);
-        entry_put(out_row, out_val, next[col[p]]++, row[p], val_of(val, p));
-    }
-#else
-    if (p < last)
-        for (idx_t i = row_of(row_ptr, 0, m, p); p < last; i++)
-            for (ofs_t end = min(last, row_ptr[i + 1]); p < end; p++) {
-                place_fetch(out_row, out_val, next[col[min(p + AHEAD, last - 1)]]);
-                entry_put(out_row, out_val, next[col[p]]++, i, val_of(val, p));
-            }
-#endif
+    entries_move(row_ptr, row, col, val, table + counters_of(span[c], c, room), out_row, out_val, m,
+                 part_first(nnz, chunks, c), part_first(nnz, chunks, c + 1));
 }
 
 // table[c*blocks + b] = entries of chunk c in block b.
 WEFT_KERNEL void cpu_block_count(__global const uint *restrict mode, __global const idx_t *restrict col,
                                  __global ofs_t *restrict table, long nnz, uint shift, uint blocks)
 {
-    if (mode[0] != BLOCKS)
+    if (is_direct(mode))
         return;
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
     ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
@@ -238,7 +243,7 @@ WEFT_KERNEL void cpu_block_count(__global const uint *restrict mode, __global co
 WEFT_KERNEL void cpu_block_scan(__global const uint *restrict mode, __global ofs_t *restrict table,
                                 __global ofs_t *restrict block_ptr, uint blocks, uint chunks)
 {
-    if (mode[0] != BLOCKS)
+    if (is_direct(mode))
         return;
     ofs_t at = 0;
     for (uint b = 0; b < blocks; b++) {
@@ -258,7 +263,7 @@ WEFT_KERNEL void cpu_block_scatter(__global const uint *restrict mode, __global 
                                    __global const bits_t *restrict val, __global ofs_t *restrict table,
                                    __global uint *restrict mid, idx_t m, long nnz, uint shift, uint blocks)
 {
-    if (mode[0] != BLOCKS)
+    if (is_direct(mode))
         return;
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
     ofs_t p = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
@@ -285,7 +290,7 @@ WEFT_KERNEL void cpu_block_finish(__global const uint *restrict mode, __global c
                                   __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t n,
                                   uint shift, uint blocks)
 {
-    if (mode[0] != BLOCKS)
+    if (is_direct(mode))
         return;
     uint b = (uint)get_global_id(0);
     ofs_t first = block_ptr[b], last = block_ptr[b + 1], at = first;

@@ -142,6 +142,25 @@ static void test_merged(struct test_device *dev)
                "%s: merge, %s", dev->name, cases[i].what);
 }
 
+// What direct scan does on CPUs with counters for a part of the columns: chunks whose columns fit, that do not by a sample
+// of them, that do not by one entry. Then blocks are taken.
+static void test_spans(struct test_device *dev)
+{
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_SCAN, .groups = 8};
+    const struct shape band = {TEST_DIAGONAL, 9000, 100000, 150000}, rows = {TEST_UNIFORM, 3, 100000, 150000};
+    tap_ok(check(dev, &band, WEFT_F32, WEFT_OFS32, &params), "%s: scan, a band", dev->name);
+    tap_ok(check(dev, &band, WEFT_PATTERN, WEFT_OFS64, &params), "%s: scan, the pattern of a band", dev->name);
+    tap_ok(check(dev, &rows, WEFT_F32, WEFT_OFS32, &params), "%s: scan, chunks that have all columns", dev->name);
+    for (int last = 0; last < 2; last++) {
+        struct weft_csr a;
+        test_matrix_make(&a, &rng, band.spread, band.m, band.n, band.nnz, WEFT_F64, WEFT_OFS32);
+        a.col[band.nnz / 3] = last ? (int32_t)band.n - 1 : 0;
+        tap_ok(test_transpose(dev, &a, &params, NULL), "%s: scan, a band but for one entry in the %s column", dev->name,
+               last ? "last" : "first");
+        weft_csr_free(&a);
+    }
+}
+
 static struct weft_transpose_params params_draw(struct test_device *dev, enum weft_transpose_algo algo)
 {
     struct weft_transpose_params p = {.algo = algo};
@@ -447,6 +466,8 @@ static void test_all(struct test_device *dev)
     if (!test_slow()) {
         if (dev->gpu)
             test_merged(dev);
+        else
+            test_spans(dev);
         test_defaults(dev, WEFT_TRANSPOSE_AUTO, WEFT_F32, WEFT_OFS32);
     }
 }

@@ -18,15 +18,18 @@
 #define BLOCK_BITS_MOST  11
 #define SAMPLE_BITS      9 // of SAMPLE_BLOCKS in the kernel
 
+#define MODE_BYTES 8
+#define SPAN_BYTES 12 // of span_t in the kernels
+
 enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
 
 enum { PROBE_KERNEL, COUNT, SUMS, COLUMNS, SCATTER, BLOCK_COUNT, BLOCK_SCAN, BLOCK_SCATTER, BLOCK_FINISH, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
     [PROBE_KERNEL] = {"cpu_probe", FILE_NAME, "col mode nnz wanted sample_shift units"},
-    [COUNT] = {"cpu_count", FILE_NAME, "mode col table n nnz"},
-    [SUMS] = {"cpu_sums", FILE_NAME, "mode table sum n chunks"},
-    [COLUMNS] = {"cpu_columns", FILE_NAME, "mode table sum out_ptr n nnz chunks"},
-    [SCATTER] = {"cpu_scatter", FILE_NAME, "mode row_ptr row col val table out_row out_val m n nnz"},
+    [COUNT] = {"cpu_count", FILE_NAME, "mode col table span n nnz room"},
+    [SUMS] = {"cpu_sums", FILE_NAME, "mode table span sum n chunks room"},
+    [COLUMNS] = {"cpu_columns", FILE_NAME, "mode table span sum out_ptr n nnz chunks room"},
+    [SCATTER] = {"cpu_scatter", FILE_NAME, "mode row_ptr row col val table span out_row out_val m nnz room"},
     [BLOCK_COUNT] = {"cpu_block_count", FILE_NAME, "mode col table nnz shift blocks"},
     [BLOCK_SCAN] = {"cpu_block_scan", FILE_NAME, "mode table block_ptr blocks chunks"},
     [BLOCK_SCATTER] = {"cpu_block_scatter", FILE_NAME, "mode row_ptr row col val table mid m nnz shift blocks"},
@@ -38,8 +41,9 @@ struct layout {
     uint32_t chunks, ranges; // of entries, of columns
     uint32_t shift, blocks;  // columns of a block: 2^shift
     uint32_t sample_shift;   // the same for the sample of the probe
+    int32_t room;            // columns that a chunk of direct can count
     size_t table, sums;      // counters
-    size_t mid;              // entries kept between the two steps of blocks
+    size_t mid_bytes;        // entries kept between the two steps of blocks, or counters of direct
 };
 
 struct scan_cpu {
@@ -47,7 +51,7 @@ struct scan_cpu {
     struct layout l;
     int units;
     cl_kernel kernels[NKERNELS];
-    cl_mem mode, table, sums, mid;
+    cl_mem mode, span, table, sums, mid;
 };
 
 static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
@@ -64,19 +68,23 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     l->sample_shift = n_bits > SAMPLE_BITS ? n_bits - SAMPLE_BITS : 0;
     l->shift = n_bits > bits ? n_bits - bits : 0;
     l->blocks = (uint32_t)(((n - 1) >> l->shift) + 1);
-    // Fewer for patterns, whose entries take less memory.
-    const size_t most_counters = shape->type == WEFT_PATTERN ? nnz / 5 * 2 : nnz;
-    int table_is_small = weft__mul(l->chunks, n) <= weft__add(most_counters, BLOCKS_PAY);
+    // Fewer for patterns, whose entries take less memory. With less than all columns for each chunk, those that the
+    // chunk has may still fit: the device knows, and takes blocks where they do not.
+    const size_t most_counters = (shape->type == WEFT_PATTERN ? nnz / 5 * 2 : nnz) + BLOCKS_PAY;
+    l->room = (int32_t)weft__min(n, most_counters / l->chunks);
     if (p->bits)
-        l->mode = bits >= n_bits ? DIRECT : BLOCKS;
-    else if (!table_is_small)
+        l->mode = bits >= n_bits ? DIRECT : BLOCKS, l->room = (int32_t)n;
+    else if (weft__mul(l->chunks, (size_t)l->room) < n)
         l->mode = BLOCKS;
     else
-        l->mode = n > BLOCKS_PAY ? PROBE : DIRECT;
-    l->table = l->mode == BLOCKS ? (size_t)l->chunks * l->blocks
-                                 : weft__max(weft__mul(l->chunks, n), (size_t)l->chunks * l->blocks);
+        l->mode = n > BLOCKS_PAY || (size_t)l->room < n ? PROBE : DIRECT;
+    size_t ofs = weft_ofs_bytes(shape->ofs), direct = weft__mul(l->chunks, (size_t)l->room);
+    l->table = l->mode == DIRECT ? direct : (size_t)l->chunks * l->blocks;
     l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);
-    l->mid = l->mode == DIRECT ? 0 : nnz;
+    if (l->mode != DIRECT)
+        l->mid_bytes = weft__mul(nnz, 8 + weft_type_bytes(shape->type));
+    if (l->mode == PROBE)
+        l->mid_bytes = weft__max(l->mid_bytes, weft__mul(direct, ofs));
 }
 
 static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -88,9 +96,10 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         return status;
     struct layout l;
     layout_make(&l, shape, p);
-    size_t ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
+    size_t ofs = weft_ofs_bytes(shape->ofs);
     info->passes = l.mode == DIRECT ? 1 : 2;
-    info->workspace_bytes = weft__add(weft__mul(weft__add(l.table, l.sums), ofs), weft__mul(l.mid, 8 + val) + 4);
+    info->workspace_bytes = weft__add(weft__mul(weft__add(l.table, l.sums), ofs),
+                                      weft__add(l.mid_bytes, MODE_BYTES + (size_t)l.chunks * SPAN_BYTES));
     static const char *const why[] = {"direct: the counters of all columns are few or asked for",
                                       "by blocks of columns: asked for, or more counters than entries",
                                       "direct or by blocks of columns, as a probe of the columns decides"};
@@ -105,7 +114,7 @@ static void destroy(void **state)
         return;
     for (int i = 0; i < NKERNELS; i++)
         weft__kernel_release(&s->kernels[i]);
-    cl_mem *buffers[] = {&s->mode, &s->table, &s->sums, &s->mid};
+    cl_mem *buffers[] = {&s->mode, &s->span, &s->table, &s->sums, &s->mid};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         weft__buffer_release(buffers[i]);
     free(s);
@@ -130,14 +139,15 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
             status = weft__kernel_create(&s->kernels[i], ctx, &specs[i], &d);
     size_t ofs = weft_ofs_bytes(shape->ofs);
     if (!status)
-        status = weft__buffer_create(&s->mode, ctx, 4, "mode of a transposition");
+        status = weft__buffer_create(&s->mode, ctx, MODE_BYTES, "mode of a transposition");
+    if (!status)
+        status = weft__buffer_create(&s->span, ctx, s->l.chunks * SPAN_BYTES, "columns of chunks");
     if (!status)
         status = weft__buffer_create(&s->table, ctx, weft__mul(s->l.table, ofs), "table of counters");
     if (!status)
         status = weft__buffer_create(&s->sums, ctx, s->l.sums * ofs, "sums of counters");
-    if (!status && s->l.mid)
-        status = weft__buffer_create(&s->mid, ctx, weft__mul(s->l.mid, 8 + weft_type_bytes(shape->type)),
-                                     "entries in blocks");
+    if (!status && s->l.mid_bytes)
+        status = weft__buffer_create(&s->mid, ctx, s->l.mid_bytes, "entries in blocks");
     if (status)
         destroy(state);
     return status;
@@ -148,24 +158,25 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 {
     struct scan_cpu *s = state;
     const struct layout *l = &s->l;
-    cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
+    cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n, room = l->room;
     cl_long nnz = s->shape.nnz;
     cl_uint wanted = l->mode, units = (cl_uint)s->units, chunks = l->chunks, shift = l->shift, blocks = l->blocks,
             sample_shift = l->sample_shift;
     cl_mem row_ptr = s->shape.rows_given ? NULL : a->row_ptr, row = s->shape.rows_given ? a->row_ptr : NULL;
+    cl_mem direct = l->mode == PROBE ? s->mid : s->table;
     WEFT__LAUNCH(stream, s->kernels[PROBE_KERNEL], &specs[PROBE_KERNEL], 1, 1, WEFT__ARG(a->col), WEFT__ARG(s->mode),
                  WEFT__ARG(nnz), WEFT__ARG(wanted), WEFT__ARG(sample_shift), WEFT__ARG(units));
     if (l->mode != BLOCKS) {
         WEFT__LAUNCH(stream, s->kernels[COUNT], &specs[COUNT], chunks, 1, WEFT__ARG(s->mode), WEFT__ARG(a->col),
-                     WEFT__ARG(s->table), WEFT__ARG(n), WEFT__ARG(nnz));
-        WEFT__LAUNCH(stream, s->kernels[SUMS], &specs[SUMS], l->ranges, 1, WEFT__ARG(s->mode), WEFT__ARG(s->table),
-                     WEFT__ARG(s->sums), WEFT__ARG(n), WEFT__ARG(chunks));
-        WEFT__LAUNCH(stream, s->kernels[COLUMNS], &specs[COLUMNS], l->ranges, 1, WEFT__ARG(s->mode),
-                     WEFT__ARG(s->table), WEFT__ARG(s->sums), WEFT__ARG(at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz),
-                     WEFT__ARG(chunks));
+                     WEFT__ARG(direct), WEFT__ARG(s->span), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(room));
+        WEFT__LAUNCH(stream, s->kernels[SUMS], &specs[SUMS], l->ranges, 1, WEFT__ARG(s->mode), WEFT__ARG(direct),
+                     WEFT__ARG(s->span), WEFT__ARG(s->sums), WEFT__ARG(n), WEFT__ARG(chunks), WEFT__ARG(room));
+        WEFT__LAUNCH(stream, s->kernels[COLUMNS], &specs[COLUMNS], l->ranges, 1, WEFT__ARG(s->mode), WEFT__ARG(direct),
+                     WEFT__ARG(s->span), WEFT__ARG(s->sums), WEFT__ARG(at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz),
+                     WEFT__ARG(chunks), WEFT__ARG(room));
         WEFT__LAUNCH(stream, s->kernels[SCATTER], &specs[SCATTER], chunks, 1, WEFT__ARG(s->mode), WEFT__ARG(row_ptr),
-                     WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(s->table), WEFT__ARG(at->col),
-                     WEFT__ARG(at->val), WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(nnz));
+                     WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(direct), WEFT__ARG(s->span),
+                     WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(room));
     }
     if (l->mode != DIRECT) {
         WEFT__LAUNCH(stream, s->kernels[BLOCK_COUNT], &specs[BLOCK_COUNT], chunks, 1, WEFT__ARG(s->mode),
