@@ -276,22 +276,23 @@ WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uin
 #ifdef WEFT_DEVICE_FENCE
     __local ofs_t totals[WEFT_BINS];
     __local sum_t mem[SUMS];
-    __local int last;
+    __local int came_last[1];
 #endif
     UNLESS_MIRRORED(failed, run)
     {
-        const uint lid = (uint)get_local_id(0), b = (uint)get_group_id(0) * LANES + lane_id();
+        const uint b = (uint)get_group_id(0) * LANES + lane_id();
         ofs_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
         if (lane_group() == 0u && b < nbins)
 #ifndef WEFT_DEVICE_FENCE
             total[b] = sum;
 #else
             ofs_give(&total[b], sum);
+        const uint lid = (uint)get_local_id(0);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         if (lid == 0u)
-            last = comes_last(arrived, (uint)get_num_groups(0));
+            came_last[0] = comes_last(arrived, (uint)get_num_groups(0));
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (last) {
+        if (came_last[0]) {
             for (uint i = lid; i < nbins; i += WEFT_WG)
                 totals[i] = ofs_take(&total[i]);
             offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);

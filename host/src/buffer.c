@@ -65,6 +65,17 @@ weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size
     return WEFT_OK;
 }
 
+weft_status weft__buffer_create_zeros(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)
+{
+    void *zeros = calloc(1, bytes);
+    *out = NULL;
+    if (!zeros)
+        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for %s", what);
+    weft_status status = weft__buffer_create_from(out, ctx, bytes, zeros, what);
+    free(zeros);
+    return status;
+}
+
 void weft__buffer_release(cl_mem *buffer)
 {
     if (*buffer)

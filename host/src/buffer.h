@@ -13,6 +13,8 @@ weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t by
 // weft__buffer_create.
 weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size_t bytes, const void *data,
                                      const char *what);
+// The same with zeros, for the few bytes that have to begin so. Errors: also WEFT_ENOMEM.
+weft_status weft__buffer_create_zeros(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
 // Release and null; accepts NULL.
 void weft__buffer_release(cl_mem *buffer);
 

@@ -227,12 +227,7 @@ static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defi
     weft_status status = weft__kernel_create(&plan->chained, plan->ctx, &chained_spec, d);
     if (status)
         return status;
-    cl_ulong *zeros = calloc(words, sizeof *zeros);
-    if (!zeros)
-        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a scan plan");
-    status = weft__buffer_create_from(&plan->words, plan->ctx, words * sizeof *zeros, zeros, "scan: tiles");
-    free(zeros);
-    return status;
+    return weft__buffer_create_zeros(&plan->words, plan->ctx, words * sizeof(cl_ulong), "scan: tiles");
 }
 
 weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,

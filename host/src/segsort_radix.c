@@ -212,13 +212,7 @@ static void radix_define(struct weft__defines *d, const struct weft__radix *r, c
 
 static weft_status state_create(struct weft__radix *r, struct weft_context *ctx)
 {
-    const size_t bytes = weft__radix_state_bytes(r);
-    void *zeros = calloc(1, bytes);
-    if (!zeros)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a segmented sort plan");
-    weft_status status = weft__buffer_create_from(&r->state, ctx, bytes, zeros, "segsort: counts of digits");
-    free(zeros);
-    return status;
+    return weft__buffer_create_zeros(&r->state, ctx, weft__radix_state_bytes(r), "segsort: counts of digits");
 }
 
 weft_status weft__radix_create(struct weft__radix *r, struct weft_context *ctx)

@@ -167,10 +167,13 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     weft__scan_buffer_sizes(sizes, &s->l, shape);
     cl_mem *buffers = &s->row_at;
     for (int i = 0; i < WEFT__SCAN_BUFFERS && !status; i++)
-        if (sizes[i] || i < 11)
+        if (&buffers[i] != &s->total && (sizes[i] || i < 11))
             status = weft__buffer_create(&buffers[i], ctx, sizes[i], "scratch of a transposition");
+    // Oclgrind does not take an exchange with memory never written for writing.
     if (!status)
-        status = weft__buffer_create_from(&s->arrived, ctx, 4, &(cl_uint){0}, "scratch of a transposition");
+        status = weft__buffer_create_zeros(&s->total, ctx, sizes[&s->total - buffers], "scratch of a transposition");
+    if (!status)
+        status = weft__buffer_create_zeros(&s->arrived, ctx, 4, "scratch of a transposition");
     if (status)
         destroy(state);
     return status;
@@ -350,14 +353,15 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         define_scatter(&v.defines, &s, (enum scatter)what);
                         fn(arg, &v);
                     }
-        for (int ipt = 4; ipt <= WEFT__SCAN_WIDE_IPT; ipt += 12) {
+        const int ipts[] = {4, 16, WEFT__SCAN_WIDE_IPT(ofs)};
+        for (int i = 0; i < 3; i++) {
             struct weft__variant v = {.spec = &bucket_spec, .schedule = WEFT_SCHEDULE_GPU};
             s.shape = (struct weft__transpose_shape){.type = WEFT_F32, .ofs = (enum weft_ofs)ofs};
             s.l.passes = 2;
             s.l.pairs = s.l.packed = 1;
             s.l.key_bits = 32;
             s.l.ncols = 512;
-            s.l.wide_ipt = ipt;
+            s.l.wide_ipt = ipts[i];
             define_scatter(&v.defines, &s, BUCKET);
             fn(arg, &v);
         }

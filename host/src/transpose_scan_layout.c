@@ -106,7 +106,7 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     l->chunk = (shape->type == WEFT_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
-    const int wide_ipt = mean > 2 * (double)l->tile && most <= WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT
+    const int wide_ipt = mean > 2 * (double)l->tile && most <= WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(shape->ofs)
                              ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
                              : 0;
     if (l->passes == 2 && l->pairs && l->packed && ctx->device.max_wg >= WEFT__SCAN_WIDE_WG &&

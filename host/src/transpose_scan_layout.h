@@ -7,8 +7,8 @@
 #include "transpose.h"
 
 // A bucket that a tile of a wide work-group holds is read once, counted by its ranks, and goes out in whole lines.
-#define WEFT__SCAN_WIDE_WG  512
-#define WEFT__SCAN_WIDE_IPT 28 // most entries of a work-item
+#define WEFT__SCAN_WIDE_WG       512
+#define WEFT__SCAN_WIDE_IPT(ofs) ((ofs) == WEFT_OFS64 ? 24 : 28) // most entries of a work-item: registers
 
 // How a shape is cut: passes, digits, parts.
 struct weft__scan_layout {
