@@ -64,16 +64,19 @@ static void test_contents(struct test_device *dev, size_t bytes)
 static void test_pages(struct test_device *dev)
 {
     const int processor = (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU) != 0;
-    cl_mem large = NULL, small = NULL, none = NULL;
+    cl_mem large = NULL, other = NULL, small = NULL, none = NULL;
     tap_ok(!weft__buffer_create(&large, dev->ctx, LARGE, "a test") &&
+               !weft__buffer_create(&other, dev->ctx, LARGE, "a test") &&
                !weft__buffer_create(&small, dev->ctx, 4096, "a test") &&
                !weft__buffer_create(&none, dev->ctx, 0, "a test"),
            "%s: large, small, empty", dev->name);
     tap_ok(!host_of(small) && !host_of(none), "%s: small ones are the driver's", dev->name);
-    const size_t at = (size_t)host_of(large);
-    tap_ok(processor ? at && at % ((size_t)2 << 20) == 0 : !at,
-           "%s: a large one is aligned for huge pages on a processor", dev->name);
+    const size_t at = (size_t)host_of(large), next = (size_t)host_of(other);
+    tap_ok(processor ? at && at % ((size_t)2 << 20) < 4096 && at % 256 == 0 : !at,
+           "%s: a large one begins in the first page of a huge one on a processor", dev->name);
+    tap_ok(processor ? next && next % 4096 != at % 4096 : !next, "%s: the next one elsewhere in a page", dev->name);
     weft__buffer_release(&large);
+    weft__buffer_release(&other);
     weft__buffer_release(&small);
     weft__buffer_release(&none);
 }

@@ -6,7 +6,8 @@
 #include <weft/context.h>
 
 // A buffer of `bytes` bytes (at least one is allocated). Checks the device's limit first, so that the message has
-// the sizes in it. `what` names the buffer. On a processor a large one lies on huge pages, where the system has them.
+// the sizes in it. `what` names the buffer. On a processor a large one lies on huge pages, where the system has them, and one
+// after the other begins elsewhere in its first page.
 // Errors: WEFT_ERANGE beyond the device's limit, WEFT_EDEVMEM.
 weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
 // The same with the contents of host memory, which is read before the call ends, and never on huge pages; no data: as
