@@ -59,6 +59,10 @@ static void test_errors(struct test_device *dev)
     tap_ok(!weft__transpose_plan(&fits, dev->ctx, &full, &none), "%s: plans as many", dev->name);
     refused(dev, "rows whose lanes end beyond 32 bits", (struct shape){.m = INT32_MAX - 9, .n = 9, .nnz = 9}, 0,
             WEFT_OFS64, none, WEFT_ERANGE);
+    struct weft_transpose *empty = NULL;
+    tap_ok(!weft_transpose_create(&empty, dev->ctx, INT32_MAX, 9, 0, WEFT_F32, WEFT_OFS32, NULL),
+           "%s: 2^31-1 rows without entries", dev->name);
+    weft_transpose_destroy(&empty);
     refused(dev, "an unknown method", good, 0, 0, (struct weft_transpose_params){.algo = 7}, WEFT_EINVAL);
     refused(dev, "a negative wg", good, 0, 0, (struct weft_transpose_params){.wg = -1}, WEFT_EINVAL);
     refused(dev, "a negative ipt", good, 0, 0, (struct weft_transpose_params){.ipt = -1}, WEFT_EINVAL);

@@ -26,6 +26,20 @@ static int check(struct test_device *dev, const struct shape *s, const struct we
     return ok;
 }
 
+static int check_uneven(struct test_device *dev, enum weft_ofs ofs)
+{
+    const struct weft_transpose_params params = {
+        .algo = WEFT_TRANSPOSE_SCAN, .wg = 64, .ipt = 12, .bits = 7, .groups = 3};
+    struct weft_csr a;
+    struct weft_transpose_info info = {0};
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 500, 130, 104000, WEFT_F32, ofs);
+    for (int64_t p = 0; p < 6000; p++) // of bucket 0 a thousand, of bucket 2 five thousand more
+        a.col[p * 17] = p % 6 ? 5 : 0;
+    const int ok = test_transpose(dev, &a, &params, &info);
+    weft_csr_free(&a);
+    return ok && strstr(info.why, "up to 2048 entries whole");
+}
+
 static void each_device(struct test_device *dev)
 {
     const struct weft_device_info *info = weft_context_device(dev->ctx);
@@ -45,6 +59,10 @@ static void each_device(struct test_device *dev)
         tap_ok(check(dev, &shapes[i], &small, said) && strstr(said, "up to 256 entries whole"),
                "%s: whole buckets, %s, %s: %s", dev->name, test_spread_name(shapes[i].spread),
                weft_type_name(shapes[i].type), said);
+    // 65 buckets of 1600 entries in the mean, tiles of 2048, chunks of 3072: one bucket of two tiles, one of three chunks.
+    if (!dev->checker)
+        tap_ok(check_uneven(dev, WEFT_OFS32) && check_uneven(dev, WEFT_OFS64), "%s: buckets that do not go whole",
+               dev->name);
     // Buckets of 4300 entries, whole, through local memory in turns; too many for Oclgrind.
     const struct weft_transpose_params tall = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 40, .bits = 6};
     const struct shape many = {TEST_UNIFORM, 500, 4096, 275000, WEFT_F32, WEFT_OFS32};

@@ -65,7 +65,8 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     weft_status status = weft__shape_check(ctx, shape);
     if (status)
         return status;
-    if ((shape->ofs == WEFT_OFS32 && shape->nnz > INT32_MAX - STRIDE_MOST) || shape->m > INT32_MAX - ROWS_AHEAD)
+    if ((shape->ofs == WEFT_OFS32 && shape->nnz > INT32_MAX - STRIDE_MOST) ||
+        (shape->nnz && !shape->rows_given && shape->m > INT32_MAX - ROWS_AHEAD))
         return weft__fail(ctx, WEFT_ERANGE,
                           "%lld rows, %lld entries: a transposition takes up to %d rows, and with 32-bit offsets "
                           "up to %d entries",

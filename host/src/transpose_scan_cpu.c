@@ -101,7 +101,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     info->workspace_bytes = weft__add(weft__mul(weft__add(l.table, l.sums), ofs),
                                       weft__add(l.mid_bytes, MODE_BYTES + (size_t)l.chunks * SPAN_BYTES));
     static const char *const why[] = {"direct: the counters of all columns are few or asked for",
-                                      "by blocks of columns: asked for, or more counters than entries",
+                                      "by blocks of columns: asked for, or many more columns than entries",
                                       "direct or by blocks of columns, as a probe of the columns decides"};
     snprintf(info->why, sizeof info->why, "scan, CPU schedule, %u chunks, %s", l.chunks, why[l.mode]);
     return WEFT_OK;

@@ -53,8 +53,11 @@ static size_t local_bytes(const struct weft_context *ctx, const struct weft__tra
 static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
                 const struct weft_transpose_params *p)
 {
+    const size_t local = (size_t)ctx->device.local_bytes;
     return ((size_t)1 << p->bits) % (2 * (size_t)p->wg) == 0 && (size_t)p->wg * (size_t)p->ipt <= 32768 &&
-           local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1) <= (size_t)ctx->device.local_bytes;
+           local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1) <= local &&
+           ((int)weft__bits_for(shape->n) <= p->bits || // one pass, no buckets
+            local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 0) <= local);
 }
 
 // Bits that a bucket resolves: one more than a partition where local memory allows, since it marks no rows.
@@ -106,7 +109,7 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     l->chunk = (shape->type == WEFT_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
-    const int wide_ipt = mean > 2 * (double)l->tile && most <= WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(shape->ofs)
+    const int wide_ipt = mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(shape->ofs)
                              ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
                              : 0;
     if (l->passes == 2 && l->pairs && l->packed && ctx->device.max_wg >= WEFT__SCAN_WIDE_WG &&
