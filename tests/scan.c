@@ -131,7 +131,8 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
     struct weft_scan_plan *plan = plan_make(dev, type, largest, &params);
     int ok = plan != NULL;
     for (size_t i = 0; ok && i < sizeof sizes / sizeof *sizes; i++)
-        ok = check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
+        if (!test_sample() || (i + (size_t)type) % 3) // of each type two thirds of the sizes
+            ok = check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
     if (ok && weft_scan_in_bytes(type) == weft_scan_sum_bytes(type))
         ok = check(dev, plan, type, 5 * tile + 3, DATA_ANY, 1);
     tap_ok(ok, "%s: %s %s%s%s, edge sizes", dev->name, weft_scan_type_name(type), inclusive ? "inclusive" : "exclusive",
