@@ -399,10 +399,10 @@ static int good(const char *what, int n, weft_status status, const struct weft_e
 }
 
 // `cold`: with an empty cache each time, so that programs are compiled and stored.
-// The next one to fail after the nth: each of the first ones, and in a sample every fourth of the others.
+// The next one to fail after the nth: each of the first ones, and in a sample every tenth of the others.
 static int next_failure(int n)
 {
-    return n + (test_sample() && n >= 8 ? 4 : 1);
+    return n + (test_sample() && n >= 9 ? 10 : 1);
 }
 
 static void test_call(enum fault_call call, int cold, const char *where)
