@@ -102,6 +102,14 @@ static void test_errors(struct test_device *dev)
                 small += info.params.ipt < 2;
             }
         dev->ctx->device.local_bytes = local;
+        // Buckets of as many bins as a partition take more local memory where the work-group is small.
+        const struct weft__transpose_shape tall = {
+            .m = 1000, .n = 1 << 24, .nnz = 100000, .type = WEFT_F32, .ofs = WEFT_OFS64};
+        struct weft_transpose_info buckets = {.params = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 1, .bits = 12}};
+        dev->ctx->device.local_bytes = 48 << 10;
+        const weft_status beyond = weft__transpose_scan_gpu.plan(dev->ctx, &tall, &buckets);
+        dev->ctx->device.local_bytes = local;
+        tap_ok(beyond == WEFT_EINVAL, "%s: buckets beyond local memory: %s", dev->name, test_error(dev));
         tap_ok(tried > 20 && !small, "%s: %d plans by work-group alone, %d of less than two entries", dev->name, tried,
                small);
     }

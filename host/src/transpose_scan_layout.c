@@ -203,7 +203,10 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
         return weft__fail(
             ctx, WEFT_EINVAL,
             "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->wg,
-            p->ipt, p->bits, local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1), (long long)ctx->device.local_bytes);
+            p->ipt, p->bits,
+            weft__max(local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1),
+                      local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 0)),
+            (long long)ctx->device.local_bytes);
     weft__scan_layout_make(&l, ctx, shape, p);
     if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
