@@ -113,11 +113,8 @@ static const struct bench_axis *scan_axes(const struct bench_run *run)
         {"wg", {64, 128, 256, 512, 1024}}, {"ipt", {4, 8, 12, 16, 24, 32}}, {NULL, {0}}};
     static const struct bench_axis cpu[] = {
         {"wg", {1, 8}}, {"ipt", {1024, 4096, 16384, 65536, 262144, 1048576}}, {"groups", {16, 256, 4096}}, {NULL, {0}}};
-    static const struct bench_axis chained[] = {{"wg", {128, 256, 512}},
-                                                {"ipt", {8, 16, 24, 32}},
-                                                {"look", {32, 128, 256}},
-                                                {"groups", {528, 792, 1 << 22}},
-                                                {NULL, {0}}};
+    static const struct bench_axis chained[] = {
+        {"wg", {128, 256, 384, 512}}, {"ipt", {8, 16, 24, 32}}, {"look", {32, 128, 256}}, {NULL, {0}}};
     return !run->ctx                                              ? NULL
            : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
            : !strcmp(run->algo, "chained")                        ? chained

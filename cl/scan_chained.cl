@@ -2,22 +2,20 @@
 // Prefix sums of integers in one launch: out[i] = in[0] + ... + in[i-1] (exclusive) or + in[i] (inclusive); each tile looks
 // back at what the tiles before it have published.
 // Source:  D. Merrill, M. Garland, Single-pass parallel prefix scan with decoupled look-back, NVIDIA NVR-2016-002, section 4.
-//          Different: words keep the number of their run, so that none need be cleared; waits end.
+//          Different: words bear the number of their run, so that none need be cleared; waits end.
 // Shares:  scan_tile.clh
-// Mapping: 1-D; a group draws the next tile from a counter, so that the tiles before it are done or with groups that run;
-//          with fewer groups than tiles it draws until there are none left, each time while it looks back for the tile
-//          before. Its first `look` work-items look at a tile each.
+// Mapping: 1-D; group g owns tile g. Devices begin groups in order, as a rule, and then the tiles before it are done or with
+//          groups that run. The first `look` work-items of a group look at a tile each.
 // Words:   OpenCL C 1.2 orders no two words of memory between work-groups, so what a reader needs at once is in one word:
 //          a tag above, 32 bits of the sum below. A sum of 64 bits takes two words that bear the same tag; a tile
 //          publishes its own sum, then the sum through its end, once each, so equal tags belong to one sum.
 //          A tag is the number of the run, plus one, and whether the sum goes back to the start; a word of another run
-//          says nothing. The number is in the upper half of the counter. Who draws last sets the counter to the next
-//          run, and when the numbers begin again clears the words that this run did not write.
+//          says nothing.
 // Waits:   no longer than SPIN looks at a word. Then the group sums that tile up itself: `in` is never written here.
-// Local:   a tile of elements, which would take the registers of more groups; as scan_tile.clh; look/32 sums and 2*look/32+2
+// Local:   a tile of elements, which would take the registers of more groups; as scan_tile.clh; look/32 sums and 2*look/32
 //          words.
-// Needs:   64-bit atomics; in and out apart; words[0 .. HEAD + room*WORDS - 1] zero before the first run, afterwards left to
-//          the kernel; tiles <= room, tiles + groups < 2^32; runs one after the other.
+// Needs:   64-bit atomics; in and out apart; a group for each tile; words[0 .. tiles*WORDS - 1] without a word of this run,
+//          whose number is below 2^31 - 1.
 // Gives:   out, and with `total` out[n].
 // Order:   integers, whose sums do not depend on it.
 
@@ -32,18 +30,15 @@
 #error "WEFT_LOOK: tiles that a group looks at at once, a multiple of 32 up to WEFT_WG"
 #endif
 
-// WEFT_STUCK, in tests: one of so many tiles publishes nothing; waits are short, and the numbers of runs soon begin again.
+// WEFT_STUCK, in tests: one of so many tiles publishes nothing, and waits are short.
 #ifdef WEFT_STUCK
 #define SPIN               3u
-#define RUNS               3u
 #define stuck(tile, tiles) (((tile) + (tiles)) % WEFT_STUCK == 1u)
 #else
 #define SPIN               4096u
-#define RUNS               (1u << 30)
 #define stuck(tile, tiles) false
 #endif
 
-#define HEAD  16u // words before those of the tiles: the counter has a cache line to itself
 #define WORDS (WEFT_SUM_BITS / 32)
 
 enum { NOTHING, OWN, THROUGH }; // what a tile has published: its own sum, the sum through its end
@@ -95,13 +90,13 @@ static inline void publish(volatile __global ulong *words, uint tile, uint run, 
 {
     const ulong tag = (ulong)((run + 1u) << 1 | through) << 32;
     const struct words w = {tag | (uint)sum, tag | (uint)((ulong)sum >> 32)};
-    words_write(words + HEAD + (size_t)tile * WORDS, w);
+    words_write(words + (size_t)tile * WORDS, w);
 }
 
 // What a tile has published in this run, and the sum.
 static inline uint published(sum_t *sum, volatile __global ulong *words, uint tile, uint run)
 {
-    const struct words w = words_read(words + HEAD + (size_t)tile * WORDS);
+    const struct words w = words_read(words + (size_t)tile * WORDS);
     const uint tag = (uint)(w.low >> 32);
     if (tag >> 1 != run + 1u || (WORDS == 2 && (uint)(w.high >> 32) != tag))
         return NOTHING;
@@ -153,11 +148,10 @@ static inline uint look(sum_t *sum, volatile __global ulong *words, uint tile, u
     return published(sum, words, tile - 1u - lid, run);
 }
 
-// Sum of the tiles before `tile`, by the whole work-group; `kind` and `sum` come from a first look. What the first
-// work-item has drawn is in *drawn after it. The next use of `w` and `drawn` comes after another barrier.
+// Sum of the tiles before `tile`, by the whole work-group; `kind` and `sum` come from a first look. The next use of `w`
+// comes after another barrier.
 static inline sum_t look_back(volatile __global ulong *words, __global const in_t *in, uint tile, uint run, uint kind,
-                              sum_t sum, __local ulong *drawn, ulong ticket, __local struct window *w,
-                              __local sum_t *sums, __local uint *mem)
+                              sum_t sum, __local struct window *w, __local sum_t *sums, __local uint *mem)
 {
     const uint lid = (uint)get_local_id(0);
     sum_t before = 0;
@@ -172,8 +166,6 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
             w->end[lane_group()] = end;
             w->kind[lane_group()] = kind;
         }
-        if (lid == 0)
-            *drawn = ticket;
         barrier(CLK_LOCAL_MEM_FENCE);
         uint g = 0, last = LANES;
 #pragma unroll 1
@@ -257,50 +249,26 @@ static inline void sums_store(__global sum_t *out, __local const in_t *kept, sum
 
 // Prefix sums of each tile, from what the tiles before it have published.
 WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WEFT_SUM_T *restrict out,
-                              __global ulong *words, ulong n, uint tiles, uint room, uint total)
+                              __global ulong *words, ulong n, uint tiles, uint run, uint total)
 {
     __local in_t kept[TILE] __attribute__((aligned(32)));
     __local sum_t group_sums[GROUPS];
     __local struct window window;
-    __local ulong drawn[1]; // tile below, run above
     LANE_MEMORY(uint, mem);
-    const uint groups = (uint)get_num_groups(0), last = groups < tiles ? tiles + groups - 1u : tiles - 1u;
-    const bool first = get_local_id(0) == 0;
-    if (first)
-        *drawn = atom_add(words, 1ul);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    ulong ticket = *drawn;
-    while ((uint)ticket < tiles) {
-        const uint run = (uint)(ticket >> 32);
-        uint tile = (uint)ticket, left = tile_left(tile, n);
-        sum_t all;
-        const sum_t sum = tile_keep(kept, in + (size_t)tile * TILE, left);
-        const sum_t start = groups_sums(lanes_sum(sum, mem), &all, group_sums, mem);
-        const bool speaks = first && !stuck(tile, tiles);
-        if (speaks)
-            publish(words, tile, run, all, tile == 0u);
-        if (first && groups < tiles)
-            ticket = atom_add(words, 1ul);
-        sum_t seen;
-        const uint kind = look(&seen, words, tile, run);
-        const sum_t before = look_back(words, in, tile, run, kind, seen, drawn, ticket, &window, group_sums, mem);
-        if (speaks && tile)
-            publish(words, tile, run, before + all, true);
-        forget_all(tile); // what derives from it is not worth registers while the group looks back
-        left = tile_left(tile, n);
-        sums_store(out + (size_t)tile * TILE, kept, before + start, left, mem);
-        if (total && tile == tiles - 1u && first)
-            out[n] = before + all;
-        if (groups >= tiles)
-            break;
-        ticket = *drawn;
-    }
-    if ((uint)ticket == last) {
-        const uint next = (uint)(ticket >> 32) + 1u;
-        if (next == RUNS)
-            for (size_t i = (size_t)tiles * WORDS + get_local_id(0); i < (size_t)room * WORDS; i += WEFT_WG)
-                words[HEAD + i] = 0ul;
-        if (first)
-            atom_xchg((volatile __global ulong *)words, next == RUNS ? 0ul : (ulong)next << 32);
-    }
+    uint tile = (uint)get_group_id(0), left = tile_left(tile, n);
+    sum_t all, seen;
+    const sum_t sum = tile_keep(kept, in + (size_t)tile * TILE, left);
+    const sum_t start = groups_sums(lanes_sum(sum, mem), &all, group_sums, mem);
+    const bool first = get_local_id(0) == 0, speaks = first && !stuck(tile, tiles);
+    if (speaks)
+        publish(words, tile, run, all, tile == 0u);
+    const uint kind = look(&seen, words, tile, run);
+    const sum_t before = look_back(words, in, tile, run, kind, seen, &window, group_sums, mem);
+    if (speaks && tile)
+        publish(words, tile, run, before + all, true);
+    forget_all(tile); // what derives from it is not worth registers while the group looks back
+    left = tile_left(tile, n);
+    sums_store(out + (size_t)tile * TILE, kept, before + start, left, mem);
+    if (total && tile == tiles - 1u && first)
+        out[n] = before + all;
 }

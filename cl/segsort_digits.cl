@@ -79,7 +79,7 @@ WEFT_INLINE pos_t count_of(__global const uint *state, uint d, uint bin)
 #endif
 }
 
-// Number the passes, find where their bins begin, make counts and counters zero.
+// Number the passes, find where their bins begin, make counts zero.
 WEFT_KERNEL void segsort_passes(__global uint *state, long n, uint in_place)
 {
     __local pos_t sums[DIGITS * WEFT_WG];
@@ -138,6 +138,4 @@ WEFT_KERNEL void segsort_passes(__global uint *state, long n, uint in_place)
     }
     if (lid == 0u)
         state[PASSES] = passes;
-    for (uint k = lid; k <= DIGITS; k += WEFT_WG)
-        state[TICKET(k)] = 0u;
 }

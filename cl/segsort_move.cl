@@ -5,9 +5,9 @@
 // Shares:  segsort_radix.clh
 // Mapping: 1-D; a group moves a tile of TILE elements: it ranks them inside their bins, orders them in local memory, writes
 //          each bin's run at once. Each 32 lanes own 32*ipt consecutive elements, one per lane and step.
-//          WEFT_CHAINED: a group draws its tile from a counter, so that the tiles before it are done or with groups that run,
-//          and `words` holds what tiles publish; else `words` is the table of segsort_count.cl, and groups take tiles
-//          grp, grp+groups, ...
+//          WEFT_CHAINED: a tile for each group (devices begin groups in order, as a rule, and then the tiles before it are
+//          done or with groups that run), and `words` holds what tiles publish; else `words` is the table of
+//          segsort_count.cl, and groups take tiles grp, grp+groups, ...
 // Words:   for each tile and bin one, with what a reader needs at once: a state of two bits above, below how many elements of
 //          the bin the tile has (OWN), or how many there are through its end, and in the bins before (THROUGH). Passes use
 //          two sets of them in turn, and clear the other.
@@ -54,7 +54,7 @@ struct keep {
     uint sums[WARPS];
 #if WEFT_CHAINED
     uint count[BINS]; // of a tile that says nothing
-    uint ticket, late;
+    uint late;
 #endif
 };
 
@@ -332,12 +332,9 @@ WEFT_KERNEL void segsort_move(__global const key_t *key, __global const bits_t *
         __global bits_t *val_to = p.to_tmp ? val_tmp : val_out;
         __global const uint *bases = state + BASES(k);
 #if WEFT_CHAINED
-        if (get_local_id(0) == 0) {
-            x.ticket = atomic_inc(&state[TICKET(k)]);
-            x.late = 0u;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        uint tile = x.ticket;
+        const uint tile = (uint)get_group_id(0);
+        if (get_local_id(0) == 0)
+            x.late = 0u; // barriers come before anyone looks
 #else
         for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0))
 #endif

@@ -7,26 +7,22 @@
 //          give the same ranks; and only the columns between the first and the last of a chunk have counters there, so
 //          that many chunks of a band or a stencil need no more of them than one. Blocks adds the parting.
 // Shares:  transpose_cpu.clh
-// Mapping: 1-D, work-groups of one work-item. count, scatter, block_count, block_scatter: item c owns chunk c of the
-//          entries, [nnz*c/chunks, nnz*(c+1)/chunks). sums, columns: item r owns range r of the columns. block_finish:
-//          item b owns block b, columns b*2^shift ... probe, block_scan: one item.
+// Mapping: 1-D, work-groups of one work-item, each step one launch for either form: threads that sleep between launches
+//          take long to wake. Item c owns chunk c of the entries, [nnz*c/chunks, nnz*(c+1)/chunks), and in the sums and places
+//          of direct range c of the columns, if there is one; the places of blocks are item 0's. finish: item b owns block
+//          b, columns b*2^shift ...
 // Local:   none.
 // Needs:   WEFT_WG 1; row_ptr[m] == nnz > 0, columns in 0 .. n-1, m, n > 0.
 // Gives:   every element of out_ptr, out_row, out_val.
 // Order:   entries of a column stay in input order; exact.
 
-// What mode[0] holds. mode[1] is not 0 where direct was tried and the columns of a chunk did not fit into its counters.
+// Argument `wanted`.
 #define DIRECT 0u
 #define BLOCKS 1u
-#define PROBE  2u // only as argument `wanted`: look at the columns
+#define PROBE  2u // look at the columns
 
-inline bool is_direct(__global const uint *mode)
-{
-    return mode[0] == DIRECT && mode[1] == 0u;
-}
-
-#define WINDOWS       32   // places where the probe looks
-#define WINDOW        2048 // entries it looks at in each
+#define WINDOWS       16   // places where the probe looks
+#define WINDOW        1024 // entries it looks at in each
 #define RECENT        512  // lines of counters it takes for cached
 #define SAMPLE_BLOCKS 512
 
@@ -47,16 +43,10 @@ inline void mid_put(__global uint *restrict mid, ofs_t to, idx_t col, idx_t row,
     FETCH(e + LINE / 4);
 }
 
-// Decide between the direct form and blocks, by a sample of the columns. Direct suffers when counters and output lines
-// are rarely in cache; blocks when one block holds so many entries that `units` compute units cannot share the work.
-WEFT_KERNEL void cpu_probe(__global const idx_t *restrict col, __global uint *restrict mode, long nnz, uint wanted,
-                           uint sample_shift, uint units)
+// Whether blocks pay, by a sample of the columns. Direct suffers when counters and output lines are rarely in cache; blocks
+// when one block holds so many entries that `units` compute units cannot share the work.
+inline bool blocks_pay(__global const idx_t *restrict col, long nnz, uint sample_shift, uint units)
 {
-    mode[1] = 0u;
-    if (wanted != PROBE) {
-        mode[0] = wanted;
-        return;
-    }
     uint recent[RECENT], block[SAMPLE_BLOCKS];
     uint missed = 0u, seen = 0u, largest = 0u;
     for (uint i = 0; i < SAMPLE_BLOCKS; i++)
@@ -75,7 +65,7 @@ WEFT_KERNEL void cpu_probe(__global const idx_t *restrict col, __global uint *re
     }
     for (uint i = 0; i < SAMPLE_BLOCKS; i++)
         largest = max(largest, block[i]);
-    mode[0] = missed > seen / 2 && (ulong)largest * units < (ulong)seen + seen / 2 ? BLOCKS : DIRECT;
+    return missed > seen / 2 && (ulong)largest * units < (ulong)seen + seen / 2;
 }
 
 #define SAMPLES 64   // entries of a chunk that say which columns it has
@@ -83,10 +73,20 @@ WEFT_KERNEL void cpu_probe(__global const idx_t *restrict col, __global uint *re
 #define COLUMNS 1024 // columns whose sums do
 #define LOOKS   8    // looks at an entry that cost as much as a counter
 
-// Chunk c counts column j in table[c*room + j - base] and has counters of the columns low .. high-1.
+// Chunk c counts column j in table[c*room + j - base] and has counters of the columns low .. high-1; or it wants blocks.
 typedef struct {
     idx_t base, low, high;
 } span_t;
+#define WANTS_BLOCKS (-1) // as base
+
+// Direct, unless a chunk wants blocks: because they pay, or as its columns did not fit into its counters.
+inline bool is_direct(__global const span_t *span, uint chunks)
+{
+    for (uint c = 0; c < chunks; c++)
+        if (span[c].base == WANTS_BLOCKS)
+            return false;
+    return true;
+}
 
 // Where the counter of column 0 of a chunk would lie.
 inline long counters_of(span_t span, long c, idx_t room)
@@ -111,24 +111,19 @@ inline span_t span_sample(__global const idx_t *col, ofs_t first, ofs_t last, id
     return s;
 }
 
-// Entries of each chunk by columns; span. Counters come into use with the columns that are met, unless nearly all will.
-WEFT_KERNEL void cpu_count(__global uint *mode, __global const idx_t *restrict col, __global ofs_t *restrict table,
-                           __global span_t *restrict span, idx_t n, long nnz, idx_t room)
+// Count a chunk by columns; its span. Counters come into use with the columns that are met, unless nearly all will.
+inline span_t chunk_count(__global const idx_t *restrict col, __global ofs_t *restrict table, long c, ofs_t first,
+                          ofs_t last, idx_t n, idx_t room)
 {
-    if (mode[0] != DIRECT)
-        return;
-    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
-    ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
+    const span_t blocks = {WANTS_BLOCKS, 0, 0};
     span_t s = span_sample(col, first, last, n, room);
     bool look = room < n || (long)(n - (s.high - s.low)) * LOOKS > last - first;
     if (!look) {
         s.low = 0;
         s.high = n;
     }
-    if (s.low < s.base || s.high - s.base > room) {
-        atomic_xchg(mode + 1, 1u);
-        return;
-    }
+    if (s.low < s.base || s.high - s.base > room)
+        return blocks;
     __global ofs_t *restrict count = table + counters_of(s, c, room);
     zero_fill(count + s.low, s.high - s.low);
     for (ofs_t p = first; p < last;) {
@@ -139,10 +134,8 @@ WEFT_KERNEL void cpu_count(__global uint *mode, __global const idx_t *restrict c
                 low = min(low, col[q]);
                 high = max(high, col[q] + 1);
             }
-            if (low < s.base || high - s.base > room) {
-                atomic_xchg(mode + 1, 1u);
-                return;
-            }
+            if (low < s.base || high - s.base > room)
+                return blocks;
             zero_fill(count + low, s.low - low);
             zero_fill(count + s.high, high - s.high);
             s.low = low;
@@ -151,36 +144,72 @@ WEFT_KERNEL void cpu_count(__global uint *mode, __global const idx_t *restrict c
         for (; p < stop; p++)
             count[col[p]]++;
     }
-    span[c] = s;
+    return s;
 }
 
-// sum[r] = entries in range r of the columns.
-WEFT_KERNEL void cpu_sums(__global const uint *restrict mode, __global const ofs_t *restrict table,
-                          __global const span_t *restrict span, __global ofs_t *restrict sum, idx_t n, uint chunks,
-                          idx_t room)
+// Direct: entries of each chunk by columns. span says whether it is to be direct.
+WEFT_KERNEL void cpu_count(__global const idx_t *restrict col, __global ofs_t *restrict table,
+                           __global span_t *restrict span, idx_t n, long nnz, idx_t room, uint wanted,
+                           uint sample_shift, uint units)
 {
-    if (!is_direct(mode))
-        return;
-    long r = (long)get_global_id(0), ranges = (long)get_global_size(0);
-    idx_t first = (idx_t)(n * r / ranges), last = (idx_t)(n * (r + 1) / ranges);
+    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
+    if (wanted == BLOCKS || (wanted == PROBE && blocks_pay(col, nnz, sample_shift, units))) {
+        span[c].base = WANTS_BLOCKS;
+        span[c].low = span[c].high = 0;
+    } else {
+        span[c] = chunk_count(col, table, c, part_first(nnz, chunks, c), part_first(nnz, chunks, c + 1), n, room);
+    }
+}
+
+// First column of range r.
+inline idx_t range_first(idx_t n, long r, long ranges)
+{
+    return (idx_t)(n * r / ranges);
+}
+
+// Entries in range r of the columns.
+inline ofs_t range_sum(__global const ofs_t *restrict table, __global const span_t *restrict span, long r, long ranges,
+                       idx_t n, uint chunks, idx_t room)
+{
+    idx_t first = range_first(n, r, ranges), last = range_first(n, r + 1, ranges);
     ofs_t all = 0;
     for (uint c = 0; c < chunks; c++) {
         long count = counters_of(span[c], c, room);
         for (idx_t j = max(first, span[c].low), end = min(last, span[c].high); j < end; j++)
             all += table[count + j];
     }
-    sum[r] = all;
+    return all;
 }
 
-// Counts become positions, where the first entry of a chunk in a column goes; out_ptr (size n+1).
-WEFT_KERNEL void cpu_columns(__global const uint *restrict mode, __global ofs_t *restrict table,
-                             __global const span_t *restrict span, __global const ofs_t *restrict sum,
-                             __global ofs_t *restrict out_ptr, idx_t n, long nnz, uint chunks, idx_t room)
+// Entries of a chunk by blocks.
+inline void chunk_count_blocks(__global const idx_t *restrict col, __global ofs_t *restrict count, ofs_t first,
+                               ofs_t last, uint shift, uint blocks)
 {
-    if (!is_direct(mode))
-        return;
-    long r = (long)get_global_id(0), ranges = (long)get_global_size(0);
-    idx_t first = (idx_t)(n * r / ranges), last = (idx_t)(n * (r + 1) / ranges);
+    zero_fill(count, blocks);
+    for (ofs_t p = first; p < last; p++)
+        count[(uint)col[p] >> shift]++;
+}
+
+// Direct: sum[r] = entries in range r of the columns. Blocks: block_table[c*blocks + b] = entries of chunk c in block b.
+WEFT_KERNEL void cpu_sums(__global const span_t *restrict span, __global const ofs_t *restrict table,
+                          __global ofs_t *restrict sum, idx_t n, uint ranges, idx_t room,
+                          __global const idx_t *restrict col, __global ofs_t *restrict block_table, long nnz,
+                          uint shift, uint blocks)
+{
+    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
+    if (!is_direct(span, (uint)chunks))
+        chunk_count_blocks(col, block_table + (size_t)c * blocks, part_first(nnz, chunks, c),
+                           part_first(nnz, chunks, c + 1), shift, blocks);
+    else if (c < ranges)
+        sum[c] = range_sum(table, span, c, ranges, n, (uint)chunks, room);
+}
+
+// Direct: counts become positions, where the first entry of a chunk in a column goes; out_ptr (size n+1).
+inline void range_places(__global ofs_t *restrict table, __global const span_t *restrict span,
+                         __global const ofs_t *restrict sum, __global ofs_t *restrict out_ptr, long r, long ranges,
+                         idx_t n, long nnz, uint chunks, idx_t room)
+{
+    idx_t first = range_first(n, r, ranges), last = range_first(n, r + 1, ranges);
     ofs_t at = 0, next[COLUMNS];
     for (long i = 0; i < r; i++)
         at += sum[i];
@@ -211,44 +240,13 @@ WEFT_KERNEL void cpu_columns(__global const uint *restrict mode, __global ofs_t 
         out_ptr[n] = (ofs_t)nnz;
 }
 
-// Move the entries of each chunk, row by row; with row indices given, entry by entry.
-WEFT_KERNEL void cpu_scatter(__global const uint *restrict mode, __global const ofs_t *restrict row_ptr,
-                             __global const idx_t *restrict row, __global const idx_t *restrict col,
-                             __global const bits_t *restrict val, __global ofs_t *restrict table,
-                             __global const span_t *restrict span, __global idx_t *restrict out_row,
-                             __global bits_t *restrict out_val, idx_t m, long nnz, idx_t room)
+// The same for blocks; block_ptr (size blocks+1).
+inline void block_places(__global ofs_t *restrict table, __global ofs_t *restrict block_ptr, uint blocks, long chunks)
 {
-    if (!is_direct(mode))
-        return;
-    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
-    entries_move(row_ptr, row, col, val, table + counters_of(span[c], c, room), out_row, out_val, m,
-                 part_first(nnz, chunks, c), part_first(nnz, chunks, c + 1));
-}
-
-// table[c*blocks + b] = entries of chunk c in block b.
-WEFT_KERNEL void cpu_block_count(__global const uint *restrict mode, __global const idx_t *restrict col,
-                                 __global ofs_t *restrict table, long nnz, uint shift, uint blocks)
-{
-    if (is_direct(mode))
-        return;
-    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
-    ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
-    __global ofs_t *restrict count = table + (size_t)c * blocks;
-    zero_fill(count, blocks);
-    for (ofs_t p = first; p < last; p++)
-        count[(uint)col[p] >> shift]++;
-}
-
-// Counts become positions, as cpu_columns does; block_ptr (size blocks+1).
-WEFT_KERNEL void cpu_block_scan(__global const uint *restrict mode, __global ofs_t *restrict table,
-                                __global ofs_t *restrict block_ptr, uint blocks, uint chunks)
-{
-    if (is_direct(mode))
-        return;
     ofs_t at = 0;
     for (uint b = 0; b < blocks; b++) {
         block_ptr[b] = at;
-        for (uint c = 0; c < chunks; c++) {
+        for (long c = 0; c < chunks; c++) {
             ofs_t here = table[(size_t)c * blocks + b];
             table[(size_t)c * blocks + b] = at;
             at += here;
@@ -257,17 +255,28 @@ WEFT_KERNEL void cpu_block_scan(__global const uint *restrict mode, __global ofs
     block_ptr[blocks] = at;
 }
 
-// Part the entries by blocks: mid (size WORDS*nnz).
-WEFT_KERNEL void cpu_block_scatter(__global const uint *restrict mode, __global const ofs_t *restrict row_ptr,
-                                   __global const idx_t *restrict row, __global const idx_t *restrict col,
-                                   __global const bits_t *restrict val, __global ofs_t *restrict table,
-                                   __global uint *restrict mid, idx_t m, long nnz, uint shift, uint blocks)
+// Counts become positions. Direct: from the sums of ranges, and out_ptr (size n+1). Blocks: sum becomes their block_ptr
+// (size blocks+1).
+WEFT_KERNEL void cpu_places(__global const span_t *restrict span, __global ofs_t *restrict table,
+                            __global ofs_t *restrict sum, __global ofs_t *restrict out_ptr, idx_t n, long nnz,
+                            uint ranges, idx_t room, __global ofs_t *restrict block_table, uint blocks)
 {
-    if (is_direct(mode))
-        return;
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
-    ofs_t p = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
-    __global ofs_t *restrict next = table + (size_t)c * blocks;
+    if (is_direct(span, (uint)chunks)) {
+        if (c < ranges)
+            range_places(table, span, sum, out_ptr, c, ranges, n, nnz, (uint)chunks, room);
+    } else if (c == 0) {
+        block_places(block_table, sum, blocks, chunks);
+    }
+}
+
+// Part entries first .. last-1 by blocks: mid (size WORDS*nnz).
+inline void entries_part(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict row,
+                         __global const idx_t *restrict col, __global const bits_t *restrict val,
+                         __global ofs_t *restrict next, __global uint *restrict mid, idx_t m, ofs_t first, ofs_t last,
+                         uint shift)
+{
+    ofs_t p = first;
 #ifdef WEFT_ROWS_GIVEN
     for (; p < last; p++) {
         idx_t j = col[p];
@@ -283,14 +292,30 @@ WEFT_KERNEL void cpu_block_scatter(__global const uint *restrict mode, __global 
 #endif
 }
 
-// Order each block by column. Its part of out_ptr serves as its counters: they advance from the first place of a
-// column to the first of the next, so moving them up by one gives the pointers back.
-WEFT_KERNEL void cpu_block_finish(__global const uint *restrict mode, __global const ofs_t *restrict block_ptr,
-                                  __global const uint *restrict mid, __global ofs_t *restrict out_ptr,
-                                  __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t n,
-                                  uint shift, uint blocks)
+// Move the entries of each chunk, row by row; with row indices given, entry by entry. Direct: to A^T. Blocks: to mid.
+WEFT_KERNEL void cpu_move(__global const span_t *restrict span, __global const ofs_t *restrict row_ptr,
+                          __global const idx_t *restrict row, __global const idx_t *restrict col,
+                          __global const bits_t *restrict val, __global ofs_t *restrict table,
+                          __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t m, long nnz,
+                          idx_t room, __global ofs_t *restrict block_table, __global uint *restrict mid, uint shift,
+                          uint blocks)
 {
-    if (is_direct(mode))
+    long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
+    ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
+    if (is_direct(span, (uint)chunks))
+        entries_move(row_ptr, row, col, val, table + counters_of(span[c], c, room), out_row, out_val, m, first, last);
+    else
+        entries_part(row_ptr, row, col, val, block_table + (size_t)c * blocks, mid, m, first, last, shift);
+}
+
+// Blocks alone: order each by column. Its part of out_ptr serves as its counters: they advance from the first place of a
+// column to the first of the next, so moving them up by one gives the pointers back.
+WEFT_KERNEL void cpu_finish(__global const span_t *restrict span, __global const ofs_t *restrict block_ptr,
+                            __global const uint *restrict mid, __global ofs_t *restrict out_ptr,
+                            __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t n, uint chunks,
+                            uint shift, uint blocks)
+{
+    if (is_direct(span, chunks))
         return;
     uint b = (uint)get_global_id(0);
     ofs_t first = block_ptr[b], last = block_ptr[b + 1], at = first;

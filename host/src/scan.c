@@ -12,7 +12,7 @@ static const struct weft__kernel_spec reduce_spec = {"scan_reduce", "scan_gpu.cl
 static const struct weft__kernel_spec spine_spec = {"scan_spine", "scan_gpu.cl", "sums tiles"};
 static const struct weft__kernel_spec down_spec = {"scan_down", "scan_gpu.cl", "in sums out n tiles has_sums total"};
 static const struct weft__kernel_spec chained_spec = {"scan_chained", "scan_chained.cl",
-                                                      "in out words n tiles room total"};
+                                                      "in out words n tiles run total"};
 static const struct weft__kernel_spec cpu_reduce_spec = {"scan_cpu_reduce", "scan_cpu.cl", "in sums n chunk chunks"};
 static const struct weft__kernel_spec cpu_down_spec = {"scan_cpu_down", "scan_cpu.cl",
                                                        "in sums out n chunk chunks total"};
@@ -38,28 +38,30 @@ struct weft_tune_scan {
     int groups;
     struct {
         int wg, ipt; // half of ipt for elements of 64 bits
-        int units;   // work-groups per compute unit, 0: `groups`
         int look;
         int64_t most; // elements up to which auto takes this form
     } chained;
 };
 static const struct weft_tune_scan tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22, {256, 16, 0, 32, 0}},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 1 << 22, {256, 16, 32, 0}},
     // 2026-11-22, H200, driver 580, three launches over 40 million i32: 0.1343 ms, best of 30 points; 0.1371 at wg 512,
-    // 0.1379 with ipt 12, 0.57 at wg 64 with ipt 4. Chained for three launches, i32 and i32 to i64: 10 million 0.0382 for
-    // 0.0554 and 0.0504 for 0.0717 ms, 45.9 million i32 0.142 for 0.154, 100 million 0.337 for 0.311 and 0.566 for 0.515.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 6, 256, 48 << 20}},
+    // 0.1379 with ipt 12, 0.57 at wg 64 with ipt 4. Chained for three launches, i32: 5.1 million 0.0168 for 0.0431 ms, 10
+    // million 0.0352 for 0.0513, 45.9 million 0.122 for 0.154, 100 million 0.252 for 0.312, 400 million 0.977 for 1.183;
+    // i32 to i64: 10 million 0.0524 for 0.0737, 400 million 1.584 for 1.987.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 256, INT64_C(1) << 35}},
     // docs/kernels.md: 58 to 64 vector registers, 32 bytes of local memory; gfx90a and gfx942 hold all waves that they can.
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 32 of 32 waves"},
      256,
      16,
      8,
      1 << 22,
-     {256, 16, 0, 32, 0}},
+     {256, 16, 32, 0}},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,4000000, f32: 3.2 ms of CPU time a run
     // in 62 chunks; 3.2 with 16, 3.3 at wg 8, 3.7 with 489, 4.4 with 4. Noise about 0.1 ms.
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 65536, 65536, 256, {0}},
 };
+
+#define RUNS (UINT32_C(1) << 30) // that words of scan_chained.cl tell apart
 
 struct weft_scan_plan {
     struct weft_context *ctx;
@@ -70,6 +72,7 @@ struct weft_scan_plan {
     cl_mem sums;
     cl_kernel chained; // NULL: three launches
     cl_mem words;      // what its tiles publish
+    cl_uint run;       // the number of the next run
 };
 
 size_t weft_scan_in_bytes(enum weft_scan_type type)
@@ -99,10 +102,10 @@ static struct cut cut_make(const struct weft_scan_info *info, size_t n)
     return (struct cut){length, weft__max(1, weft__ceil_div(n, length))};
 }
 
-// Words of scan_chained.cl: HEAD, and one for each 32 bits of a tile's sum.
-static size_t words_count(enum weft_scan_type type, size_t tiles)
+// Bytes of the words of scan_chained.cl: 64 bits for each 32 of a tile's sum.
+static size_t words_bytes(enum weft_scan_type type, size_t tiles)
 {
-    return 16 + tiles * types[type].sum_bytes / 4;
+    return weft__mul(tiles, 2 * types[type].sum_bytes);
 }
 
 // Resolve info->params.algo; *why says why.
@@ -125,7 +128,7 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
     *why = info->schedule == WEFT_SCHEDULE_CPU ? "chunks per work-item"
            : asked == WEFT_SCAN_CHAINED        ? "one launch of chained tiles, as asked"
            : asked == WEFT_SCAN_THREE          ? "three launches, as asked"
-           : best                              ? "one launch of chained tiles: faster for so few"
+           : best                              ? "one launch of chained tiles: faster here"
            : cannot                            ? cannot
                                                : "three launches";
     return WEFT_OK;
@@ -156,9 +159,7 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     p->ipt = p->ipt    ? p->ipt
              : chained ? tune->chained.ipt * 4 / (int)types[type].in_bytes
                        : (wide ? tune->ipt64 : tune->ipt);
-    p->groups = p->groups                        ? p->groups
-                : chained && tune->chained.units ? tune->chained.units * ctx->device.compute_units
-                                                 : tune->groups;
+    p->groups = p->groups ? p->groups : tune->groups;
     if (chained && !p->look)
         p->look = tune->chained.look < p->wg ? tune->chained.look : p->wg / 32 * 32;
     status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "scan: wg");
@@ -178,9 +179,9 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     const size_t tiles = cut_make(info, (size_t)n_max).count;
     info->workspace_bytes = weft__mul(tiles, types[type].sum_bytes);
     if (p->algo == WEFT_SCAN_CHAINED) {
-        if (tiles > INT32_MAX)
+        if (weft__groups(tiles, (size_t)p->wg) < tiles)
             return weft__fail(ctx, WEFT_ERANGE, "scan: %zu tiles are too many to be chained", tiles);
-        info->workspace_bytes += 8 * words_count(type, tiles);
+        info->workspace_bytes = weft__add(info->workspace_bytes, words_bytes(type, tiles));
     }
     snprintf(info->why, sizeof info->why, "%s; %s", why, given ? "tuning given by the caller" : tune->key.source);
     return WEFT_OK;
@@ -221,13 +222,17 @@ static void scan_define(struct weft__defines *d, enum weft_scan_type type, int g
     weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
 }
 
-static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defines *d, size_t words)
+static weft_status words_create(struct weft_scan_plan *plan)
+{
+    const size_t tiles = cut_make(&plan->info, plan->n_max).count;
+    return weft__buffer_create_zeros(&plan->words, plan->ctx, words_bytes(plan->type, tiles), "scan: tiles");
+}
+
+static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defines *d)
 {
     weft__define(d, "WEFT_LOOK", "%d", plan->info.params.look);
     weft_status status = weft__kernel_create(&plan->chained, plan->ctx, &chained_spec, d);
-    if (status)
-        return status;
-    return weft__buffer_create_zeros(&plan->words, plan->ctx, words * sizeof(cl_ulong), "scan: tiles");
+    return status ? status : words_create(plan);
 }
 
 weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
@@ -254,7 +259,7 @@ weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_conte
     if (!status)
         status = weft__buffer_create(&plan->sums, ctx, weft__mul(tiles, types[type].sum_bytes), "scan: workspace");
     if (!status && info.params.algo == WEFT_SCAN_CHAINED)
-        status = chained_create(plan, &d, words_count(type, tiles));
+        status = chained_create(plan, &d);
     if (status)
         weft_scan_plan_destroy(&plan);
     *out = plan;
@@ -280,6 +285,28 @@ void weft_scan_plan_destroy(struct weft_scan_plan **plan)
     *plan = NULL;
 }
 
+static void chained_run(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n,
+                        cl_uint tiles)
+{
+    const cl_uint total = plan->info.params.total != 0;
+    if (plan->run == RUNS) { // the numbers begin again, in new words: what is enqueued keeps its own
+        weft__buffer_release(&plan->words);
+        plan->run = 0;
+    }
+    if (!plan->words && !s->status)
+        s->status = words_create(plan);
+    if (s->status)
+        return;
+    const cl_uint run = plan->run++;
+    WEFT__LAUNCH(s, plan->chained, &chained_spec, tiles, (size_t)plan->info.params.wg, WEFT__ARG(in), WEFT__ARG(out),
+                 WEFT__ARG(plan->words), WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(run), WEFT__ARG(total));
+}
+
+void weft__scan_last_run(struct weft_scan_plan *plan)
+{
+    plan->run = RUNS - 1;
+}
+
 static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n)
 {
     size_t wg = (size_t)plan->info.params.wg;
@@ -288,9 +315,7 @@ static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
     size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
     // Not in place: a tile that waits too long reads what the one before it would have overwritten.
     if (plan->chained && tiles > 1 && in != out) {
-        cl_uint count = (cl_uint)tiles, room = (cl_uint)cut_make(&plan->info, plan->n_max).count;
-        WEFT__LAUNCH(s, plan->chained, &chained_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(plan->words),
-                     WEFT__ARG(n), WEFT__ARG(count), WEFT__ARG(room), WEFT__ARG(total));
+        chained_run(plan, s, in, out, n, (cl_uint)tiles);
         return;
     }
     if (has_sums) {

@@ -31,6 +31,9 @@ struct weft_tune_segsort {
 };
 static const struct weft_tune_segsort tune_table[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 8, 1, 8},
+    // 2026-11-22, one NVIDIA H200, 10 million u32 + 4: blocks, rows, mixed 0.222, 0.703, 0.810 ms, the last two the best of 36
+    // points of weft-bench -o segsort --sweep; 0.262, 0.865, 0.944 with 256 x 8; blocks alone 0.195 with 128 x 8.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 128, 16, 8, 1, 8},
     // Compiled for gfx90a and gfx942, wg 128 to 512, ipt 4 to 16, u32 + 4: registers end it. Tiles of 1536 hold 24 of 32 waves and their
     // merges 20, with 76 and 86 vector registers; 20 and 16 at ipt 8; from ipt 12 on 12 and 12.
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 24 and 20 of 32 waves"}, 256, 6, 8, 1, 8},

@@ -183,7 +183,7 @@ weft_status weft__radix_resolve(struct weft__radix *out, struct weft_context *ct
 size_t weft__radix_state_bytes(const struct weft__radix *r)
 {
     size_t digits = digits_of(r), bins = (size_t)1 << r->params.bits, wide = weft_ofs_bytes(r->ofs) / 4;
-    return 4 * (64 + 32 * digits + (2 * digits + 1) * bins * wide);
+    return 4 * (32 + (2 * digits + 1) * bins * wide);
 }
 
 size_t weft__radix_scratch_bytes(const struct weft__radix *r, size_t n)

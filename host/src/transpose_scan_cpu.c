@@ -18,22 +18,18 @@
 #define BLOCK_BITS_MOST  11
 #define SAMPLE_BITS      9 // of SAMPLE_BLOCKS in the kernel
 
-#define MODE_BYTES 8
 #define SPAN_BYTES 12 // of span_t in the kernels
 
 enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
 
-enum { PROBE_KERNEL, COUNT, SUMS, COLUMNS, SCATTER, BLOCK_COUNT, BLOCK_SCAN, BLOCK_SCATTER, BLOCK_FINISH, NKERNELS };
+enum { COUNT, SUMS, PLACES, MOVE, FINISH, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [PROBE_KERNEL] = {"cpu_probe", FILE_NAME, "col mode nnz wanted sample_shift units"},
-    [COUNT] = {"cpu_count", FILE_NAME, "mode col table span n nnz room"},
-    [SUMS] = {"cpu_sums", FILE_NAME, "mode table span sum n chunks room"},
-    [COLUMNS] = {"cpu_columns", FILE_NAME, "mode table span sum out_ptr n nnz chunks room"},
-    [SCATTER] = {"cpu_scatter", FILE_NAME, "mode row_ptr row col val table span out_row out_val m nnz room"},
-    [BLOCK_COUNT] = {"cpu_block_count", FILE_NAME, "mode col table nnz shift blocks"},
-    [BLOCK_SCAN] = {"cpu_block_scan", FILE_NAME, "mode table block_ptr blocks chunks"},
-    [BLOCK_SCATTER] = {"cpu_block_scatter", FILE_NAME, "mode row_ptr row col val table mid m nnz shift blocks"},
-    [BLOCK_FINISH] = {"cpu_block_finish", FILE_NAME, "mode block_ptr mid out_ptr out_row out_val n shift blocks"},
+    [COUNT] = {"cpu_count", FILE_NAME, "col table span n nnz room wanted sample_shift units"},
+    [SUMS] = {"cpu_sums", FILE_NAME, "span table sum n ranges room col block_table nnz shift blocks"},
+    [PLACES] = {"cpu_places", FILE_NAME, "span table sum out_ptr n nnz ranges room block_table blocks"},
+    [MOVE] = {"cpu_move", FILE_NAME,
+              "span row_ptr row col val table out_row out_val m nnz room block_table mid shift blocks"},
+    [FINISH] = {"cpu_finish", FILE_NAME, "span block_ptr mid out_ptr out_row out_val n chunks shift blocks"},
 };
 
 struct layout {
@@ -51,7 +47,7 @@ struct scan_cpu {
     struct layout l;
     int units;
     cl_kernel kernels[NKERNELS];
-    cl_mem mode, span, table, sums, mid;
+    cl_mem span, table, sums, mid;
 };
 
 static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
@@ -98,8 +94,8 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     layout_make(&l, shape, p);
     size_t ofs = weft_ofs_bytes(shape->ofs);
     info->passes = l.mode == DIRECT ? 1 : 2;
-    info->workspace_bytes = weft__add(weft__mul(weft__add(l.table, l.sums), ofs),
-                                      weft__add(l.mid_bytes, MODE_BYTES + (size_t)l.chunks * SPAN_BYTES));
+    info->workspace_bytes =
+        weft__add(weft__mul(weft__add(l.table, l.sums), ofs), weft__add(l.mid_bytes, (size_t)l.chunks * SPAN_BYTES));
     static const char *const why[] = {"direct: the counters of all columns are few or asked for",
                                       "by blocks of columns: asked for, or many more columns than entries",
                                       "direct or by blocks of columns, as a probe of the columns decides"};
@@ -114,7 +110,7 @@ static void destroy(void **state)
         return;
     for (int i = 0; i < NKERNELS; i++)
         weft__kernel_release(&s->kernels[i]);
-    cl_mem *buffers[] = {&s->mode, &s->span, &s->table, &s->sums, &s->mid};
+    cl_mem *buffers[] = {&s->span, &s->table, &s->sums, &s->mid};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         weft__buffer_release(buffers[i]);
     free(s);
@@ -135,11 +131,9 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     weft__transpose_cpu_defines(&d, shape);
     weft_status status = WEFT_OK;
     for (int i = 0; i < NKERNELS && !status; i++)
-        if (i == PROBE_KERNEL || s->l.mode == PROBE || (s->l.mode == DIRECT) == (i < BLOCK_COUNT))
+        if (i != FINISH || s->l.mode != DIRECT)
             status = weft__kernel_create(&s->kernels[i], ctx, &specs[i], &d);
     size_t ofs = weft_ofs_bytes(shape->ofs);
-    if (!status)
-        status = weft__buffer_create(&s->mode, ctx, MODE_BYTES, "mode of a transposition");
     if (!status)
         status = weft__buffer_create(&s->span, ctx, s->l.chunks * SPAN_BYTES, "columns of chunks");
     if (!status)
@@ -160,36 +154,27 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     const struct layout *l = &s->l;
     cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n, room = l->room;
     cl_long nnz = s->shape.nnz;
-    cl_uint wanted = l->mode, units = (cl_uint)s->units, chunks = l->chunks, shift = l->shift, blocks = l->blocks,
-            sample_shift = l->sample_shift;
+    cl_uint wanted = l->mode, units = (cl_uint)s->units, chunks = l->chunks, ranges = l->ranges, shift = l->shift,
+            blocks = l->blocks, sample_shift = l->sample_shift;
     cl_mem row_ptr = s->shape.rows_given ? NULL : a->row_ptr, row = s->shape.rows_given ? a->row_ptr : NULL;
     cl_mem direct = l->mode == PROBE ? s->mid : s->table;
-    WEFT__LAUNCH(stream, s->kernels[PROBE_KERNEL], &specs[PROBE_KERNEL], 1, 1, WEFT__ARG(a->col), WEFT__ARG(s->mode),
-                 WEFT__ARG(nnz), WEFT__ARG(wanted), WEFT__ARG(sample_shift), WEFT__ARG(units));
-    if (l->mode != BLOCKS) {
-        WEFT__LAUNCH(stream, s->kernels[COUNT], &specs[COUNT], chunks, 1, WEFT__ARG(s->mode), WEFT__ARG(a->col),
-                     WEFT__ARG(direct), WEFT__ARG(s->span), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(room));
-        WEFT__LAUNCH(stream, s->kernels[SUMS], &specs[SUMS], l->ranges, 1, WEFT__ARG(s->mode), WEFT__ARG(direct),
-                     WEFT__ARG(s->span), WEFT__ARG(s->sums), WEFT__ARG(n), WEFT__ARG(chunks), WEFT__ARG(room));
-        WEFT__LAUNCH(stream, s->kernels[COLUMNS], &specs[COLUMNS], l->ranges, 1, WEFT__ARG(s->mode), WEFT__ARG(direct),
-                     WEFT__ARG(s->span), WEFT__ARG(s->sums), WEFT__ARG(at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz),
-                     WEFT__ARG(chunks), WEFT__ARG(room));
-        WEFT__LAUNCH(stream, s->kernels[SCATTER], &specs[SCATTER], chunks, 1, WEFT__ARG(s->mode), WEFT__ARG(row_ptr),
-                     WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(direct), WEFT__ARG(s->span),
-                     WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(room));
-    }
-    if (l->mode != DIRECT) {
-        WEFT__LAUNCH(stream, s->kernels[BLOCK_COUNT], &specs[BLOCK_COUNT], chunks, 1, WEFT__ARG(s->mode),
-                     WEFT__ARG(a->col), WEFT__ARG(s->table), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
-        WEFT__LAUNCH(stream, s->kernels[BLOCK_SCAN], &specs[BLOCK_SCAN], 1, 1, WEFT__ARG(s->mode), WEFT__ARG(s->table),
-                     WEFT__ARG(s->sums), WEFT__ARG(blocks), WEFT__ARG(chunks));
-        WEFT__LAUNCH(stream, s->kernels[BLOCK_SCATTER], &specs[BLOCK_SCATTER], chunks, 1, WEFT__ARG(s->mode),
-                     WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(s->table),
-                     WEFT__ARG(s->mid), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
-        WEFT__LAUNCH(stream, s->kernels[BLOCK_FINISH], &specs[BLOCK_FINISH], blocks, 1, WEFT__ARG(s->mode),
-                     WEFT__ARG(s->sums), WEFT__ARG(s->mid), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col),
-                     WEFT__ARG(at->val), WEFT__ARG(n), WEFT__ARG(shift), WEFT__ARG(blocks));
-    }
+    WEFT__LAUNCH(stream, s->kernels[COUNT], &specs[COUNT], chunks, 1, WEFT__ARG(a->col), WEFT__ARG(direct),
+                 WEFT__ARG(s->span), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(room), WEFT__ARG(wanted),
+                 WEFT__ARG(sample_shift), WEFT__ARG(units));
+    WEFT__LAUNCH(stream, s->kernels[SUMS], &specs[SUMS], chunks, 1, WEFT__ARG(s->span), WEFT__ARG(direct),
+                 WEFT__ARG(s->sums), WEFT__ARG(n), WEFT__ARG(ranges), WEFT__ARG(room), WEFT__ARG(a->col),
+                 WEFT__ARG(s->table), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
+    WEFT__LAUNCH(stream, s->kernels[PLACES], &specs[PLACES], chunks, 1, WEFT__ARG(s->span), WEFT__ARG(direct),
+                 WEFT__ARG(s->sums), WEFT__ARG(at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(ranges),
+                 WEFT__ARG(room), WEFT__ARG(s->table), WEFT__ARG(blocks));
+    WEFT__LAUNCH(stream, s->kernels[MOVE], &specs[MOVE], chunks, 1, WEFT__ARG(s->span), WEFT__ARG(row_ptr),
+                 WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(direct), WEFT__ARG(at->col),
+                 WEFT__ARG(at->val), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(room), WEFT__ARG(s->table),
+                 WEFT__ARG(s->mid), WEFT__ARG(shift), WEFT__ARG(blocks));
+    if (l->mode != DIRECT)
+        WEFT__LAUNCH(stream, s->kernels[FINISH], &specs[FINISH], blocks, 1, WEFT__ARG(s->span), WEFT__ARG(s->sums),
+                     WEFT__ARG(s->mid), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n),
+                     WEFT__ARG(chunks), WEFT__ARG(shift), WEFT__ARG(blocks));
     return stream->status;
 }
 

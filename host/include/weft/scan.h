@@ -23,7 +23,7 @@ WEFT_API size_t weft_scan_sum_bytes(enum weft_scan_type type);
 WEFT_API const char *weft_scan_type_name(enum weft_scan_type type);
 
 enum weft_scan_algo {
-    WEFT_SCAN_AUTO = 0, // CHAINED where that was measured faster (NVIDIA, up to 48 Mi integers), else THREE
+    WEFT_SCAN_AUTO = 0, // CHAINED where that was measured faster (integers on NVIDIA), else THREE
     WEFT_SCAN_THREE,    // sums of the tiles, their sums, then the tiles again: three launches (two on a CPU)
     WEFT_SCAN_CHAINED   // one launch, which reads once: GPU schedule, integers, devices with 64-bit atomics
 };
@@ -35,7 +35,7 @@ struct weft_scan_params {
     // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
     int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
     int ipt;    // GPU: elements per work-item, a multiple of 4, 4..32. CPU: least elements of a chunk
-    int groups; // GPU: most work-groups of one launch. CPU: most chunks
+    int groups; // GPU: most work-groups of one launch (chained: one for each tile). CPU: most chunks
     int look;   // chained: tiles that a work-group looks back at at once, a multiple of 32 up to wg
 };
 #define weft_scan_params(...) (&(struct weft_scan_params){__VA_ARGS__})
@@ -56,8 +56,8 @@ WEFT_API weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context 
                                          int64_t n_max, const struct weft_scan_params *params);
 // Compile the kernels and allocate the scratch memory. params may be NULL.
 // Errors: WEFT_EINVAL type, algo, n_max < 0, tuning; WEFT_EUNSUPPORTED WEFT_SCAN_CHAINED for f32, on a CPU, without 64-bit
-//         atomics; WEFT_ERANGE the scratch exceeds the device, chained: 2^31 tiles or more; WEFT_EDEVMEM; WEFT_EBUILD;
-//         WEFT_ENOMEM.
+//         atomics; WEFT_ERANGE the scratch exceeds the device, chained: more than 2^31 work-items; WEFT_EDEVMEM;
+//         WEFT_EBUILD; WEFT_ENOMEM.
 // Threads: a plan runs in one queue at a time; in an in-order queue runs may follow each other, elsewhere each waits for the
 //          one before.
 WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx,
@@ -69,7 +69,7 @@ WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct w
 //                                                  they share no memory
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch.
-// Blocks:     no; allocates nothing.
+// Blocks:     no; allocates nothing (chained: 8 or 16 bytes for each tile anew, once in 2^30 runs).
 // Repeatable: bitwise on one device with equal tuning, f32 included (a fixed tree of sums, docs/scan.md); integers always.
 // Moves:      n*(2*sizeof in + sizeof sum) bytes and two sums per tile; n*(sizeof in + sizeof sum) in one tile. Chained:
 //             n*(sizeof in + sizeof sum) and 8 or 16 bytes per tile; in place as three.
