@@ -11,7 +11,9 @@
 //          publishes its own sum, then the sum through its end, once each, so equal tags belong to one sum.
 //          A tag is the number of the run, plus one, and whether the sum goes back to the start; a word of another run
 //          says nothing.
-// Waits:   no longer than SPIN looks at a word. Then the group sums that tile up itself: `in` is never written here.
+// Waits:   no longer than SPIN looks at a word, and the next time than SPIN_AGAIN. Then the group sums that tile up itself, as
+//          `in` is never written here, and publishes the sum for it. So in any order of groups each tile is summed up a
+//          few times at most.
 // Local:   a tile of elements, which would take the registers of more groups; as scan_tile.clh; look/32 sums and 2*look/32
 //          words.
 // Needs:   64-bit atomics; in and out apart; a group for each tile; words[0 .. tiles*WORDS - 1] without a word of this run,
@@ -33,9 +35,11 @@
 // WEFT_STUCK, in tests: one of so many tiles publishes nothing, and waits are short.
 #ifdef WEFT_STUCK
 #define SPIN               3u
+#define SPIN_AGAIN         2u
 #define stuck(tile, tiles) (((tile) + (tiles)) % WEFT_STUCK == 1u)
 #else
 #define SPIN               4096u
+#define SPIN_AGAIN         16u
 #define stuck(tile, tiles) false
 #endif
 
@@ -104,8 +108,8 @@ static inline uint published(sum_t *sum, volatile __global ulong *words, uint ti
     return tag & 1u ? THROUGH : OWN;
 }
 
-// Sum of one value per lane group over the groups before this one; *all gets the sum of all. Begins with a barrier; the
-// next use of `sums` comes after another one.
+// Sum of one value per lane group over the groups before this one; *all gets the sum of all. Nobody uses `sums` before;
+// the next use comes after another barrier.
 static inline sum_t groups_sums(sum_t v, sum_t *all, __local sum_t *sums, __local uint *mem)
 {
     sum_t before = 0, sum = 0;
@@ -155,9 +159,9 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
 {
     const uint lid = (uint)get_local_id(0);
     sum_t before = 0;
-    for (;;) {
+    for (uint spin = SPIN;;) {
 #pragma unroll 1
-        for (uint i = 1; i < SPIN && kind == NOTHING; i++)
+        for (uint i = 1; i < spin && kind == NOTHING; i++)
             kind = published(&sum, words, tile - 1u - lid, run);
         const uint ends = lane_ballot(kind != OWN, mem), end = ends ? popcount((ends & -ends) - 1u) : LANES;
         const sum_t part = lanes_sum(lane_id() <= end ? sum : 0, mem);
@@ -179,8 +183,13 @@ static inline sum_t look_back(volatile __global ulong *words, __global const in_
         barrier(CLK_LOCAL_MEM_FENCE);
         // Its own sum is in: the next window begins behind. Nothing: that tile is summed up here.
         tile -= (g - 1u) * LANES + last + (what == NOTHING);
-        if (what == NOTHING)
-            before += tile_sum(in + (size_t)tile * TILE, sums, mem);
+        if (what == NOTHING) {
+            const sum_t silent = tile_sum(in + (size_t)tile * TILE, sums, mem);
+            if (lid == 0u)
+                publish(words, tile, run, silent, tile == 0u);
+            before += silent;
+            spin = SPIN_AGAIN;
+        }
         kind = look(&sum, words, tile, run);
     }
 }

@@ -11,7 +11,8 @@
 // Words:   for each tile and bin one, with what a reader needs at once: a state of two bits above, below how many elements of
 //          the bin the tile has (OWN), or how many there are through its end, and in the bins before (THROUGH). Passes use
 //          two sets of them in turn, and clear the other.
-// Waits:   no longer than SPIN looks at a tile. Then the group counts that tile itself: nothing is written here that is read.
+// Waits:   no longer than SPIN looks at a tile, and the next time than SPIN_AGAIN. Then the group counts that tile itself, as
+//          nothing is written here that is read, and publishes the counts for it.
 // Local:   max(2*wg/32 << WEFT_RADIX_BITS, TILE*(bytes of the stage)) + (sizeof position) << WEFT_RADIX_BITS, and a few words.
 // Needs:   pass k of segsort_radix.clh, else nothing is done; TILE at most 32768; chained: n < 2^30, words[0 ..
 //          tiles << WEFT_RADIX_BITS] zero before the first pass.
@@ -68,9 +69,11 @@ enum { NOTHING, OWN, THROUGH };
 // WEFT_STUCK, in tests: one of so many tiles publishes nothing, and waits are short.
 #ifdef WEFT_STUCK
 #define SPIN        3u
+#define SPIN_AGAIN  2u
 #define stuck(tile) ((tile) % WEFT_STUCK == 1u)
 #else
 #define SPIN        4096u
+#define SPIN_AGAIN  16u
 #define stuck(tile) false
 #endif
 
@@ -95,10 +98,10 @@ WEFT_INLINE void word_write(volatile __global uint *p, uint v)
 
 // Add to *sum what tiles before *at have published of a bin, as far as it goes; *at: the first tile that is in the sum, 0
 // when all tiles and bins before are. words: of the bin in tile 0.
-WEFT_INLINE void look(uint *sum, uint *at, volatile __global uint *words)
+WEFT_INLINE void look(uint *sum, uint *at, volatile __global uint *words, uint spin)
 {
     uint in_vain = 0u;
-    while (*at && in_vain < SPIN) {
+    while (*at && in_vain < spin) {
         uint w[WEFT_LOOK], now = *at;
         bool on = true;
 #pragma unroll
@@ -123,7 +126,7 @@ WEFT_INLINE void look_back(__local struct keep *x, uint tile, volatile __global 
                            uint mask)
 {
     const uint lid = (uint)get_local_id(0);
-    uint sum[PER], at[PER], late;
+    uint sum[PER], at[PER], late, spin = SPIN;
 #pragma unroll
     for (uint j = 0; j < PER; j++) {
         bool mine = OWN_BIN + j < BINS;
@@ -135,7 +138,7 @@ WEFT_INLINE void look_back(__local struct keep *x, uint tile, volatile __global 
         for (uint j = 0; j < PER; j++) {
             const uint b = OWN_BIN + j;
             if (b < BINS) {
-                look(&sum[j], &at[j], words + b);
+                look(&sum[j], &at[j], words + b, spin);
                 if (at[j] == 0u) {
                     if (!stuck(tile) && tile)
                         word_write(words + tile * BINS + b, WORD(THROUGH, sum[j] + total[j]));
@@ -158,11 +161,18 @@ WEFT_INLINE void look_back(__local struct keep *x, uint tile, volatile __global 
                 atomic_inc(&x->count[digit_of(silent[i], shift, mask)]);
             barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
-            for (uint j = 0; j < PER; j++)
-                if (at[j] == late) {
-                    at[j]--;
-                    sum[j] += x->count[OWN_BIN + j] + (at[j] ? 0u : bases[OWN_BIN + j]);
+            for (uint j = 0; j < PER; j++) {
+                const uint b = OWN_BIN + j;
+                if (b < BINS) {
+                    const uint counted = x->count[b] + (late == 1u ? bases[b] : 0u);
+                    word_write(words + (late - 1u) * BINS + b, WORD(late == 1u ? THROUGH : OWN, counted));
+                    if (at[j] == late) {
+                        at[j]--;
+                        sum[j] += counted;
+                    }
                 }
+            }
+            spin = SPIN_AGAIN;
         }
     } while (late);
 }

@@ -16,8 +16,7 @@
 // Gives:   every element of out_ptr, out_row, out_val.
 // Order:   entries of a column stay in input order; exact.
 
-// Argument `wanted`.
-#define DIRECT 0u
+// Argument `wanted`; 0: direct.
 #define BLOCKS 1u
 #define PROBE  2u // look at the columns
 
@@ -153,7 +152,8 @@ WEFT_KERNEL void cpu_count(__global const idx_t *restrict col, __global ofs_t *r
                            uint sample_shift, uint units)
 {
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
-    if (wanted == BLOCKS || (wanted == PROBE && blocks_pay(col, nnz, sample_shift, units))) {
+    // Each probes for itself; of many chunks some do, and the others may count in vain.
+    if (wanted == BLOCKS || (wanted == PROBE && c < 2L * units && blocks_pay(col, nnz, sample_shift, units))) {
         span[c].base = WANTS_BLOCKS;
         span[c].low = span[c].high = 0;
     } else {

@@ -313,6 +313,36 @@ static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type
     weft_scan_plan_destroy(&plan);
 }
 
+static cl_mem CL_API_CALL no_buffer(cl_context ctx, cl_mem_flags flags, size_t bytes, void *from, cl_int *error)
+{
+    (void)ctx, (void)flags, (void)bytes, (void)from;
+    *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return NULL;
+}
+
+// The numbers of runs begin again while the device has no memory for new words: that run fails, the next one does not.
+static void test_chained_no_words(struct test_device *dev)
+{
+    enum { N = 1000 };
+    struct weft_scan_params params = smallest(dev);
+    params.algo = WEFT_SCAN_CHAINED;
+    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_U32, N, &params);
+    struct test_buffer in = test_buffer_make(dev, NULL, 4 * N), out = test_buffer_make(dev, NULL, 4 * N);
+    if (plan)
+        weft__scan_last_run(plan);
+    int ok = plan && check(dev, plan, WEFT_SCAN_U32, N, DATA_ANY, 0);
+    cl_mem(CL_API_CALL * before)(cl_context, cl_mem_flags, size_t, void *, cl_int *) = weft__cl.clCreateBuffer;
+    weft__cl.clCreateBuffer = no_buffer;
+    ok = ok && weft_scan_run(plan, dev->queue, in.mem, out.mem, N, 0, NULL, NULL) == WEFT_EDEVMEM;
+    weft__cl.clCreateBuffer = before;
+    for (int run = 0; ok && run < 2; run++)
+        ok = check(dev, plan, WEFT_SCAN_U32, N, DATA_ANY, 0);
+    tap_ok(ok, "%s: chained, no memory for new words", dev->name);
+    test_buffer_free(&in);
+    test_buffer_free(&out);
+    weft_scan_plan_destroy(&plan);
+}
+
 // Two scans in a row on an out-of-order queue, the first behind an event that the test completes late.
 static void test_events(struct test_device *dev, enum weft_scan_algo algo)
 {
@@ -404,8 +434,12 @@ static void test_errors(struct test_device *dev)
         dev->ctx->device.local_bytes = local;
         refused(dev, "a window beyond the work-group", WEFT_SCAN_I32, 10,
                 weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .look = 64), WEFT_EINVAL);
-        refused(dev, "2^31 chained tiles", WEFT_SCAN_I32, INT64_C(1) << 38,
-                weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .ipt = 4), WEFT_ERANGE);
+        const int64_t most = (INT64_C(1) << 31) * 4; // 2^31 work-items
+        const struct weft_scan_params *four = weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .ipt = 4);
+        refused(dev, "more than 2^31 work-items", WEFT_SCAN_I32, most + 1, four, WEFT_ERANGE);
+        size_t words = 0;
+        tap_ok(!weft_scan_workspace(&words, dev->ctx, WEFT_SCAN_I32, most, four) && words == (most / 128) * 12,
+               "%s: 2^31 work-items are not refused", dev->name);
     }
     struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_I32_I64, 100, NULL);
     struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
@@ -512,6 +546,7 @@ static void test_chained(struct test_device *dev)
     test_defaults(dev, WEFT_SCAN_I32, WEFT_SCAN_CHAINED);
     test_events(dev, WEFT_SCAN_CHAINED);
     test_chained_queue(dev, WEFT_SCAN_I64);
+    test_chained_no_words(dev);
     test_chained_stuck(dev, WEFT_SCAN_U32, "3", 32);
     test_chained_stuck(dev, WEFT_SCAN_U32_U64, "1000", 32); // none
     test_chained_stuck(dev, WEFT_SCAN_I32, "21", 64);

@@ -376,5 +376,10 @@ void weft__histogram_variants(weft__variant_fn *fn, void *arg)
                     count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
                 fn(arg, &v);
             }
+            p.wg = 1024; // NVIDIA's row
+            struct weft__variant v = {.spec = &rows_spec, .schedule = WEFT_SCHEDULE_GPU};
+            count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
+            if (gpu && ofs == WEFT_OFS32)
+                fn(arg, &v);
         }
 }

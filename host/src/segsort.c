@@ -438,10 +438,12 @@ void weft__segsort_variants(weft__variant_fn *fn, void *arg)
                 segsort_define(&v.defines, &plan, gpu[k], offsets);
                 fn(arg, &v);
             }
-            plan.info.params.ipt = 6; // AMD's row, where it is most common
-            for (size_t k = 0; k < 2 && key == WEFT_KEY_U32 && i == 1; k++) {
-                struct weft__variant v = {.spec = gpu[k], .schedule = WEFT_SCHEDULE_GPU};
-                segsort_define(&v.defines, &plan, gpu[k], offsets);
+            // The rows of AMD and NVIDIA, where they are most common.
+            for (size_t k = 0; k < 4 && key == WEFT_KEY_U32 && i == 1; k++) {
+                struct weft__variant v = {.spec = gpu[k % 2], .schedule = WEFT_SCHEDULE_GPU};
+                plan.info.params.wg = k < 2 ? 256 : 128;
+                plan.info.params.ipt = k < 2 ? 6 : 16;
+                segsort_define(&v.defines, &plan, gpu[k % 2], offsets);
                 fn(arg, &v);
             }
             plan.info.params.wg = 1;

@@ -68,7 +68,8 @@ WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct w
 //   out    n sums, n+1 with params.total          (every one written); may be `in` when their widths agree, else
 //                                                  they share no memory
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
-// Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch.
+// Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch; where words are taken
+//             anew (Blocks), WEFT_EDEVMEM, WEFT_ENOMEM: a later run tries again.
 // Blocks:     no; allocates nothing (chained: 8 or 16 bytes for each tile anew, once in 2^30 runs).
 // Repeatable: bitwise on one device with equal tuning, f32 included (a fixed tree of sums, docs/scan.md); integers always.
 // Moves:      n*(2*sizeof in + sizeof sum) bytes and two sums per tile; n*(sizeof in + sizeof sum) in one tile. Chained:
