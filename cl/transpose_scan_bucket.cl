@@ -97,15 +97,6 @@ WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
 #endif
 #define ROW(e) ((uint)row[e])
 
-// Ask for the line of a word that is read soon, behind others that have to be waited for.
-WEFT_INLINE void line_ask(__global const void *p)
-{
-#ifdef WEFT_LANES_PTX
-    uint word;
-    __asm volatile("ld.global.u32 %0, [%1];" : "=r"(word) : "l"(p));
-#endif
-}
-
 // One tile of a bucket, whose entries are here already; the `next` entries after it come while it is written.
 // counted: the tile is the whole bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[]
 // says where columns begin. whole: all buckets are counted so.
@@ -225,8 +216,6 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     if (run != 0u && *failed != run)
         return;
 #endif
-    line_ask(&bucket_ofs[min(i, nbuckets)]); // what is read next comes meanwhile
-    line_ask(&chunk_first[min(i, nbuckets)]);
 #ifdef WEFT_WIDE
     const bool whole = nlarge[1] != 0u;
 #else
