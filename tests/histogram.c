@@ -117,8 +117,8 @@ static void test_defaults(struct test_device *dev, enum weft_ofs ofs)
 {
     const int64_t bins[] = {1, 16, 1000, 8192, 8193, test_sample() ? 16000 : 40000, test_sample() ? 16500 : 300000};
     const int64_t sizes[] = {0, 1, 255, 2048, 2049, test_sample() ? 600 : 100000};
-    for (size_t b = 0; b < sizeof bins / sizeof *bins; b += test_sample() && ofs == WEFT_OFS64 ? 3 : 1) {
-        struct weft_histogram_params params = {.pointers = b % 2 == 0};
+    for (size_t b = 0; b < sizeof bins / sizeof *bins; b += !test_sample() ? 1 : ofs == WEFT_OFS64 ? 3 : 2) {
+        struct weft_histogram_params params = {.pointers = b % 3 == 0};
         int ok = 1;
         for (int data = 0; ok && data < DATA_COUNT; data++) {
             size_t first = data || test_sample() ? 5 : 0;

@@ -191,7 +191,7 @@ static void test_edges(struct test_device *dev)
     const size_t count = sizeof sizes / sizeof *sizes;
     for (size_t i = 0; i < count; i++)
         for (enum split split = ONE; split <= EMPTY; split++) {
-            if (test_sample() && (sizes[i] > 300 || (i + (size_t)split) % 3))
+            if (test_sample() && (sizes[i] > 300 || (i + (size_t)split) % 4))
                 continue;
             struct sort_case c = {.payload_bytes = 4,
                                   .n = sizes[i],
@@ -203,7 +203,7 @@ static void test_edges(struct test_device *dev)
         }
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         for (size_t j = 0; j < count; j++) {
-            if (test_sample() && (sizes[j] > 300 || (i + j) % 5))
+            if (test_sample() && (sizes[j] > 300 || (i + j) % 8))
                 continue;
             struct sort_case c = {.payload_bytes = 4,
                                   .n = sizes[j],

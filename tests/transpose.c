@@ -135,7 +135,7 @@ static void test_merged(struct test_device *dev)
         {{TEST_DIAGONAL, 3000, 3000, 20000}, {TEST_DIAGONAL, 200, 200, 1300}, &rounds, "a band, runs by four"},
         {{TEST_SKEWED, 900, 2000, 9000}, {TEST_SKEWED, 90, 900, 1300}, &rounds, "heavy columns, runs by four"},
         {{TEST_UNIFORM, 3000, 5000, 65600}, {TEST_UNIFORM, 200, 300, 4200}, &runs, "as many runs as there may be"},
-        {{TEST_UNIFORM, 20, 9000000, 9300}, {TEST_UNIFORM, 20, 1200000, 3100}, &pairs, "columns far apart"},
+        {{TEST_UNIFORM, 20, 9000000, 9300}, {TEST_UNIFORM, 20, 1060000, 3100}, &pairs, "columns far apart"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         tap_ok(check(dev, test_sample() ? &cases[i].sample : &cases[i].s, WEFT_F32, WEFT_OFS32, cases[i].params),
@@ -183,7 +183,7 @@ static struct weft_transpose_params params_draw(struct test_device *dev, enum we
 // Random shapes with random tuning. What a method refuses (local memory, bits that do not reach n) is drawn again.
 static void test_random(struct test_device *dev, enum weft_transpose_algo algo)
 {
-    int ok = 1, draws = test_sample() ? 2 : dev->gpu ? 4 : 40, refused = 0;
+    int ok = 1, draws = test_sample() ? 1 : dev->gpu ? 4 : 40, refused = 0;
     for (int draw = 0; ok && draw < draws && refused < 200;) {
         struct weft_transpose_params p = params_draw(dev, algo);
         size_t bytes;
