@@ -278,9 +278,9 @@ static cl_int CL_API_CALL build_stuck(cl_program program, cl_uint n, const cl_de
     return build_as_before(program, n, devices, text, notify, arg);
 }
 
-// One of `every` tiles publishes nothing, so that those behind it have to sum it up themselves; the others publish nothing
-// but their own sums, so that all look back to the start. After three runs, of which the last is short, the numbers of the
-// runs begin again with other silent tiles, which seem to speak if their words are still those of the first runs.
+// One of `every` tiles publishes nothing, so that who comes first behind it has to sum it up, and says it for the others. After
+// three runs, of which the last is short, the numbers of the runs begin again with other silent tiles, which seem to speak if
+// their words are still those of the first runs.
 static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type, const char *every, int wg)
 {
     struct weft_context *ctx = dev->ctx;
