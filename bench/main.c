@@ -35,6 +35,8 @@ static int devices_open(struct bench *b)
         return BENCH_DEVICE;
     }
     int wanted = b->options.device, status = -1;
+    if (wanted == BENCH_DEFAULT_DEVICE)
+        wanted = weft_device_default(list, count);
     if (wanted >= 0 && (size_t)wanted >= count) {
         bench_complain("there is no device %d: the list goes from 0 to %zu (--list)", wanted, count - 1);
         status = BENCH_DEVICE;

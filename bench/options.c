@@ -35,7 +35,8 @@ static void help_print(void)
           "\n"
           "what to run\n"
           "  -l, --list              list the devices: index, platform, name, type, driver, memory; then the backends\n"
-          "  -d, --device INDEX      device by its index in --list, `all`, or `list` (default 0; WEFT_DEVICE)\n"
+          "  -d, --device INDEX      device by its index in --list, `all`, or `list` (default: WEFT_DEVICE,\n"
+          "                          else the one that --list marks: a GPU where there is one)\n"
           "  -o, --op LIST           operations, or `all` (default transpose)\n",
           stdout);
     for (const struct bench_op *const *op = bench_ops; *op; op++)
@@ -208,7 +209,7 @@ static int device_parse(struct bench_options *o, const char *text, const char *f
 {
     int64_t index;
     if (!strcmp(text, "all")) {
-        o->device = -1;
+        o->device = BENCH_ALL_DEVICES;
     } else if (!strcmp(text, "list")) {
         o->list = 1;
     } else if (bench_word_number(&index, text, 0, 9999)) {
@@ -427,7 +428,7 @@ static int option_parse(struct bench_options *o, int option, const char *name)
 
 int bench_options_parse(struct bench_options *out, int argc, char **argv)
 {
-    *out = (struct bench_options){.types = {WEFT_F32}, .ntypes = 1};
+    *out = (struct bench_options){.device = BENCH_DEFAULT_DEVICE, .types = {WEFT_F32}, .ntypes = 1};
     struct bench_options *o = out;
     int no_compile = 0;
     const struct option longs[] = {{"list", no_argument, &o->list, 1},

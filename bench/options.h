@@ -28,7 +28,7 @@ struct bench_options {
     int all_ops;        // nonzero: --op all
     int backends_given; // nonzero: --backend
     const char *algos;  // "scan,merge", "all", or NULL: defaults of the operation
-    int device;         // -1: all
+    int device;         // index; BENCH_ALL_DEVICES, BENCH_DEFAULT_DEVICE
     enum weft_type types[4];
     size_t ntypes;
     int types_given; // nonzero: --type
@@ -56,6 +56,9 @@ struct bench_options {
     int trials;            // of the study
     double trial_s;        // least time of a trial
 };
+
+// For bench_options.device, which else is an index.
+enum { BENCH_ALL_DEVICES = -1, BENCH_DEFAULT_DEVICE = -2 };
 
 // Exit statuses, a contract.
 enum { BENCH_OK = 0, BENCH_WRONG = 1, BENCH_USAGE = 2, BENCH_DEVICE = 3 };

@@ -267,7 +267,7 @@ static weft_status build(struct test_device *dev, const char *folder, struct wef
     struct weft_context *ctx = NULL;
     cl_kernel kernel = NULL;
     weft_status status = weft_context_create(
-        &ctx, weft_context_params(.device_index = weft_context_device(dev->ctx)->index, .cache_dir = folder), NULL);
+        &ctx, weft_context_params(.device = weft_context_device(dev->ctx)->id, .cache_dir = folder), NULL);
     if (!status)
         status = weft__fill_create(&kernel, ctx);
     if (!status) { // and it works

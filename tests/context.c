@@ -56,8 +56,8 @@ static void test_errors(struct test_device *dev)
     struct weft_transpose *op = NULL;
     log_lines = 0;
     if (!tap_ok(!weft_context_create(&ctx,
-                                     weft_context_params(.device_index = weft_context_device(dev->ctx)->index,
-                                                         .log = log_keep, .log_arg = &log_lines),
+                                     weft_context_params(.device = weft_context_device(dev->ctx)->id, .log = log_keep,
+                                                         .log_arg = &log_lines),
                                      &err),
                 "%s: a context with a log", dev->name))
         return;

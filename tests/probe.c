@@ -26,7 +26,7 @@ static struct weft_context *context_like(struct test_device *dev, weft_status *s
     struct weft_context *ctx = NULL;
     struct weft_error err = {0};
     *status = weft_context_create(&ctx,
-                                  weft_context_params(.device_index = info->index, .schedule = WEFT_SCHEDULE_GPU,
+                                  weft_context_params(.device = info->id, .schedule = WEFT_SCHEDULE_GPU,
                                                       .max_lanes = info->lanes, .force_lanes = 1,
                                                       .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
                                                       .cache_dir = ""),
@@ -112,12 +112,12 @@ static void test_wave(struct test_device *dev)
     struct weft_error err = {0};
     weft_status status =
         weft_context_create(&ctx,
-                            weft_context_params(.device_index = weft_context_device(dev->ctx)->index,
+                            weft_context_params(.device = weft_context_device(dev->ctx)->id,
                                                 .max_lanes = WEFT_LANES_SUBGROUPS, .force_lanes = 1, .wave = 16),
                             &err);
     tap_ok(status == WEFT_EINVAL && !ctx && strstr(err.text, "params.wave is 16"), "%s: %s", dev->name, err.text);
     status = weft_context_create(&ctx,
-                                 weft_context_params(.device_index = weft_context_device(dev->ctx)->index,
+                                 weft_context_params(.device = weft_context_device(dev->ctx)->id,
                                                      .max_lanes = WEFT_LANES_LOCAL, .force_lanes = 1, .wave = 32),
                                  &err);
     tap_ok(status == WEFT_EINVAL && !ctx, "%s: a width without sub-groups: %s", dev->name, err.text);

@@ -55,7 +55,7 @@ static struct weft_context *context_make(struct test_device *dev, const char *te
     if (text)
         file_write(path, text);
     if (weft_context_create(&ctx,
-                            weft_context_params(.device_index = info->index, .schedule = dev->ctx->schedule,
+                            weft_context_params(.device = info->id, .schedule = dev->ctx->schedule,
                                                 .max_lanes = info->lanes, .force_lanes = 1,
                                                 .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
                                                 .tune_file = text ? path : NULL, .log = log_keep),
@@ -454,11 +454,10 @@ static void test_missing(struct test_device *dev)
     for (int i = 0; i < 2; i++) {
         struct weft_context *ctx = NULL;
         logged[0] = 0;
-        weft_status status =
-            weft_context_create(&ctx,
-                                weft_context_params(.device_index = weft_context_device(dev->ctx)->index,
-                                                    .tune_file = files[i], .log = log_keep),
-                                NULL);
+        weft_status status = weft_context_create(
+            &ctx,
+            weft_context_params(.device = weft_context_device(dev->ctx)->id, .tune_file = files[i], .log = log_keep),
+            NULL);
         tap_ok(!status && log_lines() == 1 && strstr(logged, files[i]), "%s: a file asked for is missed: %s", dev->name,
                logged);
         weft_context_destroy(&ctx);

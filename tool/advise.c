@@ -53,8 +53,8 @@ static void text_print(const struct advise *s)
     const struct tool_options *o = s->o;
     char text[32], rows[32], cols[32];
     printf("%s: %s x %s, ", s->m.name, tool_count_text(rows, s->m.a.m), tool_count_text(cols, s->m.a.n));
-    printf("%s entries, %s; device %d: %s\n", tool_count_text(text, s->m.a.nnz), weft_type_name(s->m.a.type), o->device,
-           weft_context_device(s->device.ctx)->name);
+    printf("%s entries, %s; device %d: %s\n", tool_count_text(text, s->m.a.nnz), weft_type_name(s->m.a.type),
+           weft_context_device(s->device.ctx)->index, weft_context_device(s->device.ctx)->name);
     printf("%-13s%s%s\n", "", s->model ? "  time of a product  permuting, in products  pays after" : "",
            o->measure ? "  measured: time  permuting  pays after" : "");
     printf("%-13s%s%s\n", "order", s->model ? "   (19 of 20 within)       (19 of 20 within)   (products)" : "", "");
@@ -106,7 +106,7 @@ static cJSON *json_make(const struct advise *s)
     cJSON_AddNumberToObject(top, "nnz", (double)s->m.a.nnz);
     cJSON_AddStringToObject(top, "type", weft_type_name(s->m.a.type));
     cJSON_AddStringToObject(top, "device", weft_context_device(s->device.ctx)->name);
-    cJSON_AddNumberToObject(top, "device_index", o->device);
+    cJSON_AddNumberToObject(top, "device_index", weft_context_device(s->device.ctx)->index);
     cJSON_AddNumberToObject(top, "seed", (double)o->seed);
     if (o->products)
         cJSON_AddNumberToObject(top, "products", (double)o->products);

@@ -18,6 +18,7 @@ struct report {
     struct weft_measures measures;
     double imbalance[SPLITS];
     // On the device; why_none: why there is none.
+    int device_index;
     char device[128], why_none[1024];
     size_t format_bytes[FORMATS];
     char format_why[FORMATS][256]; // why the format is not for this matrix; "" when it is
@@ -53,6 +54,7 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
         snprintf(r->why_none, sizeof r->why_none, "%.*s", (int)strcspn(err.text, "\n"), err.text);
         return status;
     }
+    r->device_index = weft_context_device(device.ctx)->index;
     snprintf(r->device, sizeof r->device, "%s", weft_context_device(device.ctx)->name);
     bench_progress_begin("formats on %s", r->device);
     status = weft_device_csr_create(&on_device, device.ctx, a->m, a->n, a->nnz, a->type, a->ofs);
@@ -119,7 +121,7 @@ static void device_print(const struct report *r, const struct tool_options *o)
         printf("device      none: %s\n", r->why_none);
         return;
     }
-    printf("device      %d: %s\n", o->device, r->device);
+    printf("device      %d: %s\n", r->device_index, r->device);
     for (int i = 0; i < FORMATS; i++) {
         printf("%-11s %-6s ", i ? "" : "formats", weft_spmv_algo_name(formats[i]));
         if (r->format_why[i][0])
@@ -197,7 +199,7 @@ static void device_json(cJSON *top, const struct report *r, const struct tool_op
         cJSON_AddStringToObject(device, "error", r->why_none);
         return;
     }
-    cJSON_AddNumberToObject(device, "index", o->device);
+    cJSON_AddNumberToObject(device, "index", r->device_index);
     cJSON_AddStringToObject(device, "name", r->device);
     cJSON *bytes = cJSON_AddObjectToObject(device, "format_bytes"),
           *refused = cJSON_AddObjectToObject(device, "refused");

@@ -37,7 +37,7 @@ static const struct tool_option {
     {"size", "PIXELS", OPT_SIZE, "longer side of the picture (default 1200)"},
     {"order", "ORDER", OPT_ORDER, "regular, row, row-gradient, col-gradient, row-col, degree or rcm"},
     {"seed", "S", OPT_SEED, "of random orders and generated matrices (default 0)"},
-    {"device", "INDEX", 'd', "device by its index in `weft devices` (default 0; WEFT_DEVICE)"},
+    {"device", "INDEX", 'd', "device by its index in `weft devices` (default: WEFT_DEVICE, else the marked one)"},
     {"products", "N", OPT_PRODUCTS, "products expected with this matrix (default: not known)"},
     {"measure", NULL, OPT_MEASURE, "run every order on the device and say whether the advice was right"},
     {"generate", "SPEC", 'g',
@@ -287,7 +287,7 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
 
 static int run(int argc, char **argv)
 {
-    struct tool_options o = {.size = 1200};
+    struct tool_options o = {.size = 1200, .device = -1};
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--version"))
         return puts("weft " WEFT_VERSION), TOOL_OK;

@@ -138,7 +138,9 @@ int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o)
 weft_status tool_device_open(struct tool_device *out, const struct tool_options *o, struct weft_error *err)
 {
     *out = (struct tool_device){0};
-    weft_status status = weft_context_create(&out->ctx, weft_context_params(.device_index = o->device), err);
+    weft_status status = weft_context_create(
+        &out->ctx, weft_context_params(.device_index = o->device < 0 ? 0 : o->device, .force_index = o->device >= 0),
+        err);
     if (status)
         return status;
     cl_int error;

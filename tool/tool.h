@@ -19,7 +19,7 @@ struct tool_options {
     int generated;      // nonzero: a specification
     const char *out;    // file to write; NULL: none
     const char *json;   // path, "-": standard output instead of the text; NULL: none
-    int device;         // index
+    int device;         // index, -1: the default
     int device_given;   // nonzero: by -d, not by WEFT_DEVICE
     enum weft_type type;
     int type_given;
@@ -63,7 +63,7 @@ void tool_matrix_free(struct tool_matrix *m);
 // Replace the matrix by its permutation of o->order and o->seed; as tool_matrix_get.
 int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o);
 
-// Open device o->device; `err` says why not.
+// Open device o->device, or the default one; `err` says why not.
 weft_status tool_device_open(struct tool_device *out, const struct tool_options *o, struct weft_error *err);
 void tool_device_close(struct tool_device *device);
 

@@ -17,14 +17,16 @@ void bench_list_print(FILE *out, struct weft_device_info *list, size_t count)
         name = lengths[1] > name ? lengths[1] : name;
         driver = lengths[2] > driver ? lengths[2] : driver;
     }
+    const int chosen = weft_device_default(list, count);
     for (size_t i = 0; i < count; i++) {
+        const char *mark = (int)i == chosen ? "  default" : "";
         weft_device_probe(&list[i]);
         fprintf(out, "%2d  %-*s  %-*s", list[i].index, platform, list[i].platform, name,
                 list[i].name[0] ? list[i].name : "?");
         if (list[i].why[0])
-            fprintf(out, "  cannot be used: %s\n", list[i].why);
+            fprintf(out, "  cannot be used: %s%s\n", list[i].why, mark);
         else
-            fprintf(out, "  %-11s  driver %-*s  %6.1f GiB\n", type_name(list[i].type), driver, list[i].driver,
-                    (double)list[i].global_bytes / (double)(1 << 30));
+            fprintf(out, "  %-11s  driver %-*s  %6.1f GiB%s\n", type_name(list[i].type), driver, list[i].driver,
+                    (double)list[i].global_bytes / (double)(1 << 30), mark);
     }
 }

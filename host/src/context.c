@@ -69,6 +69,31 @@ static char *cache_dir_find(const char *wanted)
     return strdup(path);
 }
 
+// The device of the list that `params` names, or the default one; NULL: there is none.
+static const struct weft_device_info *device_choose(const struct weft_context_params *params,
+                                                    const struct weft_device_info *list, size_t count)
+{
+    const int given = params->device || params->device_index || params->force_index;
+    cl_device_id own[64]; // of the caller's context
+    size_t bytes = 0;
+    if (!given && !params->context)
+        return &list[weft_device_default(list, count)];
+    if (!given && weft__cl.clGetContextInfo(params->context, CL_CONTEXT_DEVICES, sizeof own, own, &bytes) != CL_SUCCESS)
+        return NULL;
+    const struct weft_device_info *chosen = NULL;
+    for (size_t i = 0; i < count; i++) {
+        int wanted = params->device ? list[i].id == params->device : given && list[i].index == params->device_index;
+        for (size_t k = 0; !given && k < bytes / sizeof *own; k++)
+            wanted |= list[i].id == own[k];
+        if (!wanted)
+            continue;
+        const struct weft_device_info two[] = {chosen ? *chosen : list[i], list[i]};
+        if (weft_device_default(two, 2) == 1 || !chosen)
+            chosen = &list[i];
+    }
+    return chosen;
+}
+
 weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
                                 struct weft_error *err)
 {
@@ -81,15 +106,14 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     weft_status status = weft_devices_list(&list, &count, err);
     if (status)
         return status;
-    const struct weft_device_info *chosen = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (params->device ? list[i].id == params->device : list[i].index == params->device_index)
-            chosen = &list[i];
+    const struct weft_device_info *chosen = device_choose(params, list, count);
     if (!chosen) {
         weft_devices_free(&list);
         return params->device ? weft__error(err, WEFT_ENODEV, "the device given is in no platform")
-                              : weft__error(err, WEFT_ENODEV, "there is no device %d: the list goes from 0 to %zu",
-                                            params->device_index, count - 1);
+               : params->context && !params->device_index && !params->force_index
+                   ? weft__error(err, WEFT_ENODEV, "no device of the context given is in the list")
+                   : weft__error(err, WEFT_ENODEV, "there is no device %d: the list goes from 0 to %zu",
+                                 params->device_index, count - 1);
     }
     if (chosen->why[0]) {
         weft__error(err, WEFT_ENODEV, "device %d cannot be used: %s", chosen->index, chosen->why);

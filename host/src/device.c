@@ -165,6 +165,8 @@ static void device_fill(struct weft_device_info *info)
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof info->max_wg, &info->max_wg, NULL) !=
         CL_SUCCESS)
         info->max_wg = 1;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof yes, &yes, NULL) == CL_SUCCESS)
+        info->unified = yes != CL_FALSE;
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) == CL_SUCCESS)
         info->fp64 = fp64 != 0;
     char *extensions = extensions_get(id);
@@ -255,6 +257,24 @@ void weft_devices_free(struct weft_device_info **list)
         return;
     free(*list);
     *list = NULL;
+}
+
+static int device_rank(const struct weft_device_info *info)
+{
+    return info->why[0]                              ? 5
+           : info->type & CL_DEVICE_TYPE_GPU         ? info->unified != 0
+           : info->type & CL_DEVICE_TYPE_ACCELERATOR ? 2
+           : info->type & CL_DEVICE_TYPE_CPU         ? 3
+                                                     : 4;
+}
+
+int weft_device_default(const struct weft_device_info *list, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (device_rank(&list[i]) < device_rank(&list[best]))
+            best = i;
+    return count ? (int)best : -1;
 }
 
 weft_status weft_device_probe(struct weft_device_info *info)

@@ -80,7 +80,7 @@ void __wrap_free(void *old)
 
 // What the scenario works on: made before anything fails.
 static struct rng rng;
-static int device_index;
+static cl_device_id device;
 static enum weft_schedule schedule;
 static enum weft_transpose_algo algo;
 static char cache_dir[64] = "/tmp/weft-fault-XXXXXX";
@@ -92,7 +92,6 @@ static struct weft_coo coordinates;   // of input, row by row
 static cl_command_queue queue_make(struct weft_context *ctx)
 {
     cl_int error;
-    cl_device_id device = weft_context_device(ctx)->id;
     cl_command_queue queue =
         clCreateCommandQueue(weft_context_cl(ctx), device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &error);
     return queue ? queue : clCreateCommandQueue(weft_context_cl(ctx), device, 0, &error);
@@ -113,7 +112,7 @@ static weft_status transpose_life(struct weft_error *err, int *right)
     *err = (struct weft_error){0};
     *right = 1;
     weft_status status = weft_context_create(
-        &ctx, weft_context_params(.device_index = device_index, .schedule = schedule, .cache_dir = cache_dir), err);
+        &ctx, weft_context_params(.device = device, .schedule = schedule, .cache_dir = cache_dir), err);
     if (status) {
         *right = ctx == NULL;
         return status;
@@ -225,7 +224,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
     *err = (struct weft_error){0};
     *right = 1;
     weft_status status = weft_context_create(
-        &ctx, weft_context_params(.device_index = device_index, .schedule = schedule, .cache_dir = cache_dir), err);
+        &ctx, weft_context_params(.device = device, .schedule = schedule, .cache_dir = cache_dir), err);
     if (status) {
         *right = ctx == NULL;
         return status;
@@ -285,7 +284,7 @@ static weft_status permute_life(struct weft_error *err, int *right)
     *err = (struct weft_error){0};
     *right = 1;
     weft_status status = weft_context_create(
-        &ctx, weft_context_params(.device_index = device_index, .schedule = schedule, .cache_dir = cache_dir), err);
+        &ctx, weft_context_params(.device = device, .schedule = schedule, .cache_dir = cache_dir), err);
     if (status) {
         *right = ctx == NULL;
         return status;
@@ -479,7 +478,7 @@ static void test_device(struct test_device *dev)
 {
     char where[300];
     fault_install(); // here, since the table is another one for each device and schedule
-    device_index = weft_context_device(dev->ctx)->index;
+    device = weft_context_device(dev->ctx)->id;
     schedule = weft_context_schedule(dev->ctx);
     for (algo = WEFT_TRANSPOSE_SCAN; life == transpose_life && algo <= WEFT_TRANSPOSE_MERGE; algo++) {
         snprintf(where, sizeof where, "%s, %s", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");

@@ -84,7 +84,7 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
         snprintf(dev.name + strlen(dev.name), sizeof dev.name - strlen(dev.name), wave ? ", %s of %d" : ", %s",
                  lane_names[lanes], wave);
     weft_status status = weft_context_create(&dev.ctx,
-                                             weft_context_params(.device_index = info->index, .schedule = schedule,
+                                             weft_context_params(.device = info->id, .schedule = schedule,
                                                                  .max_lanes = lanes, .force_lanes = 1, .wave = wave),
                                              &error);
     if (status) {

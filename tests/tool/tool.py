@@ -257,7 +257,7 @@ def test_matrices(folder):
     else:
         skip("no environment hides devices from this OpenCL loader")
     code, text, err = run("devices")
-    ok(code == 0 and not err and re.match(r" 0  .*  (CPU|GPU|accelerator) .*GiB\n", text), "devices", text, err)
+    ok(code == 0 and not err and re.match(r" 0  .*  (CPU|GPU|accelerator) .*GiB(  default)?\n", text), "devices", text, err)
 
 
 def test_entropy():

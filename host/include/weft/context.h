@@ -20,13 +20,16 @@ enum weft_schedule {
 };
 
 struct weft_context_params {
-    cl_context context;          // the caller's own, retained; default: a new one
-    cl_device_id device;         // the caller's own; default: device_index
-    int device_index;            // index in weft_devices_list; default 0
+    cl_context context;  // the caller's own, retained; default: a new one
+    cl_device_id device; // of the list; default: device_index
+    // Index in weft_devices_list. 0: the default device, which is weft_device_default of all devices or, with `context`,
+    // of those in it; with force_index the device of index 0.
+    int device_index;
     enum weft_schedule schedule; // default: by the type of the device
     enum weft_lanes max_lanes;   // with force_lanes: use this implementation of lane operations
     int force_lanes;
     int wave;              // with force_lanes, WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
+    int force_index;       // nonzero: device_index is meant, 0 too
     const char *cache_dir; // program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none
     // Tuning values of the user's own, as weft-bench --tune writes them; plans take them where the caller gives none.
     // NULL: the file that the environment's WEFT_TUNE names, else $XDG_CONFIG_HOME/weft/tune.tsv or

@@ -47,6 +47,7 @@ struct weft_device_info {
     int wave;                            // hardware lane count (32, 64, ...), a hint; 1 on a CPU
     int waves;                           // sizes of sub-groups that max_lanes may ask for, 32 and 64 added up
     int pci_bus, pci_device, pci_domain; // -1: not known
+    int unified;                         // nonzero: it shares the host's memory (integrated GPUs, CPUs)
     char why[256];                       // why it cannot be used; "" when it can
 };
 
@@ -56,6 +57,11 @@ struct weft_device_info {
 // Errors: WEFT_ENOMEM; WEFT_ENODEV no platform or no device, with what to install in err->text.
 WEFT_API weft_status weft_devices_list(struct weft_device_info **out, size_t *count, struct weft_error *err);
 WEFT_API void weft_devices_free(struct weft_device_info **list);
+// Position in the list of the device that a context takes by default: discrete GPUs come before integrated ones, then
+// accelerators, CPUs, others; of equals the first; those with a `why` last.
+//   list   count infos, as weft_devices_list gives them
+// Gives -1 when count is 0.
+WEFT_API int weft_device_default(const struct weft_device_info *list, size_t count);
 // Try the device: create a context and a queue on it, then drop them; on failure info->why says what happened.
 WEFT_API weft_status weft_device_probe(struct weft_device_info *info);
 
