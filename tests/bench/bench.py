@@ -411,13 +411,14 @@ def test_devices(folder):
     ok(len(chosen) == 1, "--list marks one device", out)
     ok(all("  GPU  " not in line for line in devices) or "  GPU  " in devices[chosen[0]], "a GPU where there is one", out)
     both = {"POCL_DEVICES": "pthread pthread", "WEFT_DEVICE": ""}  # PoCL's device twice
-    _, out, _ = run(BENCH, "--list", **both)
-    pair = [line for line in out.split("\nbackends\n")[0].splitlines() if line]
+    pair = [line for line in run(BENCH, "--list", **both)[1].split("\nbackends\n")[0].splitlines() if line]
     marked = [i for i, line in enumerate(pair) if line.endswith("  default")]
-    for given, env, want in (([], "", marked[0]), (["-d", "0"], "", 0), (["-d", "0"], "1", 0), (["-d", str(len(pair) - 1)], "", len(pair) - 1),
-                             ([], str(len(pair) - 1), len(pair) - 1)):
-        code, out, err = run(BENCH, *FAST, "-b", "opencl", "--json", "-", *given, *SMALL, **{**both, "WEFT_DEVICE": env})
-        ok(code == 0 and {r["device_index"] for r in records(out)} == {want}, f"device {want} of {len(pair)}: {given}, WEFT_DEVICE={env}", out, err)
+    last = len(pair) - 1
+    for given, env, want in (([], "", marked[0]), (["-d", "0"], "", 0), (["-d", "0"], "1", 0),
+                             (["-d", str(last)], "", last), ([], str(last), last)):
+        code, text, err = run(BENCH, *FAST, "-b", "opencl", "--json", "-", *given, *SMALL, **{**both, "WEFT_DEVICE": env})
+        ok(code == 0 and {r["device_index"] for r in records(text)} == {want},
+           f"device {want} of {len(pair)}: {given}, WEFT_DEVICE={env}", text, err)
     ok(run(BENCH, "-d", "list")[1] == out, "-d list is --list")
     lines = dict(line.split(None, 1) for line in out.split("backends\n")[1].splitlines())
     for name in ("cusparse", "rocsparse", "viennacl"):
