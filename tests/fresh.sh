@@ -1,18 +1,133 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# fresh.sh FOLDER [bench|test]...: does a bare Debian 12 get from a clone to a result? For each command (default: both)
-# a new root below FOLDER gets a clone of the last commit and runs `./dev COMMAND`, then once more without network (not so
-# with NETWORKS=with).
-# Needs root and debootstrap; takes apt's sources and network settings from this machine.
+# Does a bare machine get from a clone to a result? Each command gets a new root with a clone of the last commit.
+#
+# fresh.sh [ROOT|FOLDER|SUITE] [bench|test]...    root and debootstrap are needed
+#     bench   ./dev bench, `meson install` and README's two programs, then ./dev bench without network and without /sys
+#     test    ./dev test, and once more without network and without /sys
+#   Default: bench. ROOT is a folder with a system of Debian or Ubuntu, which is copied and left as it is; in FOLDER roots
+#   of Debian 12 are made; SUITE is the name of another release (default: bookworm), whose roots are made in
+#   /var/tmp/weft-fresh. MIRROR is the mirror that packages come from; default: the first that apt's sources name here.
+#   Apt's network settings are this machine's. NETWORKS=with leaves out what goes without network.
+# fresh.sh --here FOLDER [MATRIX.mtx]             no root needed: build the library, install it below FOLDER, use it there
+# fresh.sh --use FOLDER [MATRIX.mtx]              compile and run README's two programs in FOLDER with the library installed
 set -eu
-[ $# -ge 1 ] || { echo "usage: $0 FOLDER [bench|test]..." >&2; exit 2; }
 source=$(cd "$(dirname "$0")/.." && pwd)
-folder=$1
-shift
-[ $# -gt 0 ] || set -- bench test
+
+# program N FILE: the Nth C program of README
+program() { awk -v n="$1" '/^```c$/ { k++; on = 1; next } /^```$/ { on = 0 } on && k == n' "$source/README.md" >"$2"; }
+
+fail() { echo "fresh: $*" >&2; exit 1; }
+
+# run WANTED PROGRAM [ARGUMENT]: one of README's. Without a device it says so; that is no fault of the installation.
+run()
+{
+    wanted=$1
+    shift
+    status=0
+    out=$("$@" 2>&1) || status=$?
+    case $status:$out in
+    0:*) [ -z "$wanted" ] || [ "$(echo "$out" | tr '\n' ,)" = "$wanted" ] || fail "$*: prints $out" ;;
+    *'install a driver'*) echo "fresh: $*: $out" ;;
+    *) fail "$*: exit status $status: $out" ;;
+    esac
+}
+
+# README's programs, compiled by its own command.
+use()
+{
+    mkdir -p "$1"
+    cd "$1"
+    program 1 transpose.c
+    program 2 spmv.c
+    # shellcheck disable=SC2016
+    grep -q '^    cc transpose.c $(pkg-config --cflags --libs weft) -o transpose$' "$source/README.md" ||
+        fail "README says another command than this script runs"
+    for name in transpose spmv; do
+        # shellcheck disable=SC2046
+        cc $name.c $(pkg-config --cflags --libs weft) -o $name || fail "$name.c does not compile"
+    done
+    printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 2\n1 3 1\n2 2 3\n' >sample.mtx
+    run '12 30,' ./spmv
+    run '1 1 2,2 2 3,1 3 1,' ./transpose sample.mtx
+    [ -z "${2:-}" ] || run '' ./transpose "$2"
+    echo "fresh: README's programs compile and run"
+}
+
+here()
+{
+    mkdir -p "$1"
+    folder=$(cd "$1" && pwd)
+    prefix=$folder/prefix build=$folder/build log=$folder/install.log
+    rm -rf "$prefix" "$build"
+    meson setup "$build" "$source" --prefix="$prefix" --buildtype=plain -Dtests=disabled -Dbench=disabled -Dtool=disabled
+    DESTDIR='' meson install -C "$build" >"$log" 2>&1 || { cat "$log"; fail "the library cannot be installed"; }
+    libdir=$(dirname "$(find "$prefix" -name libweft.so)")
+    export PKG_CONFIG_PATH="$libdir/pkgconfig" LD_LIBRARY_PATH="$libdir"
+    [ "$(pkg-config --variable=libdir weft)" = "$libdir" ] || fail "weft.pc names another folder than $libdir"
+    use "$folder/use" "${2:-}"
+}
+
+# What host/libdir.sh says on systems made up.
+libdirs()
+{
+    system=$1
+    rm -rf "$system"
+    mkdir -p "$system/etc" "$system/bin"
+    says()
+    {
+        said=$(WEFT_ROOT=$system PATH=$system/bin:$PATH CC=my-cc sh "$source/host/libdir.sh") || fail "libdir.sh fails on $1"
+        [ "$said" = "$2" ] || fail "libdir.sh on $1: \"$said\", not \"$2\""
+    }
+    printf '#!/bin/sh\nexit 2\n' >"$system/bin/dpkg-architecture"
+    printf '#!/bin/sh\necho a-linux-gnu\n' >"$system/bin/my-cc"
+    chmod +x "$system/bin/"*
+    says 'another system than Debian' ''
+    echo 12 >"$system/etc/debian_version"
+    says 'Debian without dpkg-dev' libdir=lib/a-linux-gnu
+    printf '#!/bin/sh\nexit 1\n' | tee "$system/bin/my-cc" >"$system/bin/gcc"
+    chmod +x "$system/bin/gcc"
+    says 'Debian without a compiler that knows' libdir=lib
+    printf '#!/bin/sh\necho a-linux-gnu\n' >"$system/bin/dpkg-architecture"
+    says 'Debian with dpkg-dev' ''
+}
+
+case ${1:-} in
+--here)
+    [ $# -ge 2 ] || fail "--here wants a folder"
+    libdirs "$2/system"
+    here "$2" "${3:-}"
+    exit 0
+    ;;
+--use)
+    [ $# -ge 2 ] || fail "--use wants a folder"
+    use "$2" "${3:-}"
+    exit 0
+    ;;
+-*)
+    sed -n '/^# Does a bare/,/^set/s/^# //p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+suite=bookworm folder=/var/tmp/weft-fresh base=''
+case ${1:-} in
+'' | bench | test) ;;
+*/* | .) folder=$1 && shift ;;
+*) suite=$1 && shift ;;
+esac
+[ $# -gt 0 ] || set -- bench
+if [ -e "$folder/etc/os-release" ]; then
+    base=$folder
+    folder=${folder%/}.weft-fresh
+fi
 mkdir -p "$folder"
-base=$folder/base
-[ -e "$base/complete" ] || { debootstrap --variant=minbase bookworm "$base" && touch "$base/complete"; }
+mirror=${MIRROR:-$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.sources /etc/apt/sources.list.d/*.list 2>/dev/null |
+    sed -n 's/^URIs: *\([^ ]*\).*/\1/p; s/^deb \(\[[^]]*\] \)*\([^ ]*\) .* main.*/\2/p' | head -n 1)}
+if [ -z "$base" ]; then
+    base=$folder/base-$suite
+    [ -e "$base/complete" ] || { debootstrap --variant=minbase "$suite" "$base" "$mirror" && touch "$base/complete"; }
+fi
 
 mounted=''
 release()
@@ -23,14 +138,24 @@ release()
 trap release EXIT
 trap 'exit 130' INT TERM
 
-inside() { env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}" "$@"; }
+inside() { env -i HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin TERM="${TERM:-dumb}" "$@"; }
+
+# used ROOT: install the library there, and use it as README says
+used()
+{
+    inside chroot "$1" meson install -C /root/weft/build && inside chroot "$1" /root/weft/tests/fresh.sh --use /root/use
+}
 
 rc=0
 for command in "$@"; do
     root=$folder/$command
     rm -rf --one-file-system "$root"
     cp -a "$base" "$root"
-    cp -rL /etc/apt/sources.list* "$root/etc/apt/"
+    if [ -e "$base/complete" ]; then # made above
+        parts=main
+        ! grep -q '^ID=ubuntu' "$base/etc/os-release" || parts='main universe'
+        echo "deb $mirror $suite $parts" >"$root/etc/apt/sources.list"
+    fi
     apt-config dump | grep -E '^Acquire::(https?|Check-)' >"$root/etc/apt/apt.conf.d/90host" || :
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
     git clone -q --no-hardlinks "file://$source" "$root/root/weft"
@@ -45,8 +170,9 @@ for command in "$@"; do
     for network in ${NETWORKS:-with without}; do
         echo "== ./dev $command, $network network"
         start=$(date +%s) status=0
-        if [ $network = with ]; then
+        if [ "$network" = with ]; then
             inside chroot "$root" /root/weft/dev "$command" || status=$?
+            [ "$status" != 0 ] || [ "$command" != bench ] || used "$root" || status=$?
         else
             umount "$root/sys"
             mounted=${mounted#* }
