@@ -141,6 +141,18 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
     weft_scan_plan_destroy(&plan);
 }
 
+// Three launches with sums of more than two tiles of sums, which scan_spine adds up one tile after the other.
+static void test_spine(struct test_device *dev, enum weft_scan_type type)
+{
+    struct weft_scan_params params = smallest(dev);
+    params.algo = WEFT_SCAN_THREE;
+    const int64_t tile = (int64_t)params.wg * params.ipt, n = 3 * tile * tile + 1;
+    struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
+    tap_ok(plan && check(dev, plan, type, n, DATA_ANY, 0), "%s: %s, sums of %lld tiles", dev->name,
+           weft_scan_type_name(type), (long long)(n / tile + 1));
+    weft_scan_plan_destroy(&plan);
+}
+
 // The defaults, at the edges of their own tiles and at sizes of several launches.
 static void test_defaults(struct test_device *dev, enum weft_scan_type type, enum weft_scan_algo algo)
 {
@@ -579,6 +591,10 @@ static void test_all(struct test_device *dev)
     test_defaults(dev, WEFT_SCAN_I32, WEFT_SCAN_AUTO);
     test_defaults(dev, WEFT_SCAN_F32, WEFT_SCAN_AUTO);
     test_defaults(dev, WEFT_SCAN_U32_U64, WEFT_SCAN_AUTO);
+    if (dev->gpu) {
+        test_spine(dev, WEFT_SCAN_U32);
+        test_spine(dev, WEFT_SCAN_I32_I64);
+    }
     test_clamped(dev);
     test_tuning(dev);
     test_repeatable(dev);

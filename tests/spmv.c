@@ -201,10 +201,14 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     struct weft_csr at = {0};
     if (params->transpose && weft__ref_transpose(&at, a))
         tap_bail("no memory for a transpose");
-    static size_t turn; // a sample has one pair for each plan, all of them in turn
-    size_t count = params->semiring == WEFT_PLUS_TIMES ? 4 : 2, step = test_sample() ? count : 1;
-    for (size_t i = test_sample() ? turn++ % count : 0; ok && i < count; i += step)
-        ok = check_run(dev, plan, params->transpose ? &at : a, scalars[i][0], scalars[i][1], whole);
+    // A sample has one pair that looks at the sums for each plan, in turn; zeros, which do not, come on top now and then.
+    static size_t turn;
+    const size_t count = params->semiring == WEFT_PLUS_TIMES ? 4 : 2, looks = count == 4 ? 3 : 2;
+    const size_t one = turn % looks, zeros = count == 4 && turn % 4 == 0 ? 3 : one;
+    turn++;
+    for (size_t i = 0; ok && i < count; i++)
+        if (!test_sample() || i == one || i == zeros)
+            ok = check_run(dev, plan, params->transpose ? &at : a, scalars[i][0], scalars[i][1], whole);
     weft_spmv_plan_destroy(&plan);
     weft_csr_free(&at);
     return matrix_free(dev, &d) && ok;
@@ -337,9 +341,9 @@ static void test_tuning(struct test_device *dev)
     }
     test_fence(dev, fence);
     weft_csr_free(&a);
-    if (dev->gpu) { // a row in so many tiles that a whole work-group joins its parts
-        huge = 9000;
-        a = matrix_make(60, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0, 0);
+    if (dev->gpu) {  // a row in so many tiles that a whole work-group joins its parts
+        huge = 3000; // and one of a third
+        a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_F32, WEFT_OFS32, 0, 0);
         for (int k = 0; k < 2; k++) { // by either kind of tiles
             struct weft_spmv_params params = {
                 .algo = k ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE, .wg = 32, .ipt = 4};
@@ -350,6 +354,9 @@ static void test_tuning(struct test_device *dev)
                    name);
             test_fence(dev, fence);
         }
+        // Long rows in the steps of 128 entries that a group of lanes takes: three of them, by two groups.
+        struct weft_spmv_params steps = {.algo = WEFT_SPMV_CSR_FLAGS, .wg = 64, .ipt = 12};
+        tap_ok(check(dev, &a, &steps, 0), "%s: csr_flags, rows over several steps", dev->name);
         weft_csr_free(&a);
     }
 }

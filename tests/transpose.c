@@ -59,14 +59,16 @@ static const struct shape edge_shapes[] = {
     {TEST_DESCENDING, 50, 400, 2100}, {TEST_UNIFORM, 3000, 70000, 4000}, {TEST_UNIFORM, 20000, 3, 3000},
 };
 
-// The sample: every spread once, both sides of a tile and of a pass, every shape without entries.
+// The sample: every spread once, both sides of a tile and of a pass, every shape without entries, buckets of
+// several chunks with entries in their last column and in others.
 static const struct shape sample_shapes[] = {
     {TEST_UNIFORM, 0, 0, 0},       {TEST_UNIFORM, 0, 70, 0},      {TEST_UNIFORM, 70, 0, 0},
     {TEST_UNIFORM, 9, 70, 0},      {TEST_UNIFORM, 1, 1, 1},       {TEST_UNIFORM, 1, 1, 5},
     {TEST_UNIFORM, 20, 64, 63},    {TEST_UNIFORM, 20, 65, 64},    {TEST_UNIFORM, 20, 64, 65},
     {TEST_ONE_ROW, 9, 100, 130},   {TEST_ONE_COLUMN, 90, 9, 130}, {TEST_LAST, 20, 30, 70},
     {TEST_FEW_ROWS, 90, 40, 70},   {TEST_DIAGONAL, 70, 60, 130},  {TEST_SKEWED, 50, 90, 130},
-    {TEST_DESCENDING, 9, 50, 130}, {TEST_UNIFORM, 20, 4200, 70},
+    {TEST_DESCENDING, 9, 50, 130}, {TEST_UNIFORM, 20, 4200, 70},  {TEST_LAST, 20, 4096, 600},
+    {TEST_SKEWED, 50, 900, 1500},
 };
 
 static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type, enum weft_ofs ofs)

@@ -91,6 +91,10 @@ def test_wrong():
     ok(code == 1 and len(far) == 7 and all(not r["verified"] and "y[" in r["error"] and "gflops" not in r and
                                            "gflops_mean" not in r for r in far),
        "a wrong product is seen in every order, and no number of it is printed", code, err, *far[:1])
+    near = [r for r in records(out) if r["algo"] == "near"]  # every product of this backend takes half a millisecond
+    ok(len(near) == 7 and all(math.isclose(g, 2e-6 * r["nnz"] / 0.5, rel_tol=1e-12) for r in near
+                              for g in (*r["gflops"], r["gflops_min"], r["gflops_mean"], r["gflops_max"])),
+       "GFLOP/s are two operations for each entry in the time of a product", *near[:1])
     code, out, _ = run(BAD, *FAST, "-b", "bad", "-t", "f32", "-g", "uniform:50,50,400")
     ok(code == 1 and out.count("WRONG: y[") == 7, "the table says so", out)
 
