@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Add up Meson's test logs: the tests that failed, one a line, then `N passed, N failed, N skipped`."""
+"""Add up Meson's test logs: for each the tests and the checks in them (and what the offline compilers took), the tests that
+failed, one a line, then `N passed, N failed, N skipped`."""
 import json
+import os
+import re
 import sys
 
 PASSED, SKIPPED = {"OK", "EXPECTEDFAIL"}, {"SKIP"}
@@ -11,11 +14,16 @@ def main(paths):
     for path in paths:
         try:
             with open(path, encoding="utf-8") as log:
-                results = [(record["name"], record["result"]) for record in map(json.loads, log)]
+                found = list(map(json.loads, log))
+            results = [(record["name"], record["result"]) for record in found]
         except (OSError, ValueError, KeyError, TypeError) as error:
             failed += 1
             print(f"failed: {path} is no log of tests ({error})")
             continue
+        said = [line for record in found for line in record.get("stdout", "").splitlines()]
+        checks = sum(bool(re.match(r"(not )?ok\b", line)) for line in said)
+        print(f"{os.path.splitext(os.path.basename(path))[0]}: {len(found)} tests, {checks} checks",
+              *(f"kernels {line.split(' compilations')[0]} compilations" for line in said if " compilations (" in line), sep="; ")
         for name, result in results:
             if result in PASSED:
                 passed += 1

@@ -245,7 +245,8 @@ def main():
     if rows:
         with open(os.path.join(out, f"isa-{check}.tsv"), "w", encoding="utf-8") as file:
             file.write(isa.table(rows))
-    print(f"{check}: {len(texts)} texts, {len(jobs)} compilations ({known.old} known), {len(rows)} kernels measured, {failed} failures")
+    every = sum(len(TARGETS.get(text["set"], ["spirv"])) for text in texts)
+    print(f"{check}: {len(texts)} texts, {len(jobs)} of {every} compilations ({known.old} known), {len(rows)} kernels measured, {failed} failures")
     if failed or not jobs:
         sys.exit(1)
     if check == "nvidia" and not tools:
