@@ -229,7 +229,7 @@ static void test_errors(struct test_device *dev)
     run_refused(dev, "positions without rows", plan, dev->queue, in.mem, out.mem, 0, 1, WEFT_EINVAL);
     run_refused(dev, "no row pointers", plan, dev->queue, NULL, out.mem, 99, 200, WEFT_EINVAL);
     run_refused(dev, "a small result", plan, dev->queue, out.mem, in.mem, 99, 200, WEFT_EINVAL);
-    run_refused(dev, "no queue", plan, NULL, in.mem, out.mem, 99, 200, WEFT_EDEVICE);
+    run_refused(dev, "no queue", plan, NULL, in.mem, out.mem, 99, 200, WEFT_EINVAL);
     struct weft_expand_info info;
     size_t bytes = 0;
     weft_expand_plan_info(plan, &info);

@@ -249,7 +249,7 @@ static void test_errors(struct test_device *dev)
     run_refused(dev, "n > n_max", plan, dev->queue, idx.mem, out.mem, 101, WEFT_EINVAL);
     run_refused(dev, "no indices", plan, dev->queue, NULL, out.mem, 100, WEFT_EINVAL);
     run_refused(dev, "a small result", plan, dev->queue, out.mem, idx.mem, 100, WEFT_EINVAL);
-    run_refused(dev, "no queue", plan, NULL, idx.mem, out.mem, 100, WEFT_EDEVICE);
+    run_refused(dev, "no queue", plan, NULL, idx.mem, out.mem, 100, WEFT_EINVAL);
     struct weft_histogram_info info;
     size_t bytes = 0;
     weft_histogram_plan_info(plan, &info);

@@ -277,7 +277,7 @@ static void test_errors(struct test_device *dev)
     refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "a shared buffer");
     x.col = to.d.row_ptr;
     refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "a small buffer");
-    refused(dev, weft_permute_run(plan, NULL, &from.d, &to.d, 0, NULL, NULL), WEFT_EDEVICE, "no queue");
+    refused(dev, weft_permute_run(plan, NULL, &from.d, &to.d, 0, NULL, NULL), WEFT_EINVAL, "no queue");
     cl_mem v = from.d.val, w = to.d.val;
     refused(dev, weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)2, 0, WEFT_F32, v, w, 0, NULL, NULL),
             WEFT_EINVAL, "an unknown side");

@@ -460,7 +460,7 @@ static void test_errors(struct test_device *dev)
     run_refused(dev, "no input", plan, dev->queue, NULL, out.mem, 100, WEFT_EINVAL);
     run_refused(dev, "one buffer for two widths", plan, dev->queue, in.mem, in.mem, 50, WEFT_EINVAL);
     run_refused(dev, "a small output", plan, dev->queue, out.mem, in.mem, 100, WEFT_EINVAL);
-    run_refused(dev, "no queue", plan, NULL, in.mem, out.mem, 100, WEFT_EDEVICE);
+    run_refused(dev, "no queue", plan, NULL, in.mem, out.mem, 100, WEFT_EINVAL);
     const struct weft_device_info *device = weft_context_device(dev->ctx);
     const enum weft_scan_algo usual =
         dev->gpu && strstr(device->vendor, "NVIDIA") ? WEFT_SCAN_CHAINED : WEFT_SCAN_THREE;

@@ -127,7 +127,7 @@ static void test_errors(struct test_device *dev)
                 dev->name))
         return;
     struct weft_device_csr x = from.d, y = to.d;
-    run_refused(dev, "no queue", op, NULL, x, y, WEFT_EDEVICE);
+    run_refused(dev, "no queue", op, NULL, x, y, WEFT_EINVAL);
 #define REFUSE(what, change)                                                                                           \
     x = from.d;                                                                                                        \
     y = to.d;                                                                                                          \
@@ -171,7 +171,7 @@ static void test_errors(struct test_device *dev)
     tap_ok(status == WEFT_EINVAL, "%s: reads no other matrix", dev->name);
     a.nnz = 30;
     status = weft_device_csr_write_sync(dev->ctx, NULL, &from.d, &a);
-    tap_ok(status == WEFT_EDEVICE, "%s: writes nothing without a queue: %s", dev->name, test_error(dev));
+    tap_ok(status == WEFT_EINVAL, "%s: writes nothing without a queue: %s", dev->name, test_error(dev));
     weft_device_csr_release(&bad);
     weft_device_csr_release(NULL);
 

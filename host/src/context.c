@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.h"
+#include "check.h"
 #include "probe.h"
 #include "quirks.h"
 #include "program.h"
@@ -13,6 +14,8 @@
 weft_status weft__fail(struct weft_context *ctx, weft_status status, const char *format, ...)
 {
     va_list args;
+    if (!ctx)
+        return status;
     va_start(args, format);
     pthread_mutex_lock(&ctx->mutex);
     ctx->error.status = status;
@@ -98,12 +101,20 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
                                 struct weft_error *err)
 {
     static const struct weft_context_params defaults;
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     if (!params)
         params = &defaults;
     *out = NULL;
+    if ((unsigned)params->schedule > WEFT_SCHEDULE_CPU)
+        return weft__error(err, WEFT_EINVAL, "params.schedule is %d, no schedule", (int)params->schedule);
+    if ((unsigned)params->max_lanes > WEFT_LANES_SUBGROUPS)
+        return weft__error(err, WEFT_EINVAL, "params.max_lanes is %d, no implementation of lane operations",
+                           (int)params->max_lanes);
     struct weft_device_info *list = NULL;
     size_t count = 0;
-    weft_status status = weft_devices_list(&list, &count, err);
+    status = weft_devices_list(&list, &count, err);
     if (status)
         return status;
     const struct weft_device_info *chosen = device_choose(params, list, count);
@@ -193,21 +204,28 @@ void weft_context_destroy(struct weft_context **ctx)
 
 const struct weft_device_info *weft_context_device(const struct weft_context *ctx)
 {
-    return &ctx->device;
+    return ctx ? &ctx->device : NULL;
 }
 
 cl_context weft_context_cl(const struct weft_context *ctx)
 {
-    return ctx->cl;
+    return ctx ? ctx->cl : NULL;
 }
 
 enum weft_schedule weft_context_schedule(const struct weft_context *ctx)
 {
-    return ctx->schedule;
+    return ctx ? ctx->schedule : WEFT_SCHEDULE_AUTO;
 }
 
 void weft_context_error(struct weft_context *ctx, struct weft_error *out)
 {
+    if (!out)
+        return;
+    if (!ctx) {
+        *out = (struct weft_error){0};
+        weft__error(out, WEFT_EINVAL, "ctx is NULL");
+        return;
+    }
     pthread_mutex_lock(&ctx->mutex);
     *out = ctx->error;
     pthread_mutex_unlock(&ctx->mutex);
@@ -215,12 +233,19 @@ void weft_context_error(struct weft_context *ctx, struct weft_error *out)
 
 void weft_context_on_launch(struct weft_context *ctx, weft_launch_fn *fn, void *arg)
 {
+    if (!ctx)
+        return;
     ctx->on_launch = fn;
     ctx->on_launch_arg = arg;
 }
 
 void weft_context_build_stats(struct weft_context *ctx, struct weft_build_stats *out)
 {
+    if (!out)
+        return;
+    *out = (struct weft_build_stats){0};
+    if (!ctx)
+        return;
     pthread_mutex_lock(&ctx->mutex);
     *out = ctx->stats;
     pthread_mutex_unlock(&ctx->mutex);
@@ -231,6 +256,15 @@ weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ct
 {
     *out =
         (struct weft__stream){.ctx = ctx, .queue = queue, .nwait = nwait, .wait = nwait ? wait : NULL, .event = event};
+    if (!queue || (nwait && !wait)) {
+        out->status = weft__fail(ctx, WEFT_EINVAL, "%s is NULL", queue ? "wait" : "queue");
+        return out->status;
+    }
+    for (cl_uint i = 0; i < nwait; i++)
+        if (!wait[i]) {
+            out->status = weft__fail(ctx, WEFT_EINVAL, "wait[%u] is NULL", (unsigned)i);
+            return out->status;
+        }
     cl_command_queue_properties props = 0;
     cl_int error = weft__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
     out->status = weft__fail_cl(ctx, error, "clGetCommandQueueInfo");

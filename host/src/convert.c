@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // COO to CSR is a transposition whose input has row indices in the place of row pointers, and whose rows are the
 // columns of the matrix.
+#include "check.h"
 #include "transpose.h"
 
 #include <stdlib.h>
@@ -19,8 +20,11 @@ weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_context *ct
 {
     struct weft__transpose_shape shape = shape_of(m, n, nnz, type, ofs);
     struct weft_transpose_info info;
-    weft_status status = weft__transpose_plan(&info, ctx, &shape, params);
-    *out_bytes = status ? 0 : info.workspace_bytes;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = weft__transpose_plan(&info, ctx, &shape, params);
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
@@ -31,14 +35,22 @@ weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_con
 {
     struct weft__transpose_shape shape = shape_of(m, n, nnz, type, ofs);
     struct weft_transpose *op = NULL;
-    weft_status status = weft__transpose_create(&op, ctx, &shape, params);
-    *out = (struct weft_coo_to_csr *)op;
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = weft__transpose_create(&op, ctx, &shape, params);
+    if (!status)
+        *out = (struct weft_coo_to_csr *)op;
     return status;
 }
 
 weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue queue, const struct weft_device_coo *a,
                                 const struct weft_device_csr *out, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    weft_status status = WEFT__NEED_IN(weft__transpose_context((struct weft_transpose *)op), {"a", a}, {"out", out});
+    if (status)
+        return status;
     struct weft_device_csr turned = {.m = a->n,
                                      .n = a->m,
                                      .nnz = a->nnz,
@@ -72,29 +84,23 @@ static weft_status buffer_from(cl_mem *out, struct weft_context *ctx, cl_command
     return status ? status : weft__copy_in(ctx, queue, *out, data, bytes);
 }
 
-static weft_status coo_check(struct weft_context *ctx, const struct weft_coo *a)
-{
-    if (a->nnz > 0 && (!a->row || !a->col || (a->type != WEFT_PATTERN && !a->val)))
-        return weft__fail(ctx, WEFT_EINVAL, "an array of the coordinates is NULL");
-    for (int64_t p = 0; p < a->nnz; p++)
-        if (a->row[p] < 0 || a->row[p] >= a->m || a->col[p] < 0 || a->col[p] >= a->n)
-            return weft__fail(ctx, WEFT_EMATRIX, "entry %lld is at (%d, %d), outside %lld x %lld", (long long)p,
-                              a->row[p], a->col[p], (long long)a->m, (long long)a->n);
-    return WEFT_OK;
-}
-
 weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_coo *a,
                                  enum weft_ofs ofs, const struct weft_transpose_params *params)
 {
+    struct weft_error err = {0};
+    if (out)
+        *out = (struct weft_csr){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    if ((status = weft__coo_check(&err, a)))
+        return weft__fail(ctx, status, "%s", err.text);
     struct weft_coo_to_csr *op = NULL;
     struct weft_device_coo from = {.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type};
     struct weft_device_csr to = {0};
     cl_command_queue queue = NULL;
     size_t nnz = (size_t)a->nnz, val = weft_type_bytes(a->type);
-    *out = (struct weft_csr){0};
-    weft_status status = weft_coo_to_csr_create(&op, ctx, a->m, a->n, a->nnz, a->type, ofs, params);
-    if (!status)
-        status = coo_check(ctx, a);
+    status = weft_coo_to_csr_create(&op, ctx, a->m, a->n, a->nnz, a->type, ofs, params);
     if (!status && weft_csr_alloc(out, a->m, a->n, a->nnz, a->type, ofs))
         status = weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a matrix");
     if (!status)
@@ -128,11 +134,15 @@ weft_status weft_csr_to_coo_sync(struct weft_coo *out, struct weft_context *ctx,
     struct weft_expand_plan *plan = NULL;
     cl_command_queue queue = NULL;
     cl_mem row_ptr = NULL, row = NULL;
-    size_t nnz = (size_t)a->nnz;
-    *out = (struct weft_coo){0};
-    weft_status status = weft_csr_validate(a, &err);
+    if (out)
+        *out = (struct weft_coo){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    status = weft_csr_validate(a, &err);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
+    size_t nnz = (size_t)a->nnz;
     if (weft_coo_alloc(out, a->m, a->n, a->nnz, a->type))
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for coordinates");
     status = weft_expand_plan_create(&plan, ctx, a->m, a->nnz, a->ofs, NULL);

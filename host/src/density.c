@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Histograms of a pattern and their entropy.
+#include "check.h"
+#include "histogram_sum.h"
 #include "internal.h"
 #include "threads.h"
 
@@ -11,6 +13,8 @@
 weft_status weft_row_histogram(int64_t *out, const struct weft_csr *a, struct weft_error *err)
 {
     weft_status status = weft_csr_validate(a, err);
+    if (!status)
+        status = weft__histogram_check(err, out, a->m, "out");
     if (status)
         return status;
     for (int64_t i = 0; i < a->m; i++)
@@ -21,9 +25,14 @@ weft_status weft_row_histogram(int64_t *out, const struct weft_csr *a, struct we
 weft_status weft_col_histogram(int64_t *out, const struct weft_csr *a, int threads, struct weft_error *err)
 {
     weft_status status = weft_csr_validate(a, err);
+    if (!status)
+        status = weft__histogram_check(err, out, a->n, "out");
+    if (!status)
+        status = weft__threads_check(err, threads);
     if (status)
         return status;
-    memset(out, 0, (size_t)a->n * sizeof *out);
+    for (int64_t j = 0; j < a->n; j++)
+        out[j] = 0;
 #pragma omp parallel for num_threads(weft__threads_for(threads, a->nnz))
     for (int64_t p = 0; p < a->nnz; p++) {
 #pragma omp atomic
@@ -34,13 +43,13 @@ weft_status weft_col_histogram(int64_t *out, const struct weft_csr *a, int threa
 
 double weft_entropy(const int64_t *count, int64_t buckets)
 {
-    int64_t sum = 0;
+    if (weft__histogram_check(NULL, count, buckets, "count"))
+        return 0;
+    const double sum = weft__histogram_sum(count, buckets);
     double entropy = 0;
     for (int64_t b = 0; b < buckets; b++)
-        sum += count[b];
-    for (int64_t b = 0; b < buckets; b++)
-        if (count[b] > 0 && count[b] < sum) {
-            double p = (double)count[b] / (double)sum;
+        if (count[b] > 0 && (double)count[b] < sum) {
+            double p = (double)count[b] / sum;
             entropy -= p * log(p);
         }
     return entropy;
@@ -100,8 +109,13 @@ weft_status weft_density_make(struct weft_density *out, const struct weft_csr *a
 {
     static const struct weft_density_params defaults;
     const struct weft_density_params *p = params ? params : &defaults;
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = (struct weft_density){0};
-    weft_status status = weft_csr_validate(a, err);
+    status = weft_csr_validate(a, err);
+    if (!status)
+        status = weft__threads_check(err, p->threads);
     if (status)
         return status;
     if (p->rows < 0 || p->cols < 0 || !p->rows != !p->cols)
@@ -145,14 +159,22 @@ void weft_density_free(struct weft_density *d)
     *d = (struct weft_density){0};
 }
 
+// Sizes that a density has, and its array.
+static weft_status density_check(const struct weft_density *d)
+{
+    return !d || weft__sizes_check(NULL, d->rows, d->cols, d->nnz)
+               ? WEFT_EINVAL
+               : weft__histogram_check(NULL, d->count, d->rows * d->cols, "count");
+}
+
 double weft_density_entropy(const struct weft_density *d)
 {
-    return weft_entropy(d->count, d->rows * d->cols);
+    return density_check(d) ? 0 : weft_entropy(d->count, d->rows * d->cols);
 }
 
 weft_status weft_density_hierarchy(double *out, const struct weft_density *d, int64_t parts)
 {
-    if (parts < 1)
+    if (!out || density_check(d) || parts < 1 || parts > INT32_MAX)
         return WEFT_EINVAL;
     for (int64_t i = 0; i < parts * parts; i++)
         out[i] = 0;
@@ -169,13 +191,14 @@ weft_status weft_density_hierarchy(double *out, const struct weft_density *d, in
 
 int64_t weft_histogram_cut(const int64_t *count, int64_t buckets)
 {
-    int64_t inner = buckets - 2, cut = 0;
+    int64_t inner = buckets > 2 ? buckets - 2 : 0, cut = 0;
     double steepest = 0;
-    if (inner < 1)
+    if (weft__histogram_check(NULL, count, buckets, "count") || inner < 1)
         return 0;
-    double sum = (double)(count[inner + 1] + count[inner] - count[1] - count[0]); // of the differences below
+    // Of the differences below.
+    double sum = (double)count[inner + 1] + (double)count[inner] - (double)count[1] - (double)count[0];
     for (int64_t b = 1; b <= inner; b++) {
-        double apart = fabs((double)inner * (double)(count[b + 1] - count[b - 1]) - sum);
+        double apart = fabs((double)inner * ((double)count[b + 1] - (double)count[b - 1]) - sum);
         if (apart > steepest) {
             steepest = apart;
             cut = b;

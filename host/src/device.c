@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "check.h"
 #include "cl_table.h"
 #include "internal.h"
 #include "quirks.h"
@@ -197,8 +198,13 @@ static weft_status list_grow(struct weft_device_info **list, size_t count, size_
 
 weft_status weft_devices_list(struct weft_device_info **out, size_t *count, struct weft_error *err)
 {
-    *out = NULL;
-    *count = 0;
+    if (out)
+        *out = NULL;
+    if (count)
+        *count = 0;
+    weft_status status = WEFT__NEED(err, {"out", out}, {"count", count});
+    if (status)
+        return status;
     cl_uint nplatforms = 0;
     cl_int error = weft__cl.clGetPlatformIDs(0, NULL, &nplatforms);
     if (error != CL_SUCCESS || !nplatforms)
@@ -207,7 +213,7 @@ weft_status weft_devices_list(struct weft_device_info **out, size_t *count, stru
     cl_platform_id *platforms = calloc(nplatforms, sizeof *platforms);
     struct weft_device_info *list = NULL;
     size_t n = 0;
-    weft_status status = platforms ? WEFT_OK : WEFT_ENOMEM;
+    status = platforms ? WEFT_OK : WEFT_ENOMEM;
     if (!status && weft__cl.clGetPlatformIDs(nplatforms, platforms, NULL) != CL_SUCCESS)
         nplatforms = 0;
     for (cl_uint p = 0; p < nplatforms && !status; p++) {
@@ -279,8 +285,14 @@ int weft_device_default(const struct weft_device_info *list, size_t count)
 
 weft_status weft_device_probe(struct weft_device_info *info)
 {
+    if (!info)
+        return WEFT_EINVAL;
     if (info->why[0])
         return WEFT_ENODEV;
+    if (!info->id || !info->platform_id) {
+        snprintf(info->why, sizeof info->why, "%s is NULL", info->id ? "platform_id" : "id");
+        return WEFT_EINVAL;
+    }
     cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)info->platform_id, 0};
     cl_int error;
     cl_context context = weft__cl.clCreateContext(props, 1, &info->id, NULL, NULL, &error);

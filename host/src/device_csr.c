@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices in device memory, and blocking copies.
+#include "check.h"
 #include "op.h"
 #include "transpose.h"
 
@@ -22,6 +23,11 @@ void weft__queue_release(cl_command_queue *queue)
 
 weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes)
 {
+    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", from}) : WEFT_OK;
+    if (!status)
+        status = weft__check_buffer(ctx, to, bytes, "the device array");
+    if (status)
+        return status;
     return bytes ? weft__fail_cl(ctx, weft__cl.clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, bytes, from, 0, NULL, NULL),
                                  "clEnqueueWriteBuffer")
                  : WEFT_OK;
@@ -29,6 +35,11 @@ weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_m
 
 weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes)
 {
+    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", to}) : WEFT_OK;
+    if (!status)
+        status = weft__check_buffer(ctx, from, bytes, "the device array");
+    if (status)
+        return status;
     return bytes ? weft__fail_cl(ctx, weft__cl.clEnqueueReadBuffer(queue, from, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
                                  "clEnqueueReadBuffer")
                  : WEFT_OK;
@@ -37,9 +48,13 @@ weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, voi
 weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_context *ctx, int64_t m, int64_t n,
                                    int64_t nnz, enum weft_type type, enum weft_ofs ofs)
 {
-    *out = (struct weft_device_csr){0};
+    if (out)
+        *out = (struct weft_device_csr){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
     struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
-    weft_status status = weft__shape_check(ctx, &shape);
+    status = weft__shape_check(ctx, &shape);
     if (status)
         return status;
     *out = (struct weft_device_csr){.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
@@ -66,6 +81,12 @@ void weft_device_csr_release(struct weft_device_csr *a)
 // Both sides of a copy must be the same matrix.
 static weft_status same_check(struct weft_context *ctx, const struct weft_device_csr *d, const struct weft_csr *h)
 {
+    struct weft_error err = {0};
+    weft_status status = WEFT__NEED_IN(ctx, {"the device matrix", d});
+    if (status)
+        return status;
+    if ((status = weft__csr_check(&err, h)))
+        return weft__fail(ctx, status, "%s", err.text);
     if (d->m == h->m && d->n == h->n && d->nnz == h->nnz && d->type == h->type && d->ofs == h->ofs)
         return WEFT_OK;
     return weft__fail(ctx, WEFT_EINVAL,
@@ -78,8 +99,8 @@ static weft_status same_check(struct weft_context *ctx, const struct weft_device
 weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queue queue,
                                        const struct weft_device_csr *to, const struct weft_csr *from)
 {
-    size_t nnz = (size_t)from->nnz;
     weft_status status = same_check(ctx, to, from);
+    size_t nnz = status ? 0 : (size_t)from->nnz;
     if (!status)
         status =
             weft__copy_in(ctx, queue, to->row_ptr, from->row_ptr, ((size_t)from->m + 1) * weft_ofs_bytes(from->ofs));
@@ -93,8 +114,8 @@ weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queu
 weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue queue, struct weft_csr *to,
                                       const struct weft_device_csr *from)
 {
-    size_t nnz = (size_t)to->nnz;
     weft_status status = same_check(ctx, from, to);
+    size_t nnz = status ? 0 : (size_t)to->nnz;
     if (!status)
         status = weft__copy_out(ctx, queue, to->row_ptr, from->row_ptr, ((size_t)to->m + 1) * weft_ofs_bytes(to->ofs));
     if (!status)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jensen-Shannon distance (J. Lin, IEEE Trans. Information Theory 37(1), 1991) and a bootstrap of it.
+#include "check.h"
+#include "histogram_sum.h"
 #include "internal.h"
 #include "random.h"
 #include "threads.h"
@@ -8,22 +10,22 @@
 #include <stdlib.h>
 #include <weft/measure.h>
 
-static int64_t histogram_sum(const int64_t *count, int64_t buckets)
+// A count below 0 counts as 0.
+static double positive(int64_t count)
 {
-    int64_t sum = 0;
-    for (int64_t b = 0; b < buckets; b++)
-        sum += count[b];
-    return sum;
+    return count > 0 ? (double)count : 0;
 }
 
 double weft_jensen_shannon(const int64_t *a, const int64_t *b, int64_t buckets)
 {
-    int64_t sum_a = histogram_sum(a, buckets), sum_b = histogram_sum(b, buckets);
+    if (weft__histogram_check(NULL, a, buckets, "a") || weft__histogram_check(NULL, b, buckets, "b"))
+        return 0;
+    const double sum_a = weft__histogram_sum(a, buckets), sum_b = weft__histogram_sum(b, buckets);
     double divergence = 0;
-    if (!sum_a || !sum_b)
-        return sum_a || sum_b;
+    if (sum_a == 0 || sum_b == 0)
+        return sum_a > 0 || sum_b > 0;
     for (int64_t i = 0; i < buckets; i++) {
-        double p = (double)a[i] / (double)sum_a, q = (double)b[i] / (double)sum_b, mean = (p + q) / 2;
+        double p = positive(a[i]) / sum_a, q = positive(b[i]) / sum_b, mean = (p + q) / 2;
         double from_p = p > 0 ? p * log2(p / mean) : 0, from_q = q > 0 ? q * log2(q / mean) : 0;
         divergence += (from_p + from_q) / 2;
     }
@@ -49,7 +51,7 @@ static int64_t poisson(struct source *s, double mean)
     if (mean >= NORMAL_FROM) {
         double normal = sqrt(-2 * log(unit(s))) * cos(6.283185307179586 * unit(s));
         double x = floor(mean + sqrt(mean) * normal + 0.5);
-        return x > 0 ? (int64_t)x : 0;
+        return x >= 0x1p63 ? INT64_MAX : x > 0 ? (int64_t)x : 0;
     }
     double bound = exp(-mean), product = unit(s);
     int64_t k = 0;
@@ -60,7 +62,8 @@ static int64_t poisson(struct source *s, double mean)
 
 struct bootstrap {
     const int64_t *a, *b;
-    int64_t buckets, sum_a, sum_b;
+    int64_t buckets;
+    double sum_a, sum_b;
     uint64_t seed;
 };
 
@@ -68,9 +71,9 @@ struct bootstrap {
 static double trial_run(const struct bootstrap *s, int trial, int joint, int64_t *draw)
 {
     struct source source = {weft__random_key(weft__random_key(s->seed, 32 + (uint64_t)joint), (uint64_t)trial), 0};
-    double share = (double)s->sum_a / (double)(s->sum_a + s->sum_b);
+    double share = s->sum_a / (s->sum_a + s->sum_b);
     for (int64_t i = 0; i < s->buckets; i++) {
-        double both = (double)(s->a[i] + s->b[i]);
+        double both = (double)s->a[i] + (double)s->b[i];
         draw[i] = poisson(&source, joint ? both * share : (double)s->a[i]);
         draw[s->buckets + i] = poisson(&source, joint ? both * (1 - share) : (double)s->b[i]);
     }
@@ -91,8 +94,9 @@ static double quantile(const double *sorted, int count, double at)
 // Sorted distances of all trials: apart in out[0 .. trials-1], joint behind them.
 static weft_status trials_run(const struct bootstrap *s, int trials, double *out)
 {
+    const int64_t work = s->buckets < INT64_MAX / trials ? s->buckets * trials : INT64_MAX;
     int failed = 0;
-#pragma omp parallel reduction(| : failed) num_threads(weft__threads_for(0, s->buckets *trials))
+#pragma omp parallel reduction(| : failed) num_threads(weft__threads_for(0, work))
     {
         int64_t *draw = malloc(weft__max(weft__mul((size_t)s->buckets, 2 * sizeof *draw), 1));
         failed = !draw;
@@ -112,8 +116,11 @@ static weft_status trials_run(const struct bootstrap *s, int trials, double *out
 static weft_status arguments_check(const int64_t *a, const int64_t *b, int64_t buckets,
                                    const struct weft_distance_params *p, struct weft_error *err)
 {
-    if (buckets < 0 || (buckets && (!a || !b)))
-        return weft__error(err, WEFT_EINVAL, "two histograms of %lld buckets are needed", (long long)buckets);
+    weft_status status = weft__histogram_check(err, a, buckets, "a");
+    if (!status)
+        status = weft__histogram_check(err, b, buckets, "b");
+    if (status)
+        return status;
     if (p->trials < 0 || p->trials > 1000000)
         return weft__error(err, WEFT_EINVAL, "%d trials: expected 1 .. 1000000, or 0 for the default", p->trials);
     if (!(p->level >= 0 && p->level < 1))
@@ -140,17 +147,20 @@ weft_status weft_distance(struct weft_distance *out, const int64_t *a, const int
 {
     static const struct weft_distance_params defaults;
     const struct weft_distance_params *p = params ? params : &defaults;
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = (struct weft_distance){0};
-    weft_status status = arguments_check(a, b, buckets, p, err);
+    status = arguments_check(a, b, buckets, p, err);
     if (status)
         return status;
     struct bootstrap s = {.a = a, .b = b, .buckets = buckets, .seed = p->seed};
-    s.sum_a = histogram_sum(a, buckets);
-    s.sum_b = histogram_sum(b, buckets);
+    s.sum_a = weft__histogram_sum(a, buckets);
+    s.sum_b = weft__histogram_sum(b, buckets);
     int trials = p->trials ? p->trials : 200;
     double level = p->level > 0 ? p->level : 0.95, *sample = malloc((size_t)trials * 2 * sizeof *sample);
     status = sample ? WEFT_OK : WEFT_ENOMEM;
-    if (!status && s.sum_a + s.sum_b)
+    if (!status && s.sum_a + s.sum_b > 0)
         status = trials_run(&s, trials, sample);
     else
         for (int t = 0; sample && t < 2 * trials; t++)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "check.h"
 #include "op.h"
 #include "program.h"
 #include "tune.h"
@@ -102,8 +103,11 @@ weft_status weft_expand_workspace(size_t *out_bytes, struct weft_context *ctx, i
                                   enum weft_ofs ofs, const struct weft_expand_params *params)
 {
     struct weft_expand_info info;
-    weft_status status = expand_info(&info, ctx, m_max, nnz_max, ofs, params);
-    *out_bytes = status ? 0 : info.workspace_bytes;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = expand_info(&info, ctx, m_max, nnz_max, ofs, params);
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
@@ -118,9 +122,12 @@ static void expand_define(struct weft__defines *d, int gpu, const struct weft_ex
 weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_context *ctx, int64_t m_max,
                                     int64_t nnz_max, enum weft_ofs ofs, const struct weft_expand_params *params)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
     struct weft_expand_info info;
-    weft_status status = expand_info(&info, ctx, m_max, nnz_max, ofs, params);
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = expand_info(&info, ctx, m_max, nnz_max, ofs, params);
     if (status)
         return status;
     struct weft_expand_plan *plan = calloc(1, sizeof *plan);
@@ -144,7 +151,8 @@ weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_c
 
 void weft_expand_plan_info(const struct weft_expand_plan *plan, struct weft_expand_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_expand_info){0};
 }
 
 void weft_expand_plan_destroy(struct weft_expand_plan **plan)
@@ -185,6 +193,8 @@ static void run_cpu(struct weft_expand_plan *plan, struct weft__stream *s, cl_me
 weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row_ptr, cl_mem row,
                             int64_t m, int64_t nnz, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     if (m < 0 || nnz < 0 || (uint64_t)m > plan->m_max || (uint64_t)nnz > plan->nnz_max)
         return weft__fail(ctx, WEFT_EINVAL, "expand: %lld rows and %lld positions, the plan is for 0..%zu and 0..%zu",

@@ -2,6 +2,7 @@
 // Method: random numbers are a hash of (seed, stream, counter), so that any thread can make any entry; and nothing is
 // computed in floating point that could round differently elsewhere. A random pattern is drawn as coordinates and
 // sorted by row and by column; values are drawn by position afterwards. Regular patterns count and fill their rows.
+#include "check.h"
 #include "internal.h"
 #include "random.h"
 #include "threads.h"
@@ -447,16 +448,19 @@ weft_status weft_generate(struct weft_csr *out, const char *spec, const struct w
 {
     static const struct weft_generate_params defaults;
     struct spec s;
-    if (!out)
-        return weft__error(err, WEFT_EINVAL, "no place for the matrix");
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     memset(out, 0, sizeof *out);
     if (!params)
         params = &defaults;
-    if (!spec)
-        return weft__error(err, WEFT_EINVAL, "no specification");
-    if ((unsigned)params->type > WEFT_PATTERN || (unsigned)params->ofs > WEFT_OFS64)
-        return weft__error(err, WEFT_EINVAL, "unknown type of values or offsets");
-    weft_status status = spec_parse(&s, spec, err);
+    status = WEFT__NEED(err, {"spec", spec});
+    if (!status)
+        status = weft__type_check(err, params->type);
+    if (!status)
+        status = weft__ofs_check(err, params->ofs);
+    if (!status)
+        status = spec_parse(&s, spec, err);
     if (status)
         return status;
     struct values values = {weft__random_key(params->seed, STREAM_VAL), params->integers};

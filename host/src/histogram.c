@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fill.h"
+#include "check.h"
 #include "op.h"
 #include "program.h"
 #include "scan.h"
@@ -157,9 +158,7 @@ static weft_status info_resolve(struct weft_histogram_info *info, struct weft_co
         return weft__fail(ctx, WEFT_EINVAL, "histogram: n_max is %lld", (long long)n_max);
     if (ofs == WEFT_OFS32 && n_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "histogram: %lld indices exceed 32-bit counts", (long long)n_max);
-    weft_status status = weft__check_range(ctx, bins, 0, INT32_MAX, 1, "histogram: bins");
-    if (!status)
-        status = tune(info, ctx, bins);
+    weft_status status = tune(info, ctx, bins);
     if (status)
         return status;
     size_t most = ofs == WEFT_OFS64 ? weft__min((size_t)n_max, (size_t)info->params.slab) : (size_t)n_max;
@@ -180,11 +179,13 @@ static weft_status histogram_info(struct weft_histogram_info *info, struct weft_
     struct weft_histogram_params p = params ? *params : (struct weft_histogram_params){0};
     const struct weft__tune_value values[] = {
         {"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}, {"range", &p.range}};
+    weft_status status = weft__check_range(ctx, bins, 0, INT32_MAX, 1, "histogram: bins");
+    if (status)
+        return status;
     if (!p.algo && !p.wg && !p.ipt && !p.groups && !p.range) // the defaults choose it, whatever the file says
         p.algo = algo_choose(ctx, bins, default_range(ctx, WEFT__TUNE_FIND(ctx, tune_table)->wg));
     const char *op = p.algo == WEFT_HISTOGRAM_ATOMIC ? "histogram.atomic" : "histogram.rows";
     struct weft__tuned tuned = weft__tuned_begin(ctx, op, weft_ofs_bytes(ofs), values, 4);
-    weft_status status;
     do
         status = info_resolve(info, ctx, bins, ofs, n_max, &p);
     while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
@@ -195,8 +196,11 @@ weft_status weft_histogram_workspace(size_t *out_bytes, struct weft_context *ctx
                                      int64_t n_max, const struct weft_histogram_params *params)
 {
     struct weft_histogram_info info;
-    weft_status status = histogram_info(&info, ctx, bins, ofs, n_max, params);
-    *out_bytes = status ? 0 : info.workspace_bytes;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = histogram_info(&info, ctx, bins, ofs, n_max, params);
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
@@ -232,9 +236,12 @@ static void sum_define(struct weft__defines *d, const struct weft_histogram_para
 weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
                                        enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
     struct weft_histogram_info info;
-    weft_status status = histogram_info(&info, ctx, bins, ofs, n_max, params);
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = histogram_info(&info, ctx, bins, ofs, n_max, params);
     if (status)
         return status;
     struct weft_histogram_plan *plan = calloc(1, sizeof *plan);
@@ -264,7 +271,8 @@ weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct 
 
 void weft_histogram_plan_info(const struct weft_histogram_plan *plan, struct weft_histogram_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_histogram_info){0};
 }
 
 void weft_histogram_plan_destroy(struct weft_histogram_plan **plan)
@@ -328,6 +336,8 @@ static void sum_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s
 weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queue queue, cl_mem idx, cl_mem out,
                                int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     if (n < 0 || (uint64_t)n > plan->n_max)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: n is %lld, the plan is for 0..%zu", (long long)n, plan->n_max);

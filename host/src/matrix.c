@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "check.h"
 #include "csr_build.h"
 #include "internal.h"
-#include "threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ size_t weft_type_bytes(enum weft_type type)
 
 size_t weft_ofs_bytes(enum weft_ofs ofs)
 {
-    return ofs == WEFT_OFS64 ? 8 : 4;
+    return ofs == WEFT_OFS64 ? 8 : ofs == WEFT_OFS32 ? 4 : 0;
 }
 
 const char *weft_type_name(enum weft_type type)
@@ -39,16 +39,13 @@ static void *array_alloc(int64_t count, size_t bytes)
     return total >= PTRDIFF_MAX ? NULL : malloc(total ? total : 1);
 }
 
-static weft_status sizes_check(int64_t m, int64_t n, int64_t nnz)
-{
-    return m < 0 || n < 0 || nnz < 0 || m > INT32_MAX || n > INT32_MAX ? WEFT_EINVAL : WEFT_OK;
-}
-
 weft_status weft_csr_alloc(struct weft_csr *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
                            enum weft_ofs ofs)
 {
+    if (!out)
+        return WEFT_EINVAL;
     memset(out, 0, sizeof *out);
-    if (sizes_check(m, n, nnz))
+    if (weft__sizes_check(NULL, m, n, nnz) || weft__type_check(NULL, type) || weft__ofs_check(NULL, ofs))
         return WEFT_EINVAL;
     if (ofs == WEFT_OFS32 && nnz > INT32_MAX)
         return WEFT_ERANGE;
@@ -75,8 +72,10 @@ void weft_csr_free(struct weft_csr *a)
 
 weft_status weft_coo_alloc(struct weft_coo *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type)
 {
+    if (!out)
+        return WEFT_EINVAL;
     memset(out, 0, sizeof *out);
-    if (sizes_check(m, n, nnz))
+    if (weft__sizes_check(NULL, m, n, nnz) || weft__type_check(NULL, type))
         return WEFT_EINVAL;
     *out = (struct weft_coo){.m = m, .n = n, .nnz = nnz, .type = type};
     out->row = array_alloc(nnz, sizeof *out->row);
@@ -101,10 +100,9 @@ void weft_coo_free(struct weft_coo *a)
 
 weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err)
 {
-    if (!a || sizes_check(a->m, a->n, a->nnz))
-        return weft__error(err, WEFT_EINVAL, "a matrix needs 0 <= m, n <= 2147483647 and nnz >= 0");
-    if (!a->row_ptr || (a->nnz && (!a->col || (a->type != WEFT_PATTERN && !a->val))))
-        return weft__error(err, WEFT_EINVAL, "an array of the matrix is missing");
+    weft_status status = weft__csr_check(err, a);
+    if (status)
+        return status;
     if (weft_csr_ofs(a, 0) != 0)
         return weft__error(err, WEFT_EMATRIX, "row_ptr[0] is %lld, not 0", (long long)weft_csr_ofs(a, 0));
     if (weft_csr_ofs(a, a->m) != a->nnz)
@@ -126,18 +124,18 @@ weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err)
 
 weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, enum weft_ofs ofs, struct weft_error *err)
 {
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     memset(out, 0, sizeof *out);
-    int64_t bad = INT64_MAX;
-#pragma omp parallel for reduction(min : bad) num_threads(weft__threads_for(0, a->nnz))
-    for (int64_t p = 0; p < a->nnz; p++)
-        if (a->row[p] < 0 || a->row[p] >= a->m || a->col[p] < 0 || a->col[p] >= a->n)
-            bad = p < bad ? p : bad;
-    if (bad != INT64_MAX)
-        return weft__error(err, WEFT_EMATRIX, "entry %lld at (%d, %d) is outside %lld x %lld", (long long)bad,
-                           a->row[bad], a->col[bad], (long long)a->m, (long long)a->n);
+    status = weft__ofs_check(err, ofs);
+    if (!status)
+        status = weft__coo_check(err, a);
+    if (status)
+        return status;
     size_t count = weft__ceil_div((size_t)a->nnz, SLICE_ENTRIES), bytes = weft_type_bytes(a->type);
     struct weft__coo_slice *slices = malloc((count + 1) * sizeof *slices);
-    weft_status status = slices ? WEFT_OK : WEFT_ENOMEM;
+    status = slices ? WEFT_OK : WEFT_ENOMEM;
     if (!status) {
         for (size_t s = 0; s < count; s++) {
             size_t begin = s * SLICE_ENTRIES;
@@ -155,14 +153,20 @@ weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, en
     return WEFT_OK;
 }
 
+static int arrays_same(const void *a, const void *b, size_t bytes)
+{
+    return !bytes || !memcmp(a, b, bytes);
+}
+
 int weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b)
 {
+    if (weft__csr_check(NULL, a) || weft__csr_check(NULL, b))
+        return 0;
     if (a->m != b->m || a->n != b->n || a->nnz != b->nnz || a->type != b->type || a->ofs != b->ofs)
         return 0;
-    size_t val_bytes = weft_type_bytes(a->type) * (size_t)a->nnz;
-    return !memcmp(a->row_ptr, b->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs)) &&
-           (!a->nnz || (!memcmp(a->col, b->col, (size_t)a->nnz * sizeof *a->col) &&
-                        (!val_bytes || !memcmp(a->val, b->val, val_bytes))));
+    return arrays_same(a->row_ptr, b->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs)) &&
+           arrays_same(a->col, b->col, (size_t)a->nnz * sizeof *a->col) &&
+           arrays_same(a->val, b->val, (size_t)a->nnz * weft_type_bytes(a->type));
 }
 
 // FNV-1a over 8 bytes at a time where possible would change the value: byte by byte it is.
@@ -177,6 +181,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
 uint64_t weft_csr_hash(const struct weft_csr *a)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    if (weft__csr_check(NULL, a))
+        return 0;
     for (int64_t i = 0; i <= a->m; i++) {
         int64_t ofs = weft_csr_ofs(a, i);
         hash = hash_bytes(hash, &ofs, sizeof ofs);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of a pattern: lengths, bandwidth, symmetry, locality, balance.
+#include "check.h"
 #include "internal.h"
 #include "ref/ref.h"
 #include "threads.h"
@@ -135,8 +136,11 @@ static weft_status symmetry_measure(struct weft_measures *out, const struct weft
 weft_status weft_measure(struct weft_measures *out, const struct weft_csr *a, int threads, struct weft_error *err)
 {
     struct weft_density d;
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = (struct weft_measures){0};
-    weft_status status = weft_density_make(&d, a, weft_density_params(.threads = threads), err);
+    status = weft_density_make(&d, a, weft_density_params(.threads = threads), err);
     if (status)
         return status;
     *out = (struct weft_measures){.m = a->m,
@@ -172,8 +176,11 @@ weft_status weft_measure(struct weft_measures *out, const struct weft_csr *a, in
 
 weft_status weft_load_imbalance(double *out, const struct weft_csr *a, int64_t parts, struct weft_error *err)
 {
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = 1;
-    weft_status status = weft_csr_validate(a, err);
+    status = weft_csr_validate(a, err);
     if (status)
         return status;
     if (parts < 1 || parts > INT32_MAX)

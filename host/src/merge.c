@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key.h"
+#include "check.h"
 #include "op.h"
 #include "tune.h"
 #include "variants.h"
@@ -101,8 +102,11 @@ weft_status weft_merge_workspace(size_t *out_bytes, struct weft_context *ctx, en
                                  int64_t n_max, const struct weft_merge_params *params)
 {
     struct weft_merge_info info;
-    weft_status status = merge_info(&info, ctx, key, payload_bytes, n_max, params);
-    *out_bytes = status ? 0 : info.workspace_bytes;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = merge_info(&info, ctx, key, payload_bytes, n_max, params);
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
@@ -118,9 +122,12 @@ static void merge_define(struct weft__defines *d, enum weft_key key, int payload
 weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_context *ctx, enum weft_key key,
                                    int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
     struct weft_merge_info info;
-    weft_status status = merge_info(&info, ctx, key, payload_bytes, n_max, params);
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = merge_info(&info, ctx, key, payload_bytes, n_max, params);
     if (status)
         return status;
     struct weft_merge_plan *plan = calloc(1, sizeof *plan);
@@ -144,7 +151,8 @@ weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_con
 
 void weft_merge_plan_info(const struct weft_merge_plan *plan, struct weft_merge_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_merge_info){0};
 }
 
 void weft_merge_plan_destroy(struct weft_merge_plan **plan)
@@ -243,7 +251,9 @@ weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_queue queue,
                            int64_t na, cl_mem b_key, cl_mem b_payload, int64_t nb, cl_mem out_key, cl_mem out_payload,
                            cl_uint nwait, const cl_event *wait, cl_event *event)
 {
-    if (na < 0 || nb < 0)
+    if (!plan)
+        return WEFT_EINVAL;
+    if (na < 0 || nb < 0 || na > INT64_MAX - nb)
         return weft__fail(plan->ctx, WEFT_EINVAL, "merge: lengths are %lld and %lld", (long long)na, (long long)nb);
     struct job job = {a_key, a_payload, b_key, b_payload, out_key, out_payload, na, nb, 0};
     return run(plan, queue, &job, nwait, wait, event);
@@ -253,6 +263,8 @@ weft_status weft_merge_blocks_run(struct weft_merge_plan *plan, cl_command_queue
                                   int64_t n, int64_t block, cl_mem out_key, cl_mem out_payload, cl_uint nwait,
                                   const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     if (n < 0 || block < 1)
         return weft__fail(plan->ctx, WEFT_EINVAL, "merge: n is %lld, block %lld", (long long)n, (long long)block);
     // A block of n elements has no neighbour, so a larger one changes nothing.

@@ -3,6 +3,7 @@
 // is free, into arrays of its own; the arrays of all blocks, in order, become the matrix. Nothing is sized by
 // what the file claims, only by what it holds, until both agree. Errors stay in their blocks, and the first in the
 // order of the file is reported, so that messages do not depend on threads.
+#include "check.h"
 #include "csr_build.h"
 #include "internal.h"
 #include "mtx.h"
@@ -414,16 +415,21 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
 static weft_status params_check(struct weft_csr *out, struct weft_mtx_info *info, struct weft_mtx_params *own,
                                 const struct weft_mtx_params *params, struct weft_error *err)
 {
-    if (!out)
-        return weft__error(err, WEFT_EINVAL, "no place for the matrix");
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     memset(out, 0, sizeof *out);
     if (info)
         memset(info, 0, sizeof *info);
     *own = params ? *params : (struct weft_mtx_params){0};
-    if ((unsigned)own->type > WEFT_PATTERN || (unsigned)own->ofs > WEFT_OFS64 ||
-        (unsigned)own->complex > WEFT_MTX_COMPLEX_IMAG || own->threads < 0)
-        return weft__error(err, WEFT_EINVAL, "a member of the parameters is out of its range");
-    return WEFT_OK;
+    status = weft__type_check(err, own->type);
+    if (!status)
+        status = weft__ofs_check(err, own->ofs);
+    if (!status)
+        status = weft__threads_check(err, own->threads);
+    if (!status && (unsigned)own->complex > WEFT_MTX_COMPLEX_IMAG)
+        status = weft__error(err, WEFT_EINVAL, "params.complex is %d, no part of complex values", (int)own->complex);
+    return status;
 }
 
 weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
@@ -436,7 +442,7 @@ weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, cons
     if (status)
         return status;
     if (!path)
-        return weft__error(err, WEFT_EINVAL, "no path");
+        return weft__error(err, WEFT_EINVAL, "path is NULL");
     status = weft__mtx_open_file(&stream, path, &why);
     if (status)
         return weft__error(err, status, "%s: %s", name_end(path), why.text);
@@ -452,7 +458,7 @@ weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *info, con
     if (status)
         return status;
     if (!text && bytes)
-        return weft__error(err, WEFT_EINVAL, "no text");
+        return weft__error(err, WEFT_EINVAL, "text is NULL");
     name = name ? name : "(text)";
     status = weft__mtx_open_memory(&stream, text, bytes);
     if (status)

@@ -215,13 +215,13 @@ weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a
         return status;
     int reason = 0;
     status = pieces_write(fd, a, gzip, &reason);
-    return status ? write_failed(err, name, status, reason) : WEFT_OK;
+    return status ? write_failed(err, name ? name : "(file)", status, reason) : WEFT_OK;
 }
 
 weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err)
 {
     if (!path || !*path)
-        return weft__error(err, WEFT_EINVAL, "no path");
+        return weft__error(err, WEFT_EINVAL, path ? "the path is empty" : "path is NULL");
     weft_status status = weft_csr_validate(a, err);
     if (status)
         return status;

@@ -2,6 +2,7 @@
 // Orders of rows and columns, as pairs of maps that undo each other.
 #include "permutation.h"
 
+#include "check.h"
 #include "internal.h"
 #include "random.h"
 
@@ -21,14 +22,17 @@ const char *weft_order_name(enum weft_order order)
 weft_status weft_order_parse(enum weft_order *out, const char *name, struct weft_error *err)
 {
     char known[128] = "";
+    weft_status status = WEFT__NEED(err, {"out", out}, {"name", name});
+    if (status)
+        return status;
     for (int i = 0; i < WEFT_ORDER_COUNT; i++) {
-        if (name && !strcmp(name, order_names[i])) {
+        if (!strcmp(name, order_names[i])) {
             *out = (enum weft_order)i;
             return WEFT_OK;
         }
         strcat(strcat(known, i ? ", " : ""), order_names[i]);
     }
-    return weft__error(err, WEFT_EINVAL, "'%.200s': expected an order: %s", name ? name : "", known);
+    return weft__error(err, WEFT_EINVAL, "'%.200s': expected an order: %s", name, known);
 }
 
 // ---- maps ------------------------------------------------------------------------------------------------------
@@ -77,11 +81,15 @@ static weft_status map_check(int32_t *inv, const int32_t *map, int64_t count, co
 weft_status weft_permutation_from(struct weft_permutation *out, int64_t m, int64_t n, const int32_t *row,
                                   const int32_t *col, struct weft_error *err)
 {
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = (struct weft_permutation){0};
-    if (m < 0 || n < 0 || m > INT32_MAX || n > INT32_MAX)
-        return weft__error(err, WEFT_EINVAL, "a permutation needs 0 <= m, n <= 2147483647");
-    *out = (struct weft_permutation){.m = m, .n = n};
-    weft_status status = row ? maps_alloc(&out->row, &out->row_inv, m) : WEFT_OK;
+    const struct weft_permutation sizes = {.m = m, .n = n};
+    if ((status = weft__permutation_check(err, &sizes)))
+        return status;
+    *out = sizes;
+    status = row ? maps_alloc(&out->row, &out->row_inv, m) : WEFT_OK;
     if (!status && col)
         status = maps_alloc(&out->col, &out->col_inv, n);
     if (status)
@@ -102,11 +110,17 @@ weft_status weft_permutation_from(struct weft_permutation *out, int64_t m, int64
 
 weft_status weft_permutation_inverse(struct weft_permutation *out, const struct weft_permutation *p)
 {
+    if (out)
+        *out = (struct weft_permutation){0};
+    if (weft__permutation_check(NULL, p))
+        return WEFT_EINVAL;
     return weft_permutation_from(out, p->m, p->n, p->row_inv, p->col_inv, NULL);
 }
 
 int weft_permutation_is_identity(const struct weft_permutation *p)
 {
+    if (weft__permutation_check(NULL, p))
+        return 0;
     for (int64_t i = 0; p->row && i < p->m; i++)
         if (p->row[i] != i)
             return 0;
@@ -125,6 +139,8 @@ static uint64_t hash_word(uint64_t hash, uint64_t word, int bytes)
 
 uint64_t weft_permutation_hash(const struct weft_permutation *p)
 {
+    if (weft__permutation_check(NULL, p))
+        return 0;
     uint64_t hash = hash_word(hash_word(UINT64_C(0xcbf29ce484222325), (uint64_t)p->m, 8), (uint64_t)p->n, 8);
     for (int64_t i = 0; i < p->m; i++)
         hash = hash_word(hash, (uint64_t)(p->row ? p->row[i] : i), 4);
@@ -228,10 +244,13 @@ static weft_status order_fill(struct weft_permutation *p, enum weft_order order,
 weft_status weft_permutation_make(struct weft_permutation *out, enum weft_order order, const struct weft_csr *a,
                                   uint64_t seed, struct weft_error *err)
 {
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = (struct weft_permutation){0};
     if ((unsigned)order >= WEFT_ORDER_COUNT)
         return weft__error(err, WEFT_EINVAL, "there is no order %d", (int)order);
-    weft_status status = weft_csr_validate(a, err);
+    status = weft_csr_validate(a, err);
     if (status)
         return status;
     *out = (struct weft_permutation){.m = a->m, .n = a->n};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Permuting on a device: lengths of the rows in their new order, a scan of them to row pointers, their expansion to a row
 // index for each entry, a gather of the entries; and where columns move, a segmented sort of the rows.
+#include "check.h"
 #include "op.h"
 #include "scan.h"
 #include "transpose.h"
@@ -127,9 +128,16 @@ weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft
                                      const struct weft_permutation *p, int64_t nnz, enum weft_type type,
                                      enum weft_ofs ofs, const struct weft_permute_params *params)
 {
-    *out = NULL;
+    struct weft_error err = {0};
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    if ((status = weft__permutation_check(&err, p)))
+        return weft__fail(ctx, status, "%s", err.text);
     struct weft__transpose_shape shape = {.m = p->m, .n = p->n, .nnz = nnz, .type = type, .ofs = ofs};
-    weft_status status = weft__shape_check(ctx, &shape);
+    status = weft__shape_check(ctx, &shape);
     if (status)
         return status;
     struct weft_permute_plan *plan = calloc(1, sizeof *plan);
@@ -194,11 +202,15 @@ static weft_status matrices_check(const struct weft_permute_plan *plan, const st
 weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue queue, const struct weft_device_csr *a,
                              const struct weft_device_csr *out, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
     cl_ulong m = (cl_ulong)plan->m, nnz = (cl_ulong)plan->nnz;
     size_t wg = group_size(ctx);
-    weft_status status = matrices_check(plan, a, out);
+    weft_status status = WEFT__NEED_IN(ctx, {"a", a}, {"out", out});
+    if (!status)
+        status = matrices_check(plan, a, out);
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, nnz ? NULL : event);
     if (status)
@@ -230,6 +242,8 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
                                     int back, enum weft_type type, cl_mem in, cl_mem out, cl_uint nwait,
                                     const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
     if (side != WEFT_PERMUTE_ROWS && side != WEFT_PERMUTE_COLS)
@@ -255,7 +269,8 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
 
 void weft_permute_plan_info(const struct weft_permute_plan *plan, struct weft_permute_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_permute_info){0};
 }
 
 void weft_permute_plan_destroy(struct weft_permute_plan **plan)
@@ -284,8 +299,14 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
     struct weft_device_csr from = {0}, to = {0};
     struct weft_permute_plan *plan = NULL;
     cl_command_queue queue = NULL;
-    *out = (struct weft_csr){0};
-    weft_status status = weft_csr_validate(a, &err);
+    if (out)
+        *out = (struct weft_csr){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    status = weft_csr_validate(a, &err);
+    if (!status)
+        status = weft__permutation_check(&err, p);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
     if (a->m != p->m || a->n != p->n)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Permuting on the host: row lengths in their new order, their prefix sum, then each row by itself.
+#include "check.h"
 #include "internal.h"
 #include "threads.h"
 
@@ -114,8 +115,15 @@ weft_status weft_csr_permute(struct weft_csr *out, const struct weft_csr *a, con
     static const struct weft_permute_params defaults;
     if (!params)
         params = &defaults;
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = (struct weft_csr){0};
-    weft_status status = weft_csr_validate(a, err);
+    status = weft_csr_validate(a, err);
+    if (!status)
+        status = weft__permutation_check(err, p);
+    if (!status)
+        status = weft__threads_check(err, params->threads);
     if (!status)
         status = shapes_check(a->m, a->n, p, err);
     if (status)
@@ -143,12 +151,15 @@ weft_status weft_csr_permute(struct weft_csr *out, const struct weft_csr *a, con
 weft_status weft_coo_permute(struct weft_coo *out, const struct weft_coo *a, const struct weft_permutation *p,
                              struct weft_error *err)
 {
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
     *out = (struct weft_coo){0};
-    weft_status status = shapes_check(a->m, a->n, p, err);
-    for (int64_t k = 0; k < a->nnz && !status; k++)
-        if (a->row[k] < 0 || a->row[k] >= a->m || a->col[k] < 0 || a->col[k] >= a->n)
-            status = weft__error(err, WEFT_EMATRIX, "entry %lld at (%d, %d) is outside %lld x %lld", (long long)k,
-                                 a->row[k], a->col[k], (long long)a->m, (long long)a->n);
+    status = weft__coo_check(err, a);
+    if (!status)
+        status = weft__permutation_check(err, p);
+    if (!status)
+        status = shapes_check(a->m, a->n, p, err);
     if (status)
         return status;
     status = weft_coo_alloc(out, a->m, a->n, a->nnz, a->type);
@@ -166,6 +177,8 @@ weft_status weft_coo_permute(struct weft_coo *out, const struct weft_coo *a, con
 weft_status weft_vector_permute(void *out, const void *in, const struct weft_permutation *p,
                                 enum weft_permute_side side, int back, size_t bytes)
 {
+    if (weft__permutation_check(NULL, p))
+        return WEFT_EINVAL;
     int64_t count = side == WEFT_PERMUTE_ROWS ? p->m : p->n;
     const int32_t *map = side == WEFT_PERMUTE_ROWS ? (back ? p->row_inv : p->row) : (back ? p->col_inv : p->col);
     if ((bytes != 4 && bytes != 8) || (side != WEFT_PERMUTE_ROWS && side != WEFT_PERMUTE_COLS) ||

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "check.h"
 #include "op.h"
 #include "program.h"
 #include "scan.h"
@@ -204,8 +205,11 @@ weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enu
                                 const struct weft_scan_params *params)
 {
     struct weft_scan_info info;
-    weft_status status = scan_info(&info, ctx, type, n_max, params);
-    *out_bytes = status ? 0 : info.workspace_bytes;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = scan_info(&info, ctx, type, n_max, params);
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
@@ -238,9 +242,12 @@ static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defi
 weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
                                   int64_t n_max, const struct weft_scan_params *params)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
     struct weft_scan_info info;
-    weft_status status = scan_info(&info, ctx, type, n_max, params);
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = scan_info(&info, ctx, type, n_max, params);
     if (status)
         return status;
     struct weft_scan_plan *plan = calloc(1, sizeof *plan);
@@ -268,7 +275,8 @@ weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_conte
 
 void weft_scan_plan_info(const struct weft_scan_plan *plan, struct weft_scan_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_scan_info){0};
 }
 
 void weft_scan_plan_destroy(struct weft_scan_plan **plan)
@@ -355,6 +363,8 @@ void weft__scan_enqueue(struct weft_scan_plan *plan, struct weft__stream *stream
 weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out, int64_t n,
                           cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     if (n < 0 || (uint64_t)n > plan->n_max)
         return weft__fail(ctx, WEFT_EINVAL, "scan: n is %lld, the plan is for 0..%zu", (long long)n, plan->n_max);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key.h"
+#include "check.h"
 #include "op.h"
 #include "segsort.h"
 #include "tune.h"
@@ -187,8 +188,11 @@ weft_status weft_segsort_workspace(size_t *out_bytes, struct weft_context *ctx, 
 {
     struct weft_segsort_info info;
     struct weft__radix whole;
-    weft_status status = segsort_info(&info, &whole, ctx, key, payload_bytes, ofs, n_max, params);
-    *out_bytes = status ? 0 : info.workspace_bytes;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = segsort_info(&info, &whole, ctx, key, payload_bytes, ofs, n_max, params);
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
@@ -231,10 +235,13 @@ weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft
                                      int payload_bytes, enum weft_ofs ofs, int64_t n_max,
                                      const struct weft_segsort_params *params)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
     struct weft_segsort_info info;
     struct weft__radix whole;
-    weft_status status = segsort_info(&info, &whole, ctx, key, payload_bytes, ofs, n_max, params);
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = segsort_info(&info, &whole, ctx, key, payload_bytes, ofs, n_max, params);
     if (status)
         return status;
     struct weft_segsort_plan *plan = calloc(1, sizeof *plan);
@@ -273,7 +280,8 @@ weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft
 
 void weft_segsort_plan_info(const struct weft_segsort_plan *plan, struct weft_segsort_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_segsort_info){0};
 }
 
 void weft_segsort_plan_destroy(struct weft_segsort_plan **plan)
@@ -406,6 +414,8 @@ weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue qu
                              int64_t n, cl_mem offsets, int64_t segments, cl_mem out_key, cl_mem out_payload,
                              cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     if (n < 0 || segments < 0 || segments > INT32_MAX || (n > 0 && segments == 0))
         return weft__fail(plan->ctx, WEFT_EINVAL, "segsort: %lld elements in %lld segments (1 .. 2^31-1)", (long long)n,
                           (long long)segments);
@@ -417,6 +427,8 @@ weft_status weft_segsort_blocks_run(struct weft_segsort_plan *plan, cl_command_q
                                     int64_t n, int64_t block, cl_mem out_key, cl_mem out_payload, cl_uint nwait,
                                     const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     if (n < 0 || block < 1)
         return weft__fail(plan->ctx, WEFT_EINVAL, "segsort: n is %lld, block %lld", (long long)n, (long long)block);
     struct job job = {key, payload, NULL, out_key, out_payload, n, 0, n < 1 ? 1 : block < n ? block : n};

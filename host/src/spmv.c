@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spmv.h"
+#include "check.h"
 #include "op.h"
 #include "tune.h"
 
@@ -72,6 +73,8 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
          p->transpose == WEFT_SPMV_BY_ATOMICS))
         return weft__fail(ctx, WEFT_EINVAL, "WEFT_REPRODUCIBLE has csr_fixed, not %s",
                           p->transpose == WEFT_SPMV_BY_ATOMICS ? "atomics" : weft_spmv_algo_name(p->algo));
+    if (p->products < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "params.products is %lld, it must be 0 or more", (long long)p->products);
     if ((unsigned)p->transpose > WEFT_SPMV_BY_ATOMICS)
         return weft__fail(ctx, WEFT_EINVAL, "params.transpose is %d, no way to transpose", (int)p->transpose);
     if (p->transpose == WEFT_SPMV_BY_ATOMICS && p->algo != WEFT_SPMV_AUTO && p->algo != WEFT_SPMV_CSR)
@@ -197,8 +200,11 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
 static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                                const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
 {
-    *out = NULL;
-    weft_status status = matrix_check(ctx, a);
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"queue", queue}, {"a", a});
+    if (!status)
+        status = matrix_check(ctx, a);
     if (status)
         return status;
     struct weft_spmv_plan *plan = calloc(1, sizeof *plan);
@@ -245,9 +251,13 @@ weft_status weft__spmv_plan_try(struct weft_spmv_plan **out, struct weft_context
 
 weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     const int copy = plan->info.params.transpose == WEFT_SPMV_BY_COPY;
-    weft_status status = matrix_check(ctx, a);
+    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"a", a});
+    if (!status)
+        status = matrix_check(ctx, a);
     if (!status && ((copy ? a->n : a->m) != plan->a.m || (copy ? a->m : a->n) != plan->a.n || a->nnz != plan->a.nnz ||
                     a->type != plan->a.type || a->ofs != plan->a.ofs))
         status = weft__fail(ctx, WEFT_EINVAL, "the matrix has another shape or type than the plan");
@@ -280,6 +290,8 @@ static weft_status scalar_convert(union weft__spmv_scalar *out, const struct wef
 weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, double alpha, cl_mem x, double beta,
                           cl_mem y, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
     struct weft__spmv_call call = {.x = x, .y = y};
@@ -306,7 +318,8 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, d
 
 void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft_spmv_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_spmv_info){0};
 }
 
 void weft_spmv_plan_destroy(struct weft_spmv_plan **plan)

@@ -11,6 +11,8 @@ weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct 
     cl_command_queue queue = NULL;
     cl_mem dx = NULL, dy = NULL;
     size_t x_bytes = 0, y_bytes = 0;
+    if (!ctx)
+        return WEFT_EINVAL;
     weft_status status = weft_csr_validate(a, &err);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition: checks, the choice of a method, shapes without entries. The methods have a file each.
+#include "check.h"
 #include "transpose.h"
 #include "fill.h"
 #include "op.h"
@@ -109,9 +110,13 @@ weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx
 {
     struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
     struct weft_transpose_info info;
-    shape = shape_auto(ctx, &shape, params);
-    weft_status status = weft__transpose_plan(&info, ctx, &shape, params);
-    *out_bytes = status ? 0 : info.workspace_bytes;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status) {
+        shape = shape_auto(ctx, &shape, params);
+        status = weft__transpose_plan(&info, ctx, &shape, params);
+    }
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
     return status;
 }
 
@@ -119,10 +124,14 @@ weft_status weft__transpose_create(struct weft_transpose **out, struct weft_cont
                                    const struct weft__transpose_shape *asked,
                                    const struct weft_transpose_params *params)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
     struct weft_transpose_info info;
     const struct weft__transpose_shape own = shape_auto(ctx, asked, params), *shape = &own;
-    weft_status status = weft__transpose_plan(&info, ctx, shape, params);
+    status = weft__transpose_plan(&info, ctx, shape, params);
     if (status)
         return status;
     struct weft_transpose *op = calloc(1, sizeof *op);
@@ -175,9 +184,13 @@ static weft_status matrix_check(const struct weft_transpose *op, const struct we
 weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue, const struct weft_device_csr *a,
                                const struct weft_device_csr *at, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!op)
+        return WEFT_EINVAL;
     struct weft__stream stream;
     const struct weft__transpose_shape *s = &op->shape;
-    weft_status status = matrix_check(op, a, s->m, s->n, 0);
+    weft_status status = WEFT__NEED_IN(op->ctx, {"a", a}, {"at", at});
+    if (!status)
+        status = matrix_check(op, a, s->m, s->n, 0);
     if (!status)
         status = matrix_check(op, at, s->n, s->m, 1);
     if (!status && s->nnz > 0)
@@ -193,9 +206,15 @@ weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue
     return weft__stream_end(&stream);
 }
 
+struct weft_context *weft__transpose_context(const struct weft_transpose *op)
+{
+    return op ? op->ctx : NULL;
+}
+
 void weft_transpose_info(const struct weft_transpose *op, struct weft_transpose_info *out)
 {
-    *out = op->info;
+    if (out)
+        *out = op ? op->info : (struct weft_transpose_info){0};
 }
 
 void weft_transpose_destroy(struct weft_transpose **op)
@@ -216,8 +235,12 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
     struct weft_device_csr from = {0}, to = {0};
     struct weft_transpose *op = NULL;
     cl_command_queue queue = NULL;
-    *out = (struct weft_csr){0};
-    weft_status status = weft_csr_validate(a, &err);
+    if (out)
+        *out = (struct weft_csr){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    status = weft_csr_validate(a, &err);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
     status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);

@@ -69,6 +69,9 @@ weft_status weft__transpose_create(struct weft_transpose **out, struct weft_cont
                                    const struct weft__transpose_shape *shape,
                                    const struct weft_transpose_params *params);
 
+// NULL: of no object.
+struct weft_context *weft__transpose_context(const struct weft_transpose *op);
+
 // Bits that hold 0 .. count-1.
 static inline uint32_t weft__bits_for(int64_t count)
 {

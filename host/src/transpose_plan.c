@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: the pattern of A is transposed once with positions in the place of values; each run gathers values by them.
+#include "check.h"
 #include "op.h"
 #include "transpose.h"
 
@@ -55,14 +56,18 @@ weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct 
                                        cl_command_queue queue, const struct weft_device_csr *a,
                                        const struct weft_transpose_params *params)
 {
-    *out = NULL;
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"queue", queue}, {"a", a});
+    if (status)
+        return status;
     struct weft_transpose_plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a plan");
     plan->ctx = ctx;
     struct weft__defines d = {0};
     gather_define(&d, ctx->schedule, a->ofs);
-    weft_status status = analyse(plan, queue, a, params);
+    status = analyse(plan, queue, a, params);
     for (int i = 0; i < 2 && !status; i++)
         status = weft__kernel_create(&plan->gather[i], ctx, &gather_specs[i], &d);
     if (status) {
@@ -96,12 +101,16 @@ static weft_status wait_ready(struct weft_transpose_plan *plan, cl_command_queue
 weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command_queue queue, enum weft_type type,
                                     cl_mem val, cl_mem at_val, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
+    if (!plan)
+        return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
     size_t bytes = weft_type_bytes(type), nnz = (size_t)plan->at.nnz;
     if ((int)type < 0 || type > WEFT_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)type);
-    weft_status status = weft__check_buffer(ctx, val, weft__mul(nnz, bytes), "val");
+    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue});
+    if (!status)
+        status = weft__check_buffer(ctx, val, weft__mul(nnz, bytes), "val");
     if (!status)
         status = weft__check_buffer(ctx, at_val, weft__mul(nnz, bytes), "at_val");
     if (!status && nnz && bytes && val == at_val)
@@ -127,14 +136,17 @@ weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command
 
 void weft_transpose_plan_pattern(const struct weft_transpose_plan *plan, struct weft_device_csr *out)
 {
-    *out = plan->at;
+    if (!out)
+        return;
+    *out = plan ? plan->at : (struct weft_device_csr){0};
     out->type = WEFT_PATTERN;
     out->val = NULL;
 }
 
 void weft_transpose_plan_info(const struct weft_transpose_plan *plan, struct weft_transpose_info *out)
 {
-    *out = plan->info;
+    if (out)
+        *out = plan ? plan->info : (struct weft_transpose_info){0};
 }
 
 void weft_transpose_plan_destroy(struct weft_transpose_plan **plan)

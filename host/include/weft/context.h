@@ -41,7 +41,7 @@ struct weft_context_params {
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
 
-// Errors: WEFT_ENODEV no such device; WEFT_EINVAL params.wave that the device lacks, params.schedule that its driver fails on; WEFT_EDEVICE the driver refused;
+// Errors: WEFT_ENODEV no such device; WEFT_EINVAL out, params.schedule, params.max_lanes, params.wave that the device lacks, params.schedule that its driver fails on; WEFT_EDEVICE the driver refused;
 // WEFT_ENOMEM. params and err may be NULL.
 WEFT_API weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
                                          struct weft_error *err);
@@ -51,7 +51,7 @@ WEFT_API void weft_context_destroy(struct weft_context **ctx);
 WEFT_API const struct weft_device_info *weft_context_device(const struct weft_context *ctx);
 WEFT_API cl_context weft_context_cl(const struct weft_context *ctx);
 WEFT_API enum weft_schedule weft_context_schedule(const struct weft_context *ctx);
-// Copy of the last error of any call that had this context.
+// Copy of the last error of any call that had this context; of NULL, that ctx is NULL.
 WEFT_API void weft_context_error(struct weft_context *ctx, struct weft_error *out);
 
 // Called for each kernel enqueued through this context with its event, which is valid during the call (retain it to

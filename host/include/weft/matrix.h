@@ -24,10 +24,10 @@ enum weft_ofs {
     WEFT_OFS64      // int64_t
 };
 
-// Bytes of one value (0 for WEFT_PATTERN) and of one offset.
+// Bytes of one value (0 for WEFT_PATTERN) and of one offset; 0 for any other number.
 WEFT_API size_t weft_type_bytes(enum weft_type type);
 WEFT_API size_t weft_ofs_bytes(enum weft_ofs ofs);
-// "f32" "f64" "i32" "pattern"
+// "f32" "f64" "i32" "pattern"; "unknown" for any other number.
 WEFT_API const char *weft_type_name(enum weft_type type);
 
 // A sparse matrix in compressed sparse rows, in host memory, m x n with nnz stored entries.
@@ -55,7 +55,7 @@ struct weft_coo {
 
 // Allocate the arrays of an m x n CSR matrix with nnz entries; contents are not set, except that an empty
 // matrix gets row_ptr of zeros. On failure *out is all zero.
-// Errors: WEFT_EINVAL negative size or m, n > 2^31-1; WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
+// Errors: WEFT_EINVAL out, negative size or m, n > 2^31-1, type, ofs; WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
 WEFT_API weft_status weft_csr_alloc(struct weft_csr *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
                                     enum weft_ofs ofs);
 // Free the arrays and zero the struct; accepts NULL and an all-zero struct.
@@ -64,7 +64,7 @@ WEFT_API weft_status weft_coo_alloc(struct weft_coo *out, int64_t m, int64_t n, 
 WEFT_API void weft_coo_free(struct weft_coo *a);
 
 // Check what every operation relies on: row_ptr[0] == 0, monotone, row_ptr[m] == nnz, 0 <= col < n.
-// Errors: WEFT_EINVAL sizes or missing arrays; WEFT_EMATRIX with the first offending position in err->text.
+// Errors: WEFT_EINVAL sizes, type, ofs or missing arrays; WEFT_EMATRIX with the first offending position in err->text.
 WEFT_API weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err);
 
 // Offset i of row_ptr whatever its width.
@@ -74,12 +74,15 @@ static inline int64_t weft_csr_ofs(const struct weft_csr *a, int64_t i)
 }
 
 // CSR from coordinates, stable: entries of one row keep their order. `out` is allocated here.
-// Errors: WEFT_EMATRIX an index out of range; WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
+// On failure it is all zero.
+// Errors: WEFT_EINVAL sizes, type, ofs or missing arrays; WEFT_EMATRIX an index out of range; WEFT_ERANGE nnz too large for
+//         ofs; WEFT_ENOMEM.
 WEFT_API weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, enum weft_ofs ofs,
                                        struct weft_error *err);
-// Same shape, type, offsets width, arrays equal bit for bit.
+// Same shape, type, offsets width, arrays equal bit for bit; 0 where one has no valid sizes, types and arrays.
 WEFT_API int weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b);
-// 64-bit FNV-1a over row_ptr (as int64), col and val; equal for 32- and 64-bit offsets.
+// 64-bit FNV-1a over row_ptr (as int64), col and val; equal for 32- and 64-bit offsets. 0: sizes, types or arrays
+// that no matrix has.
 WEFT_API uint64_t weft_csr_hash(const struct weft_csr *a);
 
 #ifdef __cplusplus

@@ -9,15 +9,15 @@ extern "C" {
 #endif
 
 // Figures of the pattern of a matrix, computed on the host. Each takes a matrix whose arrays are checked as by
-// weft_csr_validate; `threads` is 0 for as many as OpenMP gives, and no result depends on it.
+// weft_csr_validate; `threads` is 0 for as many as OpenMP gives (below 0: WEFT_EINVAL), and no result depends on it.
 
 // Entries of each row (out: m counts) and of each column (out: n counts).
 // Errors: WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ENOMEM.
 WEFT_API weft_status weft_row_histogram(int64_t *out, const struct weft_csr *a, struct weft_error *err);
 WEFT_API weft_status weft_col_histogram(int64_t *out, const struct weft_csr *a, int threads, struct weft_error *err);
 
-// Shannon entropy -sum p*ln(p), p = count/sum, in nats (divide by ln 2 for bits); 0 when the sum is 0. The order of the
-// sum is fixed.
+// Shannon entropy -sum p*ln(p), p = count/sum, in nats (divide by ln 2 for bits); 0 when the sum is 0. Counts below 0
+// count as 0, and any counts may be added up. The order of the sum is fixed.
 WEFT_API double weft_entropy(const int64_t *count, int64_t buckets);
 
 // ---- two-dimensional histogram -----------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ WEFT_API double weft_density_entropy(const struct weft_density *d);
 // The share of H that each of parts x parts blocks of buckets has: out[r*parts + c] = -sum over its buckets of p*ln(p),
 // p = count/nnz. They add up to H. Bucket row r belongs to block floor(r*parts/rows), columns alike.
 //   out  parts*parts values; parts 1 or more (the paper draws 1, 2, 4, 8)
-// Errors: WEFT_EINVAL parts < 1.
+// Errors: WEFT_EINVAL parts outside 1 .. 2^31-1, arrays of `d`.
 WEFT_API weft_status weft_density_hierarchy(double *out, const struct weft_density *d, int64_t parts);
 // The bucket before which the histogram is steepest: where |gradient - mean| is largest among inner buckets, the
 // gradient being half the difference of the two neighbours; the first of equals. 0: fewer than 3 buckets, or all
@@ -63,8 +63,8 @@ WEFT_API int64_t weft_histogram_cut(const int64_t *count, int64_t buckets);
 // ---- comparison --------------------------------------------------------------------------------------------------
 
 // Jensen-Shannon distance of two histograms with the same number of buckets: the square root of the divergence in bits.
-// 0 for equal distributions, 1 for disjoint ones, symmetric. An empty histogram is at distance 0 from an empty one and 1
-// from any other.
+// 0 for equal distributions, 1 for disjoint ones, symmetric. Counts below 0 count as 0.
+// An empty histogram is at distance 0 from an empty one and 1 from any other.
 WEFT_API double weft_jensen_shannon(const int64_t *a, const int64_t *b, int64_t buckets);
 
 struct weft_distance_params {

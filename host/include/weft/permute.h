@@ -26,7 +26,7 @@ WEFT_API const char *weft_order_name(enum weft_order order);
 // The order of that name. Errors: WEFT_EINVAL no such order; the text lists them all.
 WEFT_API weft_status weft_order_parse(enum weft_order *out, const char *name, struct weft_error *err);
 
-// Permutations of m rows and n columns: P A Q. Arrays are owned; both of a pair are NULL where nothing moves.
+// Permutations of m rows and n columns: P A Q. Arrays are owned, and their contents trusted; both of a pair are NULL where nothing moves.
 struct weft_permutation {
     int64_t m, n;
     int32_t *row;     // new row i is old row row[i] (size m)
@@ -50,11 +50,12 @@ WEFT_API weft_status weft_permutation_make(struct weft_permutation *out, enum we
 // Errors: WEFT_EINVAL sizes; WEFT_EMATRIX an index out of range or there twice; WEFT_ENOMEM.
 WEFT_API weft_status weft_permutation_from(struct weft_permutation *out, int64_t m, int64_t n, const int32_t *row,
                                            const int32_t *col, struct weft_error *err);
-// What undoes p. Errors: WEFT_ENOMEM.
+// What undoes p. Errors: WEFT_EINVAL; WEFT_ENOMEM.
 WEFT_API weft_status weft_permutation_inverse(struct weft_permutation *out, const struct weft_permutation *p);
-// Nonzero: neither rows nor columns move.
+// Nonzero: neither rows nor columns move. 0 for one that is not valid.
 WEFT_API int weft_permutation_is_identity(const struct weft_permutation *p);
-// 64-bit FNV-1a over m, n, row and col (a missing array counts as 0, 1, 2, ...).
+// 64-bit FNV-1a over m, n, row and col (a missing array counts as 0, 1, 2, ...). 0 for one that is not
+// valid.
 WEFT_API uint64_t weft_permutation_hash(const struct weft_permutation *p);
 // Free the arrays and zero the struct; accepts NULL and an all-zero struct.
 WEFT_API void weft_permutation_free(struct weft_permutation *p);

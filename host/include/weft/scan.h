@@ -17,7 +17,8 @@ enum weft_scan_type {
     WEFT_SCAN_I32_I64, // int32 to int64
     WEFT_SCAN_U32_U64  // uint32 to uint64 (int64 as long as sums stay below 2^63)
 };
-// Bytes of one element and of one sum; "i32" "u32" "i64" "f32" "i32_i64" "u32_u64".
+// Bytes of one element and of one sum; "i32" "u32" "i64" "f32" "i32_i64" "u32_u64". 0 and "unknown" for any
+// other number.
 WEFT_API size_t weft_scan_in_bytes(enum weft_scan_type type);
 WEFT_API size_t weft_scan_sum_bytes(enum weft_scan_type type);
 WEFT_API const char *weft_scan_type_name(enum weft_scan_type type);

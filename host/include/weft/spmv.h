@@ -60,7 +60,7 @@ struct weft_spmv_params {
     int f64_sums;                       // nonzero: sums in double of f32 values; default 0
     enum weft_spmv_transpose transpose; // default WEFT_SPMV_PLAIN
     enum weft_spmv_mode mode;           // default WEFT_REPEATABLE
-    int64_t products;                   // how many products are expected; default 0: not known, no conversion
+    int64_t products; // how many products are expected, 0 or more; default 0: not known, no conversion
     int tune; // nonzero: measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
               // while (about 20 ms each, beside compiling and converting) on the matrix itself; the one with the least
               // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations on matrices of a device.
+#include "nonsense.h"
+
+#define TYPE(x) ((enum weft_type)(x))
+#define OFS(x)  ((enum weft_ofs)(x))
+
+static int32_t row_ptr[] = {0, 2, 3}, row[] = {0, 0, 1}, col[] = {0, 2, 1};
+static float val[] = {1, 2, 3}, x[] = {1, 2, 3}, y[] = {0, 0, 0};
+static const struct weft_csr good = {.m = 2, .n = 3, .nnz = 3, .row_ptr = row_ptr, .col = col, .val = val};
+static const struct weft_coo coo = {.m = 2, .n = 3, .nnz = 3, .row = row, .col = col, .val = val};
+
+// Matrices of the host that no function may take.
+static const struct {
+    int64_t m, n, nnz;
+    int type, ofs;
+    int32_t *row_ptr, *col;
+    float *val;
+    const char *word;
+} bad[] = {
+    {-1, 3, 3, 0, 0, row_ptr, col, val, "m, n"}, {2, INT64_MAX, 3, 0, 0, row_ptr, col, val, "m, n"},
+    {2, 3, -1, 0, 0, row_ptr, col, val, "nnz"},  {2, 3, 3, 77, 0, row_ptr, col, val, "type 77"},
+    {2, 3, 3, 0, 9, row_ptr, col, val, "ofs 9"}, {2, 3, 3, 0, 0, NULL, col, val, "row_ptr"},
+    {2, 3, 3, 0, 0, row_ptr, NULL, val, "col"},  {2, 3, 3, 0, 0, row_ptr, col, NULL, "val"},
+};
+enum { BADS = sizeof bad / sizeof *bad };
+static struct weft_csr bad_csr(int i)
+{
+    return (struct weft_csr){bad[i].m,        bad[i].n,       bad[i].nnz, TYPE(bad[i].type),
+                             OFS(bad[i].ofs), bad[i].row_ptr, bad[i].col, bad[i].val};
+}
+
+// Shapes, types and widths that no object may be made for.
+static const struct {
+    int64_t m, n, nnz;
+    int type, ofs;
+    const char *word;
+} shapes[] = {
+    {-1, 3, 3, 0, 0, "sizes"},     {2, INT64_MIN, 3, 0, 0, "sizes"},
+    {2, 3, -1, 0, 0, "sizes"},     {INT64_MAX, 3, 3, 0, 0, "sizes"},
+    {2, 3, 3, 77, 0, "type 77"},   {2, 3, 3, -1, 0, "type -1"},
+    {2, 3, 3, 0, 9, "9"},          {0, 3, 3, 0, 0, "no entries"},
+    {2, 0, 3, 0, 0, "no entries"},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+#define SHAPE(i) shapes[i].m, shapes[i].n, shapes[i].nnz, TYPE(shapes[i].type), OFS(shapes[i].ofs)
+
+static void test_device_csr(struct test_device *dev, const struct weft_device_csr *a)
+{
+    struct weft_device_csr out, lost;
+    struct weft_csr to;
+    CASE(weft_device_csr_create);
+    memset(&out, 1, sizeof out);
+    SILENT(weft_device_csr_create(&out, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32));
+    ZERO(out);
+    NO_IN("out is NULL", weft_device_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32));
+    for (int i = 0; i < SHAPES; i++)
+        NO_IN(shapes[i].word, weft_device_csr_create(&out, dev->ctx, SHAPE(i)));
+    ZERO(out);
+    CASE(weft_device_csr_release);
+    weft_device_csr_release(NULL);
+    weft_device_csr_release(&out);
+    CASE(weft_device_csr_write_sync);
+    SILENT(weft_device_csr_write_sync(NULL, dev->queue, a, &good));
+    NO_IN("queue is NULL", weft_device_csr_write_sync(dev->ctx, NULL, a, &good));
+    NO_IN("device matrix is NULL", weft_device_csr_write_sync(dev->ctx, dev->queue, NULL, &good));
+    NO_IN("matrix is NULL", weft_device_csr_write_sync(dev->ctx, dev->queue, a, NULL));
+    lost = *a;
+    lost.col = NULL;
+    NO_IN("is NULL", weft_device_csr_write_sync(dev->ctx, dev->queue, &lost, &good));
+    lost.col = lost.row_ptr;
+    lost.row_ptr = a->col;
+    lost.m = 1;
+    NO_IN("matrix", weft_device_csr_write_sync(dev->ctx, dev->queue, &lost, &good));
+    for (int i = 0; i < BADS; i++) {
+        to = bad_csr(i);
+        CASE(weft_device_csr_write_sync);
+        NO_IN(bad[i].word, weft_device_csr_write_sync(dev->ctx, dev->queue, a, &to));
+        CASE(weft_device_csr_read_sync);
+        NO_IN(bad[i].word, weft_device_csr_read_sync(dev->ctx, dev->queue, &to, a));
+    }
+    to = good;
+    SILENT(weft_device_csr_read_sync(NULL, dev->queue, &to, a));
+    NO_IN("queue is NULL", weft_device_csr_read_sync(dev->ctx, NULL, &to, a));
+    NO_IN("device matrix is NULL", weft_device_csr_read_sync(dev->ctx, dev->queue, &to, NULL));
+    NO_IN("matrix is NULL", weft_device_csr_read_sync(dev->ctx, dev->queue, NULL, a));
+}
+
+static void test_transpose(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
+{
+    struct weft_transpose *op = (struct weft_transpose *)dev;
+    struct weft_transpose_info info = {.passes = 1};
+    struct weft_csr out, host;
+    struct weft_device_csr lost = *a;
+    size_t bytes = 7;
+    CASE(weft_transpose_workspace);
+    SILENT(weft_transpose_workspace(&bytes, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    tap_ok(!bytes, "no bytes");
+    NO_IN("out_bytes is NULL", weft_transpose_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    for (int i = 0; i < SHAPES; i++)
+        NO_IN(shapes[i].word, weft_transpose_workspace(&bytes, dev->ctx, SHAPE(i), NULL));
+    CASE(weft_transpose_create);
+    SILENT(weft_transpose_create(&op, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    tap_ok(!op, "no object");
+    NO_IN("out is NULL", weft_transpose_create(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    for (int i = 0; i < SHAPES; i++)
+        NO_IN(shapes[i].word, weft_transpose_create(&op, dev->ctx, SHAPE(i), NULL));
+    NO_IN("algo 77", weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32,
+                                           weft_transpose_params(.algo = (enum weft_transpose_algo)77)));
+    NO_IN("wg -1",
+          weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, weft_transpose_params(.wg = -1)));
+    NO_IN("groups", weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32,
+                                          weft_transpose_params(.groups = INT32_MIN)));
+    if (weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL))
+        tap_bail("no object: %s", test_error(dev));
+    CASE(weft_transpose_run);
+    SILENT(weft_transpose_run(NULL, dev->queue, a, at, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_transpose_run(op, NULL, a, at, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_transpose_run(op, dev->queue, NULL, at, 0, NULL, NULL));
+    NO_IN("at is NULL", weft_transpose_run(op, dev->queue, a, NULL, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_transpose_run(op, dev->queue, a, at, 1, NULL, NULL));
+    lost.val = NULL;
+    NO_IN("val is NULL", weft_transpose_run(op, dev->queue, &lost, at, 0, NULL, NULL));
+    CASE(weft_transpose_info);
+    weft_transpose_info(op, NULL);
+    weft_transpose_info(NULL, &info);
+    ZERO(info);
+    CASE(weft_transpose_destroy);
+    weft_transpose_destroy(NULL);
+    weft_transpose_destroy(&op);
+    CASE(weft_transpose_sync);
+    memset(&out, 1, sizeof out);
+    SILENT(weft_transpose_sync(&out, NULL, &good, NULL));
+    ZERO(out);
+    NO_IN("out is NULL", weft_transpose_sync(NULL, dev->ctx, &good, NULL));
+    NO_IN("matrix is NULL", weft_transpose_sync(&out, dev->ctx, NULL, NULL));
+    for (int i = 0; i < BADS; i++) {
+        host = bad_csr(i);
+        NO_IN(bad[i].word, weft_transpose_sync(&out, dev->ctx, &host, NULL));
+    }
+    ZERO(out);
+}
+
+static void test_plan(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
+{
+    struct weft_transpose_plan *plan = (struct weft_transpose_plan *)dev;
+    struct weft_transpose_info info = {.passes = 1};
+    struct weft_device_csr pattern = *a, wrong = *a;
+    CASE(weft_transpose_plan_create);
+    SILENT(weft_transpose_plan_create(&plan, NULL, dev->queue, a, NULL));
+    tap_ok(!plan, "no plan");
+    NO_IN("out is NULL", weft_transpose_plan_create(NULL, dev->ctx, dev->queue, a, NULL));
+    NO_IN("queue is NULL", weft_transpose_plan_create(&plan, dev->ctx, NULL, a, NULL));
+    NO_IN("a is NULL", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, NULL, NULL));
+    wrong.ofs = OFS(9);
+    NO_IN("9", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    wrong = *a;
+    wrong.nnz = -1;
+    NO_IN("sizes", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    wrong = *a;
+    wrong.col = NULL;
+    NO_IN("col is NULL", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    if (weft_transpose_plan_create(&plan, dev->ctx, dev->queue, a, NULL))
+        tap_bail("no plan: %s", test_error(dev));
+    CASE(weft_transpose_plan_run);
+    SILENT(weft_transpose_plan_run(NULL, dev->queue, WEFT_F32, a->val, at->val, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_transpose_plan_run(plan, NULL, WEFT_F32, a->val, at->val, 0, NULL, NULL));
+    NO_IN("type 77", weft_transpose_plan_run(plan, dev->queue, TYPE(77), a->val, at->val, 0, NULL, NULL));
+    NO_IN("val is NULL", weft_transpose_plan_run(plan, dev->queue, WEFT_F32, NULL, at->val, 0, NULL, NULL));
+    NO_IN("at_val is NULL", weft_transpose_plan_run(plan, dev->queue, WEFT_F32, a->val, NULL, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_transpose_plan_run(plan, dev->queue, WEFT_F32, a->val, at->val, 1, NULL, NULL));
+    CASE(weft_transpose_plan_pattern);
+    weft_transpose_plan_pattern(plan, NULL);
+    weft_transpose_plan_pattern(NULL, &pattern);
+    tap_ok(!pattern.row_ptr && !pattern.col && !pattern.nnz, "no pattern");
+    CASE(weft_transpose_plan_info);
+    weft_transpose_plan_info(plan, NULL);
+    weft_transpose_plan_info(NULL, &info);
+    ZERO(info);
+    clFinish(dev->queue);
+    CASE(weft_transpose_plan_destroy);
+    weft_transpose_plan_destroy(NULL);
+    weft_transpose_plan_destroy(&plan);
+}
+
+static void test_convert(struct test_device *dev, const struct weft_device_csr *a)
+{
+    struct weft_coo_to_csr *op = (struct weft_coo_to_csr *)dev;
+    struct weft_transpose_info info = {.passes = 1};
+    struct weft_device_coo from = {2, 3, 3, WEFT_F32, a->col, a->col, a->val};
+    struct weft_csr out, host;
+    struct weft_coo coo_out, wrong;
+    size_t bytes = 7;
+    CASE(weft_coo_to_csr_workspace);
+    SILENT(weft_coo_to_csr_workspace(&bytes, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    tap_ok(!bytes, "no bytes");
+    NO_IN("out_bytes is NULL", weft_coo_to_csr_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    CASE(weft_coo_to_csr_create);
+    SILENT(weft_coo_to_csr_create(&op, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    tap_ok(!op, "no object");
+    NO_IN("out is NULL", weft_coo_to_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    for (int i = 0; i < SHAPES; i++)
+        NO_IN(shapes[i].word, weft_coo_to_csr_create(&op, dev->ctx, SHAPE(i), NULL));
+    if (weft_coo_to_csr_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL))
+        tap_bail("no object: %s", test_error(dev));
+    CASE(weft_coo_to_csr_run);
+    SILENT(weft_coo_to_csr_run(NULL, dev->queue, &from, a, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_coo_to_csr_run(op, dev->queue, NULL, a, 0, NULL, NULL));
+    NO_IN("out is NULL", weft_coo_to_csr_run(op, dev->queue, &from, NULL, 0, NULL, NULL));
+    from.row = NULL;
+    NO_IN("is NULL", weft_coo_to_csr_run(op, dev->queue, &from, a, 0, NULL, NULL));
+    CASE(weft_coo_to_csr_info);
+    weft_coo_to_csr_info(op, NULL);
+    weft_coo_to_csr_info(NULL, &info);
+    ZERO(info);
+    CASE(weft_coo_to_csr_destroy);
+    weft_coo_to_csr_destroy(NULL);
+    weft_coo_to_csr_destroy(&op);
+    CASE(weft_coo_to_csr_sync);
+    memset(&out, 1, sizeof out);
+    SILENT(weft_coo_to_csr_sync(&out, NULL, &coo, WEFT_OFS32, NULL));
+    ZERO(out);
+    NO_IN("out is NULL", weft_coo_to_csr_sync(NULL, dev->ctx, &coo, WEFT_OFS32, NULL));
+    NO_IN("matrix is NULL", weft_coo_to_csr_sync(&out, dev->ctx, NULL, WEFT_OFS32, NULL));
+    NO_IN("9", weft_coo_to_csr_sync(&out, dev->ctx, &coo, OFS(9), NULL));
+    for (int i = 0; i < 4; i++) {
+        wrong = (struct weft_coo){bad[i].m, bad[i].n, bad[i].nnz, TYPE(bad[i].type), row, col, val};
+        NO_IN(bad[i].word, weft_coo_to_csr_sync(&out, dev->ctx, &wrong, WEFT_OFS32, NULL));
+    }
+    wrong = coo;
+    wrong.row = NULL;
+    NO_IN("row is NULL", weft_coo_to_csr_sync(&out, dev->ctx, &wrong, WEFT_OFS32, NULL));
+    ZERO(out);
+    CASE(weft_csr_to_coo_sync);
+    memset(&coo_out, 1, sizeof coo_out);
+    SILENT(weft_csr_to_coo_sync(&coo_out, NULL, &good));
+    ZERO(coo_out);
+    NO_IN("out is NULL", weft_csr_to_coo_sync(NULL, dev->ctx, &good));
+    NO_IN("matrix is NULL", weft_csr_to_coo_sync(&coo_out, dev->ctx, NULL));
+    for (int i = 0; i < BADS; i++) {
+        host = bad_csr(i);
+        NO_IN(bad[i].word, weft_csr_to_coo_sync(&coo_out, dev->ctx, &host));
+    }
+    ZERO(coo_out);
+}
+
+static void test_permute(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *b)
+{
+    struct weft_permute_plan *plan = (struct weft_permute_plan *)dev;
+    struct weft_permute_info info = {.sorts = 1};
+    struct weft_permutation p, wrong;
+    struct weft_csr out, host;
+    if (weft_permutation_make(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
+        tap_bail("no permutation");
+    CASE(weft_permute_plan_create);
+    SILENT(weft_permute_plan_create(&plan, NULL, &p, 3, WEFT_F32, WEFT_OFS32, NULL));
+    tap_ok(!plan, "no plan");
+    NO_IN("out is NULL", weft_permute_plan_create(NULL, dev->ctx, &p, 3, WEFT_F32, WEFT_OFS32, NULL));
+    NO_IN("permutation is NULL", weft_permute_plan_create(&plan, dev->ctx, NULL, 3, WEFT_F32, WEFT_OFS32, NULL));
+    NO_IN("sizes", weft_permute_plan_create(&plan, dev->ctx, &p, -1, WEFT_F32, WEFT_OFS32, NULL));
+    NO_IN("type 77", weft_permute_plan_create(&plan, dev->ctx, &p, 3, TYPE(77), WEFT_OFS32, NULL));
+    NO_IN("9", weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_F32, OFS(9), NULL));
+    wrong = p;
+    wrong.row_inv = NULL;
+    NO_IN("row_inv", weft_permute_plan_create(&plan, dev->ctx, &wrong, 3, WEFT_F32, WEFT_OFS32, NULL));
+    if (weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_F32, WEFT_OFS32, NULL))
+        tap_bail("no plan: %s", test_error(dev));
+    CASE(weft_permute_run);
+    SILENT(weft_permute_run(NULL, dev->queue, a, b, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_permute_run(plan, NULL, a, b, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_permute_run(plan, dev->queue, NULL, b, 0, NULL, NULL));
+    NO_IN("out is NULL", weft_permute_run(plan, dev->queue, a, NULL, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_permute_run(plan, dev->queue, a, b, 1, NULL, NULL));
+    CASE(weft_permute_vector_run);
+    SILENT(weft_permute_vector_run(NULL, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_F32, a->val, b->val, 0, NULL, NULL));
+    NO_IN("queue is NULL",
+          weft_permute_vector_run(plan, NULL, WEFT_PERMUTE_ROWS, 0, WEFT_F32, a->val, b->val, 0, NULL, NULL));
+    NO_IN("side 77", weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)77, 0, WEFT_F32, a->val, b->val,
+                                             0, NULL, NULL));
+    NO_IN("type 3",
+          weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_PATTERN, a->val, b->val, 0, NULL, NULL));
+    NO_IN("in is NULL",
+          weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_F32, NULL, b->val, 0, NULL, NULL));
+    NO_IN("out is NULL",
+          weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_F32, a->val, NULL, 0, NULL, NULL));
+    CASE(weft_permute_plan_info);
+    weft_permute_plan_info(plan, NULL);
+    weft_permute_plan_info(NULL, &info);
+    ZERO(info);
+    CASE(weft_permute_plan_destroy);
+    weft_permute_plan_destroy(NULL);
+    weft_permute_plan_destroy(&plan);
+    CASE(weft_permute_sync);
+    memset(&out, 1, sizeof out);
+    SILENT(weft_permute_sync(&out, NULL, &good, &p, NULL));
+    ZERO(out);
+    NO_IN("out is NULL", weft_permute_sync(NULL, dev->ctx, &good, &p, NULL));
+    NO_IN("matrix is NULL", weft_permute_sync(&out, dev->ctx, NULL, &p, NULL));
+    NO_IN("permutation is NULL", weft_permute_sync(&out, dev->ctx, &good, NULL, NULL));
+    for (int i = 0; i < BADS; i++) {
+        host = bad_csr(i);
+        NO_IN(bad[i].word, weft_permute_sync(&out, dev->ctx, &host, &p, NULL));
+    }
+    ZERO(out);
+    weft_permutation_free(&p);
+}
+
+static void spmv_params_refused(struct test_device *dev, const char *word, const struct weft_device_csr *a,
+                                struct weft_spmv_params params)
+{
+    struct weft_spmv_plan *plan = (struct weft_spmv_plan *)dev;
+    NO_IN(word, weft_spmv_plan_create(&plan, dev->ctx, dev->queue, a, &params));
+    tap_ok(!plan, "no plan");
+}
+
+static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, cl_mem in, cl_mem out)
+{
+    struct weft_spmv_plan *plan = (struct weft_spmv_plan *)dev;
+    struct weft_spmv_info info = {.rest = 1};
+    struct weft_device_csr wrong = *a;
+    struct weft_csr host;
+    CASE(weft_spmv_algo_name);
+    tap_is_str(weft_spmv_algo_name((enum weft_spmv_algo) - 1), "unknown", "no algorithm");
+    CASE(weft_spmv_plan_create);
+    SILENT(weft_spmv_plan_create(&plan, NULL, dev->queue, a, NULL));
+    tap_ok(!plan, "no plan");
+    NO_IN("out is NULL", weft_spmv_plan_create(NULL, dev->ctx, dev->queue, a, NULL));
+    NO_IN("queue is NULL", weft_spmv_plan_create(&plan, dev->ctx, NULL, a, NULL));
+    NO_IN("a is NULL", weft_spmv_plan_create(&plan, dev->ctx, dev->queue, NULL, NULL));
+    wrong.type = TYPE(77);
+    NO_IN("type", weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    wrong = *a;
+    wrong.m = -1;
+    NO_IN("m, n", weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    wrong = *a;
+    wrong.row_ptr = NULL;
+    NO_IN("row_ptr is NULL", weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    spmv_params_refused(dev, "77", a, (struct weft_spmv_params){.algo = (enum weft_spmv_algo)77});
+    spmv_params_refused(dev, "semiring 77", a, (struct weft_spmv_params){.semiring = (enum weft_spmv_semiring)77});
+    spmv_params_refused(dev, "plus", a, (struct weft_spmv_params){.semiring = WEFT_CUSTOM});
+    spmv_params_refused(dev, "transpose is 77", a,
+                        (struct weft_spmv_params){.transpose = (enum weft_spmv_transpose)77});
+    spmv_params_refused(dev, "mode is 77", a, (struct weft_spmv_params){.mode = (enum weft_spmv_mode)77});
+    spmv_params_refused(dev, "products", a, (struct weft_spmv_params){.products = -1});
+    spmv_params_refused(dev, "max_padding", a, (struct weft_spmv_params){.max_padding = -1});
+    spmv_params_refused(dev, "read", a, (struct weft_spmv_params){.read = 77});
+    spmv_params_refused(dev, "width", a, (struct weft_spmv_params){.algo = WEFT_SPMV_HYB, .width = INT64_MIN});
+    spmv_params_refused(dev, "sigma", a, (struct weft_spmv_params){.algo = WEFT_SPMV_SELL, .sigma = -1});
+    spmv_params_refused(dev, "lanes", a, (struct weft_spmv_params){.algo = WEFT_SPMV_CSR_LANES, .lanes = 77});
+    if (dev->gpu)
+        spmv_params_refused(dev, "wg", a, (struct weft_spmv_params){.algo = WEFT_SPMV_CSR_SCALAR, .wg = -1});
+    wrong = *a;
+    wrong.type = WEFT_PATTERN;
+    spmv_params_refused(dev, "vec_type is 77", &wrong, (struct weft_spmv_params){.vec_type = TYPE(77)});
+    CASE(weft_spmv_plan_create);
+    if (weft_spmv_plan_create(&plan, dev->ctx, dev->queue, a, NULL))
+        tap_bail("no plan: %s", test_error(dev));
+    CASE(weft_spmv_run);
+    SILENT(weft_spmv_run(NULL, dev->queue, 1, in, 0, out, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_spmv_run(plan, NULL, 1, in, 0, out, 0, NULL, NULL));
+    NO_IN("x is NULL", weft_spmv_run(plan, dev->queue, 1, NULL, 0, out, 0, NULL, NULL));
+    NO_IN("y is NULL", weft_spmv_run(plan, dev->queue, 1, in, 0, NULL, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_spmv_run(plan, dev->queue, 1, in, 0, out, 1, NULL, NULL));
+    CASE(weft_spmv_plan_refill);
+    SILENT(weft_spmv_plan_refill(NULL, dev->queue, a));
+    NO_IN("queue is NULL", weft_spmv_plan_refill(plan, NULL, a));
+    NO_IN("a is NULL", weft_spmv_plan_refill(plan, dev->queue, NULL));
+    CASE(weft_spmv_plan_info);
+    weft_spmv_plan_info(plan, NULL);
+    weft_spmv_plan_info(NULL, &info);
+    ZERO(info);
+    CASE(weft_spmv_plan_destroy);
+    weft_spmv_plan_destroy(NULL);
+    weft_spmv_plan_destroy(&plan);
+    CASE(weft_spmv_sync);
+    SILENT(weft_spmv_sync(NULL, 1, &good, x, 0, y, NULL));
+    NO_IN("matrix is NULL", weft_spmv_sync(dev->ctx, 1, NULL, x, 0, y, NULL));
+    NO_IN("x is NULL", weft_spmv_sync(dev->ctx, 1, &good, NULL, 0, y, NULL));
+    NO_IN("y is NULL", weft_spmv_sync(dev->ctx, 1, &good, x, 0, NULL, NULL));
+    for (int i = 0; i < BADS; i++) {
+        host = bad_csr(i);
+        NO_IN(bad[i].word, weft_spmv_sync(dev->ctx, 1, &host, x, 0, y, NULL));
+    }
+    ZERO(y);
+}
+
+void nonsense_matrices(struct test_device *dev)
+{
+    struct weft_device_csr a, b, at;
+    struct test_buffer in = test_buffer_make(dev, x, sizeof x), out = test_buffer_make(dev, NULL, sizeof y);
+    tap_note("%s", dev->name);
+    if (weft_device_csr_create(&a, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32) ||
+        weft_device_csr_create(&b, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32) ||
+        weft_device_csr_create(&at, dev->ctx, 3, 2, 3, WEFT_F32, WEFT_OFS32) ||
+        weft_device_csr_write_sync(dev->ctx, dev->queue, &a, &good))
+        tap_bail("no matrix: %s", test_error(dev));
+    test_device_csr(dev, &a);
+    test_transpose(dev, &a, &at);
+    test_plan(dev, &a, &at);
+    test_convert(dev, &a);
+    test_permute(dev, &a, &b);
+    test_spmv(dev, &a, in.mem, out.mem);
+    weft_device_csr_release(&a);
+    weft_device_csr_release(&b);
+    weft_device_csr_release(&at);
+    test_buffer_free(&in);
+    test_buffer_free(&out);
+}
