@@ -141,8 +141,8 @@ static weft_status matrix_get(struct bench *b, const struct bench_source *source
             weft_generate(a, source->text, weft_generate_params(.type = type, .ofs = o->ofs, .seed = o->seed), err);
     } else {
         bench_progress_begin("reading %s", source->text);
-        status = weft_mtx_read(
-            a, NULL, source->text,
+        status = bench_matrix_read(
+            a, source->text, o,
             weft_mtx_params(.type = type, .ofs = o->ofs, .complex = o->complex, .progress = bench_progress_bytes), err);
     }
     bench_progress_end();

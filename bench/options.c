@@ -63,54 +63,57 @@ static void help_print(void)
         if (named)
             putchar('\n');
     }
-    fputs("\n"
-          "matrices\n"
-          "  -g, --generate SPEC     uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
-          "                          heavy:M,N,NNZ,ROW\n"
-          "                          (may be given several times, and with files)\n"
-          "      --seed S            of generated matrices and data (default 0)\n"
-          "  -t, --type LIST         f32, f64, i32, pattern, or `all` (default f32)\n"
-          "      --index 32|64       width of offsets (default 32)\n"
-          "      --complex PART      of complex files take the parts `real` or `imag` (default: refuse them)\n"
-          "\n"
-          "measuring\n"
-          "      --reps N            take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
-          "                          1 %, 15 s at most)\n"
-          "      --min-time S        sample for S seconds\n"
-          "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
-          "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
-          "      --tune              find values for the device, and write them to the file that the library reads;\n"
-          "                          of the operations of --op, by default all\n"
-          "      --tune-time S       in about S seconds (default 60)\n"
-          "      --tune-file FILE    there; without --tune: the file that is read (default: WEFT_TUNE, else\n"
-          "                          ~/.config/weft/tune.tsv)\n"
-          "      --profile           end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, "
-          "bytes\n"
-          "                          beside the least; --json and --csv then hold that record (docs/profiling.md)\n"
-          "      --overhead          of --profile: as often unrecorded in between, for what recording costs\n"
-          "      --no-compile        do not measure compilation, cold and from the cache, for --json and --csv\n"
-          "      --products N        products expected of a plan (spmv; default: not known)\n"
-          "      --no-roof           do not measure the copy bandwidth\n"
-          "      --study permute     products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
-          "                          GFLOP/s of many independent trials of each kernel (docs/randomization.md)\n"
-          "      --orders LIST       of the study, beside regular: row, row-gradient, col-gradient, row-col, degree,\n"
-          "                          rcm (default: all)\n"
-          "      --trials N          of each order (default 32)\n"
-          "      --trial-time S      a trial repeats the product for S seconds (default 0.1)\n"
-          "\n"
-          "output\n"
-          "      --json FILE         a line of JSON for each result (`-`: standard output instead of the table)\n"
-          "      --csv FILE          a row for each result (`-`: likewise)\n"
-          "      --trace FILE        of --profile: every command, for Perfetto or chrome://tracing\n"
-          "      --html FILE         of --profile: a report with pictures, one file that opens offline\n"
-          "      --hash              print a 64-bit hash of each transpose and product\n"
-          "      --quiet             no table, no progress\n"
-          "      --version\n"
-          "  -h, --help\n"
-          "\n"
-          "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
-          "3 device or driver failed\n",
-          stdout);
+    fputs(
+        "\n"
+        "matrices\n"
+        "  -g, --generate SPEC     uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
+        "                          heavy:M,N,NNZ,ROW\n"
+        "                          (may be given several times, and with files)\n"
+        "      --seed S            of generated matrices and data (default 0)\n"
+        "  -t, --type LIST         f32, f64, i32, pattern, or `all` (default f32)\n"
+        "      --index 32|64       width of offsets (default 32)\n"
+        "      --complex PART      of complex files take the parts `real` or `imag` (default: refuse them)\n"
+        "      --limit SIZE        most memory for what a file promises, such as 800M or 16G (default: 1000 times the\n"
+        "                          bytes of the file, and at least 256M)\n"
+        "\n"
+        "measuring\n"
+        "      --reps N            take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
+        "                          1 %, 15 s at most)\n"
+        "      --min-time S        sample for S seconds\n"
+        "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
+        "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
+        "      --tune              find values for the device, and write them to the file that the library reads;\n"
+        "                          of the operations of --op, by default all\n"
+        "      --tune-time S       in about S seconds (default 60)\n"
+        "      --tune-file FILE    there; without --tune: the file that is read (default: WEFT_TUNE, else\n"
+        "                          ~/.config/weft/tune.tsv)\n"
+        "      --profile           end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, "
+        "bytes\n"
+        "                          beside the least; --json and --csv then hold that record (docs/profiling.md)\n"
+        "      --overhead          of --profile: as often unrecorded in between, for what recording costs\n"
+        "      --no-compile        do not measure compilation, cold and from the cache, for --json and --csv\n"
+        "      --products N        products expected of a plan (spmv; default: not known)\n"
+        "      --no-roof           do not measure the copy bandwidth\n"
+        "      --study permute     products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
+        "                          GFLOP/s of many independent trials of each kernel (docs/randomization.md)\n"
+        "      --orders LIST       of the study, beside regular: row, row-gradient, col-gradient, row-col, degree,\n"
+        "                          rcm (default: all)\n"
+        "      --trials N          of each order (default 32)\n"
+        "      --trial-time S      a trial repeats the product for S seconds (default 0.1)\n"
+        "\n"
+        "output\n"
+        "      --json FILE         a line of JSON for each result (`-`: standard output instead of the table)\n"
+        "      --csv FILE          a row for each result (`-`: likewise)\n"
+        "      --trace FILE        of --profile: every command, for Perfetto or chrome://tracing\n"
+        "      --html FILE         of --profile: a report with pictures, one file that opens offline\n"
+        "      --hash              print a 64-bit hash of each transpose and product\n"
+        "      --quiet             no table, no progress\n"
+        "      --version\n"
+        "  -h, --help\n"
+        "\n"
+        "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
+        "3 device or driver failed\n",
+        stdout);
 }
 
 __attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
@@ -294,6 +297,7 @@ enum {
     OPT_TUNE_FILE,
     OPT_PRODUCTS,
     OPT_COMPLEX,
+    OPT_LIMIT,
     OPT_STUDY,
     OPT_ORDERS,
     OPT_TRIALS,
@@ -387,6 +391,10 @@ static int option_parse(struct bench_options *o, int option, const char *name)
     case OPT_COMPLEX:
         return bench_word_complex(&o->complex, optarg) ? -1
                                                        : usage_fail("--complex is \"%s\", not real or imag", optarg);
+    case OPT_LIMIT:
+        return bench_word_size(&o->limit, optarg)
+                   ? -1
+                   : usage_fail("--limit is \"%s\", not a size such as 800M or 16G", optarg);
     case OPT_REPS:
         if (!bench_word_number(&number, optarg, 1, INT32_MAX))
             return usage_fail("--reps is \"%s\", not a number from 1", optarg);
@@ -441,6 +449,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"seed", required_argument, NULL, OPT_SEED},
                                    {"index", required_argument, NULL, OPT_INDEX},
                                    {"complex", required_argument, NULL, OPT_COMPLEX},
+                                   {"limit", required_argument, NULL, OPT_LIMIT},
                                    {"reps", required_argument, NULL, OPT_REPS},
                                    {"min-time", required_argument, NULL, OPT_MIN_TIME},
                                    {"json", required_argument, NULL, OPT_JSON},

@@ -34,6 +34,7 @@ struct bench_options {
     int types_given; // nonzero: --type
     enum weft_ofs ofs;
     enum weft_mtx_complex complex;
+    int64_t limit; // bytes; 0: the default of weft_mtx_params
     uint64_t seed;
     int64_t products;
     struct bench_stop stop;

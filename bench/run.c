@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
+#include "internal.h"
 #include "../backends/opencl/opencl_backend.h"
 #include "support/memory.h"
 
@@ -198,6 +199,25 @@ static void numbers_fill(struct bench_result *out, const struct bench_case *c, c
         snprintf(out->hash, sizeof out->hash, "%016" PRIx64, run->hash);
         r->hash = out->hash;
     }
+}
+
+#define LINE_BYTES 16 // of a row or a column: a pointer into the entries, an element of a vector
+
+weft_status bench_matrix_read(struct weft_csr *out, const char *path, const struct bench_options *o,
+                              struct weft_mtx_params *params, struct weft_error *err)
+{
+    struct weft_mtx_info info;
+    params->limit_bytes = o->limit;
+    weft_status status = weft_mtx_read(out, &info, path, params, err);
+    const int64_t bytes = LINE_BYTES * (info.m + info.n);
+    if (status || bytes <= info.limit_bytes)
+        return status;
+    weft_csr_free(out);
+    return weft__error(
+        err, WEFT_ERANGE,
+        "%.600s: operations on %lld rows and %lld columns take %lld bytes, the limit is %lld (raise it with "
+        "--limit)",
+        path, (long long)info.m, (long long)info.n, (long long)bytes, (long long)info.limit_bytes);
 }
 
 void bench_case_run(struct bench_result *out, const struct bench_case *c)

@@ -15,6 +15,11 @@ enum bench_outcome {
     BENCH_FAILED    // device, driver or memory
 };
 
+// Read a matrix within o->limit: the file as weft_mtx_read, and what operations take for each row and column. Errors also:
+// WEFT_ERANGE that they take more.
+weft_status bench_matrix_read(struct weft_csr *out, const char *path, const struct bench_options *o,
+                              struct weft_mtx_params *params, struct weft_error *err);
+
 // What to run.
 struct bench_case {
     const struct bench_op *op;

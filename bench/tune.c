@@ -266,8 +266,8 @@ static int inputs_make(struct search *s)
         weft_status status =
             sources[i].generated
                 ? weft_generate(&s->a[m], sources[i].text, weft_generate_params(.type = type, .seed = o->seed), &err)
-                : weft_mtx_read(&s->a[m], NULL, sources[i].text, weft_mtx_params(.type = type, .complex = o->complex),
-                                &err);
+                : bench_matrix_read(&s->a[m], sources[i].text, o, weft_mtx_params(.type = type, .complex = o->complex),
+                                    &err);
         if (status) {
             bench_complain("%s", err.text[0] ? err.text : weft_status_text(status));
             s->bench->unreadable = 1;

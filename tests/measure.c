@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of patterns against closed forms and plain oracles; the H of the paper's table for its matrices that are here.
+#include "measure.h"
 #include "support/check_transpose.h"
 
 #include <math.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weft/generate.h>
-#include <weft/measure.h>
 #include <weft/mtx.h>
 #include <weft/permute.h>
 
@@ -537,6 +537,129 @@ static void test_published(const char *folder)
     }
 }
 
+// ---- far more lines than entries -------------------------------------------------------------------------------
+
+#define FAR_LINES   ((1 << 20) + 5)
+#define FAR_ENTRIES 600
+
+// Places of 300 entries and their mirrors, half of the mirrors left out or with another value.
+static void far_make(struct weft_coo *out)
+{
+    if (weft_coo_alloc(out, FAR_LINES, FAR_LINES, FAR_ENTRIES, WEFT_F32))
+        tap_bail("out of memory");
+    for (int64_t p = 0; p < FAR_ENTRIES; p += 2) {
+        const int32_t i = (int32_t)rng_below(&rng, FAR_LINES), j = p % 3 ? (int32_t)rng_below(&rng, FAR_LINES) : i / 2;
+        const int mirrored = rng_below(&rng, 2) != 0;
+        out->row[p] = i;
+        out->col[p] = j;
+        out->row[p + 1] = mirrored ? j : i;
+        out->col[p + 1] = mirrored ? i : (int32_t)rng_below(&rng, FAR_LINES);
+        ((float *)out->val)[p] = 1;
+        ((float *)out->val)[p + 1] = (float)(1 + p % 4 / 2);
+    }
+}
+
+// The figures by going through all pairs of entries. Places are distinct, or their values were added up.
+static void far_expect(struct weft_measures *want, const struct weft_coo *a)
+{
+    int64_t places = 0, met = 0, equal = 0, lines = 0;
+    *want = (struct weft_measures){.m = FAR_LINES, .n = FAR_LINES, .nnz = a->nnz};
+    want->row.empty = want->col.empty = FAR_LINES;
+    for (int64_t p = 0; p < a->nnz; p++) {
+        int64_t i = a->row[p], j = a->col[p], first_row = 1, first_col = 1, first_place = 1, first_line = 1,
+                mirrors = 0;
+        double value = 0, mirrored = 0;
+        for (int64_t q = 0; q < a->nnz; q++) {
+            const int before = q < p;
+            first_row &= !(before && a->row[q] == i);
+            first_col &= !(before && a->col[q] == j);
+            first_line &= !(before && a->col[q] / 16 == j / 16);
+            first_place &= !(before && a->row[q] == i && a->col[q] == j);
+            if (a->row[q] == i && a->col[q] == j)
+                value += (double)((const float *)a->val)[q];
+            if (a->row[q] == j && a->col[q] == i) {
+                mirrors++;
+                mirrored += (double)((const float *)a->val)[q];
+            }
+        }
+        want->row.empty -= first_row;
+        want->col.empty -= first_col;
+        lines += first_line;
+        want->lower = i - j > want->lower ? i - j : want->lower;
+        want->upper = j - i > want->upper ? j - i : want->upper;
+        if (first_place && i != j) {
+            places++;
+            met += mirrors > 0;
+            equal += mirrors > 0 && value == mirrored;
+        }
+    }
+    want->x_lines = (double)lines / (double)a->nnz;
+    want->pattern_symmetry = (double)met / (double)places;
+    want->value_symmetry = (double)equal / (double)places;
+}
+
+// Rows without entries left out of `a`: out->row_ptr, and the indices of the others.
+static int32_t *far_compact(struct weft_csr *out, const struct weft_csr *a)
+{
+    int32_t *ptr = test_alloc((FAR_ENTRIES + 1) * sizeof *ptr), *row = test_alloc(FAR_ENTRIES * sizeof *row);
+    *out = *a;
+    out->m = 0;
+    ptr[0] = 0;
+    for (int64_t i = 0; i < a->m; i++)
+        if (weft_csr_ofs(a, i + 1) > weft_csr_ofs(a, i)) {
+            row[out->m++] = (int32_t)i;
+            ptr[out->m] = (int32_t)weft_csr_ofs(a, i + 1);
+        }
+    out->row_ptr = ptr;
+    return row;
+}
+
+static void test_far(void)
+{
+    struct weft_coo coo;
+    struct weft_csr a, few;
+    struct weft_measures want, got, rows;
+    far_make(&coo);
+    far_expect(&want, &coo);
+    if (weft_csr_from_coo(&a, &coo, WEFT_OFS32, NULL))
+        tap_bail("out of memory");
+    int32_t *row = far_compact(&few, &a);
+    tap_ok(!weft_measure(&got, &a, 0, NULL) && !weft__measure(&rows, &few, row, a.m, 0, NULL),
+           "far more lines than entries");
+    tap_ok(got.row.empty == want.row.empty && got.col.empty == want.col.empty && got.row.quantile[3] == 0,
+           "empty lines");
+    tap_ok(got.lower == want.lower && got.upper == want.upper, "bandwidths");
+    tap_ok(want.pattern_symmetry > 0.1 && near(got.pattern_symmetry, want.pattern_symmetry) &&
+               near(got.value_symmetry, want.value_symmetry) && got.value_symmetry < got.pattern_symmetry,
+           "symmetry %g and %g", got.pattern_symmetry, got.value_symmetry);
+    tap_ok(near(got.x_lines, want.x_lines), "lines of x %g", got.x_lines);
+    const double mean = (double)FAR_ENTRIES / FAR_LINES;
+    double squares = 0;
+    for (int64_t i = 0; i < a.m; i++) {
+        const double off = (double)(weft_csr_ofs(&a, i + 1) - weft_csr_ofs(&a, i)) - mean;
+        squares += off * off;
+    }
+    tap_ok(near(got.row.mean, mean) && near(got.row.deviation, sqrt(squares / FAR_LINES)), "deviation %g",
+           got.row.deviation);
+    tap_ok(rows.m == got.m && near(rows.row.deviation, got.row.deviation) && rows.row.empty == got.row.empty &&
+               rows.lower == got.lower && rows.upper == got.upper && rows.profile == got.profile &&
+               rows.spread == got.spread && rows.pattern_symmetry == got.pattern_symmetry &&
+               rows.value_symmetry == got.value_symmetry && rows.entropy == got.entropy &&
+               rows.bucket_rows == got.bucket_rows && rows.x_lines == got.x_lines &&
+               rows.row.entropy == got.row.entropy && !memcmp(&rows.col, &got.col, sizeof got.col),
+           "the same with the empty rows left out");
+    for (int64_t parts = 1; parts <= 1000; parts *= 10) {
+        double of_all, of_rows;
+        tap_ok(!weft_load_imbalance(&of_all, &a, parts, NULL) &&
+                   !weft__load_imbalance(&of_rows, &few, row, a.m, parts, NULL) && of_all == of_rows,
+               "the fullest of %lld parts", (long long)parts);
+    }
+    free(row);
+    free(few.row_ptr);
+    weft_csr_free(&a);
+    weft_coo_free(&coo);
+}
+
 int main(void)
 {
     rng = rng_start();
@@ -549,6 +672,7 @@ int main(void)
     test_measures();
     test_imbalance();
     test_errors();
+    test_far();
     const char *folder = getenv("WEFT_MATRICES");
     test_published(folder ? folder : WEFT_MATRICES);
     return tap_done();

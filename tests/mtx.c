@@ -322,7 +322,8 @@ static weft_status read_blocks(struct weft_csr *out, const char *text, size_t by
     if (weft__mtx_open_memory(&stream, text, bytes))
         tap_bail("out of memory");
     stream->text_bytes = bytes; // known, but more than a block
-    return weft__mtx_read_stream(out, NULL, "file", stream, block_bytes, weft_mtx_params(.threads = threads), err);
+    return weft__mtx_read_stream(out, NULL, "file", stream, block_bytes, weft_mtx_params(.threads = threads), NULL,
+                                 err);
 }
 
 // A random file, or one with an error somewhere; returns its length.

@@ -213,6 +213,9 @@ int tool_advise(const struct tool_options *options)
     }
     if (!code)
         code = tool_matrix_get(&s.m, &o);
+    if (!code) // two maps each of rows and columns, in every order
+        code =
+            tool_limit_check(&s.m, &o, "advice on", 8 * (size_t)WEFT_ORDER_COUNT * ((size_t)s.m.m + (size_t)s.m.a.n));
     if (!code) {
         bench_progress_begin("orders of %s", s.m.name);
         status = trials_make(&s, &err);

@@ -60,6 +60,11 @@ int tool_permute(const struct tool_options *o)
     struct weft_permutation p = {0};
     struct weft_csr out = {0};
     struct weft_error err = {0};
+    const size_t maps = o->order ? 8 * ((size_t)m.m + (size_t)m.a.n) : 0;
+    if (tool_limit_check(&m, o, "an order of", maps)) {
+        tool_matrix_free(&m);
+        return TOOL_USAGE;
+    }
     bench_progress_begin("order %s of %s", weft_order_name(o->order), m.name);
     weft_status status = weft_permutation_make(&p, o->order, &m.a, o->seed, &err);
     if (!status)
@@ -93,6 +98,8 @@ int tool_transpose(const struct tool_options *o)
     }
     const char *name = weft_context_device(device.ctx)->name;
     code = tool_matrix_get(&m, o);
+    if (!code) // row pointers of the transpose, on host and device, and of the reference
+        code = tool_limit_check(&m, o, "transposing", (3 * (size_t)m.a.n + (size_t)m.m + 4) * weft_ofs_bytes(m.a.ofs));
     if (!code) {
         bench_progress_begin("transposing on %s", name);
         status = weft_transpose_sync(&out, device.ctx, &m.a, NULL);

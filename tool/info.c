@@ -2,9 +2,11 @@
 // weft info: the measures of a matrix, the bytes of its formats on a device, and what weft would run.
 #include "../bench/support/progress.h"
 #include "../bench/support/word.h"
+#include "measure.h"
 #include "tool.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weft/measure.h>
 #include <weft/spmv.h>
@@ -80,6 +82,47 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
     bench_progress_end();
     weft_device_csr_release(&on_device);
     tool_device_close(&device);
+    return status;
+}
+
+// The matrix on the device has all rows: `a` with the pointers of those that were left out. Its arrays are borrowed, but for
+// row_ptr, which is the caller's to free where m->row is not NULL.
+static weft_status rows_restore(struct weft_csr *out, const struct tool_matrix *m)
+{
+    const size_t width = weft_ofs_bytes(m->a.ofs);
+    *out = m->a;
+    if (!m->row)
+        return WEFT_OK;
+    char *ptr = malloc(((size_t)m->m + 1) * width);
+    out->m = m->m;
+    out->row_ptr = ptr;
+    if (!ptr)
+        return WEFT_ENOMEM;
+    for (int64_t i = 0, at = 0; i <= m->m; i++) {
+        memcpy(ptr + (size_t)i * width, (const char *)m->a.row_ptr + (size_t)at * width, width);
+        at += at < m->a.m && m->row[at] == i;
+    }
+    return WEFT_OK;
+}
+
+static weft_status device_report(struct report *r, const struct tool_matrix *m, const struct tool_options *o)
+{
+    const size_t pointers = ((size_t)m->m + 1) * weft_ofs_bytes(m->a.ofs);
+    const int64_t limit = tool_limit(m, o);
+    struct weft_csr a;
+    if (limit && pointers > (size_t)limit) {
+        snprintf(r->why_none, sizeof r->why_none,
+                 "formats take %zu bytes of row pointers, the limit is %lld (raise it with --limit)", pointers,
+                 (long long)limit);
+        return WEFT_ERANGE;
+    }
+    weft_status status = rows_restore(&a, m);
+    if (status)
+        snprintf(r->why_none, sizeof r->why_none, "%s", weft_status_text(status));
+    else
+        status = device_ask(r, &a, o);
+    if (m->row)
+        free(a.row_ptr);
     return status;
 }
 
@@ -268,21 +311,21 @@ int tool_info(const struct tool_options *o)
     struct tool_matrix m;
     struct report r = {0};
     struct weft_error err = {0};
-    int code = tool_matrix_get(&m, o);
+    int code = tool_matrix_get_rows(&m, o);
     if (code)
         return code;
     bench_progress_begin("measuring %s", m.name);
-    weft_status status = weft_measure(&r.measures, &m.a, 0, &err);
+    weft_status status = weft__measure(&r.measures, &m.a, m.row, m.m, 0, &err);
     for (int i = 0; i < SPLITS && !status; i++)
-        status = weft_load_imbalance(&r.imbalance[i], &m.a, splits[i], &err);
+        status = weft__load_imbalance(&r.imbalance[i], &m.a, m.row, m.m, splits[i], &err);
     bench_progress_end();
     if (status)
         code = tool_fail(status, &err);
     if (!code) {
-        status = device_ask(&r, &m.a, o);
+        status = device_report(&r, &m, o);
         if (status && o->device_given) { // without -d the rest is worth having
             tool_complain("%s", r.why_none);
-            code = TOOL_DEVICE;
+            code = status == WEFT_ERANGE && !r.device[0] ? TOOL_USAGE : TOOL_DEVICE;
         }
     }
     if (!code && !bench_word_is_stream(o->json))

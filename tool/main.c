@@ -16,6 +16,7 @@ enum {
     OPT_SEED = 256,
     OPT_INDEX,
     OPT_COMPLEX,
+    OPT_LIMIT,
     OPT_JSON,
     OPT_ORDER,
     OPT_PRODUCTS,
@@ -46,6 +47,9 @@ static const struct tool_option {
     {"type", "TYPE", 't', "f32, f64, i32 or pattern (default: as the file; advise and generated: f32)"},
     {"index", "32|64", OPT_INDEX, "width of offsets (default 32)"},
     {"complex", "PART", OPT_COMPLEX, "of complex files take the parts `real` or `imag` (default: refuse them)"},
+    {"limit", "SIZE", OPT_LIMIT,
+     "most memory for what the file promises, such as 800M or 16G (default: 1000 times the\n"
+     "bytes of the file, and at least 256M)"},
     {"json", "FILE", OPT_JSON, "the same as JSON (`-`: standard output instead of the text)"},
     {"quiet", NULL, OPT_QUIET, "no progress"},
 };
@@ -58,31 +62,31 @@ static const struct tool_command {
     const char *help;
 } commands[] = {
     {"info", "FILE", "shape, rows, symmetry, entropies, formats, and what weft would run", 1, 0,
-     "seed device products generate type index complex json force quiet", tool_info,
+     "seed device products generate type index complex limit json force quiet", tool_info,
      "Prints what there is to know of a matrix: shape, lengths of rows, symmetry, bandwidth, entropies, the bytes of\n"
      "each format, and which format and schedule weft would choose for products on the device, and why."},
     {"spy", "FILE -o PICTURE", "picture of the pattern", 1, 0,
-     "output force size order seed generate type index complex quiet", tool_spy,
+     "output force size order seed generate type index complex limit quiet", tool_spy,
      "Draws where the entries are: each pixel is a bucket of rows and columns, the darker the more entries it has.\n"
      "With --order it draws the permuted matrix."},
     {"entropy", "FILE [-o PICTURE]", "entropies of the pattern, as text and as a heat map", 1, 0,
-     "output force size order seed generate type index complex json quiet", tool_entropy,
+     "output force size order seed generate type index complex limit json quiet", tool_entropy,
      "Prints the entropy H of the 2-D histogram of the entries and the entropies of its 2x2, 4x4 and 8x8 parts; the\n"
      "picture has the histogram as a heat map with the histograms of rows and columns beside it. With --order it\n"
      "permutes first, and prints the Jensen-Shannon distance to the matrix as it was."},
     {"permute", "--order ORDER FILE OUT", "write the matrix with its rows and columns in another order", 1, 1,
-     "order seed force device generate type index complex quiet", tool_permute,
+     "order seed force device generate type index complex limit quiet", tool_permute,
      "Writes OUT (.mtx or .mtx.gz; `-`: standard output) with rows and columns in another order, the\n"
      "same on every machine for one seed.\n"
      "With -d the device permutes, and the result is compared with that of the host."},
     {"transpose", "FILE OUT", "write the transpose, made on the device", 1, 1,
-     "force seed device generate type index complex quiet", tool_transpose,
+     "force seed device generate type index complex limit quiet", tool_transpose,
      "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz;\n"
      "`-`: standard output)."},
     {"devices", "", "list the devices", 0, 0, "", tool_devices,
      "One line a device: index, platform, name, type, driver, memory, or why it cannot be used."},
     {"advise", "FILE", "does another order of rows and columns pay?", 1, 0,
-     "seed device products measure generate type index complex json force quiet", tool_advise,
+     "seed device products measure generate type index complex limit json force quiet", tool_advise,
      "Predicts for each order how the time of a product changes on the device, with the interval that holds 19 of 20\n"
      "matrices, what the permutation costs, and after how many products it has paid. --measure runs them as well."},
 };
@@ -212,6 +216,10 @@ static int option_parse(struct tool_options *o, int option)
     case OPT_COMPLEX:
         return bench_word_complex(&o->complex, optarg) ? -1
                                                        : usage_fail("--complex is \"%s\", not real or imag", optarg);
+    case OPT_LIMIT:
+        return bench_word_size(&o->limit, optarg)
+                   ? -1
+                   : usage_fail("--limit is \"%s\", not a size such as 800M or 16G", optarg);
     case OPT_JSON:
         o->json = optarg;
         return -1;

@@ -5,6 +5,7 @@
 #include "../bench/support/word.h"
 #include "cl_table.h"
 #include "internal.h"
+#include "mtx.h"
 
 #include <errno.h>
 #include <math.h>
@@ -80,7 +81,7 @@ static void type_narrow(struct tool_matrix *m)
     a->type = WEFT_I32;
 }
 
-int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o)
+static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int all_rows)
 {
     struct weft_error err = {0};
     weft_status status;
@@ -93,12 +94,16 @@ int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o)
     } else {
         bench_name_of_file(out->name, sizeof out->name, o->source);
         bench_progress_begin("reading %s", o->source);
-        status = weft_mtx_read(&out->a, &out->file, o->source,
-                               weft_mtx_params(.type = o->type_given ? o->type : WEFT_F64, .ofs = o->ofs,
-                                               .complex = o->complex, .progress = bench_progress_bytes),
-                               &err);
+        const struct weft_mtx_params params = {.type = o->type_given ? o->type : WEFT_F64,
+                                               .ofs = o->ofs,
+                                               .complex = o->complex,
+                                               .limit_bytes = o->limit,
+                                               .progress = bench_progress_bytes};
+        status = all_rows ? weft_mtx_read(&out->a, &out->file, o->source, &params, &err)
+                          : weft__mtx_read_rows(&out->a, &out->row, &out->file, o->source, &params, &err);
     }
     bench_progress_end();
+    out->m = out->row ? out->file.m : out->a.m;
     if (status) {
         if (status == WEFT_EUNSUPPORTED && strstr(err.text, "complex"))
             snprintf(err.text + strlen(err.text), sizeof err.text - strlen(err.text), " (--complex real|imag)");
@@ -110,8 +115,35 @@ int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o)
     return TOOL_OK;
 }
 
+int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o)
+{
+    return matrix_get(out, o, 1);
+}
+
+int tool_matrix_get_rows(struct tool_matrix *out, const struct tool_options *o)
+{
+    return matrix_get(out, o, 0);
+}
+
+int64_t tool_limit(const struct tool_matrix *m, const struct tool_options *o)
+{
+    return m->from_file ? m->file.limit_bytes : o->limit;
+}
+
+int tool_limit_check(const struct tool_matrix *m, const struct tool_options *o, const char *what, size_t bytes)
+{
+    const int64_t limit = tool_limit(m, o);
+    if (!limit || bytes <= (size_t)limit)
+        return TOOL_OK;
+    tool_complain("%s: %s %lld rows and %lld columns takes %zu bytes, the limit is %lld (raise it with --limit)",
+                  m->name, what, (long long)m->m, (long long)m->a.n, bytes, (long long)limit);
+    return TOOL_USAGE;
+}
+
 void tool_matrix_free(struct tool_matrix *m)
 {
+    free(m->row);
+    m->row = NULL;
     weft_csr_free(&m->a);
 }
 
@@ -120,6 +152,9 @@ int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o)
     struct weft_permutation p = {0};
     struct weft_csr out = {0};
     struct weft_error err = {0};
+    const size_t maps = o->order ? 8 * ((size_t)m->m + (size_t)m->a.n) : 0;
+    if (tool_limit_check(m, o, "an order of", maps))
+        return TOOL_USAGE;
     bench_progress_begin("order %s of %s", weft_order_name(o->order), m->name);
     weft_status status = weft_permutation_make(&p, o->order, &m->a, o->seed, &err);
     if (!status)

@@ -25,6 +25,7 @@ struct tool_options {
     int type_given;
     enum weft_ofs ofs;
     enum weft_mtx_complex complex;
+    int64_t limit; // bytes; 0: the default of weft_mtx_params
     uint64_t seed;
     enum weft_order order;
     int order_given;
@@ -36,6 +37,8 @@ struct tool_options {
 // A matrix and what is known of where it came from.
 struct tool_matrix {
     struct weft_csr a;
+    int32_t *row; // tool_matrix_get_rows: the index of each row of `a` in the matrix; NULL: no row is left out
+    int64_t m;    // rows of the matrix
     struct weft_mtx_info file; // of a file
     int from_file;
     char name[256]; // "cage11" of "/data/cage11.mtx.gz"; a specification as it is
@@ -59,6 +62,13 @@ int tool_fail_device(weft_status status, struct weft_context *ctx);
 // Read or generate the matrix; gives TOOL_OK or the exit status after a complaint. Without --type a file gives values of
 // the type that holds them: pattern, i32 or f64; a specification f32. *out is free of memory after a failure.
 int tool_matrix_get(struct tool_matrix *out, const struct tool_options *o);
+// The same, but rows without entries may be left out, so that memory follows the entries (weft__mtx_read_rows).
+int tool_matrix_get_rows(struct tool_matrix *out, const struct tool_options *o);
+// TOOL_OK where `bytes` bytes, which `what` takes for each row and column, are within the limit of the file; else TOOL_USAGE
+// after a complaint. A matrix made up has a limit only by --limit.
+int tool_limit_check(const struct tool_matrix *m, const struct tool_options *o, const char *what, size_t bytes);
+// That limit; 0: none.
+int64_t tool_limit(const struct tool_matrix *m, const struct tool_options *o);
 void tool_matrix_free(struct tool_matrix *m);
 // Replace the matrix by its permutation of o->order and o->seed; as tool_matrix_get.
 int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o);

@@ -17,6 +17,25 @@ int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high)
     return 1;
 }
 
+int bench_word_size(int64_t *out, const char *text)
+{
+    static const char units[] = "KMGT";
+    char digits[24];
+    const size_t length = strlen(text);
+    const char *unit = length ? strchr(units, text[length - 1]) : NULL;
+    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    int64_t value;
+    if (length >= sizeof digits)
+        return 0;
+    memcpy(digits, text, length + 1);
+    if (unit)
+        digits[length - 1] = 0;
+    if (!bench_word_number(&value, digits, 1, INT64_MAX >> shift))
+        return 0;
+    *out = value << shift;
+    return 1;
+}
+
 int bench_word_ofs(enum weft_ofs *out, const char *text)
 {
     if (strcmp(text, "32") && strcmp(text, "64"))

@@ -11,6 +11,8 @@
 int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high);
 // "32" or "64": the width of offsets.
 int bench_word_ofs(enum weft_ofs *out, const char *text);
+// Bytes: a number from 1, alone or with K, M, G or T behind it (2^10, 2^20, 2^30, 2^40).
+int bench_word_size(int64_t *out, const char *text);
 // "real" or "imag": the part of complex values that is taken.
 int bench_word_complex(enum weft_mtx_complex *out, const char *text);
 // "-": the standard input or output. NULL is no such word.

@@ -2,7 +2,9 @@
 // Histograms of a pattern and their entropy.
 #include "check.h"
 #include "histogram_sum.h"
+#include "indices.h"
 #include "internal.h"
+#include "measure.h"
 #include "threads.h"
 
 #include <math.h>
@@ -74,26 +76,33 @@ static void split_by_size(struct split *s, int64_t lines, int64_t size)
     s->parts = (lines + s->size - 1) / s->size;
 }
 
-static void splits_make(struct split *row, struct split *col, const struct weft_csr *a,
+static void splits_make(struct split *row, struct split *col, const struct weft_csr *a, int64_t m,
                         const struct weft_density_params *p)
 {
     if (p->rows) {
-        *row = (struct split){.lines = a->m, .parts = p->rows < a->m ? p->rows : a->m};
+        *row = (struct split){.lines = m, .parts = p->rows < m ? p->rows : m};
         *col = (struct split){.lines = a->n, .parts = p->cols < a->n ? p->cols : a->n};
         return;
     }
-    int64_t area = a->nnz ? a->m * a->n / a->nnz : INT64_MAX;
-    double height = a->nnz ? sqrt((double)area * ((double)a->m / (double)a->n)) : (double)a->m;
-    split_by_size(row, a->m, height < 1 ? 1 : (int64_t)height);
+    int64_t area = a->nnz ? m * a->n / a->nnz : INT64_MAX;
+    double height = a->nnz ? sqrt((double)area * ((double)m / (double)a->n)) : (double)m;
+    split_by_size(row, m, height < 1 ? 1 : (int64_t)height);
     split_by_size(col, a->n, area / (height < 1 ? 1 : (int64_t)height));
 }
 
-static void density_count(struct weft_density *d, const struct weft_csr *a, const struct split *row,
-                          const struct split *col, int threads)
+// Entries before row i of the matrix.
+static int64_t entries_before(const struct weft_csr *a, const int32_t *row, int64_t i)
+{
+    return weft_csr_ofs(a, row ? weft__index_find(row, (size_t)a->m, i) : i);
+}
+
+static void density_count(struct weft_density *d, const struct weft_csr *a, const int32_t *index,
+                          const struct split *row, const struct split *col, int threads)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(weft__threads_for(threads, a->nnz))
     for (int64_t r = 0; r < d->rows; r++) {
-        int64_t begin = weft_csr_ofs(a, split_begin(row, r)), end = weft_csr_ofs(a, split_begin(row, r + 1));
+        int64_t begin = entries_before(a, index, split_begin(row, r)),
+                end = entries_before(a, index, split_begin(row, r + 1));
         int64_t *count = d->count + r * d->cols;
         d->row[r] = end - begin;
         for (int64_t p = begin; p < end; p++)
@@ -106,6 +115,12 @@ static void density_count(struct weft_density *d, const struct weft_csr *a, cons
 
 weft_status weft_density_make(struct weft_density *out, const struct weft_csr *a,
                               const struct weft_density_params *params, struct weft_error *err)
+{
+    return weft__density_make(out, a, NULL, a ? a->m : 0, params, err);
+}
+
+weft_status weft__density_make(struct weft_density *out, const struct weft_csr *a, const int32_t *index, int64_t m,
+                               const struct weft_density_params *params, struct weft_error *err)
 {
     static const struct weft_density_params defaults;
     const struct weft_density_params *p = params ? params : &defaults;
@@ -121,11 +136,11 @@ weft_status weft_density_make(struct weft_density *out, const struct weft_csr *a
     if (p->rows < 0 || p->cols < 0 || !p->rows != !p->cols)
         return weft__error(err, WEFT_EINVAL, "%lld x %lld buckets: both are positive, or both 0", (long long)p->rows,
                            (long long)p->cols);
-    *out = (struct weft_density){.m = a->m, .n = a->n, .nnz = a->nnz};
-    if (!a->m || !a->n)
+    *out = (struct weft_density){.m = m, .n = a->n, .nnz = a->nnz};
+    if (!m || !a->n)
         return WEFT_OK;
     struct split row, col;
-    splits_make(&row, &col, a, p);
+    splits_make(&row, &col, a, m, p);
     out->rows = row.parts;
     out->cols = col.parts;
     out->height = row.size;
@@ -145,7 +160,7 @@ weft_status weft_density_make(struct weft_density *out, const struct weft_csr *a
         return weft__error(err, status, "%lld x %lld buckets: %s", (long long)row.parts, (long long)col.parts,
                            weft_status_text(status));
     }
-    density_count(out, a, &row, &col, p->threads);
+    density_count(out, a, index, &row, &col, p->threads);
     return WEFT_OK;
 }
 

@@ -83,9 +83,14 @@ weft_status weft__mtx_sizes_parse(struct weft_mtx_info *info, const char *p, str
 void weft__mtx_block_parse(struct weft__mtx_block *block, const struct weft__mtx_format *format);
 void weft__mtx_block_free(struct weft__mtx_block *block);
 
-// weft_mtx_read from any stream, which is closed; `block_bytes` is the size of a block (0: default).
+// weft_mtx_read from any stream, which is closed; `block_bytes` is the size of a block (0: default); row as below, or NULL:
+// no row is left out.
 weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *info, const char *name,
                                   struct weft__mtx_stream *stream, size_t block_bytes,
-                                  const struct weft_mtx_params *params, struct weft_error *err);
+                                  const struct weft_mtx_params *params, int32_t **row, struct weft_error *err);
+// weft_mtx_read, but where there are far more rows than entries those without entries are left out: out->m is then the number
+// of rows that are there, info->m all, and *row the index of each (size out->m; free it). *row NULL: none is left out.
+weft_status weft__mtx_read_rows(struct weft_csr *out, int32_t **row, struct weft_mtx_info *info, const char *path,
+                                const struct weft_mtx_params *params, struct weft_error *err);
 
 #endif

@@ -5,6 +5,7 @@
 // order of the file is reported, so that messages do not depend on threads.
 #include "check.h"
 #include "csr_build.h"
+#include "indices.h"
 #include "internal.h"
 #include "mtx.h"
 #include "threads.h"
@@ -14,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Row pointers may take this much whatever the file, and beyond it this many times the bytes of its text.
-#define ROWS_FREE_BYTES ((size_t)256 << 20)
-#define ROWS_PER_TEXT   4096
+// The default limit: so many times the bytes of the file, and this much whatever the file. An entry is 4 bytes of text or
+// more and takes at most 48 (entries_bytes); text of numbers that differ compresses by less than 20.
+#define LIMIT_PER_BYTE 1000
+#define LIMIT_RAISE    "(raise it with --limit, limit_bytes of weft_mtx_params)"
+#define LIMIT_LEAST    (INT64_C(256) << 20)
 
 struct reader {
     const char *name; // for messages, shortened at its front
@@ -41,7 +44,37 @@ struct reader {
     int reading;           // a thread reads the next block
     int done;              // no block will follow
     int64_t entries;       // found so far
+    int64_t done_bytes;    // of the file, read so far
+    int over;              // the limit is reached, and reading ended
+    // Where the rows without entries are left out: the index of each row that is there. NULL: none is left out.
+    int32_t **row;
 };
+
+// ---- limit -----------------------------------------------------------------------------------------------------
+
+static int64_t limit_of(const struct reader *r)
+{
+    if (r->params.limit_bytes)
+        return r->params.limit_bytes;
+    return r->done_bytes > LIMIT_LEAST / LIMIT_PER_BYTE
+               ? (int64_t)weft__min((size_t)r->done_bytes, INT64_MAX / 1000) * LIMIT_PER_BYTE
+               : LIMIT_LEAST;
+}
+
+static enum weft__mirror mirror(const struct reader *r);
+
+// Bytes that the entries take when the matrix is built: as read, and in their places with the row of each.
+static size_t entries_bytes(const struct reader *r)
+{
+    const size_t each = 8 + weft_type_bytes(r->params.type);
+    return weft__mul((size_t)r->entries, mirror(r) ? 3 * each : 2 * each);
+}
+
+static int limit_passed(const struct reader *r)
+{
+    const size_t limit = (size_t)limit_of(r);
+    return entries_bytes(r) > limit || (r->info.file_bytes > r->done_bytes && (size_t)r->info.file_bytes > limit);
+}
 
 static weft_status fail_at(const struct reader *r, int64_t line, weft_status status, const char *text,
                            struct weft_error *err)
@@ -189,10 +222,13 @@ static void blocks_work(struct reader *r, size_t few)
                 r->params.progress(r->params.progress_arg, r->stream->done_bytes, r->stream->total_bytes);
             pthread_mutex_lock(&r->lock);
             r->reading = 0;
+            r->done_bytes = r->stream->done_bytes;
+            r->over |= limit_passed(r);
             if (status || !block)
                 r->done = 1;
             else
                 block_keep(r, block);
+            r->done |= r->over;
             pthread_cond_broadcast(&r->change);
         } else if (ready) {
             struct weft__mtx_block *block = r->blocks[r->taken++];
@@ -200,7 +236,9 @@ static void blocks_work(struct reader *r, size_t few)
             weft__mtx_block_parse(block, &r->format);
             pthread_mutex_lock(&r->lock);
             r->entries += block->entries;
-            if (block->status || r->entries > r->info.stored) // an error: what is read is parsed, no more is read
+            r->over |= !r->reading && limit_passed(r);
+            // An error: what is read is parsed, no more is read.
+            if (r->over || block->status || r->entries > r->info.stored)
                 r->done = 1;
         } else if (r->reading || !r->done) {
             pthread_cond_wait(&r->change, &r->lock);
@@ -217,6 +255,7 @@ static void blocks_read(struct reader *r, struct weft__mtx_block *first)
 {
     int threads = r->ended ? 1 : weft__threads(r->params.threads);
     size_t few = threads > 1 ? 4 * (size_t)threads : 1;
+    r->done_bytes = r->stream->done_bytes;
     block_keep(r, first);
 #pragma omp parallel num_threads(threads) if (threads > 1)
     blocks_work(r, few);
@@ -245,6 +284,13 @@ static weft_status blocks_check(const struct reader *r, struct weft_error *err)
         return fail_at(r, line + 1, r->tail.status, r->tail.text, err);
     if (r->tail.status)
         return fail(r, r->tail.status, r->tail.text, err);
+    if (r->over) {
+        weft__error(&count, WEFT_ERANGE, "%s than the limit of %lld bytes for a file of this length " LIMIT_RAISE,
+                    entries_bytes(r) > (size_t)limit_of(r) ? "the entries take more memory"
+                                                           : "the file unpacks to more text",
+                    (long long)limit_of(r));
+        return fail_at(r, r->size_line, WEFT_ERANGE, count.text, err);
+    }
     if (seen < stored) {
         weft__error(&count, WEFT_EFORMAT, "%lld entries are announced here, and the file holds %lld", (long long)stored,
                     (long long)seen);
@@ -319,12 +365,53 @@ static enum weft__mirror mirror(const struct reader *r)
     return r->info.symmetry == WEFT_MTX_SKEW || conjugate ? WEFT__MIRROR_NEGATED : WEFT__MIRROR_SAME;
 }
 
+// Rows are left out from so many on, where there are so many for each entry.
+#define COMPACT_LEAST (1 << 20)
+#define COMPACT_ROWS  8
+
+// Number the rows that have entries, in their order; where entries are mirrored, rows and columns alike. *m and *n become what
+// is left.
+static weft_status rows_compact(struct reader *r, int64_t *m, int64_t *n)
+{
+    const int both = mirror(r) != WEFT__MIRROR_NONE;
+    int32_t *id = malloc(weft__mul((size_t)r->entries + 1, (both ? 2 : 1) * sizeof *id));
+    size_t count = 0;
+    if (!id)
+        return WEFT_ENOMEM;
+    for (size_t b = 0; b < r->block_count; b++)
+        for (int64_t p = 0; p < r->blocks[b]->entries; p++) {
+            id[count++] = r->blocks[b]->row[p];
+            if (both)
+                id[count++] = r->blocks[b]->col[p];
+        }
+    count = weft__indices_unique(id, count);
+    for (size_t b = 0; b < r->block_count; b++)
+        for (int64_t p = 0; p < r->blocks[b]->entries; p++) {
+            r->blocks[b]->row[p] = weft__index_find(id, count, r->blocks[b]->row[p]);
+            if (both)
+                r->blocks[b]->col[p] = weft__index_find(id, count, r->blocks[b]->col[p]);
+        }
+    *m = (int64_t)count;
+    *n = both ? *m : *n;
+    *r->row = id;
+    return WEFT_OK;
+}
+
 static weft_status matrix_build(struct reader *r, struct weft_csr *out, struct weft_error *err)
 {
     size_t rows_bytes = weft__mul((size_t)r->info.m + 1, weft_ofs_bytes(r->params.ofs)), count = 0;
-    if (rows_bytes > ROWS_FREE_BYTES && rows_bytes / ROWS_PER_TEXT > (size_t)r->info.file_bytes)
-        return fail_at(r, r->size_line, WEFT_ERANGE, "far more rows than a file of this length can use", err);
+    int64_t m = r->info.m, n = r->info.n;
     weft_status status = r->info.array ? array_place_all(r) : WEFT_OK;
+    if (!status && r->row && m > COMPACT_LEAST && m / COMPACT_ROWS > r->entries)
+        status = rows_compact(r, &m, &n);
+    else if (weft__add(rows_bytes, entries_bytes(r)) > (size_t)limit_of(r)) {
+        struct weft_error why;
+        weft__error(&why, WEFT_ERANGE,
+                    "far more rows than a file of this length can use: %zu bytes of row pointers, the limit is "
+                    "%lld " LIMIT_RAISE,
+                    rows_bytes, (long long)limit_of(r));
+        return fail_at(r, r->size_line, WEFT_ERANGE, why.text, err);
+    }
     struct weft__coo_slice *slices = malloc((r->block_count + 1) * sizeof *slices);
     if (!slices)
         status = WEFT_ENOMEM;
@@ -334,9 +421,13 @@ static weft_status matrix_build(struct reader *r, struct weft_csr *out, struct w
             slices[count++] = (struct weft__coo_slice){block->entries, block->row, block->col, block->val};
     }
     if (!status)
-        status = weft__csr_build(out, r->info.m, r->info.n, r->params.type, r->params.ofs, slices, count, mirror(r),
-                                 r->params.threads);
+        status = weft__csr_build(out, m, n, r->params.type, r->params.ofs, slices, count, mirror(r), r->params.threads);
     free(slices);
+    if (!status && r->row && *r->row && mirror(r)) // columns were numbered as rows are
+        for (int64_t p = 0; p < out->nnz; p++)
+            out->col[p] = (*r->row)[out->col[p]];
+    if (!status)
+        out->n = r->info.n;
     if (status == WEFT_ERANGE)
         return fail_at(r, r->size_line, status, "32-bit offsets cannot count the entries of both triangles", err);
     return status ? fail(r, status, weft_status_text(status), err) : WEFT_OK;
@@ -377,7 +468,7 @@ static const char *name_end(const char *name)
 
 weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *info, const char *name,
                                   struct weft__mtx_stream *stream, size_t block_bytes,
-                                  const struct weft_mtx_params *params, struct weft_error *err)
+                                  const struct weft_mtx_params *params, int32_t **row, struct weft_error *err)
 {
     struct reader *r = calloc(1, sizeof *r);
     weft_status status = WEFT_ENOMEM;
@@ -385,6 +476,7 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
         r->name = name_end(name);
         r->stream = stream;
         r->params = *params;
+        r->row = row;
         r->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
         pthread_mutex_init(&r->lock, NULL);
         pthread_cond_init(&r->change, NULL);
@@ -392,8 +484,13 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
         if (stream->text_bytes && stream->text_bytes < r->block_bytes)
             r->block_bytes = stream->text_bytes + 1; // all of it at once, and its end seen
         status = read_all(r, out, err);
+        r->info.limit_bytes = limit_of(r);
         if (info)
             *info = r->info;
+        if (status && row) {
+            free(*row);
+            *row = NULL;
+        }
         for (size_t b = 0; b < r->block_count; b++)
             weft__mtx_block_free(r->blocks[b]);
         free(r->blocks);
@@ -429,11 +526,14 @@ static weft_status params_check(struct weft_csr *out, struct weft_mtx_info *info
         status = weft__threads_check(err, own->threads);
     if (!status && (unsigned)own->complex > WEFT_MTX_COMPLEX_IMAG)
         status = weft__error(err, WEFT_EINVAL, "params.complex is %d, no part of complex values", (int)own->complex);
+    if (!status && own->limit_bytes < 0)
+        status = weft__error(err, WEFT_EINVAL, "params.limit_bytes is %lld, it must be 0 or more",
+                             (long long)own->limit_bytes);
     return status;
 }
 
-weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
-                          const struct weft_mtx_params *params, struct weft_error *err)
+static weft_status file_read(struct weft_csr *out, int32_t **row, struct weft_mtx_info *info, const char *path,
+                             const struct weft_mtx_params *params, struct weft_error *err)
 {
     struct weft_mtx_params own;
     struct weft__mtx_stream *stream;
@@ -446,7 +546,20 @@ weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, cons
     status = weft__mtx_open_file(&stream, path, &why);
     if (status)
         return weft__error(err, status, "%s: %s", name_end(path), why.text);
-    return weft__mtx_read_stream(out, info, path, stream, 0, &own, err);
+    return weft__mtx_read_stream(out, info, path, stream, 0, &own, row, err);
+}
+
+weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
+                          const struct weft_mtx_params *params, struct weft_error *err)
+{
+    return file_read(out, NULL, info, path, params, err);
+}
+
+weft_status weft__mtx_read_rows(struct weft_csr *out, int32_t **row, struct weft_mtx_info *info, const char *path,
+                                const struct weft_mtx_params *params, struct weft_error *err)
+{
+    *row = NULL;
+    return file_read(out, row, info, path, params, err);
 }
 
 weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *info, const char *name, const void *text,
@@ -463,5 +576,5 @@ weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *info, con
     status = weft__mtx_open_memory(&stream, text, bytes);
     if (status)
         return weft__error(err, status, "%s: %s", name_end(name), weft_status_text(status));
-    return weft__mtx_read_stream(out, info, name, stream, 0, &own, err);
+    return weft__mtx_read_stream(out, info, name, stream, 0, &own, NULL, err);
 }

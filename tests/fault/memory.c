@@ -2,6 +2,8 @@
 // Every allocation of reading, writing, generating, building, permuting and measuring fails once: each time the answer is WEFT_ENOMEM, the
 // matrix is all zero, and nothing is left allocated. The linker turns the library's calls of malloc and its kin
 // into the __wrap_ functions here.
+#include "measure.h"
+#include "mtx.h"
 #include "support/tap.h"
 
 #include <stdatomic.h>
@@ -63,6 +65,9 @@ void __wrap_free(void *old)
 
 static const char coordinate[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n";
 static const char array[] = "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n";
+static const char far[] =
+    "%%MatrixMarket matrix coordinate real symmetric\n9000000 9000000 3\n1 1 1\n9000000 1 2\n70 2 3\n";
+static char far_path[] = "/tmp/weft-memory-far-XXXXXX";
 static char path[] = "/tmp/weft-memory-XXXXXX.mtx.gz";
 
 static weft_status parse_coordinate(struct weft_csr *a, struct weft_error *err)
@@ -132,6 +137,21 @@ static weft_status permute(struct weft_csr *a, struct weft_error *err)
     return status;
 }
 
+// Far more rows and columns than entries, those without entries left out; and its figures.
+static weft_status read_rows(struct weft_csr *a, struct weft_error *err)
+{
+    struct weft_measures figures;
+    struct weft_mtx_info info;
+    int32_t *row = NULL;
+    weft_status status = weft__mtx_read_rows(a, &row, &info, far_path, NULL, err);
+    if (!status)
+        status = weft__measure(&figures, a, row, info.m, 0, err);
+    free(row);
+    if (status)
+        weft_csr_free(a);
+    return status;
+}
+
 static weft_status measure(struct weft_csr *a, struct weft_error *err)
 {
     struct weft_measures figures;
@@ -188,6 +208,10 @@ int main(void)
     if (fd < 0)
         tap_bail("mkstemps");
     close(fd);
+    fd = mkstemp(far_path);
+    if (fd < 0 || write(fd, far, sizeof far - 1) != (ssize_t)(sizeof far - 1))
+        tap_bail("mkstemp");
+    close(fd);
     test("reading coordinates", parse_coordinate);
     test("reading an array", parse_array);
     test("generating random entries", generate);
@@ -196,6 +220,8 @@ int main(void)
     test("reading a file", read_file);
     test("permuting", permute);
     test("measuring", measure);
+    test("reading and measuring without empty rows", read_rows);
     unlink(path);
+    unlink(far_path);
     return tap_done();
 }

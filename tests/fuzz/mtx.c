@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     memset(&b, 0, sizeof b);
     if (weft__mtx_open_memory(&stream, data + 1, bytes - 1))
         abort();
-    weft_status again = weft__mtx_read_stream(&b, NULL, "fuzz", stream, 64 + 50u * (data[0] >> 6), &params, &err_b);
+    weft_status again =
+        weft__mtx_read_stream(&b, NULL, "fuzz", stream, 64 + 50u * (data[0] >> 6), &params, NULL, &err_b);
     if (!strstr(err_b.text, "the line is longer than") &&
         (again != status || strcmp(err_a.text, err_b.text) != 0 || (!status && !weft_csr_equal(&a, &b))))
         abort();

@@ -322,6 +322,8 @@ void nonsense_files(void)
     NO("complex is 77", weft_mtx_parse(&out, NULL, "x", text, sizeof text - 1,
                                        weft_mtx_params(.complex = (enum weft_mtx_complex)77), &err));
     NO("threads", weft_mtx_parse(&out, NULL, "x", text, sizeof text - 1, weft_mtx_params(.threads = -1), &err));
+    NO("limit_bytes is -1",
+       weft_mtx_parse(&out, NULL, "x", text, sizeof text - 1, weft_mtx_params(.limit_bytes = -1), &err));
     ZERO(out);
     CASE(weft_mtx_write);
     NO("path is NULL", weft_mtx_write(NULL, &good, &err));

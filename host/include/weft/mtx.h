@@ -25,6 +25,9 @@ struct weft_mtx_params {
     enum weft_mtx_complex complex; // default: refuse
     int keep_symmetric;            // nonzero: give the stored triangle only; default: expand
     int threads;                   // 0: every processor
+    // Most bytes of memory that reading may take, and of text that a compressed file may unpack to: what a few bytes promise
+    // is not believed. Default 0: 1000 times the bytes of the file, and at least 256 MiB.
+    int64_t limit_bytes;
     // How far reading the file is, in bytes of the file; total 0: not known. Called by one thread at a time, not
     // always by the caller's. May be NULL.
     void (*progress)(void *arg, int64_t done_bytes, int64_t total_bytes);
@@ -37,8 +40,9 @@ struct weft_mtx_info {
     int64_t m, n, stored; // size line: rows, columns, entries (an array file: numbers that it must hold)
     enum weft_mtx_field field;
     enum weft_mtx_symmetry symmetry;
-    int array;          // nonzero: array format
-    int64_t file_bytes; // bytes of text read, after decompression
+    int array;           // nonzero: array format
+    int64_t file_bytes;  // bytes of text read, after decompression
+    int64_t limit_bytes; // the limit that held: that of the parameters, or the default for this file
 };
 
 // Read a Matrix Market file (ISO: R. Boisvert, R. Pozo, K. Remington, "The Matrix Market Exchange Formats",
@@ -49,7 +53,8 @@ struct weft_mtx_info {
 // correctly whatever the locale. A pattern is taken from complex values too; docs/input.md has the rules in full.
 // Errors, each with file name and line number in err->text: WEFT_EIO cannot be opened or decompressed;
 // WEFT_EFORMAT header, counts, indices or numbers are wrong; WEFT_EUNSUPPORTED complex values refused, or no
-// libarchive in this build; WEFT_ERANGE sizes or values do not fit the types asked for; WEFT_ENOMEM; WEFT_EINVAL.
+// libarchive in this build; WEFT_ERANGE sizes or values do not fit the types asked for, or limit_bytes; WEFT_ENOMEM;
+// WEFT_EINVAL.
 // params may be NULL, info may be NULL. On failure *out is all zero.
 WEFT_API weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
                                    const struct weft_mtx_params *params, struct weft_error *err);
