@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block.h"
 #include "support/progress.h"
+#include "support/streams.h"
+#include "support/word.h"
 #include "sweep.h"
 
 #include <errno.h>
@@ -13,9 +15,7 @@ void bench_complain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("weft-bench: ", stderr);
-    vfprintf(stderr, format, args);
-    putc('\n', stderr);
+    bench_streams_complain("weft-bench", format, args);
     va_end(args);
 }
 
@@ -88,6 +88,37 @@ static double *ref_ms_of(struct bench *b, const struct bench_case *c)
     return &b->ref_ms[i];
 }
 
+void bench_output_failed(struct bench *b, const struct weft__out *out, int error)
+{
+    const struct bench_options *o = &b->options;
+    const char *const paths[BENCH_OUTS] = {o->json, o->csv, o->trace, o->html};
+    const char *path = paths[out - b->outs];
+    bench_complain("%s cannot be written: %s", bench_word_is_stream(path) ? "standard output" : path, strerror(error));
+    b->unreadable = 1;
+}
+
+void bench_outputs_commit(struct bench *b, int good)
+{
+    for (int i = BENCH_OUT_JSON; i <= BENCH_OUT_CSV; i++) {
+        struct weft__out *out = &b->outs[i];
+        int error = out->file ? weft__out_flush(out) : 0;
+        if (out->file && !error)
+            error = good ? weft__out_commit(out) : ENOMEM;
+        if (!error)
+            continue;
+        bench_output_failed(b, out, error);
+        weft__out_close(out); // what it took before stays; it is complained of once
+        *(i == BENCH_OUT_JSON ? &b->json : &b->csv) = NULL;
+    }
+}
+
+void bench_record_emit(struct bench *b, const struct bench_record *r)
+{
+    int good = !b->json || bench_record_json(b->json, r);
+    good = (!b->csv || bench_record_csv(b->csv, r)) && good;
+    bench_outputs_commit(b, good);
+}
+
 // Complete the record, count its outcome, write it to the files.
 static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms, struct bench_result *result)
 {
@@ -111,10 +142,7 @@ static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms
     b->lines++;
     if (result->outcome == BENCH_REFUSED)
         return;
-    if ((b->json && !bench_record_json(b->json, r)) || (b->csv && !bench_record_csv(b->csv, r))) {
-        bench_complain("%s cannot be written: %s", b->json ? b->options.json : b->options.csv, strerror(errno));
-        b->unreadable = 1;
-    }
+    bench_record_emit(b, r);
 }
 
 struct emit_arg {
@@ -166,11 +194,9 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
         bench_progress_begin("profile of %s %s", c->backend->name, c->algo);
         bench_profile_case(&b->profile, c, slot->copy_gbps, b->table, &result);
         bench_progress_end();
-        int error = bench_profile_save(&b->profile, b->json);
-        if (error) {
-            bench_complain("the profile cannot be written: %s", strerror(error));
-            b->unreadable = 1;
-        }
+        int error = bench_profile_save(&b->profile, &b->outs[BENCH_OUT_JSON]);
+        if (error)
+            bench_output_failed(b, &b->outs[BENCH_OUT_JSON], error);
         b->wrong |= result.outcome == BENCH_DIFFERS;
         b->failed |= result.outcome == BENCH_FAILED;
         b->lines++;

@@ -4,6 +4,7 @@
 #define BENCH_BLOCK_H
 
 #include "options.h"
+#include "out.h"
 #include "profile.h"
 #include "run.h"
 #include "support/table.h"
@@ -20,7 +21,9 @@ struct bench {
     struct device_slot *slots; // devices in use
     size_t nslots;
     struct device_slot host; // its device has no context
-    FILE *json, *csv, *table, *trace, *html;
+    struct weft__out outs[BENCH_OUTS];
+    FILE *json, *csv, *trace, *html; // of outs; NULL: not wanted
+    FILE *table;                     // NULL: none
     struct bench_profile profile;
     struct bench_table columns;
     int wrong, failed, unreadable, lines;
@@ -37,6 +40,12 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
 // Nonzero: the backend runs on the host.
 int bench_host_only(const struct weft_backend *backend);
 // A line on stderr.
+// One record to the files that are wanted.
+void bench_record_emit(struct bench *b, const struct bench_record *record);
+// What was written to --json and --csv is a result: the files take their places. good: it was written, or memory lacked.
+void bench_outputs_commit(struct bench *b, int good);
+// Complain of one of b->outs; `error` is an errno.
+void bench_output_failed(struct bench *b, const struct weft__out *out, int error);
 __attribute__((format(printf, 1, 2))) void bench_complain(const char *format, ...);
 
 #endif

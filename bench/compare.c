@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare.h"
+#include "block.h"
 #include "support/table.h"
 
 #include <errno.h>
@@ -341,8 +342,8 @@ static int file_json(cJSON *document, const char *name, const struct compare_fil
 
 static int complain(const char *text)
 {
-    fprintf(stderr, "weft-bench: %s\n", text);
-    return 2;
+    bench_complain("%s", text);
+    return BENCH_USAGE;
 }
 
 // Judge and show every pair; totals at the end. 0: no memory.
@@ -383,8 +384,10 @@ static int pairs_run(const struct compare_file *a, const struct compare_file *b,
            rest_json(document, "rest_b", b);
 }
 
-int bench_compare(const char *path_a, const char *path_b, FILE *table, FILE *json)
+int bench_compare(struct bench *bench)
 {
+    const char *path_a = bench->options.sources[0].text, *path_b = bench->options.sources[1].text;
+    FILE *table = bench->table, *json = bench->json;
     struct compare_file a = {0}, b = {0};
     char why[512];
     size_t verified = 0;
@@ -412,11 +415,15 @@ int bench_compare(const char *path_a, const char *path_b, FILE *table, FILE *jso
         }
         good = good && pairs_run(&a, &b, table, document);
         char *text = good && json ? cJSON_PrintUnformatted(document) : NULL;
-        errno = 0;
-        if (!good || (json && (!text || fprintf(json, "%s\n", text) < 0 || fflush(json)))) {
-            snprintf(why, sizeof why, "the comparison cannot be written: %s", strerror(errno ? errno : ENOMEM));
-            status = complain(why);
-        }
+        good = good && (!json || text);
+        if (good && json)
+            fprintf(json, "%s\n", text);
+        if (!good)
+            status = complain("out of host memory");
+        else
+            bench_outputs_commit(bench, 1);
+        if (bench->unreadable)
+            status = BENCH_USAGE;
         cJSON_free(text);
         cJSON_Delete(document);
     }

@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 // Compare the results in two files: documents of --profile, or JSON Lines of ordinary results, both of one kind.
-//   table   for people, NULL: none;  json   for programs, NULL: none
-// Gives an exit status: 0, or 2 after a line on stderr (a file is no such file, or nothing in them matches).
-int bench_compare(const char *path_a, const char *path_b, FILE *table, FILE *json);
+// Those of bench->options, to the table and the file of --json. Gives an exit status: 0, or 2 after a line on stderr (a file is no such file, or nothing in them matches).
+struct bench;
+int bench_compare(struct bench *bench);
 
 // ---- reading: compare_read.c -----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <weft/generate.h>
 #include <weft/mtx.h>
 
@@ -180,36 +181,46 @@ static void source_run(struct bench *b, const struct bench_source *source)
 
 // ---- the whole -------------------------------------------------------------------------------------------------
 
-// Whether the file is read in this run or is an output already; a folder, a pipe or /dev/null may be both.
+static int same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+// Whether the file is read in this run or takes the table; a folder, a pipe or /dev/null may be both.
 static int file_taken(const struct bench *b, const struct stat *file)
 {
-    FILE *const open[] = {b->table, b->json, b->csv, b->trace, b->html};
     struct stat other;
-    int taken = 0;
+    int taken = b->table && !fstat(STDOUT_FILENO, &other) && same_file(file, &other);
     for (size_t i = 0; i < b->options.nsources; i++) {
         const struct bench_source *source = &b->options.sources[i];
-        taken |= !source->generated && !stat(source->text, &other) && other.st_dev == file->st_dev &&
-                 other.st_ino == file->st_ino;
+        const int there =
+            !strcmp(source->text, "/dev/stdin") ? !fstat(STDIN_FILENO, &other) : !stat(source->text, &other);
+        taken |= !source->generated && there && same_file(file, &other);
     }
-    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
-        taken |=
-            open[i] && !fstat(fileno(open[i]), &other) && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
     return taken && S_ISREG(file->st_mode);
 }
 
-static FILE *file_open(const struct bench *b, const char *path)
+// One of the files of a run; *file is what is printed to, NULL: none is wanted. 0: it cannot be had.
+static int out_open(struct bench *b, int which, const char *path, FILE **file)
 {
+    struct weft__out *out = &b->outs[which];
     struct stat about;
-    if (bench_word_is_stream(path))
-        return stdout;
-    if (!stat(path, &about) && file_taken(b, &about)) {
+    if (!path)
+        return 1;
+    int taken = !bench_word_is_stream(path) && !stat(path, &about) && file_taken(b, &about);
+    int error = taken                        ? 0
+                : bench_word_is_stream(path) ? weft__out_stream(out, STDOUT_FILENO)
+                                             : weft__out_open(out, path, 0);
+    for (int i = 0; i < which && out->path; i++)
+        taken |= b->outs[i].path && !strcmp(out->path, b->outs[i].path);
+    if (taken) {
         bench_complain("%s cannot be written: it is an input or another output of this run", path);
-        return NULL;
+        return 0;
     }
-    FILE *file = fopen(path, "w");
-    if (!file)
-        bench_complain("%s cannot be written: %s", path, strerror(errno));
-    return file;
+    *file = error ? NULL : weft__out_file(out);
+    if (!*file)
+        bench_output_failed(b, out, error ? error : ENOMEM);
+    return *file != NULL;
 }
 
 static int outputs_open(struct bench *b)
@@ -218,20 +229,15 @@ static int outputs_open(struct bench *b)
     int to_stdout = bench_word_is_stream(o->json) || bench_word_is_stream(o->csv) || bench_word_is_stream(o->trace) ||
                     bench_word_is_stream(o->html);
     b->table = o->quiet || to_stdout ? NULL : stdout;
-    if (o->json && !(b->json = file_open(b, o->json)))
-        return BENCH_USAGE;
-    if (o->csv && !(b->csv = file_open(b, o->csv)))
-        return BENCH_USAGE;
-    if ((o->trace && !(b->trace = file_open(b, o->trace))) || (o->html && !(b->html = file_open(b, o->html))))
+    if (!out_open(b, BENCH_OUT_JSON, o->json, &b->json) || !out_open(b, BENCH_OUT_CSV, o->csv, &b->csv) ||
+        !out_open(b, BENCH_OUT_TRACE, o->trace, &b->trace) || !out_open(b, BENCH_OUT_HTML, o->html, &b->html))
         return BENCH_USAGE;
     if (o->profile && !bench_profile_open(&b->profile, b->command, b->trace)) {
         bench_complain("out of host memory");
         return BENCH_DEVICE;
     }
-    if (b->csv && !o->profile && !(o->study ? study_csv_head(b->csv) : bench_record_csv_head(b->csv))) {
-        bench_complain("%s cannot be written: %s", o->csv, strerror(errno));
-        return BENCH_USAGE;
-    }
+    if (b->csv && !o->profile) // goes out with the first row
+        (o->study ? study_csv_head : bench_record_csv_head)(b->csv);
     return -1;
 }
 
@@ -251,24 +257,18 @@ static int list_print(void)
 // The record of --profile is one document, written at the end.
 static void profile_write(struct bench *b)
 {
-    int error = bench_profile_write(&b->profile, b->json, b->csv, b->html);
-    if (error) {
-        bench_complain("the profile cannot be written: %s", strerror(error));
-        b->unreadable = 1;
-    }
+    int errors[BENCH_OUTS];
+    bench_profile_write(&b->profile, b->outs, errors);
+    for (int i = 0; i < BENCH_OUTS; i++)
+        if (errors[i])
+            bench_output_failed(b, &b->outs[i], errors[i]);
 }
 
 static void close_all(struct bench *b)
 {
     bench_profile_close(&b->profile);
-    if (b->trace && b->trace != stdout)
-        fclose(b->trace);
-    if (b->html && b->html != stdout)
-        fclose(b->html);
-    if (b->json && b->json != stdout)
-        fclose(b->json);
-    if (b->csv && b->csv != stdout)
-        fclose(b->csv);
+    for (int i = 0; i < BENCH_OUTS; i++)
+        weft__out_close(&b->outs[i]);
     for (size_t i = 0; i < b->nslots; i++)
         bench_device_close(&b->slots[i].device);
     free(b->slots);
@@ -277,10 +277,9 @@ static void close_all(struct bench *b)
 
 static int compare_run(struct bench *b)
 {
-    const struct bench_options *o = &b->options;
     int status = outputs_open(b);
     if (status < 0)
-        status = bench_compare(o->sources[0].text, o->sources[1].text, b->table, b->json);
+        status = bench_compare(b);
     close_all(b);
     return status;
 }
@@ -337,7 +336,7 @@ static int run(int argc, char **argv)
                 bench_complain("nothing that ran has a tuning axis \"%s\"", o->tune[i].name);
                 b.unreadable = 1;
             }
-        if (o->profile)
+        if (o->profile && b.lines)
             profile_write(&b);
         status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.unreadable || !b.lines ? BENCH_USAGE : BENCH_OK;
     }

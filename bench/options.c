@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options.h"
+#include "block.h"
 #include "support/word.h"
 
 #include <getopt.h>
@@ -119,11 +119,11 @@ static void help_print(void)
 __attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
 {
     va_list args;
+    char text[1024];
     va_start(args, format);
-    fputs("weft-bench: ", stderr);
-    vfprintf(stderr, format, args);
-    fputs(" (--help explains)\n", stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    bench_complain("%s (--help explains)", text);
     return BENCH_USAGE;
 }
 
@@ -248,7 +248,7 @@ static int source_add(struct bench_options *o, const char *text, int generated)
 {
     struct bench_source *grown = realloc(o->sources, (o->nsources + 1) * sizeof *grown);
     if (!grown) {
-        fputs("weft-bench: out of host memory\n", stderr);
+        bench_complain("out of host memory");
         return BENCH_DEVICE;
     }
     o->sources = grown;

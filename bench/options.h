@@ -8,6 +8,8 @@
 #include <weft/mtx.h>
 
 enum { BENCH_ITEMS_MAX = 32 };
+// The files of a run, of --json, --csv, --trace and --html.
+enum { BENCH_OUT_JSON = 0, BENCH_OUT_CSV, BENCH_OUT_TRACE, BENCH_OUT_HTML, BENCH_OUTS };
 
 // One matrix to run: a specification for weft_generate, or the path of a file.
 struct bench_source {

@@ -13,7 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { REPS = 10, COMMANDS_MAX = 1 << 20 };
 
@@ -34,26 +33,42 @@ void bench_profile_close(struct bench_profile *p)
     p->document = NULL;
 }
 
-int bench_profile_save(const struct bench_profile *p, FILE *json)
+// What has been written takes its place; good: all of it, but for what the file did not take.
+static int settled(struct weft__out *out, int good)
 {
-    struct stat about;
-    errno = 0;
-    if (p->trace_file)
-        fflush(p->trace_file);
-    if (!json || fstat(fileno(json), &about) || !S_ISREG(about.st_mode) || json == stdout)
-        return 0;
-    rewind(json); // the document only grows
-    return profile_json_write(json, p->document) ? 0 : errno ? errno : ENOMEM;
+    const int error = weft__out_flush(out);
+    return error ? error : good ? weft__out_commit(out) : ENOMEM;
 }
 
-int bench_profile_write(struct bench_profile *p, FILE *json, FILE *csv, FILE *html)
+int bench_profile_save(const struct bench_profile *p, const struct weft__out *json)
 {
-    if (json && json != stdout)
-        rewind(json); // does nothing to a pipe
-    errno = 0;
-    int good = (!p->trace_file || profile_trace_end(&p->trace)) && (!json || profile_json_write(json, p->document)) &&
-               (!csv || profile_csv_write(csv, p->document)) && (!html || !profile_html_write(html, p->document));
-    return good ? 0 : errno ? errno : ENOMEM;
+    struct weft__out whole;
+    if (!json->path) // not wanted, or what can be written once
+        return 0;
+    int error = weft__out_open(&whole, json->path, 0);
+    if (error)
+        return error;
+    FILE *file = weft__out_file(&whole);
+    error = settled(&whole, file && profile_json_write(file, p->document));
+    const int late = weft__out_close(&whole);
+    return error ? error : late;
+}
+
+void bench_profile_write(struct bench_profile *p, struct weft__out outs[BENCH_OUTS], int errors[BENCH_OUTS])
+{
+    struct weft__out *json = &outs[BENCH_OUT_JSON], *csv = &outs[BENCH_OUT_CSV], *trace = &outs[BENCH_OUT_TRACE],
+                     *html = &outs[BENCH_OUT_HTML];
+    memset(errors, 0, BENCH_OUTS * sizeof *errors);
+    if (json->path)
+        errors[BENCH_OUT_JSON] = bench_profile_save(p, json);
+    else if (json->file)
+        errors[BENCH_OUT_JSON] = settled(json, profile_json_write(json->file, p->document));
+    if (csv->file)
+        errors[BENCH_OUT_CSV] = settled(csv, profile_csv_write(csv->file, p->document));
+    if (trace->file)
+        errors[BENCH_OUT_TRACE] = settled(trace, profile_trace_end(&p->trace));
+    if (html->file)
+        errors[BENCH_OUT_HTML] = settled(html, !profile_html_write(html->file, p->document));
 }
 
 // ---- what backends tell that no call of OpenCL shows -----------------------------------------------------------

@@ -3,6 +3,7 @@
 #ifndef BENCH_PROFILE_H
 #define BENCH_PROFILE_H
 
+#include "out.h"
 #include "run.h"
 #include "../profile/write.h"
 
@@ -19,11 +20,12 @@ int bench_profile_open(struct bench_profile *out, const char *command, FILE *tra
 // its table goes, NULL: nowhere.
 void bench_profile_case(struct bench_profile *p, const struct bench_case *c, double copy_gbps, FILE *table,
                         struct bench_result *out);
-// Write what is complete by now, so that it outlives what happens later: the document to `json`, where that is a file (it is
-// written anew each time), and the trace. Gives 0, or an errno.
-int bench_profile_save(const struct bench_profile *p, FILE *json);
-// Write the document to those files that are not NULL, and end the trace. Gives 0, or an errno.
-int bench_profile_write(struct bench_profile *p, FILE *json, FILE *csv, FILE *html);
+// Write what is complete by now, so that it outlives what happens later: the document to the path of `json`, where that is
+// a file (it is written anew each time). Gives 0, or an errno.
+int bench_profile_save(const struct bench_profile *p, const struct weft__out *json);
+// Write the document to those of the files that are open, and end the trace: each that has taken all of it takes its
+// place. errors: 0, or the errno of each.
+void bench_profile_write(struct bench_profile *p, struct weft__out outs[BENCH_OUTS], int errors[BENCH_OUTS]);
 void bench_profile_close(struct bench_profile *p); // accepts an all-zero struct
 
 #endif

@@ -300,10 +300,7 @@ void bench_study_run(struct bench *b, const struct weft_csr *a)
         outcome_count(b, s);
         if (b->table)
             study_table(b->table, s);
-        if (!study_records(s)) {
-            bench_complain("%s cannot be written", b->json ? o->json : o->csv);
-            b->unreadable = 1;
-        }
+        bench_outputs_commit(b, study_records(s));
     }
     for (int i = 0; i < WEFT_ORDER_COUNT; i++)
         subject_free(&subjects[i]);

@@ -129,7 +129,7 @@ int study_csv_head(FILE *out)
 {
     for (int i = 0; i < COLUMNS; i++)
         fprintf(out, "%s%s", i ? "," : "", columns[i]);
-    return putc('\n', out) != EOF && !fflush(out);
+    return putc('\n', out) != EOF;
 }
 
 static int csv_row(FILE *out, const cJSON *r)
@@ -149,13 +149,13 @@ static int csv_row(FILE *out, const cJSON *r)
             putc('"', out);
         }
     }
-    return putc('\n', out) != EOF && !fflush(out);
+    return putc('\n', out) != EOF;
 }
 
 static int json_line(FILE *out, const cJSON *r)
 {
     char *text = cJSON_PrintUnformatted(r);
-    const int good = text && fprintf(out, "%s\n", text) > 0 && !fflush(out);
+    const int good = text && fprintf(out, "%s\n", text) > 0;
     cJSON_free(text);
     return good;
 }

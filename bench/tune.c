@@ -85,10 +85,6 @@ int bench_tune_open(struct bench *b)
                        there && !whole ? "no regular file" : strerror(errno));
         return BENCH_USAGE;
     }
-    char *real = o->tune_write ? realpath(path, NULL) : NULL; // of a link, what it leads to is replaced
-    if (real)
-        snprintf(path, sizeof path, "%s", real);
-    free(real);
     if (read && setenv("WEFT_TUNE", read, 1)) {
         bench_complain("the environment cannot be changed: %s", strerror(errno));
         return BENCH_USAGE;
@@ -107,11 +103,7 @@ static void record_emit(struct bench *b, struct bench_result *result, const char
     result->record.matrix = matrix;
     result->record.date = date;
     result->record.command = b->command;
-    if ((b->json && !bench_record_json(b->json, &result->record)) ||
-        (b->csv && !bench_record_csv(b->csv, &result->record))) {
-        bench_complain("%s cannot be written: %s", b->json ? b->options.json : b->options.csv, strerror(errno));
-        b->unreadable = 1;
-    }
+    bench_record_emit(b, &result->record);
 }
 
 // Run a point on every matrix and case. 0: it was refused, or its result was wrong, or the device failed.
@@ -308,16 +300,17 @@ static void folders_make(void)
     }
 }
 
-// The file with `row` (NULL: none) in the place of the rows that begin with `name`: written beside it, then renamed. 0:
-// that failed, and the file is what it was.
+// The file with `row` (NULL: none) in the place of the rows that begin with `name`. 0: that failed, and the file is what
+// it was.
 static int file_replace(const char *name, const char *row)
 {
-    char beside[sizeof path + 32], *line = NULL;
+    struct weft__out out;
+    char *line = NULL;
     size_t room = 0;
     ssize_t length;
-    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
     folders_make();
-    FILE *from = fopen(path, "re"), *to = fopen(beside, "we");
+    int error = weft__out_open(&out, path, 0);
+    FILE *from = fopen(path, "re"), *to = error ? NULL : weft__out_file(&out);
     int begin = 1, first = 1;
     while (to && from && (length = getline(&line, &room, from)) > 0) {
         if (first && strncmp(line, WEFT__TUNE_HEAD, strlen(WEFT__TUNE_HEAD)) != 0)
@@ -328,7 +321,8 @@ static int file_replace(const char *name, const char *row)
         first = 0;
     }
     free(line);
-    int good = to && (!from || !ferror(from));
+    if (!error && (!to || (from && ferror(from))))
+        error = to ? EIO : ENOMEM;
     if (from)
         fclose(from);
     if (to) {
@@ -340,15 +334,12 @@ static int file_replace(const char *name, const char *row)
             putc('\n', to);
         if (row)
             fputs(row, to);
-        good &= !ferror(to);
-        good &= !fclose(to);
+        error = error ? error : weft__out_commit(&out);
     }
-    good = good && !rename(beside, path);
-    if (!good) {
-        bench_complain("%s cannot be written: %s", path, strerror(errno));
-        unlink(beside);
-    }
-    return good;
+    weft__out_close(&out);
+    if (error)
+        bench_complain("%s cannot be written: %s", path, strerror(error));
+    return !error;
 }
 
 // ---- the whole -------------------------------------------------------------------------------------------------

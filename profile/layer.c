@@ -4,6 +4,7 @@
 // more files, $WEFT_PROFILE_LIMIT the commands kept at most. docs/profiling.md, "As a layer".
 #include "../bench/support/name.h"
 #include "calls.h"
+#include "../host/src/out.h"
 #include "html.h"
 #include "json.h"
 #include "write.h"
@@ -35,26 +36,53 @@ void profile_calls_detach(void)
 
 // ---- the end ---------------------------------------------------------------------------------------------------
 
-// The file that the environment names, with %p replaced. NULL: it names none, or it cannot be written (said on stderr).
-static FILE *file_open(const char *variable, const char *standard)
+// Of the files that the environment names: opened when all of the record is there, and each in its place as soon as it is
+// whole. Before that it has no name where the system can, so that nothing is left however the process ends; signals are
+// the program's.
+struct place {
+    struct weft__out out;
+    char path[4096];
+    FILE *file; // NULL: not wanted, or it cannot be written (said on stderr)
+};
+
+static void place_fail(const struct place *to, int error)
+{
+    char path[sizeof to->path];
+    strcpy(path, to->path);
+    bench_text_mend(path);
+    fprintf(stderr, "libweft-profile: %s cannot be written: %s\n", path, strerror(error));
+}
+
+static void place_open(struct place *to, const char *variable, const char *standard)
 {
     const char *name = getenv(variable) ? getenv(variable) : standard;
-    char path[4096];
     size_t at = 0;
+    *to = (struct place){.file = NULL};
     if (!name || !*name)
-        return NULL;
-    for (; *name && at + 16 < sizeof path; name++)
+        return;
+    for (; *name && at + 16 < sizeof to->path; name++)
         if (name[0] == '%' && name[1] == 'p') {
-            at += (size_t)sprintf(path + at, "%ld", (long)process);
+            at += (size_t)sprintf(to->path + at, "%ld", (long)process);
             name++;
         } else {
-            path[at++] = *name;
+            to->path[at++] = *name;
         }
-    path[at] = 0;
-    FILE *file = fopen(path, "w");
-    if (!file)
-        fprintf(stderr, "libweft-profile: %s cannot be written: %s\n", path, strerror(errno));
-    return file;
+    to->path[at] = 0;
+    const int error = weft__out_open(&to->out, to->path, 0);
+    to->file = error ? NULL : weft__out_file(&to->out);
+    if (!to->file)
+        place_fail(to, error ? error : ENOMEM);
+}
+
+// good: all of it has been written, but for what the file did not take.
+static void place_close(struct place *to, int good)
+{
+    int error = to->file ? weft__out_flush(&to->out) : 0;
+    if (to->file && !error)
+        error = good ? weft__out_commit(&to->out) : ENOMEM;
+    const int late = weft__out_close(&to->out);
+    if (to->file && (error || late))
+        place_fail(to, error ? error : late);
 }
 
 static void command_line(char *out, size_t size)
@@ -128,23 +156,20 @@ static void finish(void)
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = plain ? uselocale(plain) : (locale_t)0;
     profile__lock(recorder);
     cJSON *document = document_make();
-    FILE *json = file_open("WEFT_PROFILE", "weft-profile-%p.json"), *trace = file_open("WEFT_PROFILE_TRACE", NULL),
-         *csv = file_open("WEFT_PROFILE_CSV", NULL), *html = file_open("WEFT_PROFILE_HTML", NULL);
+    static struct place json, trace, csv, html;
     struct profile_trace t;
-    int good = document != NULL;
-    if (trace) {
-        profile_trace_begin(&t, trace);
+    place_open(&json, "WEFT_PROFILE", "weft-profile-%p.json");
+    place_close(&json, json.file && document && profile_json_write(json.file, document));
+    place_open(&trace, "WEFT_PROFILE_TRACE", NULL);
+    if (trace.file) {
+        profile_trace_begin(&t, trace.file);
         profile_trace_run(&t, recorder, 0, program_invocation_short_name);
-        good = profile_trace_end(&t) && good;
     }
-    good = good && (!json || profile_json_write(json, document)) && (!csv || profile_csv_write(csv, document)) &&
-           (!html || !profile_html_write(html, document));
-    if (!good)
-        fputs("libweft-profile: the record could not be written\n", stderr);
-    FILE *const files[] = {json, trace, csv, html};
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (files[i])
-            fclose(files[i]);
+    place_close(&trace, trace.file && profile_trace_end(&t));
+    place_open(&csv, "WEFT_PROFILE_CSV", NULL);
+    place_close(&csv, csv.file && document && profile_csv_write(csv.file, document));
+    place_open(&html, "WEFT_PROFILE_HTML", NULL);
+    place_close(&html, html.file && document && !profile_html_write(html.file, document));
     cJSON_Delete(document);
     profile__unlock(recorder); // and it stays, for a thread that waits for it
     if (plain) {

@@ -48,7 +48,7 @@ static void span_open(struct profile_trace *t, int tid, const char *name, const 
 void profile_trace_begin(struct profile_trace *t, FILE *out)
 {
     *t = (struct profile_trace){.out = out};
-    t->failed = fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out) < 0;
+    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
 }
 
 static void command_put(struct profile_trace *t, const struct profile_command *c)

@@ -20,7 +20,7 @@ struct profile_trace {
     FILE *out;
     int64_t begin_ns;
     int runs, events;
-    int failed;
+    int failed; // nonzero: memory lacked; what the file does not take, it knows itself
 };
 void profile_trace_begin(struct profile_trace *t, FILE *out);
 // All repetitions of p; `label` names the run. index of the first command that counts: reps before first_rep are left out.

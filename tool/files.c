@@ -3,6 +3,7 @@
 #include "../bench/support/list.h"
 #include "../bench/support/progress.h"
 #include "../bench/support/word.h"
+#include "mtx.h"
 #include "ref/ref.h"
 #include "tool.h"
 
@@ -15,7 +16,7 @@ static int matrix_write(const struct weft_csr *a, const struct tool_options *o)
     struct weft_error err = {0};
     bench_progress_begin("writing %s", o->out);
     weft_status status = bench_word_is_stream(o->out) ? weft_mtx_write_fd(STDOUT_FILENO, "standard output", a, 0, &err)
-                                                      : weft_mtx_write(o->out, a, &err);
+                                                      : weft__mtx_write(o->out, !o->force, a, &err);
     bench_progress_end();
     if (status)
         tool_fail(status, &err);

@@ -98,11 +98,11 @@ static const char exits[] = "exit status: 0 done; 1 a result was wrong; 2 bad us
 __attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
 {
     va_list args;
+    char text[1024];
     va_start(args, format);
-    fputs("weft: ", stderr);
-    vfprintf(stderr, format, args);
-    fputs(" (weft help explains)\n", stderr);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    tool_complain("%s (weft help explains)", text);
     return TOOL_USAGE;
 }
 

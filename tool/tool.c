@@ -2,6 +2,7 @@
 #include "tool.h"
 #include "../bench/support/name.h"
 #include "../bench/support/progress.h"
+#include "../bench/support/streams.h"
 #include "../bench/support/word.h"
 #include "cl_table.h"
 #include "internal.h"
@@ -20,9 +21,7 @@ void tool_complain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("weft: ", stderr);
-    vfprintf(stderr, format, args);
-    putc('\n', stderr);
+    bench_streams_complain("weft", format, args);
     va_end(args);
 }
 
@@ -201,62 +200,56 @@ void tool_device_close(struct tool_device *device)
 
 int tool_out_check(const char *path, int force)
 {
+    struct weft__out out;
     struct stat what;
     if (bench_word_is_stream(path))
         return TOOL_OK;
-    if (!stat(path, &what)) {
-        if (!S_ISREG(what.st_mode))
-            return tool_complain("%s is no regular file", path), TOOL_USAGE;
-        if (!force)
-            return tool_complain("%s exists (--force replaces it)", path), TOOL_USAGE;
-        return TOOL_OK;
-    }
-    char folder[4096];
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-    if (!*path || (slash && !slash[1]) || access(folder, W_OK))
-        return tool_complain("%s cannot be written: %s", path, *path ? strerror(errno) : "no name"), TOOL_USAGE;
-    return TOOL_OK;
+    if (!stat(path, &what) && !S_ISREG(what.st_mode))
+        return tool_complain("%s is no regular file", path), TOOL_USAGE;
+    if (!lstat(path, &what) && !force)
+        return tool_complain("%s exists (--force replaces %s)", path,
+                             S_ISLNK(what.st_mode) ? "what the link leads to" : "it"),
+               TOOL_USAGE;
+    const int error = weft__out_open(&out, path, 0);
+    weft__out_close(&out);
+    return error ? tool_out_fail(path, error) : TOOL_OK;
+}
+
+int tool_out_fail(const char *path, int error)
+{
+    tool_complain("%s cannot be written: %s", bench_word_is_stream(path) ? "standard output" : path, strerror(error));
+    return TOOL_USAGE;
+}
+
+int tool_out_open(struct weft__out *out, const char *path, int force)
+{
+    const int error =
+        bench_word_is_stream(path) ? weft__out_stream(out, STDOUT_FILENO) : weft__out_open(out, path, !force);
+    return error ? tool_out_fail(path, error) : TOOL_OK;
 }
 
 int tool_out_write(const char *path, const void *data, size_t size, int force)
 {
-    char part[4200];
-    const int length = snprintf(part, sizeof part, "%s.%ld.part", path, (long)getpid());
-    FILE *file = length > 0 && (size_t)length < sizeof part ? fopen(part, "wbx") : NULL;
-    int good = file && fwrite(data, 1, size, file) == size;
-    if (file)
-        good = !fclose(file) && good;
-    if (good && !force) {
-        good = !link(part, path);                          // fails when there is a file by now
-        if (!good && (errno == EPERM || errno == ENOTSUP)) // a file system without links
-            good = !rename(part, path);
-    } else if (good) {
-        good = !rename(part, path);
-    }
-    const int error = errno;
-    if (file)
-        unlink(part);
-    if (!good)
-        tool_complain("%s cannot be written: %s", path, strerror(error));
-    return good ? TOOL_OK : TOOL_USAGE;
+    struct weft__out out;
+    int code = tool_out_open(&out, path, force);
+    if (code)
+        return code;
+    int error = weft__out_write(&out, data, size);
+    if (!error)
+        error = weft__out_commit(&out);
+    const int late = weft__out_close(&out);
+    return error || late ? tool_out_fail(path, error ? error : late) : TOOL_OK;
 }
 
 int tool_json_write(const struct tool_options *o, cJSON *object)
 {
     char *text = cJSON_Print(object), *line = NULL;
     const int length = text ? asprintf(&line, "%s\n", text) : -1;
-    int code = TOOL_OK;
     cJSON_Delete(object);
     cJSON_free(text);
     if (length < 0)
         return tool_fail(WEFT_ENOMEM, NULL);
-    if (!bench_word_is_stream(o->json)) {
-        code = tool_out_write(o->json, line, (size_t)length, o->force);
-    } else if (fputs(line, stdout) < 0 || fflush(stdout)) {
-        tool_complain("standard output cannot be written: %s", strerror(errno));
-        code = TOOL_USAGE;
-    }
+    const int code = tool_out_write(o->json, line, (size_t)length, o->force);
     free(line);
     return code;
 }

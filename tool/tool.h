@@ -3,6 +3,8 @@
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
 
+#include "out.h"
+
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <weft/context.h>
@@ -80,7 +82,12 @@ void tool_device_close(struct tool_device *device);
 // Whether `path` may be written: TOOL_OK (also for a stream), or TOOL_USAGE after a complaint when it exists and --force
 // is not given, or lies in no folder.
 int tool_out_check(const char *path, int force);
-// Write `size` bytes so that the file appears whole or not at all; TOOL_OK or TOOL_USAGE after a complaint.
+// Complain of an errno; gives TOOL_USAGE.
+int tool_out_fail(const char *path, int error);
+// Open what takes its place at the commit; without force only where nothing is then. TOOL_OK or TOOL_USAGE after a
+// complaint.
+int tool_out_open(struct weft__out *out, const char *path, int force);
+// Write `size` bytes so that the file appears whole or not at all; as tool_out_open.
 int tool_out_write(const char *path, const void *data, size_t size, int force);
 // Print the object as indented JSON to o->json and delete it; TOOL_OK or TOOL_USAGE after a complaint.
 int tool_json_write(const struct tool_options *o, cJSON *object);

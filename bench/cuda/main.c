@@ -11,6 +11,7 @@
 #include "../primitive.h"
 #include "../support/record.h"
 #include "cub.h"
+#include "out.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <weft/generate.h>
 
 #define DEFAULT_SPEC "uniform:500000,500000,10000000"
@@ -190,7 +192,8 @@ static void memory_free(struct memory *m)
 }
 
 // One line; gives an exit status.
-static int case_run(int c, const struct weft_csr *a, const struct options *o, struct bench_record *r, FILE *out)
+static int case_run(int c, const struct weft_csr *a, const struct options *o, struct bench_record *r,
+                    struct weft__out *out)
 {
     static const struct weft_backend ref = {.name = "ref", .needs = "host"};
     const struct bench_input input = {.a = a, .seed = o->seed};
@@ -230,13 +233,14 @@ static int case_run(int c, const struct weft_csr *a, const struct options *o, st
         r->error = why;
         status = ran > 0 ? BENCH_WRONG : BENCH_DEVICE;
     }
-    if (!bench_record_json(out, r))
+    if (!bench_record_json(weft__out_file(out), r) || weft__out_commit(out))
         status = complain(o->json, " cannot be written");
     memory_free(&m);
     return status;
 }
 
-static int spec_run(const char *spec, const struct options *o, const char *device, const char *driver, FILE *out)
+static int spec_run(const char *spec, const struct options *o, const char *device, const char *driver,
+                    struct weft__out *out)
 {
     struct weft_error err = {0};
     int worst = BENCH_OK;
@@ -295,15 +299,16 @@ int main(int argc, char **argv)
         complain(why, "");
         return BENCH_DEVICE;
     }
-    FILE *out = strcmp(o.json, "-") ? fopen(o.json, "w") : stdout;
-    if (!out)
+    struct weft__out out;
+    if (strcmp(o.json, "-") ? weft__out_open(&out, o.json, 0) : weft__out_stream(&out, STDOUT_FILENO))
         return complain(o.json, " cannot be written");
+    if (!weft__out_file(&out))
+        return complain("out of host memory", "");
     status = BENCH_OK;
     for (int i = 0; i < (o.nspecs ? o.nspecs : 1) && status < BENCH_USAGE; i++) {
-        int one = spec_run(o.specs[i], &o, device, driver, out);
+        int one = spec_run(o.specs[i], &o, device, driver, &out);
         status = one > status ? one : status;
     }
-    if (out != stdout)
-        fclose(out);
+    weft__out_close(&out);
     return status;
 }

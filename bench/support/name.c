@@ -26,6 +26,42 @@ static size_t character_bytes(const unsigned char *at)
     return 0;
 }
 
+// Whether a character of UTF-8 has begun at the end of the text, which `count` bytes are left of.
+static int is_cut(const unsigned char *at, size_t count)
+{
+    const size_t wanted = *at >= 0xf0 ? 4 : *at >= 0xe0 ? 3 : *at >= 0xc2 ? 2 : 1;
+    if (*at > 0xf4 || count >= wanted)
+        return 0;
+    for (size_t i = 1; i < count; i++)
+        if (at[i] < 0x80 || at[i] > 0xbf)
+            return 0;
+    return 1;
+}
+
+size_t bench_text_show(char *out, const char *text, size_t size, const char *plain)
+{
+    size_t used = 0;
+    while (used < size) {
+        unsigned char at[4] = {0};
+        memcpy(at, text + used, size - used < sizeof at ? size - used : sizeof at);
+        if (is_cut(at, size - used))
+            break;
+        size_t bytes = *at && strchr(plain, *at) ? 1 : character_bytes(at);
+        if (bytes == 2 && *at == 0xc2 && at[1] < 0xa0) // controls of ISO 6429
+            bytes = 0;
+        if (!bytes) {
+            out += sprintf(out, "\\x%02x", *at);
+            used++;
+            continue;
+        }
+        memcpy(out, at, bytes);
+        out += bytes;
+        used += bytes;
+    }
+    *out = 0;
+    return used;
+}
+
 void bench_text_mend(char *text)
 {
     while (*text) {

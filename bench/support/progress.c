@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "progress.h"
 #include "clock.h"
+#include "name.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -28,12 +29,11 @@ static void line_show(void)
     int64_t done = atomic_load(&done_bytes), total = atomic_load(&total_bytes);
     double seconds = (clock_ms() - start_ms) * 1e-3;
     if (total > 0)
-        fprintf(stderr, "\r\033[K%s: %.0f %%, %.0f s", what, 100.0 * (double)done / (double)total, seconds);
+        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f %%, %.0f s", what, 100.0 * (double)done / (double)total, seconds);
     else if (done > 0)
-        fprintf(stderr, "\r\033[K%s: %.0f MB, %.0f s", what, (double)done * 1e-6, seconds);
+        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f MB, %.0f s", what, (double)done * 1e-6, seconds);
     else
-        fprintf(stderr, "\r\033[K%s: %.0f s", what, seconds);
-    fflush(stderr);
+        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f s", what, seconds);
 }
 
 // Wake up twice a second, first after two seconds, until the step is over.
@@ -56,7 +56,7 @@ static void *watch(void *arg)
     }
     pthread_mutex_unlock(&mutex);
     if (shown)
-        fputs("\r\033[K", stderr);
+        dprintf(STDERR_FILENO, "\r\033[K");
     return NULL;
 }
 
@@ -68,6 +68,7 @@ void bench_progress_begin(const char *format, ...)
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
+    bench_text_mend(what);
     over = 0;
     start_ms = clock_ms();
     atomic_store(&done_bytes, 0);

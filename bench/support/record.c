@@ -60,7 +60,7 @@ int bench_record_json(FILE *out, const struct bench_record *record)
     BENCH_FIELDS(JSON)
 #undef JSON
     char *text = good ? cJSON_PrintUnformatted(line) : NULL;
-    good = text && fprintf(out, "%s\n", text) > 0 && !fflush(out);
+    good = text && fprintf(out, "%s\n", text) > 0;
     cJSON_free(text);
     cJSON_Delete(line);
     return good;
@@ -105,8 +105,7 @@ int bench_record_csv_head(FILE *out)
     separator = ",";
     BENCH_FIELDS(NAME)
 #undef NAME
-    putc('\n', out);
-    return !fflush(out) && !ferror(out);
+    return putc('\n', out) != EOF;
 }
 
 int bench_record_csv(FILE *out, const struct bench_record *record)
@@ -118,6 +117,5 @@ int bench_record_csv(FILE *out, const struct bench_record *record)
     separator = ",";
     BENCH_FIELDS(CELL)
 #undef CELL
-    putc('\n', out);
-    return !fflush(out) && !ferror(out);
+    return putc('\n', out) != EOF;
 }

@@ -27,6 +27,10 @@ struct weft__mtx_stream {
 weft_status weft__mtx_open_memory(struct weft__mtx_stream **out, const void *text, size_t bytes);
 // A file: plain, gzip, or (libarchive) a tar archive. Errors as weft_mtx_read, without the name of the file.
 weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path, struct weft_error *err);
+// weft_mtx_write; fresh: a file that is there at the end is an error (WEFT_EIO).
+weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err);
+// A descriptor to read `path` from, negative with errno; "/dev/stdin" is descriptor 0 also where no /proc is.
+int weft__mtx_path_open(const char *path);
 // The member NAME/NAME.mtx of an archive, or its only .mtx member (mtx_archive.c).
 weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, struct weft_error *err);
 

@@ -7,14 +7,17 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define INPUT_BYTES ((size_t)256 << 10)
 
 struct archive_stream {
     struct weft__mtx_stream base;
     struct archive *archive;
+    int fd;
 };
 
 static int64_t archive_stream_read(struct weft__mtx_stream *stream, char *to, size_t bytes, struct weft_error *err)
@@ -34,11 +37,13 @@ static void archive_stream_close(struct weft__mtx_stream *stream)
 {
     struct archive_stream *self = (struct archive_stream *)stream;
     archive_read_free(self->archive);
+    if (self->fd >= 0)
+        close(self->fd);
     free(self);
 }
 
-// Opened at its beginning; NULL with the cause in err.
-static struct archive *archive_start(const char *path, struct weft_error *err)
+// Opened at its beginning, which a pipe has only once; NULL with the cause in err.
+static struct archive *archive_start(int fd, int again, struct weft_error *err)
 {
     struct archive *archive = archive_read_new();
     if (!archive) {
@@ -50,7 +55,12 @@ static struct archive *archive_start(const char *path, struct weft_error *err)
     archive_read_support_filter_bzip2(archive);
     archive_read_support_filter_xz(archive);
     archive_read_support_filter_zstd(archive);
-    if (archive_read_open_filename(archive, path, INPUT_BYTES) != ARCHIVE_OK) {
+    if (lseek(fd, 0, SEEK_SET) < 0 && (again || errno != ESPIPE)) {
+        weft__error(err, WEFT_EIO, "cannot open the archive: %s", strerror(errno));
+        archive_read_free(archive);
+        return NULL;
+    }
+    if (archive_read_open_fd(archive, fd, INPUT_BYTES) != ARCHIVE_OK) {
         const char *why = archive_error_string(archive);
         weft__error(err, WEFT_EIO, "cannot open the archive: %s", why ? why : "unknown reason");
         archive_read_free(archive);
@@ -110,11 +120,15 @@ weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *pa
     if (!self)
         return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
     self->base = (struct weft__mtx_stream){.read = archive_stream_read, .close = archive_stream_close};
-    self->archive = archive_start(path, err);
+    self->fd = weft__mtx_path_open(path);
+    if (self->fd < 0)
+        weft__error(err, WEFT_EIO, "cannot open the archive: %s", strerror(errno));
+    else
+        self->archive = archive_start(self->fd, 0, err);
     weft_status status = self->archive ? member_find(self->archive, NULL, &found, &only, &count, err) : err->status;
     if (!status && !found && count == 1) { // its only .mtx member has another name: from the start again
         archive_read_free(self->archive);
-        self->archive = archive_start(path, err);
+        self->archive = archive_start(self->fd, 1, err);
         status = self->archive ? member_find(self->archive, only, &found, NULL, NULL, err) : err->status;
     }
     if (!status && !found)

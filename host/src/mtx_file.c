@@ -153,11 +153,17 @@ static void file_close(struct weft__mtx_stream *stream)
     free(file);
 }
 
+int weft__mtx_path_open(const char *path)
+{
+    // What opens the name needs /proc.
+    return strcmp(path, "/dev/stdin") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+}
+
 // Find out what the file is, from its first bytes; *is_tar tells an archive.
 static weft_status file_start(struct file_stream *file, const char *path, int *is_tar, struct weft_error *err)
 {
     struct stat about;
-    file->fd = open(path, O_RDONLY | O_CLOEXEC);
+    file->fd = weft__mtx_path_open(path);
     if (file->fd < 0 || fstat(file->fd, &about) < 0)
         return weft__error(err, WEFT_EIO, "cannot open: %s", strerror(errno));
     if (S_ISDIR(about.st_mode))
@@ -187,6 +193,8 @@ static weft_status file_start(struct file_stream *file, const char *path, int *i
         file->peek_end += (size_t)got;
     }
     *is_tar = file->peek_end == PEEK_BYTES && !memcmp(file->peek + 257, "ustar", 5);
+    if (*is_tar && !S_ISREG(about.st_mode)) // what has been read of it is gone
+        return weft__error(err, WEFT_EIO, "an archive is read from a file, not from a pipe");
     return WEFT_OK;
 }
 

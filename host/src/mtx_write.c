@@ -2,10 +2,11 @@
 // Method: pieces of the entries are formatted (and compressed, each as a gzip member of its own) by all threads and
 // written in order.
 #include "internal.h"
+#include "mtx.h"
+#include "out.h"
 #include "threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -189,19 +190,6 @@ static int name_ends(const char *path, const char *end)
     return length >= tail && !strcmp(path + length - tail, end);
 }
 
-// A new file beside `path`; its name goes to `temporary`, which has room for 32 characters more than the path.
-static int temporary_open(char *temporary, const char *path)
-{
-    static atomic_uint count;
-    size_t room = strlen(path) + 32;
-    int fd;
-    do {
-        snprintf(temporary, room, "%s.%ld-%u", path, (long)getpid(), atomic_fetch_add(&count, 1));
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    } while (fd < 0 && errno == EEXIST);
-    return fd;
-}
-
 static weft_status write_failed(struct weft_error *err, const char *name, weft_status status, int reason)
 {
     return weft__error(err, status, "%.600s: cannot write: %s", name,
@@ -218,7 +206,7 @@ weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a
     return status ? write_failed(err, name ? name : "(file)", status, reason) : WEFT_OK;
 }
 
-weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err)
+weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err)
 {
     if (!path || !*path)
         return weft__error(err, WEFT_EINVAL, path ? "the path is empty" : "path is NULL");
@@ -227,32 +215,23 @@ weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct we
         return status;
     if (name_ends(path, ".tar.gz") || name_ends(path, ".tgz") || name_ends(path, ".tar"))
         return weft__error(err, WEFT_EINVAL, "%.600s: archives are read, not written; name it .mtx or .mtx.gz", path);
-    char *temporary = malloc(strlen(path) + 32);
-    if (!temporary)
-        return weft__error(err, WEFT_ENOMEM, "%.600s: %s", path, weft_status_text(WEFT_ENOMEM));
-    int reason = 0, fd = temporary_open(temporary, path);
-    if (fd < 0) {
-        status = weft__error(err, WEFT_EIO, "%.600s: cannot create: %s", path, strerror(errno));
-        free(temporary);
-        return status;
-    }
-    status = pieces_write(fd, a, name_ends(path, ".gz"), &reason);
-    if (!status && fsync(fd) < 0 && errno != EINVAL) {
-        status = WEFT_EIO;
+    struct weft__out out;
+    int reason = weft__out_open(&out, path, fresh);
+    if (reason)
+        return weft__error(err, WEFT_EIO, "%.600s: cannot create: %s", path, strerror(reason));
+    reason = weft__out_write(&out, "", 0); // empties what is written in place
+    status = reason ? WEFT_EIO : pieces_write(out.fd, a, name_ends(path, ".gz"), &reason);
+    if (!status && fsync(out.fd) < 0 && errno != EINVAL)
         reason = errno;
-    }
-    if (close(fd) < 0 && !status) {
-        status = WEFT_EIO;
-        reason = errno;
-    }
-    if (!status && rename(temporary, path) < 0) {
-        status = WEFT_EIO;
-        reason = errno;
-    }
-    if (status) {
-        unlink(temporary);
-        write_failed(err, path, status, reason);
-    }
-    free(temporary);
-    return status;
+    if (!status && !reason)
+        reason = weft__out_commit(&out);
+    const int error = weft__out_close(&out);
+    if (!status && !reason)
+        reason = error;
+    return status || reason ? write_failed(err, path, status ? status : WEFT_EIO, reason) : WEFT_OK;
+}
+
+weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err)
+{
+    return weft__mtx_write(path, 0, a, err);
 }

@@ -82,7 +82,7 @@ def test_verdicts():
     ok(compare(a, b, "--quiet")[:2] == (0, ""), "--quiet prints nothing")
     if os.path.exists("/dev/full"):
         code, _, err = compare(a, b, "--quiet", "--json", "/dev/full")
-        ok(code == 2 and err == "weft-bench: the comparison cannot be written: No space left on device\n", "a full disk", code, err)
+        ok(code == 2 and err == "weft-bench: /dev/full cannot be written: No space left on device\n", "a full disk", code, err)
 
 
 def test_endless():

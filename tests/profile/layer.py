@@ -7,7 +7,9 @@ Output is TAP.
 """
 import json
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -71,6 +73,7 @@ def main(folder):
     ok(not schema.trace_wrong(trace), "the trace is as Chrome's format wants it", schema.trace_wrong(trace))
     code, _, err = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="/nonexistent/x.json")
     ok(code == 0 and "/nonexistent/x.json" in err and err.count("\n") == 1, "a record that cannot be written is said", err)
+    test_full(folder)
     limited = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="few.json", WEFT_PROFILE_LIMIT="5")
     with open(os.path.join(folder, "few.json"), encoding="utf-8") as file:
         few = json.load(file)["runs"][0]
@@ -83,6 +86,28 @@ def main(folder):
         code, out, err = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="bad.json", WEFT_PROFILE_LIMIT=bad)
         ok((code, out) == plain[:2] and err.count("\n") == 1 and f'"{bad}"' in err, f"a limit of {bad} is said", err)
     test_busy(folder)
+
+
+def test_full(folder):
+    """A record that does not fit leaves the one before as it is; so does a program that a signal ends."""
+    old, before = os.path.join(folder, "old.json"), sorted(os.listdir(folder))
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    for number in (0, signal.SIGXFSZ):
+        with open(old, "w", encoding="utf-8") as file:
+            file.write("old record\n")
+        got = subprocess.run([PLAIN], cwd=folder, text=True, check=False, timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env={**os.environ, "OPENCL_LAYERS": LAYER, "WEFT_PROFILE": old, }, preexec_fn=limit if not number else
+                             lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        with open(old, encoding="utf-8") as file:
+            text = file.read()
+        said = "libweft-profile: " + old + " cannot be written: File too large\n"
+        ok(text == "old record\n" and sorted(os.listdir(folder)) == sorted([*before, "old.json"]) and
+           (got.returncode == -number or not number and said in got.stderr), # PoCL may fail with less than it needs
+           f"a full disk leaves the record before{', also where the signal of it ends the program' if number else ''}",
+           got.returncode, got.stderr, text[:80], os.listdir(folder))
+    os.remove(old)
 
 
 def test_busy(folder):

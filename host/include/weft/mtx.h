@@ -66,8 +66,10 @@ WEFT_API weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *
 
 // Write `a` as a coordinate general file (real, integer or pattern) so that reading it back gives equal arrays
 // bit for bit, provided the rows are read back in this order. NaN and infinities are written as nan, inf, -inf
-// and read back. A path ending in .gz is compressed. The file appears whole or not at all (written beside
-// and renamed); an existing file is replaced.
+// and read back. A path ending in .gz is compressed. The file appears whole or not at all; an existing file is
+// replaced and gives its mode to the new one, and of a link what it leads to. Where nothing can take the place of an
+// existing file (its folder cannot be written, a file system is mounted on it) it is written in place, as devices and
+// pipes are.
 // Errors: WEFT_EINVAL; WEFT_EMATRIX as weft_csr_validate; WEFT_EIO with the system's reason; WEFT_ENOMEM.
 WEFT_API weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err);
 
