@@ -20,6 +20,7 @@ import schema  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 PLAIN, LAYER, BUSY = (os.path.abspath(path) for path in sys.argv[1:4])
+LIMIT = 40000  # less than the page, more than what PoCL writes
 BYTES, TIMES, THREADS = 65536 * 4, 3, 2
 
 
@@ -90,20 +91,20 @@ def main(folder):
 
 def test_full(folder):
     """A record that does not fit leaves the one before as it is; so does a program that a signal ends."""
-    old, before = os.path.join(folder, "old.json"), sorted(os.listdir(folder))
+    old, before = os.path.join(folder, "old.html"), sorted(os.listdir(folder))
     def limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
     for number in (0, signal.SIGXFSZ):
         with open(old, "w", encoding="utf-8") as file:
             file.write("old record\n")
         got = subprocess.run([PLAIN], cwd=folder, text=True, check=False, timeout=300, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             env={**os.environ, "OPENCL_LAYERS": LAYER, "WEFT_PROFILE": old, }, preexec_fn=limit if not number else
-                             lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+                             env={**os.environ, "OPENCL_LAYERS": LAYER, "WEFT_PROFILE": "", "WEFT_PROFILE_HTML": old}, preexec_fn=limit if not number else
+                             lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT)))
         with open(old, encoding="utf-8") as file:
             text = file.read()
         said = "libweft-profile: " + old + " cannot be written: File too large\n"
-        ok(text == "old record\n" and sorted(os.listdir(folder)) == sorted([*before, "old.json"]) and
+        ok(text == "old record\n" and sorted(os.listdir(folder)) == sorted([*before, "old.html"]) and
            (got.returncode == -number or not number and said in got.stderr), # PoCL may fail with less than it needs
            f"a full disk leaves the record before{', also where the signal of it ends the program' if number else ''}",
            got.returncode, got.stderr, text[:80], os.listdir(folder))
