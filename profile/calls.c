@@ -84,7 +84,9 @@ static struct profile_command *enqueue_end(const struct enqueue *e, cl_command_q
     struct profile *p = *locked = lock();
     cl_event made = error == CL_SUCCESS && e->event ? *e->event : NULL;
     struct profile_command *c = p && error == CL_SUCCESS ? profile__command(p, kind, name) : NULL;
-    if (p && p->recording) {
+    // Of a blocking transfer the part that is one is known when its times are (phases.c).
+    const int split = c && blocking && (kind == PROFILE_READ || kind == PROFILE_WRITE || kind == PROFILE_MAP);
+    if (p && p->recording && !split) {
         enum profile_phase phase = phases[kind];
         if (p->section == PROFILE_SETUP && phase == PHASE_READ)
             phase = PHASE_ANALYSE;

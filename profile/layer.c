@@ -148,10 +148,12 @@ static void finish(void)
     profile_rep_end(recorder);
     profile_calls_detach();
     struct profile_rep *rep = &recorder->reps[0];
-    rep->end_ns = rep->spans ? rep->begin_ns + 1 : rep->end_ns;
+    rep->end_ns = rep->spans || recorder->count ? rep->begin_ns + 1 : rep->end_ns;
     for (size_t i = 0; i < rep->spans; i++) // the last call, not the exit
         rep->end_ns = recorder->spans[i].end_ns > rep->end_ns ? recorder->spans[i].end_ns : rep->end_ns;
     profile_rep_settle(recorder);
+    for (size_t i = 0; i < recorder->count; i++)
+        rep->end_ns = recorder->commands[i].return_ns > rep->end_ns ? recorder->commands[i].return_ns : rep->end_ns;
     // The program's locale may write numbers as no form of the record does. Its threads may still be in a call.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = plain ? uselocale(plain) : (locale_t)0;
     profile__lock(recorder);

@@ -68,7 +68,15 @@ static int by_queue(const void *a, const void *b)
                                       : (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
-static int gaps(struct profile_split *out, const struct profile_command *first, size_t count)
+static int is_ordered(const struct profile *p, int queue)
+{
+    return (size_t)queue < p->queue_count && !p->queues[queue].out_of_order;
+}
+
+// waits: for each command, when those before it on its queue had ended; 0: there are none, or nothing is known. They may
+// have waited for a compiler: drivers that compile at the first launch do it there.
+static int gaps(struct profile_split *out, const struct profile *p, const struct profile_command *first, size_t count,
+                int64_t *waits)
 {
     const struct profile_command **list = malloc((count + 1) * sizeof *list);
     size_t n = 0;
@@ -78,10 +86,13 @@ static int gaps(struct profile_split *out, const struct profile_command *first, 
         if (timed(&first[i]) && first[i].queue >= 0)
             list[n++] = &first[i];
     qsort(list, n, sizeof *list, by_queue);
+    int64_t ended = 0;
     for (size_t i = 1; i < n; i++) {
         const struct profile_command *c = list[i], *before = list[i - 1];
+        ended = c->queue != before->queue ? 0 : before->end_ns > ended ? before->end_ns : ended;
         if (c->queue != before->queue)
             continue;
+        waits[c - first] = ended <= c->start_ns ? ended : is_ordered(p, c->queue) ? c->start_ns : 0;
         out->overlaps += c->start_ns < before->end_ns;
         if (c->phase == PHASE_KERNEL && before->phase == PHASE_KERNEL && c->start_ns > before->end_ns)
             out->gap_ns += c->start_ns - before->end_ns;
@@ -95,13 +106,15 @@ int profile_split(struct profile_split *out, const struct profile *p, const stru
     *out = (struct profile_split){0};
     const struct profile_command *c = p->commands + rep->first_command;
     const struct profile_span *s = p->spans + rep->first_span;
-    const size_t most = 2 * (rep->commands + rep->spans + 3);
+    const size_t most = 2 * (3 * rep->commands + rep->spans + 3);
     struct edges e = {.begin = rep->begin_ns, .end = rep->end_ns};
     int64_t first = INT64_MAX, last = INT64_MIN;
     e.list = malloc(most * sizeof *e.list);
     out->spans = malloc(most * sizeof *out->spans);
-    if (!e.list || !out->spans || !gaps(out, c, rep->commands)) {
+    int64_t *waits = calloc(rep->commands + 1, sizeof *waits);
+    if (!e.list || !out->spans || !waits || !gaps(out, p, c, rep->commands, waits)) {
         free(e.list);
+        free(waits);
         free(out->spans);
         out->spans = NULL;
         return 0;
@@ -111,6 +124,12 @@ int profile_split(struct profile_split *out, const struct profile *p, const stru
     for (size_t i = 0; i < rep->spans; i++)
         edge_add(&e, s[i].phase, s[i].begin_ns, s[i].end_ns);
     for (size_t i = 0; i < rep->commands; i++) {
+        if (profile_command_waits(&c[i])) {
+            const int64_t at = waits[i] < c[i].return_ns ? waits[i] : c[i].return_ns;
+            const int64_t from = at > c[i].call_ns ? at : c[i].call_ns;
+            edge_add(&e, c[i].phase == PHASE_BENCH ? PHASE_BENCH : PHASE_WAIT, c[i].call_ns, from);
+            edge_add(&e, c[i].phase, from, c[i].return_ns);
+        }
         if (!timed(&c[i]))
             continue;
         edge_add(&e, c[i].phase, c[i].start_ns, c[i].end_ns);
@@ -119,6 +138,7 @@ int profile_split(struct profile_split *out, const struct profile *p, const stru
             last = c[i].end_ns > last ? c[i].end_ns : last;
         }
     }
+    free(waits);
     edge_add(&e, PHASE_GAP, first, last);
     qsort(e.list, e.count, sizeof *e.list, by_time);
     sweep(out, &e);

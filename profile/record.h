@@ -42,6 +42,7 @@ enum profile_phase {
     PHASE_ALLOCATE,
     PHASE_LAUNCH,
     PHASE_CALL,
+    PHASE_WAIT,
     PHASE_HOST,
     PHASE_COUNT
 };
@@ -73,6 +74,12 @@ struct profile_command {
     cl_kernel kernel;
     struct profile_resources resources;
 };
+
+// A transfer that its call waits for; what comes before it on its queue is waited for too.
+static inline int profile_command_waits(const struct profile_command *c)
+{
+    return c->blocking && (c->kind == PROFILE_READ || c->kind == PROFILE_WRITE || c->kind == PROFILE_MAP);
+}
 
 // The host inside a call.
 struct profile_span {

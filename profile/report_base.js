@@ -6,7 +6,8 @@ const runs = record.runs || [], devices = record.devices || [];
 const SVG = "http://www.w3.org/2000/svg";
 // In the order in which a repetition mostly goes through them.
 const PHASES = {
-  host: "the host's own code", call: "other OpenCL calls", build: "programs and kernels made", allocate: "buffers made",
+  host: "the host's own code", call: "other OpenCL calls", wait: "a transfer waits for what is before it",
+  build: "programs and kernels made", allocate: "buffers made",
   write: "host to device", copy: "copies on the device", analyse: "analysis, conversion",
   launch: "from the call to the kernel, and back", gap: "between kernels", kernel: "kernels of the operation",
   read: "device to host"};

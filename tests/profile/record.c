@@ -98,6 +98,38 @@ static void test_phases(void)
     tap_ok(!p, "destroy takes NULL");
 }
 
+// A kernel whose first launch waits for a compiler, and a read that waits for both.
+static void test_wait(void)
+{
+    struct profile *p = profile_create(100);
+    struct profile_split split;
+    profile_rep_begin(p);
+    const int64_t at = p->reps[0].begin_ns;
+    profile_command_add(p, PROFILE_KERNEL, "a", -1, at + 10, at + 20, at + 5000, at + 5100);
+    profile_command_add(p, PROFILE_KERNEL, "read", 8, at + 700, at + 5300, at + 5150, at + 5250);
+    profile_command_add(p, PROFILE_KERNEL, "again", 8, at + 5400, at + 5600, at + 5450, at + 5550);
+    for (int i = 1; i < 3; i++) {
+        p->commands[i].kind = PROFILE_READ;
+        p->commands[i].phase = PHASE_READ;
+    }
+    p->queues = calloc(1, sizeof *p->queues);
+    p->queue_count = 1;
+    profile_rep_end(p);
+    p->reps[0].end_ns = at + 6000;
+    for (size_t i = 0; i < p->count; i++)
+        p->commands[i].queue = 0;
+    tap_ok(p->queues && profile_split(&split, p, &p->reps[0]), "wait: a read behind a kernel that is compiled");
+    tap_is_int(split.ns[PHASE_WAIT], 4300, "wait: from the call of the read to the kernel");
+    tap_is_int(split.ns[PHASE_KERNEL], 100, "wait: the kernel");
+    tap_is_int(split.ns[PHASE_READ], 200 + 200, "wait: the read behind it, and one that waits for nothing");
+    free(split.spans);
+    p->commands[1].untimed = "no times";
+    profile_split(&split, p, &p->reps[0]);
+    tap_is_int(split.ns[PHASE_READ], 4600 - 100 + 200, "wait: without times the call is the read");
+    free(split.spans);
+    profile_destroy(&p);
+}
+
 static void test_limit(void)
 {
     struct profile *p = profile_create(2);
@@ -360,6 +392,7 @@ int main(void)
 {
     test_clock();
     test_phases();
+    test_wait();
     test_limit();
     test_ptxas();
     test_stat();
