@@ -263,6 +263,7 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
                 }
         }
     }
+    bench_table_end(&b->columns);
     if (op->input_free)
         op->input_free(&input);
 }

@@ -15,11 +15,18 @@ enum { CHANGES_MAX = 48, SHOWN_MAX = 3 };
 enum verdict { FASTER, SLOWER, UNCLEAR, VERDICTS };
 static const char *const verdict_names[] = {"faster", "slower", "unclear"};
 
-// B against A: the quartiles must part, and the medians by 1 % at least, and by more than the factor `drift` (1 or
+static int noisy(const struct compare_time *t)
+{
+    return t->high - t->low > BENCH_NOISE_MAX * t->ms;
+}
+
+// B against A: neither is noisy, the quartiles must part, and the medians by 1 % at least, and by more than the factor `drift` (1 or
 // more) by which the machine itself changed.
 static enum verdict judge(const struct compare_time *a, const struct compare_time *b, double drift)
 {
     double least = fmax(drift, 1.01);
+    if (noisy(a) || noisy(b))
+        return UNCLEAR;
     if (b->high < a->low && b->ms * least < a->ms)
         return FASTER;
     if (b->low > a->high && b->ms > a->ms * least)

@@ -329,7 +329,9 @@ static int run(int argc, char **argv)
         }
         for (size_t i = 0; i < o->nsources && matrices; i++)
             source_run(&b, &o->sources[i]);
-        if (!b.lines && !b.unreadable && !b.failed)
+        if (!b.lines && !b.unreadable && !b.failed && o->sweep)
+            bench_complain("nothing ran: no algorithm that was chosen has tuning axes here (-a all tries every one)");
+        else if (!b.lines && !b.unreadable && !b.failed)
             bench_complain("nothing ran: no backend here has what was asked for (--list, --help)");
         for (int i = 0; i < o->ntune && b.lines; i++)
             if (!b.tuned[i]) {

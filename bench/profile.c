@@ -8,6 +8,7 @@
 #include "../profile/html.h"
 #include "../profile/json.h"
 #include "ceilings.h"
+#include "support/rest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -133,6 +134,7 @@ static weft_status plain_run(const struct bench_case *c, double *ms, struct weft
     double ignored;
     weft__trace = (struct weft_backend_trace){.own = own_plain};
     own_ms = 0;
+    bench_quiet(c->backend);
     double start = bench_now_ms();
     weft_status status = c->op->setup(&run, err);
     if (!status)
@@ -193,6 +195,7 @@ static weft_status rep_run(struct session *s, int verify, int *right, struct ben
     if (s->opencl)
         profile_clock_sample(&clock, c->device->queue, c->device->info.id);
     s->p->keep_kernels = !s->p->rep_count;
+    bench_quiet(c->backend);
     profile_rep_begin(s->p);
     weft_status status = WEFT_OK;
     const int host = !strcmp(c->backend->needs, "host"); // its result is where the caller wants it
@@ -312,6 +315,7 @@ void bench_profile_case(struct bench_profile *profile, const struct bench_case *
         }
     }
     profile_calls_detach();
+    bench_threads_rest();
     if (!status && right) {
         out->outcome = BENCH_DONE;
         out->record.verified = 1;

@@ -157,6 +157,14 @@ def quartiles(record):
     return record["median_ms"] * (1 - record.get("noise", 0) / 2), record["median_ms"] * (1 + record.get("noise", 0) / 2)
 
 
+NOISE_MAX = 0.25  # BENCH_NOISE_MAX of support/stats.h
+
+
+def unclear(a, b):
+    """Whether nothing can be said of two times: one of them is noisy, or their quartiles overlap."""
+    return max(a.get("noise", 0), b.get("noise", 0)) > NOISE_MAX or overlap(a, b)
+
+
 def overlap(a, b):
     """Whether the quartiles of two times overlap."""
     (low, high), (other_low, other_high) = quartiles(a), quartiles(b)

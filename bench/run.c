@@ -3,6 +3,7 @@
 #include "internal.h"
 #include "../backends/opencl/opencl_backend.h"
 #include "support/memory.h"
+#include "support/rest.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,6 +21,12 @@ struct bench_run bench_case_start(const struct bench_case *c, struct opencl_even
         run.tune[i].value = c->tune[i].value;
     }
     return run;
+}
+
+void bench_quiet(const struct weft_backend *backend)
+{
+    if (strcmp(backend->needs, "host") || !strcmp(backend->name, "ref"))
+        bench_threads_rest();
 }
 
 const struct bench_axis *bench_case_axes(const struct bench_case *c)
@@ -237,6 +244,7 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
         status = c->op->launch(&run, &ms, &err);
         first = bench_now_ms() - start;
     }
+    bench_quiet(c->backend); // also of what setting up has left
     if (!status)
         status = sample(c, &run, &device_ms, &host_ms, &stop, &err);
     if (!status && !c->options->sweep && !c->options->tune_write)
@@ -267,6 +275,7 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
     weft__opencl_events_free(&events);
     bench_samples_free(&device_ms);
     bench_samples_free(&host_ms);
+    bench_threads_rest();
     if (out->outcome == BENCH_DONE && c->options->compile && !strcmp(c->backend->needs, "opencl") &&
         !c->op->no_matrix && !c->ntune)
         compile_fill(&out->record, c);

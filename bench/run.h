@@ -50,6 +50,8 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c);
 // Its parts: what is known before anything ran, of the record and of a run. events: empty, freed by the caller.
 void bench_case_identify(struct bench_result *out, const struct bench_case *c);
 struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events);
+// Before a device or the serial reference is timed: the threads that others have left waiting end.
+void bench_quiet(const struct weft_backend *backend);
 // The axes of the case, NULL: none.
 const struct bench_axis *bench_case_axes(const struct bench_case *c);
 // Copy bandwidth in GB/s: best way to copy of the device, or of the host (device NULL); NaN: could not be measured.

@@ -3,6 +3,7 @@
 #include "internal.h"
 #include "support/product.h"
 #include "support/progress.h"
+#include "support/rest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ static weft_status products_time(const struct study_line *line, const struct sub
     double total = 0, ms = 0;
     *runs = 0;
     weft_status status = spmv->prepare(&state, line->slot->device.ctx, &job, line->algo, &times, err);
+    bench_quiet(line->backend);
     const double start = bench_now_ms();
     while (!status && (!*runs || bench_now_ms() - start < trial_s * 1e3)) {
         status = spmv->run(state, &ms, err);
@@ -102,6 +104,7 @@ static weft_status products_time(const struct study_line *line, const struct sub
     if (!status)
         status = spmv->result(state, y, &times, err);
     spmv->finish(&state);
+    bench_threads_rest();
     *mean_ms = total / (double)*runs;
     memcpy(chosen, times.chosen, 96);
     return status;

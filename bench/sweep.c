@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep.h"
+#include "block.h"
 #include "support/progress.h"
 #include "support/table.h"
 
@@ -23,19 +24,19 @@ static int value_at(const struct bench_axis *axes, int naxes, int x, int point)
     return axes[x].values[point % axis_length(&axes[x])];
 }
 
-static void cell_print(FILE *out, double ms, int best)
+static void cell_print(FILE *out, double ms, int noisy, int best)
 {
     char text[24], cell[28];
-    snprintf(cell, sizeof cell, "%s%s", isfinite(ms) ? bench_ms_text(text, ms) : "-", best ? "*" : " ");
+    snprintf(cell, sizeof cell, "%s%s", isfinite(ms) ? bench_ms_text(text, ms) : "-", best ? "*" : noisy ? "!" : " ");
     fprintf(out, " %10s", cell);
 }
 
 // Point (row * columns + column) * rest + r is at value `row` of axis 0 and `column` of axis 1.
 static void tables_print(FILE *out, const struct bench_case *c, const struct bench_axis *axes, int naxes,
-                         const double *ms, int points)
+                         const double *ms, const char *noisy, int points)
 {
     int rows = axis_length(&axes[0]), columns = naxes > 1 ? axis_length(&axes[1]) : 1, rest = points / rows / columns;
-    int best = -1;
+    int best = -1, marked = 0;
     for (int p = 0; p < points; p++)
         if (isfinite(ms[p]) && (best < 0 || ms[p] < ms[best]))
             best = p;
@@ -55,7 +56,8 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
             fprintf(out, "\n  %8d", axes[0].values[row]);
             for (int column = 0; column < columns; column++) {
                 int p = (row * columns + column) * rest + r;
-                cell_print(out, ms[p], p == best);
+                cell_print(out, ms[p], noisy[p], p == best);
+                marked |= noisy[p];
             }
         }
         putc('\n', out);
@@ -68,7 +70,9 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
     for (int x = 0; x < naxes; x++)
         fprintf(out, "%s %s %d", x ? "," : "", axes[x].name, value_at(axes, naxes, x, best));
     char text[24];
-    fprintf(out, ": %s ms\n", bench_ms_text(text, ms[best]));
+    fprintf(out, ": %s ms%s\n", bench_ms_text(text, ms[best]), noisy[best] ? " !" : "");
+    if (marked)
+        fputs(BENCH_NOISE_TEXT "\n", out);
     fflush(out);
 }
 
@@ -78,9 +82,17 @@ void bench_sweep(FILE *out, const struct bench_case *c, void (*emit)(void *arg, 
     int naxes = 0, points = 1;
     for (; axes && axes[naxes].name && naxes < BENCH_AXES_MAX; naxes++)
         points *= axis_length(&axes[naxes]);
-    double *ms = naxes ? malloc((size_t)points * sizeof *ms) : NULL;
-    if (!ms)
+    if (!naxes) {
+        if (out)
+            fprintf(out, "\n%s %s has no tuning axes %s\n", c->op->name, c->algo, c->device ? "here" : "on the host");
         return;
+    }
+    double *ms = malloc((size_t)points * sizeof *ms);
+    char *noisy = calloc((size_t)points, 1);
+    if (!ms || !noisy) {
+        bench_complain("out of host memory for a sweep");
+        points = 0;
+    }
     for (int p = 0; p < points; p++) {
         struct bench_case point = *c;
         struct bench_result result;
@@ -93,9 +105,11 @@ void bench_sweep(FILE *out, const struct bench_case *c, void (*emit)(void *arg, 
         bench_case_run(&result, &point);
         bench_progress_end();
         ms[p] = result.outcome == BENCH_DONE ? result.record.median_ms : NAN;
+        noisy[p] = result.outcome == BENCH_DONE && result.record.noise > BENCH_NOISE_MAX;
         emit(arg, &result);
     }
-    if (out)
-        tables_print(out, c, axes, naxes, ms, points);
+    if (out && points)
+        tables_print(out, c, axes, naxes, ms, noisy, points);
     free(ms);
+    free(noisy);
 }

@@ -13,7 +13,7 @@ usage: bench/table.py [options] FILE...
 
 Prints Markdown: for each operation, type and device what ran where, a table of median times, a row a matrix, a column
 a backend and algorithm, and tables of speedups. "~" marks a speedup that is unclear: the quartiles of the two times
-overlap. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one
+overlap, or those of one are more than 25 % of its median apart. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one
 counts, and where it is not verified its reason stands in place of a number.
 """
 import os
@@ -182,7 +182,7 @@ def tables(block, against):
                 if base and (row, column) in block.table:
                     record = block.table[row, column]
                     values[column].append(base["median_ms"] / record["median_ms"])
-                    line.append(f"{values[column][-1]:.2f}" + "~" * reader.overlap(base, record))
+                    line.append(f"{values[column][-1]:.2f}" + "~" * reader.unclear(base, record))
                 else:
                     line.append("")
             lines.append(line)

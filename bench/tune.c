@@ -65,6 +65,7 @@ struct search {
     struct bench_input input[MATRICES_MAX];
     const char *names[MATRICES_MAX];
     double until_ms; // by the host's clock
+    char why[256];   // the last point that did not run
     struct point tried[TRIED_MAX];
     int ntried;
 };
@@ -133,6 +134,8 @@ static int point_run(struct search *s, struct point *p)
                 }
             bench_case_run(&result, &c);
             good = result.outcome == BENCH_DONE && result.record.median_ms > 0;
+            if (!good)
+                snprintf(s->why, sizeof s->why, "%.250s", result.outcome == BENCH_DONE ? "no time" : result.why);
             b->wrong |= result.outcome == BENCH_DIFFERS;
             if (result.outcome == BENCH_DIFFERS || (result.outcome == BENCH_FAILED && !c.ntune)) {
                 bench_complain("%s %s %s: %s", s->job->op->name, c.algo, result.record.tune ? result.record.tune : "",
@@ -374,8 +377,11 @@ static int job_run(struct search *s)
     struct point *best = inputs_make(s) ? search_run(s) : NULL;
     double faster = best && gain(best, &s->tried[0]) >= GAIN ? gain_settled(s, best) : 0;
     bench_progress_end();
-    if (!best)
+    if (!best) {
+        if (table && !s->bench->unreadable)
+            fprintf(table, "  %-17s %5d  not run: %s\n", s->job->row, s->job->bytes, s->why);
         return 1;
+    }
     const int write = faster >= GAIN;
     const struct point *base = &s->tried[0];
     if (!write)
@@ -406,6 +412,36 @@ static int wanted(const struct bench *b, const struct device_slot *slot, const s
            (!job->schedule || !strcmp(job->schedule, schedule_name(slot)));
 }
 
+// Operations that were asked for by name and have no row on this device: none to find.
+static void untunable_tell(struct search *s)
+{
+    const struct bench *b = s->bench;
+    char rows[512] = "";
+    size_t used = 0;
+    for (int j = 0; j < JOBS; j++) {
+        s->job = &jobs[j];
+        axes_find(s);
+        int there = !s->naxes || (jobs[j].schedule && strcmp(jobs[j].schedule, schedule_name(s->slot)) != 0);
+        for (int k = 0; k < j; k++) // of elements of another size
+            there |= !jobs[k].schedule && !strcmp(jobs[k].row, jobs[j].row);
+        if (!there)
+            used += (size_t)snprintf(rows + used, sizeof rows - used, "%s%s", used ? ", " : "", jobs[j].row);
+    }
+    for (size_t i = 0; i < b->options.nops && b->options.ops_given && !b->options.all_ops; i++) {
+        int some = 0;
+        for (int j = 0; j < JOBS; j++) {
+            s->job = &jobs[j];
+            axes_find(s);
+            some |= jobs[j].op == b->options.ops[i] && s->naxes && wanted(b, s->slot, s->job);
+        }
+        if (!some)
+            bench_complain(
+                "%s has nothing that --tune could find on device %d (%s schedule); what can be tuned there: %s; "
+                "values that depend on the matrix are compared by --sweep -a all",
+                b->options.ops[i]->name, s->slot->device.info.index, schedule_name(s->slot), rows);
+    }
+}
+
 void bench_tune_run(struct bench *b)
 {
     struct search *s = calloc(1, sizeof *s);
@@ -426,7 +462,8 @@ void bench_tune_run(struct bench *b)
             axes_find(s);
             left += wanted(b, slot, s->job) && s->naxes;
         }
-        if (b->table)
+        untunable_tell(s);
+        if (b->table && left)
             fprintf(b->table,
                     "device %d: %.50s, driver %.20s: tuning for %.0f s, %d rows\n  %-17s %5s  %-13s %6s  values\n",
                     slot->device.info.index, slot->device.info.name, slot->device.info.driver, (end - begin) * 1e-3,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../bench/support/stats.h"
 #include "json.h"
 #include "write.h"
 
@@ -68,9 +69,10 @@ static void head(FILE *out, const cJSON *document, const cJSON *run)
     if (get(ceilings, "launch_us"))
         fprintf(out, ", empty kernel %.3g us (%.3g us in a row)", stat_of(ceilings, "launch_us", "median"),
                 stat_of(ceilings, "queue_us", "median"));
-    fprintf(out, "\n  end to end %.4g ms (%.4g .. %.4g), noise %.1f %%, %.0f repetition%s\n",
+    fprintf(out, "\n  end to end %.4g ms (%.4g .. %.4g), noise %.1f %%%s, %.0f repetition%s\n",
             stat_of(run, "end_to_end_ms", "median"), stat_of(run, "end_to_end_ms", "min"),
-            stat_of(run, "end_to_end_ms", "max"), stat_of(run, "end_to_end_ms", "noise") * 100, number(run, "reps"),
+            stat_of(run, "end_to_end_ms", "max"), stat_of(run, "end_to_end_ms", "noise") * 100,
+            stat_of(run, "end_to_end_ms", "noise") > BENCH_NOISE_MAX ? "!" : "", number(run, "reps"),
             number(run, "reps") == 1 ? "" : "s");
 }
 
@@ -119,7 +121,7 @@ static void sizes(FILE *out, int width, const cJSON *list)
     const cJSON *n;
     cJSON_ArrayForEach(n, list) used +=
         (size_t)snprintf(all + used, sizeof all - used, used ? "x%.0f" : "%.0f", n->valuedouble);
-    fprintf(out, " %*s", width, all);
+    fprintf(out, "%*s", width, all);
 }
 
 // What of it is known.
@@ -154,7 +156,9 @@ static void kernels(FILE *out, const cJSON *run)
         cell(out, 10, stat_of(k, "ms", "median"));
         share(out, 8, number(k, "share"));
         share(out, 7, stat_of(k, "ms", "noise"));
+        fputc(stat_of(k, "ms", "noise") > BENCH_NOISE_MAX ? '!' : ' ', out);
         sizes(out, 11, get(k, "global"));
+        fputc(' ', out);
         sizes(out, 5, get(k, "wg"));
         cell(out, 8, number(k, "gbps"));
         fprintf(out, " %c", *text(k, "gbps_of") ? *text(k, "gbps_of") : ' ');
@@ -168,7 +172,7 @@ static void kernels(FILE *out, const cJSON *run)
 
 int profile_text_write(FILE *out, const cJSON *document, const cJSON *run)
 {
-    const cJSON *roof = get(run, "roofline"), *clock = get(run, "clock");
+    const cJSON *roof = get(run, "roofline"), *clock = get(run, "clock"), *kernel;
     if (!get(run, "end_to_end_ms")) {
         fprintf(out, "\nprofile of %s, %s %s: %s%s\n", text(run, "op"), text(run, "backend"), text(run, "algo"),
                 get(run, "skipped") ? "skipped: " : "WRONG or failed: ",
@@ -178,6 +182,10 @@ int profile_text_write(FILE *out, const cJSON *document, const cJSON *run)
     head(out, document, run);
     phases(out, run);
     kernels(out, run);
+    int noisy = stat_of(run, "end_to_end_ms", "noise") > BENCH_NOISE_MAX;
+    cJSON_ArrayForEach(kernel, get(run, "kernels")) noisy |= stat_of(kernel, "ms", "noise") > BENCH_NOISE_MAX;
+    if (noisy)
+        fputs("  " BENCH_NOISE_TEXT "\n", out);
     if (get(run, "gap_us"))
         fprintf(out, "  gaps between kernels %.4g us; %.0f launches\n", stat_of(run, "gap_us", "median"),
                 number(run, "launches"));

@@ -5,6 +5,11 @@
 
 #include <stddef.h>
 
+// A time is noisy where the quartiles of its samples are apart by more than this share of the median: tables mark it, and
+// what is said of it beside another time is unclear.
+#define BENCH_NOISE_MAX  0.25
+#define BENCH_NOISE_TEXT "!: noisy, the quartiles are more than 25 % of the median apart; other work on the machine?"
+
 // When to stop: after `reps` samples when that is given; else after at least 10 samples and min_s seconds (default
 // 0.5), as soon as the standard error of the median is below one percent of it. A min_s that was asked for ends the
 // sampling by itself. After 15 s three samples are enough, after 60 s one; without a min_s 100000 at any time.

@@ -40,13 +40,14 @@ void bench_table_head(const struct bench_table *table, const char *op, const cha
 }
 
 // A number in a column, or "-". One that is too wide for its column (the noise of a sample that was interrupted) loses
-// its decimals first, then its digits.
-static void cell(FILE *out, int width, int digits, double value, const char *unit)
+// its decimals first, then its digits. `mark` stands between it and the column before.
+static void marked_cell(FILE *out, char mark, int width, int digits, double value, const char *unit)
 {
     char text[352]; // the widest double without an exponent has 309 digits
+    putc(mark, out);
     width -= (int)strlen(unit);
     if (!isfinite(value)) {
-        fprintf(out, " %*s", width + (int)strlen(unit), "-");
+        fprintf(out, "%*s", width + (int)strlen(unit), "-");
         return;
     }
     snprintf(text, sizeof text, "%.*f", digits, value);
@@ -54,10 +55,15 @@ static void cell(FILE *out, int width, int digits, double value, const char *uni
         snprintf(text, sizeof text, "%.0f", value);
     if ((int)strlen(text) > width)
         snprintf(text, sizeof text, "%.0e", value);
-    fprintf(out, " %*s%s", width, text, unit);
+    fprintf(out, "%*s%s", width, text, unit);
 }
 
-void bench_table_row(const struct bench_table *table, const struct bench_result *result)
+static void cell(FILE *out, int width, int digits, double value, const char *unit)
+{
+    marked_cell(out, ' ', width, digits, value, unit);
+}
+
+void bench_table_row(struct bench_table *table, const struct bench_result *result)
 {
     const struct bench_record *r = &result->record;
     char device[24] = "host", ms[24];
@@ -80,7 +86,9 @@ void bench_table_row(const struct bench_table *table, const struct bench_result 
     case BENCH_DONE:
         fprintf(table->out, " %10s", bench_ms_text(ms, r->median_ms));
         cell(table->out, 6, 1, 100 * r->noise, "%");
-        cell(table->out, 7, r->gbps < 100 ? 2 : 1, r->gbps, "");
+        if (r->noise > BENCH_NOISE_MAX && !table->noisy)
+            table->noisy = 1;
+        marked_cell(table->out, r->noise > BENCH_NOISE_MAX ? '!' : ' ', 7, r->gbps < 100 ? 2 : 1, r->gbps, "");
         if (table->gflops && table->products <= 0)
             cell(table->out, 7, r->gflops < 100 ? 2 : 1, r->gflops, "");
         cell(table->out, 6, 1, 100 * r->roof, "%");
@@ -96,4 +104,13 @@ void bench_table_row(const struct bench_table *table, const struct bench_result 
         break;
     }
     fflush(table->out);
+}
+
+void bench_table_end(struct bench_table *table)
+{
+    if (!table->out || table->noisy != 1)
+        return;
+    fputs("  " BENCH_NOISE_TEXT "\n", table->out);
+    fflush(table->out);
+    table->noisy = 2;
 }

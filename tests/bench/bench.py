@@ -294,6 +294,32 @@ def test_progress():
        "progress on a terminal, wiped at the end", shown)
 
 
+def test_rest(folder):
+    """Threads of a backend on the host do not wait actively while others are timed."""
+    second = os.path.join(folder, "second.mtx")
+    if not re.search(r"^omp .*runs$", run(BENCH, "--list", OCL_ICD_VENDORS="/nonexistent")[1], re.M):
+        skip("this build has no omp")
+        return
+    os.mkfifo(second)
+    out = os.path.join(folder, "rest.json")
+    command = [BENCH, "-b", "ref,omp", *FAST, "--json", out, "-g", "uniform:20000,20000,400000", second]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "active"}) as process:
+        def spent():
+            with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+                return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+        writer = os.open(second, os.O_WRONLY)  # when it is being read, all has run on the first one
+        threads, begin = len(os.listdir(f"/proc/{process.pid}/task")), spent()
+        time.sleep(1)
+        used = spent() - begin
+        os.close(writer)
+        err = process.communicate(timeout=60)[1]
+    with open(out, encoding="utf-8") as file:
+        lines = records(file.read())
+    ok([r["backend"] for r in lines] == ["ref", "omp"] and threads == 1 and used < 0.2,
+       "threads of omp end with their line", f"{threads} threads, {used} s of processor time in 1 s", lines, err)
+
+
 def tune_rows(path):
     with open(path, encoding="utf-8") as file:
         return file.read().splitlines()
@@ -330,6 +356,14 @@ def test_tune(folder):
     ok(stat.S_ISFIFO(os.stat(os.path.join(folder, "pipe")).st_mode), "it is there")
     exits(2, run(BENCH, "--tune", "--tune-time", "0.1", "--tune-file", "/proc/none/tune", *small), "a file that cannot be written",
           "/proc/none/tune")
+    tune = ["--tune", "--tune-time", "0.1", "--tune-file", path, "--quiet", "-d", "0", "-g", "uniform:300,200,4000"]
+    for op in ["refill", "copy", *(["spmv"] if cpu else [])]:
+        exits(2, run(BENCH, *tune, "-o", op), f"--tune -o {op} says what can be tuned", "scan, segsort")
+    code, _, err = run(BENCH, *tune, "-o", "expand,copy")
+    ok(code == 0 and one_line(err) and "copy has nothing" in err, "and goes on with the others", code, err)
+    exits(2, run(BENCH, "--sweep", "-o", "refill", "-b", "opencl", "-d", "0", *FAST, *SMALL), "--sweep without axes", "tuning axes")
+    code, out, _ = run(BENCH, "--sweep", "-o", "refill", "-b", "opencl", "-d", "0", *FAST, *SMALL)
+    ok("has no tuning axes here" in out, "and the table names each", out)
     code, _, err = run(BENCH, "--tune", *small, WEFT_TUNE="", HOME="", XDG_CONFIG_HOME="")
     ok(code == 2 and one_line(err) and "--tune-file" in err, "no place for a file", err)
     values, shown = ("wg=1 ipt=2048", "wg 1, ipt 2048") if cpu else ("wg=64 ipt=4", "wg 64, ipt 4")
@@ -484,6 +518,7 @@ def main():
         test_records(folder)
         test_outputs(folder)
         test_progress()
+        test_rest(folder)
         test_tune(folder)
         test_bad_backends()
         test_devices(folder)

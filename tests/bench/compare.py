@@ -49,6 +49,10 @@ def pairs(a, b):
 
 
 def refused(a, b, want, name):
+    _, wild = pairs([line("one", 1.0, 0.01), line("other", 1.0, 170), line("calm", 1.0, 0.2)],
+                    [line("one", 9.0, 0.3), line("other", 500.0, 0.01), line("calm", 9.0, 0.2)])
+    ok({k: p["verdict"] for k, p in wild.items()} == {"one": "unclear", "other": "unclear", "calm": "slower"},
+       "of a noisy time nothing is said", wild)
     code, out, err = compare(a, b)
     ok(code == 2 and not out and re.fullmatch(r"weft-bench: .*\n", err) and want in err, name, code, out, err)
 

@@ -20,6 +20,27 @@ static void print(char *buf, size_t size, struct bench_table table, const struct
     fclose(table.out);
 }
 
+// How often the table of three such rows says what its mark means.
+static int said(const struct bench_record *record)
+{
+    char text[4096];
+    struct bench_result result = {.record = *record, .outcome = BENCH_DONE};
+    struct bench_table table = {.out = tmpfile()};
+    int count = 0;
+    if (!table.out)
+        tap_bail("no temporary file");
+    for (int i = 0; i < 3; i++) {
+        bench_table_row(&table, &result);
+        bench_table_end(&table);
+    }
+    rewind(table.out);
+    text[fread(text, 1, sizeof text - 1, table.out)] = 0;
+    fclose(table.out);
+    for (const char *at = text; (at = strstr(at, "!: noisy")); at++)
+        count++;
+    return count;
+}
+
 // Length of the longest line.
 static int width(const char *text)
 {
@@ -75,7 +96,8 @@ int main(void)
     r.noise = 173.353;
     r.speedup_ref = 123456789;
     print(text, sizeof text, all, &r);
-    has(text, " 17335%    7.84    7.84   5.9%   1e+08     1.50", "decimals go first, then digits");
+    has(text, " 17335%!   7.84    7.84   5.9%   1e+08     1.50", "decimals go first, then digits; noisy");
+    tap_ok(said(&r) == 1 && (r.noise = 0.2, said(&r) == 0), "what the mark means is said once");
     r.noise = r.roof = r.speedup_ref = NAN;
     print(text, sizeof text, all, &r);
     has(text, " 0.002819      -    7.84    7.84      -       -     1.50", "what there is not");

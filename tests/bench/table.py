@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,19 @@ def test_tables(folder):
             ok(done.returncode == 2 and done.stderr.count("\n") == 1 and "No space left" in done.stderr, "a full disk", done.stderr)
 
 
+def test_noise(folder):
+    """A time whose samples are far apart says nothing; the bench and the tables agree on how far that is."""
+    with open(os.path.join(os.path.dirname(TOOL), "support", "stats.h"), encoding="utf-8") as file:
+        limit = float(re.search(r"define BENCH_NOISE_MAX +([0-9.]+)", file.read())[1])
+    sys.path.insert(0, os.path.dirname(TOOL))
+    import reader  # noqa: E402
+    ok(reader.NOISE_MAX == limit, "one limit", reader.NOISE_MAX, limit)
+    for noise, mark in ((limit * 1.1, "~"), (limit, "")):
+        path = write(os.path.join(folder, "noisy.json"), [FIRST[0], {**GPU, "algo": "scan", "median_ms": 0.5, "noise": noise}])
+        code, out, err = run(path)
+        ok(code == 0 and f"| 24.00{mark} |" in re.sub(" +", " ", out), f"noise of {noise} is {'un' if mark else ''}clear", out, err)
+
+
 def test_plots(folder):
     records = write(os.path.join(folder, "1.json"), FIRST + SECOND)
     absent = os.path.join(folder, "absent")
@@ -198,6 +212,7 @@ def test_plots(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         test_tables(folder)
+        test_noise(folder)
         test_plots(folder)
     return done()
 
