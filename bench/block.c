@@ -70,7 +70,7 @@ static int algo_wanted(const struct bench_options *o, const struct bench_op *op,
                        : is_vendor(backend)                     ? NULL
                        : bench_host_only(backend) && !op->cases ? algos[0]
                                                                 : op->defaults;
-    if (!list || !strcmp(list, "all"))
+    if (!list || !strcmp(list, "all") || (o->regret && !o->algos && !strcmp(backend->name, "opencl")))
         return 1;
     for (const char *const *a = algos; *a; a++)
         if (bench_list_has(list, *a))
@@ -119,6 +119,12 @@ void bench_record_emit(struct bench *b, const struct bench_record *r)
     bench_outputs_commit(b, good);
 }
 
+// Whether a line is what weft chose itself.
+static int is_choice(const char *backend, const char *algo)
+{
+    return !strcmp(backend, "opencl") && !strcmp(algo, "auto");
+}
+
 // Complete the record, count its outcome, write it to the files.
 static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms, struct bench_result *result)
 {
@@ -136,6 +142,8 @@ static void result_emit(struct bench *b, struct device_slot *slot, double ref_ms
         r->roof = r->gbps / r->copy_gbps;
         r->speedup_ref = ref_ms / r->median_ms;
         r->speedup_best_vendor = slot->best_vendor_ms / r->median_ms;
+        if (b->options.regret && is_choice(r->backend, r->algo))
+            r->regret = r->median_ms / fmin(slot->best_own_ms, r->median_ms);
     }
     b->wrong |= result->outcome == BENCH_DIFFERS;
     b->failed |= result->outcome == BENCH_FAILED;
@@ -211,6 +219,8 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
     result_emit(b, slot, *ref_ms, &result);
     if (result.outcome == BENCH_DONE && is_vendor(c->backend))
         vendor_note(b, slot, result.record.median_ms);
+    if (result.outcome == BENCH_DONE && !strcmp(c->backend->name, "opencl") && strcmp(c->algo, "auto"))
+        slot->best_own_ms = fmin(slot->best_own_ms, result.record.median_ms);
     bench_table_row(&b->columns, &result);
 }
 
@@ -224,7 +234,7 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
         b->ref_ms[i] = NAN;
     b->seed = seeded || op->draws ? (int64_t)o->seed : -1;
     for (size_t i = 0; i < b->nslots; i++)
-        b->slots[i].best_vendor_ms = NAN;
+        b->slots[i].best_vendor_ms = b->slots[i].best_own_ms = NAN;
     bench_progress_begin("reference of %s for %s", op->name, b->matrix ? b->matrix : "all");
     weft_status status = op->input ? op->input(&input, &err) : WEFT_OK;
     bench_progress_end();
@@ -255,12 +265,13 @@ void bench_block_run(struct bench *b, const struct bench_op *op, const struct we
             struct device_slot *slot = bench_host_only(backend) ? &b->host : &b->slots[i];
             if (!bench_host_only(backend) && backend->probe(slot->device.ctx, &err))
                 continue;
-            for (const char *const *algo = op->algos(backend); algo && *algo; algo++)
-                if (algo_wanted(o, op, backend, *algo)) {
-                    struct bench_case c = {
-                        .op = op, .matrix = b->matrix, .input = &input, .backend = backend, .algo = *algo};
-                    line_run(b, &c, slot);
-                }
+            for (int turn = 0; turn <= o->regret; turn++) // for regret the choice comes last, when the best is known
+                for (const char *const *algo = op->algos(backend); algo && *algo; algo++)
+                    if (algo_wanted(o, op, backend, *algo) && (!o->regret || is_choice(backend->name, *algo) == turn)) {
+                        struct bench_case c = {
+                            .op = op, .matrix = b->matrix, .input = &input, .backend = backend, .algo = *algo};
+                        line_run(b, &c, slot);
+                    }
         }
     }
     bench_table_end(&b->columns);

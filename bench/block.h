@@ -14,6 +14,7 @@ struct device_slot {
     double copy_gbps; // NaN: could not be measured
     int announced;
     double best_vendor_ms; // of the block that is running; NaN: no vendor line yet
+    double best_own_ms;    // likewise, of the lines of backend opencl but auto
 };
 
 struct bench {

@@ -67,7 +67,7 @@ static void help_print(void)
         "\n"
         "matrices\n"
         "  -g, --generate SPEC     uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
-        "                          heavy:M,N,NNZ,ROW\n"
+        "                          heavy:M,N,NNZ,ROW  web:M,NNZ\n"
         "                          (may be given several times, and with files)\n"
         "      --seed S            of generated matrices and data (default 0)\n"
         "  -t, --type LIST         f32, f64, i32, pattern, or `all` (default f32)\n"
@@ -80,6 +80,8 @@ static void help_print(void)
         "      --reps N            take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
         "                          1 %, 15 s at most)\n"
         "      --min-time S        sample for S seconds\n"
+        "      --regret            run every algorithm of opencl, then auto, which is compared with the best of them;\n"
+        "                          what the library refuses is left out\n"
         "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
         "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
         "      --tune              find values for the device, and write them to the file that the library reads;\n"
@@ -470,6 +472,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
                                    {"hash", no_argument, &o->hash, 1},
                                    {"compare", no_argument, &o->compare, 1},
                                    {"sweep", no_argument, &o->sweep, 1},
+                                   {"regret", no_argument, &o->regret, 1},
                                    {"no-compile", no_argument, &no_compile, 1},
                                    {"no-roof", no_argument, &o->no_roof, 1},
                                    {"version", no_argument, NULL, OPT_VERSION},
@@ -514,6 +517,10 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--profile goes without --sweep, --study, --min-time and --hash");
     if (status < 0 && !o->profile && (o->trace || o->html || o->overhead))
         status = usage_fail("%s needs --profile", o->trace ? "--trace" : o->html ? "--html" : "--overhead");
+    if (status < 0 && o->regret && (o->sweep || o->ntune || o->tune_write || o->profile || o->study || o->compare))
+        status = usage_fail("--regret goes without --sweep, --tune, --profile, --study and --compare");
+    if (status < 0 && o->regret && !o->backends_given)
+        status = backends_parse(o, "opencl");
     if (status < 0 && o->sweep && (o->ntune || o->tune_write))
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->ntune && o->tune_write)

@@ -19,6 +19,7 @@ struct bench_source {
 
 struct bench_options {
     int list, sweep, hash, no_roof, quiet;
+    int regret;                   // nonzero: every algorithm of opencl, auto against the best
     int compare;                  // nonzero: --compare, of the two sources
     int compile;                  // nonzero: measure the cost of compiling
     struct bench_source *sources; // one or more

@@ -54,6 +54,7 @@
     X(number, roof)                                                                                                    \
     X(number, speedup_ref)                                                                                             \
     X(number, speedup_best_vendor)                                                                                     \
+    X(number, regret)                                                                                                  \
     X(count, workspace_bytes)                                                                                          \
     X(count, format_bytes)                                                                                             \
     X(count, peak_bytes)                                                                                               \

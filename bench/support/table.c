@@ -98,7 +98,10 @@ void bench_table_row(struct bench_table *table, const struct bench_result *resul
         if (table->products > 0)
             cell(table->out, 7, 2, r->format_bytes < 0 ? NAN : (double)r->format_bytes * 1e-6, "");
         fprintf(table->out, " %9s", bench_ms_text(ms, table->products > 0 ? r->products_ms : r->end_to_end_ms));
-        fputs("  ok\n", table->out);
+        fputs("  ok", table->out);
+        if (isfinite(r->regret))
+            fprintf(table->out, ", %.2f of the best", r->regret);
+        fputs("\n", table->out);
         if (r->hash)
             fprintf(table->out, "  %-9s %-11s %4s %s\n", "", "", "hash", r->hash);
         break;

@@ -13,7 +13,7 @@
 
 // ---- random numbers --------------------------------------------------------------------------------------------
 
-enum stream { STREAM_ROW = 1, STREAM_COL, STREAM_VAL, STREAM_ROW_ORDER, STREAM_COL_ORDER };
+enum stream { STREAM_ROW = 1, STREAM_COL, STREAM_VAL, STREAM_ROW_ORDER, STREAM_COL_ORDER, STREAM_NEAR };
 
 // Values: f32 and f64 uniform in [-1, 1) on a grid that both ends of the range share; integers -8..8 without 0.
 struct values {
@@ -128,7 +128,7 @@ static inline int32_t power_draw(const struct power *power, int64_t k)
 
 // ---- specifications --------------------------------------------------------------------------------------------
 
-enum kind { UNIFORM, HEAVY, POWER, STENCIL5, STENCIL27, BAND, DENSE };
+enum kind { UNIFORM, HEAVY, POWER, WEB, STENCIL5, STENCIL27, BAND, DENSE };
 static const struct {
     const char *name;
     enum kind kind;
@@ -138,18 +138,24 @@ static const struct {
     {"uniform", UNIFORM, 3, "uniform:M,N,NNZ"}, {"heavy", HEAVY, 4, "heavy:M,N,NNZ,ROW"},
     {"power", POWER, 3, "power:M,N,NNZ"},       {"stencil5", STENCIL5, 1, "stencil5:K"},
     {"stencil27", STENCIL27, 1, "stencil27:K"}, {"band", BAND, 2, "band:N,W"},
-    {"dense", DENSE, 2, "dense:M,N"},
+    {"dense", DENSE, 2, "dense:M,N"},           {"web", WEB, 2, "web:M,NNZ"},
 };
 
 struct spec {
     enum kind kind;
     int64_t m, n;
-    int64_t nnz;  // uniform, heavy and power
+    int64_t nnz;  // uniform, heavy, power and web
     int64_t row;  // entries drawn for row M/2 of heavy
     int64_t side; // K of a stencil
     int64_t half; // diagonals on each side of the main one of a band
     int diagonal; // value on the diagonal of a stencil
 };
+
+// Drawn as coordinates.
+static int is_random(enum kind kind)
+{
+    return kind <= WEB;
+}
 
 static weft_status spec_numbers(int64_t *numbers, int count, const char *form, const char *spec, const char *text,
                                 struct weft_error *err)
@@ -174,8 +180,8 @@ static weft_status spec_parse(struct spec *out, const char *spec, struct weft_er
         k++;
     if (k == known)
         return weft__error(err, WEFT_EINVAL,
-                           "'%.200s': expected uniform:M,N,NNZ, heavy:M,N,NNZ,ROW, power:M,N,NNZ, stencil5:K, "
-                           "stencil27:K, band:N,W or dense:M,N",
+                           "'%.200s': expected uniform:M,N,NNZ, heavy:M,N,NNZ,ROW, power:M,N,NNZ, web:M,NNZ, "
+                           "stencil5:K, stencil27:K, band:N,W or dense:M,N",
                            spec);
     int64_t v[4] = {0};
     const char *numbers = spec + name + (spec[name] == ':');
@@ -183,10 +189,11 @@ static weft_status spec_parse(struct spec *out, const char *spec, struct weft_er
     if (status)
         return status;
     *out = (struct spec){.kind = kinds[k].kind, .m = v[0], .n = v[1]};
-    if (v[0] > INT32_MAX || (out->kind != BAND && kinds[k].numbers > 1 && v[1] > INT32_MAX))
+    if (v[0] > INT32_MAX || (out->kind != BAND && out->kind != WEB && kinds[k].numbers > 1 && v[1] > INT32_MAX))
         return weft__error(err, WEFT_ERANGE, "'%.200s': rows and columns are limited to 2147483647", spec);
-    if (out->kind == UNIFORM || out->kind == HEAVY || out->kind == POWER) {
-        out->nnz = v[2];
+    if (is_random(out->kind)) {
+        out->n = out->kind == WEB ? v[0] : v[1];
+        out->nnz = out->kind == WEB ? v[1] : v[2];
         out->row = v[3];
         if (out->row > out->nnz)
             return weft__error(err, WEFT_EINVAL, "'%.200s': one row cannot have more than all entries", spec);
@@ -239,6 +246,7 @@ static int64_t row_length(const struct spec *s, int64_t i)
     case UNIFORM:
     case HEAVY:
     case POWER:
+    case WEB:
         break;
     }
     return 0;
@@ -277,6 +285,7 @@ static void row_fill(const struct spec *s, int64_t i, int64_t length, int32_t *c
     case UNIFORM:
     case HEAVY:
     case POWER:
+    case WEB:
         break;
     }
 }
@@ -337,13 +346,27 @@ static weft_status regular_make(struct weft_csr *out, const struct spec *s, cons
 
 // ---- random patterns -------------------------------------------------------------------------------------------
 
+// A page near page `row`: at a distance of k bits, every k alike likely, before or behind, round the end.
+static inline int32_t near_draw(uint64_t bits, int32_t row, int64_t count)
+{
+    int most = 1;
+    while (INT64_C(1) << most < count)
+        most++;
+    const int k = (int)weft__random_below(bits << 32, (uint64_t)most);
+    const int64_t distance = ((INT64_C(1) << k) + (int64_t)(bits >> 33 & ((UINT64_C(1) << k) - 1))) % count;
+    return (int32_t)((row + (bits >> 32 & 1 ? distance : count - distance)) % count);
+}
+
+#define WEB_CUT  128 // of the power law of rows: the heaviest has about 0.1 % of the entries
+#define WEB_NEAR 3   // of 4 entries that are links to a page near by; the others go to any, hubs first
+
 static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint64_t seed)
 {
     weft_status status = weft_coo_alloc(out, s->m, s->n, s->nnz, WEFT_PATTERN);
     if (status)
         return status;
     uint64_t row_key = weft__random_key(seed, STREAM_ROW), col_key = weft__random_key(seed, STREAM_COL);
-    if (s->kind != POWER) {
+    if (s->kind != POWER && s->kind != WEB) {
 #pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
         for (int64_t k = 0; k < s->nnz; k++) {
             out->row[k] =
@@ -354,12 +377,15 @@ static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint6
     } else if (s->nnz) {
         // In web graphs the pages with most links in (columns) are heavier than those with most links out.
         struct power row, col;
-        power_init(&row, s->m, 64, row_key, weft__random_key(seed, STREAM_ROW_ORDER));
+        const uint64_t near_key = weft__random_key(seed, STREAM_NEAR);
+        power_init(&row, s->m, s->kind == WEB ? WEB_CUT : 64, row_key, weft__random_key(seed, STREAM_ROW_ORDER));
         power_init(&col, s->n, 16, col_key, weft__random_key(seed, STREAM_COL_ORDER));
 #pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
         for (int64_t k = 0; k < s->nnz; k++) {
             out->row[k] = power_draw(&row, k);
-            out->col[k] = power_draw(&col, k);
+            const uint64_t bits = weft__random_draw(near_key, (uint64_t)k);
+            out->col[k] =
+                s->kind == WEB && bits >> 62 < WEB_NEAR ? near_draw(bits, out->row[k], s->n) : power_draw(&col, k);
         }
     }
     return WEFT_OK;
@@ -464,8 +490,7 @@ weft_status weft_generate(struct weft_csr *out, const char *spec, const struct w
     if (status)
         return status;
     struct values values = {weft__random_key(params->seed, STREAM_VAL), params->integers};
-    status = s.kind == UNIFORM || s.kind == HEAVY || s.kind == POWER ? random_make(out, &s, params, &values)
-                                                                     : regular_make(out, &s, params, &values);
+    status = is_random(s.kind) ? random_make(out, &s, params, &values) : regular_make(out, &s, params, &values);
     if (status) {
         weft_csr_free(out);
         const char *why = status == WEFT_ERANGE ? "32-bit offsets cannot count the entries" : weft_status_text(status);

@@ -30,7 +30,7 @@ MEASURED = {"samples", "median_ms", "min_ms", "max_ms", "noise", "end_to_end_ms"
 OF_DEVICE = {"device_index", "driver", "platform"}
 KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
     "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "run_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
-    "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor",
+    "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor", "regret",
     "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash"}
 def run(program, *args, **env):
     done = subprocess.run([program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -176,6 +176,18 @@ def test_records(folder):
     padded = records(said)
     ok(status == 0 and len(padded) % 4 == 0 and padded and all("would hold" in r.get("skipped", "") for r in padded),
        "a format that would be mostly padding is skipped", status, said, why)
+    status, said, why = run(BENCH, "--regret", "-o", "spmv,transpose", "--products", "1000", *FAST, "--json", "-",
+                            "-g", "web:400,3000")
+    chosen = records(said)
+    ok(status == 0 and not why and chosen and {r["backend"] for r in chosen} == {"opencl"} and
+       all(("regret" in r) == (r["algo"] == "auto" and r["verified"]) for r in chosen), "regret stands on the lines of auto",
+       status, said, why)
+    for op in ("spmv", "transpose"):
+        ours = [r for r in chosen if r["op"] == op and r["verified"]]
+        ok(ours and ours[-1]["algo"] == "auto" and len(ours) > 1 and
+           abs(ours[-1]["regret"] * min(r["median_ms"] for r in ours) / ours[-1]["median_ms"] - 1) < 1e-3,
+           f"{op}: auto comes last, and its regret is its time over the least", *ours)
+    ok(run(BENCH, "--regret", "--sweep")[0] == 2, "--regret and --sweep exclude each other")
     bad = [f"{why}: {r}" for r in lines for why in [check_record(r)] if why]
     ok(lines and not bad, "every record is whole, and the file was truncated first", *bad)
     ok({r["op"] for r in lines} == {"transpose", "refill", "spmv", "scan", "segsort", "merge", "histogram", "expand", "copy"} and

@@ -20,6 +20,7 @@ struct weft_generate_params {
 //   uniform:M,N,NNZ   every entry's row and column uniform and independent (duplicates possible), columns sorted in a row
 //   heavy:M,N,NNZ,ROW as uniform, but ROW of the entries are in row M/2
 //   power:M,N,NNZ     rows and columns from a power law (a few heavy rows and columns, as in web graphs)
+//   web:M,NNZ         M x M, rows from a power law; most columns are near the row, the others prefer a few hubs
 //   stencil5:K        5-point stencil on a K x K grid
 //   stencil27:K       27-point stencil on a K x K x K grid
 //   band:N,W          N x N, W diagonals around the main one (W odd)
