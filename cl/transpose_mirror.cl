@@ -2,7 +2,8 @@
 // A^T of a square CSR matrix whose pattern is symmetric: row c of A^T has the columns of row c of A, and only values move.
 // Source:  ours; a value's place is found by search in the row that its column names. With strictly ascending columns in
 //          every row and an entry (j, i) for each (i, j), rows and columns of A^T are those of A; both are checked on the
-//          way, for every entry, so that the result is exact or known to be none.
+//          way, for every entry, so that the result is exact or known to be none. A group gives up when its searches have
+//          taken more steps than ScanTrans is worth.
 // Mapping: group g owns entries g*TILE .., then strides; the group searches for the rows of its tile, each row marks its
 //          first entry there.
 // Local:   4*TILE + TILE/4 bytes.
@@ -20,6 +21,19 @@
 #define TILE   (WEFT_WG * WEFT_IPT)
 #define WORDS  (TILE / 32)
 #define UNROLL 8 // entries of a work-item in flight
+
+// A search takes a memory access of its own for each step but the last ones, which stay within one sector of NEAR entries.
+// On an H200 an entry took 9 to 13 ps with its image guessed (band, stencil27:120), a step about 7, ScanTrans 25.
+#define NEAR 8
+#define LONG (4 * NEAR) // a row where steps are counted
+// Steps that so many entries may take: 2.5 each, with which the whole takes 1.3 times as long as ScanTrans.
+#define STEPS_MOST(entries) ((ulong)(entries)*5u / 2u)
+
+// Steps in a row of n entries: log2(n / NEAR).
+WEFT_INLINE uint far_steps(ofs_t n)
+{
+    return (uint)max(28 - (int)clz((uint)min(n, (ofs_t)INT_MAX)), 0);
+}
 
 // The rows of positions a and b, found by the whole group; `at` is local memory of two.
 WEFT_INLINE void rows_bracket(__local int *at, idx_t *row_a, idx_t *row_b, __global const ofs_t *row_ptr, idx_t m,
@@ -48,16 +62,57 @@ WEFT_INLINE void rows_bracket(__local int *at, idx_t *row_a, idx_t *row_b, __glo
     *row_b = lo_b;
 }
 
-// Looks at one entry of row i, if there is any, with LOOKERS work-items, numbered from 0: their answers sum up to zero when
-// it stands in order and has an image (once), and when the row is empty.
-#define LOOKERS 8
-WEFT_INLINE int look(__global const ofs_t *row_ptr, __global const idx_t *col, idx_t i, uint looker)
+// What is left of a row, *begin .. *end - 1, where position q with column c is not that of column i, and columns ascend.
+WEFT_INLINE void narrow(ofs_t *begin, ofs_t *end, ofs_t q, idx_t c, idx_t i)
 {
-    const ofs_t begin = row_ptr[i], end = row_ptr[i + 1], p = begin + (end - begin) / 3;
+    *begin = c < i ? q + 1 : *begin;
+    *end = c < i ? *end : q;
+}
+
+// Where column i stands in a long row, by two guesses: in a row without gaps it is as far from position *q, which has column
+// *c, as the columns are, in any other nearer; where gaps are alike, it is on the line through both. *begin .. *end - 1, *q and
+// *c as a search goes on from them. Gives the steps taken, and those that a search still takes.
+WEFT_INLINE uint guess(__global const idx_t *col, idx_t i, ofs_t *begin, ofs_t *end, ofs_t *q, idx_t *c)
+{
+    const ofs_t was = *q, far = was + min(max((ofs_t)(i - *c), *begin - was), *end - 1 - was);
+    const idx_t had = *c;
+    narrow(begin, end, was, had, i);
+    *q = far;
+    *c = col[far];
+    if (*c == i)
+        return 1u;
+    narrow(begin, end, far, *c, i);
+    if (*begin >= *end)
+        return 1u;
+    const float share = *c != had ? (float)(i - had) / (float)(*c - had) : 0.0f; // equal: columns do not ascend
+    *q = min(max(was + (ofs_t)(share * (float)(far - was)), *begin), *end - 1);
+    *c = col[*q];
+    if (*c == i)
+        return 2u;
+    narrow(begin, end, *q, *c, i);
+    return 2u + far_steps(*end - *begin);
+}
+
+// Looks at one entry of row i, if there is any, with LOOKERS work-items, numbered from 0: their answers sum up to zero when
+// it stands in order and has an image (once), and when the row is empty. part/32 of the row stand before it. *weight: entries of the row; *steps: of the search
+// for the image.
+#define LOOKERS 8
+WEFT_INLINE int look(__global const ofs_t *row_ptr, __global const idx_t *col, idx_t i, uint part, uint looker,
+                     ofs_t *weight, uint *steps)
+{
+    const ofs_t begin = row_ptr[i], end = row_ptr[i + 1], p = begin + (ofs_t)((ulong)(end - begin) * part / 32u);
+    *weight = end - begin;
+    *steps = 0u;
     if (begin == end)
         return 0;
     const idx_t j = col[p], left = col[max(p - 1, begin)];
-    ofs_t from = row_ptr[j], to = row_ptr[j + 1];
+    const ofs_t first = row_ptr[j], last = row_ptr[j + 1];
+    ofs_t from = first, to = last;
+    if (to - from > LONG) {
+        ofs_t rest = first, stop = last, q = max(last - 1 - (p - begin), first);
+        idx_t c = col[q];
+        *steps = c != i ? guess(col, i, &rest, &stop, &q, &c) : 0u;
+    }
     while (to - from > 8 * LOOKERS) { // the part of a long row that must hold the image
         const ofs_t mid = from + (to - from) / 2;
         from = col[mid] <= i ? mid : from;
@@ -79,20 +134,42 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
     __local uint bits[WORDS], carry[WORDS];
     __local int at[2];
     __local int on, bad, balance[WEFT_WG / LOOKERS];
+    __local ofs_t weights[WEFT_WG / LOOKERS];
+    __local uint look_steps[WEFT_WG / LOOKERS];
+    __local uint spent; // steps of the group
     const uint lid = (uint)get_local_id(0);
-    if (lid == 0u)
+    ulong most = 0; // steps that it may have taken
+    if (lid == 0u) {
         bad = 0;
+        spent = 0u;
+    }
     if (lid < WEFT_WG / LOOKERS)
         balance[lid] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     // Most patterns without symmetry are known by a few entries, the same for each group.
     const ulong looked = lid / LOOKERS, lookers = WEFT_WG / LOOKERS;
-    const int sum = look(row_ptr, col, (idx_t)((2 * looked + 1) * (ulong)m / (2 * lookers)), lid % LOOKERS);
+    ofs_t weight;
+    uint steps_there;
+    const int sum = look(row_ptr, col, (idx_t)((2 * looked + 1) * (ulong)m / (2 * lookers)), (uint)looked * 11u % 32u,
+                         lid % LOOKERS, &weight, &steps_there);
     if (sum)
         atomic_add(&balance[lid / LOOKERS], sum);
+    if (lid % LOOKERS == 0u) {
+        weights[lid / LOOKERS] = weight;
+        look_steps[lid / LOOKERS] = steps_there;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lid < WEFT_WG / LOOKERS && balance[lid])
         atomic_or(&bad, 1);
+    if (lid == 0u) {
+        ulong entries = 0, steps = 0;
+        for (uint k = 0; k < WEFT_WG / LOOKERS; k++) {
+            entries += (ulong)weights[k];
+            steps += (ulong)weights[k] * look_steps[k];
+        }
+        if (steps > STEPS_MOST(entries))
+            atomic_or(&bad, 1);
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ofs_t tile = (ofs_t)get_group_id(0) * TILE; tile < nnz; tile += (ofs_t)get_num_groups(0) * TILE) {
         const uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
@@ -123,6 +200,7 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const ofs_t lo_begin = row_ptr[lo];
+        most += STEPS_MOST(entries);
         bool astray = false;
         for (uint s = lid; s < entries && !astray; s += UNROLL * WEFT_WG) {
             idx_t i[UNROLL], j[UNROLL], c[UNROLL];
@@ -149,15 +227,28 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
 #pragma unroll
             for (uint u = 0; u < UNROLL; u++)
                 c[u] = col[q[u]];
+            uint steps = 0u;
 #pragma unroll
             for (uint u = 0; u < UNROLL; u++)
                 if (c[u] != i[u]) {
-                    ofs_t from = c[u] < i[u] ? q[u] + 1 : begin[u], to = c[u] < i[u] ? end[u] : q[u];
-                    while (from < to) {
-                        q[u] = from + (to - from) / 2;
+                    if (end[u] - begin[u] > LONG) {
+                        const uint taken = guess(col, i[u], &begin[u], &end[u], &q[u], &c[u]);
+                        steps += s + u * WEFT_WG < entries ? taken : 0u;
+                    } else {
+                        narrow(&begin[u], &end[u], q[u], c[u], i[u]);
+                    }
+                }
+            if (steps && atomic_add(&spent, steps) + steps > most)
+                astray = true;
+#pragma unroll
+            for (uint u = 0; u < UNROLL; u++)
+                if (c[u] != i[u] && !astray) {
+                    while (begin[u] < end[u]) {
+                        q[u] = begin[u] + (end[u] - begin[u]) / 2;
                         c[u] = col[q[u]];
-                        from = c[u] < i[u] ? q[u] + 1 : from;
-                        to = c[u] < i[u] ? to : c[u] == i[u] ? from : q[u];
+                        if (c[u] == i[u])
+                            break;
+                        narrow(&begin[u], &end[u], q[u], c[u], i[u]);
                     }
                     astray |= c[u] != i[u];
                 }

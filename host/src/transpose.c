@@ -21,6 +21,9 @@ struct weft_transpose {
 
 #define MIRROR_LEAST                                                                                                   \
     1000000 // entries from which AUTO on a GPU takes ScanTrans, and tries first whether the pattern mirrors
+// Columns for each entry of a row of mean length, from which on it is tried. In denser patterns an entry's image lies in a
+// far row, at a place that no guess finds: a dense 4000 x 4000 pattern took five times as long by the mirror as by scan.
+#define MIRROR_SPARSE 4
 
 // Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in numbers
 // of 32 bits that must not wrap around.
@@ -100,7 +103,8 @@ static struct weft__transpose_shape shape_auto(const struct weft_context *ctx,
 {
     struct weft__transpose_shape out = *shape;
     if ((!params || params->algo == WEFT_TRANSPOSE_AUTO) && ctx->schedule == WEFT_SCHEDULE_GPU &&
-        shape->nnz >= MIRROR_LEAST && shape->m == shape->n && !shape->rows_given)
+        shape->nnz >= MIRROR_LEAST && shape->m == shape->n && !shape->rows_given &&
+        shape->nnz / shape->n < shape->n / MIRROR_SPARSE)
         out.mirror = 1;
     return out;
 }
