@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A in slices of `height` rows stored by columns (spmv_ell.cl); BLOCK rows together.
-// Source:  as spmv_ell.cl; rows side by side in the registers of one work-item.
-// Mapping: 1-D; work-item g owns places g*chunk .. (g+1)*chunk-1, by blocks of BLOCK.
+// Source:  as spmv_ell.cl; the sums of a block stay in registers, or in the first cache where a block is long.
+// Mapping: 1-D; work-item g owns places g*chunk .. (g+1)*chunk-1, by blocks of BLOCK. Columns of ELL lie a whole matrix
+//          apart: a long block reads a page of each, a short one would meet a new page with every line.
 // Local:   none.
-// Needs:   BLOCK 1 .. 32 divides height and chunk; arrays as for spmv_ell.cl.
+// Needs:   BLOCK divides height and chunk, or is greater than 32 and lies within one slice; arrays as for spmv_ell.cl.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv_ell.cl.
 
@@ -26,16 +27,17 @@ WEFT_KERNEL void spmv_ell_cpu(__global const long *restrict slice_ptr, __global 
     for (long place = first; place < last; place += WEFT_BLOCK) {
         const uint slice = (uint)place / height;
         const long base = slice_ptr[slice], end = slice_ptr[slice + 1u];
+        const int rows = WEFT_BLOCK > 32 ? (int)min((long)WEFT_BLOCK, last - place) : WEFT_BLOCK;
         acc_t sum[WEFT_BLOCK];
-        for (int r = 0; r < WEFT_BLOCK; r++)
+        for (int r = 0; r < rows; r++)
             sum[r] = ZERO;
         for (long p = base + ((uint)place - slice * height); p < end; p += height)
-            for (int r = 0; r < WEFT_BLOCK; r++) {
+            for (int r = 0; r < rows; r++) {
                 idx_t c = col[p + r];
                 acc_t next = plus(sum[r], times(read_val_at(val, p + r), (acc_t)x[max(c, 0)]));
                 sum[r] = c >= 0 ? next : sum[r];
             }
-        for (int r = 0; r < WEFT_BLOCK && place + r < last; r++)
+        for (int r = 0; r < rows && place + r < last; r++)
             put(y, WEFT_SORTED ? perm[place + r] : (idx_t)(place + r), sum[r], alpha, beta);
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of SpMV: the caller's own semirings, new values, the rest of a hybrid on the host, queues and events, figures
 // that analysis gives, the measured choice, host arrays. What is refused: spmv_errors.c.
+#include "context.h"
 #include "ref/ref.h"
 #include "support/problem.h"
 
 #include <math.h>
 #include <string.h>
+#include <weft/generate.h>
 
 static struct rng rng;
 
@@ -369,6 +371,56 @@ static void test_sync(struct test_device *dev)
     test_problem_free(&p);
 }
 
+// ---- a CPU's units ---------------------------------------------------------------------------------------------
+
+// A small matrix has work for every unit of a CPU, in every format.
+#define UNITS 16
+struct launches {
+    const char *part; // of the name of a kernel
+    size_t items;
+};
+
+static void items_count(void *arg, const char *entry, size_t global, size_t wg, cl_event event)
+{
+    struct launches *l = arg;
+    (void)wg, (void)event;
+    if (strstr(entry, l->part))
+        l->items = global;
+}
+
+static void test_items(struct test_device *dev)
+{
+    static const enum weft_spmv_algo formats[] = {WEFT_SPMV_ELL, WEFT_SPMV_SELL, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA};
+    const int units = dev->ctx->device.compute_units;
+    struct weft_csr a;
+    struct weft_error err = {0};
+    struct weft_device_csr d = {0};
+    if (weft_generate(&a, "band:2000,9", NULL, &err))
+        tap_bail("%s", err.text);
+    struct test_buffer x = test_buffer_make(dev, NULL, 8000), y = test_buffer_make(dev, NULL, 8000);
+    if (weft_device_csr_create(&d, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
+        weft_device_csr_write_sync(dev->ctx, dev->queue, &d, &a))
+        tap_bail("%s", test_error(dev));
+    dev->ctx->device.compute_units = UNITS;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct weft_spmv_plan *plan = NULL;
+        struct launches l = {.part = "spmv_"};
+        int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = formats[i]));
+        dev->ctx->on_launch = items_count;
+        dev->ctx->on_launch_arg = &l;
+        ok = ok && !weft_spmv_run(plan, dev->queue, 1, x.mem, 0, y.mem, 0, NULL, NULL);
+        dev->ctx->on_launch = NULL;
+        weft_spmv_plan_destroy(&plan);
+        tap_ok(ok && l.items >= 2 * (size_t)UNITS, "%s: 2000 rows by %s: %zu work-items for %d units", dev->name,
+               weft_spmv_algo_name(formats[i]), l.items, UNITS);
+    }
+    dev->ctx->device.compute_units = units;
+    test_buffer_free(&x);
+    test_buffer_free(&y);
+    weft_device_csr_release(&d);
+    weft_csr_free(&a);
+}
+
 static void each_device(struct test_device *dev)
 {
     test_custom(dev);
@@ -383,6 +435,8 @@ static void each_device(struct test_device *dev)
     test_shared(dev);
     test_tune(dev);
     test_sync(dev);
+    if (!dev->gpu)
+        test_items(dev);
 }
 
 int main(void)

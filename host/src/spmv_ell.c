@@ -28,10 +28,12 @@ static const struct weft_tune_spmv_ell tune[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 8, 1024, 1},
 };
 #define ELL_HEIGHT 32 // the rows of ELL are padded to a multiple of it
-// Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL as many as its columns, which lie far apart,
-// have side by side in two lines of the cache.
+// Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL, whose columns lie far apart, at most as many as
+// have a page of f32 side by side.
 #define CPU_BLOCK     8
-#define CPU_ELL_BLOCK 32
+#define CPU_ELL_BLOCK 1024
+
+#define CPU_ITEMS 16 // work-items for each compute unit, at least, if rows are enough
 
 static int is_cpu(const struct weft_spmv_plan *plan)
 {
@@ -142,7 +144,7 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
         status = weft__check_range(plan->ctx, p->ipt, cpu ? 0 : 1, cpu ? 0 : 8, 1, "params.ipt");
     if (status)
         return status;
-    e->chunk = (cl_uint)weft__round_up((size_t)row->chunk, cpu ? CPU_ELL_BLOCK : 1);
+    e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : (cl_uint)row->chunk;
     e->wg = (size_t)p->wg;
     e->groups = weft__groups(weft__ceil_div(weft__ceil_div((size_t)plan->a.m, e->chunk), e->wg), e->wg);
     struct weft__defines d = {0};
@@ -150,14 +152,21 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_SORTED", "%d", e->perm != NULL);
     weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d",
-                 !cpu                        ? p->ipt
-                 : e->height % CPU_ELL_BLOCK ? CPU_BLOCK
-                                             : CPU_ELL_BLOCK);
+                 !cpu                    ? p->ipt
+                 : e->height > CPU_BLOCK ? CPU_ELL_BLOCK
+                                         : CPU_BLOCK);
     e->spec = cpu ? &weft__spmv_ell_cpu_spec : &weft__spmv_ell_spec;
     status = weft__kernel_create(&e->run, plan->ctx, e->spec, &d);
     if (!status)
         status = convert_kernel(&e->fill, plan, &weft__ell_fill_spec, cpu ? 1 : 64, e->perm != NULL, 2);
     return status;
+}
+
+cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uint step)
+{
+    const size_t items = (size_t)plan->ctx->device.compute_units * CPU_ITEMS;
+    const size_t even = weft__round_up(weft__ceil_div((size_t)plan->a.m, items), step);
+    return (cl_uint)weft__min(even, most);
 }
 
 weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__stream *stream,

@@ -28,6 +28,8 @@ weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft_spmv_plan 
 weft_status weft__spmv_ell_run(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__stream *stream,
                                const struct weft__spmv_call *call);
 void weft__spmv_ell_release(struct weft__spmv_ell *e);
+// CPU: rows of a work-item, a multiple of `step` up to `most`, so that small matrices still have work for every unit.
+cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uint step);
 // Resolve params.sigma: 1024 only where rows side by side differ. Errors: WEFT_EINVAL.
 weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan);
 

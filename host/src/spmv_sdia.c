@@ -54,6 +54,13 @@ static int is_cpu(const struct weft_spmv_plan *plan)
     return plan->ctx->schedule == WEFT_SCHEDULE_CPU;
 }
 
+// Slices of a work-item of a product.
+static cl_uint chunk_of(const struct weft_spmv_plan *plan)
+{
+    const struct weft_tune_spmv_sdia *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    return is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk * HEIGHT, HEIGHT) / HEIGHT : (cl_uint)row->chunk;
+}
+
 static void destroy(void *state)
 {
     struct sdia *s = state;
@@ -192,7 +199,7 @@ static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan)
         status = weft__check_range(plan->ctx, p->rows, cpu ? 0 : 1, cpu ? 0 : 4, 1, "params.rows");
     if (status)
         return status;
-    s->chunk = (cl_uint)row->chunk;
+    s->chunk = chunk_of(plan);
     s->wg = (size_t)p->wg;
     s->groups =
         weft__groups(weft__ceil_div(cpu ? weft__ceil_div(s->slices, s->chunk) : (size_t)plan->a.m, s->wg), s->wg);

@@ -137,7 +137,7 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 0});
     EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 1});
     EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", 1});
-    EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 32}, {"WEFT_SORTED", 0});
+    EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 1024}, {"WEFT_SORTED", 0});
     EACH(&weft__sell16_pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", 65535});
     for (int sorted = 0; sorted < 2; sorted++) {
         EACH(&weft__spmv_sell16_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", sorted},
