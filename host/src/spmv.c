@@ -155,6 +155,35 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
     return status;
 }
 
+// The state of an algorithm that can run.
+static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo algo)
+{
+    plan->method = plan->info.params.transpose == WEFT_SPMV_BY_ATOMICS ? &weft__spmv_scatter
+                   : plan->info.schedule == WEFT_SCHEDULE_CPU          ? algos[algo].cpu
+                                                                       : algos[algo].gpu;
+    plan->info.params.algo = algo;
+    return method_create(plan, queue);
+}
+
+// The algorithm that the figures speak for. A conversion may turn out to cost more than they said: then the next best.
+static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    const struct weft_spmv_info before = plan->info;
+    enum weft_spmv_algo algo;
+    weft_status status = weft__spmv_choose(plan, queue, &algo);
+    while (!status) {
+        status = algo_create(plan, queue, algo);
+        if (status != WEFT_ERANGE || plan->bound <= 0)
+            break;
+        plan->denied |= 1u << algo;
+        plan->method->destroy(plan->state);
+        plan->state = NULL;
+        plan->info = before;
+        status = weft__spmv_choose(plan, queue, &algo);
+    }
+    return status;
+}
+
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -164,10 +193,11 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     weft_status status = weft__spmv_stats(plan, queue);
     if (status)
         return status;
-    enum weft_spmv_algo algo = info->params.algo;
+    const enum weft_spmv_algo asked = info->params.algo;
+    enum weft_spmv_algo algo = asked;
+    int choose = 0;
     if (info->params.transpose == WEFT_SPMV_BY_ATOMICS) {
         algo = WEFT_SPMV_CSR;
-        plan->method = &weft__spmv_scatter;
         snprintf(info->why, sizeof info->why, "asked for");
     } else {
         int measured = 0;
@@ -175,21 +205,17 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
             status = weft__spmv_tune(plan, queue, &measured);
         if (status)
             return status;
+        choose = !measured && (asked == WEFT_SPMV_AUTO || asked == WEFT_SPMV_CSR);
         if (info->params.mode == WEFT_REPRODUCIBLE) {
             algo = WEFT_SPMV_CSR_FIXED;
+            choose = 0;
             snprintf(info->why, sizeof info->why, "reproducible: sums by a fixed tree");
         } else if (measured)
             algo = info->params.algo;
-        else if (algo == WEFT_SPMV_AUTO || algo == WEFT_SPMV_CSR)
-            status = weft__spmv_choose(plan, queue, &algo);
-        else
+        else if (!choose)
             snprintf(info->why, sizeof info->why, "asked for");
-        if (status)
-            return status;
-        plan->method = info->schedule == WEFT_SCHEDULE_CPU ? algos[algo].cpu : algos[algo].gpu;
     }
-    info->params.algo = algo;
-    status = method_create(plan, queue);
+    status = choose ? chosen_create(plan, queue) : algo_create(plan, queue, algo);
     info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms - info->tune_ms;
     info->convert_ms += transpose_ms;
     if (!status && plan->method->fill)

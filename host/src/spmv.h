@@ -41,6 +41,8 @@ struct weft_spmv_plan {
     void *state;                          // the method's
     const struct weft_spmv_params *asked; // the caller's, while the plan is made
     int trial;                            // nonzero: tried by weft__spmv_tune; too much padding is no error to tell of
+    double bound; // > 0: auto chose this conversion, which ends with WEFT_ERANGE where weft__spmv_bound_holds says no
+    unsigned denied; // bit of each algorithm that ended so
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.
@@ -77,10 +79,18 @@ cl_mem weft__spmv_val(const struct weft_spmv_plan *plan);
 // spmv_stats.c: fill plan->stats and the row figures of plan->info. Blocks.
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue);
 
-// spmv_choose.c: the algorithm for plan->info.params.algo AUTO or CSR, from the figures; writes info.why. May look at a
-// sample of the matrix (blocks). And the lanes per row that suit the distribution.
+// spmv_choose.c: the algorithm for plan->info.params.algo AUTO or CSR, from the figures, without those that were denied;
+// writes info.why and plan->bound. May look at a sample of the matrix (blocks). And the lanes per row that suit the
+// distribution.
 weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out);
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
+// Whether a conversion costs no more than auto supposed, or was not chosen by auto.
+struct weft__spmv_load {
+    double elements, bytes; // stored; each
+    double longest;         // that a work-item walks one after the other: of a row (GPU), of a chunk (CPU)
+    double items;           // work-items (CPU)
+};
+int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load);
 
 // spmv.c: weft_spmv_plan_create for weft__spmv_tune.
 weft_status weft__spmv_plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spmv_formats.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static double mean_row(const struct weft_spmv_plan *plan)
@@ -29,7 +30,14 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
     return lanes;
 }
 
-// What the two CSR schedules of a GPU cost, in entries (an H200 takes about 100000 in a microsecond).
+// Cost in time that does not depend on the entries is told in entries: those that a device takes in that time. An H200
+// of 132 units takes about 100000 in a microsecond.
+static double fixed_cost(const struct weft_spmv_plan *plan, double h200)
+{
+    return h200 / 132 * plan->ctx->device.compute_units;
+}
+
+// What the two CSR schedules of a GPU cost, in entries.
 //   lanes  steps of 32 lanes side by side, idle ones too; or the time in which one long row runs alone.
 //   tiles  rows and entries, more for a tile than for a step; and what it takes to join a row where one may be cut, more
 //          by a second kernel than inside a launch.
@@ -42,13 +50,13 @@ static double lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     while (1 << log < lanes)
         log++;
     const double idle = 32.0 * (double)plan->stats.steps[log] / (mean_row(plan) >= 16 ? 2 : 1.4);
-    const double alone = (double)plan->stats.max_row / lanes * 15000;
+    const double alone = (double)plan->stats.max_row / lanes * fixed_cost(plan, 15000);
     return idle > alone ? idle : alone;
 }
 static double tiles_cost(const struct weft_spmv_plan *plan)
 {
     const double cut = plan->stats.max_row < SHARED_ROW ? 0 : weft__caps_of(plan->ctx).fence ? 3e5 : 1e6;
-    return (double)plan->a.nnz + (double)plan->a.m + 3e5 + cut;
+    return (double)plan->a.nnz + (double)plan->a.m + fixed_cost(plan, 3e5 + cut);
 }
 
 // Tiles by bits that say where rows begin, or of rows plus entries. On an H200 the former took 0.76 to 0.93 times as long in f32
@@ -91,6 +99,69 @@ static double sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 #define SELL_ALIKE    1.1 // longest row for the mean one
 #define SELL_ROWS     512 // for each compute unit
 
+#define SDIA_BOUND                                                                                                     \
+    1.5 // as SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still
+
+// A row of a sliced format belongs to one work-item on a GPU, which takes STEP of its elements together, then waits for
+// memory. All other rows may be done by then. So the steps of the longest one must fit into the time that CSR takes at
+// least, when it moves its bytes at the full speed of the device. Numbers of an H200: 4270 GB/s by 132 units, 3 us for a
+// launch. A web graph with a row of 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
+#define UNIT_BYTES 32300.0 // in a microsecond
+#define LAUNCH_US  3.0
+#define STEP       4
+#define STEP_US    0.4
+#define STEP16_US  0.6 // columns of 16 bits wait for their base as well
+// A CPU has a chunk of rows for each work-item, and the other units wait for the heaviest. Tiles of csr_merge are alike.
+#define CPU_SLACK 1.15
+#define CPU_TILE  4096.0 // rows plus entries, at least
+#define CPU_TILES 16     // for each unit, at most
+
+static int is_cpu(const struct weft_spmv_plan *plan)
+{
+    return plan->ctx->schedule == WEFT_SCHEDULE_CPU;
+}
+
+static double csr_least_us(const struct weft_spmv_plan *plan)
+{
+    const double value = (double)weft_type_bytes(plan->a.type), vector = (double)weft_type_bytes(plan->type);
+    const double bytes = (double)plan->a.nnz * (4 + value) + (double)plan->a.m * (double)weft_ofs_bytes(plan->a.ofs) +
+                         (double)(plan->a.m + plan->a.n) * vector;
+    return LAUNCH_US + bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
+}
+
+static int steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)
+{
+    return is_cpu(plan) || longest / STEP * step_us <= csr_least_us(plan);
+}
+
+// Elements that the last of the units has passed when all is done.
+static double cpu_span(const struct weft_spmv_plan *plan, double total, double longest, double items)
+{
+    const double units = plan->ctx->device.compute_units;
+    return fmin(ceil(items / units) * longest, total / units + longest);
+}
+
+static int cpu_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
+{
+    const double all = (double)plan->a.nnz + (double)plan->a.m, units = plan->ctx->device.compute_units;
+    const double tile = fmax(CPU_TILE, all / (CPU_TILES * units));
+    const double csr = cpu_span(plan, all, tile, ceil(all / tile)) * (4 + (double)weft_type_bytes(plan->a.type));
+    return cpu_span(plan, load->elements, load->longest, load->items) * load->bytes <= CPU_SLACK * csr;
+}
+
+int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
+{
+    if (plan->bound <= 0)
+        return 1;
+    return load->elements <= plan->bound * (double)plan->a.nnz &&
+           (is_cpu(plan) ? cpu_holds(plan, load) : steps_hidden(plan, load->longest, STEP_US));
+}
+
+static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
+{
+    return (plan->denied >> algo & 1u) != 0;
+}
+
 // Sliced DIA has hardly any bytes of columns, and is worth as much padding as sliced ELL (stencil27:120 on an H200: 0.067 ms
 // for 0.094 of it, band:20000000,5 0.228 for 0.263). Where rows are long enough by themselves, a sample of the slices tells.
 static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen)
@@ -99,8 +170,9 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
     const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
     double padding = 0;
     *chosen = 0;
-    if (32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
-        return WEFT_OK; // rows that stand together differ in length
+    if (denied(plan, WEFT_SPMV_SDIA) || !steps_hidden(plan, (double)plan->stats.max_row, STEP_US) ||
+        32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
+        return WEFT_OK; // a row is too long, or rows that stand together differ in length
     weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
     if (status || padding > limit)
         return status;
@@ -109,47 +181,67 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
         "%lld products expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
         "each entry",
         (long long)info->params.products, padding);
+    plan->bound = SDIA_BOUND < info->params.max_padding ? SDIA_BOUND : info->params.max_padding;
     *chosen = 1;
     return WEFT_OK;
 }
 
-weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out)
+// Sliced ELL, with columns in 16 bits where those are faster and the longest row allows it.
+static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
 {
     struct weft_spmv_info *info = &plan->info;
-    const double mean = mean_row(plan);
-    const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
-    const double padding = sorted_padding(plan, cpu ? 8 : 32);
-    const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
-              fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
-              gains = plan->a.nnz > 0 && (cpu || (fills && (alike || mean >= SELL_ROW)));
-    const int converts = info->params.algo == WEFT_SPMV_AUTO && info->params.products >= SELL_PRODUCTS && gains;
-    if (converts) {
-        int chosen = 0;
-        weft_status status = sdia_choose(plan, queue, &chosen);
-        *out = WEFT_SPMV_SDIA;
-        if (status || chosen)
-            return status;
-    }
-    if (converts && padding <= SELL_PADDING && padding <= info->params.max_padding) {
+    const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
+    const double padding = sorted_padding(plan, is_cpu(plan) ? 8 : 32), longest = (double)plan->stats.max_row;
+    if (padding > limit || !steps_hidden(plan, longest, STEP_US))
+        return 0;
+    *out = (is_cpu(plan) || weft_type_bytes(plan->a.type) == 8) && steps_hidden(plan, longest, STEP16_US)
+               ? WEFT_SPMV_SELL16
+               : WEFT_SPMV_SELL;
+    if (denied(plan, WEFT_SPMV_SELL) || denied(plan, WEFT_SPMV_SELL16))
+        return 0;
+    snprintf(info->why, sizeof info->why,
+             "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
+             "entry",
+             (long long)info->params.products, padding);
+    plan->bound = limit;
+    return 1;
+}
+
+// One of the CSR schedules.
+static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const char *instead = plan->denied ? "; converted it would take longer" : "";
+    if (is_cpu(plan)) {
         snprintf(info->why, sizeof info->why,
-                 "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
-                 "entry",
-                 (long long)info->params.products, padding);
-        *out = cpu || weft_type_bytes(plan->a.type) == 8 ? WEFT_SPMV_SELL16 : WEFT_SPMV_SELL;
-        return WEFT_OK;
-    }
-    if (cpu) {
-        snprintf(info->why, sizeof info->why,
-                 "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)", mean,
-                 (long long)info->max_row);
-        *out = WEFT_SPMV_CSR_MERGE;
-        return WEFT_OK;
+                 "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)%s", mean_row(plan),
+                 (long long)info->max_row, instead);
+        return WEFT_SPMV_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
     const double with_lanes = lanes_cost(plan, lanes), with_tiles = tiles_cost(plan);
-    snprintf(info->why, sizeof info->why,
-             "rows of %.1f entries, longest %lld: %d lanes for each cost as %.3g entries, tiles of equal work as %.3g",
-             mean, (long long)info->max_row, lanes, with_lanes, with_tiles);
-    *out = with_lanes <= with_tiles ? WEFT_SPMV_CSR_LANES : tiles_algo(plan);
+    snprintf(
+        info->why, sizeof info->why,
+        "rows of %.1f entries, longest %lld: %d lanes for each cost as %.3g entries, tiles of equal work as %.3g%s",
+        mean_row(plan), (long long)info->max_row, lanes, with_lanes, with_tiles, instead);
+    return with_lanes <= with_tiles ? WEFT_SPMV_CSR_LANES : tiles_algo(plan);
+}
+
+weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out)
+{
+    const struct weft_spmv_params *p = &plan->info.params;
+    const double mean = mean_row(plan);
+    const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
+              fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
+              gains = plan->a.nnz > 0 && (is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
+    plan->bound = 0;
+    if (p->algo == WEFT_SPMV_AUTO && p->products >= SELL_PRODUCTS && gains) {
+        int chosen = 0;
+        weft_status status = sdia_choose(plan, queue, &chosen);
+        *out = WEFT_SPMV_SDIA;
+        if (status || chosen || sell_choose(plan, out))
+            return status;
+    }
+    *out = csr_choose(plan);
     return WEFT_OK;
 }

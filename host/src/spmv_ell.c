@@ -101,17 +101,52 @@ static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *
     return status;
 }
 
+weft_status weft__spmv_heaviest(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem slice_ptr, cl_uint slices,
+                                cl_uint per, int64_t *out)
+{
+    const size_t bytes = ((size_t)slices + 1) * sizeof(cl_long);
+    cl_long *ptr = malloc(bytes);
+    *out = 0;
+    if (!ptr)
+        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for the slices");
+    weft_status status = weft__spmv_read(plan->ctx, queue, slice_ptr, 0, bytes, ptr);
+    for (size_t first = 0; !status && first < slices; first += per) {
+        const int64_t size = ptr[weft__min(first + per, slices)] - ptr[first];
+        *out = *out < size ? size : *out;
+    }
+    free(ptr);
+    return status;
+}
+
+// Whether auto keeps it.
+static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue,
+                               double elements)
+{
+    const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    const cl_uint chunk = is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : 1;
+    const int narrow = plan->info.params.algo == WEFT_SPMV_SELL16 && plan->a.n <= UINT16_MAX; // whatever the pattern
+    int64_t longest = plan->info.max_row;
+    weft_status status = WEFT_OK;
+    if (plan->bound > 0 && is_cpu(plan))
+        status = weft__spmv_heaviest(plan, queue, e->slice_ptr, e->slices, chunk / e->height, &longest);
+    const struct weft__spmv_load load = {.elements = elements,
+                                         .bytes = (narrow ? 2 : 4) + (double)weft_type_bytes(plan->a.type),
+                                         .longest = (double)longest,
+                                         .items = (double)weft__ceil_div((size_t)plan->a.m, chunk)};
+    return status || weft__spmv_bound_holds(plan, &load) ? status : WEFT_ERANGE;
+}
+
 // Refuse what would be mostly padding. Rows that only fill up the last slice do not count: a small matrix is not refused
 // for them.
-static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan)
+static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     const double limit = plan->info.params.max_padding, nnz = (double)plan->a.nnz;
     const int64_t width = e->slices == 1 ? e->elements / e->height : plan->info.max_row;
     const double filling = (double)((int64_t)e->slices * e->height - plan->a.m) * (double)width;
     const double mib = (double)e->elements * (double)(4 + weft_type_bytes(plan->a.type)) / 1048576;
     if ((double)e->elements - filling <= limit * nnz)
-        return WEFT_OK;
-    if (plan->trial)
+        return bound_check(e, plan, queue, (double)e->elements - filling);
+    if (plan->trial || plan->bound > 0)
         return WEFT_ERANGE;
     return weft__fail(plan->ctx, WEFT_ERANGE,
                       "%s would hold %lld elements (%.1f MiB) for %lld entries, %.1f times as many; "
@@ -203,7 +238,7 @@ weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_pla
         status = slices_size(e, plan, queue, a);
     }
     if (!status)
-        status = padding_check(e, plan);
+        status = padding_check(e, plan, queue);
     if (!status)
         status = arrays_alloc(e, plan);
     return status ? status : kernels_create(e, plan);

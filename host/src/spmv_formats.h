@@ -30,6 +30,9 @@ weft_status weft__spmv_ell_run(const struct weft__spmv_ell *e, struct weft_spmv_
 void weft__spmv_ell_release(struct weft__spmv_ell *e);
 // CPU: rows of a work-item, a multiple of `step` up to `most`, so that small matrices still have work for every unit.
 cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uint step);
+// Slots or elements of the `per` slices side by side that have most. Blocks.
+weft_status weft__spmv_heaviest(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem slice_ptr, cl_uint slices,
+                                cl_uint per, int64_t *out);
 // Resolve params.sigma: 1024 only where rows side by side differ. Errors: WEFT_EINVAL.
 weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan);
 

@@ -250,6 +250,36 @@ static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue que
     return status;
 }
 
+static weft_status arrays_create(struct sdia *s, struct weft_spmv_plan *plan, cl_command_queue queue,
+                                 const struct weft__spmv_clock *clock)
+{
+    weft_status status = arrays_alloc(s, plan);
+    if (!status)
+        status = kernels_create(s, plan);
+    if (!status)
+        status = fill(plan, queue, &plan->a);
+    if (!status)
+        status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
+    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, clock);
+    return status;
+}
+
+// What auto chose: WEFT_ERANGE where a slice is so long that others would be done long before.
+static weft_status bounded_create(struct sdia *s, struct weft_spmv_plan *plan, cl_command_queue queue,
+                                  const struct weft__spmv_clock *clock, double padding)
+{
+    const cl_uint chunk = is_cpu(plan) ? chunk_of(plan) : 1;
+    int64_t longest = 0;
+    weft_status status = weft__spmv_heaviest(plan, queue, s->slice_ptr, s->slices, chunk, &longest);
+    if (status)
+        return status;
+    const struct weft__spmv_load load = {.elements = padding * (double)plan->a.nnz,
+                                         .bytes = 0.25 + (double)weft_type_bytes(plan->a.type),
+                                         .longest = (double)longest * (is_cpu(plan) ? HEIGHT : 1),
+                                         .items = (double)weft__ceil_div(s->slices, chunk)};
+    return weft__spmv_bound_holds(plan, &load) ? arrays_create(s, plan, queue, clock) : WEFT_ERANGE;
+}
+
 static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct sdia *s = plan->state = calloc(1, sizeof *s);
@@ -266,6 +296,8 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         status = slices_size(s, plan, queue, &unfit, &last);
     if (status)
         return status;
+    if (plan->bound > 0)
+        return unfit ? WEFT_ERANGE : bounded_create(s, plan, queue, &clock, padding_of(s, plan, last));
     if (unfit)
         return sell_create(plan, queue, "columns of a row do not ascend");
     const double padding = padding_of(s, plan, last);
@@ -273,15 +305,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         snprintf(because, sizeof because, "diagonals of %d rows need %.2f elements for each entry", HEIGHT, padding);
         return sell_create(plan, queue, because);
     }
-    status = arrays_alloc(s, plan);
-    if (!status)
-        status = kernels_create(s, plan);
-    if (!status)
-        status = fill(plan, queue, &plan->a);
-    if (!status)
-        status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
-    return status;
+    return arrays_create(s, plan, queue, &clock);
 }
 
 static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
