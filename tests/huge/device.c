@@ -76,9 +76,23 @@ static struct {
 static int launched;
 static double began;
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void launch_note(void *arg, const char *kernel, size_t global, size_t wg, cl_event event)
 {
-    (void)arg, (void)global, (void)wg;
+    (void)arg;
+    // At once, so that a failure has the kernel's name.
+    const cl_int code = clWaitForEvents(1, &event);
+    if (code != CL_SUCCESS) {
+        cl_int state = 0;
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+        tap_note("kernel %s, %zu work-items by %zu: OpenCL error %d, state %d", kernel, global, wg, code, state);
+    }
     if (launched == MOST_LAUNCHES)
         return;
     snprintf(launches[launched].name, sizeof launches[launched].name, "%s", kernel);
@@ -253,13 +267,6 @@ void huge_check_transpose(struct huge_device *d, const struct huge_pattern *p, c
     tap_ok(!bad.count, "%s", name);
     if (bad.count)
         tap_note("%lld wrong, first at %lld: %s", (long long)bad.count, (long long)bad.at, bad.what);
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void launches_drop(void)
