@@ -35,6 +35,8 @@ void huge_options_read(struct huge_options *o, int argc, char **argv)
             o->ofs = name_find(value, ofs, 2, name) ? WEFT_OFS64 : WEFT_OFS32;
         else if (!strcmp(name, "--pattern"))
             o->kind = (enum huge_kind)name_find(value, huge_kind_names, HUGE_KINDS, name);
+        else if (!strcmp(name, "--generate"))
+            o->generate = value;
         else if (!strcmp(name, "--what"))
             o->what = value;
         else if (!strcmp(name, "--schedule"))
@@ -42,7 +44,8 @@ void huge_options_read(struct huge_options *o, int argc, char **argv)
         else if (!strcmp(name, "--lanes"))
             o->local = name_find(value, lanes, 2, name);
         else
-            tap_bail("%s is not an option: --entries --type --index --pattern --columns --what --schedule --lanes",
+            tap_bail("%s is not an option: --entries --type --index --pattern --columns --generate --what --schedule "
+                     "--lanes",
                      name);
     }
     if (o->entries < 100000)

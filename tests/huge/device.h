@@ -13,9 +13,10 @@ struct huge_options {
     int64_t entries; // --entries, also 2.2e9
     enum weft_type type;
     enum weft_ofs ofs;
-    enum huge_kind kind; // --pattern
-    int64_t columns;     // of pattern narrow; 0: its default
-    const char *what;    // --what: names with commas between
+    enum huge_kind kind;  // --pattern
+    const char *generate; // a specification of weft_generate; NULL: the pattern
+    int64_t columns;      // of pattern narrow; 0: its default
+    const char *what;     // --what: names with commas between
     enum weft_schedule schedule;
     int local; // --lanes local
 };

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const huge_kind_names[HUGE_KINDS] = {"far", "near", "mirror", "narrow"};
 
@@ -321,4 +322,46 @@ void huge_rows_check(struct huge_bad *bad, const struct huge_pattern *p, const s
     x.salt = salt;
     x.bad = bad;
     huge_parallel(end - first, PART, rows_check, &x);
+}
+
+struct sum {
+    const struct huge_part *part;
+    struct huge_bad *bad;
+    uint64_t sum;
+};
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+    return x ^ x >> 32;
+}
+
+static void entries_sum(void *arg, int64_t first, int64_t end)
+{
+    struct sum *x = arg;
+    const struct huge_part *a = x->part;
+    const int64_t start = huge_ofs(&a->row_ptr, a->first);
+    uint64_t sum = 0;
+    for (int64_t i = a->first + first; i < a->first + end; i++) {
+        int32_t before = 0;
+        for (int64_t p = huge_ofs(&a->row_ptr, i) - start; p < huge_ofs(&a->row_ptr, i + 1) - start; p++) {
+            const int32_t j = a->col[p];
+            uint64_t value = 0;
+            if (a->val)
+                memcpy(&value, (const char *)a->val + (size_t)p * a->bytes, a->bytes);
+            if (a->turned && (j < before || j >= a->n))
+                bad_add(x->bad, start + p, "an index of row", i, j, before);
+            before = j;
+            sum += mixed((uint64_t)(a->turned ? j : i) << 32 ^ (uint64_t)(a->turned ? i : j) ^ mixed(value));
+        }
+    }
+    __atomic_fetch_add(&x->sum, sum, __ATOMIC_RELAXED);
+}
+
+uint64_t huge_entries_sum(struct huge_bad *bad, const struct huge_part *part)
+{
+    struct sum x = {.part = part, .bad = bad};
+    huge_parallel(part->end - part->first, part->end - part->first < 64 * PART ? 64 : PART, entries_sum, &x);
+    return x.sum;
 }

@@ -141,4 +141,17 @@ void huge_rows_check(struct huge_bad *bad, const struct huge_pattern *p, const s
                      int64_t first, int64_t end, const int32_t *row, const int32_t *col, const void *val,
                      enum weft_type type, uint32_t salt);
 
+// Of a matrix that is not known in advance: rows first .. end-1 of a CSR matrix, whose arrays begin with those of row `first`.
+struct huge_part {
+    struct huge_offsets row_ptr; // of all rows
+    int64_t first, end, n;
+    const int32_t *col;
+    const void *val; // NULL: none
+    size_t bytes;    // of a value
+    int turned;      // nonzero: this is a transpose, a row of it a column
+};
+// A sum over (row, column, value) of the entries, in any order. Where the part is a transpose, its indices must ascend in
+// each row, equal ones allowed.
+uint64_t huge_entries_sum(struct huge_bad *bad, const struct huge_part *part);
+
 #endif

@@ -6,6 +6,7 @@
 //     build/tests/huge/test-huge_transpose --entries 4.4e9 --type pattern --what scan,merge
 //
 // Options: device.h; --what scan,merge,auto,plan,coo,expand. Without any: 2.2e9 entries of f32, then 4.4e9 of a pattern.
+// A matrix of weft_generate, which takes longer, is verified by a sum over its entries: --generate band:146000000,15.
 #include "device.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <weft/convert.h>
 #include <weft/expand.h>
+#include <weft/generate.h>
 
 struct test {
     struct huge_device *d;
@@ -248,6 +250,99 @@ static void run(struct huge_device *d, const struct huge_options *o)
     free(t.row_ptr.at);
 }
 
+// The sum over the entries of a device matrix, read in pieces; an all-zero *bad stays so where nothing is wrong.
+static uint64_t device_sum(struct huge_device *d, struct huge_bad *bad, const struct weft_device_csr *a)
+{
+    const int64_t width = (int64_t)weft_ofs_bytes(a->ofs), value = (int64_t)weft_type_bytes(a->type);
+    struct huge_part part = {.n = a->n, .bytes = (size_t)value, .turned = 1};
+    uint64_t sum = 0;
+    part.row_ptr = (struct huge_offsets){a->ofs, malloc((size_t)((a->m + 1) * width))};
+    if (!part.row_ptr.at)
+        tap_bail("out of host memory");
+    huge_read(d, a->row_ptr, 0, part.row_ptr.at, (a->m + 1) * width);
+    for (int64_t i = 0; i < a->m && !bad->count; i++)
+        if (huge_ofs(&part.row_ptr, i) > huge_ofs(&part.row_ptr, i + 1))
+            *bad = (struct huge_bad){1, i, "row pointers descend"};
+    if (huge_ofs(&part.row_ptr, 0) || huge_ofs(&part.row_ptr, a->m) != a->nnz)
+        *bad = (struct huge_bad){1, 0, "row pointers do not go from 0 to the number of entries"};
+    for (part.first = 0; part.first < a->m && !bad->count; part.first = part.end) {
+        part.end = huge_piece_end(&part.row_ptr, a->m, part.first, HUGE_PIECE);
+        const int64_t first = huge_ofs(&part.row_ptr, part.first), count = huge_ofs(&part.row_ptr, part.end) - first;
+        if (count > HUGE_PIECE)
+            tap_bail("a row of %lld entries is more than this test takes", (long long)count);
+        if (count)
+            huge_read(d, a->col, first * 4, d->stage[0], count * 4);
+        if (count && value)
+            huge_read(d, a->val, first * value, d->stage[1], count * value);
+        part.col = d->stage[0];
+        part.val = value ? d->stage[1] : NULL;
+        sum += huge_entries_sum(bad, &part);
+    }
+    free(part.row_ptr.at);
+    return sum;
+}
+
+// A matrix of weft_generate: its transpose has the same entries, in order.
+static void generated(struct huge_device *d, const struct huge_options *o)
+{
+    const struct weft_generate_params how = {.type = o->type, .ofs = o->ofs, .seed = 1};
+    static const struct {
+        const char *name;
+        enum weft_transpose_algo algo;
+    } algos[] = {{"scan", WEFT_TRANSPOSE_SCAN}, {"merge", WEFT_TRANSPOSE_MERGE}, {"auto", WEFT_TRANSPOSE_AUTO}};
+    struct weft_csr a;
+    struct weft_device_csr from = {0}, to = {0};
+    struct weft_error error = {0};
+    struct huge_bad bad = {0};
+    huge_time_begin(d);
+    weft_status status = weft_generate(&a, o->generate, &how, &error);
+    huge_time_note(d, "%s: generated", o->generate);
+    if (!tap_ok(!status, "%s: generated", o->generate)) {
+        tap_note("%s", error.text);
+        return;
+    }
+    status = weft_csr_validate(&a, &error);
+    tap_ok(!status, "%s: %lld x %lld, %lld entries, valid", o->generate, (long long)a.m, (long long)a.n,
+           (long long)a.nnz);
+    if (status)
+        tap_note("%s", error.text);
+    const struct huge_part all = {.row_ptr = {a.ofs, a.row_ptr},
+                                  .end = a.m,
+                                  .n = a.n,
+                                  .col = a.col,
+                                  .val = a.val,
+                                  .bytes = weft_type_bytes(a.type)};
+    const uint64_t want = huge_entries_sum(&bad, &all);
+    huge_time_note(d, "%s: looked at", o->generate);
+    status = status ? status : weft_device_csr_create(&from, d->ctx, a.m, a.n, a.nnz, a.type, a.ofs);
+    if (!status)
+        status = weft_device_csr_create(&to, d->ctx, a.n, a.m, a.nnz, a.type, a.ofs);
+    if (!status)
+        status = weft_device_csr_write_sync(d->ctx, d->queue, &from, &a);
+    huge_time_note(d, "%s: written", o->generate);
+    for (int i = 0; i < 3 && !status; i++) {
+        if (!huge_wanted(o, algos[i].name))
+            continue;
+        struct weft_transpose *op = NULL;
+        status = weft_transpose_create(&op, d->ctx, a.m, a.n, a.nnz, a.type, a.ofs,
+                                       weft_transpose_params(.algo = algos[i].algo));
+        if (!status)
+            status = weft_transpose_run(op, d->queue, &from, &to, 0, NULL, NULL);
+        huge_time_note(d, "%s by %s: run", o->generate, algos[i].name);
+        const uint64_t got = status ? 0 : device_sum(d, &bad, &to);
+        tap_ok(!status && !bad.count && got == want, "%s by %s", o->generate, algos[i].name);
+        if (bad.count)
+            tap_note("%lld wrong, first at %lld: %s", (long long)bad.count, (long long)bad.at, bad.what);
+        huge_time_note(d, "%s by %s: checked", o->generate, algos[i].name);
+        weft_transpose_destroy(&op);
+    }
+    if (status)
+        tap_note("%s", huge_error(d));
+    weft_device_csr_release(&from);
+    weft_device_csr_release(&to);
+    weft_csr_free(&a);
+}
+
 int main(int argc, char **argv)
 {
     struct huge_options o = {.entries = 2200000000, .type = WEFT_F32, .ofs = WEFT_OFS64};
@@ -256,7 +351,10 @@ int main(int argc, char **argv)
     o.what = "scan,merge,auto,plan,expand,coo";
     huge_options_read(&o, argc, argv);
     huge_device_open(&d, &o);
-    run(&d, &o);
+    if (o.generate)
+        generated(&d, &o);
+    else
+        run(&d, &o);
     if (argc == 1) {
         o.entries *= 2;
         o.type = WEFT_PATTERN;
