@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define PART_LARGE (INT64_C(1) << 26) // entries from which the parts are doubled
+#define PART_MOST  ((size_t)1 << 31)  // entries of a part, about: they are counted in 32 bits
 // Tiles in a chunk of a bucket: few, so that work-groups are many; more for patterns, whose counts would outgrow them.
 #define BUCKET_TILES         4
 #define BUCKET_TILES_PATTERN 16
@@ -84,7 +85,8 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     *l = (struct weft__scan_layout){.passes = n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3};
     l->tile = (size_t)p->wg * (size_t)p->ipt;
     l->span = 32 * (size_t)p->ipt;
-    l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), (size_t)p->groups) * l->tile;
+    const size_t parts = weft__max((size_t)p->groups, weft__ceil_div(nnz, PART_MOST));
+    l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), parts) * l->tile;
     l->parts = weft__ceil_div(nnz, l->part);
     if (l->passes == 3)
         l->low_bits = (n_bits + 2) / 3;

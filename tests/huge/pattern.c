@@ -124,7 +124,11 @@ void huge_parallel(int64_t count, int64_t part, huge_part_fn *fn, void *arg)
 
 // ---- rows ------------------------------------------------------------------------------------------------------------
 
-#define PART 16384 // rows or columns of a thread at a time
+#define PART 16384 // rows or columns of a thread at a time, or fewer: those of some patterns have very many entries
+static int64_t part_of(int64_t count)
+{
+    return count >= 64 * PART ? PART : count >= 64 * 256 ? 256 : 1;
+}
 
 struct rows {
     const struct huge_pattern *p;
@@ -261,7 +265,7 @@ void huge_col_ptr_check(struct huge_bad *bad, const struct huge_pattern *p, cons
     struct rows x = {.p = p, .row_ptr = *col_ptr, .bad = bad};
     if (huge_ofs(col_ptr, 0) != 0)
         bad_add(bad, 0, "pointer", 0, huge_ofs(col_ptr, 0), 0);
-    huge_parallel(p->n, p->n < 64 * PART ? 1 : PART, ptr_check, &x);
+    huge_parallel(p->n, part_of(p->n), ptr_check, &x);
     if (huge_ofs(col_ptr, p->n) != nnz)
         bad_add(bad, p->n, "pointer", p->n, huge_ofs(col_ptr, p->n), nnz);
 }
@@ -290,7 +294,7 @@ void huge_columns_check(struct huge_bad *bad, const struct huge_pattern *p, cons
     x.val = (void *)(uintptr_t)val;
     x.salt = salt;
     x.bad = bad;
-    huge_parallel(end - first, end - first < 64 * PART ? 64 : PART, columns_check, &x);
+    huge_parallel(end - first, part_of(end - first), columns_check, &x);
 }
 
 static void rows_check(void *arg, int64_t first, int64_t end)
@@ -362,6 +366,6 @@ static void entries_sum(void *arg, int64_t first, int64_t end)
 uint64_t huge_entries_sum(struct huge_bad *bad, const struct huge_part *part)
 {
     struct sum x = {.part = part, .bad = bad};
-    huge_parallel(part->end - part->first, part->end - part->first < 64 * PART ? 64 : PART, entries_sum, &x);
+    huge_parallel(part->end - part->first, part_of(part->end - part->first), entries_sum, &x);
     return x.sum;
 }

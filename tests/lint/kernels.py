@@ -85,11 +85,11 @@ def front(text):
 
 
 def parse(text, _target, _tools):
-    extra = []
+    extra = ["-Wshorten-64-to-32"]  # a position of 64 bits becomes one of 32 by a cast only
     if text["set"].startswith("subgroups"):
-        extra = ["-Wno-ignored-pragmas"]  # extensions that clang has no name for
+        extra += ["-Wno-ignored-pragmas"]  # extensions that clang has no name for
     elif text["set"] == "plain":
-        extra = ["-Xclang", "-cl-ext=-cl_khr_fp64,-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics"]
+        extra += ["-Xclang", "-cl-ext=-cl_khr_fp64,-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics"]
     call(*front(text), *extra, "-target", "spir64-unknown-unknown", "-fsyntax-only")
     return []
 
