@@ -27,11 +27,13 @@ WEFT_INLINE void place_fill(__global const ofs_t *row_ptr, __global const idx_t 
         p = row_ptr[row];
         stop = row_ptr[row + 1];
     }
-    for (long to = base + ((uint)place - slice * height); to < end; to += height, p++) {
-        ell_col[to] = p < stop ? col[p] : -1;
+    for (long to = base + ((uint)place - slice * height); to < end; to += height) {
+        const bool there = p < stop;
+        ell_col[to] = there ? col[p] : -1;
 #if WEFT_VAL_BITS > 0
-        ell_val[to] = p < stop ? val[p] : (bits_t)0;
+        ell_val[to] = there ? val[p] : (bits_t)0;
 #endif
+        p += there;
     }
 }
 

@@ -60,7 +60,7 @@ WEFT_INLINE uint segments_mark(__local struct tile *x, __local struct marks *seg
                 mark(segs, s);
         }
     } else {
-        for (idx_t r = first + 1 + (idx_t)lid; r <= last; r += WEFT_WG)
+        for (uint r = (uint)first + 1u + lid; r <= (uint)last; r += WEFT_WG)
             if (offsets[r] > (ofs_t)base)
                 mark(segs, (uint)(offsets[r] - (ofs_t)base));
     }

@@ -28,7 +28,7 @@ WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, 
         acc_t s[WEFT_LPR];
         for (int i = 0; i < WEFT_LPR; i++)
             s[i] = times(read_val(val, p + i), (acc_t)x[col[p + i]]);
-        for (p += WEFT_LPR; p + WEFT_LPR <= end; p += WEFT_LPR)
+        for (p += WEFT_LPR; end - p >= WEFT_LPR; p += WEFT_LPR)
             for (int i = 0; i < WEFT_LPR; i++)
                 s[i] = plus(s[i], times(read_val(val, p + i), (acc_t)x[col[p + i]]));
         for (int d = WEFT_LPR / 2; d > 0; d /= 2)

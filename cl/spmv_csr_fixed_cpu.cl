@@ -86,8 +86,10 @@ WEFT_KERNEL void spmv_csr_fixed_cpu(__global const ofs_t *restrict row_ptr, __gl
         const ofs_t begin = row_ptr[row], end = row < last ? row_ptr[row + 1] : stop;
         const int cut = p > begin || row == last;
         acc_t sum = ZERO;
-        for (ofs_t from = p; p < end; p += CHUNK) {
-            acc_t part = chunk_sum(col, val, x, p, (int)min(end - p, (ofs_t)CHUNK));
+        int count;
+        for (ofs_t from = p; p < end; p += count) {
+            count = (int)min(end - p, (ofs_t)CHUNK);
+            acc_t part = chunk_sum(col, val, x, p, count);
             if (cut)
                 chunk[2 * (p / CHUNK) + (p == begin ? 1 : 0)] = part;
             else

@@ -28,28 +28,28 @@
 
 // Sum of this lane's entries of a row: fours lane, lane + LPR, ... of those that hold entries begin .. end-1; the last
 // nnz % 4 entries of the matrix (from `whole` on) one by one.
-WEFT_INLINE acc_t lane_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t begin,
-                           ofs_t end, uint lane, ofs_t whole)
+WEFT_INLINE acc_t lane_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, pos_t begin,
+                           pos_t end, uint lane, pos_t whole)
 {
-    const ofs_t last = min(end, whole);
+    const pos_t last = min(end, whole);
     acc_t sum[WEFT_IPT];
     for (int u = 0; u < WEFT_IPT; u++)
         sum[u] = ZERO;
-    for (ofs_t p = (begin & ~(ofs_t)3) + (ofs_t)(4u * lane); p < last; p += 4 * WEFT_LPR * WEFT_IPT) {
+    for (pos_t p = (begin & ~(pos_t)3) + (pos_t)(4u * lane); p < last; p += 4 * WEFT_LPR * WEFT_IPT) {
         idx_t c[WEFT_IPT][4];
         acc_t a[WEFT_IPT][4];
         for (int u = 0; u < WEFT_IPT; u++) { // past the end, the last four again: no branch around a load
-            ofs_t q = p + u * 4 * WEFT_LPR;
-            read_four(c[u], a[u], col, val, u ? min(q, (last - 1) & ~(ofs_t)3) : q);
+            pos_t q = p + u * 4 * WEFT_LPR;
+            read_four(c[u], a[u], col, val, u ? min(q, (last - 1) & ~(pos_t)3) : q);
         }
         for (int u = 0; u < WEFT_IPT; u++)
             for (int i = 0; i < 4; i++) {
-                ofs_t q = p + u * 4 * WEFT_LPR + i;
+                pos_t q = p + u * 4 * WEFT_LPR + i;
                 if (q >= begin && q < last)
                     sum[u] = plus(sum[u], times(a[u][i], (acc_t)x[c[u][i]]));
             }
     }
-    for (ofs_t q = max(begin, whole) + (ofs_t)lane; q < end; q += WEFT_LPR)
+    for (pos_t q = max(begin, whole) + (pos_t)lane; q < end; q += WEFT_LPR)
         sum[0] = plus(sum[0], times(read_val(val, q), (acc_t)x[read_col(col, q)]));
     for (int u = 1; u < WEFT_IPT; u++)
         sum[0] = plus(sum[0], sum[u]);
@@ -67,7 +67,7 @@ WEFT_KERNEL void spmv_csr_lanes(__global const ofs_t *restrict row_ptr, __global
         long row = first + lid / WEFT_LPR;
         acc_t sum = ZERO;
         if (row < m)
-            sum = lane_sum(col, val, x, row_ptr[row], row_ptr[row + 1], lane, (ofs_t)whole);
+            sum = lane_sum(col, val, x, row_ptr[row], row_ptr[row + 1], lane, (pos_t)whole);
         sum = lanes_plus(sum, WEFT_LPR, mem);
         if (row < m && lane == 0u)
             put(y, (idx_t)row, sum, alpha, beta);

@@ -42,7 +42,7 @@
 #error "WEFT_ITEMS, WEFT_SNAP: how rows_tiles cut"
 #endif
 // First tile of a row, as spmv_join finds it; the last is where the step of the row's end is.
-#if WEFT_OFS_BITS == 64
+#if WEFT_OFS_BITS == 64 || defined(WEFT_FAR)
 typedef ulong step_t;
 #else
 typedef uint step_t; // rows plus entries stay below 2^32

@@ -19,7 +19,7 @@ WEFT_KERNEL void spmv_csr_scatter(__global const ofs_t *restrict row_ptr, __glob
     for (long row = (long)get_global_id(0) / WEFT_LPR; row < m; row += step) {
         const acc_t at = (acc_t)x[row];
         const ofs_t end = row_ptr[row + 1];
-        for (ofs_t p = row_ptr[row] + (ofs_t)(get_global_id(0) % WEFT_LPR); p < end; p += WEFT_LPR)
+        for (pos_t p = (pos_t)row_ptr[row] + (pos_t)(get_global_id(0) % WEFT_LPR); p < end; p += WEFT_LPR)
             add_to(y + read_col(col, p), scaled(times(read_val(val, p), at), alpha));
     }
 }

@@ -32,7 +32,7 @@ WEFT_INLINE void step(acc_t *sum, int2 *s, __global const int2 *slot, __global c
     bool on[WEFT_ROWS * WEFT_IPT];
 #pragma unroll
     for (int j = 0; j < WEFT_ROWS; j++) {
-        const idx_t own = row + j * WEFT_WG;
+        const idx_t own = (idx_t)((uint)row + (uint)(j * WEFT_WG));
         const uint last = count[j] ? count[j] - 1u : 0u; // past the end this one again: no branch around a load
         __global const val_t *from = val + begin[j] * 32 + (own & 31);
 #pragma unroll

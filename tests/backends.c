@@ -316,6 +316,41 @@ static void device_test(struct test_device *dev)
     }
 }
 
+// Rows at the end of what 32-bit offsets count: arrays that begin so many entries before their memory.
+static void far_test(const struct weft_backend *backend, const char *algo)
+{
+    enum { MANY = 200, ROWS = 2 };
+    const int64_t first = INT32_MAX - MANY;
+    int32_t row_ptr[ROWS + 1] = {(int32_t)first, (int32_t)first + 93, INT32_MAX}, col[MANY];
+    float val[MANY], x[MANY], y[ROWS] = {0}, want[ROWS] = {0};
+    for (int p = 0; p < MANY; p++) {
+        col[p] = p;
+        val[p] = (float)(p % 7 - 3);
+        x[p] = (float)(p % 5 + 1);
+        want[p >= 93] += val[p] * x[p];
+    }
+    const struct weft_csr a = {.m = ROWS,
+                               .n = MANY,
+                               .nnz = INT32_MAX,
+                               .type = WEFT_F32,
+                               .ofs = WEFT_OFS32,
+                               .row_ptr = row_ptr,
+                               .col = (int32_t *)((uintptr_t)col - (uintptr_t)first * sizeof *col),
+                               .val = (float *)((uintptr_t)val - (uintptr_t)first * sizeof *val)};
+    const struct weft_backend_spmv_job job = {.a = &a, .x = x, .alpha = 1};
+    struct weft_backend_times times = {0};
+    struct weft_error err = {0};
+    void *state = NULL;
+    double ms;
+    weft_status status = backend->spmv.prepare(&state, NULL, &job, algo, &times, &err);
+    if (!status)
+        status = backend->spmv.run(state, &ms, &err);
+    if (!status)
+        status = backend->spmv.result(state, y, &times, &err);
+    backend->spmv.finish(&state);
+    tap_ok(!status && y[0] == want[0] && y[1] == want[1], "%s %s: the last of 2^31-1 entries", backend->name, algo);
+}
+
 int main(void)
 {
     rng = rng_start();
@@ -327,6 +362,10 @@ int main(void)
             tap_skip("%s: %s", (*b)->name, err.text);
         else
             backend_test(*b, NULL, &rng);
+        if (!strcmp((*b)->name, "omp") && !(*b)->probe(NULL, &err))
+            far_test(*b, "csr_rows");
+        if (!strcmp((*b)->name, "ref"))
+            far_test(*b, "csr");
     }
     test_device_each(device_test);
     return tap_done();

@@ -43,18 +43,20 @@ static void test_quirks(void)
         const char *platform, *version;
         cl_device_type type;
         int cpu_only, no_subgroups;
-    } cases[] = {{"Portable Computing Language", "OpenCL 3.0 PoCL 5.0+debian  Linux", CL_DEVICE_TYPE_CPU, 1, 1},
-                 {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", CL_DEVICE_TYPE_CPU, 0, 1},
-                 {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", CL_DEVICE_TYPE_GPU, 0, 0},
-                 {"Portable Computing Language", "OpenCL 3.0", CL_DEVICE_TYPE_CPU, 0, 1},
-                 {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", CL_DEVICE_TYPE_GPU, 0, 0}};
+        uint64_t fill_words;
+    } cases[] = {{"Portable Computing Language", "OpenCL 3.0 PoCL 5.0+debian  Linux", CL_DEVICE_TYPE_CPU, 1, 1, 0},
+                 {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", CL_DEVICE_TYPE_CPU, 0, 1, 0},
+                 {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", CL_DEVICE_TYPE_GPU, 0, 0, 0},
+                 {"Portable Computing Language", "OpenCL 3.0", CL_DEVICE_TYPE_CPU, 0, 1, 0},
+                 {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", CL_DEVICE_TYPE_GPU, 0, 0, UINT64_C(1) << 30}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weft_device_info info = {.type = cases[i].type};
         snprintf(info.platform, sizeof info.platform, "%s", cases[i].platform);
         snprintf(info.platform_version, sizeof info.platform_version, "%s", cases[i].version);
         const struct weft__quirks got = weft__quirks_of(&info);
-        tap_ok(got.cpu_only == cases[i].cpu_only && got.no_subgroups == cases[i].no_subgroups, "quirks of %s, %s",
-               cases[i].platform, cases[i].version);
+        tap_ok(got.cpu_only == cases[i].cpu_only && got.no_subgroups == cases[i].no_subgroups &&
+                   got.fill_words == cases[i].fill_words,
+               "quirks of %s, %s", cases[i].platform, cases[i].version);
     }
 }
 

@@ -70,9 +70,9 @@ static void shares_cut(struct omp_spmv *s, const char *algo)
         (void)val;                                                                                                     \
         if (end - p >= LONG) {                                                                                         \
             T s[8] = {0};                                                                                              \
-            for (; p + 8 <= end; p += 8)                                                                               \
-                for (ofs_t q = p; q < p + 8; q++)                                                                      \
-                    s[q - p] += VALUE_AT(q) * x[col[q]];                                                               \
+            for (; end - p >= 8; p += 8)                                                                               \
+                for (int i = 0; i < 8; i++)                                                                            \
+                    s[i] += VALUE_AT(p + i) * x[col[p + i]];                                                           \
             sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));                                   \
         }                                                                                                              \
         for (; p < end; p++)                                                                                           \

@@ -151,6 +151,7 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     }
     pthread_mutex_init(&ctx->mutex, NULL);
     ctx->device = *chosen;
+    ctx->fill_words = weft__quirks_of(chosen).fill_words;
     weft_devices_free(&list);
     ctx->log = params->log;
     ctx->log_arg = params->log_arg;

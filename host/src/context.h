@@ -28,6 +28,7 @@ struct weft_context {
     struct weft_build_stats stats;
     struct weft__tune_row *tune; // of the tune file, for this device (tune.h); the mutex guards their count
     size_t ntune;
+    uint64_t fill_words; // most words of one launch of a fill; 0: any number
     size_t huge_buffers; // made so far, for where the next one begins (buffer.c)
     uint64_t salt;       // not 0: put into program texts, so that no cache, not even the driver's, knows them
 };

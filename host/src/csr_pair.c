@@ -42,9 +42,12 @@ weft_status weft__csr_pair_run(struct weft__stream *stream, cl_kernel kernel, in
                                const struct weft_device_csr *a, cl_mem x, cl_mem y)
 {
     const cl_int m = (cl_int)a->m;
-    return WEFT__LAUNCH(stream, kernel, &specs[which], weft__ceil_div((size_t)a->m, PAIR_WG), PAIR_WG,
-                        WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(x), WEFT__ARG(y),
-                        WEFT__ARG(m));
+    const size_t groups = weft__ceil_div((size_t)a->m, PAIR_WG);
+    if (weft__groups(groups, PAIR_WG) < groups) // a row per work-item, and no loop
+        stream->status = weft__fail(stream->ctx, WEFT_ERANGE, "%s: %lld rows, it takes less than 2^31 - %d",
+                                    weft__csr_pair_names[which], (long long)a->m, PAIR_WG);
+    return WEFT__LAUNCH(stream, kernel, &specs[which], groups, PAIR_WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
+                        WEFT__ARG(a->val), WEFT__ARG(x), WEFT__ARG(y), WEFT__ARG(m));
 }
 
 void weft__csr_pair_variants(weft__variant_fn *fn, void *arg)

@@ -15,7 +15,14 @@ weft_status weft__fill_create(cl_kernel *out, struct weft_context *ctx)
 weft_status weft__fill(struct weft__stream *stream, cl_kernel kernel, cl_mem out, uint64_t first, uint64_t count,
                        uint32_t value)
 {
-    size_t groups = weft__groups(weft__ceil_div((size_t)count, FILL_WG), FILL_WG);
-    return WEFT__LAUNCH(stream, kernel, &weft__fill_spec, groups, FILL_WG, WEFT__ARG(out), WEFT__ARG(first),
-                        WEFT__ARG(count), WEFT__ARG(value));
+    const uint64_t most = stream->ctx->fill_words ? stream->ctx->fill_words : UINT64_MAX;
+    while (count && !stream->status) {
+        const uint64_t piece = count < most ? count : most;
+        const size_t groups = weft__groups(weft__ceil_div((size_t)piece, FILL_WG), FILL_WG);
+        WEFT__LAUNCH(stream, kernel, &weft__fill_spec, groups, FILL_WG, WEFT__ARG(out), WEFT__ARG(first),
+                     WEFT__ARG(piece), WEFT__ARG(value));
+        first += piece;
+        count -= piece;
+    }
+    return stream->status;
 }

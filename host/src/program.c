@@ -315,7 +315,7 @@ void weft__kernel_release(cl_kernel *kernel)
 
 size_t weft__groups(size_t tiles, size_t wg)
 {
-    return weft__min(tiles, ((size_t)1 << 31) / wg);
+    return weft__min(tiles, (((size_t)1 << 31) - 1) / wg);
 }
 
 weft_status weft__launch(struct weft__stream *stream, cl_kernel kernel, const struct weft__kernel_spec *spec,

@@ -21,6 +21,9 @@ static const struct quirk {
     // "sycl-kernel-reduce-cross-barrier-values" for some kernels with sub-groups (scan_bucket with packed pairs and 64-bit
     // offsets) and takes ten times as long for others. Without optimisation all of them are right.
     {"Intel(R) OpenCL", "", 0, CL_DEVICE_TYPE_CPU, {.asked_subgroups = 1}},
+    // 2026-11-22, NVIDIA H200, driver 580: clEnqueueFillBuffer of 2^31 words or more never returns. Fills here are a kernel
+    // (fill.c); no launch of it covers as many.
+    {"NVIDIA CUDA", "", 0, CL_DEVICE_TYPE_GPU, {.fill_words = UINT64_C(1) << 30}},
 };
 
 struct weft__quirks weft__quirks_of(const struct weft_device_info *info)

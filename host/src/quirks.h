@@ -3,12 +3,14 @@
 #ifndef WEFT_SRC_QUIRKS_H
 #define WEFT_SRC_QUIRKS_H
 
+#include <stdint.h>
 #include <weft/device.h>
 
 struct weft__quirks {
     int no_subgroups;    // not to be used, whatever the driver announces
     int asked_subgroups; // only when asked for
     int cpu_only;        // kernels for GPUs end the process
+    uint64_t fill_words; // most words of one fill; 0: any number
 };
 // Of the device; needs platform, platform_version and type of `info`.
 struct weft__quirks weft__quirks_of(const struct weft_device_info *info);

@@ -49,7 +49,7 @@ static const struct weft_tune_scan tune_table[] = {
     // 0.1379 with ipt 12, 0.57 at wg 64 with ipt 4. Chained for three launches, i32: 5.1 million 0.0168 for 0.0431 ms, 10
     // million 0.0352 for 0.0513, 45.9 million 0.122 for 0.154, 100 million 0.252 for 0.312, 400 million 0.977 for 1.183;
     // i32 to i64: 10 million 0.0524 for 0.0737, 400 million 1.584 for 1.987.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 256, INT64_C(1) << 35}},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 256, INT64_C(1) << 34}},
     // docs/kernels.md: 58 to 64 vector registers, 32 bytes of local memory; gfx90a and gfx942 hold all waves that they can.
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 32 of 32 waves"},
      256,
@@ -181,7 +181,8 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     info->workspace_bytes = weft__mul(tiles, types[type].sum_bytes);
     if (p->algo == WEFT_SCAN_CHAINED) {
         if (weft__groups(tiles, (size_t)p->wg) < tiles)
-            return weft__fail(ctx, WEFT_ERANGE, "scan: %zu tiles are too many to be chained", tiles);
+            return weft__fail(ctx, WEFT_ERANGE,
+                              "scan: %zu tiles are too many to be chained, below 2^31 work-items are possible", tiles);
         info->workspace_bytes = weft__add(info->workspace_bytes, words_bytes(type, tiles));
     }
     snprintf(info->why, sizeof info->why, "%s; %s", why, given ? "tuning given by the caller" : tune->key.source);

@@ -131,8 +131,9 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
         return status;
     const size_t tiles = weft__ceil_div((size_t)n_max, tile_of(r));
     if ((r->chained && (n_max >= MOST || tiles > UINT32_MAX >> r->params.bits)) || tiles > INT32_MAX)
-        return asked ? weft__fail(ctx, WEFT_ERANGE, "segsort: %lld elements are too many for these tiles",
-                                  (long long)n_max)
+        return asked ? weft__fail(ctx, WEFT_ERANGE, "segsort: %lld elements are too many: %s", (long long)n_max,
+                                  r->chained ? "a chained sort takes less than 2^30, and 2^32 tiles times bins"
+                                             : "a sort by digits takes less than 2^31 tiles")
                      : WEFT_OK;
     params->radix = r->params;
     params->whole = r->chained ? WEFT_SEGSORT_CHAINED : WEFT_SEGSORT_RADIX;

@@ -42,6 +42,14 @@ weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *
     return WEFT_OK;
 }
 
+// Kernels step behind the last entry, and rows_tiles counts rows plus entries and a tile: by less than this.
+#define FAR_STEP 65536
+
+static int is_far(const struct weft_device_csr *a)
+{
+    return a->ofs == WEFT_OFS32 && (a->nnz > INT32_MAX - FAR_STEP || a->m + a->nnz > (int64_t)UINT32_MAX - FAR_STEP);
+}
+
 void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *d)
 {
     weft__define_types(d, plan->type, plan->a.ofs);
@@ -49,6 +57,8 @@ void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *
         weft__define(d, "WEFT_ONES", "1");
     if (plan->acc != plan->type)
         weft__define(d, "WEFT_ACC_F64", "1");
+    if (is_far(&plan->a))
+        weft__define(d, "WEFT_FAR", "1");
     weft__define(d, "WEFT_READ", "%d", plan->info.params.read - 1);
     size_t room = sizeof d->text - d->used, length = strlen(plan->semiring.text);
     if (length < room) {

@@ -194,7 +194,8 @@ static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue qu
     s->tile = (cl_uint)(plan->info.params.wg * plan->info.params.ipt);
     const int64_t tiles = plan->a.nnz ? plan->a.nnz / s->tile + 1 : 0; // a bit behind the last entry ends the last row
     if (tiles >= UINT32_MAX)
-        return weft__fail(plan->ctx, WEFT_ERANGE, "%lld tiles are more than a plan counts", (long long)tiles);
+        return weft__fail(plan->ctx, WEFT_ERANGE, "csr_flags: %lld tiles of entries, a plan counts less than 2^32 - 1",
+                          (long long)tiles);
     s->tiles = (cl_uint)tiles;
     s->words = (cl_ulong)tiles * (s->tile / 32) + 1;
     s->empties = (cl_uint)plan->info.empty_rows;

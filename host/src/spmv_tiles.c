@@ -51,7 +51,7 @@ weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv
     const struct weft_device_csr *a = &plan->a;
     const size_t tiles = weft__ceil_div((size_t)a->m + (size_t)a->nnz, tile);
     if (tiles >= UINT32_MAX)
-        return weft__fail(ctx, WEFT_ERANGE, "%zu tiles are more than a plan counts", tiles);
+        return weft__fail(ctx, WEFT_ERANGE, "%zu tiles of rows plus entries, a plan counts less than 2^32 - 1", tiles);
     const size_t row_bytes = (tiles + 1) * sizeof(cl_int), pos_bytes = (tiles + 1) * weft_ofs_bytes(a->ofs);
     const size_t split_bytes = tiles * sizeof(cl_uint);
     t->tiles = (cl_uint)tiles;
@@ -69,7 +69,7 @@ weft_status weft__spmv_tiles_create(struct weft__spmv_tiles *t, struct weft_spmv
 // Two words for each tile, at zero: the tiles of a cut row meet at those of the last one.
 static weft_status arrived_create(struct weft__spmv_tiles *t, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    const size_t bytes = t->tiles * 2 * sizeof(cl_uint);
+    const size_t bytes = (size_t)t->tiles * 2 * sizeof(cl_uint);
     struct weft__stream stream = {0};
     cl_kernel fill = NULL;
     weft_status status = weft__buffer_create(&t->arrived, plan->ctx, bytes, "tiles that came to a cut row");

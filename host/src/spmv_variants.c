@@ -119,6 +119,8 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     for (int lanes = 2; lanes <= 32; lanes *= 4)
         EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 3});
     EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 1});
+    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", 8}, {"WEFT_IPT", 3},
+         {"WEFT_FAR", 1});
     EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8});
     EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_CUT", 1},
          {"WEFT_ITEMS", 1912}, {"WEFT_SNAP", 128});

@@ -57,7 +57,7 @@ WEFT_API weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context 
                                          int64_t n_max, const struct weft_scan_params *params);
 // Compile the kernels and allocate the scratch memory. params may be NULL.
 // Errors: WEFT_EINVAL type, algo, n_max < 0, tuning; WEFT_EUNSUPPORTED WEFT_SCAN_CHAINED for f32, on a CPU, without 64-bit
-//         atomics; WEFT_ERANGE the scratch exceeds the device, chained: more than 2^31 work-items; WEFT_EDEVMEM;
+//         atomics; WEFT_ERANGE the scratch exceeds the device, chained: 2^31 work-items or more; WEFT_EDEVMEM;
 //         WEFT_EBUILD; WEFT_ENOMEM.
 // Threads: a plan runs in one queue at a time; in an in-order queue runs may follow each other, elsewhere each waits for the
 //          one before.
