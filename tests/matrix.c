@@ -179,8 +179,10 @@ static void test_build(struct rng *rng)
         }
         struct weft_csr a;
         int threads = (int)rng_between(rng, 1, 6);
-        int built =
-            !weft__csr_build(&a, n, n, type, trial % 2 ? WEFT_OFS64 : WEFT_OFS32, slices, count, mirror, threads);
+        struct weft__team team;
+        weft__team_begin(&team, threads);
+        int built = !weft__csr_build(&a, n, n, type, trial % 2 ? WEFT_OFS64 : WEFT_OFS32, slices, count, mirror, &team);
+        weft__team_end(&team);
         tap_ok(built && holds(&a, &coo, mirror), "%lld x %lld of %lld entries in slices, %s, mirror %d, %d threads",
                (long long)n, (long long)n, (long long)nnz, weft_type_name(type), mirror, threads);
         weft_csr_free(&a);
@@ -189,9 +191,12 @@ static void test_build(struct rng *rng)
     struct weft_csr a;
     int32_t row[] = {1, 0}, col[] = {0, 0};
     struct weft__coo_slice ones = {2, row, col, NULL};
-    tap_ok(!weft__csr_build(&a, 2, 2, WEFT_F64, WEFT_OFS32, &ones, 1, WEFT__MIRROR_SAME, 0) && a.nnz == 3 &&
+    struct weft__team team;
+    weft__team_begin(&team, 0);
+    tap_ok(!weft__csr_build(&a, 2, 2, WEFT_F64, WEFT_OFS32, &ones, 1, WEFT__MIRROR_SAME, &team) && a.nnz == 3 &&
                ((double *)a.val)[0] == 1 && ((double *)a.val)[2] == 1,
            "without values every one is one");
+    weft__team_end(&team);
     weft_csr_free(&a);
 }
 

@@ -66,6 +66,28 @@ weft_status weft__csr_check(struct weft_error *err, const struct weft_csr *a)
     return name ? weft__error(err, WEFT_EINVAL, "an array of the matrix is missing: %s is NULL", name) : WEFT_OK;
 }
 
+// Entries that a thread looks at at a time.
+#define CHUNK 65536
+
+struct coo_entries {
+    const struct weft_coo *a;
+    _Atomic int64_t bad; // the first entry outside
+};
+
+static void coo_chunk_check(void *arg, int64_t chunk)
+{
+    struct coo_entries *c = arg;
+    const struct weft_coo *a = c->a;
+    const int64_t begin = chunk * CHUNK, end = begin + CHUNK < a->nnz ? begin + CHUNK : a->nnz;
+    for (int64_t p = begin; p < end; p++)
+        if (a->row[p] < 0 || a->row[p] >= a->m || a->col[p] < 0 || a->col[p] >= a->n) {
+            int64_t least = atomic_load(&c->bad);
+            while (p < least && !atomic_compare_exchange_weak(&c->bad, &least, p))
+                ;
+            return;
+        }
+}
+
 weft_status weft__coo_check(struct weft_error *err, const struct weft_coo *a)
 {
     weft_status status = WEFT__NEED(err, {"the matrix", a});
@@ -78,11 +100,12 @@ weft_status weft__coo_check(struct weft_error *err, const struct weft_coo *a)
     const char *name = !a->row ? "row" : !a->col ? "col" : a->type != WEFT_PATTERN && !a->val ? "val" : NULL;
     if (name)
         return weft__error(err, WEFT_EINVAL, "an array of the coordinates is missing: %s is NULL", name);
-    int64_t bad = INT64_MAX;
-#pragma omp parallel for reduction(min : bad) num_threads(weft__threads_for(0, a->nnz))
-    for (int64_t p = 0; p < a->nnz; p++)
-        if (a->row[p] < 0 || a->row[p] >= a->m || a->col[p] < 0 || a->col[p] >= a->n)
-            bad = p < bad ? p : bad;
+    struct coo_entries entries = {a, INT64_MAX};
+    struct weft__team team;
+    weft__team_begin(&team, 0);
+    weft__team_each(&team, a->nnz, a->nnz / CHUNK + 1, coo_chunk_check, &entries);
+    weft__team_end(&team);
+    const int64_t bad = atomic_load(&entries.bad);
     if (bad == INT64_MAX)
         return WEFT_OK;
     return weft__error(err, WEFT_EMATRIX, "entry %lld at (%d, %d) is outside %lld x %lld", (long long)bad, a->row[bad],

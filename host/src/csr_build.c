@@ -7,7 +7,6 @@
 #include "csr_build.h"
 
 #include "internal.h"
-#include "threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,34 +19,38 @@ struct build {
     const struct weft__coo_slice *slices;
     size_t slice_count;
     enum weft__mirror mirror;
-    int threads;     // as asked, then those in use
-    int shift;       // row >> shift is its group
-    int64_t groups;  // 1 or more
-    int64_t fullest; // entries of the fullest group
-    size_t *first;   // first slice of each thread (size threads+1)
-    int64_t *next;   // next position of group g for thread t: next[t*groups + g]
-    int64_t *start;  // first position of each group (size groups+1)
-    uint32_t *row;   // row of each position, inside its group (size nnz)
+    struct weft__team *team;
+    int parts;              // runs of slices
+    int shift;              // row >> shift is its group
+    int64_t groups;         // 1 or more
+    int64_t fullest;        // entries of the fullest group
+    size_t *first;          // first slice of each part (size parts+1)
+    int64_t *next;          // next position of group g for part t: next[t*groups + g]
+    int64_t *start;         // first position of each group (size groups+1)
+    uint32_t *row;          // row of each position, inside its group (size nnz)
+    size_t bytes;           // of a value; 0: there are none
+    struct weft__loop sort; // over the groups
 };
 
-// Give each thread a run of slices with about the same number of entries.
+// Give each part a run of slices with about the same number of entries.
 static void slices_share(struct build *b, int64_t stored)
 {
     int64_t seen = 0;
     int t = 0;
     for (size_t s = 0; s < b->slice_count; s++) {
-        while (t < b->threads && seen >= stored / b->threads * t)
+        while (t < b->parts && seen >= stored / b->parts * t)
             b->first[t++] = s;
         seen += b->slices[s].count;
     }
-    while (t <= b->threads)
+    while (t <= b->parts)
         b->first[t++] = b->slice_count;
     b->first[0] = 0;
 }
 
-static void groups_count(const struct build *b, int t)
+static void groups_count(void *arg, int64_t t)
 {
-    int64_t *count = b->next + (int64_t)t * b->groups;
+    const struct build *b = arg;
+    int64_t *count = b->next + t * b->groups;
     memset(count, 0, (size_t)b->groups * sizeof *count);
     for (size_t s = b->first[t]; s < b->first[t + 1]; s++) {
         const struct weft__coo_slice *slice = &b->slices[s];
@@ -59,14 +62,14 @@ static void groups_count(const struct build *b, int t)
     }
 }
 
-// Counts to positions, group by group and in each group thread by thread; returns the number of entries.
+// Counts to positions, group by group and in each group part by part; returns the number of entries.
 static int64_t groups_scan(struct build *b)
 {
     int64_t sum = 0;
     b->fullest = 0;
     for (int64_t g = 0; g < b->groups; g++) {
         b->start[g] = sum;
-        for (int t = 0; t < b->threads; t++) {
+        for (int t = 0; t < b->parts; t++) {
             int64_t *next = &b->next[(int64_t)t * b->groups + g], count = *next;
             *next = sum;
             sum += count;
@@ -97,9 +100,9 @@ static inline int64_t place(const struct build *b, int64_t *next, int32_t row, i
 }
 
 // `bytes` is constant where this is inlined, so that the copies become plain moves.
-static inline void groups_fill_bytes(const struct build *b, int t, size_t bytes)
+static inline void groups_fill_bytes(const struct build *b, int64_t t, size_t bytes)
 {
-    int64_t *next = b->next + (int64_t)t * b->groups;
+    int64_t *next = b->next + t * b->groups;
     char *val = b->out->val;
     for (size_t s = b->first[t]; s < b->first[t + 1]; s++) {
         const struct weft__coo_slice *slice = &b->slices[s];
@@ -121,8 +124,10 @@ static inline void groups_fill_bytes(const struct build *b, int t, size_t bytes)
     }
 }
 
-static void groups_fill(const struct build *b, int t, size_t bytes)
+static void groups_fill(void *arg, int64_t t)
 {
+    const struct build *b = arg;
+    const size_t bytes = b->bytes;
     if (bytes == 8)
         groups_fill_bytes(b, t, 8);
     else if (bytes == 4)
@@ -169,8 +174,9 @@ static inline void group_sort_as(const struct build *b, int64_t g, int32_t *col,
     }
 }
 
-static void group_sort(const struct build *b, int64_t g, int32_t *col, char *val, size_t bytes)
+static void group_sort(const struct build *b, int64_t g, int32_t *col, char *val)
 {
+    const size_t bytes = b->bytes;
     int wide = b->out->ofs == WEFT_OFS64;
     if (bytes == 8)
         wide ? group_sort_as(b, g, col, val, 8, 1) : group_sort_as(b, g, col, val, 8, 0);
@@ -180,32 +186,38 @@ static void group_sort(const struct build *b, int64_t g, int32_t *col, char *val
         wide ? group_sort_as(b, g, col, val, 0, 1) : group_sort_as(b, g, col, val, 0, 0);
 }
 
-static weft_status groups_sort(struct build *b, size_t bytes)
+// What each thread of groups_sort does; one that lacks the memory leaves its groups to the others.
+static void groups_sort_work(void *arg)
 {
-    int failed = 0;
+    struct build *b = arg;
+    int32_t *col = malloc(weft__max(weft__mul((size_t)b->fullest, sizeof *col), 1));
+    char *val = malloc(weft__max(weft__mul((size_t)b->fullest, b->bytes), 1));
+    int64_t g, end;
+    while (col && val && weft__next(&b->sort, 1, &g, &end))
+        group_sort(b, g, col, val);
+    free(col);
+    free(val);
+}
+
+static weft_status groups_sort(struct build *b)
+{
     if (b->out->ofs == WEFT_OFS64)
         *(int64_t *)b->out->row_ptr = 0;
     else
         *(int32_t *)b->out->row_ptr = 0;
-#pragma omp parallel num_threads(b->threads) reduction(| : failed)
-    {
-        int32_t *col = malloc(weft__max(weft__mul((size_t)b->fullest, sizeof *col), 1));
-        char *val = malloc(weft__max(weft__mul((size_t)b->fullest, bytes), 1));
-        failed = !col || !val;
-#pragma omp for schedule(dynamic)
-        for (int64_t g = 0; g < b->groups; g++)
-            if (!failed)
-                group_sort(b, g, col, val, bytes);
-        free(col);
-        free(val);
-    }
-    return failed ? WEFT_ENOMEM : WEFT_OK;
+    b->sort.count = b->groups;
+    weft__team_run(b->team, b->parts, groups_sort_work, b);
+    return weft__loop_done(&b->sort) ? WEFT_OK : WEFT_ENOMEM;
 }
 
-static void values_one(struct weft_csr *a)
+// Entries that values_one sets at a time.
+#define ONES 65536
+
+static void values_one(void *arg, int64_t chunk)
 {
-#pragma omp parallel for num_threads(weft__threads_for(0, a->nnz))
-    for (int64_t p = 0; p < a->nnz; p++) {
+    struct weft_csr *a = arg;
+    int64_t end = chunk * ONES + ONES < a->nnz ? chunk * ONES + ONES : a->nnz;
+    for (int64_t p = chunk * ONES; p < end; p++) {
         if (a->type == WEFT_F32)
             ((float *)a->val)[p] = 1.0f;
         else if (a->type == WEFT_F64)
@@ -221,20 +233,18 @@ static weft_status build_run(struct build *b, int64_t m, int64_t n, enum weft_ty
     int64_t stored = 0;
     for (size_t s = 0; s < b->slice_count; s++)
         stored += b->slices[s].count;
-    b->threads = weft__threads_for(b->threads, stored + m);
+    b->parts = weft__team_threads(b->team, stored + m);
     int64_t groups = (int64_t)weft__min(weft__max((size_t)(stored + m) / GROUP_ENTRIES, 1), GROUP_LIMIT);
     while (m > 0 && (m - 1) >> b->shift >= groups)
         b->shift++;
     b->groups = m > 0 ? ((m - 1) >> b->shift) + 1 : 1;
-    b->first = malloc(((size_t)b->threads + 1) * sizeof *b->first);
-    b->next = malloc(weft__mul((size_t)b->threads, (size_t)b->groups * sizeof *b->next));
+    b->first = malloc(((size_t)b->parts + 1) * sizeof *b->first);
+    b->next = malloc(weft__mul((size_t)b->parts, (size_t)b->groups * sizeof *b->next));
     b->start = malloc(((size_t)b->groups + 1) * sizeof *b->start);
     if (!b->first || !b->next || !b->start)
         return WEFT_ENOMEM;
     slices_share(b, stored);
-#pragma omp parallel for num_threads(b->threads) schedule(static, 1)
-    for (int t = 0; t < b->threads; t++)
-        groups_count(b, t);
+    weft__team_each(b->team, stored + m, b->parts, groups_count, b);
     int64_t nnz = groups_scan(b);
     weft_status status = weft_csr_alloc(b->out, m, n, nnz, type, ofs);
     if (status)
@@ -244,21 +254,19 @@ static weft_status build_run(struct build *b, int64_t m, int64_t n, enum weft_ty
     b->row = malloc(weft__mul((size_t)nnz, sizeof *b->row));
     if (!b->row)
         return WEFT_ENOMEM;
-    size_t bytes = has_values ? weft_type_bytes(type) : 0;
-#pragma omp parallel for num_threads(b->threads) schedule(static, 1)
-    for (int t = 0; t < b->threads; t++)
-        groups_fill(b, t, bytes);
-    status = groups_sort(b, bytes);
+    b->bytes = has_values ? weft_type_bytes(type) : 0;
+    weft__team_each(b->team, stored + m, b->parts, groups_fill, b);
+    status = groups_sort(b);
     if (!status && !has_values)
-        values_one(b->out);
+        weft__team_each(b->team, nnz, nnz / ONES + 1, values_one, b->out);
     return status;
 }
 
 weft_status weft__csr_build(struct weft_csr *out, int64_t m, int64_t n, enum weft_type type, enum weft_ofs ofs,
                             const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirror mirror,
-                            int threads)
+                            struct weft__team *team)
 {
-    struct build b = {.out = out, .slices = slices, .slice_count = slice_count, .mirror = mirror, .threads = threads};
+    struct build b = {.out = out, .slices = slices, .slice_count = slice_count, .mirror = mirror, .team = team};
     memset(out, 0, sizeof *out);
     weft_status status = build_run(&b, m, n, type, ofs);
     free(b.first);

@@ -3,6 +3,8 @@
 #ifndef WEFT_CSR_BUILD_H
 #define WEFT_CSR_BUILD_H
 
+#include "threads.h"
+
 #include <weft/matrix.h>
 
 // Some entries; the order of the slices and of the entries in each is the order of the whole.
@@ -21,10 +23,10 @@ enum weft__mirror {
 };
 
 // Make `out`, m x n, of all slices; a mirrored entry takes its place right after its origin. Entries of a row keep
-// their order. Scratch: 4 bytes an entry, and the entries of the fullest group of rows once a thread.
+// their order, whatever the team. Scratch: 4 bytes an entry, and the entries of the fullest group of rows once a thread.
 // Errors: WEFT_ERANGE more entries than `ofs` counts; WEFT_ENOMEM. On failure *out is all zero.
 weft_status weft__csr_build(struct weft_csr *out, int64_t m, int64_t n, enum weft_type type, enum weft_ofs ofs,
                             const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirror mirror,
-                            int threads);
+                            struct weft__team *team);
 
 #endif

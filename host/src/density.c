@@ -24,6 +24,22 @@ weft_status weft_row_histogram(int64_t *out, const struct weft_csr *a, struct we
     return WEFT_OK;
 }
 
+// Entries of which a thread counts the columns at a time.
+#define CHUNK 65536
+
+struct columns {
+    int64_t *count;
+    const struct weft_csr *a;
+};
+
+static void columns_count(void *arg, int64_t chunk)
+{
+    const struct columns *c = arg;
+    int64_t end = chunk * CHUNK + CHUNK < c->a->nnz ? chunk * CHUNK + CHUNK : c->a->nnz;
+    for (int64_t p = chunk * CHUNK; p < end; p++)
+        __atomic_fetch_add(&c->count[c->a->col[p]], 1, __ATOMIC_RELAXED);
+}
+
 weft_status weft_col_histogram(int64_t *out, const struct weft_csr *a, int threads, struct weft_error *err)
 {
     weft_status status = weft_csr_validate(a, err);
@@ -35,11 +51,10 @@ weft_status weft_col_histogram(int64_t *out, const struct weft_csr *a, int threa
         return status;
     for (int64_t j = 0; j < a->n; j++)
         out[j] = 0;
-#pragma omp parallel for num_threads(weft__threads_for(threads, a->nnz))
-    for (int64_t p = 0; p < a->nnz; p++) {
-#pragma omp atomic
-        out[a->col[p]]++;
-    }
+    struct weft__team team;
+    weft__team_begin(&team, threads);
+    weft__team_each(&team, a->nnz, a->nnz / CHUNK + 1, columns_count, &(struct columns){out, a});
+    weft__team_end(&team);
     return WEFT_OK;
 }
 
@@ -96,18 +111,33 @@ static int64_t entries_before(const struct weft_csr *a, const int32_t *row, int6
     return weft_csr_ofs(a, row ? weft__index_find(row, (size_t)a->m, i) : i);
 }
 
+struct density_rows {
+    struct weft_density *d;
+    const struct weft_csr *a;
+    const int32_t *index;
+    const struct split *row, *col;
+};
+
+static void density_row(void *arg, int64_t r)
+{
+    const struct density_rows *rows = arg;
+    const struct split *col = rows->col;
+    const struct weft_csr *a = rows->a;
+    int64_t begin = entries_before(a, rows->index, split_begin(rows->row, r)),
+            end = entries_before(a, rows->index, split_begin(rows->row, r + 1));
+    int64_t *count = rows->d->count + r * rows->d->cols;
+    rows->d->row[r] = end - begin;
+    for (int64_t p = begin; p < end; p++)
+        count[col->size ? (uint32_t)a->col[p] / (uint32_t)col->size : a->col[p] * col->parts / col->lines]++;
+}
+
 static void density_count(struct weft_density *d, const struct weft_csr *a, const int32_t *index,
                           const struct split *row, const struct split *col, int threads)
 {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(weft__threads_for(threads, a->nnz))
-    for (int64_t r = 0; r < d->rows; r++) {
-        int64_t begin = entries_before(a, index, split_begin(row, r)),
-                end = entries_before(a, index, split_begin(row, r + 1));
-        int64_t *count = d->count + r * d->cols;
-        d->row[r] = end - begin;
-        for (int64_t p = begin; p < end; p++)
-            count[col->size ? (uint32_t)a->col[p] / (uint32_t)col->size : a->col[p] * col->parts / col->lines]++;
-    }
+    struct weft__team team;
+    weft__team_begin(&team, threads);
+    weft__team_each(&team, a->nnz, d->rows, density_row, &(struct density_rows){d, a, index, row, col});
+    weft__team_end(&team);
     for (int64_t r = 0; r < d->rows; r++)
         for (int64_t c = 0; c < d->cols; c++)
             d->col[c] += d->count[r * d->cols + c];

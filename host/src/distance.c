@@ -91,22 +91,32 @@ static double quantile(const double *sorted, int count, double at)
     return sorted[(int)(at * (count - 1) + 0.5)];
 }
 
+struct trials {
+    const struct bootstrap *s;
+    int trials;
+    double *out;
+    struct weft__loop loop;
+};
+
+static void trials_work(void *arg)
+{
+    struct trials *all = arg;
+    int64_t *draw = malloc(weft__max(weft__mul((size_t)all->s->buckets, 2 * sizeof *draw), 1)), t, end;
+    while (draw && weft__next(&all->loop, 1, &t, &end))
+        all->out[t] = trial_run(all->s, (int)(t % all->trials), (int)(t / all->trials), draw);
+    free(draw);
+}
+
 // Sorted distances of all trials: apart in out[0 .. trials-1], joint behind them.
 static weft_status trials_run(const struct bootstrap *s, int trials, double *out)
 {
     const int64_t work = s->buckets < INT64_MAX / trials ? s->buckets * trials : INT64_MAX;
-    int failed = 0;
-#pragma omp parallel reduction(| : failed) num_threads(weft__threads_for(0, work))
-    {
-        int64_t *draw = malloc(weft__max(weft__mul((size_t)s->buckets, 2 * sizeof *draw), 1));
-        failed = !draw;
-#pragma omp for schedule(dynamic, 1)
-        for (int t = 0; t < 2 * trials; t++)
-            if (!failed)
-                out[t] = trial_run(s, t % trials, t / trials, draw);
-        free(draw);
-    }
-    if (failed)
+    struct trials all = {.s = s, .trials = trials, .out = out, .loop = {.count = 2 * (int64_t)trials}};
+    struct weft__team team;
+    weft__team_begin(&team, 0);
+    weft__team_run(&team, weft__team_threads(&team, work), trials_work, &all);
+    weft__team_end(&team);
+    if (!weft__loop_done(&all.loop))
         return WEFT_ENOMEM;
     qsort(out, (size_t)trials, sizeof *out, ascending);
     qsort(out + trials, (size_t)trials, sizeof *out, ascending);

@@ -301,19 +301,50 @@ static inline void row_ptr_set(struct weft_csr *a, int64_t i, int64_t ofs)
 // Rows are dealt out in pieces; the entries before each piece are counted first.
 #define PIECE_ROWS 4096
 
+struct regular {
+    struct weft_csr *out;
+    const struct spec *s;
+    const struct values *values;
+    int64_t *before; // entries before each piece, and first its own
+};
+
+static void regular_count(void *arg, int64_t piece)
+{
+    const struct regular *r = arg;
+    int64_t count = 0;
+    for (int64_t i = piece * PIECE_ROWS; i < r->s->m && i < (piece + 1) * PIECE_ROWS; i++)
+        count += row_length(r->s, i);
+    r->before[piece] = count;
+}
+
+static void regular_fill(void *arg, int64_t piece)
+{
+    const struct regular *r = arg;
+    const struct spec *s = r->s;
+    struct weft_csr *out = r->out;
+    int64_t p = r->before[piece];
+    for (int64_t i = piece * PIECE_ROWS; i < s->m && i < (piece + 1) * PIECE_ROWS; i++) {
+        int64_t end = p + row_length(s, i);
+        row_ptr_set(out, i, p);
+        row_fill(s, i, end - p, out->col + p);
+        for (; p < end; p++) {
+            if (s->diagonal)
+                value_set(out->val, out->type, p, out->col[p] == i ? s->diagonal : -1);
+            else
+                value_draw(r->values, out->val, out->type, p);
+        }
+    }
+}
+
 static weft_status regular_make(struct weft_csr *out, const struct spec *s, const struct weft_generate_params *params,
-                                const struct values *values)
+                                const struct values *values, struct weft__team *team)
 {
     int64_t pieces = (s->m + PIECE_ROWS - 1) / PIECE_ROWS, nnz = 0;
     int64_t *before = malloc(((size_t)pieces + 1) * sizeof *before);
     if (!before)
         return WEFT_ENOMEM;
-#pragma omp parallel for num_threads(weft__threads_for(0, s->m))
-    for (int64_t piece = 0; piece < pieces; piece++) {
-        before[piece] = 0;
-        for (int64_t i = piece * PIECE_ROWS; i < s->m && i < (piece + 1) * PIECE_ROWS; i++)
-            before[piece] += row_length(s, i);
-    }
+    struct regular r = {out, s, values, before};
+    weft__team_each(team, s->m, pieces, regular_count, &r);
     for (int64_t piece = 0; piece < pieces; piece++) {
         int64_t count = before[piece];
         before[piece] = nnz;
@@ -325,21 +356,7 @@ static weft_status regular_make(struct weft_csr *out, const struct spec *s, cons
         return status;
     }
     row_ptr_set(out, s->m, nnz);
-#pragma omp parallel for schedule(dynamic, 4) num_threads(weft__threads_for(0, nnz))
-    for (int64_t piece = 0; piece < pieces; piece++) {
-        int64_t p = before[piece];
-        for (int64_t i = piece * PIECE_ROWS; i < s->m && i < (piece + 1) * PIECE_ROWS; i++) {
-            int64_t end = p + row_length(s, i);
-            row_ptr_set(out, i, p);
-            row_fill(s, i, end - p, out->col + p);
-            for (; p < end; p++) {
-                if (s->diagonal)
-                    value_set(out->val, out->type, p, out->col[p] == i ? s->diagonal : -1);
-                else
-                    value_draw(values, out->val, out->type, p);
-            }
-        }
-    }
+    weft__team_each(team, nnz, pieces, regular_fill, &r);
     free(before);
     return WEFT_OK;
 }
@@ -360,33 +377,62 @@ static inline int32_t near_draw(uint64_t bits, int32_t row, int64_t count)
 #define WEB_CUT  128 // of the power law of rows: the heaviest has about 0.1 % of the entries
 #define WEB_NEAR 3   // of 4 entries that are links to a page near by; the others go to any, hubs first
 
-static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint64_t seed)
+// Entries that a thread draws at a time.
+#define DRAWS 65536
+
+static int64_t draws_end(int64_t chunk, int64_t count)
 {
+    return chunk * DRAWS + DRAWS < count ? chunk * DRAWS + DRAWS : count;
+}
+
+struct draw {
+    struct weft_coo *out;
+    const struct spec *s;
+    uint64_t row_key, col_key, near_key;
+    struct power row, col;
+};
+
+static void uniform_draw(void *arg, int64_t chunk)
+{
+    const struct draw *d = arg;
+    const struct spec *s = d->s;
+    for (int64_t k = chunk * DRAWS, end = draws_end(chunk, s->nnz); k < end; k++) {
+        d->out->row[k] =
+            (int32_t)(k < s->row ? (uint64_t)s->m / 2
+                                 : weft__random_below(weft__random_draw(d->row_key, (uint64_t)k), (uint64_t)s->m));
+        d->out->col[k] = (int32_t)weft__random_below(weft__random_draw(d->col_key, (uint64_t)k), (uint64_t)s->n);
+    }
+}
+
+static void powers_draw(void *arg, int64_t chunk)
+{
+    const struct draw *d = arg;
+    for (int64_t k = chunk * DRAWS, end = draws_end(chunk, d->s->nnz); k < end; k++) {
+        const int32_t row = d->out->row[k] = power_draw(&d->row, k);
+        const uint64_t bits = weft__random_draw(d->near_key, (uint64_t)k);
+        d->out->col[k] =
+            d->s->kind == WEB && bits >> 62 < WEB_NEAR ? near_draw(bits, row, d->s->n) : power_draw(&d->col, k);
+    }
+}
+
+static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint64_t seed, struct weft__team *team)
+{
+    const int64_t chunks = s->nnz / DRAWS + 1;
     weft_status status = weft_coo_alloc(out, s->m, s->n, s->nnz, WEFT_PATTERN);
     if (status)
         return status;
-    uint64_t row_key = weft__random_key(seed, STREAM_ROW), col_key = weft__random_key(seed, STREAM_COL);
+    struct draw d = {.out = out,
+                     .s = s,
+                     .row_key = weft__random_key(seed, STREAM_ROW),
+                     .col_key = weft__random_key(seed, STREAM_COL),
+                     .near_key = weft__random_key(seed, STREAM_NEAR)};
     if (s->kind != POWER && s->kind != WEB) {
-#pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
-        for (int64_t k = 0; k < s->nnz; k++) {
-            out->row[k] =
-                (int32_t)(k < s->row ? (uint64_t)s->m / 2
-                                     : weft__random_below(weft__random_draw(row_key, (uint64_t)k), (uint64_t)s->m));
-            out->col[k] = (int32_t)weft__random_below(weft__random_draw(col_key, (uint64_t)k), (uint64_t)s->n);
-        }
+        weft__team_each(team, s->nnz, chunks, uniform_draw, &d);
     } else if (s->nnz) {
         // In web graphs the pages with most links in (columns) are heavier than those with most links out.
-        struct power row, col;
-        const uint64_t near_key = weft__random_key(seed, STREAM_NEAR);
-        power_init(&row, s->m, s->kind == WEB ? WEB_CUT : 64, row_key, weft__random_key(seed, STREAM_ROW_ORDER));
-        power_init(&col, s->n, 16, col_key, weft__random_key(seed, STREAM_COL_ORDER));
-#pragma omp parallel for num_threads(weft__threads_for(0, s->nnz))
-        for (int64_t k = 0; k < s->nnz; k++) {
-            out->row[k] = power_draw(&row, k);
-            const uint64_t bits = weft__random_draw(near_key, (uint64_t)k);
-            out->col[k] =
-                s->kind == WEB && bits >> 62 < WEB_NEAR ? near_draw(bits, out->row[k], s->n) : power_draw(&col, k);
-        }
+        power_init(&d.row, s->m, s->kind == WEB ? WEB_CUT : 64, d.row_key, weft__random_key(seed, STREAM_ROW_ORDER));
+        power_init(&d.col, s->n, 16, d.col_key, weft__random_key(seed, STREAM_COL_ORDER));
+        weft__team_each(team, s->nnz, chunks, powers_draw, &d);
     }
     return WEFT_OK;
 }
@@ -418,53 +464,71 @@ static void row_sort(int32_t *col, int64_t count, int32_t *scratch, int bits)
     }
 }
 
-static weft_status rows_sort(struct weft_csr *a)
+struct rows {
+    struct weft_csr *a;
+    int64_t longest;
+    int bits;
+    struct weft__loop loop;
+};
+
+static void rows_work(void *arg)
 {
-    int64_t longest = 0;
-    int failed = 0, bits = 1;
-    while (INT64_C(1) << bits < a->n)
-        bits++;
-#pragma omp parallel for reduction(max : longest) num_threads(weft__threads_for(0, a->m))
+    struct rows *r = arg;
+    struct weft_csr *a = r->a;
+    int32_t *scratch = malloc((size_t)(r->longest + 1) * sizeof *scratch);
+    int64_t i, end;
+    while (scratch && weft__next(&r->loop, 1024, &i, &end))
+        for (; i < end; i++) {
+            int64_t begin = weft_csr_ofs(a, i);
+            row_sort(a->col + begin, weft_csr_ofs(a, i + 1) - begin, scratch, r->bits);
+        }
+    free(scratch);
+}
+
+static weft_status rows_sort(struct weft_csr *a, struct weft__team *team)
+{
+    struct rows r = {.a = a, .bits = 1, .loop.count = a->m};
+    while (INT64_C(1) << r.bits < a->n)
+        r.bits++;
     for (int64_t i = 0; i < a->m; i++) {
         int64_t length = weft_csr_ofs(a, i + 1) - weft_csr_ofs(a, i);
-        longest = length > longest ? length : longest;
+        r.longest = length > r.longest ? length : r.longest;
     }
-#pragma omp parallel reduction(| : failed) num_threads(weft__threads_for(0, a->nnz))
-    {
-        int32_t *scratch = malloc((size_t)(longest + 1) * sizeof *scratch);
-        failed = !scratch;
-#pragma omp for schedule(dynamic, 1024)
-        for (int64_t i = 0; i < a->m; i++) {
-            int64_t begin = weft_csr_ofs(a, i);
-            if (!failed)
-                row_sort(a->col + begin, weft_csr_ofs(a, i + 1) - begin, scratch, bits);
-        }
-        free(scratch);
-    }
-    return failed ? WEFT_ENOMEM : WEFT_OK;
+    weft__team_run(team, weft__team_threads(team, a->nnz), rows_work, &r);
+    return weft__loop_done(&r.loop) ? WEFT_OK : WEFT_ENOMEM;
+}
+
+struct draw_values {
+    const struct values *values;
+    struct weft_csr *out;
+};
+
+static void values_draw(void *arg, int64_t chunk)
+{
+    const struct draw_values *d = arg;
+    for (int64_t p = chunk * DRAWS, end = draws_end(chunk, d->out->nnz); p < end; p++)
+        value_draw(d->values, d->out->val, d->out->type, p);
 }
 
 static weft_status random_make(struct weft_csr *out, const struct spec *s, const struct weft_generate_params *params,
-                               const struct values *values)
+                               const struct values *values, struct weft__team *team)
 {
     struct weft_coo coo;
     if (params->ofs == WEFT_OFS32 && s->nnz > INT32_MAX)
         return WEFT_ERANGE;
-    weft_status status = random_draw(&coo, s, params->seed);
+    weft_status status = random_draw(&coo, s, params->seed, team);
     if (status)
         return status;
     status = weft_csr_from_coo(out, &coo, params->ofs, NULL);
     weft_coo_free(&coo);
     if (!status)
-        status = rows_sort(out);
+        status = rows_sort(out, team);
     if (!status && params->type != WEFT_PATTERN) {
         out->val = malloc(weft__max(weft__mul((size_t)out->nnz, weft_type_bytes(params->type)), 1));
         if (!out->val)
             return WEFT_ENOMEM;
         out->type = params->type;
-#pragma omp parallel for num_threads(weft__threads_for(0, out->nnz))
-        for (int64_t p = 0; p < out->nnz; p++)
-            value_draw(values, out->val, out->type, p);
+        weft__team_each(team, out->nnz, out->nnz / DRAWS + 1, values_draw, &(struct draw_values){values, out});
     }
     return status;
 }
@@ -490,7 +554,11 @@ weft_status weft_generate(struct weft_csr *out, const char *spec, const struct w
     if (status)
         return status;
     struct values values = {weft__random_key(params->seed, STREAM_VAL), params->integers};
-    status = is_random(s.kind) ? random_make(out, &s, params, &values) : regular_make(out, &s, params, &values);
+    struct weft__team team;
+    weft__team_begin(&team, 0);
+    status =
+        is_random(s.kind) ? random_make(out, &s, params, &values, &team) : regular_make(out, &s, params, &values, &team);
+    weft__team_end(&team);
     if (status) {
         weft_csr_free(out);
         const char *why = status == WEFT_ERANGE ? "32-bit offsets cannot count the entries" : weft_status_text(status);

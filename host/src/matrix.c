@@ -133,6 +133,8 @@ weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, en
         status = weft__coo_check(err, a);
     if (status)
         return status;
+    struct weft__team team;
+    weft__team_begin(&team, 0);
     size_t count = weft__ceil_div((size_t)a->nnz, SLICE_ENTRIES), bytes = weft_type_bytes(a->type);
     struct weft__coo_slice *slices = malloc((count + 1) * sizeof *slices);
     status = slices ? WEFT_OK : WEFT_ENOMEM;
@@ -144,8 +146,9 @@ weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, en
                                                  .col = a->col + begin,
                                                  .val = bytes ? (const char *)a->val + begin * bytes : NULL};
         }
-        status = weft__csr_build(out, a->m, a->n, a->type, ofs, slices, count, WEFT__MIRROR_NONE, 0);
+        status = weft__csr_build(out, a->m, a->n, a->type, ofs, slices, count, WEFT__MIRROR_NONE, &team);
     }
+    weft__team_end(&team);
     free(slices);
     if (status)
         return weft__error(err, status, "%lld x %lld with %lld entries: %s", (long long)a->m, (long long)a->n,

@@ -112,9 +112,33 @@ static void diagonal_measure(struct weft_measures *out, const struct weft_csr *a
 
 #define LINE_ELEMENTS 16 // of 4 bytes
 
+struct locality {
+    const struct weft_csr *a;
+    const int32_t *used; // the lines that entries touch, where they are few, else NULL
+    size_t count;        // lines
+    struct weft__loop loop; // over the windows
+    _Atomic int64_t lines;
+};
+
+static void locality_work(void *arg)
+{
+    struct locality *l = arg;
+    const struct weft_csr *a = l->a;
+    int64_t *seen = calloc(weft__max(l->count, 1), sizeof *seen); // last window that touched a line, counted from 1
+    int64_t w, end, lines = 0;
+    while (seen && weft__next(&l->loop, 1, &w, &end))
+        for (int64_t p = w * WEFT_MEASURE_WINDOW; p < a->nnz && p < (w + 1) * WEFT_MEASURE_WINDOW; p++) {
+            const int32_t at = a->col[p] / LINE_ELEMENTS;
+            int64_t *line = &seen[l->used ? weft__index_find(l->used, l->count, at) : at];
+            lines += *line != w + 1;
+            *line = w + 1;
+        }
+    atomic_fetch_add(&l->lines, lines);
+    free(seen);
+}
+
 static weft_status locality_measure(struct weft_measures *out, const struct weft_csr *a, int threads)
 {
-    int64_t windows = (a->nnz + WEFT_MEASURE_WINDOW - 1) / WEFT_MEASURE_WINDOW, lines = 0;
     size_t count = (size_t)a->n / LINE_ELEMENTS + 1;
     int32_t *used = NULL; // the lines that entries touch, where they are few
     if (is_sparse(a->n, a->nnz)) {
@@ -124,24 +148,17 @@ static weft_status locality_measure(struct weft_measures *out, const struct weft
             used[p] = a->col[p] / LINE_ELEMENTS;
         count = weft__indices_unique(used, (size_t)a->nnz);
     }
-    int failed = 0;
-#pragma omp parallel reduction(+ : lines) reduction(| : failed) num_threads(weft__threads_for(threads, a->nnz))
-    {
-        int64_t *seen = calloc(weft__max(count, 1), sizeof *seen); // last window that touched a line, counted from 1
-        failed = !seen;
-#pragma omp for schedule(static)
-        for (int64_t w = 0; w < windows; w++)
-            for (int64_t p = w * WEFT_MEASURE_WINDOW; !failed && p < a->nnz && p < (w + 1) * WEFT_MEASURE_WINDOW; p++) {
-                const int32_t at = a->col[p] / LINE_ELEMENTS;
-                int64_t *line = &seen[used ? weft__index_find(used, count, at) : at];
-                lines += *line != w + 1;
-                *line = w + 1;
-            }
-        free(seen);
-    }
+    struct locality l = {.a = a,
+                         .used = used,
+                         .count = count,
+                         .loop.count = (a->nnz + WEFT_MEASURE_WINDOW - 1) / WEFT_MEASURE_WINDOW};
+    struct weft__team team;
+    weft__team_begin(&team, threads);
+    weft__team_run(&team, weft__team_threads(&team, a->nnz), locality_work, &l);
+    weft__team_end(&team);
     free(used);
-    out->x_lines = a->nnz ? (double)lines / (double)a->nnz : 0;
-    return failed ? WEFT_ENOMEM : WEFT_OK;
+    out->x_lines = a->nnz ? (double)atomic_load(&l.lines) / (double)a->nnz : 0;
+    return weft__loop_done(&l.loop) ? WEFT_OK : WEFT_ENOMEM;
 }
 
 // Sum of the entries from *p on that are in column `col`; *p moves behind them.

@@ -48,6 +48,10 @@ struct reader {
     int over;              // the limit is reached, and reading ended
     // Where the rows without entries are left out: the index of each row that is there. NULL: none is left out.
     int32_t **row;
+    size_t few; // blocks that may wait for a thread
+    struct weft__team team;
+    const int64_t *first; // of an array file: the number of each block's first entry
+    atomic_int failed;    // a block lacked memory for its indices
 };
 
 // ---- limit -----------------------------------------------------------------------------------------------------
@@ -208,12 +212,13 @@ static void block_keep(struct reader *r, struct weft__mtx_block *block)
 
 // What each thread does until all blocks are parsed: read the next block if nobody does and few enough wait, else
 // parse one, else sleep (a thread that spins would slow the one that inflates).
-static void blocks_work(struct reader *r, size_t few)
+static void blocks_work(void *arg)
 {
+    struct reader *r = arg;
     pthread_mutex_lock(&r->lock);
     for (;;) {
         size_t ready = r->block_count - r->taken;
-        if (!r->reading && !r->done && ready < few) {
+        if (!r->reading && !r->done && ready < r->few) {
             struct weft__mtx_block *block;
             r->reading = 1;
             pthread_mutex_unlock(&r->lock);
@@ -253,12 +258,14 @@ static void blocks_work(struct reader *r, size_t few)
 // Read on after `first` and have everything parsed.
 static void blocks_read(struct reader *r, struct weft__mtx_block *first)
 {
-    int threads = r->ended ? 1 : weft__threads(r->params.threads);
-    size_t few = threads > 1 ? 4 * (size_t)threads : 1;
+    const size_t text = r->stream->text_bytes, most = (size_t)r->team.most;
+    // Text that is compressed shrinks to a third or a quarter.
+    const size_t bytes = text ? text : weft__mul(8, (size_t)r->stream->total_bytes);
+    const int threads = r->ended ? 1 : bytes ? (int)weft__min(most, 1 + bytes / r->block_bytes) : (int)most;
+    r->few = threads > 1 ? 4 * (size_t)threads : 1;
     r->done_bytes = r->stream->done_bytes;
     block_keep(r, first);
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    blocks_work(r, few);
+    weft__team_run(&r->team, threads, blocks_work, r);
 }
 
 // The first thing wrong in the order of the file.
@@ -339,22 +346,25 @@ static weft_status array_place(struct weft__mtx_block *block, const struct weft_
     return WEFT_OK;
 }
 
+static void array_place_work(void *arg, int64_t b)
+{
+    struct reader *r = arg;
+    if (array_place(r->blocks[b], &r->info, r->first[b]))
+        atomic_store(&r->failed, 1);
+}
+
 static weft_status array_place_all(struct reader *r)
 {
-    int failed = 0;
     int64_t *first = malloc((r->block_count + 1) * sizeof *first);
     if (!first)
         return WEFT_ENOMEM;
     first[0] = 0;
     for (size_t b = 0; b < r->block_count; b++)
         first[b + 1] = first[b] + r->blocks[b]->entries;
-#pragma omp parallel for schedule(dynamic) reduction(|                                                                 \
-                                                     : failed)                                                         \
-    num_threads(weft__threads_for(r->params.threads, r->info.stored))
-    for (size_t b = 0; b < r->block_count; b++)
-        failed |= array_place(r->blocks[b], &r->info, first[b]) != WEFT_OK;
+    r->first = first;
+    weft__team_each(&r->team, r->info.stored, (int64_t)r->block_count, array_place_work, r);
     free(first);
-    return failed ? WEFT_ENOMEM : WEFT_OK;
+    return atomic_load(&r->failed) ? WEFT_ENOMEM : WEFT_OK;
 }
 
 static enum weft__mirror mirror(const struct reader *r)
@@ -421,7 +431,7 @@ static weft_status matrix_build(struct reader *r, struct weft_csr *out, struct w
             slices[count++] = (struct weft__coo_slice){block->entries, block->row, block->col, block->val};
     }
     if (!status)
-        status = weft__csr_build(out, m, n, r->params.type, r->params.ofs, slices, count, mirror(r), r->params.threads);
+        status = weft__csr_build(out, m, n, r->params.type, r->params.ofs, slices, count, mirror(r), &r->team);
     free(slices);
     if (!status && r->row && *r->row && mirror(r)) // columns were numbered as rows are
         for (int64_t p = 0; p < out->nnz; p++)
@@ -483,8 +493,10 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
         r->block_bytes = block_bytes ? block_bytes : WEFT__MTX_BLOCK;
         if (stream->text_bytes && stream->text_bytes < r->block_bytes)
             r->block_bytes = stream->text_bytes + 1; // all of it at once, and its end seen
+        weft__team_begin(&r->team, r->params.threads);
         status = read_all(r, out, err);
         r->info.limit_bytes = limit_of(r);
+        weft__team_end(&r->team);
         if (info)
             *info = r->info;
         if (status && row) {

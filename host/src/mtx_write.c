@@ -145,43 +145,84 @@ static weft_status bytes_write(int fd, const void *data, size_t bytes, int *reas
     return WEFT_OK;
 }
 
-// Format, compress and write; *reason is the errno of WEFT_EIO.
-static weft_status pieces_write(int fd, const struct weft_csr *a, int gzip, int *reason)
+struct writer {
+    int fd;
+    const struct weft_csr *a;
+    int gzip;
+    int64_t pieces;
+    locale_t plain;
+    pthread_mutex_t lock; // guards what follows
+    pthread_cond_t change;
+    int64_t taken, written; // pieces
+    weft_status failed;     // the first failure; later pieces do nothing
+    int reason;             // errno of WEFT_EIO
+};
+
+// Piece i as the bytes of the file.
+static weft_status piece_make(struct piece *piece, const struct writer *w, int64_t i, size_t *bytes)
 {
-    int64_t pieces = a->nnz / PIECE_ENTRIES + 1;
-    atomic_int failed = WEFT_OK; // the first failure; later pieces do nothing
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (plain == (locale_t)0)
+    const int64_t begin = i * PIECE_ENTRIES, end = begin + PIECE_ENTRIES;
+    piece->text = malloc(HEADER_BYTES + PIECE_ENTRIES * ENTRY_BYTES);
+    if (!piece->text)
         return WEFT_ENOMEM;
-#pragma omp parallel for ordered schedule(dynamic, 1) num_threads(weft__threads_for(0, a->nnz))
-    for (int64_t i = 0; i < pieces; i++) {
+    piece_format(piece, w->a, begin, end < w->a->nnz ? end : w->a->nnz);
+    *bytes = piece->bytes;
+    return w->gzip ? piece_pack(piece, bytes) : WEFT_OK;
+}
+
+// What each thread does: make the next piece, wait until those before it are written, write it. Pieces are taken in
+// order, so that the first that is not written is always in the hands of a thread that does not wait.
+static void pieces_work(void *arg)
+{
+    struct writer *w = arg;
+    locale_t before = uselocale(w->plain); // of this thread alone
+    pthread_mutex_lock(&w->lock);
+    while (w->taken < w->pieces && !w->failed) {
         struct piece piece = {0};
         size_t bytes = 0;
-        weft_status status = (weft_status)atomic_load(&failed);
-        locale_t before = uselocale(plain); // of this thread alone
-        if (!status) {
-            int64_t begin = i * PIECE_ENTRIES, end = begin + PIECE_ENTRIES;
-            piece.text = malloc(HEADER_BYTES + PIECE_ENTRIES * ENTRY_BYTES);
-            status = piece.text ? WEFT_OK : WEFT_ENOMEM;
-            if (!status)
-                piece_format(&piece, a, begin, end < a->nnz ? end : a->nnz);
-            bytes = piece.bytes;
-            if (!status && gzip)
-                status = piece_pack(&piece, &bytes);
+        const int64_t i = w->taken++;
+        int reason = 0;
+        pthread_mutex_unlock(&w->lock);
+        weft_status status = piece_make(&piece, w, i, &bytes);
+        pthread_mutex_lock(&w->lock);
+        while (w->written < i)
+            pthread_cond_wait(&w->change, &w->lock);
+        if (!w->failed && !status) {
+            pthread_mutex_unlock(&w->lock);
+            status = bytes_write(w->fd, w->gzip ? (void *)piece.packed : piece.text, bytes, &reason);
+            pthread_mutex_lock(&w->lock);
         }
-        uselocale(before);
-#pragma omp ordered
-        {
-            if (!status && !(status = (weft_status)atomic_load(&failed)))
-                status = bytes_write(fd, gzip ? (void *)piece.packed : piece.text, bytes, reason);
-            if (status)
-                atomic_store(&failed, status);
+        if (status && !w->failed) {
+            w->failed = status;
+            w->reason = reason;
         }
+        w->written = i + 1;
+        pthread_cond_broadcast(&w->change);
         free(piece.text);
         free(piece.packed);
     }
-    freelocale(plain);
-    return (weft_status)atomic_load(&failed);
+    pthread_mutex_unlock(&w->lock);
+    uselocale(before);
+}
+
+// Format, compress and write; *reason is the errno of WEFT_EIO.
+static weft_status pieces_write(int fd, const struct weft_csr *a, int gzip, int *reason)
+{
+    struct writer w = {fd, a, gzip, .pieces = a->nnz / PIECE_ENTRIES + 1};
+    w.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (w.plain == (locale_t)0)
+        return WEFT_ENOMEM;
+    struct weft__team team;
+    pthread_mutex_init(&w.lock, NULL);
+    pthread_cond_init(&w.change, NULL);
+    weft__team_begin(&team, 0);
+    weft__team_run(&team, weft__team_threads(&team, a->nnz), pieces_work, &w);
+    weft__team_end(&team);
+    pthread_cond_destroy(&w.change);
+    pthread_mutex_destroy(&w.lock);
+    freelocale(w.plain);
+    *reason = w.reason;
+    return w.failed;
 }
 
 static int name_ends(const char *path, const char *end)

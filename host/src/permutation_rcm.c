@@ -35,7 +35,11 @@ static weft_status pattern_build(struct weft_csr *out, const struct weft_csr *a,
             coo.col[edges++] = (int32_t)j;
         }
     struct weft__coo_slice slice = {.count = edges, .row = coo.row, .col = coo.col};
-    status = weft__csr_build(out, count, count, WEFT_PATTERN, WEFT_OFS64, &slice, edges ? 1 : 0, WEFT__MIRROR_SAME, 0);
+    struct weft__team team;
+    weft__team_begin(&team, 0);
+    status =
+        weft__csr_build(out, count, count, WEFT_PATTERN, WEFT_OFS64, &slice, edges ? 1 : 0, WEFT__MIRROR_SAME, &team);
+    weft__team_end(&team);
     weft_coo_free(&coo);
     return status;
 }

@@ -78,26 +78,41 @@ static void row_fill(struct weft_csr *out, int64_t i, const struct weft_csr *a, 
                (size_t)count * bytes);
 }
 
+struct rows {
+    struct weft_csr *out;
+    const struct weft_csr *a;
+    const struct weft_permutation *p;
+    int sort, col_bits;
+    int64_t longest;
+    struct weft__loop loop;
+};
+
+static void rows_work(void *arg)
+{
+    struct rows *r = arg;
+    uint64_t *key = r->sort ? malloc(weft__max(weft__mul((size_t)r->longest, 2 * sizeof *key), 1)) : NULL;
+    int64_t i, end;
+    while ((key || !r->sort) && weft__next(&r->loop, 256, &i, &end))
+        for (; i < end; i++) {
+            if (r->sort)
+                row_fill_sorted(r->out, i, r->a, r->p, key, r->col_bits);
+            else
+                row_fill(r->out, i, r->a, r->p);
+        }
+    free(key);
+}
+
 static weft_status rows_fill(struct weft_csr *out, const struct weft_csr *a, const struct weft_permutation *p, int sort,
                              int64_t longest, int threads)
 {
-    int failed = 0, col_bits = 1;
-    while (INT64_C(1) << col_bits < a->n)
-        col_bits++;
-#pragma omp parallel reduction(| : failed) num_threads(weft__threads_for(threads, a->nnz))
-    {
-        uint64_t *key = sort ? malloc(weft__max(weft__mul((size_t)longest, 2 * sizeof *key), 1)) : NULL;
-        failed = sort && !key;
-#pragma omp for schedule(dynamic, 256)
-        for (int64_t i = 0; i < a->m; i++) {
-            if (sort && !failed)
-                row_fill_sorted(out, i, a, p, key, col_bits);
-            else if (!sort)
-                row_fill(out, i, a, p);
-        }
-        free(key);
-    }
-    return failed ? WEFT_ENOMEM : WEFT_OK;
+    struct rows rows = {out, a, p, sort, .longest = longest, .col_bits = 1, .loop.count = a->m};
+    while (INT64_C(1) << rows.col_bits < a->n)
+        rows.col_bits++;
+    struct weft__team team;
+    weft__team_begin(&team, threads);
+    weft__team_run(&team, weft__team_threads(&team, a->nnz), rows_work, &rows);
+    weft__team_end(&team);
+    return weft__loop_done(&rows.loop) ? WEFT_OK : WEFT_ENOMEM;
 }
 
 static weft_status shapes_check(int64_t m, int64_t n, const struct weft_permutation *p, struct weft_error *err)

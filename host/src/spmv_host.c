@@ -32,7 +32,8 @@ struct weft__spmv_host {
     cl_event written; // the last copy of sums to the device; NULL: none yet
     size_t bytes, workspace_bytes;
     pthread_t thread;
-    pthread_mutex_t mutex; // guards head, tail, pending, quit
+    struct weft__team team; // of that thread
+    pthread_mutex_t mutex;  // guards head, tail, pending, quit
     pthread_cond_t changed;
     struct job *head, *tail;
     int pending; // jobs that are not done
@@ -45,7 +46,7 @@ static void job_do(struct job *job)
 {
     struct weft__spmv_host *h = job->host;
     if (job->execution == CL_COMPLETE) {
-        weft__spmv_pieces_sum(&h->pieces, h->type, h->acc, h->semiring, h->x, h->sum);
+        weft__spmv_pieces_sum(&h->team, &h->pieces, h->type, h->acc, h->semiring, h->x, h->sum);
         weft__spmv_pieces_join(h->first, h->rows, h->acc, h->semiring, h->sum, h->sum);
     }
     weft__cl.clSetUserEventStatus(job->sums, job->execution);
@@ -179,6 +180,7 @@ weft_status weft__spmv_host_create(struct weft__spmv_host **out, struct weft_spm
         return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
     pthread_mutex_init(&h->mutex, NULL);
     pthread_cond_init(&h->changed, NULL);
+    weft__team_begin(&h->team, 0);
     h->type = plan->type;
     h->acc = plan->acc;
     h->semiring = plan->info.params.semiring;
@@ -200,7 +202,7 @@ weft_status weft__spmv_host_create(struct weft__spmv_host **out, struct weft_spm
     h->workspace_bytes = (size_t)h->n * weft_type_bytes(h->type) +
                          ((size_t)h->pieces.count + (size_t)h->rows) * weft_type_bytes(h->acc) +
                          ((size_t)h->pieces.count + 1) * sizeof *h->pieces.piece;
-    h->started = !pthread_create(&h->thread, NULL, thread_main, h);
+    h->started = weft__thread_start(&h->thread, thread_main, h);
     return h->started ? WEFT_OK : weft__fail(plan->ctx, WEFT_ENOMEM, "the system gives no thread for a plan");
 }
 
@@ -229,6 +231,7 @@ void weft__spmv_host_destroy(struct weft__spmv_host **host)
     pthread_mutex_unlock(&h->mutex);
     if (h->started)
         pthread_join(h->thread, NULL);
+    weft__team_end(&h->team);
     pthread_cond_destroy(&h->changed);
     pthread_mutex_destroy(&h->mutex);
     weft__kernel_release(&h->add);

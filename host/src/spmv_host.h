@@ -4,6 +4,7 @@
 #define WEFT_SRC_SPMV_HOST_H
 
 #include "spmv_formats.h"
+#include "threads.h"
 
 struct weft__spmv_host;
 
@@ -37,8 +38,8 @@ struct weft__spmv_pieces {
     const int32_t *col;
     const void *val;
 };
-void weft__spmv_pieces_sum(const struct weft__spmv_pieces *p, enum weft_type type, enum weft_type acc,
-                           enum weft_spmv_semiring semiring, const void *x, void *sum);
+void weft__spmv_pieces_sum(struct weft__team *team, const struct weft__spmv_pieces *p, enum weft_type type,
+                           enum weft_type acc, enum weft_spmv_semiring semiring, const void *x, void *sum);
 // out[r] = sum of sum[first[r]] .. sum[first[r+1]-1], from the left; out may be sum.
 void weft__spmv_pieces_join(const int64_t *first, int64_t rows, enum weft_type acc, enum weft_spmv_semiring semiring,
                             const void *sum, void *out);

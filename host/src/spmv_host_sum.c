@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of rows by threads of the host, in every type and every semiring that is not the caller's own.
 #include "spmv_host.h"
-#include "threads.h"
 
 #include <math.h>
 
@@ -51,13 +50,12 @@ static inline int32_t i32_path(int32_t a, int32_t b)
 
 // Sums of pieces for one type of values, type of sums and semiring.
 #define SUM_DEFINE(name, T, acc_t, ZERO, PLUS, TIMES)                                                                  \
-    static void name##_sum(const struct weft__spmv_pieces *p, const T *restrict x, acc_t *restrict sum)                \
+    static void name##_sum(const struct weft__spmv_pieces *p, int64_t begin, int64_t end, const T *restrict x,         \
+                           acc_t *restrict sum)                                                                        \
     {                                                                                                                  \
         const int32_t *restrict col = p->col;                                                                          \
         const T *restrict val = p->val;                                                                                \
-        _Pragma("omp parallel for schedule(dynamic, 64) num_threads(weft__threads_for(0, p->piece[p->count]))") for (  \
-            int64_t i = 0; i < p->count; i++)                                                                          \
-        {                                                                                                              \
+        for (int64_t i = begin; i < end; i++) {                                                                        \
             acc_t s = (acc_t)(ZERO);                                                                                   \
             for (int64_t q = p->piece[i]; q < p->piece[i + 1]; q++) {                                                  \
                 const acc_t a = val ? (acc_t)val[q] : (acc_t)1, b = (acc_t)x[col[q]];                                  \
@@ -114,18 +112,37 @@ JOIN_DEFINE_ALL(i32, int32_t, i32_add)
         type##_add_##part(__VA_ARGS__);                                                                                \
     }
 
-void weft__spmv_pieces_sum(const struct weft__spmv_pieces *p, enum weft_type type, enum weft_type acc,
-                           enum weft_spmv_semiring semiring, const void *x, void *sum)
+struct sums {
+    const struct weft__spmv_pieces *p;
+    enum weft_type type, acc;
+    enum weft_spmv_semiring semiring;
+    const void *x;
+    void *sum;
+};
+
+#define CHUNK 64 // pieces that a thread sums at a time
+
+static void chunk_sum(void *arg, int64_t chunk)
 {
-    if (type == WEFT_I32) {
-        PIECES_CALL(i32, sum, p, x, sum)
-    } else if (type == WEFT_F64) {
-        PIECES_CALL(f64, sum, p, x, sum)
-    } else if (acc == WEFT_F64) {
-        PIECES_CALL(mixed, sum, p, x, sum)
+    const struct sums *s = arg;
+    const enum weft_spmv_semiring semiring = s->semiring;
+    const int64_t begin = chunk * CHUNK, end = begin + CHUNK < s->p->count ? begin + CHUNK : s->p->count;
+    if (s->type == WEFT_I32) {
+        PIECES_CALL(i32, sum, s->p, begin, end, s->x, s->sum)
+    } else if (s->type == WEFT_F64) {
+        PIECES_CALL(f64, sum, s->p, begin, end, s->x, s->sum)
+    } else if (s->acc == WEFT_F64) {
+        PIECES_CALL(mixed, sum, s->p, begin, end, s->x, s->sum)
     } else {
-        PIECES_CALL(f32, sum, p, x, sum)
+        PIECES_CALL(f32, sum, s->p, begin, end, s->x, s->sum)
     }
+}
+
+void weft__spmv_pieces_sum(struct weft__team *team, const struct weft__spmv_pieces *p, enum weft_type type,
+                           enum weft_type acc, enum weft_spmv_semiring semiring, const void *x, void *sum)
+{
+    struct sums s = {p, type, acc, semiring, x, sum};
+    weft__team_each(team, p->piece[p->count], (p->count + CHUNK - 1) / CHUNK, chunk_sum, &s);
 }
 
 void weft__spmv_pieces_join(const int64_t *first, int64_t rows, enum weft_type acc, enum weft_spmv_semiring semiring,

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 // Figures of the pattern of a matrix, computed on the host. Each takes a matrix whose arrays are checked as by
-// weft_csr_validate; `threads` is 0 for as many as OpenMP gives (below 0: WEFT_EINVAL), and no result depends on it.
+// weft_csr_validate; `threads` is 0 for every processor (below 0: WEFT_EINVAL), and no result depends on it.
 
 // Entries of each row (out: m counts) and of each column (out: n counts).
 // Errors: WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ENOMEM.

@@ -24,7 +24,8 @@ struct weft_mtx_params {
     enum weft_ofs ofs;             // default WEFT_OFS32
     enum weft_mtx_complex complex; // default: refuse
     int keep_symmetric;            // nonzero: give the stored triangle only; default: expand
-    int threads;                   // 0: every processor
+    int threads; // 0: every processor that the process may run on, or OMP_NUM_THREADS; 256 at most, fewer where the
+                 // system gives no more
     // Most bytes of memory that reading may take, and of text that a compressed file may unpack to: what a few bytes promise
     // is not believed. Default 0: 1000 times the bytes of the file, and at least 256 MiB.
     int64_t limit_bytes;

@@ -63,7 +63,7 @@ WEFT_API void weft_permutation_free(struct weft_permutation *p);
 struct weft_permute_params {
     int keep;    // nonzero: entries of a row keep their order also when columns move; default 0: columns then ascend
                  // in each row, equal ones in their order
-    int threads; // of weft_csr_permute; default 0: as many as OpenMP gives
+    int threads; // of weft_csr_permute; default 0: every processor
 };
 #define weft_permute_params(...) (&(struct weft_permute_params){__VA_ARGS__})
 
