@@ -63,12 +63,9 @@ weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size
         return WEFT_OK;
     cl_int error;
     cl_mem buffer = weft__cl.clCreateBuffer(ctx->cl, flags, bytes ? bytes : 1, bytes ? (void *)data : NULL, &error);
-    if (error != CL_SUCCESS) {
-        weft__fail(ctx, WEFT_EDEVMEM, "%s of %zu bytes on %s: %s (%d)", what, bytes, ctx->device.name,
-                   weft__cl_error_name(error), error);
-        weft__fail_code(ctx, error);
-        return WEFT_EDEVMEM;
-    }
+    if (error != CL_SUCCESS)
+        return weft__fail_code(ctx, WEFT_EDEVMEM, error, "%s of %zu bytes on %s: %s (%d)", what, bytes,
+                               ctx->device.name, weft__cl_error_name(error), error);
     *out = buffer;
     return WEFT_OK;
 }

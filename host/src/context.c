@@ -11,28 +11,71 @@
 #include <string.h>
 #include <sys/stat.h>
 
+// Failures of this thread that are nobody's yet: weft__quiet_begin.
+static _Thread_local struct {
+    struct weft_context *ctx;
+    int depth;
+    struct weft_error error;
+} quiet;
+
+void weft__quiet_begin(struct weft_context *ctx)
+{
+    quiet.ctx = ctx;
+    if (!quiet.depth++)
+        quiet.error = (struct weft_error){0};
+}
+
+void weft__quiet_end(struct weft_error *out)
+{
+    if (out)
+        *out = quiet.error;
+    quiet.error = (struct weft_error){0};
+    quiet.depth--;
+}
+
+weft_status weft__fail_again(struct weft_context *ctx, const struct weft_error *error)
+{
+    if (quiet.depth && quiet.ctx == ctx) {
+        quiet.error = *error;
+        return error->status;
+    }
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->error = *error;
+    pthread_mutex_unlock(&ctx->mutex);
+    if (ctx->log)
+        ctx->log(ctx->log_arg, error->text);
+    return error->status;
+}
+
+// The whole failure is made in memory of the caller: no thread sees half of one, nor does the log see another's.
+__attribute__((format(printf, 4, 0))) static weft_status fail_with(struct weft_context *ctx, weft_status status,
+                                                                   cl_int code, const char *format, va_list args)
+{
+    struct weft_error error;
+    error.status = status;
+    error.cl_error = code;
+    vsnprintf(error.text, sizeof error.text, format, args);
+    return weft__fail_again(ctx, &error);
+}
+
 weft_status weft__fail(struct weft_context *ctx, weft_status status, const char *format, ...)
 {
     va_list args;
     if (!ctx)
         return status;
     va_start(args, format);
-    pthread_mutex_lock(&ctx->mutex);
-    ctx->error.status = status;
-    ctx->error.cl_error = 0;
-    vsnprintf(ctx->error.text, sizeof ctx->error.text, format, args);
-    pthread_mutex_unlock(&ctx->mutex);
+    fail_with(ctx, status, 0, format, args);
     va_end(args);
-    if (ctx->log)
-        ctx->log(ctx->log_arg, ctx->error.text);
     return status;
 }
 
-void weft__fail_code(struct weft_context *ctx, cl_int error)
+weft_status weft__fail_code(struct weft_context *ctx, weft_status status, cl_int code, const char *format, ...)
 {
-    pthread_mutex_lock(&ctx->mutex);
-    ctx->error.cl_error = error;
-    pthread_mutex_unlock(&ctx->mutex);
+    va_list args;
+    va_start(args, format);
+    fail_with(ctx, status, code, format, args);
+    va_end(args);
+    return status;
 }
 
 weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what)
@@ -42,9 +85,8 @@ weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *wh
     weft_status status = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ? WEFT_EDEVMEM
                          : error == CL_OUT_OF_HOST_MEMORY                                          ? WEFT_ENOMEM
                                                                                                    : WEFT_EDEVICE;
-    weft__fail(ctx, status, "%s on %s: %s (%d)", what, ctx->device.name, weft__cl_error_name(error), error);
-    weft__fail_code(ctx, error);
-    return status;
+    return weft__fail_code(ctx, status, error, "%s on %s: %s (%d)", what, ctx->device.name, weft__cl_error_name(error),
+                           error);
 }
 
 // $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.

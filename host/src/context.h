@@ -22,11 +22,11 @@ struct weft_context {
     void *log_arg;
     weft_launch_fn *on_launch;
     void *on_launch_arg;
-    pthread_mutex_t mutex; // guards error, programs, stats
+    pthread_mutex_t mutex; // guards error, programs, stats, the counts of tune
     struct weft_error error;
     struct weft__program *programs;
     struct weft_build_stats stats;
-    struct weft__tune_row *tune; // of the tune file, for this device (tune.h); the mutex guards their count
+    struct weft__tune_row *tune; // of the tune file, for this device (tune.h)
     size_t ntune;
     uint64_t fill_words; // most words of one launch of a fill; 0: any number
     size_t huge_buffers; // made so far, for where the next one begins (buffer.c)
@@ -38,8 +38,15 @@ __attribute__((format(printf, 3, 4))) weft_status weft__fail(struct weft_context
                                                              const char *format, ...);
 // The same for an OpenCL call: CL_SUCCESS gives WEFT_OK and records nothing. `what` names the call and its object.
 weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what);
-// Add the code of the OpenCL call behind the failure that weft__fail has recorded.
-void weft__fail_code(struct weft_context *ctx, cl_int error);
+// weft__fail with the code of the OpenCL call behind the failure.
+__attribute__((format(printf, 4, 5))) weft_status weft__fail_code(struct weft_context *ctx, weft_status status,
+                                                                  cl_int code, const char *format, ...);
+// Record a failure as it is, and return its status.
+weft_status weft__fail_again(struct weft_context *ctx, const struct weft_error *error);
+// For what is tried: until weft__quiet_end, failures of this thread leave the context's error and its log alone. Pairs
+// nest, for one context at a time. *out (may be NULL) gets the last failure, status WEFT_OK where there was none.
+void weft__quiet_begin(struct weft_context *ctx);
+void weft__quiet_end(struct weft_error *out);
 
 // A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
 // one before it, also on an out-of-order queue; the caller's event completes with the last.

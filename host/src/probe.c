@@ -46,16 +46,14 @@ int weft__lanes_probe(struct weft_context *ctx)
 {
     cl_uint right[PROBE_ITEMS] = {0};
     cl_int error;
-    void (*log)(void *arg, const char *text) = ctx->log;
     if (ctx->device.max_wg < PROBE_WG)
         return 0;
     cl_command_queue queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, 0, &error);
     if (error != CL_SUCCESS)
         return 0;
-    ctx->log = NULL;
+    weft__quiet_begin(ctx);
     int all = probe_run(ctx, queue, right) == WEFT_OK;
-    ctx->log = log;
-    ctx->error = (struct weft_error){0};
+    weft__quiet_end(NULL);
     weft__cl.clFinish(queue); // where the answer could not be read the kernel may still run, and the process end
     weft__cl.clReleaseCommandQueue(queue);
     for (int i = 0; i < PROBE_ITEMS; i++)

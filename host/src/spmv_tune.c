@@ -116,6 +116,12 @@ static double candidate_ms(struct weft_spmv_plan *c, cl_command_queue queue, cl_
     return least;
 }
 
+// Nonzero: this matrix or device is none for the candidate.
+static int is_not_here(weft_status status)
+{
+    return status == WEFT_ERANGE || status == WEFT_EDEVMEM || status == WEFT_EINVAL;
+}
+
 // A plan for the matrix of `plan`, as it is after a transposition.
 static weft_status candidate_create(struct weft_spmv_plan **out, const struct weft_spmv_plan *plan,
                                     cl_command_queue queue, const struct candidate *candidate)
@@ -128,7 +134,13 @@ static weft_status candidate_create(struct weft_spmv_plan **out, const struct we
     params.plus = plan->asked ? plan->asked->plus : NULL;
     params.times = plan->asked ? plan->asked->times : NULL;
     params.zero = plan->asked ? plan->asked->zero : NULL;
-    return weft__spmv_plan_try(out, plan->ctx, queue, &plan->a, &params);
+    struct weft_error error;
+    weft__quiet_begin(plan->ctx); // that a candidate is none for this matrix or device is no failure
+    const weft_status status = weft__spmv_plan_try(out, plan->ctx, queue, &plan->a, &params);
+    weft__quiet_end(&error);
+    if (status && !is_not_here(status))
+        weft__fail_again(plan->ctx, &error);
+    return status;
 }
 
 static int name_put(char *out, size_t size, const struct weft_spmv_params *p)
@@ -150,7 +162,7 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
     for (int i = 0; i < list.count; i++) {
         struct weft_spmv_plan *c = NULL;
         weft_status status = candidate_create(&c, plan, queue, &list.items[i]);
-        if (status == WEFT_ERANGE || status == WEFT_EDEVMEM || status == WEFT_EINVAL) // not here
+        if (is_not_here(status))
             continue;
         const double ms = status ? -1 : candidate_ms(c, queue, x, y, best_ms);
         if (!status && ms < 0)

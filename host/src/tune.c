@@ -163,50 +163,55 @@ struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const char *op, s
                                      const struct weft__tune_value *values, int count)
 {
     struct weft__tuned t = {.ctx = ctx, .op = op, .values = values, .count = count};
-    pthread_mutex_lock(&ctx->mutex); // a row is emptied where it was refused
-    struct weft__tune_row *row = row_find(ctx, op, bytes);
-    if (row && row->count)
-        t.row = row;
-    t.before = ctx->error;
-    pthread_mutex_unlock(&ctx->mutex);
-    for (int i = 0; i < count; i++)
+    struct weft__tune_row row = {.count = 0};
+    const char *unknown = NULL;
+    pthread_mutex_lock(&ctx->mutex); // a row is emptied where a name of it is unknown
+    struct weft__tune_row *kept = row_find(ctx, op, bytes);
+    for (int i = 0; kept && i < count; i++)
         if (*values[i].value)
-            t.row = NULL;
-    for (int i = 0; t.row && i < row->count; i++)
-        if (!value_find(&t, row->values[i].name)) {
-            tell(ctx, "tune file: %s has no value %s: row left out", op, row->values[i].name);
-            pthread_mutex_lock(&ctx->mutex);
-            row->count = 0;
-            pthread_mutex_unlock(&ctx->mutex);
-            t.row = NULL;
-        }
-    for (int i = 0; t.row && i < row->count; i++)
-        *value_find(&t, row->values[i].name) = row->values[i].value;
+            kept = NULL;
+    if (kept)
+        row = *kept;
+    for (int i = 0; i < row.count; i++)
+        if (!value_find(&t, row.values[i].name))
+            unknown = row.values[i].name;
+    if (unknown)
+        kept->count = 0;
+    pthread_mutex_unlock(&ctx->mutex);
+    if (unknown)
+        tell(ctx, "tune file: %s has no value %s: row left out", op, unknown);
+    else
+        t.taken = row.count > 0;
+    for (int i = 0; t.taken && i < row.count; i++)
+        *value_find(&t, row.values[i].name) = row.values[i].value;
+    if (t.taken)
+        weft__quiet_begin(ctx); // the row's failure is not the caller's
     return t;
 }
 
 int weft__tuned_again(struct weft__tuned *t, weft_status status, char *why, size_t why_size)
 {
     struct weft_context *ctx = t->ctx;
-    if (!t->row) {
+    struct weft_error error;
+    if (!t->taken) {
         if (t->refused && !status) // it was the row, not what the caller asked for
             tell(ctx, "tune file: row of %s left out: %s", t->op, t->said);
         return 0;
     }
+    t->taken = 0;
+    weft__quiet_end(&error);
     if (status != WEFT_EINVAL && status != WEFT_ERANGE) {
         char *given = strstr(why, GIVEN);
         size_t used = given ? (size_t)(given - why) : strlen(why);
         if (!status)
             snprintf(why + used, why_size - used, "%s%s", given ? "" : "; ", OURS);
+        else
+            weft__fail_again(ctx, &error);
         return 0;
     }
     for (int i = 0; i < t->count; i++)
         *t->values[i].value = 0;
-    pthread_mutex_lock(&ctx->mutex);
-    snprintf(t->said, sizeof t->said, "%.255s", ctx->error.text);
-    ctx->error = t->before;
-    pthread_mutex_unlock(&ctx->mutex);
-    t->row = NULL;
+    snprintf(t->said, sizeof t->said, "%.255s", error.text);
     t->refused = 1;
     return 1;
 }

@@ -45,10 +45,9 @@ struct weft__tune_value {
 struct weft__tuned {
     struct weft_context *ctx;
     const char *op;
-    struct weft__tune_row *row; // NULL: the file says nothing
+    int taken; // nonzero: the values are those of a row
     const struct weft__tune_value *values;
     int count;
-    struct weft_error before;
     int refused;
     char said[256]; // why
 };

@@ -36,7 +36,9 @@ struct weft_context_params {
     // ~/.config/weft/tune.tsv where there is one; "": none. Lines that cannot be read, and values that the device refuses,
     // are left out with a line of the log.
     const char *tune_file;
-    void (*log)(void *arg, const char *text); // one line per failure; default: none
+    // One line per failure; default: none. Called by the thread that met it, by several at once where a context is shared;
+    // `text` is that thread's, during the call.
+    void (*log)(void *arg, const char *text);
     void *log_arg;
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
@@ -51,7 +53,8 @@ WEFT_API void weft_context_destroy(struct weft_context **ctx);
 WEFT_API const struct weft_device_info *weft_context_device(const struct weft_context *ctx);
 WEFT_API cl_context weft_context_cl(const struct weft_context *ctx);
 WEFT_API enum weft_schedule weft_context_schedule(const struct weft_context *ctx);
-// Copy of the last error of any call that had this context; of NULL, that ctx is NULL.
+// Copy of the last error of any call that had this context: status, code and text are those of one failure, of whichever
+// thread met it last; of NULL, that ctx is NULL.
 WEFT_API void weft_context_error(struct weft_context *ctx, struct weft_error *out);
 
 // Called for each kernel enqueued through this context with its event, which is valid during the call (retain it to
