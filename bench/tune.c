@@ -298,7 +298,7 @@ static void folders_make(void)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        mkdir(path, 0777);
+        mkdir(path, 0700);
         *slash = '/';
     }
 }
@@ -312,7 +312,10 @@ static int file_replace(const char *name, const char *row)
     size_t room = 0;
     ssize_t length;
     folders_make();
+    const mode_t mask = umask(077); // the library takes no file of the environment's that others may write to
+    umask(mask | 022);
     int error = weft__out_open(&out, path, 0);
+    umask(mask);
     FILE *from = fopen(path, "re"), *to = error ? NULL : weft__out_file(&out);
     int begin = 1, first = 1;
     while (to && from && (length = getline(&line, &room, from)) > 0) {

@@ -55,7 +55,7 @@ static void place_fail(const struct place *to, int error)
 
 static void place_open(struct place *to, const char *variable, const char *standard)
 {
-    const char *name = getenv(variable) ? getenv(variable) : standard;
+    const char *name = secure_getenv(variable) ? secure_getenv(variable) : standard;
     size_t at = 0;
     *to = (struct place){.file = NULL};
     if (!name || !*name)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,10 +89,12 @@ static int binary_is(const unsigned char *got, size_t size, unsigned char who)
     return got != NULL;
 }
 
+static char why[WEFT__CACHE_WHY];
+
 static int reads(const char *key, size_t size, unsigned char who)
 {
     size_t got_size = 0;
-    unsigned char *got = weft__cache_read(dir, key, &got_size);
+    unsigned char *got = weft__cache_read(dir, key, &got_size, why);
     int ok = got_size == size && binary_is(got, size, who);
     free(got);
     return ok;
@@ -100,7 +103,7 @@ static int reads(const char *key, size_t size, unsigned char who)
 static int misses(const char *key)
 {
     size_t size = 77;
-    unsigned char *got = weft__cache_read(dir, key, &size);
+    unsigned char *got = weft__cache_read(dir, key, &size, why);
     int ok = got == NULL;
     free(got);
     return ok;
@@ -189,15 +192,87 @@ static void test_folders(void)
     unsigned char byte = 1;
     snprintf(path, sizeof path, "%s/not/there", dir);
     weft__cache_write(path, "key", &byte, 1);
-    tap_ok(!weft__cache_read(path, "key", &size), "a folder that is not there holds nothing");
+    tap_ok(!weft__cache_read(path, "key", &size, why), "a folder that is not there holds nothing");
     weft__cache_write("/proc", "key", &byte, 1);
-    tap_ok(!weft__cache_read("/proc", "key", &size), "a folder that cannot be written holds nothing");
+    tap_ok(!weft__cache_read("/proc", "key", &size, why), "a folder that cannot be written holds nothing");
     char *longest = test_alloc(5000);
     memset(longest, 'x', 4999);
     longest[4999] = 0;
     weft__cache_write(longest, "key", &byte, 1);
-    tap_ok(!weft__cache_read(longest, "key", &size), "a path beyond all limits holds nothing");
+    tap_ok(!weft__cache_read(longest, "key", &size, why), "a path beyond all limits holds nothing");
     free(longest);
+    clear();
+}
+
+// What is not the user's own is a miss with its reason, and neither read nor waited for.
+static void test_foreign(void)
+{
+    enum { SIZE = 3000 };
+    static const struct {
+        mode_t file, folder;
+        const char *why; // NULL: a hit
+    } modes[] = {{0600, 0700, NULL},
+                 {0644, 0755, NULL},
+                 {0400, 0500, NULL},
+                 {0660, 0700, "group or others"},
+                 {0602, 0700, "group or others"},
+                 {0600, 0770, "group or others"},
+                 {0600, 0702, "group or others"},
+                 {0600, 01777, "group or others"}};
+    const char *key = "foreign";
+    char path[400], other[420], all[300];
+    unsigned char *binary = binary_make(SIZE, 3);
+    alarm(60); // a FIFO waits for its writer
+    weft__cache_write(dir, key, binary, SIZE);
+    file_find(dir, 0, path, sizeof path);
+    struct stat about;
+    tap_ok(!stat(path, &about) && (about.st_mode & 0777) == 0600, "a stored file is for its user alone");
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        chmod(path, modes[i].file);
+        chmod(dir, modes[i].folder);
+        int good = modes[i].why ? misses(key) && strstr(why, modes[i].why) : reads(key, SIZE, 3) && !*why;
+        tap_ok(good, "file %o in a folder %o: %s", (unsigned)modes[i].file, (unsigned)modes[i].folder,
+               *why ? why : "read");
+        if (modes[i].folder & 022) {
+            weft__cache_write(dir, "another key", binary, SIZE);
+            tap_ok(!file_find(dir, 1, other, sizeof other), "nothing is written there either");
+        }
+    }
+    chmod(path, 0600);
+    chmod(dir, 0700);
+    if (geteuid()) {
+        tap_skip("only root gives files away");
+    } else {
+        int good = !chown(path, 65534, 0) && misses(key) && strstr(why, "another user") && !chown(path, 0, 0);
+        tap_ok(good, "a file of another user: %s", why);
+        good = !chown(dir, 65534, 0) && misses(key) && strstr(why, "another user") && !chown(dir, 0, 0);
+        tap_ok(good, "a folder of another user: %s", why);
+    }
+    snprintf(other, sizeof other, "%s.moved", path);
+    tap_ok(!rename(path, other) && !symlink(other, path) && misses(key) && strstr(why, "link"), "a link: %s", why);
+    tap_ok(!unlink(path) && !symlink("nowhere", path) && misses(key) && strstr(why, "link"), "a dangling link: %s",
+           why);
+    tap_ok(!unlink(path) && !mkfifo(path, 0600) && misses(key) && strstr(why, "regular"), "a FIFO: %s", why);
+    weft__cache_write(dir, key, binary, SIZE);
+    tap_ok(reads(key, SIZE, 3), "which the next store replaces");
+    unlink(path);
+    if (geteuid())
+        tap_skip("only root makes devices");
+    else if (mknod(path, S_IFCHR | 0600, makedev(1, 5))) // zeros without end
+        tap_skip("no device can be made here");
+    else
+        tap_ok(misses(key) && strstr(why, "regular"), "a device: %s", why);
+    unlink(path);
+    tap_ok(!mkdir(path, 0700) && misses(key) && strstr(why, "regular") && !rmdir(path), "a folder: %s", why);
+    tap_ok(misses(key) && !*why, "nothing there is no news");
+    snprintf(all, sizeof all, "%s.link", dir);
+    tap_ok(!rename(other, path) && !symlink(dir, all) && !weft__cache_read(all, key, &(size_t){0}, why) && *why,
+           "a link to the folder: %s", why);
+    unlink(all);
+    tap_ok(!weft__cache_read(path, key, &(size_t){0}, why) && *why, "a file for a folder: %s", why);
+    tap_ok(reads(key, SIZE, 3), "moved back it is read");
+    alarm(0);
+    free(binary);
     clear();
 }
 
@@ -217,7 +292,7 @@ static void test_processes(void)
             for (int round = 0; good && round < rounds; round++) {
                 size_t size = 0;
                 weft__cache_write(dir, key, binary, SIZE);
-                unsigned char *got = weft__cache_read(dir, key, &size);
+                unsigned char *got = weft__cache_read(dir, key, &size, why);
                 good = got && size == SIZE && got[0] < PROCESSES && binary_is(got, SIZE, got[0]);
                 free(got);
             }
@@ -303,6 +378,67 @@ static int costs(struct test_device *dev, const char *folder, int compiled, int 
     return !status && stats.compiled == compiled && stats.loaded == loaded;
 }
 
+static char logged[4096];
+
+static void log_keep(void *arg, const char *text)
+{
+    (void)arg;
+    snprintf(logged + strlen(logged), sizeof logged - strlen(logged), "%s\n", text);
+}
+
+static int lines_of(const char *word)
+{
+    int lines = 0;
+    for (const char *at = logged; (at = strstr(at, word)); at++)
+        lines++;
+    return lines;
+}
+
+// A folder that is not the user's own: kernels are compiled, the log says it once however many they are.
+static void test_refused(struct test_device *dev)
+{
+    struct weft_context *ctx = NULL;
+    char path[400];
+    clear();
+    logged[0] = 0;
+    chmod(dir, 0777);
+    weft_status status = weft_context_create(
+        &ctx,
+        weft_context_params(.device_index = weft_context_device(dev->ctx)->index, .cache_dir = dir, .log = log_keep),
+        NULL);
+    for (int wg = 32; !status && wg <= 128; wg *= 2) {
+        struct weft__defines d = {0};
+        cl_kernel kernel = NULL;
+        weft__define(&d, "WEFT_WG", "%d", wg);
+        status = weft__kernel_create(&kernel, ctx, &weft__fill_spec, &d);
+        weft__kernel_release(&kernel);
+    }
+    struct weft_build_stats stats = {0};
+    struct weft_error err = {0};
+    if (ctx) {
+        weft_context_build_stats(ctx, &stats);
+        weft_context_error(ctx, &err);
+    }
+    tap_ok(!status && stats.compiled >= 3 && !stats.loaded && !err.status && !file_find(dir, 0, path, sizeof path),
+           "%s: a folder that others write to is not used", dev->name);
+    tap_is_int(lines_of("is not used"), 1, "%s: which is one line of the log: %s", dev->name, logged);
+    weft_context_destroy(&ctx);
+    chmod(dir, 0700);
+    snprintf(path, sizeof path, "%s/some/folder", dir);
+    const mode_t mask = umask(0);
+    int ok = costs(dev, path, 1, 0);
+    umask(mask);
+    struct stat about = {0};
+    tap_ok(ok && !stat(path, &about) && (about.st_mode & 0777) == 0700, "%s: a new folder is the user's alone",
+           dev->name);
+    char file[800];
+    if (file_find(path, 0, file, sizeof file))
+        unlink(file);
+    rmdir(path);
+    *strrchr(path, '/') = 0;
+    rmdir(path);
+}
+
 static void test_contexts(struct test_device *dev)
 {
     char path[400], deep[400];
@@ -345,6 +481,7 @@ static void test_contexts(struct test_device *dev)
         unsetenv("XDG_CACHE_HOME");
     free(old);
     clear();
+    test_refused(dev);
 }
 
 int main(void)
@@ -355,6 +492,7 @@ int main(void)
     test_key();
     test_damage();
     test_folders();
+    test_foreign();
     test_processes();
     test_killed();
     test_device_each(test_contexts);

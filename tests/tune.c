@@ -464,8 +464,79 @@ static void test_missing(struct test_device *dev)
     }
 }
 
+// A file that the environment names is read where it is the user's own; one that the caller names may be anybody's.
+static void test_foreign(struct test_device *dev)
+{
+    static const struct {
+        const char *what;
+        mode_t file, folder; // of the file 0: it is another thing
+        int taken, named;    // by the environment, by the caller
+    } cases[] = {{"its own", 0644, 0755, 1, 1},
+                 {"of the group", 0664, 0700, 0, 1},
+                 {"of everybody", 0606, 0700, 0, 1},
+                 {"of the group's folder", 0600, 0770, 0, 1},
+                 {"link", 0, 0700, 0, 1},
+                 {"fifo", 0, 0700, 0, 0},
+                 {"folder", 0, 0700, 0, 0},
+                 {"another user's", 0600, 0700, 0, 1}};
+    char own[] = "/tmp/weft-tune-own-XXXXXX", file[64], real[64], whole[5000];
+    if (!mkdtemp(own))
+        tap_bail("no folder for files");
+    snprintf(file, sizeof file, "%s/tune.tsv", own);
+    snprintf(real, sizeof real, "%s/real.tsv", own);
+    alarm(120); // a FIFO waits for its writer
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *what = cases[i].what;
+        if (!strcmp(what, "another user's") && geteuid()) {
+            tap_skip("only root gives files away");
+            continue;
+        }
+        file_write(real, row(dev, "", "scan", 4, scan_values(dev)));
+        int good = !strcmp(what, "link")     ? !symlink(real, file)
+                   : !strcmp(what, "fifo")   ? !mkfifo(file, 0600)
+                   : !strcmp(what, "folder") ? !mkdir(file, 0700)
+                                             : !rename(real, file) && !chmod(file, cases[i].file);
+        if (!strcmp(what, "another user's"))
+            good = good && !chown(file, 65534, 0);
+        good = good && !chmod(own, cases[i].folder);
+        for (int named = 0; named < 2; named++) {
+            const struct weft_device_info *info = weft_context_device(dev->ctx);
+            struct weft_context *ctx = NULL;
+            setenv("WEFT_TUNE", named ? "" : file, 1);
+            logged[0] = 0;
+            weft_status status =
+                weft_context_create(&ctx,
+                                    weft_context_params(.device_index = info->index, .schedule = dev->ctx->schedule,
+                                                        .max_lanes = info->lanes, .force_lanes = 1,
+                                                        .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
+                                                        .tune_file = named ? file : NULL, .log = log_keep),
+                                    NULL);
+            const int taken = !status && ctx->ntune == 1, want = named ? cases[i].named : cases[i].taken;
+            tap_ok(good && !status && taken == want && log_lines() == !want && (want || strstr(logged, file)),
+                   "%s: a file %s, named by the %s: %s", dev->name, what, named ? "caller" : "environment",
+                   want ? "read" : logged);
+            weft_context_destroy(&ctx);
+        }
+        chmod(own, 0700);
+        unlink(real);
+        if (unlink(file))
+            rmdir(file);
+    }
+    alarm(0);
+    rmdir(own);
+    memset(whole, 'x', sizeof whole - 1);
+    whole[sizeof whole - 1] = 0;
+    setenv("WEFT_TUNE", whole, 1);
+    struct weft_context *ctx = context_make(dev, NULL);
+    tap_ok(!ctx->ntune && log_lines() == 1 && strstr(logged, "too long"), "%s: a path without end: %s", dev->name,
+           logged);
+    weft_context_destroy(&ctx);
+    setenv("WEFT_TUNE", "", 1);
+}
+
 static void test_device(struct test_device *dev)
 {
+    test_foreign(dev);
     test_taken(dev);
     test_others(dev);
     test_malformed(dev);

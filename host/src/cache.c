@@ -3,8 +3,11 @@
 // a hash of the key; a hit needs the whole key to be equal, so a collision is a miss and never a wrong program.
 #include "cache.h"
 #include "internal.h"
+#include "own.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +36,13 @@ char *weft__cache_key(const struct weft_device_info *device, const char *options
     return key;
 }
 
-static int cache_path(char *out, size_t size, const char *dir, const char *key)
+// Name of the file in the folder.
+static void cache_name(char out[32], const char *key)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (const char *c = key; *c; c++)
         hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    int length = snprintf(out, size, "%s/%016llx.bin", dir, (unsigned long long)hash);
-    return length > 0 && (size_t)length < size;
+    snprintf(out, 32, "%016llx.bin", (unsigned long long)hash);
 }
 
 static uint32_t crc(const void *data, size_t size)
@@ -47,17 +50,40 @@ static uint32_t crc(const void *data, size_t size)
     return (uint32_t)crc32_z(crc32_z(0, NULL, 0), data, size);
 }
 
-unsigned char *weft__cache_read(const char *dir, const char *key, size_t *size)
+// The file of `key` in `dir`, opened and found to be the user's own, or NULL.
+static FILE *cache_open(const char *dir, const char *key, char why[WEFT__CACHE_WHY])
 {
-    char path[4096];
+    char name[32];
+    const char *reason;
+    why[0] = 0;
+    int folder = weft__own_folder(dir, &reason);
+    if (folder < 0) {
+        if (reason)
+            snprintf(why, WEFT__CACHE_WHY, "program cache %.400s is not used: %s", dir, reason);
+        return NULL;
+    }
+    cache_name(name, key);
+    int fd = weft__own_file(folder, name, &reason);
+    close(folder);
+    if (fd < 0) {
+        if (reason)
+            snprintf(why, WEFT__CACHE_WHY, "program cache %.400s/%s is not used: %s", dir, name, reason);
+        return NULL;
+    }
+    FILE *file = fdopen(fd, "rb");
+    if (!file)
+        close(fd);
+    return file;
+}
+
+unsigned char *weft__cache_read(const char *dir, const char *key, size_t *size, char why[WEFT__CACHE_WHY])
+{
     struct header header;
     struct stat st;
     size_t key_bytes = strlen(key);
     unsigned char *binary = NULL;
     char *stored = NULL;
-    if (!cache_path(path, sizeof path, dir, key))
-        return NULL;
-    FILE *file = fopen(path, "rb");
+    FILE *file = cache_open(dir, key, why);
     if (!file)
         return NULL;
     if (fstat(fileno(file), &st) || fread(&header, sizeof header, 1, file) != 1 ||
@@ -80,26 +106,41 @@ done:
     return binary;
 }
 
+// A new file in the folder, for the user alone; its name goes to `name`. -1: none can be made.
+static int temporary_open(int folder, char name[64], const char *wanted)
+{
+    static atomic_uint count;
+    int fd = -1;
+    for (int tries = 0; fd < 0 && tries < 100; tries++) {
+        snprintf(name, 64, "%s.%ld-%u", wanted, (long)getpid(), atomic_fetch_add(&count, 1));
+        fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
 void weft__cache_write(const char *dir, const char *key, const unsigned char *binary, size_t size)
 {
-    char path[4096], temporary[4200];
+    char name[32], temporary[64];
+    const char *reason;
     struct header header = {.magic = FORMAT, .key_bytes = strlen(key), .binary_bytes = size};
-    if (!cache_path(path, sizeof path, dir, key))
+    int folder = weft__own_folder(dir, &reason);
+    if (folder < 0)
         return;
-    header.binary_crc = crc(binary, size);
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int fd = mkstemp(temporary);
-    if (fd < 0)
-        return;
-    FILE *file = fdopen(fd, "wb");
-    if (!file) {
+    cache_name(name, key);
+    int fd = temporary_open(folder, temporary, name);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (file) {
+        header.binary_crc = crc(binary, size);
+        int good = fwrite(&header, sizeof header, 1, file) == 1 && fwrite(key, header.key_bytes, 1, file) == 1 &&
+                   fwrite(binary, size, 1, file) == 1;
+        good = fclose(file) == 0 && good;
+        if (!good || renameat(folder, temporary, folder, name))
+            unlinkat(folder, temporary, 0);
+    } else if (fd >= 0) {
         close(fd);
-        unlink(temporary);
-        return;
+        unlinkat(folder, temporary, 0);
     }
-    int good = fwrite(&header, sizeof header, 1, file) == 1 && fwrite(key, header.key_bytes, 1, file) == 1 &&
-               fwrite(binary, size, 1, file) == 1;
-    good = fclose(file) == 0 && good;
-    if (!good || rename(temporary, path))
-        unlink(temporary);
+    close(folder);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.h"
+#include "cache.h"
 #include "check.h"
+#include "own.h"
 #include "probe.h"
 #include "quirks.h"
 #include "program.h"
@@ -9,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 // Failures of this thread that are nobody's yet: weft__quiet_begin.
 static _Thread_local struct {
@@ -89,10 +90,36 @@ weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *wh
                            error);
 }
 
-// $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.
-static char *cache_dir_find(const char *wanted)
+void weft__tell(struct weft_context *ctx, const char *format, ...)
 {
-    const char *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (ctx->log)
+        ctx->log(ctx->log_arg, text);
+}
+
+unsigned char *weft__cached(struct weft_context *ctx, const char *key, size_t *size)
+{
+    char why[WEFT__CACHE_WHY];
+    unsigned char *binary = weft__cache_read(ctx->cache_dir, key, size, why);
+    if (!*why)
+        return binary;
+    pthread_mutex_lock(&ctx->mutex);
+    const int told = !strcmp(ctx->cache_told, why);
+    snprintf(ctx->cache_told, sizeof ctx->cache_told, "%s", why);
+    pthread_mutex_unlock(&ctx->mutex);
+    if (!told)
+        weft__tell(ctx, "%s", why);
+    return binary;
+}
+
+// $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.
+static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
+{
+    const char *home = secure_getenv("HOME"), *xdg = secure_getenv("XDG_CACHE_HOME");
     char path[4096];
     int length;
     if (wanted)
@@ -103,14 +130,11 @@ static char *cache_dir_find(const char *wanted)
         length = snprintf(path, sizeof path, "%s/.cache/weft", home);
     else
         return NULL;
-    if (length <= 0 || (size_t)length >= sizeof path)
+    if (length <= 0 || (size_t)length >= sizeof path) {
+        weft__tell(ctx, "program cache %.64s... is not used: the path is too long", path);
         return NULL;
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0777);
-        *slash = '/';
     }
-    mkdir(path, 0777);
+    weft__own_folder_make(path);
     return strdup(path);
 }
 
@@ -205,7 +229,7 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     ctx->device.fence &= ctx->device.lanes == WEFT_LANES_PTX || ctx->device.lanes == WEFT_LANES_AMDGCN;
     if (params->force_lanes && params->wave)
         ctx->device.wave = params->wave;
-    ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(params->cache_dir);
+    ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(ctx, params->cache_dir);
     weft__tune_load(ctx, params->tune_file);
     cl_int error;
     if (params->context) {

@@ -18,11 +18,12 @@ struct weft_context {
     cl_context cl;
     enum weft_schedule schedule; // GPU or CPU, never AUTO
     char *cache_dir;             // NULL: no disk cache
+    char cache_told[512];        // the last line of the log about it
     void (*log)(void *arg, const char *text);
     void *log_arg;
     weft_launch_fn *on_launch;
     void *on_launch_arg;
-    pthread_mutex_t mutex; // guards error, programs, stats, the counts of tune
+    pthread_mutex_t mutex; // guards error, programs, stats, cache_told, the counts of tune
     struct weft_error error;
     struct weft__program *programs;
     struct weft_build_stats stats;
@@ -43,6 +44,10 @@ __attribute__((format(printf, 4, 5))) weft_status weft__fail_code(struct weft_co
                                                                   cl_int code, const char *format, ...);
 // Record a failure as it is, and return its status.
 weft_status weft__fail_again(struct weft_context *ctx, const struct weft_error *error);
+// A line of the log that is no failure.
+__attribute__((format(printf, 2, 3))) void weft__tell(struct weft_context *ctx, const char *format, ...);
+// weft__cache_read in the context's cache_dir, which is not NULL. What is not the user's own is a line of the log, once.
+unsigned char *weft__cached(struct weft_context *ctx, const char *key, size_t *size);
 // For what is tried: until weft__quiet_end, failures of this thread leave the context's error and its log alone. Pairs
 // nest, for one context at a time. *out (may be NULL) gets the last failure, status WEFT_OK where there was none.
 void weft__quiet_begin(struct weft_context *ctx);

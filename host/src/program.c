@@ -188,7 +188,7 @@ static weft_status program_compile(cl_program *out, struct weft_context *ctx, co
 static cl_program program_load(struct weft_context *ctx, const char *key, const char *options)
 {
     size_t size = 0;
-    unsigned char *binary = weft__cache_read(ctx->cache_dir, key, &size);
+    unsigned char *binary = weft__cached(ctx, key, &size);
     if (!binary)
         return NULL;
     cl_int error, status = CL_SUCCESS;

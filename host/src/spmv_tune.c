@@ -231,11 +231,11 @@ static char *key_make(const struct weft_spmv_plan *plan, uint64_t structure)
 // What is stored: the values that a candidate differs in.
 #define RECORD "%31s %d %d %d %d %d %lld"
 
-static int record_read(const char *dir, const char *key, struct tuned *out)
+static int record_read(struct weft_context *ctx, const char *key, struct tuned *out)
 {
     char text[160] = "", name[32];
     size_t size = 0;
-    unsigned char *data = weft__cache_read(dir, key, &size);
+    unsigned char *data = weft__cached(ctx, key, &size);
     struct weft_spmv_params *p = &out->params;
     long long width = 0;
     if (data && size < sizeof text)
@@ -306,7 +306,7 @@ weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue,
     if (status || !plan->a.nnz)
         return status;
     char *key = plan->ctx->cache_dir ? key_make(plan, structure) : NULL;
-    if (key && record_read(plan->ctx->cache_dir, key, &tuned)) {
+    if (key && record_read(plan->ctx, key, &tuned)) {
         tuned.found = 1;
         char name[64];
         name_put(name, sizeof name, &tuned.params);

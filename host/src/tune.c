@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune.h"
 #include "context.h"
+#include "own.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define GIVEN "tuning given by the caller" // what operations say of values that are not their own
 #define OURS  "tuning from the tune file"
 
 int weft__tune_path(char *out, size_t size, const char *wanted)
 {
-    const char *set = getenv("WEFT_TUNE"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    const char *set = secure_getenv("WEFT_TUNE"), *xdg = secure_getenv("XDG_CONFIG_HOME");
+    const char *home = secure_getenv("HOME");
     int length;
+    out[0] = 0;
     if (wanted || set)
         length = snprintf(out, size, "%s", wanted ? wanted : set);
     else if (xdg && *xdg)
@@ -24,17 +29,6 @@ int weft__tune_path(char *out, size_t size, const char *wanted)
     else
         return 0;
     return length > 0 && (size_t)length < size;
-}
-
-__attribute__((format(printf, 2, 3))) static void tell(struct weft_context *ctx, const char *format, ...)
-{
-    char text[768];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (ctx->log)
-        ctx->log(ctx->log_arg, text);
 }
 
 // A decimal number 1 .. 2^31-1 (or from 0) that ends where `end` is.
@@ -104,21 +98,38 @@ static int row_add(struct weft_context *ctx, const struct weft__tune_row *row)
     return 1;
 }
 
+// A file that the caller named may be anybody's, but a pipe or a device may have no end.
+static int file_open(const char *path, const char **why)
+{
+    struct stat about;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        *why = errno == ENOENT ? NULL : errno == EACCES ? "permission denied" : "cannot be opened";
+    else if (fstat(fd, &about) || !S_ISREG(about.st_mode)) {
+        *why = "no regular file";
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 void weft__tune_load(struct weft_context *ctx, const char *wanted)
 {
     char path[4096], line[1024];
     struct weft__tune_row row;
-    if (!weft__tune_path(path, sizeof path, wanted))
-        return;
-    struct stat about;
-    if (!stat(path, &about) && !S_ISREG(about.st_mode)) { // a pipe or a device may have no end
-        tell(ctx, "tune file %.512s cannot be read: no regular file", path);
+    const char *why = NULL;
+    if (!weft__tune_path(path, sizeof path, wanted)) {
+        if (*path)
+            weft__tell(ctx, "tune file %.64s... cannot be read: the path is too long", path);
         return;
     }
-    FILE *file = fopen(path, "re");
+    const int fd = wanted ? file_open(path, &why) : weft__own_path(path, &why);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     if (!file) {
-        if (errno != ENOENT || wanted) // nobody has to have one
-            tell(ctx, "tune file %.512s cannot be read: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        if (why || wanted) // nobody has to have one
+            weft__tell(ctx, "tune file %.512s cannot be read: %s", path, why ? why : "there is none");
         return;
     }
     for (int number = 1; fgets(line, sizeof line, file); number++) {
@@ -127,7 +138,7 @@ void weft__tune_load(struct weft_context *ctx, const char *wanted)
         if (!whole && rest != EOF) { // too long a line
             while (rest != EOF && rest != '\n')
                 rest = getc(file);
-            tell(ctx, "tune file %.512s:%d: too long, left out", path, number);
+            weft__tell(ctx, "tune file %.512s:%d: too long, left out", path, number);
             continue;
         }
         line[strcspn(line, "\r\n")] = 0;
@@ -135,12 +146,12 @@ void weft__tune_load(struct weft_context *ctx, const char *wanted)
             continue;
         int what = line_parse(&row, ctx, line);
         if (what < 0)
-            tell(ctx, "tune file %.512s:%d: no row of tuning, left out", path, number);
+            weft__tell(ctx, "tune file %.512s:%d: no row of tuning, left out", path, number);
         else if (what && !row_add(ctx, &row))
-            tell(ctx, "tune file %.512s:%d: out of host memory, left out", path, number);
+            weft__tell(ctx, "tune file %.512s:%d: out of host memory, left out", path, number);
     }
     if (ferror(file))
-        tell(ctx, "tune file %.512s cannot be read: %s", path, strerror(errno));
+        weft__tell(ctx, "tune file %.512s cannot be read: %s", path, strerror(errno));
     fclose(file);
 }
 
@@ -179,7 +190,7 @@ struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const char *op, s
         kept->count = 0;
     pthread_mutex_unlock(&ctx->mutex);
     if (unknown)
-        tell(ctx, "tune file: %s has no value %s: row left out", op, unknown);
+        weft__tell(ctx, "tune file: %s has no value %s: row left out", op, unknown);
     else
         t.taken = row.count > 0;
     for (int i = 0; t.taken && i < row.count; i++)
@@ -195,7 +206,7 @@ int weft__tuned_again(struct weft__tuned *t, weft_status status, char *why, size
     struct weft_error error;
     if (!t->taken) {
         if (t->refused && !status) // it was the row, not what the caller asked for
-            tell(ctx, "tune file: row of %s left out: %s", t->op, t->said);
+            weft__tell(ctx, "tune file: row of %s left out: %s", t->op, t->said);
         return 0;
     }
     t->taken = 0;

@@ -22,9 +22,10 @@ struct weft__tune_row {
 };
 
 // Where the file is: `wanted`, or for NULL the environment's WEFT_TUNE, else tune.tsv in $XDG_CONFIG_HOME/weft or
-// ~/.config/weft. 0: there is none to be used, or the path does not fit.
+// ~/.config/weft. 0: there is none to be used (*out is empty), or the path does not fit.
 int weft__tune_path(char *out, size_t size, const char *wanted);
-// Read the rows for the device and schedule of ctx. A file or line that cannot be read is a line of the log.
+// Read the rows for the device and schedule of ctx. A file or line that cannot be read is a line of the log. A file that
+// `wanted` names may be anybody's; one that the environment names is read where it is the user's own (own.h).
 void weft__tune_load(struct weft_context *ctx, const char *wanted);
 void weft__tune_free(struct weft_context *ctx);
 

@@ -28,13 +28,16 @@ struct weft_context_params {
     enum weft_schedule schedule; // default: by the type of the device
     enum weft_lanes max_lanes;   // with force_lanes: use this implementation of lane operations
     int force_lanes;
-    int wave;              // with force_lanes, WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
-    int force_index;       // nonzero: device_index is meant, 0 too
-    const char *cache_dir; // program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none
+    int wave;        // with force_lanes, WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
+    int force_index; // nonzero: device_index is meant, 0 too
+    // Program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none. Made for the user alone where it is
+    // missing. The folder and its files hold native code: they are used where they are the effective user's own, no links,
+    // and neither group nor others may write to them, else a line of the log says so and kernels are compiled.
+    const char *cache_dir;
     // Tuning values of the user's own, as weft-bench --tune writes them; plans take them where the caller gives none.
     // NULL: the file that the environment's WEFT_TUNE names, else $XDG_CONFIG_HOME/weft/tune.tsv or
-    // ~/.config/weft/tune.tsv where there is one; "": none. Lines that cannot be read, and values that the device refuses,
-    // are left out with a line of the log.
+    // ~/.config/weft/tune.tsv where there is one, under the rules of cache_dir; "": none. A file named here may be anybody's.
+    // Lines that cannot be read, and values that the device refuses, are left out with a line of the log.
     const char *tune_file;
     // One line per failure; default: none. Called by the thread that met it, by several at once where a context is shared;
     // `text` is that thread's, during the call.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that decide what the process executes: taken only where nobody but the effective user can have written them.
+#ifndef WEFT_OWN_H
+#define WEFT_OWN_H
+
+// Descriptor of the folder `path`, or of the file `name` in the folder `folder`, for reading; the caller closes it. -1: it
+// is not there (*why NULL), or it is not the user's own and *why says so: no folder or regular file, a link, another
+// user's, writable by group or others. What is checked is what was opened; a FIFO or device does not block.
+int weft__own_folder(const char *path, const char **why);
+int weft__own_file(int folder, const char *name, const char **why);
+// The same of a file by its path, whose folder is checked first.
+int weft__own_path(const char *path, const char **why);
+// Make the folder `path` and those above it that are missing, for the user alone. Failures show at weft__own_folder.
+void weft__own_folder_make(const char *path);
+
+#endif
