@@ -144,3 +144,15 @@ void weft__cache_write(const char *dir, const char *key, const unsigned char *bi
     }
     close(folder);
 }
+
+void weft__cache_drop(const char *dir, const char *key)
+{
+    char name[32];
+    const char *reason;
+    int folder = weft__own_folder(dir, &reason);
+    if (folder < 0)
+        return;
+    cache_name(name, key);
+    unlinkat(folder, name, 0);
+    close(folder);
+}

@@ -67,6 +67,20 @@ static const char *source_find(const char *name)
     return NULL;
 }
 
+uint64_t weft__sources_hash(void)
+{
+    static _Atomic uint64_t known; // every thread finds the same
+    uint64_t hash = known;
+    if (hash)
+        return hash;
+    hash = UINT64_C(0xcbf29ce484222325);
+    for (const struct weft__source *s = weft__sources; s->name; s++)
+        for (int part = 0; part < 2; part++)
+            for (const char *c = part ? s->text : s->name; *c; c++)
+                hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return known = hash;
+}
+
 // What a file shares with others: "spmv.clh" for "spmv_join.cl", or what a line "// Shares:  tile.clh" of its head names;
 // "" when there is no such file.
 static const char *shared_find(const char *source, const char *body, char name[64])

@@ -13,6 +13,9 @@ struct weft__source {
 };
 extern const struct weft__source weft__sources[]; // ends with name NULL
 
+// Hash of all of them: programs of another build are others.
+uint64_t weft__sources_hash(void);
+
 // One kernel: where it is, and its arguments in order as words, which a test compares with the compiled kernel.
 struct weft__kernel_spec {
     const char *entry;  // name of the __kernel function

@@ -184,6 +184,29 @@ static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue q
     return status;
 }
 
+// The state by a recorded choice, in info->params. Where matrix or device refuse it, *created stays 0, and the plan is as
+// before the choice, with the caller's parameters `asked`.
+static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue queue,
+                                   const struct weft_spmv_info *asked, int *created)
+{
+    const enum weft_spmv_algo recorded = plan->info.params.algo;
+    struct weft_error error;
+    weft__quiet_begin(plan->ctx);
+    const weft_status status = algo_create(plan, queue, recorded);
+    weft__quiet_end(&error);
+    *created = !status && plan->info.params.algo == recorded;
+    if (*created)
+        return WEFT_OK;
+    if (status == WEFT_ENOMEM || status == WEFT_EDEVICE)
+        return weft__fail_again(plan->ctx, &error);
+    weft__tell(plan->ctx, "the recorded choice of %s is measured again: %.200s", weft_spmv_algo_name(recorded),
+               status ? error.text : "it became another");
+    plan->method->destroy(plan->state);
+    plan->state = NULL;
+    plan->info = *asked;
+    return WEFT_OK;
+}
+
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -195,14 +218,19 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
         return status;
     const enum weft_spmv_algo asked = info->params.algo;
     enum weft_spmv_algo algo = asked;
-    int choose = 0;
+    const struct weft_spmv_info before = *info;
+    int choose = 0, created = 0;
     if (info->params.transpose == WEFT_SPMV_BY_ATOMICS) {
         algo = WEFT_SPMV_CSR;
         snprintf(info->why, sizeof info->why, "asked for");
     } else {
-        int measured = 0;
+        enum weft__spmv_chosen measured = WEFT__SPMV_NOTHING;
         if (info->params.mode == WEFT_REPEATABLE && info->params.tune)
-            status = weft__spmv_tune(plan, queue, &measured);
+            status = weft__spmv_tune(plan, queue, 0, &measured);
+        if (!status && measured == WEFT__SPMV_RECORDED)
+            status = recorded_create(plan, queue, &before, &created);
+        if (!status && measured == WEFT__SPMV_RECORDED && !created)
+            status = weft__spmv_tune(plan, queue, 1, &measured);
         if (status)
             return status;
         choose = !measured && (asked == WEFT_SPMV_AUTO || asked == WEFT_SPMV_CSR);
@@ -215,7 +243,8 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
         else if (!choose)
             snprintf(info->why, sizeof info->why, "asked for");
     }
-    status = choose ? chosen_create(plan, queue) : algo_create(plan, queue, algo);
+    if (!created)
+        status = choose ? chosen_create(plan, queue) : algo_create(plan, queue, algo);
     info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms - info->tune_ms;
     info->convert_ms += transpose_ms;
     if (!status && plan->method->fill)

@@ -96,9 +96,17 @@ int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft_
 weft_status weft__spmv_plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                                 const struct weft_device_csr *a, const struct weft_spmv_params *params);
 
-// spmv_tune.c: put what measurements chose into plan->info.params and .why; *chosen is 0 where there is nothing to
-// measure. Blocks.
-weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen);
+// spmv_tune.c: put what measurements chose into plan->info.params and .why, by the record of an earlier plan where the
+// context's cache has one. Nonzero `again`: that record was refused; it is dropped, and measured anew. Blocks.
+enum weft__spmv_chosen {
+    WEFT__SPMV_NOTHING = 0, // there is nothing to measure
+    WEFT__SPMV_MEASURED,
+    WEFT__SPMV_RECORDED // not tried yet: matrix or device may refuse it
+};
+weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, int again,
+                            enum weft__spmv_chosen *chosen);
+// What a record is kept under: everything that decides. The caller frees it; NULL: no memory.
+char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version, uint64_t kernels, uint64_t structure);
 
 // spmv_tiles.c: tiles of equal rows plus entries (cl/rows_tiles.cl), and the sums of rows that they cut (cl/spmv_join.cl).
 struct weft__spmv_tiles {

@@ -3,12 +3,13 @@
 #include "cache.h"
 #include "fill.h"
 #include "spmv_formats.h"
+#include "tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TUNE_VERSION "spmv tune 2"
+#define TUNE_VERSION "spmv tune 3"
 #define TRY_MS       20.0 // time for the runs of one candidate, when a run takes less
 #define BATCH_MS     1.0  // the clock and the wait at the end are small against it
 #define TRIES        3    // batches at least, since one may meet a disturbance
@@ -35,13 +36,22 @@ struct list {
     int count;
 };
 
-static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, int lanes)
+// What the caller asked for allows the algorithm.
+static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 {
     const struct weft_spmv_params *asked = &plan->info.params;
     const int is_csr = algo <= WEFT_SPMV_CSR_MERGE || algo == WEFT_SPMV_CSR_FLAGS;
     if (asked->algo != algo && asked->algo != WEFT_SPMV_AUTO && !(asked->algo == WEFT_SPMV_CSR && is_csr))
-        return;
-    if (asked->algo == WEFT_SPMV_AUTO && !is_csr && asked->products <= 0)
+        return 0;
+    const int is_converted = algo == WEFT_SPMV_ELL || algo == WEFT_SPMV_SELL || algo == WEFT_SPMV_HYB ||
+                             algo == WEFT_SPMV_SELL16 || algo == WEFT_SPMV_SDIA;
+    return asked->algo != WEFT_SPMV_AUTO || is_csr || (is_converted && asked->products > 0);
+}
+
+static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, int lanes)
+{
+    const struct weft_spmv_params *asked = &plan->info.params;
+    if (!is_allowed(plan, algo))
         return;
     const struct candidate c = {algo, asked->lanes ? asked->lanes : lanes};
     for (int i = 0; i < list->count; i++)
@@ -211,31 +221,44 @@ static weft_status structure_hash(const struct weft_spmv_plan *plan, cl_command_
     return WEFT_OK;
 }
 
-// The caller frees it; NULL: no memory.
-static char *key_make(const struct weft_spmv_plan *plan, uint64_t structure)
+// Rows of the tune file, which change what candidates are.
+static uint64_t rows_hash(const struct weft_context *ctx)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const unsigned char *p = (const unsigned char *)ctx->tune;
+    for (size_t i = 0; i < ctx->ntune * sizeof *ctx->tune; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version, uint64_t kernels, uint64_t structure)
 {
     const struct weft_spmv_params *p = &plan->info.params;
-    char text[3072];
+    const struct weft_context *ctx = plan->ctx;
+    char text[3584]; // the semiring takes up to 2048
     snprintf(
         text, sizeof text,
-        "weft %s, %lld x %lld, %lld entries, types %d %d %d, offsets %d, structure %016llx, schedule %d, lanes %d, "
-        "salt %llu\nasked: %d, products %lld, width %lld, padding %g, sigma %d, lanes %d, wg %d, ipt %d, rows %d, read "
-        "%d\n%s",
-        WEFT_VERSION, (long long)plan->a.m, (long long)plan->a.n, (long long)plan->a.nnz, (int)plan->a.type,
-        (int)plan->type, (int)plan->acc, (int)plan->a.ofs, (unsigned long long)structure, (int)plan->ctx->schedule,
-        (int)plan->ctx->device.lanes, (unsigned long long)plan->ctx->salt, (int)p->algo, (long long)p->products,
-        (long long)p->width, p->max_padding, p->sigma, p->lanes, p->wg, p->ipt, p->rows, p->read, plan->semiring.text);
-    return weft__cache_key(&plan->ctx->device, TUNE_VERSION, text);
+        "weft %s, kernels %016llx, %lld x %lld, %lld entries, types %d %d %d, offsets %d, structure %016llx, "
+        "schedule %d, lanes %d of %d, fence %d, salt %llu, rows %016llx\n"
+        "asked: %d, products %lld, width %lld, padding %.17g, sigma %d, lanes %d, wg %d, ipt %d, rows %d, read %d, "
+        "host %d, semiring %d\n%s",
+        version, (unsigned long long)kernels, (long long)plan->a.m, (long long)plan->a.n, (long long)plan->a.nnz,
+        (int)plan->a.type, (int)plan->type, (int)plan->acc, (int)plan->a.ofs, (unsigned long long)structure,
+        (int)ctx->schedule, (int)ctx->device.lanes, ctx->device.wave, ctx->device.fence, (unsigned long long)ctx->salt,
+        (unsigned long long)rows_hash(ctx), (int)p->algo, (long long)p->products, (long long)p->width, p->max_padding,
+        p->sigma, p->lanes, p->wg, p->ipt, p->rows, p->read, p->host_rest, (int)p->semiring, plan->semiring.text);
+    return weft__cache_key(&ctx->device, TUNE_VERSION, text);
 }
 
 // What is stored: the values that a candidate differs in.
-#define RECORD "%31s %d %d %d %d %d %lld"
+#define RECORD "%31s %9d %9d %9d %9d %9d %18lld"
 
-static int record_read(struct weft_context *ctx, const char *key, struct tuned *out)
+// 1: a record that can be tried; 0: there is none, or one that no plan of these parameters has written.
+static int record_read(const struct weft_spmv_plan *plan, const char *key, struct tuned *out)
 {
     char text[160] = "", name[32];
     size_t size = 0;
-    unsigned char *data = weft__cached(ctx, key, &size);
+    unsigned char *data = weft__cached(plan->ctx, key, &size);
     struct weft_spmv_params *p = &out->params;
     long long width = 0;
     if (data && size < sizeof text)
@@ -244,10 +267,13 @@ static int record_read(struct weft_context *ctx, const char *key, struct tuned *
     if (sscanf(text, RECORD, name, &p->lanes, &p->wg, &p->ipt, &p->read, &p->sigma, &width) != 7)
         return 0;
     p->width = width;
+    if (p->lanes < 0 || p->wg < 0 || p->ipt < 0 || p->read < 0 || p->read > 3 || p->sigma < 0 || p->sigma > 1024 ||
+        width < 0 || width > plan->a.n)
+        return 0;
     for (int i = WEFT_SPMV_CSR_SCALAR; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
         if (!strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), name)) {
             p->algo = (enum weft_spmv_algo)i;
-            return 1;
+            return is_allowed(plan, p->algo);
         }
     return 0;
 }
@@ -296,25 +322,30 @@ static weft_status measure_all(struct weft_spmv_plan *plan, cl_command_queue que
     return status;
 }
 
-weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen)
+weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, int again,
+                            enum weft__spmv_chosen *chosen)
 {
     struct weft_spmv_info *info = &plan->info;
     struct tuned tuned = {.found = 0};
     uint64_t structure = 0;
-    *chosen = 0;
+    int recorded = 0;
+    *chosen = WEFT__SPMV_NOTHING;
     weft_status status = plan->a.nnz ? structure_hash(plan, queue, &structure) : WEFT_OK;
     if (status || !plan->a.nnz)
         return status;
-    char *key = plan->ctx->cache_dir ? key_make(plan, structure) : NULL;
-    if (key && record_read(plan->ctx, key, &tuned)) {
-        tuned.found = 1;
+    const char *dir = plan->ctx->cache_dir;
+    char *key = dir ? weft__spmv_tune_key(plan, WEFT_VERSION, weft__sources_hash(), structure) : NULL;
+    if (key && again)
+        weft__cache_drop(dir, key);
+    if (key && !again && record_read(plan, key, &tuned)) {
+        tuned.found = recorded = 1;
         char name[64];
         name_put(name, sizeof name, &tuned.params);
         snprintf(tuned.why, sizeof tuned.why, "measured before on this device and structure: %s", name);
     } else {
         status = measure_all(plan, queue, &tuned);
         if (!status && tuned.found && key)
-            record_write(plan->ctx->cache_dir, key, &tuned.params);
+            record_write(dir, key, &tuned.params);
     }
     free(key);
     if (status || !tuned.found)
@@ -327,6 +358,6 @@ weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue,
     info->params.sigma = tuned.params.sigma;
     info->params.width = tuned.params.width;
     memcpy(info->why, tuned.why, sizeof info->why);
-    *chosen = 1;
+    *chosen = recorded ? WEFT__SPMV_RECORDED : WEFT__SPMV_MEASURED;
     return WEFT_OK;
 }
