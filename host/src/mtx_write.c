@@ -259,7 +259,8 @@ weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *
     struct weft__out out;
     int reason = weft__out_open(&out, path, fresh);
     if (reason)
-        return weft__error(err, WEFT_EIO, "%.600s: cannot create: %s", path, strerror(reason));
+        return weft__error(err, reason == ENOMEM ? WEFT_ENOMEM : WEFT_EIO, "%.600s: cannot create: %s", path,
+                           strerror(reason));
     reason = weft__out_write(&out, "", 0); // empties what is written in place
     status = reason ? WEFT_EIO : pieces_write(out.fd, a, name_ends(path, ".gz"), &reason);
     if (!status && fsync(out.fd) < 0 && errno != EINVAL)
@@ -269,7 +270,12 @@ weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *
     const int error = weft__out_close(&out);
     if (!status && !reason)
         reason = error;
-    return status || reason ? write_failed(err, path, status ? status : WEFT_EIO, reason) : WEFT_OK;
+    return status || reason ? write_failed(err, path,
+                                           status             ? status
+                                           : reason == ENOMEM ? WEFT_ENOMEM
+                                                              : WEFT_EIO,
+                                           reason)
+                            : WEFT_OK;
 }
 
 weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err)

@@ -60,12 +60,25 @@ static int part_name(struct weft__out *out)
 
 // ---- the place -------------------------------------------------------------------------------------------------
 
+static char *joined(const char *a, const char *b, const char *c)
+{
+    const size_t room = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *text = malloc(room);
+    if (text)
+        snprintf(text, room, "%s%s%s", a, b, c);
+    else
+        errno = ENOMEM;
+    return text;
+}
+
 // Absolute and free of links, also of links to what is not there. NULL with errno.
 static char *place_of(const char *path)
 {
-    char name[PATH_MAX], target[PATH_MAX], *real = realpath(path, NULL);
-    if (real || errno != ENOENT)
-        return real;
+    char name[PATH_MAX], target[PATH_MAX], real[PATH_MAX];
+    if (realpath(path, real))
+        return joined(real, "", "");
+    if (errno != ENOENT)
+        return NULL;
     if (snprintf(name, sizeof name, "%s", path) >= (int)sizeof name) {
         errno = ENAMETOOLONG;
         return NULL;
@@ -89,12 +102,7 @@ static char *place_of(const char *path)
     const char *folder = !slash ? "." : slash == name ? "/" : name;
     if (slash && slash != name)
         *slash = 0;
-    real = realpath(folder, NULL);
-    char *place = real ? malloc(strlen(real) + strlen(base) + 2) : NULL;
-    if (place)
-        sprintf(place, "%s/%s", real[1] ? real : "", base);
-    free(real);
-    return place;
+    return realpath(folder, real) ? joined(real[1] ? real : "", "/", base) : NULL;
 }
 
 static int same_file(const struct stat *file, int fd)
