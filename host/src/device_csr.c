@@ -21,16 +21,24 @@ void weft__queue_release(cl_command_queue *queue)
     *queue = NULL;
 }
 
+// A blocking write may end when `from` was taken over: only its event says that the buffer has the data, for other queues too.
 weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes)
 {
-    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", from}) : WEFT_OK;
+    cl_event written = NULL;
+    if (!bytes)
+        return WEFT_OK;
+    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", from});
     if (!status)
         status = weft__check_buffer(ctx, to, bytes, "the device array");
+    if (!status)
+        status =
+            weft__fail_cl(ctx, weft__cl.clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, bytes, from, 0, NULL, &written),
+                          "clEnqueueWriteBuffer");
     if (status)
         return status;
-    return bytes ? weft__fail_cl(ctx, weft__cl.clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, bytes, from, 0, NULL, NULL),
-                                 "clEnqueueWriteBuffer")
-                 : WEFT_OK;
+    status = weft__fail_cl(ctx, weft__cl.clWaitForEvents(1, &written), "clWaitForEvents");
+    weft__cl.clReleaseEvent(written);
+    return status;
 }
 
 weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes)

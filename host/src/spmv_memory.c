@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spmv.h"
+#include "transpose.h"
 
 #include <time.h>
 
@@ -18,10 +19,7 @@ weft_status weft__spmv_write(struct weft_context *ctx, cl_command_queue queue, c
                              const void *from)
 {
     weft_status status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
-    return status || !bytes
-               ? status
-               : weft__fail_cl(ctx, weft__cl.clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, bytes, from, 0, NULL, NULL),
-                               "clEnqueueWriteBuffer");
+    return status ? status : weft__copy_in(ctx, queue, to, from, bytes);
 }
 
 weft_status weft__spmv_retain(struct weft_context *ctx, cl_mem *to, cl_mem from)

@@ -56,7 +56,8 @@ void weft__mirror_release(struct weft__mirror *m);
 
 // Errors: WEFT_EINVAL sizes, type, ofs; WEFT_ERANGE nnz too large for ofs.
 weft_status weft__shape_check(struct weft_context *ctx, const struct weft__transpose_shape *shape);
-// A queue in order for a function that blocks, and copies of `bytes` bytes (0: nothing to do) that block.
+// A queue in order for a function that blocks, and copies of `bytes` bytes (0: nothing to do) that block: what came in is there
+// for every queue.
 weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx);
 void weft__queue_release(cl_command_queue *queue); // and null; accepts NULL
 weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes);

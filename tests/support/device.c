@@ -168,6 +168,15 @@ static void check_cl(cl_int error, const char *what)
         tap_bail("%s: OpenCL error %d", what, error);
 }
 
+// A blocking write may end when the data was taken over: its event says that every queue sees it.
+static void write_wait(struct test_device *dev, cl_mem to, size_t at, size_t bytes, const void *data)
+{
+    cl_event written;
+    check_cl(clEnqueueWriteBuffer(dev->queue, to, CL_TRUE, at, bytes, data, 0, NULL, &written), "write");
+    check_cl(clWaitForEvents(1, &written), "write");
+    clReleaseEvent(written);
+}
+
 // Bytes in front of the data: one canary, up to where a sub-buffer may begin.
 static size_t front_bytes(struct test_device *dev)
 {
@@ -193,10 +202,8 @@ struct test_buffer test_buffer_make(struct test_device *dev, const void *data, s
         b.parent = clCreateBuffer(weft_context_cl(dev->ctx), CL_MEM_READ_WRITE, all, NULL, &error);
         check_cl(error, "clCreateBuffer");
         test_poison(canary, front);
-        check_cl(clEnqueueWriteBuffer(dev->queue, b.parent, CL_TRUE, 0, front, canary, 0, NULL, NULL), "write");
-        check_cl(
-            clEnqueueWriteBuffer(dev->queue, b.parent, CL_TRUE, front + b.bytes, CANARY_BYTES, canary, 0, NULL, NULL),
-            "write");
+        write_wait(dev, b.parent, 0, front, canary);
+        write_wait(dev, b.parent, front + b.bytes, CANARY_BYTES, canary);
         free(canary);
         b.mem = clCreateSubBuffer(b.parent, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
         check_cl(error, "clCreateSubBuffer");
@@ -222,7 +229,7 @@ void test_buffer_poison(struct test_device *dev, struct test_buffer *b)
 void test_buffer_write(struct test_device *dev, struct test_buffer *b, const void *data, size_t bytes)
 {
     if (bytes)
-        check_cl(clEnqueueWriteBuffer(dev->queue, b->mem, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "write");
+        write_wait(dev, b->mem, 0, bytes, data);
 }
 
 void test_buffer_read(struct test_device *dev, const struct test_buffer *b, void *data, size_t bytes)
