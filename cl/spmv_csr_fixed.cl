@@ -5,7 +5,7 @@
 //          The tree: a row is cut into chunks of 1024 entries; in a chunk, neighbours at distance 1, then 2, 4, .. 512
 //          are added where both are there; sums of chunks are added from the left.
 // Mapping: 1-D; group g owns tile g of rows_tiles.cl, then strides; a work-item holds every WG-th product.
-// Local:   WG*IPT accumulators and 4*(1 + WG*IPT) bytes.
+// Local:   2047 accumulators and 4 bytes: rows and entries of a tile are no more together.
 // Needs:   tile_row, tile_pos of rows_tiles.cl with tile == snap == 1024; WG*IPT >= 2047; chunk has
 //          2*(nnz/1024 + 1) elements.
 // Gives:   y of the rows that begin and end in a tile; of the others the sum of each chunk, that of the chunk at
@@ -16,7 +16,8 @@
 #error "WEFT_WG: work-group size; WEFT_IPT: entries per work-item; WEFT_TILED: for products()"
 #endif
 #define CHUNK 1024
-#if WEFT_WG * WEFT_IPT < 2 * CHUNK - 1
+#define TILE  (2 * CHUNK - 1)
+#if WEFT_WG * WEFT_IPT < TILE
 #error "WEFT_WG*WEFT_IPT: 2047 or more"
 #endif
 
@@ -48,14 +49,14 @@ WEFT_KERNEL void spmv_csr_fixed(__global const ofs_t *restrict row_ptr, __global
                                 __global const ofs_t *restrict tile_pos, __global acc_t *restrict chunk, uint tiles,
                                 acc_t alpha, acc_t beta)
 {
-    __local acc_t prod[WEFT_WG * WEFT_IPT];
-    __local int ends[WEFT_WG * WEFT_IPT];
+    __local acc_t prod[TILE];
     __local uint longest;
     const int lid = (int)get_local_id(0);
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
         const idx_t row0 = tile_row[tile];
         const ofs_t pos0 = tile_pos[tile], pos1 = tile_pos[tile + 1u];
         const int rows = tile_row[tile + 1u] - row0, count = (int)(pos1 - pos0);
+        __local int *const ends = (__local int *)(prod + count); // of the rows, behind the products
         if (lid == 0)
             longest = 0u;
         products(prod, col, val, x, pos0, count);

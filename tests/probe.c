@@ -40,23 +40,28 @@ static struct weft_context *context_like(struct test_device *dev, weft_status *s
 static void test_quirks(void)
 {
     static const struct {
-        const char *platform, *version;
+        const char *platform, *version, *driver;
         cl_device_type type;
-        int cpu_only, no_subgroups;
+        int cpu_only, no_subgroups, untold_groups;
         uint64_t fill_words;
-    } cases[] = {{"Portable Computing Language", "OpenCL 3.0 PoCL 5.0+debian  Linux", CL_DEVICE_TYPE_CPU, 1, 1, 0},
-                 {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", CL_DEVICE_TYPE_CPU, 0, 1, 0},
-                 {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", CL_DEVICE_TYPE_GPU, 0, 0, 0},
-                 {"Portable Computing Language", "OpenCL 3.0", CL_DEVICE_TYPE_CPU, 0, 1, 0},
-                 {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", CL_DEVICE_TYPE_GPU, 0, 0, UINT64_C(1) << 30}};
+    } cases[] = {
+        {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0+debian  Linux", "5.0", CL_DEVICE_TYPE_CPU, 1, 1, 0, 0},
+        {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", "3.1", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
+        {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", "5.0", CL_DEVICE_TYPE_GPU, 0, 0, 0, 0},
+        {"Portable Computing Language", "OpenCL 3.0", "", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
+        {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", "580", CL_DEVICE_TYPE_GPU, 0, 0, 0, UINT64_C(1) << 30},
+        {"rusticl", "OpenCL 3.0 ", "22.3.6", CL_DEVICE_TYPE_CPU, 0, 0, 1, 0},
+        {"rusticl", "OpenCL 3.0 ", "25.0.7", CL_DEVICE_TYPE_CPU, 1, 0, 1, 0},
+        {"rusticl", "OpenCL 3.0 ", "25.0.7", CL_DEVICE_TYPE_GPU, 0, 0, 1, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weft_device_info info = {.type = cases[i].type};
         snprintf(info.platform, sizeof info.platform, "%s", cases[i].platform);
         snprintf(info.platform_version, sizeof info.platform_version, "%s", cases[i].version);
+        snprintf(info.driver, sizeof info.driver, "%s", cases[i].driver);
         const struct weft__quirks got = weft__quirks_of(&info);
         tap_ok(got.cpu_only == cases[i].cpu_only && got.no_subgroups == cases[i].no_subgroups &&
-                   got.fill_words == cases[i].fill_words,
-               "quirks of %s, %s", cases[i].platform, cases[i].version);
+                   got.fill_words == cases[i].fill_words && got.untold_groups == cases[i].untold_groups,
+               "quirks of %s, %s, driver %s", cases[i].platform, cases[i].version, cases[i].driver);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "context.h"
 #include "cache.h"
 #include "check.h"
+#include "op.h"
 #include "own.h"
 #include "probe.h"
 #include "quirks.h"
@@ -210,6 +211,12 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
         weft_devices_free(&list);
         return WEFT_EINVAL;
     }
+    if (params->schedule == WEFT_SCHEDULE_GPU && chosen->max_wg < WEFT__WG_LEAST) {
+        weft__error(err, WEFT_EINVAL, "kernels for GPUs need work-groups of %d, device %d takes %zu at most",
+                    WEFT__WG_LEAST, chosen->index, chosen->max_wg);
+        weft_devices_free(&list);
+        return WEFT_EINVAL;
+    }
     struct weft_context *ctx = calloc(1, sizeof *ctx);
     if (!ctx) {
         weft_devices_free(&list);
@@ -221,9 +228,8 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     weft_devices_free(&list);
     ctx->log = params->log;
     ctx->log_arg = params->log_arg;
-    ctx->schedule = params->schedule                               ? params->schedule
-                    : (ctx->device.type & CL_DEVICE_TYPE_CPU) != 0 ? WEFT_SCHEDULE_CPU
-                                                                   : WEFT_SCHEDULE_GPU;
+    const int cpu = (ctx->device.type & CL_DEVICE_TYPE_CPU) != 0 || ctx->device.max_wg < WEFT__WG_LEAST;
+    ctx->schedule = params->schedule ? params->schedule : cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU;
     if (params->force_lanes)
         ctx->device.lanes = params->max_lanes;
     ctx->device.fence &= ctx->device.lanes == WEFT_LANES_PTX || ctx->device.lanes == WEFT_LANES_AMDGCN;

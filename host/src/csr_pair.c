@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "csr_pair.h"
+#include "op.h"
 #include "variants.h"
 
 #include <string.h>
-
-enum { PAIR_WG = 64 };
 
 const char *const weft__csr_pair_names[] = {"csr_naive", "csr_private", NULL};
 #define ARGS "row_ptr col val x y m"
@@ -19,9 +18,9 @@ int weft__csr_pair_find(const char *name)
     return -1;
 }
 
-static void pair_define(struct weft__defines *d, enum weft_type type, enum weft_ofs ofs)
+static void pair_define(struct weft__defines *d, int wg, enum weft_type type, enum weft_ofs ofs)
 {
-    weft__define(d, "WEFT_WG", "%d", PAIR_WG);
+    weft__define(d, "WEFT_WG", "%d", wg);
     weft__define_types(d, type, ofs);
 }
 
@@ -34,7 +33,7 @@ weft_status weft__csr_pair_create(cl_kernel *out, struct weft_context *ctx, int 
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s takes no pattern", weft__csr_pair_names[which]);
     if (type == WEFT_F64 && !ctx->device.fp64)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
-    pair_define(&d, type, ofs);
+    pair_define(&d, weft__wg_small(ctx), type, ofs);
     return weft__kernel_create(out, ctx, &specs[which], &d);
 }
 
@@ -42,11 +41,12 @@ weft_status weft__csr_pair_run(struct weft__stream *stream, cl_kernel kernel, in
                                const struct weft_device_csr *a, cl_mem x, cl_mem y)
 {
     const cl_int m = (cl_int)a->m;
-    const size_t groups = weft__ceil_div((size_t)a->m, PAIR_WG);
-    if (weft__groups(groups, PAIR_WG) < groups) // a row per work-item, and no loop
-        stream->status = weft__fail(stream->ctx, WEFT_ERANGE, "%s: %lld rows, it takes less than 2^31 - %d",
-                                    weft__csr_pair_names[which], (long long)a->m, PAIR_WG);
-    return WEFT__LAUNCH(stream, kernel, &specs[which], groups, PAIR_WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
+    const size_t wg = (size_t)weft__wg_small(stream->ctx);
+    const size_t groups = weft__ceil_div((size_t)a->m, wg);
+    if (weft__groups(groups, wg) < groups) // a row per work-item, and no loop
+        stream->status = weft__fail(stream->ctx, WEFT_ERANGE, "%s: %lld rows, it takes less than 2^31 - %zu",
+                                    weft__csr_pair_names[which], (long long)a->m, wg);
+    return WEFT__LAUNCH(stream, kernel, &specs[which], groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
                         WEFT__ARG(a->val), WEFT__ARG(x), WEFT__ARG(y), WEFT__ARG(m));
 }
 
@@ -56,7 +56,7 @@ void weft__csr_pair_variants(weft__variant_fn *fn, void *arg)
     for (size_t t = 0; t < 2; t++)
         for (size_t i = 0; i < 2; i++) {
             struct weft__variant v = {.spec = &specs[i], .fp64 = types[t] == WEFT_F64};
-            pair_define(&v.defines, types[t], WEFT_OFS32);
+            pair_define(&v.defines, WEFT__WG_LEAST, types[t], WEFT_OFS32);
             fn(arg, &v);
         }
 }

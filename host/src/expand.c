@@ -61,7 +61,7 @@ static weft_status info_resolve(struct weft_expand_info *info, struct weft_conte
     weft_status status = weft__check_range(ctx, m_max, 0, INT32_MAX, 1, "expand: m_max");
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
     int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
-    int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
+    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
     p->wg = p->wg ? p->wg : row->wg < max_wg ? row->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : row->ipt;
     p->groups = p->groups ? p->groups : gpu ? row->groups : row->groups * units;
@@ -119,8 +119,8 @@ static void expand_define(struct weft__defines *d, int gpu, const struct weft_ex
     weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
 }
 
-weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_context *ctx, int64_t m_max,
-                                    int64_t nnz_max, enum weft_ofs ofs, const struct weft_expand_params *params)
+static weft_status plan_create(struct weft_expand_plan **out, struct weft_context *ctx, int64_t m_max, int64_t nnz_max,
+                               enum weft_ofs ofs, const struct weft_expand_params *params)
 {
     if (out)
         *out = NULL;
@@ -146,6 +146,17 @@ weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_c
     if (status)
         weft_expand_plan_destroy(&plan);
     *out = plan;
+    return status;
+}
+
+weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_context *ctx, int64_t m_max,
+                                    int64_t nnz_max, enum weft_ofs ofs, const struct weft_expand_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, m_max, nnz_max, ofs, params);
+    while (weft__limit_again(&limit, status));
     return status;
 }
 

@@ -111,7 +111,7 @@ static weft_status tune(struct weft_histogram_info *info, struct weft_context *c
     struct weft_histogram_params *p = &info->params;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->range;
     int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
-    int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
+    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
     p->wg = p->wg ? p->wg : row->wg < max_wg ? row->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : row->ipt;
     p->groups = p->groups ? p->groups : row->per_unit * units;
@@ -233,8 +233,8 @@ static void sum_define(struct weft__defines *d, const struct weft_histogram_para
     weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
 }
 
-weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
-                                       enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+static weft_status plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
+                               enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
     if (out)
         *out = NULL;
@@ -266,6 +266,17 @@ weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct 
     if (status)
         weft_histogram_plan_destroy(&plan);
     *out = plan;
+    return status;
+}
+
+weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
+                                       enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, bins, ofs, n_max, params);
+    while (weft__limit_again(&limit, status));
     return status;
 }
 

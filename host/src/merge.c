@@ -59,8 +59,8 @@ static weft_status info_resolve(struct weft_merge_info *info, struct weft_contex
     *info = (struct weft_merge_info){.params = *params, .schedule = ctx->schedule};
     struct weft_merge_params *p = &info->params;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups, ipt_given = p->ipt != 0;
-    int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
-    size_t local_bytes = (size_t)ctx->device.local_bytes;
+    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
+    size_t local_bytes = weft__local_most(ctx);
     p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : tune->ipt;
     p->groups = p->groups ? p->groups : tune->groups;
@@ -119,8 +119,8 @@ static void merge_define(struct weft__defines *d, enum weft_key key, int payload
     weft__key_define(d, key, payload_bytes);
 }
 
-weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_context *ctx, enum weft_key key,
-                                   int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
+static weft_status plan_create(struct weft_merge_plan **out, struct weft_context *ctx, enum weft_key key,
+                               int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
 {
     if (out)
         *out = NULL;
@@ -146,6 +146,17 @@ weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_con
     if (status)
         weft_merge_plan_destroy(&plan);
     *out = plan;
+    return status;
+}
+
+weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_context *ctx, enum weft_key key,
+                                   int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, key, payload_bytes, n_max, params);
+    while (weft__limit_again(&limit, status));
     return status;
 }
 

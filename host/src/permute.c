@@ -32,26 +32,27 @@ struct weft_permute_plan {
     cl_mem map[2][2]; // [side][back], of weft_permutation
     cl_mem row;       // row of each entry of the result
     cl_kernel lengths, entries, gather[2];
+    size_t wg; // of them
     struct weft_scan_plan *scan;
     struct weft_expand_plan *expand;
     struct weft_segsort_plan *sort; // NULL: rows keep the order of their entries
 };
 
-static void permute_define(struct weft__defines *d, enum weft_schedule schedule, enum weft_type type, enum weft_ofs ofs,
-                           int cols)
+static void permute_define(struct weft__defines *d, enum weft_schedule schedule, size_t wg, enum weft_type type,
+                           enum weft_ofs ofs, int cols)
 {
     weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS64 ? 64 : 32);
     weft__define(d, "WEFT_VAL_BITS", "%d", (int)weft_type_bytes(type) * 8); // values are moved, whatever they are
-    weft__define(d, "WEFT_WG", "%d", schedule == WEFT_SCHEDULE_CPU ? 1 : PERMUTE_WG);
+    weft__define(d, "WEFT_WG", "%zu", wg);
     weft__define(d, "PERMUTE_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
     weft__define(d, "PERMUTE_COLS", "%d", cols);
 }
 
 // The defines of gather.cl for a map of 32-bit indices.
-static void gather_define(struct weft__defines *d, enum weft_schedule schedule)
+static void gather_define(struct weft__defines *d, enum weft_schedule schedule, size_t wg)
 {
     weft__define(d, "WEFT_OFS_BITS", "%d", 32);
-    weft__define(d, "WEFT_WG", "%d", schedule == WEFT_SCHEDULE_CPU ? 1 : PERMUTE_WG);
+    weft__define(d, "WEFT_WG", "%zu", wg);
     weft__define(d, "GATHER_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
 }
 
@@ -92,8 +93,9 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
 {
     struct weft_context *ctx = plan->ctx;
     struct weft__defines d = {0}, g = {0};
-    permute_define(&d, ctx->schedule, plan->type, plan->ofs, cols);
-    gather_define(&g, ctx->schedule);
+    plan->wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : (size_t)weft__wg_lower(ctx, PERMUTE_WG);
+    permute_define(&d, ctx->schedule, plan->wg, plan->type, plan->ofs, cols);
+    gather_define(&g, ctx->schedule, plan->wg);
     enum weft_scan_type lengths = plan->ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32;
     weft_status status = weft__kernel_create(&plan->lengths, ctx, &lengths_spec, &d);
     if (!status)
@@ -124,9 +126,9 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
     return WEFT_OK;
 }
 
-weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft_context *ctx,
-                                     const struct weft_permutation *p, int64_t nnz, enum weft_type type,
-                                     enum weft_ofs ofs, const struct weft_permute_params *params)
+static weft_status plan_create(struct weft_permute_plan **out, struct weft_context *ctx,
+                               const struct weft_permutation *p, int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+                               const struct weft_permute_params *params)
 {
     struct weft_error err = {0};
     if (out)
@@ -157,17 +159,25 @@ weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft
     return status;
 }
 
-// Work-groups for `count` elements.
-static size_t groups_for(const struct weft_context *ctx, size_t count)
+weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft_context *ctx,
+                                     const struct weft_permutation *p, int64_t nnz, enum weft_type type,
+                                     enum weft_ofs ofs, const struct weft_permute_params *params)
 {
-    if (ctx->schedule == WEFT_SCHEDULE_CPU)
-        return weft__min(weft__ceil_div(count, CPU_CHUNK), 8 * (size_t)weft__max(1, (size_t)ctx->device.compute_units));
-    return weft__groups(weft__ceil_div(count, PERMUTE_WG * PERMUTE_IPT), PERMUTE_WG);
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, p, nnz, type, ofs, params);
+    while (weft__limit_again(&limit, status));
+    return status;
 }
 
-static size_t group_size(const struct weft_context *ctx)
+// Work-groups for `count` elements.
+static size_t groups_for(const struct weft_permute_plan *plan, size_t count)
 {
-    return ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : PERMUTE_WG;
+    const struct weft_context *ctx = plan->ctx;
+    if (ctx->schedule == WEFT_SCHEDULE_CPU)
+        return weft__min(weft__ceil_div(count, CPU_CHUNK), 8 * (size_t)weft__max(1, (size_t)ctx->device.compute_units));
+    return weft__groups(weft__ceil_div(count, plan->wg * PERMUTE_IPT), plan->wg);
 }
 
 static weft_status matrix_check(const struct weft_permute_plan *plan, const struct weft_device_csr *x, const char *name)
@@ -207,7 +217,7 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
     cl_ulong m = (cl_ulong)plan->m, nnz = (cl_ulong)plan->nnz;
-    size_t wg = group_size(ctx);
+    size_t wg = plan->wg;
     weft_status status = WEFT__NEED_IN(ctx, {"a", a}, {"out", out});
     if (!status)
         status = matrices_check(plan, a, out);
@@ -216,7 +226,7 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     if (status)
         return status;
     cl_mem row = plan->map[WEFT_PERMUTE_ROWS][0], col_inv = plan->map[WEFT_PERMUTE_COLS][1];
-    WEFT__LAUNCH(&stream, plan->lengths, &lengths_spec, groups_for(ctx, m), wg, WEFT__ARG(row), WEFT__ARG(a->row_ptr),
+    WEFT__LAUNCH(&stream, plan->lengths, &lengths_spec, groups_for(plan, m), wg, WEFT__ARG(row), WEFT__ARG(a->row_ptr),
                  WEFT__ARG(out->row_ptr), WEFT__ARG(m));
     weft__scan_enqueue(plan->scan, &stream, out->row_ptr, out->row_ptr, m);
     status = weft__stream_end(&stream);
@@ -228,7 +238,7 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     if (status)
         return status;
     cl_mem val = a->val ? a->val : a->col, out_val = out->val ? out->val : out->col; // not touched in a pattern
-    WEFT__LAUNCH(&stream, plan->entries, &entries_spec, groups_for(ctx, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
+    WEFT__LAUNCH(&stream, plan->entries, &entries_spec, groups_for(plan, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
                  WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(val), WEFT__ARG(out->row_ptr),
                  WEFT__ARG(plan->row), WEFT__ARG(out->col), WEFT__ARG(out_val), WEFT__ARG(nnz));
     status = weft__stream_end(&stream);
@@ -262,7 +272,7 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
     if (status)
         return status;
     int wide = weft_type_bytes(type) == 8;
-    WEFT__LAUNCH(&stream, plan->gather[wide], &gather_specs[wide], groups_for(ctx, count), group_size(ctx),
+    WEFT__LAUNCH(&stream, plan->gather[wide], &gather_specs[wide], groups_for(plan, count), plan->wg,
                  WEFT__ARG(plan->map[side][back != 0]), WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(count));
     return weft__stream_end(&stream);
 }
@@ -346,7 +356,7 @@ void weft__permute_variants(weft__variant_fn *fn, void *arg)
             for (int cols = 0; cols < 2; cols++)
                 for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
                     struct weft__variant v = {.spec = &entries_spec, .schedule = schedules[s]};
-                    permute_define(&v.defines, schedules[s], types[t], (enum weft_ofs)ofs, cols);
+                    permute_define(&v.defines, schedules[s], s ? 1 : PERMUTE_WG, types[t], (enum weft_ofs)ofs, cols);
                     fn(arg, &v);
                     v.spec = &lengths_spec;
                     if (types[t] == WEFT_F32 && !cols)

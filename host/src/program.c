@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.h"
+#include "op.h"
 #include "cache.h"
 
 #include <stdio.h>
@@ -295,6 +296,14 @@ void weft__programs_free(struct weft_context *ctx)
     }
 }
 
+// The work-group size that the defines ask for; 0: none.
+static size_t wg_of(const struct weft__defines *d)
+{
+    static const char name[] = "#define WEFT_WG ";
+    const char *at = strstr(d->text, name);
+    return at ? strtoul(at + sizeof name - 1, NULL, 10) : 0;
+}
+
 weft_status weft__kernel_create(cl_kernel *out, struct weft_context *ctx, const struct weft__kernel_spec *spec,
                                 const struct weft__defines *defines)
 {
@@ -316,8 +325,12 @@ weft_status weft__kernel_create(cl_kernel *out, struct weft_context *ctx, const 
     cl_kernel kernel = weft__cl.clCreateKernel(program, spec->entry, &error);
     if (error != CL_SUCCESS)
         return weft__fail_cl(ctx, error, spec->entry);
-    *out = kernel;
-    return WEFT_OK;
+    status = weft__limit_check(ctx, kernel, spec->entry, wg_of(defines));
+    if (status)
+        weft__cl.clReleaseKernel(kernel);
+    else
+        *out = kernel;
+    return status;
 }
 
 void weft__kernel_release(cl_kernel *kernel)

@@ -11,8 +11,9 @@ struct weft__quirks {
     int asked_subgroups; // only when asked for
     int cpu_only;        // kernels for GPUs end the process
     uint64_t fill_words; // most words of one fill; 0: any number
+    int untold_groups;   // what it says of a kernel's largest work-group is no limit
 };
-// Of the device; needs platform, platform_version and type of `info`.
+// Of the device; needs platform, platform_version, driver and type of `info`.
 struct weft__quirks weft__quirks_of(const struct weft_device_info *info);
 
 #endif

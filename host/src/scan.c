@@ -136,6 +136,13 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
+// Local memory of cl/scan_chained.cl: the tile, a sum for each 32 work-items, the window; where work-items exchange through
+// local memory, a word each.
+static size_t chained_local(const void *in_bytes, int wg, int ipt)
+{
+    return (size_t)wg * ((size_t)ipt * *(const size_t *)in_bytes + 5) + 64;
+}
+
 static weft_status info_resolve(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
                                 int64_t n_max, const struct weft_scan_params *params)
 {
@@ -153,28 +160,29 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     if (status)
         return status;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->look;
-    int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
     const int chained = p->algo == WEFT_SCAN_CHAINED, wide = types[type].sum_bytes == 8;
-    const int wg = chained ? tune->chained.wg : tune->wg;
-    p->wg = p->wg ? p->wg : wg < max_wg ? wg : max_wg;
-    p->ipt = p->ipt    ? p->ipt
-             : chained ? tune->chained.ipt * 4 / (int)types[type].in_bytes
-                       : (wide ? tune->ipt64 : tune->ipt);
+    status = weft__size_resolve(ctx, &p->wg, &p->ipt,
+                                &(struct weft__size_rule){
+                                    .name = "scan: ",
+                                    .wg = chained ? tune->chained.wg : tune->wg,
+                                    .wg_step = gpu ? 32 : 1,
+                                    .wg_most = gpu ? 0 : 8,
+                                    .ipt = chained ? tune->chained.ipt * 4 / (int)types[type].in_bytes
+                                           : wide  ? tune->ipt64
+                                                   : tune->ipt,
+                                    .ipt_least = gpu ? 4 : 8,
+                                    .ipt_most = gpu ? 32 : 1 << 24,
+                                    .ipt_step = gpu ? 4 : 8,
+                                    .local = chained ? chained_local : NULL,
+                                    .of = &types[type].in_bytes,
+                                });
     p->groups = p->groups ? p->groups : tune->groups;
     if (chained && !p->look)
         p->look = tune->chained.look < p->wg ? tune->chained.look : p->wg / 32 * 32;
-    status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "scan: wg");
-    if (!status)
-        status = weft__check_range(ctx, p->ipt, gpu ? 4 : 8, gpu ? 32 : 1 << 24, gpu ? 4 : 8, "scan: ipt");
     if (!status)
         status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "scan: groups");
     if (!status && chained)
         status = weft__check_range(ctx, p->look, 32, p->wg, 32, "scan: look");
-    // The tile, a sum for each 32 work-items, the window; where work-items exchange through local memory, a word each.
-    const size_t local = (size_t)p->wg * ((size_t)p->ipt * types[type].in_bytes + 5) + 64;
-    if (!status && chained && local > (size_t)ctx->device.local_bytes)
-        status = weft__fail(ctx, WEFT_EINVAL, "scan: a chained tile takes %zu bytes of local memory, there are %lld",
-                            local, (long long)ctx->device.local_bytes);
     if (status)
         return status;
     const size_t tiles = cut_make(info, (size_t)n_max).count;
@@ -240,8 +248,8 @@ static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defi
     return status ? status : words_create(plan);
 }
 
-weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
-                                  int64_t n_max, const struct weft_scan_params *params)
+static weft_status plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
+                               int64_t n_max, const struct weft_scan_params *params)
 {
     if (out)
         *out = NULL;
@@ -271,6 +279,17 @@ weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_conte
     if (status)
         weft_scan_plan_destroy(&plan);
     *out = plan;
+    return status;
+}
+
+weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
+                                  int64_t n_max, const struct weft_scan_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, type, n_max, params);
+    while (weft__limit_again(&limit, status));
     return status;
 }
 

@@ -101,8 +101,8 @@ static void buffer_sizes(size_t out[3], const struct weft_segsort_info *info, co
 static weft_status params_check(struct weft_context *ctx, enum weft_ofs ofs, struct weft_segsort_params *p, int gpu,
                                 int ipt_given, int radix)
 {
-    int max_wg = gpu ? (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32 : (int)weft__min(ctx->device.max_wg, 8);
-    size_t max_local = (size_t)ctx->device.local_bytes;
+    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
+    size_t max_local = weft__local_most(ctx);
     weft_status status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "segsort: wg");
     if (!status)
         status = weft__check_range(ctx, p->ipt, gpu ? 2 : 1, gpu ? 32 : 1 << 30, 1, "segsort: ipt");
@@ -137,7 +137,7 @@ static weft_status info_resolve(struct weft_segsort_info *info, struct weft_cont
     *info = (struct weft_segsort_info){.params = *params, .schedule = ctx->schedule};
     struct weft_segsort_params *p = &info->params;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->bits || p->groups;
-    int ipt_given = p->ipt != 0, max_wg = (int)weft__min(ctx->device.max_wg, 1024);
+    int ipt_given = p->ipt != 0, max_wg = (int)weft__wg_most(ctx);
     p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : tune->ipt;
     p->bits = p->bits ? p->bits : tune->bits;
@@ -231,9 +231,9 @@ static weft_status kernel_get(cl_kernel *kernel, struct weft_segsort_plan *plan,
     return weft__kernel_create(kernel, plan->ctx, spec, &d);
 }
 
-weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
-                                     int payload_bytes, enum weft_ofs ofs, int64_t n_max,
-                                     const struct weft_segsort_params *params)
+static weft_status plan_create(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
+                               int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+                               const struct weft_segsort_params *params)
 {
     if (out)
         *out = NULL;
@@ -275,6 +275,18 @@ weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft
     if (status)
         weft_segsort_plan_destroy(&plan);
     *out = plan;
+    return status;
+}
+
+weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
+                                     int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+                                     const struct weft_segsort_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, key, payload_bytes, ofs, n_max, params);
+    while (weft__limit_again(&limit, status));
     return status;
 }
 

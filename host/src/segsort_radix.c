@@ -67,14 +67,14 @@ static size_t digits_local_bytes(const struct weft__radix *r)
 
 static int fits(const struct weft__radix *r, const struct weft_context *ctx)
 {
-    size_t most = (size_t)ctx->device.local_bytes;
+    size_t most = weft__local_most(ctx);
     return local_bytes(r) <= most && digits_local_bytes(r) <= most && tile_of(r) <= MAX_TILE;
 }
 
 static void defaults_set(struct weft__radix *r, const struct weft_context *ctx, const struct weft_tune_radix *tune)
 {
     struct weft_segsort_radix *p = &r->params;
-    int narrow = weft_key_bytes(r->key) == 4 && r->payload_bytes <= 4, given = p->ipt;
+    int narrow = weft_key_bytes(r->key) == 4 && r->payload_bytes <= 4, given = p->ipt, wg_given = p->wg;
     p->wg = p->wg ? p->wg : tune->wg < r->max_wg ? tune->wg : r->max_wg;
     p->ipt = p->ipt ? p->ipt : narrow ? tune->ipt : tune->ipt / 2;
     p->bits = p->bits ? p->bits : tune->bits;
@@ -86,6 +86,8 @@ static void defaults_set(struct weft__radix *r, const struct weft_context *ctx, 
     }
     while (!given && p->ipt > 2 && !fits(r, ctx))
         p->ipt = p->ipt > 6 ? p->ipt - 4 : 2;
+    while (!wg_given && p->wg > 32 && !fits(r, ctx))
+        p->wg = p->wg / 2 / 32 * 32;
 }
 
 static weft_status params_check(const struct weft__radix *r, struct weft_context *ctx)
@@ -116,7 +118,7 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
     const struct weft_segsort_radix *p = &params->radix;
     const int given = p->wg || p->ipt || p->bits || p->look || p->words;
     r->params = params->radix;
-    r->max_wg = (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32;
+    r->max_wg = (int)weft__wg_most(ctx) / 32 * 32;
     r->least = asked ? 1 : tune->least;
     r->chained = asked == WEFT_SEGSORT_CHAINED || (!asked && tune->chained && n_max < MOST);
     r->ofs = r->chained ? WEFT_OFS32 : ofs;

@@ -252,8 +252,8 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     return status;
 }
 
-static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
-                               const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
+static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                             const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
 {
     if (out)
         *out = NULL;
@@ -289,6 +289,17 @@ static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context 
     if (status)
         weft_spmv_plan_destroy(&plan);
     *out = plan;
+    return status;
+}
+
+static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                               const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_make(out, ctx, queue, a, params, trial);
+    while (weft__limit_again(&limit, status));
     return status;
 }
 

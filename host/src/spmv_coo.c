@@ -59,6 +59,13 @@ static weft_status atomic_create(struct weft__spmv_coo *c, struct weft_spmv_plan
     return status ? status : weft__kernel_create(&c->run, plan->ctx, c->spec, &d);
 }
 
+// Local memory of cl/spmv_coo_segment.cl.
+static size_t tile_local(const void *of, int wg, int ipt)
+{
+    const size_t acc = weft__spmv_acc_bytes(of), w = (size_t)wg;
+    return w * (size_t)ipt * (acc + 4) + w / 32 * (acc + 4) + 4 * w + 8;
+}
+
 weft_status weft__spmv_coo_create(struct weft__spmv_coo *c, struct weft_spmv_plan *plan)
 {
     const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
@@ -66,13 +73,17 @@ weft_status weft__spmv_coo_create(struct weft__spmv_coo *c, struct weft_spmv_pla
     // A hybrid's wg and ipt belong to its ELL part.
     const struct weft_spmv_params *p = &plan->info.params;
     const int own = p->algo == WEFT_SPMV_COO || p->algo == WEFT_SPMV_COO_ATOMIC;
-    const int wg = own && p->wg ? p->wg : row->wg, ipt = own && p->ipt ? p->ipt : row->ipt;
-    const size_t acc = weft__spmv_acc_bytes(plan);
-    weft_status status =
-        weft__check_range(plan->ctx, wg, cpu || c->atomic ? 1 : 32, (int64_t)weft__min(plan->ctx->device.max_wg, 1024),
-                          cpu || c->atomic ? 1 : 32, "params.wg");
-    if (!status)
-        status = weft__check_range(plan->ctx, ipt, cpu ? 0 : 1, cpu ? 0 : 16, 1, "params.ipt");
+    int wg = own ? p->wg : 0, ipt = own ? p->ipt : 0;
+    weft_status status = weft__size_resolve(plan->ctx, &wg, &ipt,
+                                            &(struct weft__size_rule){.name = "params.",
+                                                                      .wg = row->wg,
+                                                                      .wg_step = cpu || c->atomic ? 1 : 32,
+                                                                      .ipt = row->ipt,
+                                                                      .ipt_least = !cpu,
+                                                                      .ipt_most = cpu ? 0 : 16,
+                                                                      .ipt_step = 1,
+                                                                      .local = cpu || c->atomic ? NULL : tile_local,
+                                                                      .of = plan});
     if (status)
         return status;
     if (own) {
@@ -85,10 +96,6 @@ weft_status weft__spmv_coo_create(struct weft__spmv_coo *c, struct weft_spmv_pla
     if (c->atomic)
         return atomic_create(c, plan);
     const size_t items = (size_t)wg * (size_t)ipt, units = (size_t)plan->ctx->device.compute_units * (size_t)row->tiles;
-    const size_t local = items * (acc + 4) + c->wg / 32 * (acc + 4) + 4 * c->wg + 8;
-    if (!cpu && local > (size_t)plan->ctx->device.local_bytes)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
-                          wg, ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
     c->tile =
         (cl_uint)(cpu ? weft__min(weft__max(4096, weft__ceil_div((size_t)c->nnz, units)), (size_t)1 << 30) : items);
     c->tiles = (cl_uint)weft__ceil_div((size_t)c->nnz, c->tile);
@@ -162,7 +169,7 @@ weft_status weft__spmv_scale_create(cl_kernel *out, struct weft_spmv_plan *plan)
 {
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", 64);
+    weft__define(&d, "WEFT_WG", "%d", weft__wg_small(plan->ctx));
     return weft__kernel_create(out, plan->ctx, &weft__spmv_scale_spec, &d);
 }
 
@@ -170,7 +177,8 @@ weft_status weft__spmv_scale(cl_kernel kernel, struct weft_spmv_plan *plan, stru
                              const struct weft__spmv_call *call)
 {
     const cl_int count = (cl_int)rows;
-    return WEFT__LAUNCH(stream, kernel, &weft__spmv_scale_spec, weft__groups(weft__ceil_div((size_t)rows, 64), 64), 64,
+    const size_t wg = (size_t)weft__wg_small(plan->ctx);
+    return WEFT__LAUNCH(stream, kernel, &weft__spmv_scale_spec, weft__groups(weft__ceil_div((size_t)rows, wg), wg), wg,
                         WEFT__ARG(call->y), WEFT__ARG(count), WEFT__SPMV_SCALAR(plan, call->beta));
 }
 

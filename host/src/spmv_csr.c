@@ -52,20 +52,23 @@ static weft_status state_create(struct csr_state **out, struct weft_spmv_plan *p
     return *out ? WEFT_OK : weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
 }
 
-// Resolve wg, ipt and read; `step` is what wg must be a multiple of.
-static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int64_t step, int ipt, int64_t most_ipt,
-                                  int64_t ipt_step)
+// Resolve wg, ipt and read; `step` is what wg must be a multiple of; `local` may be NULL.
+static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int step, int ipt, int most_ipt, int ipt_step,
+                                  size_t (*local)(const void *of, int wg, int ipt))
 {
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    p->wg = p->wg ? p->wg : wg;
-    p->ipt = p->ipt ? p->ipt : ipt;
     p->read = p->read ? p->read : row->read;
-    weft_status status = weft__check_range(plan->ctx, p->wg, step, (int64_t)weft__min(plan->ctx->device.max_wg, 1024),
-                                           step, "params.wg");
-    if (!status)
-        status = weft__check_range(plan->ctx, p->ipt, ipt ? ipt_step : 0, most_ipt, ipt_step, "params.ipt");
-    return status;
+    return weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
+                              &(struct weft__size_rule){.name = "params.",
+                                                        .wg = wg,
+                                                        .wg_step = step,
+                                                        .ipt = ipt,
+                                                        .ipt_least = ipt ? ipt_step : 0,
+                                                        .ipt_most = most_ipt,
+                                                        .ipt_step = ipt_step,
+                                                        .local = local,
+                                                        .of = plan});
 }
 
 static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
@@ -76,7 +79,7 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     weft_status status = state_create(&s, plan);
     if (!status)
-        status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0, 1);
+        status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0, 1, NULL);
     if (status)
         return status;
     const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
@@ -114,7 +117,7 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     if (!status) {
         const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * p->lanes + 1); // of a lane, for a row of mean length
         const int ipt = reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
-        status = tuning_resolve(plan, row->lanes_wg, 32, ipt, 4, 1);
+        status = tuning_resolve(plan, row->lanes_wg, 32, ipt, 4, 1, NULL);
     }
     if (!status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
         status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
@@ -152,6 +155,13 @@ static uint32_t snap_of(uint32_t items)
     return snap;
 }
 
+// Local memory of cl/spmv_csr_merge.cl.
+static size_t merge_local(const void *of, int wg, int ipt)
+{
+    const size_t acc = weft__spmv_acc_bytes(of), items = (size_t)wg * (size_t)ipt;
+    return items * acc + (items / 16 + 3) * 4 + (size_t)wg * acc;
+}
+
 static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct csr_state *s;
@@ -164,14 +174,10 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
                     plan->a.m + plan->a.nnz >= 4 * cut_items * plan->ctx->device.compute_units;
     weft_status status = state_create(&s, plan);
     if (!status)
-        status = tuning_resolve(plan, row->merge_wg, 32, cut ? row->cut_ipt : row->merge_ipt, 16, 4);
+        status = tuning_resolve(plan, row->merge_wg, 32, cut ? row->cut_ipt : row->merge_ipt, 16, 4, merge_local);
     if (status)
         return status;
-    const size_t acc = weft__spmv_acc_bytes(plan), items = (size_t)p->wg * (size_t)p->ipt;
-    const size_t local = items * acc + (items / 16 + 3) * 4 + (size_t)p->wg * acc;
-    if (local > (size_t)plan->ctx->device.local_bytes)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
-                          p->wg, p->ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
+    const size_t items = (size_t)p->wg * (size_t)p->ipt;
     const uint32_t snap = snap_of((uint32_t)items);
     status = weft__spmv_tiles_create(&s->tiles, plan, queue, (uint32_t)items - snap - 8, snap);
     if (!status)
@@ -217,7 +223,7 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     weft_status status = state_create(&s, plan);
     if (!status)
-        status = tuning_resolve(plan, 1, 1, 0, 0, 1);
+        status = tuning_resolve(plan, 1, 1, 0, 0, 1, NULL);
     if (!p->lanes) // where rows are short, looking for long ones costs more than it saves
         p->lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
     if (!status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))

@@ -27,6 +27,7 @@ static const struct weft_tune_spmv_ell tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 4, 32, 1, 2},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 8, 1024, 1},
 };
+#define SORT_WG    256
 #define ELL_HEIGHT 32 // the rows of ELL are padded to a multiple of it
 // Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL, whose columns lie far apart, at most as many as
 // have a page of f32 side by side.
@@ -55,7 +56,8 @@ static weft_status convert_kernel(cl_kernel *out, struct weft_spmv_plan *plan, c
 static weft_status rows_sort(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__stream *stream,
                              const struct weft_device_csr *a)
 {
-    const size_t wg = is_cpu(plan) ? 1 : 256, windows = weft__ceil_div((size_t)a->m, (size_t)e->sigma);
+    const size_t wg = is_cpu(plan) ? 1 : (size_t)weft__wg_lower(plan->ctx, SORT_WG),
+                 windows = weft__ceil_div((size_t)a->m, (size_t)e->sigma);
     const cl_int m = (cl_int)a->m;
     cl_kernel kernel = NULL;
     weft_status status = convert_kernel(&kernel, plan, &weft__ell_sort_spec, wg, 1, e->sigma);
@@ -170,13 +172,15 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const int cpu = is_cpu(plan);
-    p->wg = p->wg ? p->wg : row->wg;
-    p->ipt = p->ipt ? p->ipt : row->ipt;
     p->read = p->read ? p->read : row->read;
-    weft_status status =
-        weft__check_range(plan->ctx, p->wg, 1, (int64_t)weft__min(plan->ctx->device.max_wg, 1024), 1, "params.wg");
-    if (!status)
-        status = weft__check_range(plan->ctx, p->ipt, cpu ? 0 : 1, cpu ? 0 : 8, 1, "params.ipt");
+    weft_status status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
+                                            &(struct weft__size_rule){.name = "params.",
+                                                                      .wg = row->wg,
+                                                                      .wg_step = 1,
+                                                                      .ipt = row->ipt,
+                                                                      .ipt_least = !cpu,
+                                                                      .ipt_most = cpu ? 0 : 8,
+                                                                      .ipt_step = 1});
     if (status)
         return status;
     e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : (cl_uint)row->chunk;
@@ -298,13 +302,22 @@ static weft_status ell_create(struct weft_spmv_plan *plan, cl_command_queue queu
     return method_create(plan, queue, plan->info.max_row, 1);
 }
 
+#define WINDOW_BYTES 8 // of a row of cl/ell_sort.cl in local memory
+
 weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_params *p = &plan->info.params;
-    if (!p->sigma)
+    const size_t most = weft__local_most(plan->ctx) / WINDOW_BYTES;
+    if (!p->sigma) {
         p->sigma = 32.0 * (double)plan->stats.steps[0] > 1.1 * (double)plan->a.nnz ? 1024 : 1;
+        while (p->sigma > 1 && (size_t)p->sigma > most)
+            p->sigma /= 2;
+    }
     if (p->sigma < 1 || p->sigma > 1024 || (p->sigma & (p->sigma - 1)))
         return weft__fail(plan->ctx, WEFT_EINVAL, "params.sigma is %d, it must be a power of two up to 1024", p->sigma);
+    if (p->sigma > 1 && (size_t)p->sigma > most)
+        return weft__fail(plan->ctx, WEFT_EINVAL, "params.sigma is %d: the local memory of %s orders %zu rows",
+                          p->sigma, plan->ctx->device.name, most);
     return WEFT_OK;
 }
 

@@ -12,7 +12,8 @@ const struct weft__kernel_spec weft__spmv_fixed_join_spec = {"spmv_fixed_join", 
                                                              "row_ptr tile_row chunk split nsplit y alpha beta"};
 
 #define CHUNK     1024 // entries of a chunk, part of the definition of the result (cl/spmv_csr_fixed.cl)
-#define CPU_TILES 16   // for each compute unit
+#define TILE      (2 * CHUNK - 1)
+#define CPU_TILES 16 // for each compute unit
 
 struct fixed_state {
     struct weft__spmv_tiles tiles;
@@ -43,29 +44,38 @@ static weft_status kernels_create(struct fixed_state *s, struct weft_spmv_plan *
                                       : weft__kernel_create(&s->join, plan->ctx, &weft__spmv_fixed_join_spec, &join);
 }
 
+// Local memory of cl/spmv_csr_fixed.cl: rows and entries of a tile share it.
+static size_t tile_local(const void *of, int wg, int ipt)
+{
+    (void)wg;
+    (void)ipt;
+    return TILE * weft__spmv_acc_bytes(of) + 4;
+}
+
 static weft_status fixed_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_spmv_params *p = &plan->info.params;
     const int cpu = plan->ctx->schedule == WEFT_SCHEDULE_CPU;
-    const int64_t most = (int64_t)weft__min(plan->ctx->device.max_wg, 1024);
     struct fixed_state *s = plan->state = calloc(1, sizeof *s);
     if (!s)
         return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
-    p->wg = p->wg ? p->wg : cpu ? 1 : 256;
     p->read = p->read ? p->read : cpu ? 1 : 2;
-    weft_status status = weft__check_range(plan->ctx, p->wg, cpu ? 1 : 32, most, cpu ? 1 : 32, "params.wg");
-    if (status)
-        return status;
     // A tile holds a chunk, and the rows that begin less than a chunk before it.
-    const int least = cpu ? 0 : (int)weft__ceil_div(2 * CHUNK - 1, (size_t)p->wg);
-    p->ipt = p->ipt ? p->ipt : least;
-    status = weft__check_range(plan->ctx, p->ipt, least, cpu ? 0 : 32, 1, "params.ipt");
+    const int wg = p->wg ? p->wg : cpu ? 1 : weft__wg_lower(plan->ctx, 256);
+    const int least = cpu || wg < 1 ? 0 : (int)weft__ceil_div(TILE, (size_t)wg);
+    weft_status status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
+                                            &(struct weft__size_rule){.name = "params.",
+                                                                      .wg = wg,
+                                                                      .wg_step = cpu ? 1 : 32,
+                                                                      .ipt = least,
+                                                                      .ipt_least = least,
+                                                                      .ipt_most = cpu ? 0 : 32,
+                                                                      .ipt_step = 1,
+                                                                      .local = cpu ? NULL : tile_local,
+                                                                      .of = plan});
     if (status)
         return status;
-    const size_t acc = weft__spmv_acc_bytes(plan), local = (size_t)p->wg * (size_t)p->ipt * (acc + 4) + 4;
-    if (!cpu && local > (size_t)plan->ctx->device.local_bytes)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d and ipt = %d need %zu bytes of local memory, %s has %lld",
-                          p->wg, p->ipt, local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
+    const size_t acc = weft__spmv_acc_bytes(plan);
     const size_t units = (size_t)plan->ctx->device.compute_units * CPU_TILES;
     const size_t even = weft__ceil_div((size_t)plan->a.m + (size_t)plan->a.nnz, units);
     const size_t tile = cpu ? weft__min(weft__max(even, 4096), (size_t)1 << 30) : CHUNK;

@@ -147,24 +147,30 @@ static weft_status flags_fill(struct flags_state *s, struct weft_spmv_plan *plan
     return status;
 }
 
+// Local memory of cl/spmv_csr_flags.cl.
+static size_t tile_local(const void *of, int wg, int ipt)
+{
+    const size_t acc = weft__spmv_acc_bytes(of), w = (size_t)wg;
+    (void)ipt;
+    return w / 16 * (acc + 4) + 8 + w * acc;
+}
+
 static weft_status params_resolve(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_flags *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const int are_short = plan->a.nnz / SHORT_ROW < plan->a.m;
-    p->wg = p->wg ? p->wg : are_short ? row->short_wg : row->wg;
-    p->ipt = p->ipt ? p->ipt : are_short ? row->short_ipt : row->ipt;
     p->read = p->read ? p->read : row->read;
-    weft_status status =
-        weft__check_range(plan->ctx, p->wg, 32, (int64_t)weft__min(plan->ctx->device.max_wg, 1024), 32, "params.wg");
-    if (!status)
-        status = weft__check_range(plan->ctx, p->ipt, 4, 16, 4, "params.ipt");
-    const size_t acc = weft__spmv_acc_bytes(plan);
-    const size_t local = (size_t)p->wg / 16 * (acc + 4) + 8 + (size_t)p->wg * acc;
-    if (!status && local > (size_t)plan->ctx->device.local_bytes)
-        status = weft__fail(plan->ctx, WEFT_EINVAL, "wg = %d needs %zu bytes of local memory, %s has %lld", p->wg,
-                            local, plan->ctx->device.name, (long long)plan->ctx->device.local_bytes);
-    return status;
+    return weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
+                              &(struct weft__size_rule){.name = "params.",
+                                                        .wg = are_short ? row->short_wg : row->wg,
+                                                        .wg_step = 32,
+                                                        .ipt = are_short ? row->short_ipt : row->ipt,
+                                                        .ipt_least = 4,
+                                                        .ipt_most = 16,
+                                                        .ipt_step = 4,
+                                                        .local = tile_local,
+                                                        .of = plan});
 }
 
 static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *plan)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spmv_host.h"
+#include "op.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -167,7 +168,7 @@ static weft_status kernel_create(struct weft__spmv_host *h, struct weft_spmv_pla
 {
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", 64);
+    weft__define(&d, "WEFT_WG", "%d", weft__wg_small(plan->ctx));
     return weft__kernel_create(&h->add, plan->ctx, &weft__spmv_add_spec, &d);
 }
 
@@ -335,7 +336,8 @@ static weft_status sums_add(struct weft__spmv_host *h, struct weft_spmv_plan *pl
                             const struct weft__spmv_call *call)
 {
     const cl_uint count = (cl_uint)h->rows;
-    return WEFT__LAUNCH(stream, h->add, &weft__spmv_add_spec, weft__groups(weft__ceil_div(count, 64), 64), 64,
+    const size_t wg = (size_t)weft__wg_small(plan->ctx);
+    return WEFT__LAUNCH(stream, h->add, &weft__spmv_add_spec, weft__groups(weft__ceil_div(count, wg), wg), wg,
                         WEFT__ARG(h->row), WEFT__ARG(h->row_sum), WEFT__ARG(call->y), WEFT__ARG(count),
                         WEFT__SPMV_SCALAR(plan, call->alpha));
 }

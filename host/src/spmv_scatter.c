@@ -48,11 +48,13 @@ static weft_status scatter_create(struct weft_spmv_plan *plan, cl_command_queue 
     struct scatter_state *s = plan->state = calloc(1, sizeof *s);
     if (!s)
         return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
-    p->wg = p->wg ? p->wg : cpu ? 1 : 256;
     p->read = p->read ? p->read : 1;
     p->lanes = p->lanes ? p->lanes : cpu ? 1 : weft__spmv_lanes(plan);
-    weft_status status =
-        weft__check_range(plan->ctx, p->wg, 1, (int64_t)weft__min(plan->ctx->device.max_wg, 1024), 1, "params.wg");
+    int none = 1; // a work-item has an entry at a time
+    weft_status status = weft__size_resolve(
+        plan->ctx, &p->wg, &none,
+        &(struct weft__size_rule){
+            .name = "params.", .wg = cpu ? 1 : 256, .wg_step = 1, .ipt_least = 1, .ipt_most = 1, .ipt_step = 1});
     if (!status && (p->lanes < 1 || p->lanes > 32 || p->wg % p->lanes))
         status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must divide wg = %d and be at most 32",
                             p->lanes, p->wg);

@@ -187,14 +187,16 @@ static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan)
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_sdia *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const int cpu = is_cpu(plan);
-    p->wg = p->wg ? p->wg : row->wg;
-    p->ipt = p->ipt ? p->ipt : row->ipt;
     p->rows = p->rows ? p->rows : row->rows;
     p->read = p->read ? p->read : row->read;
-    weft_status status =
-        weft__check_range(plan->ctx, p->wg, 1, (int64_t)weft__min(plan->ctx->device.max_wg, 1024), 1, "params.wg");
-    if (!status)
-        status = weft__check_range(plan->ctx, p->ipt, cpu ? 0 : 1, cpu ? 0 : 8, 1, "params.ipt");
+    weft_status status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
+                                            &(struct weft__size_rule){.name = "params.",
+                                                                      .wg = row->wg,
+                                                                      .wg_step = 1,
+                                                                      .ipt = row->ipt,
+                                                                      .ipt_least = !cpu,
+                                                                      .ipt_most = cpu ? 0 : 8,
+                                                                      .ipt_step = 1});
     if (!status)
         status = weft__check_range(plan->ctx, p->rows, cpu ? 0 : 1, cpu ? 0 : 4, 1, "params.rows");
     if (status)

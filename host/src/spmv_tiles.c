@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fill.h"
+#include "op.h"
 #include "spmv.h"
 
 const struct weft__kernel_spec weft__rows_tiles_spec = {"rows_tiles", "rows_tiles.cl",
@@ -99,7 +100,7 @@ weft_status weft__spmv_tiles_sums(struct weft__spmv_tiles *t, struct weft_spmv_p
         return status;
     if (weft__caps_of(plan->ctx).fence)
         return arrived_create(t, plan, queue);
-    const int many = !cpu && plan->ctx->device.max_wg >= 256 && plan->stats.max_row / t->tile > MANY_PARTS;
+    const int many = !cpu && weft__wg_most(plan->ctx) >= 256 && plan->stats.max_row / t->tile > MANY_PARTS;
     t->join_wg = cpu ? 1 : many ? 256 : 64;
     t->join_per_group = cpu || many ? 1 : 2;
     weft__spmv_define(plan, &d);

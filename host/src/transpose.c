@@ -139,9 +139,8 @@ static weft_status memory_check(struct weft_context *ctx, const struct weft__tra
                       (long long)s->nnz, all, scratch, ctx->device.name, (long long)ctx->device.global_bytes);
 }
 
-weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
-                                   const struct weft__transpose_shape *asked,
-                                   const struct weft_transpose_params *params)
+static weft_status op_create(struct weft_transpose **out, struct weft_context *ctx,
+                             const struct weft__transpose_shape *asked, const struct weft_transpose_params *params)
 {
     if (out)
         *out = NULL;
@@ -168,6 +167,18 @@ weft_status weft__transpose_create(struct weft_transpose **out, struct weft_cont
     if (status)
         weft_transpose_destroy(&op);
     *out = op;
+    return status;
+}
+
+weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
+                                   const struct weft__transpose_shape *asked,
+                                   const struct weft_transpose_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = op_create(out, ctx, asked, params);
+    while (weft__limit_again(&limit, status));
     return status;
 }
 

@@ -142,8 +142,8 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
 {
     const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
     struct weft_transpose_params *p = &info->params;
-    size_t max_local = (size_t)ctx->device.local_bytes;
-    int max_wg = (int)weft__min(ctx->device.max_wg, 1024) / 32 * 32, wg_given = p->wg != 0, ipt_given = p->ipt != 0;
+    size_t max_local = weft__local_most(ctx);
+    int max_wg = (int)weft__wg_most(ctx) / 32 * 32, wg_given = p->wg != 0, ipt_given = p->ipt != 0;
     if (!wg_given)
         p->wg = tune->wg < max_wg ? tune->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : tune->ipt;

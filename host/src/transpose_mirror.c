@@ -6,27 +6,47 @@
 
 #define WG     256
 #define IPT    16
+#define UNROLL 8  // entries of a work-item that cl/transpose_mirror.cl takes together
 #define GROUPS 4  // work-groups for each compute unit, at most
 #define QUIET  64 // runs after which what is known of a pattern is forgotten
 
 static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose_mirror.cl",
                                                      "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
 
-static void define(struct weft__defines *d, const struct weft__transpose_shape *shape)
+static void define(struct weft__defines *d, int wg, int ipt, const struct weft__transpose_shape *shape)
 {
     weft__define_types(d, shape->type, shape->ofs);
-    weft__define(d, "WEFT_WG", "%d", WG);
-    weft__define(d, "WEFT_IPT", "%d", IPT);
+    weft__define(d, "WEFT_WG", "%d", wg);
+    weft__define(d, "WEFT_IPT", "%d", ipt);
     if (shape->val_positions)
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
+}
+
+// Local memory of cl/transpose_mirror.cl: a word for each entry of a tile, two for each 32.
+static size_t tile_local(const void *of, int wg, int ipt)
+{
+    const size_t tile = (size_t)wg * (size_t)ipt;
+    (void)of;
+    return 4 * tile + tile / 4 + 8;
 }
 
 weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
                                 const struct weft__transpose_shape *shape)
 {
     struct weft__defines d = {0};
-    define(&d, shape);
-    weft_status status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
+    out->wg = out->ipt = 0;
+    weft_status status = weft__size_resolve(ctx, &out->wg, &out->ipt,
+                                            &(struct weft__size_rule){.name = "mirror: ",
+                                                                      .wg = WG,
+                                                                      .wg_step = 32,
+                                                                      .ipt = IPT,
+                                                                      .ipt_least = UNROLL,
+                                                                      .ipt_most = IPT,
+                                                                      .ipt_step = UNROLL,
+                                                                      .local = tile_local});
+    define(&d, out->wg, out->ipt, shape);
+    if (!status)
+        status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
     if (!status) // no run yet, so none that failed
         status = weft__buffer_create_from(&out->failed, ctx, sizeof out->run, &out->run, "mark of the last run");
     if (!status)
@@ -65,7 +85,8 @@ void weft__mirror_release(struct weft__mirror *m)
 void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,
                       const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
-    const size_t tiles = weft__ceil_div((size_t)shape->nnz, WG * IPT);
+    const size_t wg = (size_t)x->wg;
+    const size_t tiles = weft__ceil_div((size_t)shape->nnz, wg * (size_t)x->ipt);
     const size_t rounds = weft__ceil_div(tiles, (size_t)stream->ctx->device.compute_units * GROUPS);
     const size_t groups = weft__ceil_div(tiles, rounds);
     cl_int m = (cl_int)shape->m;
@@ -91,7 +112,7 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
     else
         nnz.i32 = (cl_int)shape->nnz;
     const struct weft__arg nnz_arg = {weft_ofs_bytes(shape->ofs), &nnz};
-    WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, WG, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
+    WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
                  WEFT__ARG(a->val), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val),
                  WEFT__ARG(x->failed), WEFT__ARG(x->run), WEFT__ARG(m), nnz_arg);
     if (!x->known && !x->tried && !stream->status &&
@@ -110,7 +131,7 @@ void weft__mirror_variants(weft__variant_fn *fn, void *arg)
                 shape.val_positions = 1;
                 shape.type = ofs ? WEFT_F64 : WEFT_I32;
             }
-            define(&v.defines, &shape);
+            define(&v.defines, WG, IPT, &shape);
             fn(arg, &v);
         }
 }

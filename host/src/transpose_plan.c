@@ -21,13 +21,14 @@ struct weft_transpose_plan {
     struct weft_device_csr at; // n x m; val holds the positions
     struct weft_transpose_info info;
     cl_kernel gather[2]; // values of 4 and 8 bytes
+    size_t wg;           // of them
     cl_event ready;      // of the analysis; NULL: known to be complete
 };
 
-static void gather_define(struct weft__defines *d, enum weft_schedule schedule, enum weft_ofs ofs)
+static void gather_define(struct weft__defines *d, enum weft_schedule schedule, size_t wg, enum weft_ofs ofs)
 {
     weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS64 ? 64 : 32);
-    weft__define(d, "WEFT_WG", "%d", schedule == WEFT_SCHEDULE_CPU ? 1 : GATHER_WG);
+    weft__define(d, "WEFT_WG", "%zu", wg);
     weft__define(d, "GATHER_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
 }
 
@@ -52,9 +53,8 @@ static weft_status analyse(struct weft_transpose_plan *plan, cl_command_queue qu
     return status;
 }
 
-weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
-                                       cl_command_queue queue, const struct weft_device_csr *a,
-                                       const struct weft_transpose_params *params)
+static weft_status plan_create(struct weft_transpose_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                               const struct weft_device_csr *a, const struct weft_transpose_params *params)
 {
     if (out)
         *out = NULL;
@@ -66,7 +66,8 @@ weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct 
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a plan");
     plan->ctx = ctx;
     struct weft__defines d = {0};
-    gather_define(&d, ctx->schedule, a->ofs);
+    plan->wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : (size_t)weft__wg_lower(ctx, GATHER_WG);
+    gather_define(&d, ctx->schedule, plan->wg, a->ofs);
     status = analyse(plan, queue, a, params);
     for (int i = 0; i < 2 && !status; i++)
         status = weft__kernel_create(&plan->gather[i], ctx, &gather_specs[i], &d);
@@ -78,6 +79,18 @@ weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct 
     plan->info.workspace_bytes = nnz * (4 + ofs) + ((size_t)a->n + 1) * ofs;
     *out = plan;
     return WEFT_OK;
+}
+
+weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
+                                       cl_command_queue queue, const struct weft_device_csr *a,
+                                       const struct weft_transpose_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, queue, a, params);
+    while (weft__limit_again(&limit, status));
+    return status;
 }
 
 // Let what follows in `queue` wait for the analysis, which may have gone to another queue.
@@ -124,10 +137,10 @@ weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command
     int wide = bytes == 8;
     cl_ulong count = nnz;
     int cpu = ctx->schedule == WEFT_SCHEDULE_CPU;
-    size_t wg = cpu ? 1 : GATHER_WG;
+    size_t wg = plan->wg;
     size_t groups =
         cpu ? weft__min(weft__ceil_div(nnz, CPU_CHUNK), 8 * (size_t)weft__max(1, (size_t)ctx->device.compute_units))
-            : weft__groups(weft__ceil_div(nnz, GATHER_WG * GATHER_IPT), GATHER_WG);
+            : weft__groups(weft__ceil_div(nnz, wg * GATHER_IPT), wg);
     if (bytes)
         WEFT__LAUNCH(&stream, plan->gather[wide], &gather_specs[wide], groups, wg, WEFT__ARG(plan->at.val),
                      WEFT__ARG(val), WEFT__ARG(at_val), WEFT__ARG(count));
@@ -169,7 +182,7 @@ void weft__gather_variants(weft__variant_fn *fn, void *arg)
         for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
             for (int wide = 0; wide < 2; wide++) {
                 struct weft__variant v = {.spec = &gather_specs[wide], .schedule = schedules[s]};
-                gather_define(&v.defines, schedules[s], (enum weft_ofs)ofs);
+                gather_define(&v.defines, schedules[s], s ? 1 : GATHER_WG, (enum weft_ofs)ofs);
                 fn(arg, &v);
             }
 }

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_WG 256
 static const struct weft__kernel_spec count_spec = {"scan_count", "transpose_scan_count.cl",
                                                     "row_ptr row_at col before table m nnz part tile shift mask nbins "
                                                     "finders failed run"};
@@ -41,7 +40,7 @@ static const struct weft__kernel_spec bucket_spec = {
 struct scan_gpu {
     struct weft__transpose_shape shape;
     struct weft__scan_layout l;
-    int wg, units, lanes; // lanes: lane operations cost little
+    int wg, count_wg, units, lanes; // lanes: lane operations cost little
     struct weft__mirror mirror;
     cl_kernel offsets; // NULL: vertical finds them
     cl_kernel count, count_given, vertical, bucket_count, bucket_vertical, col_ptr;
@@ -61,7 +60,7 @@ static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum
 
 static void define_count(struct weft__defines *d, const struct scan_gpu *s, int rows_given)
 {
-    define_sizes(d, s, WEFT_PATTERN, COUNT_WG);
+    define_sizes(d, s, WEFT_PATTERN, s->count_wg);
     weft__define(d, "WEFT_BINS", "%u", s->l.count_bins);
     weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
     if (rows_given)
@@ -133,6 +132,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
     s->shape = *shape;
     s->wg = info->params.wg;
+    s->count_wg = weft__wg_lower(ctx, WEFT__SCAN_COUNT_WG);
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     weft__scan_layout_make(&s->l, ctx, shape, &info->params);
@@ -213,20 +213,21 @@ static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel
     cl_uint wide = (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)s->l.wide_ipt, s->l.chunk); // a chunk each
     cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
     const size_t found = weft__ceil_div((size_t)s->shape.nnz, s->l.span) + 1;
-    cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, COUNT_WG) : 0;
+    cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, (size_t)s->count_wg) : 0;
     cl_mem failed = failed_of(s);
-    WEFT__LAUNCH(stream, kernel, &count_spec, finders + s->l.parts, COUNT_WG, WEFT__ARG(row_ptr), WEFT__ARG(s->row_at),
-                 WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m), OFS_ARG(s, nnz),
-                 OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
-                 WEFT__ARG(finders), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
-    WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), COUNT_WG, WEFT__ARG(s->table),
-                 WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(bucket_ofs), WEFT__ARG(s->chunk_first),
-                 WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->arrived),
-                 OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+    WEFT__LAUNCH(stream, kernel, &count_spec, finders + s->l.parts, (size_t)s->count_wg, WEFT__ARG(row_ptr),
+                 WEFT__ARG(s->row_at), WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m),
+                 OFS_ARG(s, nnz), OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask),
+                 WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+    WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), (size_t)s->count_wg,
+                 WEFT__ARG(s->table), WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
+                 WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
+                 WEFT__ARG(s->arrived), OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
+                 WEFT__ARG(s->mirror.mark));
     if (s->offsets)
-        WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, COUNT_WG, WEFT__ARG(s->total), WEFT__ARG(bucket_ofs),
-                     WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
-                     OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
+        WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, (size_t)s->count_wg, WEFT__ARG(s->total),
+                     WEFT__ARG(bucket_ofs), WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large),
+                     WEFT__ARG(s->nlarge), OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
                      WEFT__ARG(s->mirror.mark));
 }
 
@@ -255,13 +256,13 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
     cl_mem key = l->packed ? s->row : s->key, failed = failed_of(s);
     if (l->large_buckets) {
         size_t groups = (size_t)s->units * 8;
-        WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks), COUNT_WG,
-                     WEFT__ARG(key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first), WEFT__ARG(s->large_table),
-                     OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
-                     WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
-        WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, COUNT_WG, WEFT__ARG(s->large_table),
-                     WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge), WEFT__ARG(s->large_total),
-                     WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+        WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks),
+                     (size_t)s->count_wg, WEFT__ARG(key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first),
+                     WEFT__ARG(s->large_table), OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride),
+                     WEFT__ARG(shift), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+        WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, (size_t)s->count_wg,
+                     WEFT__ARG(s->large_table), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
+                     WEFT__ARG(s->large_total), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
     }
     const size_t groups = l->nbuckets + (size_t)s->shape.nnz / l->chunk,
                  wg = l->wide_ipt ? WEFT__SCAN_WIDE_WG : (size_t)s->wg;
@@ -305,9 +306,10 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
         cl_uint nbuckets = l->nbuckets;
         cl_mem failed = failed_of(s);
         WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec,
-                     weft__groups(weft__ceil_div((size_t)n + 1, 8 * COUNT_WG), COUNT_WG), COUNT_WG, WEFT__ARG(s->col),
-                     WEFT__ARG(s->bucket_ofs), WEFT__ARG(at->row_ptr), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(high),
-                     WEFT__ARG(nbuckets), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+                     weft__groups(weft__ceil_div((size_t)n + 1, 8 * (size_t)s->count_wg), (size_t)s->count_wg),
+                     (size_t)s->count_wg, WEFT__ARG(s->col), WEFT__ARG(s->bucket_ofs), WEFT__ARG(at->row_ptr),
+                     WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(high), WEFT__ARG(nbuckets), WEFT__ARG(failed),
+                     WEFT__ARG(s->mirror.mark));
     }
     return stream->status;
 }
@@ -317,7 +319,9 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
         struct scan_gpu s = {
-            .wg = 256, .l = {.count_bins = 1024, .first_bins = 1024, .bucket_bins = 512, .span = 512, .key_bits = 16}};
+            .wg = 256,
+            .count_wg = WEFT__SCAN_COUNT_WG,
+            .l = {.count_bins = 1024, .first_bins = 1024, .bucket_bins = 512, .span = 512, .key_bits = 16}};
         s.shape.ofs = (enum weft_ofs)ofs;
         for (int given = 0; given < 2; given++) {
             const struct weft__kernel_spec *specs[] = {&count_spec,        &vertical_spec,        &offsets_spec,

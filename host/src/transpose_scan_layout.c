@@ -54,7 +54,7 @@ static size_t local_bytes(const struct weft_context *ctx, const struct weft__tra
 static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
                 const struct weft_transpose_params *p)
 {
-    const size_t local = (size_t)ctx->device.local_bytes;
+    const size_t local = weft__local_most(ctx);
     return ((size_t)1 << p->bits) % (2 * (size_t)p->wg) == 0 && (size_t)p->wg * (size_t)p->ipt <= 32768 &&
            local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1) <= local &&
            ((int)weft__bits_for(shape->n) <= p->bits || // one pass, no buckets
@@ -65,7 +65,7 @@ static int fits(const struct weft_context *ctx, const struct weft__transpose_sha
 static uint32_t bucket_bits_of(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
                                const struct weft_transpose_params *p)
 {
-    int more = local_bytes(ctx, shape, p->wg, p->ipt, p->bits + 1, 0) <= (size_t)ctx->device.local_bytes;
+    int more = local_bytes(ctx, shape, p->wg, p->ipt, p->bits + 1, 0) <= weft__local_most(ctx);
     return (uint32_t)(p->bits + more);
 }
 
@@ -114,11 +114,11 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     const int wide_ipt = mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(shape->ofs)
                              ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
                              : 0;
-    if (l->passes == 2 && l->pairs && l->packed && ctx->device.max_wg >= WEFT__SCAN_WIDE_WG &&
+    if (l->passes == 2 && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
         most <= (double)l->chunk &&
         local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
                     (int)weft__bits_for(weft__scan_bins_room(l->ncols, WEFT__SCAN_WIDE_WG)),
-                    0) <= (size_t)ctx->device.local_bytes)
+                    0) <= weft__local_most(ctx))
         l->wide_ipt = wide_ipt;
     l->large_chunks = 2 * nnz / l->chunk;
     l->large_buckets = nnz / l->chunk;
@@ -156,17 +156,15 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     struct weft_transpose_params *p = &info->params;
     struct weft__scan_layout l;
     size_t val = weft_type_bytes(shape->type);
-    int given = p->wg || p->ipt || p->bits;
+    int given = p->wg || p->ipt || p->bits, ipt_given = p->ipt != 0;
     if (!p->wg)
-        p->wg = tune->wg;
-    while (!given && (size_t)p->wg > ctx->device.max_wg && p->wg > 32)
-        p->wg /= 2;
+        p->wg = weft__wg_lower(ctx, tune->wg);
     if (!p->ipt)
         p->ipt = val == 8 ? tune->ipt8 : tune->ipt4;
     if (!p->bits)
         p->bits = tune->bits;
-    if (p->wg < 32 || p->wg % 32 || (size_t)p->wg > ctx->device.max_wg || p->wg > 1024)
-        return weft__fail(ctx, WEFT_EINVAL, "wg %d is not a multiple of 32 up to %zu", p->wg, ctx->device.max_wg);
+    if (p->wg < 32 || p->wg % 32 || (size_t)p->wg > weft__wg_most(ctx))
+        return weft__fail(ctx, WEFT_EINVAL, "wg %d is not a multiple of 32 up to %zu", p->wg, weft__wg_most(ctx));
     if (p->ipt < 1 || p->ipt > 64 || p->bits < 1 || p->bits > 14)
         return weft__fail(ctx, WEFT_EINVAL, "ipt %d is not in 1 .. 64, or bits %d not in 1 .. 14", p->ipt, p->bits);
     if (!p->groups) // more for large matrices: shorter parts balance the counting better
@@ -194,10 +192,12 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
         other.wg = tune->wg_more;
         if (l.wide_ipt && other.wg > p->wg)
             other.ipt = (int)l.tile / other.wg;
-        if (other.wg && (size_t)other.wg <= ctx->device.max_wg && val == 4 && (l.passes == 3 || l.wide_ipt) &&
+        if (other.wg && (size_t)other.wg <= weft__wg_most(ctx) && val == 4 && (l.passes == 3 || l.wide_ipt) &&
             other.ipt && fits(ctx, shape, &other))
             *p = other;
     }
+    while (!ipt_given && p->ipt > 4 && !fits(ctx, shape, p))
+        p->ipt /= 2;
     if (3 * p->bits < n_bits)
         return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->bits,
                           (long long)shape->n);
@@ -208,7 +208,7 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
             p->ipt, p->bits,
             weft__max(local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1),
                       local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 0)),
-            (long long)ctx->device.local_bytes);
+            (long long)weft__local_most(ctx));
     weft__scan_layout_make(&l, ctx, shape, p);
     if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
