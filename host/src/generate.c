@@ -556,8 +556,8 @@ weft_status weft_generate(struct weft_csr *out, const char *spec, const struct w
     struct values values = {weft__random_key(params->seed, STREAM_VAL), params->integers};
     struct weft__team team;
     weft__team_begin(&team, 0);
-    status =
-        is_random(s.kind) ? random_make(out, &s, params, &values, &team) : regular_make(out, &s, params, &values, &team);
+    status = is_random(s.kind) ? random_make(out, &s, params, &values, &team)
+                               : regular_make(out, &s, params, &values, &team);
     weft__team_end(&team);
     if (status) {
         weft_csr_free(out);

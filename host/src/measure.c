@@ -114,8 +114,8 @@ static void diagonal_measure(struct weft_measures *out, const struct weft_csr *a
 
 struct locality {
     const struct weft_csr *a;
-    const int32_t *used; // the lines that entries touch, where they are few, else NULL
-    size_t count;        // lines
+    const int32_t *used;    // the lines that entries touch, where they are few, else NULL
+    size_t count;           // lines
     struct weft__loop loop; // over the windows
     _Atomic int64_t lines;
 };
@@ -148,10 +148,8 @@ static weft_status locality_measure(struct weft_measures *out, const struct weft
             used[p] = a->col[p] / LINE_ELEMENTS;
         count = weft__indices_unique(used, (size_t)a->nnz);
     }
-    struct locality l = {.a = a,
-                         .used = used,
-                         .count = count,
-                         .loop.count = (a->nnz + WEFT_MEASURE_WINDOW - 1) / WEFT_MEASURE_WINDOW};
+    struct locality l = {
+        .a = a, .used = used, .count = count, .loop.count = (a->nnz + WEFT_MEASURE_WINDOW - 1) / WEFT_MEASURE_WINDOW};
     struct weft__team team;
     weft__team_begin(&team, threads);
     weft__team_run(&team, weft__team_threads(&team, a->nnz), locality_work, &l);
