@@ -277,6 +277,8 @@ static int device_rank(const struct weft_device_info *info)
 int weft_device_default(const struct weft_device_info *list, size_t count)
 {
     size_t best = 0;
+    if (!list)
+        return -1;
     for (size_t i = 1; i < count; i++)
         if (device_rank(&list[i]) < device_rank(&list[best]))
             best = i;

@@ -145,8 +145,8 @@ def test_count():
                 code = count.main([path])
             return code, said.getvalue()
         log = "".join(f'{{"name": "{r.lower()}", "result": "{r}"}}\n' for r in ("OK", "SKIP", "EXPECTEDFAIL", "TIMEOUT"))
-        ok(counted(log) == (1, "failed: timeout (TIMEOUT)\n2 passed, 1 failed, 1 skipped\n"), "a failure is named", counted(log))
-        ok(counted(log.splitlines()[0]) == (0, "1 passed, 0 failed, 0 skipped\n"), "all passed")
+        ok(counted(log) == (1, "log: 4 tests, 0 checks\nfailed: timeout (TIMEOUT)\n2 passed, 1 failed, 1 skipped\n"), "a failure is named", counted(log))
+        ok(counted(log.splitlines()[0]) == (0, "log: 1 tests, 0 checks\n1 passed, 0 failed, 0 skipped\n"), "all passed")
         for text in ("nonsense", "3\n", "{}\n"):
             code, said = counted(text)
             ok(code == 1 and said.endswith("0 passed, 1 failed, 0 skipped\n") and "log.json is no log" in said, "a log that is " + text, said)

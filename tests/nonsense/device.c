@@ -19,6 +19,9 @@ static void test_context(struct test_device *dev)
     CASE(weft_devices_free);
     weft_devices_free(NULL);
     weft_devices_free(&list);
+    CASE(weft_device_default);
+    tap_is_int(weft_device_default(NULL, 3), -1, "no list");
+    tap_is_int(weft_device_default(&probed, 0), -1, "a list of none");
     CASE(weft_device_probe);
     SILENT(weft_device_probe(NULL));
     SILENT(weft_device_probe(&probed));

@@ -60,7 +60,7 @@ WEFT_API void weft_devices_free(struct weft_device_info **list);
 // Position in the list of the device that a context takes by default: discrete GPUs come before integrated ones, then
 // accelerators, CPUs, others; of equals the first; those with a `why` last.
 //   list   count infos, as weft_devices_list gives them
-// Gives -1 when count is 0.
+// Gives -1 when count is 0 or list is NULL.
 WEFT_API int weft_device_default(const struct weft_device_info *list, size_t count);
 // Try the device: create a context and a queue on it, then drop them; on failure info->why says what happened.
 WEFT_API weft_status weft_device_probe(struct weft_device_info *info);
