@@ -11,11 +11,12 @@ def quote(line):
 
 def main():
     out, files = sys.argv[1], sys.argv[2:]
-    lines = ["// Made by cl/embed.py.", '#include "program.h"', "", "const struct weft__source weft__sources[] = {"]
+    lines = ["// Made by cl/embed.py.", '#include "host/src/core/program.h"', "", "const struct weft__source weft__sources[] = {"]
     for path in files:
         with open(path, encoding="utf-8") as file:
             text = file.read().splitlines()
-        lines.append('    {"%s",' % os.path.basename(path))
+        name = os.path.relpath(path, os.path.dirname(os.path.abspath(__file__)))  # "scan/gpu.cl"
+        lines.append('    {"%s",' % name)
         lines += ["     " + quote(line) for line in text]
         lines.append("    },")
     lines += ["    {NULL, NULL},", "};", ""]

@@ -2,9 +2,9 @@
 // The recorder as a layer of OpenCL: OPENCL_LAYERS=libweft-profile.so any-program. At the program's exit the record is
 // written to $WEFT_PROFILE ("%p" is the process; default weft-profile-%p.json); $WEFT_PROFILE_TRACE, _CSV, _HTML name
 // more files, $WEFT_PROFILE_LIMIT the commands kept at most. docs/profiling.md, "As a layer".
-#include "../bench/support/name.h"
+#include "host/common/name.h"
 #include "calls.h"
-#include "../host/src/out.h"
+#include "host/src/core/out.h"
 #include "html.h"
 #include "json.h"
 #include "write.h"

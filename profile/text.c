@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../bench/support/stats.h"
+#include "host/common/stats.h"
 #include "json.h"
 #include "write.h"
 

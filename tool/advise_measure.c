@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft advise --measure: products in every order.
-#include "../bench/support/product.h"
-#include "../bench/support/progress.h"
+#include "host/common/product.h"
+#include "host/common/progress.h"
 #include "advise.h"
-#include "cl_table.h"
-#include "clock.h"
-#include "context.h"
-#include "internal.h"
+#include "host/src/core/cl_table.h"
+#include "host/common/clock.h"
+#include "host/src/core/context.h"
+#include "host/src/core/error.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../absent.h"
+#include "backends/absent.h"
 
 WEFT__BACKEND_ABSENT(cusparse, "cuSPARSE", "cusparse");

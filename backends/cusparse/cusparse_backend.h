@@ -4,7 +4,7 @@
 #ifndef WEFT_BACKENDS_CUSPARSE_H
 #define WEFT_BACKENDS_CUSPARSE_H
 
-#include "../backend.h"
+#include "backends/backend.h"
 
 #include <cuda_runtime_api.h>
 #include <cusparse.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products by cusparseSpMV in each of its formats, and by cusparseSpMVOp.
-#include "../clock.h"
-#include "../trace.h"
-#include "context.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
+#include "host/src/core/context.h"
 #include "cusparse_backend.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition by cusparseCsr2cscEx2.
-#include "context.h"
+#include "host/src/core/context.h"
 #include "cusparse_backend.h"
 
 #include <stdio.h>

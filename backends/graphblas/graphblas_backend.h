@@ -3,7 +3,7 @@
 #ifndef WEFT_BACKENDS_GRAPHBLAS_H
 #define WEFT_BACKENDS_GRAPHBLAS_H
 
-#include "../backend.h"
+#include "backends/backend.h"
 
 extern const char *const weft__graphblas_transpose_algos[];
 weft_status weft__graphblas_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A^T by GrB_transpose, which chooses its method itself. Its matrices hide their arrays and have 64-bit indices, so A is
 // copied in before and the result out after; every run makes a new matrix, and what that allocates is part of the time.
-#include "../clock.h"
+#include "host/common/clock.h"
 #include "graphblas_backend.h"
-#include "internal.h"
+#include "host/src/core/error.h"
 
 #include <GraphBLAS.h>
 #include <stdlib.h>

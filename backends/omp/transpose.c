@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-threaded transposition: cuts the work, takes the memory, chooses a method.
 #include "transpose.h"
-#include "../clock.h"
+#include "host/common/clock.h"
 #include "omp_backend.h"
 
 #include <omp.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft's own kernels on an OpenCL device, timed by device events.
 #include "opencl_backend.h"
-#include "../clock.h"
-#include "../trace.h"
-#include "fill.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
+#include "host/src/core/fill.h"
 
 #include <stdlib.h>
 

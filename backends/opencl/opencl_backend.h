@@ -3,8 +3,8 @@
 #ifndef WEFT_BACKENDS_OPENCL_H
 #define WEFT_BACKENDS_OPENCL_H
 
-#include "../backend.h"
-#include "context.h"
+#include "backends/backend.h"
+#include "host/src/core/context.h"
 
 // Device events of the kernels of one run.
 struct opencl_events {

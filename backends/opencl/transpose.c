@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transposition of weft/transpose.h on one device.
-#include "../clock.h"
+#include "host/common/clock.h"
 #include "opencl_backend.h"
-#include "transpose.h"
+#include "host/src/transpose/transpose.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serial transposition of host/src/ref/transpose.c, timed by the host clock.
-#include "internal.h"
-#include "ref/ref.h"
-#include "../clock.h"
+#include "host/src/core/error.h"
+#include "host/src/ref/ref.h"
+#include "host/common/clock.h"
 #include "ref_backend.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef WEFT_BACKENDS_ROCSPARSE_H
 #define WEFT_BACKENDS_ROCSPARSE_H
 
-#include "../../host/src/internal.h"
-#include "../backend.h"
+#include "host/src/core/error.h"
+#include "backends/backend.h"
 
 #include <hip/hip_runtime_api.h>
 #include <rocsparse/rocsparse.h>

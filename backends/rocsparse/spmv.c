@@ -4,8 +4,8 @@
 //   csr_lrb, csr_nnzsplit     rocsparse_spmv from 3.1 and 4.2 on
 //   coo, coo_atomic           rocsparse_spmv
 //   ell, hyb                  rocsparse_?ellmv, rocsparse_?hybmv
-#include "../clock.h"
-#include "../trace.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
 #include "rocsparse_backend.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rocsparse_?csr2csc: A^T in CSR is A in CSC. It sorts the entries by column, stably, and gathers the
 // values; those of i32 travel as f32, which no gather changes.
-#include "../clock.h"
+#include "host/common/clock.h"
 #include "rocsparse_backend.h"
 
 #include <stdlib.h>

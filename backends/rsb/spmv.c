@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y by rsb_spmv: in the blocks that librsb cuts A into by itself, or in those that its tuner finds
 // in a second by trying.
-#include "../clock.h"
-#include "internal.h"
+#include "host/common/clock.h"
+#include "host/src/core/error.h"
 #include "rsb_backend.h"
 
 #include <rsb.h>

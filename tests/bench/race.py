@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""race.py WEFT_BENCH: bench/race on records with known ratios, and once with tiny matrices. Output is TAP."""
+"""race.py WEFT_BENCH: bench/lab/race on records with known ratios, and once with tiny matrices. Output is TAP."""
 import glob
 import json
 import os

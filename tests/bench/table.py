@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""table.py: bench/table.py on records with known ratios. Output is TAP."""
+"""table.py: bench/lab/table.py on records with known ratios. Output is TAP."""
 import gzip
 import json
 import os

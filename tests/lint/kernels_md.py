@@ -66,17 +66,17 @@ def sentence(lines):
 def kernels_of(root):
     """[(file, kernel, what it does)] of cl/, in order; of a file with several kernels first (file, "", what it does)."""
     out = []
-    for path in sorted(glob.glob(os.path.join(root, "cl", "*.cl"))):
+    for path in sorted(glob.glob(os.path.join(root, "cl", "*", "*.cl"))):
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
         entries = [(number, match[1]) for number, line in enumerate(lines) for match in [KERNEL.match(line)] if match]
         head = sentence(lines[1:next(i for i, line in enumerate(lines) if line.startswith("// Source:"))])
-        out.append((os.path.basename(path), entries[0][1] if len(entries) == 1 else "", head))
+        out.append((os.path.relpath(path, os.path.join(root, "cl")), entries[0][1] if len(entries) == 1 else "", head))
         for number, name in entries if len(entries) > 1 else []:
             first = number
             while lines[first - 1].startswith(("//", "#", "typedef")):
                 first -= 1
-            out.append((os.path.basename(path), name,
+            out.append((os.path.relpath(path, os.path.join(root, "cl")), name,
                         sentence([line for line in lines[first:number] if line.startswith("//")])))
     return out
 

@@ -2,7 +2,7 @@
 // weft-kernels FOLDER SET...: write every program text that the library would compile on devices with the capabilities
 // of these sets, and print one line for each: path, file in cl/, defines, set, build options; separated by tabs.
 // kernels.py compiles them.
-#include "variants.h"
+#include "host/src/core/variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,10 @@ static void text_write(struct job *job, const char *source, const char *defines)
 {
     char path[4096];
     char *text = weft__program_text(&job->set->caps, source, defines);
+    size_t folder = strlen(job->folder);
     snprintf(path, sizeof path, "%s/%s.%s.%d.cl", job->folder, source, job->set->name, job->count++);
+    for (char *at = path + folder + 1; (at = strchr(at, '/')) != NULL;) // "scan/gpu.cl" is scan_gpu.cl there
+        *at = '_';
     FILE *file = text ? fopen(path, "w") : NULL;
     int bad = !file || fputs(text, file) < 0;
     if (file)

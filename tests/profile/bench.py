@@ -105,7 +105,7 @@ def test_outcomes(folder):
 
 
 def test_table(folder):
-    """bench/profile_table.py: the pair for study, its bytes and its times."""
+    """bench/lab/profile_table.py: the pair for study, its bytes and its times."""
     path = os.path.join(folder, "pair.json")
     code, _, err = run(BENCH, "-o", "spmv", "-b", "opencl", "-a", "csr_naive,csr_private", "-t", "f64", "--reps", str(REPS),
                        "--json", path, *SIZE)

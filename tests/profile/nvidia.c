@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the recorder asks of NVIDIA's driver, with a stand-in before the device at hand: kernels that the program has
 // released by then, build logs of all kinds, binaries that are no PTX, a timer that is not there.
-#include "../../profile/calls.h"
-#include "../../profile/clock.h"
-#include "../support/device.h"
+#include "profile/calls.h"
+#include "profile/clock.h"
+#include "tests/support/device.h"
 
-#include "cl_table.h"
-#include "fill.h"
+#include "host/src/core/cl_table.h"
+#include "host/src/core/fill.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.h"
-#include "cl_table.h"
-#include "context.h"
-#include "quirks.h"
+#include "host/src/core/cl_table.h"
+#include "host/src/core/context.h"
+#include "host/src/core/quirks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem.h"
 
-#include "check_spmv.h"
+#include "host/common/check_spmv.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 // equal entries keep their order.
 // Source: F. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition,
 //         ACM TOMS 4(3), 1978.
-#include "../internal.h"
-#include "ref.h"
+#include "host/src/core/error.h"
+#include "host/src/ref/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// A^T of the matrix of the run, by every backend, compared bit for bit with the serial reference.
+#include "host/src/core/error.h"
+#include "host/src/ref/ref.h"
+#include "op.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const *transpose_algos(const struct weft_backend *backend)
+{
+    return backend->transpose.algos;
+}
+
+static weft_status transpose_input(struct bench_input *in, struct weft_error *err)
+{
+    struct weft_csr *want = in->data = calloc(1, sizeof *want);
+    weft_status status = want ? weft__ref_transpose(want, in->a) : WEFT_ENOMEM;
+    return status ? weft__error(err, status, "the reference transpose: %s", weft_status_text(status)) : WEFT_OK;
+}
+
+static void transpose_input_free(struct bench_input *in)
+{
+    if (in->data)
+        weft_csr_free(in->data);
+    free(in->data);
+    in->data = NULL;
+}
+
+static int64_t transpose_bytes_min(const struct bench_run *run)
+{
+    const struct weft_csr *a = run->input->a;
+    return a->nnz * 2 * (int64_t)(sizeof *a->col + weft_type_bytes(a->type)) +
+           (a->m + 1 + a->n + 1) * (int64_t)weft_ofs_bytes(a->ofs);
+}
+
+struct transpose_state {
+    void *backend;
+    char algo[128]; // with the tuning point: "scan:wg=128,ipt=8"
+};
+
+static weft_status transpose_setup(struct bench_run *run, struct weft_error *err)
+{
+    struct transpose_state *s = run->state = calloc(1, sizeof *s);
+    if (!s)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory");
+    size_t used = (size_t)snprintf(s->algo, sizeof s->algo, "%s", run->algo);
+    for (int i = 0; i < run->ntune && used < sizeof s->algo; i++)
+        used += (size_t)snprintf(s->algo + used, sizeof s->algo - used, "%c%s=%d", i ? ',' : ':', run->tune[i].name,
+                                 run->tune[i].value);
+    if (used >= sizeof s->algo)
+        return weft__error(err, WEFT_EINVAL, "too many tuning values");
+    return run->backend->transpose.prepare(&s->backend, run->ctx, run->input->a, s->algo, &run->times, err);
+}
+
+static weft_status transpose_launch(struct bench_run *run, double *ms, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    return run->backend->transpose.run(s->backend, ms, err);
+}
+
+static weft_status transpose_plain(struct bench_run *run, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    return run->backend->transpose.plain ? run->backend->transpose.plain(s->backend, err) : WEFT_EUNSUPPORTED;
+}
+
+// First position where two arrays of `bytes` bytes differ, in elements of `size`; -1: nowhere.
+static int64_t difference(const void *a, const void *b, size_t bytes, size_t size)
+{
+    if (!bytes || !memcmp(a, b, bytes))
+        return -1;
+    size_t at = 0;
+    while (!memcmp((const char *)a + at, (const char *)b + at, size))
+        at += size;
+    return (int64_t)(at / size);
+}
+
+static int same(const struct weft_csr *got, const struct weft_csr *want, struct weft_error *err)
+{
+    if (got->m != want->m || got->n != want->n || got->nnz != want->nnz || got->type != want->type ||
+        got->ofs != want->ofs) {
+        weft__error(err, WEFT_EMATRIX, "the shape is %" PRId64 " x %" PRId64 " with %" PRId64 " entries", got->m,
+                    got->n, got->nnz);
+        return 0;
+    }
+    size_t nnz = (size_t)want->nnz, ofs_bytes = weft_ofs_bytes(want->ofs), val_bytes = weft_type_bytes(want->type);
+    int64_t at = difference(got->row_ptr, want->row_ptr, ((size_t)want->m + 1) * ofs_bytes, ofs_bytes);
+    if (at >= 0) {
+        weft__error(err, WEFT_EMATRIX, "col_ptr[%" PRId64 "] is %" PRId64 ", not %" PRId64, at, weft_csr_ofs(got, at),
+                    weft_csr_ofs(want, at));
+        return 0;
+    }
+    at = difference(got->col, want->col, nnz * sizeof *want->col, sizeof *want->col);
+    if (at >= 0) {
+        weft__error(err, WEFT_EMATRIX, "row_idx[%" PRId64 "] is %d, not %d", at, got->col[at], want->col[at]);
+        return 0;
+    }
+    at = difference(got->val, want->val, nnz * val_bytes, val_bytes);
+    if (at >= 0)
+        weft__error(err, WEFT_EMATRIX, "val[%" PRId64 "] is not that of the reference", at);
+    return at < 0;
+}
+
+static weft_status transpose_read(struct bench_run *run, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    struct weft_csr got = {0};
+    weft_status status = run->backend->transpose.result(s->backend, &got, &run->times, err);
+    weft_csr_free(&got);
+    return status;
+}
+
+static void transpose_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes)
+{
+    const struct weft_csr *a = run->input->a;
+    const int64_t entries = a->nnz * (int64_t)(sizeof *a->col + weft_type_bytes(a->type));
+    *write_bytes = entries + (a->m + 1) * (int64_t)weft_ofs_bytes(a->ofs);
+    *read_bytes = entries + (a->n + 1) * (int64_t)weft_ofs_bytes(a->ofs);
+}
+
+static weft_status transpose_verify(struct bench_run *run, int *right, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    struct weft_csr got = {0};
+    weft_status status = run->backend->transpose.result(s->backend, &got, &run->times, err);
+    if (status)
+        return status;
+    *right = same(&got, run->input->data, err);
+    if (*right && run->input->hash) {
+        run->hash = weft_csr_hash(&got);
+        run->has_hash = 1;
+    }
+    weft_csr_free(&got);
+    return WEFT_OK;
+}
+
+static void transpose_finish(struct bench_run *run)
+{
+    struct transpose_state *s = run->state;
+    if (!s)
+        return;
+    run->backend->transpose.finish(&s->backend);
+    free(s);
+    run->state = NULL;
+}
+
+static const struct bench_axis *transpose_axes(const struct bench_run *run)
+{
+    static const struct bench_axis scan_gpu[] = {
+        {"wg", {128, 256, 512}}, {"ipt", {4, 8, 16, 32}}, {"bits", {9, 10, 11}}, {NULL, {0}}};
+    static const struct bench_axis merge_gpu[] = {
+        {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 16}}, {"bits", {2, 4, 6, 8}}, {NULL, {0}}};
+    static const struct bench_axis cpu[] = {{"groups", {1, 2, 4, 8, 16, 32, 64, 128}}, {NULL, {0}}};
+    if (strcmp(run->backend->name, "opencl"))
+        return NULL;
+    return weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
+           : !strcmp(run->algo, "merge")                        ? merge_gpu
+                                                                : scan_gpu;
+}
+
+const struct bench_op bench_transpose = {
+    .name = "transpose",
+    .help = "CSR to CSC",
+    .defaults = "scan,merge",
+    .algos = transpose_algos,
+    .axes = transpose_axes,
+    .input = transpose_input,
+    .input_free = transpose_input_free,
+    .bytes_min = transpose_bytes_min,
+    .setup = transpose_setup,
+    .launch = transpose_launch,
+    .plain = transpose_plain,
+    .read = transpose_read,
+    .transfers = transpose_transfers,
+    .verify = transpose_verify,
+    .finish = transpose_finish,
+};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: what they are made of, how they are compiled, cached and launched.
+#ifndef WEFT_PROGRAM_H
+#define WEFT_PROGRAM_H
+
+#include "host/src/core/context.h"
+#include <weft/matrix.h>
+
+// A file of cl/, embedded by cl/embed.py.
+struct weft__source {
+    const char *name; // "scan.cl"
+    const char *text;
+};
+extern const struct weft__source weft__sources[]; // ends with name NULL
+
+// Hash of all of them: programs of another build are others.
+uint64_t weft__sources_hash(void);
+
+// One kernel: where it is, and its arguments in order as words, which a test compares with the compiled kernel.
+struct weft__kernel_spec {
+    const char *entry;  // name of the __kernel function
+    const char *source; // file of cl/, beside lib/weft.clh which every program includes
+    const char *args;   // "row_ptr col m nnz"
+};
+
+// The -D part of a program: lines of #define, in the order given.
+struct weft__defines {
+    char text[2048];
+    size_t used;
+};
+__attribute__((format(printf, 3, 4))) void weft__define(struct weft__defines *d, const char *name, const char *format,
+                                                        ...);
+// WEFT_OFS_BITS, and WEFT_VAL_BITS (0, 32, 64) with WEFT_VAL_IS_F32, _F64, _I32.
+void weft__define_types(struct weft__defines *d, enum weft_type type, enum weft_ofs ofs);
+
+// What the prelude tells a program of the device.
+struct weft__caps {
+    enum weft_lanes lanes;
+    int wave; // hardware lane count behind WEFT_LANES_AMDGCN and _SUBGROUPS: 32 or 64
+    int fp64;
+    int int64_atomics;
+    int fence; // work-groups of one launch can hand memory to each other
+};
+struct weft__caps weft__caps_of(const struct weft_context *ctx);
+// Full text of a program: prelude + defines + lib/weft.clh + what its family shares (spmv/spmv.clh for spmv_*.cl) + the file.
+// The caller frees it; NULL: no memory or no such file.
+char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines);
+// The log of a compiler that does not heed #line (NVIDIA's says "<kernel>:290") with files and lines as `text` gives
+// them. The caller frees it; NULL: no memory.
+char *weft__log_lines(const char *log, const char *text);
+// Build options for it ("-cl-std=CL1.2 ...").
+const char *weft__program_options(const struct weft__caps *caps);
+
+// A new kernel object of the program (compiled, or from memory or disk cache). Release with weft__kernel_release.
+// Errors: WEFT_EBUILD with the build log in the context's error; WEFT_EDEVICE; WEFT_ENOMEM.
+weft_status weft__kernel_create(cl_kernel *out, struct weft_context *ctx, const struct weft__kernel_spec *spec,
+                                const struct weft__defines *defines);
+void weft__kernel_release(cl_kernel *kernel);
+// Drop every program of the context (called by weft_context_destroy).
+void weft__programs_free(struct weft_context *ctx);
+
+// One argument of a launch.
+struct weft__arg {
+    size_t size;
+    const void *value; // NULL: local memory of `size` bytes
+};
+#define WEFT__ARG(x)                                                                                                   \
+    {                                                                                                                  \
+        sizeof(x), &(x)                                                                                                \
+    }
+#define WEFT__LOCAL(bytes)                                                                                             \
+    {                                                                                                                  \
+        (bytes), NULL                                                                                                  \
+    }
+// Set the arguments and enqueue groups*wg work-items. groups == 0 does nothing. The caller clamps groups so that
+// groups*wg stays below 2^32 (weft__groups) and kernels loop over what is left.
+weft_status weft__launch(struct weft__stream *stream, cl_kernel kernel, const struct weft__kernel_spec *spec,
+                         size_t groups, size_t wg, const struct weft__arg *args, size_t nargs);
+#define WEFT__LAUNCH(stream, kernel, spec, groups, wg, ...)                                                            \
+    weft__launch(stream, kernel, spec, groups, wg, (const struct weft__arg[]){__VA_ARGS__},                            \
+                 sizeof((const struct weft__arg[]){__VA_ARGS__}) / sizeof(struct weft__arg))
+// Work-groups to launch for `tiles` tiles: at most as many as keep the global size under 2^31.
+size_t weft__groups(size_t tiles, size_t wg);
+
+#endif

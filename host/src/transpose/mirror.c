@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The short way for square matrices with a symmetric pattern (cl/transpose_mirror.cl), in front of ScanTrans on GPUs.
+#include "host/src/core/op.h"
+#include "host/src/transpose/transpose.h"
+#include "host/src/core/variants.h"
+
+#define WG     256
+#define IPT    16
+#define UNROLL 8  // entries of a work-item that cl/transpose_mirror.cl takes together
+#define GROUPS 4  // work-groups for each compute unit, at most
+#define QUIET  64 // runs after which what is known of a pattern is forgotten
+
+static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose/mirror.cl",
+                                                     "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
+
+static void define(struct weft__defines *d, int wg, int ipt, const struct weft__transpose_shape *shape)
+{
+    weft__define_types(d, shape->type, shape->ofs);
+    weft__define(d, "WEFT_WG", "%d", wg);
+    weft__define(d, "WEFT_IPT", "%d", ipt);
+    if (shape->val_positions)
+        weft__define(d, "WEFT_VAL_POSITIONS", "1");
+}
+
+// Local memory of cl/transpose_mirror.cl: a word for each entry of a tile, two for each 32.
+static size_t tile_local(const void *of, int wg, int ipt)
+{
+    const size_t tile = (size_t)wg * (size_t)ipt;
+    (void)of;
+    return 4 * tile + tile / 4 + 8;
+}
+
+weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
+                                const struct weft__transpose_shape *shape)
+{
+    struct weft__defines d = {0};
+    out->wg = out->ipt = 0;
+    weft_status status = weft__size_resolve(ctx, &out->wg, &out->ipt,
+                                            &(struct weft__size_rule){.name = "mirror: ",
+                                                                      .wg = WG,
+                                                                      .wg_step = 32,
+                                                                      .ipt = IPT,
+                                                                      .ipt_least = UNROLL,
+                                                                      .ipt_most = IPT,
+                                                                      .ipt_step = UNROLL,
+                                                                      .local = tile_local});
+    define(&d, out->wg, out->ipt, shape);
+    if (!status)
+        status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
+    if (!status) // no run yet, so none that failed
+        status = weft__buffer_create_from(&out->failed, ctx, sizeof out->run, &out->run, "mark of the last run");
+    if (!status)
+        status = weft__queue_create(&out->reader, ctx);
+    return status;
+}
+
+static void tried_forget(struct weft__mirror *x)
+{
+    if (x->tried)
+        weft__cl.clReleaseEvent(x->tried);
+    x->tried = NULL;
+}
+
+// How a try ended, if it has: then its mark can be read at once, in a queue where nothing is ahead. No answer is no failure.
+static void look_back(struct weft__mirror *x)
+{
+    cl_int state = CL_QUEUED;
+    cl_uint failed = 0;
+    if (!x->tried || weft__cl.clGetEventInfo(x->tried, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ||
+        state != CL_COMPLETE)
+        return;
+    x->known = !weft__cl.clEnqueueReadBuffer(x->reader, x->failed, CL_TRUE, 0, sizeof failed, &failed, 0, NULL, NULL);
+    x->no = failed >= x->tried_run; // or a later one has failed
+    tried_forget(x);
+}
+
+void weft__mirror_release(struct weft__mirror *m)
+{
+    tried_forget(m);
+    weft__queue_release(&m->reader);
+    weft__kernel_release(&m->mirror);
+    weft__buffer_release(&m->failed);
+}
+
+void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,
+                      const struct weft_device_csr *a, const struct weft_device_csr *at)
+{
+    const size_t wg = (size_t)x->wg;
+    const size_t tiles = weft__ceil_div((size_t)shape->nnz, wg * (size_t)x->ipt);
+    const size_t rounds = weft__ceil_div(tiles, (size_t)stream->ctx->device.compute_units * GROUPS);
+    const size_t groups = weft__ceil_div(tiles, rounds);
+    cl_int m = (cl_int)shape->m;
+    if (a->row_ptr != x->row_ptr || a->col != x->col || x->age == QUIET) {
+        tried_forget(x);
+        x->known = x->age = 0;
+    }
+    x->row_ptr = a->row_ptr;
+    x->col = a->col;
+    x->age++;
+    look_back(x);
+    if (x->known && x->no) {
+        x->mark = 0;
+        return;
+    }
+    x->mark = x->run = x->run + 1 ? x->run + 1 : 1;
+    union {
+        cl_int i32;
+        cl_long i64;
+    } nnz;
+    if (shape->ofs == WEFT_OFS64)
+        nnz.i64 = (cl_long)shape->nnz;
+    else
+        nnz.i32 = (cl_int)shape->nnz;
+    const struct weft__arg nnz_arg = {weft_ofs_bytes(shape->ofs), &nnz};
+    WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
+                 WEFT__ARG(a->val), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val),
+                 WEFT__ARG(x->failed), WEFT__ARG(x->run), WEFT__ARG(m), nnz_arg);
+    if (!x->known && !x->tried && !stream->status &&
+        !weft__cl.clEnqueueMarkerWithWaitList(stream->queue, 0, NULL, &x->tried))
+        x->tried_run = x->run;
+}
+
+void weft__mirror_variants(weft__variant_fn *fn, void *arg)
+{
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
+    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+        for (int t = 0; t < 4; t++) {
+            struct weft__transpose_shape shape = {.type = types[t], .ofs = (enum weft_ofs)ofs};
+            struct weft__variant v = {.spec = &mirror_spec, .schedule = WEFT_SCHEDULE_GPU};
+            if (types[t] == WEFT_I32) { // positions, as wide as offsets
+                shape.val_positions = 1;
+                shape.type = ofs ? WEFT_F64 : WEFT_I32;
+            }
+            define(&v.defines, WG, IPT, &shape);
+            fn(arg, &v);
+        }
+}
