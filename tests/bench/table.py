@@ -12,7 +12,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok, skip  # noqa: E402
 
-TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "table.py")
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab", "table.py")
 HOST = {"op": "transpose", "type": "f32", "index": 32, "device": "CPU", "version": "1.0", "verified": True,
         "matrix": "a", "m": 3000, "n": 40, "nnz": 7, "gbps": 1, "noise": 0.01, "date": "2026-01-02T00:00:00Z",
         "command": "weft-bench -b ref"}
