@@ -60,11 +60,11 @@ const char *weft__program_options(const struct weft__caps *caps)
     return caps->lanes == WEFT_LANES_SUBGROUPS ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
 }
 
-static const char *source_find(const char *name)
+static const struct weft__source *source_find(const char *name)
 {
     for (const struct weft__source *s = weft__sources; s->name; s++)
         if (!strcmp(s->name, name))
-            return s->text;
+            return s;
     return NULL;
 }
 
@@ -82,39 +82,43 @@ uint64_t weft__sources_hash(void)
     return known = hash;
 }
 
-// What a file shares with others: "spmv/spmv.clh" for "spmv/join.cl", or what a line "// Shares:  lib/tile.clh" of its head names;
-// "" when there is no such file.
-static const char *shared_find(const char *source, const char *body, char name[64])
+// Append a file to `text` of `room` bytes, *length of which are taken; counts on where there is no room.
+static void source_append(char *text, size_t room, size_t *length, const struct weft__source *source)
 {
-    const char *line = strstr(body, "\n// Shares:");
-    if (!line || sscanf(line, "\n// Shares: %63s", name) != 1)
-        snprintf(name, 64, "%.*s/%.*s.clh", (int)strcspn(source, "/"), source, (int)strcspn(source, "/"), source);
-    const char *text = source_find(name);
-    return text ? text : "";
+    const int more = snprintf(text ? text + *length : NULL, text ? room - *length : 0, "#line 1 \"%s\"\n%s",
+                              source->name, source->text);
+    *length += more > 0 ? (size_t)more : 0;
 }
 
-char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines)
+// The text, or with text NULL its length.
+static size_t text_write(char *text, size_t room, const struct weft__caps *caps, const struct weft__source *source,
+                         const char *defines)
 {
     static const char *const lanes[] = {"", "#define WEFT_LANES_PTX 1\n", "#define WEFT_LANES_AMDGCN 1\n",
                                         "#define WEFT_LANES_SUBGROUPS 1\n"};
     char wave[64] = "";
     if (caps->lanes == WEFT_LANES_AMDGCN || caps->lanes == WEFT_LANES_SUBGROUPS)
         snprintf(wave, sizeof wave, "#define WEFT_WAVE %d\n", caps->wave);
-    char shared_name[64];
-    const char *common = source_find("lib/weft.clh"), *body = source_find(source);
-    if (!common || !body)
+    const int head = snprintf(text, text ? room : 0, "%s%s%s%s%s%s", caps->fp64 ? "#define WEFT_HAS_FP64 1\n" : "",
+                              caps->int64_atomics ? "#define WEFT_HAS_INT64_ATOMICS 1\n" : "",
+                              caps->fence ? "#define WEFT_DEVICE_FENCE 1\n" : "", lanes[caps->lanes], wave, defines);
+    size_t length = head > 0 ? (size_t)head : 0;
+    source_append(text, room, &length, source_find("lib/weft.clh"));
+    for (const char *const *shared = source->shares; *shared; shared++)
+        source_append(text, room, &length, source_find(*shared));
+    source_append(text, room, &length, source);
+    return length;
+}
+
+char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines)
+{
+    const struct weft__source *found = source_find(source);
+    if (!found)
         return NULL;
-    const char *shared = shared_find(source, body, shared_name);
-    const char *format = "%s%s%s%s%s%s#line 1 \"lib/weft.clh\"\n%s#line 1 \"%s\"\n%s#line 1 \"%s\"\n%s";
-    const char *fp64 = caps->fp64 ? "#define WEFT_HAS_FP64 1\n" : "";
-    const char *int64 = caps->int64_atomics ? "#define WEFT_HAS_INT64_ATOMICS 1\n" : "";
-    const char *fence = caps->fence ? "#define WEFT_DEVICE_FENCE 1\n" : "";
-    int length = snprintf(NULL, 0, format, fp64, int64, fence, lanes[caps->lanes], wave, defines, common, shared_name,
-                          shared, source, body);
-    char *text = length < 0 ? NULL : malloc((size_t)length + 1);
+    const size_t room = text_write(NULL, 0, caps, found, defines) + 1;
+    char *text = malloc(room);
     if (text)
-        snprintf(text, (size_t)length + 1, format, fp64, int64, fence, lanes[caps->lanes], wave, defines, common,
-                 shared_name, shared, source, body);
+        text_write(text, room, caps, found, defines);
     return text;
 }
 
@@ -304,40 +308,115 @@ static size_t wg_of(const struct weft__defines *d)
     return at ? strtoul(at + sizeof name - 1, NULL, 10) : 0;
 }
 
-weft_status weft__kernel_create(cl_kernel *out, struct weft_context *ctx, const struct weft__kernel_spec *spec,
-                                const struct weft__defines *defines)
+const struct weft__kernel_text *weft__kernel_text(const struct weft__kernel_spec *spec)
+{
+    for (const struct weft__kernel_text *k = weft__kernel_texts; k->entry; k++)
+        if (!strcmp(k->entry, spec->entry) && !strcmp(k->source, spec->source))
+            return k;
+    return NULL;
+}
+
+struct weft__kernel {
+    cl_kernel cl;
+    const char *entry;
+    const char *const *args;
+    uint32_t all, bound; // a bit for each argument; bound: set by weft__bind
+};
+
+weft_status weft__kernel_create(struct weft__kernel **out, struct weft_context *ctx,
+                                const struct weft__kernel_spec *spec, const struct weft__defines *defines)
 {
     *out = NULL;
     struct weft__caps caps = weft__caps_of(ctx);
+    const struct weft__kernel_text *known = weft__kernel_text(spec);
+    if (!known)
+        return weft__fail(ctx, WEFT_EBUILD, "%s has no kernel %s", spec->source, spec->entry);
     if (defines->used + 1 >= sizeof defines->text)
         return weft__fail(ctx, WEFT_ERANGE, "the defines of %s are too long", spec->entry);
     struct weft__defines salted = *defines;
     if (ctx->salt)
         weft__define(&salted, "WEFT_SALT", "%llu", (unsigned long long)ctx->salt);
-    char *text = weft__program_text(&caps, spec->source, salted.text);
-    if (!text)
+    struct weft__kernel *kernel = calloc(1, sizeof *kernel);
+    char *text = kernel ? weft__program_text(&caps, spec->source, salted.text) : NULL;
+    if (!text) {
+        free(kernel);
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for the text of %s", spec->source);
+    }
     cl_program program = NULL;
     weft_status status = program_get(&program, ctx, spec->source, text, weft__program_options(&caps));
+    cl_int error = CL_SUCCESS;
+    *kernel = (struct weft__kernel){.entry = spec->entry, .args = known->args};
+    for (size_t i = 0; known->args[i]; i++)
+        kernel->all |= UINT32_C(1) << i;
+    if (!status)
+        kernel->cl = weft__cl.clCreateKernel(program, spec->entry, &error);
+    if (!status && error != CL_SUCCESS) {
+        kernel->cl = NULL;
+        status = weft__fail_cl(ctx, error, spec->entry);
+    }
+    if (!status)
+        status = weft__limit_check(ctx, kernel->cl, spec->entry, wg_of(defines));
     if (status)
-        return status;
-    cl_int error;
-    cl_kernel kernel = weft__cl.clCreateKernel(program, spec->entry, &error);
-    if (error != CL_SUCCESS)
-        return weft__fail_cl(ctx, error, spec->entry);
-    status = weft__limit_check(ctx, kernel, spec->entry, wg_of(defines));
-    if (status)
-        weft__cl.clReleaseKernel(kernel);
-    else
-        *out = kernel;
+        weft__kernel_release(&kernel);
+    *out = kernel;
     return status;
 }
 
-void weft__kernel_release(cl_kernel *kernel)
+void weft__kernel_release(struct weft__kernel **kernel)
 {
-    if (*kernel)
-        weft__cl.clReleaseKernel(*kernel);
+    if (*kernel && (*kernel)->cl)
+        weft__cl.clReleaseKernel((*kernel)->cl);
+    free(*kernel);
     *kernel = NULL;
+}
+
+cl_kernel weft__kernel_cl(const struct weft__kernel *kernel)
+{
+    return kernel->cl;
+}
+
+// The place of the argument `name`, which is `likely` where the caller keeps to the kernel's order; -1: it has none.
+static int arg_find(const struct weft__kernel *kernel, const char *name, size_t likely)
+{
+    if (likely < 32 && (kernel->all >> likely & 1) && !strcmp(kernel->args[likely], name))
+        return (int)likely;
+    for (int i = 0; kernel->args[i]; i++)
+        if (!strcmp(kernel->args[i], name))
+            return i;
+    return -1;
+}
+
+weft_status weft__bind(struct weft_context *ctx, struct weft__kernel *kernel, const struct weft__arg *args,
+                       size_t nargs)
+{
+    cl_int error = CL_SUCCESS;
+    for (size_t i = 0; i < nargs && error == CL_SUCCESS; i++) {
+        const int place = arg_find(kernel, args[i].name, i);
+        if (place < 0)
+            continue;
+        error = weft__cl.clSetKernelArg(kernel->cl, (cl_uint)place, args[i].size, args[i].value);
+        kernel->bound |= UINT32_C(1) << place;
+    }
+    return weft__fail_cl(ctx, error, kernel->entry);
+}
+
+// Set the arguments of a launch; *error is what OpenCL says of them.
+static weft_status args_set(struct weft_context *ctx, const struct weft__kernel *kernel, const struct weft__arg *args,
+                            size_t nargs, cl_int *error)
+{
+    uint32_t set = kernel->bound;
+    *error = CL_SUCCESS;
+    for (size_t i = 0; i < nargs && *error == CL_SUCCESS; i++) {
+        const int place = arg_find(kernel, args[i].name, i);
+        if (place < 0)
+            return weft__fail(ctx, WEFT_EINVAL, "%s has no argument %s", kernel->entry, args[i].name);
+        *error = weft__cl.clSetKernelArg(kernel->cl, (cl_uint)place, args[i].size, args[i].value);
+        set |= UINT32_C(1) << place;
+    }
+    if (*error == CL_SUCCESS && set != kernel->all)
+        return weft__fail(ctx, WEFT_EINVAL, "%s: argument %s is not given", kernel->entry,
+                          kernel->args[__builtin_ctz(~set)]);
+    return WEFT_OK;
 }
 
 size_t weft__groups(size_t tiles, size_t wg)
@@ -345,15 +424,16 @@ size_t weft__groups(size_t tiles, size_t wg)
     return weft__min(tiles, (((size_t)1 << 31) - 1) / wg);
 }
 
-weft_status weft__launch(struct weft__stream *stream, cl_kernel kernel, const struct weft__kernel_spec *spec,
-                         size_t groups, size_t wg, const struct weft__arg *args, size_t nargs)
+weft_status weft__launch(struct weft__stream *stream, struct weft__kernel *kernel, size_t groups, size_t wg,
+                         const struct weft__arg *args, size_t nargs)
 {
     if (stream->status || !groups)
         return stream->status;
     struct weft_context *ctx = stream->ctx;
-    cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < nargs && error == CL_SUCCESS; i++)
-        error = weft__cl.clSetKernelArg(kernel, (cl_uint)i, args[i].size, args[i].value);
+    cl_int error;
+    stream->status = args_set(ctx, kernel, args, nargs, &error);
+    if (stream->status)
+        return stream->status;
     if (error == CL_SUCCESS && stream->out_of_order) {
         error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, stream->nwait, stream->wait, NULL);
         stream->nwait = 0;
@@ -362,13 +442,13 @@ weft_status weft__launch(struct weft__stream *stream, cl_kernel kernel, const st
     size_t global = groups * wg;
     cl_event event = NULL;
     if (error == CL_SUCCESS)
-        error = weft__cl.clEnqueueNDRangeKernel(stream->queue, kernel, 1, NULL, &global, &wg, stream->nwait,
+        error = weft__cl.clEnqueueNDRangeKernel(stream->queue, kernel->cl, 1, NULL, &global, &wg, stream->nwait,
                                                 stream->wait, ctx->on_launch ? &event : NULL);
     stream->nwait = 0;
     stream->wait = NULL;
-    stream->status = weft__fail_cl(ctx, error, spec->entry);
+    stream->status = weft__fail_cl(ctx, error, kernel->entry);
     if (!stream->status && event) {
-        ctx->on_launch(ctx->on_launch_arg, spec->entry, global, wg, event);
+        ctx->on_launch(ctx->on_launch_arg, kernel->entry, global, wg, event);
         weft__cl.clReleaseEvent(event);
     }
     return stream->status;
