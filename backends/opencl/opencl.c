@@ -94,7 +94,7 @@ weft_status weft__opencl_plain_queue(cl_command_queue *queue, struct weft_contex
 
 weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, size_t bytes)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     struct weft__stream stream;
     if (!buffer || bytes < 4)
         return WEFT_OK;

@@ -23,7 +23,7 @@ struct opencl_spmv {
     double alpha, beta;
     cl_mem x, y;
     struct weft_spmv_plan *plan;
-    cl_kernel pair; // instead of a plan: weft__csr_pair_names[which]
+    struct weft__kernel *pair; // instead of a plan: weft__csr_pair_names[which]
     int which;
     struct opencl_events events;
 };

@@ -38,7 +38,7 @@ static weft_status fill(struct triad *t, cl_mem to, float value)
 static weft_status triad_try(struct triad *t, int wg, size_t groups, double *best_ms)
 {
     struct weft_context *ctx = t->device->ctx;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     struct opencl_events events = {0};
     float got[4] = {0};
     const cl_float s = 3;
@@ -98,7 +98,7 @@ static double triad_gbps(const struct bench_device *device)
     return status ? NAN : 3 * (double)t.bytes / best_ms * 1e-6;
 }
 
-static weft_status empty_run(const struct bench_device *device, cl_kernel kernel, cl_mem flag, int count)
+static weft_status empty_run(const struct bench_device *device, struct weft__kernel *kernel, cl_mem flag, int count)
 {
     struct weft__stream stream;
     weft_status status = weft__stream_begin(&stream, device->ctx, device->queue, 0, NULL, NULL);
@@ -111,7 +111,7 @@ static weft_status empty_run(const struct bench_device *device, cl_kernel kernel
 
 static void launches_measure(struct bench_ceilings *out, const struct bench_device *device)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     cl_mem flag = NULL;
     weft_status status = weft__empty_create(&kernel, device->ctx);
     if (!status)

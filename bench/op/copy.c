@@ -15,7 +15,7 @@
 struct copy_state {
     size_t bytes; // of each buffer
     cl_mem in, out;
-    cl_kernel kernel;
+    struct weft__kernel *kernel;
     int wg;
     size_t groups;
     char *host_out;

@@ -340,7 +340,7 @@ static void test_killed(void)
 static weft_status build(struct test_device *dev, const char *folder, struct weft_build_stats *stats)
 {
     struct weft_context *ctx = NULL;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     weft_status status = weft_context_create(
         &ctx, weft_context_params(.device = weft_context_device(dev->ctx)->id, .cache_dir = folder), NULL);
     if (!status)
@@ -408,7 +408,7 @@ static void test_refused(struct test_device *dev)
         NULL);
     for (int wg = 32; !status && wg <= 128; wg *= 2) {
         struct weft__defines d = {0};
-        cl_kernel kernel = NULL;
+        struct weft__kernel *kernel = NULL;
         weft__define(&d, "WEFT_WG", "%d", wg);
         status = weft__kernel_create(&kernel, ctx, &weft__fill_spec, &d);
         weft__kernel_release(&kernel);

@@ -70,7 +70,7 @@ static void test_errors(struct test_device *dev)
 
     // Compilation that fails: the log of the compiler, with the line of our file.
     struct weft__defines d = {0};
-    cl_kernel kernel = (cl_kernel)&err;
+    struct weft__kernel *kernel = (struct weft__kernel *)&err;
     weft_status status = weft__kernel_create(&kernel, ctx, &weft__fill_spec, &d);
     weft_context_error(ctx, &err);
     tap_ok(status == WEFT_EBUILD && !kernel && strstr(err.text, "lib/fill.cl") && strstr(err.text, "\n"),
@@ -83,7 +83,7 @@ static void test_errors(struct test_device *dev)
                          strstr(err.text, "lib/fill.cl(8"),
                      "%s: the line is that of our file", dev->name))
         tap_note("%.2000s", err.text);
-    struct weft__kernel_spec spec = {"no_such_kernel", "lib/fill.cl", ""};
+    struct weft__kernel_spec spec = {"no_such_kernel", "lib/fill.cl"};
     weft__define(&d, "WEFT_WG", "64");
     status = weft__kernel_create(&kernel, ctx, &spec, &d);
     tap_ok(status == WEFT_EDEVICE && !kernel, "%s: no such kernel", dev->name);

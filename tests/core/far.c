@@ -54,10 +54,10 @@ static cl_int CL_API_CALL build_plain(cl_program program, cl_uint n, const cl_de
 }
 
 // The kernel of `spec` whose pointers move as `moves` says, statements of OpenCL C.
-static cl_kernel kernel_moved(struct test_device *dev, const struct weft__kernel_spec *spec, struct weft__defines *d,
-                              const char *moves)
+static struct weft__kernel *kernel_moved(struct test_device *dev, const struct weft__kernel_spec *spec,
+                                         struct weft__defines *d, const char *moves)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     weft__define(d, "FAR_MOVES", "%s", moves);
     create_before = weft__cl.clCreateProgramWithSource;
     weft__cl.clCreateProgramWithSource = create_moved;
@@ -71,18 +71,16 @@ static cl_kernel kernel_moved(struct test_device *dev, const struct weft__kernel
     return kernel;
 }
 
-static int launch(struct test_device *dev, cl_kernel kernel, const struct weft__kernel_spec *spec, size_t groups,
-                  size_t wg, const struct weft__arg *args, size_t nargs)
+static int launch(struct test_device *dev, struct weft__kernel *kernel, size_t groups, size_t wg,
+                  const struct weft__arg *args, size_t nargs)
 {
     struct weft__stream stream;
     weft_status status = weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
     if (!status)
-        status = weft__launch(&stream, kernel, spec, groups, wg, args, nargs);
+        status = weft__launch(&stream, kernel, groups, wg, args, nargs);
     return !status && clFinish(dev->queue) == CL_SUCCESS;
 }
-#define LAUNCH(dev, kernel, spec, groups, wg, ...)                                                                     \
-    launch(dev, kernel, spec, groups, wg, (const struct weft__arg[]){__VA_ARGS__},                                     \
-           sizeof((const struct weft__arg[]){__VA_ARGS__}) / sizeof(struct weft__arg))
+#define LAUNCH(dev, kernel, groups, wg, ...) launch(dev, kernel, groups, wg, WEFT__ARGS(__VA_ARGS__))
 
 // ---- the end of a huge matrix ----------------------------------------------------------------------------------
 
@@ -196,10 +194,10 @@ static void test_lanes(struct test_device *dev, struct tail *t, int lanes, int i
     weft__define(&d, "WEFT_WG", "64");
     weft__define(&d, "WEFT_LPR", "%d", lanes);
     weft__define(&d, "WEFT_IPT", "%d", ipt);
-    cl_kernel kernel = kernel_moved(dev, &weft__spmv_lanes_spec, &d, moves_of(t));
-    int ok = LAUNCH(dev, kernel, &weft__spmv_lanes_spec, 2, 64, WEFT__ARG(t->row_ptr.mem), WEFT__ARG(t->col.mem),
-                    WEFT__ARG(t->val.mem), WEFT__ARG(t->x.mem), WEFT__ARG(t->y.mem), WEFT__ARG(m), WEFT__ARG(whole),
-                    WEFT__ARG(one), WEFT__ARG(zero));
+    struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_lanes_spec, &d, moves_of(t));
+    int ok = LAUNCH(dev, kernel, 2, 64, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
+                    WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem), WEFT__ARG(m),
+                    WEFT__ARG(whole), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
     tap_ok(ok && tail_right(dev, t), "%s: csr_lanes %d, %d fours: the last of %lld entries", dev->name, lanes, ipt,
            (long long)t->nnz);
     weft__kernel_release(&kernel);
@@ -211,10 +209,10 @@ static void test_scalar(struct test_device *dev, struct tail *t)
     const cl_int m = ROWS, chunk = 2;
     const size_t wg = dev->gpu ? 32 : 1;
     weft__define(&d, "WEFT_WG", "%zu", wg);
-    cl_kernel kernel = kernel_moved(dev, &weft__spmv_scalar_spec, &d, moves_of(t));
-    int ok = LAUNCH(dev, kernel, &weft__spmv_scalar_spec, 2, wg, WEFT__ARG(t->row_ptr.mem), WEFT__ARG(t->col.mem),
-                    WEFT__ARG(t->val.mem), WEFT__ARG(t->x.mem), WEFT__ARG(t->y.mem), WEFT__ARG(m), WEFT__ARG(chunk),
-                    WEFT__ARG(one), WEFT__ARG(zero));
+    struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_scalar_spec, &d, moves_of(t));
+    int ok = LAUNCH(dev, kernel, 2, wg, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
+                    WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem), WEFT__ARG(m),
+                    WEFT__ARG(chunk), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
     tap_ok(ok && tail_right(dev, t), "%s: csr_scalar: the last of %lld entries", dev->name, (long long)t->nnz);
     weft__kernel_release(&kernel);
 }
@@ -230,9 +228,10 @@ static void test_scatter(struct test_device *dev, struct tail *t)
     weft__define(&d, "WEFT_ATOMIC", "1");
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_LPR", "%d", dev->gpu ? 8 : 1);
-    cl_kernel kernel = kernel_moved(dev, &weft__spmv_scatter_spec, &d, moves_of(t));
-    int ok = LAUNCH(dev, kernel, &weft__spmv_scatter_spec, 1, wg, WEFT__ARG(t->row_ptr.mem), WEFT__ARG(t->col.mem),
-                    WEFT__ARG(t->val.mem), WEFT__ARG(t->x.mem), WEFT__ARG(y.mem), WEFT__ARG(m), WEFT__ARG(one));
+    struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_scatter_spec, &d, moves_of(t));
+    int ok = LAUNCH(dev, kernel, 1, wg, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
+                    WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, y.mem), WEFT__ARG(m),
+                    WEFT__ARG(alpha, one));
     for (int64_t i = 0, p = t->first - t->base; i < ROWS; i++)
         for (int k = 0; k < row_lengths[i]; k++, p++)
             want[t->host_col[p]] += t->host_val[p] * t->host_x[i];
@@ -273,11 +272,12 @@ static void test_csr_cpu(struct test_device *dev, struct tail *t, int sums)
     const cl_uint tiles = 1;
     weft__define(&d, "WEFT_WG", "1");
     weft__define(&d, "WEFT_LPR", "%d", sums);
-    cl_kernel kernel = kernel_moved(dev, &weft__spmv_cpu_spec, &d, moves_of(t));
-    int ok = LAUNCH(dev, kernel, &weft__spmv_cpu_spec, 1, 1, WEFT__ARG(t->row_ptr.mem), WEFT__ARG(t->col.mem),
-                    WEFT__ARG(t->val.mem), WEFT__ARG(t->x.mem), WEFT__ARG(t->y.mem), WEFT__ARG(tile.row.mem),
-                    WEFT__ARG(tile.pos.mem), WEFT__ARG(tile.part.mem), WEFT__ARG(tile.head.mem), WEFT__ARG(tiles),
-                    WEFT__ARG(one), WEFT__ARG(zero));
+    struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_cpu_spec, &d, moves_of(t));
+    int ok =
+        LAUNCH(dev, kernel, 1, 1, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
+               WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem),
+               WEFT__ARG(tile_row, tile.row.mem), WEFT__ARG(tile_pos, tile.pos.mem), WEFT__ARG(part, tile.part.mem),
+               WEFT__ARG(head, tile.head.mem), WEFT__ARG(tiles), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
     tap_ok(ok && tail_right(dev, t), "%s: csr of a CPU, %d sums: the last of %lld entries", dev->name, sums,
            (long long)t->nnz);
     weft__kernel_release(&kernel);
@@ -299,10 +299,11 @@ static void test_fixed(struct test_device *dev, struct tail *t)
         weft__define(&d, "WEFT_IPT", "16");
         weft__define(&d, "WEFT_TILED", "1");
     }
-    cl_kernel kernel = kernel_moved(dev, spec, &d, moves);
-    int ok = LAUNCH(dev, kernel, spec, 1, wg, WEFT__ARG(t->row_ptr.mem), WEFT__ARG(t->col.mem), WEFT__ARG(t->val.mem),
-                    WEFT__ARG(t->x.mem), WEFT__ARG(t->y.mem), WEFT__ARG(tile.row.mem), WEFT__ARG(tile.pos.mem),
-                    WEFT__ARG(chunk.mem), WEFT__ARG(tiles), WEFT__ARG(one), WEFT__ARG(zero));
+    struct weft__kernel *kernel = kernel_moved(dev, spec, &d, moves);
+    int ok = LAUNCH(dev, kernel, 1, wg, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
+                    WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem),
+                    WEFT__ARG(tile_row, tile.row.mem), WEFT__ARG(tile_pos, tile.pos.mem), WEFT__ARG(chunk, chunk.mem),
+                    WEFT__ARG(tiles), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
     tap_ok(ok && tail_right(dev, t) && test_buffer_intact(dev, &chunk), "%s: csr_fixed: the last of %lld entries",
            dev->name, (long long)t->nnz);
     weft__kernel_release(&kernel);
@@ -326,11 +327,11 @@ static void test_ell_fill(struct test_device *dev, struct tail *t)
     weft__define_types(&d, WEFT_F32, t->ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_SORTED", "0");
-    cl_kernel kernel = kernel_moved(dev, &weft__ell_fill_spec, &d, moves_of(t));
-    int ok =
-        LAUNCH(dev, kernel, &weft__ell_fill_spec, dev->gpu ? 1 : 16, wg, WEFT__ARG(t->row_ptr.mem),
-               WEFT__ARG(t->col.mem), WEFT__ARG(t->val.mem), WEFT__ARG(ptr.mem), WEFT__ARG(ptr.mem), WEFT__ARG(col.mem),
-               WEFT__ARG(val.mem), WEFT__ARG(m), WEFT__ARG(height), WEFT__ARG(places), WEFT__ARG(chunk));
+    struct weft__kernel *kernel = kernel_moved(dev, &weft__ell_fill_spec, &d, moves_of(t));
+    int ok = LAUNCH(dev, kernel, dev->gpu ? 1 : 16, wg, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
+                    WEFT__ARG(val, t->val.mem), WEFT__ARG(perm, ptr.mem), WEFT__ARG(slice_ptr, ptr.mem),
+                    WEFT__ARG(ell_col, col.mem), WEFT__ARG(ell_val, val.mem), WEFT__ARG(m), WEFT__ARG(height),
+                    WEFT__ARG(places), WEFT__ARG(chunk));
     test_buffer_read(dev, &col, got, ELEMENTS * 4);
     for (int64_t i = 0, p = t->first - t->base; i < PLACES; i++) {
         const int length = i < ROWS ? row_lengths[i] : 0, width = i < HEIGHT ? WIDTH0 : WIDTH1;
@@ -396,13 +397,14 @@ static void test_merge(struct test_device *dev)
     weft__define(&d, "WEFT_CUT", "1");
     weft__define(&d, "WEFT_ITEMS", "%uu", 1u << 28);
     weft__define(&d, "WEFT_SNAP", "1u");
-    cl_kernel kernel = kernel_moved(dev, &weft__spmv_merge_spec, &d, moves);
+    struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_merge_spec, &d, moves);
     const cl_uint count = (cl_uint)tiles;
     const cl_long whole = (first + MANY) & ~INT64_C(3);
-    int ok = LAUNCH(dev, kernel, &weft__spmv_merge_spec, 16, 64, WEFT__ARG(b[0].mem), WEFT__ARG(b[1].mem),
-                    WEFT__ARG(b[2].mem), WEFT__ARG(b[3].mem), WEFT__ARG(b[4].mem), WEFT__ARG(b[5].mem),
-                    WEFT__ARG(b[6].mem), WEFT__ARG(b[7].mem), WEFT__ARG(b[8].mem), WEFT__ARG(b[9].mem),
-                    WEFT__ARG(count), WEFT__ARG(whole), WEFT__ARG(one), WEFT__ARG(zero));
+    int ok = LAUNCH(dev, kernel, 16, 64, WEFT__ARG(row_ptr, b[0].mem), WEFT__ARG(col, b[1].mem),
+                    WEFT__ARG(val, b[2].mem), WEFT__ARG(x, b[3].mem), WEFT__ARG(y, b[4].mem),
+                    WEFT__ARG(tile_row, b[5].mem), WEFT__ARG(tile_pos, b[6].mem), WEFT__ARG(part, b[7].mem),
+                    WEFT__ARG(head, b[8].mem), WEFT__ARG(arrived, b[9].mem), WEFT__ARG(tiles, count), WEFT__ARG(whole),
+                    WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
     test_buffer_read(dev, &b[4], got, sizeof got);
     for (int i = 0, p = 0; i < PLACED; i++) {
         float want = 0;
@@ -438,7 +440,7 @@ static void test_fill(struct test_device *dev)
         int launches;
     } cases[] = {{PIECE, COUNT, 11}, {PIECE, 2 * PIECE, 2}, {PIECE, PIECE, 1}, {PIECE, 0, 0}, {0, COUNT, 1}};
     const uint64_t before = dev->ctx->fill_words;
-    cl_kernel fill = NULL;
+    struct weft__kernel *fill = NULL;
     uint32_t got[WORDS];
     if (weft__fill_create(&fill, dev->ctx))
         tap_bail("%s: %s", dev->name, test_error(dev));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The argument names of every kernel's spec are those of the compiled kernel, in the same order: the launch code sets
-// arguments by position, and this is what keeps it right.
+// The argument names that cl/embed.py read from each kernel are those of the compiled kernel, in the same order: launches
+// find the place of an argument by its name, and this is what keeps them right.
 #include "tests/support/device.h"
+#include "host/src/core/fill.h"
+#include "host/src/core/op.h"
 #include "host/src/core/variants.h"
 
 #include <stdio.h>
@@ -14,7 +16,7 @@ struct seen {
     size_t count;
 };
 
-// The kernel's argument names as one string like a spec's; "" where the driver has none.
+// The kernel's argument names as one string with spaces between; "" where the driver has none.
 static void names_read(cl_kernel kernel, char *out, size_t size)
 {
     cl_uint count = 0;
@@ -62,8 +64,12 @@ static void variant_check(void *arg, const struct weft__variant *v)
     if (error == CL_SUCCESS)
         kernel = clCreateKernel(program, v->spec->entry, &error);
     if (tap_is_int(error, CL_SUCCESS, "%s: %s of %s compiles", dev->name, v->spec->entry, v->spec->source)) {
+        const struct weft__kernel_text *known = weft__kernel_text(v->spec);
+        char want[1024] = "";
+        for (int i = 0; known && known->args[i]; i++)
+            snprintf(want + strlen(want), sizeof want - strlen(want), "%s%s", i ? " " : "", known->args[i]);
         names_read(kernel, names, sizeof names);
-        tap_is_str(names, v->spec->args, "%s: arguments of %s", dev->name, v->spec->entry);
+        tap_is_str(names, want, "%s: arguments of %s", dev->name, v->spec->entry);
     }
     if (kernel)
         clReleaseKernel(kernel);
@@ -103,9 +109,40 @@ static void test_sources(void)
     }
 }
 
+// A launch names its arguments: one that the kernel does not have, or that nobody gives, is refused before it is enqueued.
+static void test_names(struct test_device *dev)
+{
+    struct weft__kernel *kernel = NULL;
+    struct weft__stream stream;
+    struct test_buffer b = test_buffer_make(dev, NULL, 64);
+    const cl_uint value = 7;
+    const cl_ulong first = 0, count = 16;
+    const cl_mem out = b.mem;
+    cl_uint got[16] = {0};
+    if (weft__fill_create(&kernel, dev->ctx))
+        tap_bail("%s: %s", dev->name, test_error(dev));
+    const size_t wg = (size_t)weft__wg_small(dev->ctx);
+    weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
+    WEFT__LAUNCH(&stream, kernel, 1, wg, WEFT__ARG(out), WEFT__ARG(first), WEFT__ARG(number, count), WEFT__ARG(value));
+    tap_ok(stream.status == WEFT_EINVAL && strstr(test_error(dev), "fill has no argument number"),
+           "%s: an argument that the kernel does not have", dev->name);
+    weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
+    WEFT__LAUNCH(&stream, kernel, 1, wg, WEFT__ARG(out), WEFT__ARG(first), WEFT__ARG(count));
+    tap_ok(stream.status == WEFT_EINVAL && strstr(test_error(dev), "argument value is not given"),
+           "%s: an argument that nobody gives", dev->name);
+    weft_status status = WEFT__BIND(dev->ctx, kernel, WEFT__ARG(out), WEFT__ARG(value), WEFT__ARG(other, value));
+    weft__stream_begin(&stream, dev->ctx, dev->queue, 0, NULL, NULL);
+    WEFT__LAUNCH(&stream, kernel, 1, wg, WEFT__ARG(count), WEFT__ARG(first)); // in another order than the kernel's
+    test_buffer_read(dev, &b, got, sizeof got);
+    tap_ok(!status && !stream.status && got[0] == 7 && got[15] == 7, "%s: bound arguments stay", dev->name);
+    weft__kernel_release(&kernel);
+    test_buffer_free(&b);
+}
+
 int main(void)
 {
     test_sources();
+    test_device_each(test_names);
     test_device_each(test_all);
     return tap_done();
 }

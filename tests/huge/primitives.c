@@ -421,7 +421,7 @@ ARRAY(filled, uint32_t, i < 5 || i >= n - 3 ? i : 42)
 
 static void fill(struct huge_device *d, int64_t n)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     struct weft__stream stream;
     char what[200];
     snprintf(what, sizeof what, "fill, %lld words", (long long)n);

@@ -124,7 +124,7 @@ static void y_check(struct test *t, int64_t count, const char *what)
 // What no run writes is no result.
 static weft_status y_poison(struct test *t)
 {
-    cl_kernel fill = NULL;
+    struct weft__kernel *fill = NULL;
     struct weft__stream stream;
     weft_status status = weft__fill_create(&fill, t->d->ctx);
     if (!status)

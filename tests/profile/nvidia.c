@@ -182,7 +182,7 @@ static cl_int CL_API_CALL no_times(cl_event event, cl_profiling_info what, size_
 // Launch a kernel and release it, as an analysis does.
 static weft_status fill_once(struct test_device *dev, cl_mem buffer)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     struct weft__stream stream;
     weft_status status = weft__fill_create(&kernel, dev->ctx);
     if (!status)

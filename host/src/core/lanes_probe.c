@@ -6,7 +6,7 @@
 #define PROBE_GROUPS 3
 #define PROBE_ITEMS  (PROBE_WG * PROBE_GROUPS)
 
-const struct weft__kernel_spec weft__lanes_probe_spec = {"lanes_probe", "lib/lanes_probe.cl", "right rounds"};
+const struct weft__kernel_spec weft__lanes_probe_spec = {"lanes_probe", "lib/lanes_probe.cl"};
 
 void weft__probe_variants(weft__variant_fn *fn, void *arg)
 {
@@ -19,7 +19,7 @@ static weft_status probe_run(struct weft_context *ctx, cl_command_queue queue, c
 {
     struct weft__defines d = {0};
     const cl_uint rounds = 5;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     cl_mem out = NULL;
     weft__define(&d, "WEFT_WG", "%d", PROBE_WG);
     weft_status status = weft__buffer_create(&out, ctx, PROBE_ITEMS * sizeof *right, "the answer of a probe");
@@ -28,8 +28,7 @@ static weft_status probe_run(struct weft_context *ctx, cl_command_queue queue, c
     if (!status) {
         struct weft__stream stream;
         weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
-        WEFT__LAUNCH(&stream, kernel, &weft__lanes_probe_spec, PROBE_GROUPS, PROBE_WG, WEFT__ARG(out),
-                     WEFT__ARG(rounds));
+        WEFT__LAUNCH(&stream, kernel, PROBE_GROUPS, PROBE_WG, WEFT__ARG(right, out), WEFT__ARG(rounds));
         status = weft__stream_end(&stream);
     }
     if (!status)

@@ -330,7 +330,7 @@ weft_status weft__kernel_create(struct weft__kernel **out, struct weft_context *
     struct weft__caps caps = weft__caps_of(ctx);
     const struct weft__kernel_text *known = weft__kernel_text(spec);
     if (!known)
-        return weft__fail(ctx, WEFT_EBUILD, "%s has no kernel %s", spec->source, spec->entry);
+        return weft__fail(ctx, WEFT_EDEVICE, "%s has no kernel %s", spec->source, spec->entry);
     if (defines->used + 1 >= sizeof defines->text)
         return weft__fail(ctx, WEFT_ERANGE, "the defines of %s are too long", spec->entry);
     struct weft__defines salted = *defines;

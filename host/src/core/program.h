@@ -85,7 +85,17 @@ struct weft__arg {
 #define WEFT__ARG_PICK(one, two, macro, ...) macro
 #define WEFT__ARG(...)                       WEFT__ARG_PICK(__VA_ARGS__, WEFT__ARG_TWO, WEFT__ARG_ONE, )(__VA_ARGS__)
 #define WEFT__LOCAL(name, bytes)             {#name, (bytes), NULL}
+#define WEFT__OFS(name, ofs, x)              {#name, weft_ofs_bytes(ofs), &(x)}
 // clang-format on
+// A number that the kernel takes as an ofs_t: WEFT__OFS(nnz, ofs, value) with a variable of union weft__ofs.
+union weft__ofs {
+    cl_int i32;
+    cl_long i64;
+};
+static inline union weft__ofs weft__ofs_value(enum weft_ofs ofs, size_t value)
+{
+    return ofs == WEFT_OFS64 ? (union weft__ofs){.i64 = (cl_long)value} : (union weft__ofs){.i32 = (cl_int)value};
+}
 // Set the arguments, in any order, and enqueue groups*wg work-items. groups == 0 does nothing. The caller clamps groups
 // so that groups*wg stays below 2^32 (weft__groups) and kernels loop over what is left. A name that the kernel does not
 // have, and an argument that is neither given here nor bound before, are faults of the library: WEFT_EINVAL.

@@ -2,9 +2,9 @@
 #include "host/src/measure/copy.h"
 #include "host/src/core/variants.h"
 
-const struct weft__kernel_spec weft__copy_spec = {"copy", "measure/copy.cl", "in out count"};
-const struct weft__kernel_spec weft__triad_spec = {"triad", "measure/triad.cl", "a b out s count"};
-const struct weft__kernel_spec weft__empty_spec = {"empty", "measure/empty.cl", "flag value"};
+const struct weft__kernel_spec weft__copy_spec = {"copy", "measure/copy.cl"};
+const struct weft__kernel_spec weft__triad_spec = {"triad", "measure/triad.cl"};
+const struct weft__kernel_spec weft__empty_spec = {"empty", "measure/empty.cl"};
 
 static void copy_define(struct weft__defines *d, enum weft_schedule schedule, int wg)
 {
@@ -18,45 +18,45 @@ static void triad_define(struct weft__defines *d, enum weft_schedule schedule, i
     weft__define(d, "TRIAD_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
 }
 
-weft_status weft__copy_create(cl_kernel *out, struct weft_context *ctx, int wg)
+weft_status weft__copy_create(struct weft__kernel **out, struct weft_context *ctx, int wg)
 {
     struct weft__defines d = {0};
     copy_define(&d, ctx->schedule, wg);
     return weft__kernel_create(out, ctx, &weft__copy_spec, &d);
 }
 
-weft_status weft__copy(struct weft__stream *stream, cl_kernel kernel, size_t groups, int wg, cl_mem in, cl_mem out,
-                       uint64_t count)
+weft_status weft__copy(struct weft__stream *stream, struct weft__kernel *kernel, size_t groups, int wg, cl_mem in,
+                       cl_mem out, uint64_t count)
 {
-    return WEFT__LAUNCH(stream, kernel, &weft__copy_spec, weft__groups(groups, (size_t)wg), (size_t)wg, WEFT__ARG(in),
-                        WEFT__ARG(out), WEFT__ARG(count));
+    return WEFT__LAUNCH(stream, kernel, weft__groups(groups, (size_t)wg), (size_t)wg, WEFT__ARG(in), WEFT__ARG(out),
+                        WEFT__ARG(count));
 }
 
-weft_status weft__triad_create(cl_kernel *out, struct weft_context *ctx, int wg)
+weft_status weft__triad_create(struct weft__kernel **out, struct weft_context *ctx, int wg)
 {
     struct weft__defines d = {0};
     triad_define(&d, ctx->schedule, wg);
     return weft__kernel_create(out, ctx, &weft__triad_spec, &d);
 }
 
-weft_status weft__triad(struct weft__stream *stream, cl_kernel kernel, size_t groups, int wg, cl_mem a, cl_mem b,
-                        cl_mem out, cl_float s, uint64_t count)
+weft_status weft__triad(struct weft__stream *stream, struct weft__kernel *kernel, size_t groups, int wg, cl_mem a,
+                        cl_mem b, cl_mem out, cl_float s, uint64_t count)
 {
-    return WEFT__LAUNCH(stream, kernel, &weft__triad_spec, weft__groups(groups, (size_t)wg), (size_t)wg, WEFT__ARG(a),
-                        WEFT__ARG(b), WEFT__ARG(out), WEFT__ARG(s), WEFT__ARG(count));
+    return WEFT__LAUNCH(stream, kernel, weft__groups(groups, (size_t)wg), (size_t)wg, WEFT__ARG(a), WEFT__ARG(b),
+                        WEFT__ARG(out), WEFT__ARG(s), WEFT__ARG(count));
 }
 
-weft_status weft__empty_create(cl_kernel *out, struct weft_context *ctx)
+weft_status weft__empty_create(struct weft__kernel **out, struct weft_context *ctx)
 {
     struct weft__defines d = {0};
     weft__define(&d, "WEFT_WG", "1");
     return weft__kernel_create(out, ctx, &weft__empty_spec, &d);
 }
 
-weft_status weft__empty(struct weft__stream *stream, cl_kernel kernel, cl_mem flag)
+weft_status weft__empty(struct weft__stream *stream, struct weft__kernel *kernel, cl_mem flag)
 {
     const cl_int value = 0;
-    return WEFT__LAUNCH(stream, kernel, &weft__empty_spec, 1, 1, WEFT__ARG(flag), WEFT__ARG(value));
+    return WEFT__LAUNCH(stream, kernel, 1, 1, WEFT__ARG(flag), WEFT__ARG(value));
 }
 
 void weft__copy_variants(weft__variant_fn *fn, void *arg)

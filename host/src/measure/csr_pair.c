@@ -6,9 +6,8 @@
 #include <string.h>
 
 const char *const weft__csr_pair_names[] = {"csr_naive", "csr_private", NULL};
-#define ARGS "row_ptr col val x y m"
-static const struct weft__kernel_spec specs[] = {{"csr_naive", "measure/csr_pair.cl", ARGS},
-                                                 {"csr_private", "measure/csr_pair.cl", ARGS}};
+static const struct weft__kernel_spec specs[] = {{"csr_naive", "measure/csr_pair.cl"},
+                                                 {"csr_private", "measure/csr_pair.cl"}};
 
 int weft__csr_pair_find(const char *name)
 {
@@ -24,7 +23,7 @@ static void pair_define(struct weft__defines *d, int wg, enum weft_type type, en
     weft__define_types(d, type, ofs);
 }
 
-weft_status weft__csr_pair_create(cl_kernel *out, struct weft_context *ctx, int which, enum weft_type type,
+weft_status weft__csr_pair_create(struct weft__kernel **out, struct weft_context *ctx, int which, enum weft_type type,
                                   enum weft_ofs ofs)
 {
     struct weft__defines d = {0};
@@ -37,7 +36,7 @@ weft_status weft__csr_pair_create(cl_kernel *out, struct weft_context *ctx, int 
     return weft__kernel_create(out, ctx, &specs[which], &d);
 }
 
-weft_status weft__csr_pair_run(struct weft__stream *stream, cl_kernel kernel, int which,
+weft_status weft__csr_pair_run(struct weft__stream *stream, struct weft__kernel *kernel, int which,
                                const struct weft_device_csr *a, cl_mem x, cl_mem y)
 {
     const cl_int m = (cl_int)a->m;
@@ -46,8 +45,8 @@ weft_status weft__csr_pair_run(struct weft__stream *stream, cl_kernel kernel, in
     if (weft__groups(groups, wg) < groups) // a row per work-item, and no loop
         stream->status = weft__fail(stream->ctx, WEFT_ERANGE, "%s: %lld rows, it takes less than 2^31 - %zu",
                                     weft__csr_pair_names[which], (long long)a->m, wg);
-    return WEFT__LAUNCH(stream, kernel, &specs[which], groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
-                        WEFT__ARG(a->val), WEFT__ARG(x), WEFT__ARG(y), WEFT__ARG(m));
+    return WEFT__LAUNCH(stream, kernel, groups, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
+                        WEFT__ARG(val, a->val), WEFT__ARG(x), WEFT__ARG(y), WEFT__ARG(m));
 }
 
 void weft__csr_pair_variants(weft__variant_fn *fn, void *arg)

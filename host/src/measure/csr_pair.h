@@ -12,10 +12,10 @@ extern const char *const weft__csr_pair_names[];
 int weft__csr_pair_find(const char *name);
 // The kernel for values of a type other than a pattern. Errors: as weft__kernel_create; WEFT_EUNSUPPORTED f64 on a
 // device without it, patterns.
-weft_status weft__csr_pair_create(cl_kernel *out, struct weft_context *ctx, int which, enum weft_type type,
+weft_status weft__csr_pair_create(struct weft__kernel **out, struct weft_context *ctx, int which, enum weft_type type,
                                   enum weft_ofs ofs);
 // y = A*x
-weft_status weft__csr_pair_run(struct weft__stream *stream, cl_kernel kernel, int which,
+weft_status weft__csr_pair_run(struct weft__stream *stream, struct weft__kernel *kernel, int which,
                                const struct weft_device_csr *a, cl_mem x, cl_mem y);
 
 #endif

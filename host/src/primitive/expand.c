@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <weft/expand.h>
 
-static const struct weft__kernel_spec cuts_spec = {"expand_cuts", "expand/gpu.cl", "row_ptr cuts m nnz tiles"};
-static const struct weft__kernel_spec tiles_spec = {"expand_tiles", "expand/gpu.cl",
-                                                    "row_ptr cuts row m nnz tiles has_cuts"};
-static const struct weft__kernel_spec cpu_spec = {"expand_cpu", "expand/cpu.cl", "row_ptr row m nnz chunk"};
+static const struct weft__kernel_spec cuts_spec = {"expand_cuts", "expand/gpu.cl"};
+static const struct weft__kernel_spec tiles_spec = {"expand_tiles", "expand/gpu.cl"};
+static const struct weft__kernel_spec cpu_spec = {"expand_cpu", "expand/cpu.cl"};
 
 struct weft_tune_expand {
     struct weft__tune_key key;
@@ -36,8 +35,8 @@ struct weft_expand_plan {
     size_t m_max, nnz_max;
     enum weft_ofs ofs;
     struct weft_expand_info info;
-    cl_kernel cuts_kernel, kernel; // cuts_kernel: GPU schedule only
-    cl_mem cuts;                   // GPU schedule only
+    struct weft__kernel *cuts_kernel, *kernel; // cuts_kernel: GPU schedule only
+    cl_mem cuts;                               // GPU schedule only
 };
 
 static size_t tiles_of(const struct weft_expand_info *info, size_t m, size_t nnz)
@@ -184,10 +183,10 @@ static void run_gpu(struct weft_expand_plan *plan, struct weft__stream *s, cl_me
     cl_ulong tiles = tiles_of(&plan->info, (size_t)m, (size_t)nnz);
     cl_uint has_cuts = tiles > 1;
     if (has_cuts)
-        WEFT__LAUNCH(s, plan->cuts_kernel, &cuts_spec, weft__groups(weft__ceil_div(tiles + 1, wg), wg), wg,
-                     WEFT__ARG(row_ptr), WEFT__ARG(plan->cuts), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(tiles));
+        WEFT__LAUNCH(s, plan->cuts_kernel, weft__groups(weft__ceil_div(tiles + 1, wg), wg), wg, WEFT__ARG(row_ptr),
+                     WEFT__ARG(cuts, plan->cuts), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(tiles));
     size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
-    WEFT__LAUNCH(s, plan->kernel, &tiles_spec, groups, wg, WEFT__ARG(row_ptr), WEFT__ARG(plan->cuts), WEFT__ARG(row),
+    WEFT__LAUNCH(s, plan->kernel, groups, wg, WEFT__ARG(row_ptr), WEFT__ARG(cuts, plan->cuts), WEFT__ARG(row),
                  WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(tiles), WEFT__ARG(has_cuts));
 }
 
@@ -197,7 +196,7 @@ static void run_cpu(struct weft_expand_plan *plan, struct weft__stream *s, cl_me
     const struct weft_expand_params *p = &plan->info.params;
     size_t steps = (size_t)m + (size_t)nnz, wg = (size_t)p->wg;
     cl_ulong chunk = weft__max((size_t)p->ipt, weft__ceil_div(steps, (size_t)p->groups));
-    WEFT__LAUNCH(s, plan->kernel, &cpu_spec, weft__ceil_div(weft__ceil_div(steps, chunk), wg), wg, WEFT__ARG(row_ptr),
+    WEFT__LAUNCH(s, plan->kernel, weft__ceil_div(weft__ceil_div(steps, chunk), wg), wg, WEFT__ARG(row_ptr),
                  WEFT__ARG(row), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(chunk));
 }
 

@@ -11,15 +11,11 @@
 #include <stdlib.h>
 #include <weft/histogram.h>
 
-static const struct weft__kernel_spec rows_spec = {"histogram_rows", "histogram/gpu.cl",
-                                                   "idx rows start n slice slices log_ranges range bins hist"};
-static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram/gpu.cl", "idx counts start n bins"};
-static const struct weft__kernel_spec sum_spec = {"histogram_sum", "histogram/sum.cl",
-                                                  "rows out bins nrows spread add"};
-static const struct weft__kernel_spec cpu_rows_spec = {"histogram_cpu_rows", "histogram/cpu.cl",
-                                                       "idx rows start n slice slices log_ranges range bins"};
-static const struct weft__kernel_spec cpu_sum_spec = {"histogram_cpu_sum", "histogram/cpu.cl",
-                                                      "rows out bins nrows chunk add"};
+static const struct weft__kernel_spec rows_spec = {"histogram_rows", "histogram/gpu.cl"};
+static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram/gpu.cl"};
+static const struct weft__kernel_spec sum_spec = {"histogram_sum", "histogram/sum.cl"};
+static const struct weft__kernel_spec cpu_rows_spec = {"histogram_cpu_rows", "histogram/cpu.cl"};
+static const struct weft__kernel_spec cpu_sum_spec = {"histogram_cpu_sum", "histogram/cpu.cl"};
 
 struct weft_tune_histogram {
     struct weft__tune_key key;
@@ -49,8 +45,8 @@ struct weft_histogram_plan {
     enum weft_ofs ofs;
     size_t n_max;
     struct weft_histogram_info info;
-    cl_kernel count, sum, fill; // fill: atomics only
-    cl_mem rows;                // NULL: counts go straight to the result
+    struct weft__kernel *count, *sum, *fill; // fill: atomics only
+    cl_mem rows;                             // NULL: counts go straight to the result
     struct weft_scan_plan *scan;
 };
 
@@ -311,16 +307,16 @@ static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream 
     if (plan->info.params.algo == WEFT_HISTOGRAM_ATOMIC) {
         size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), most);
         weft__fill(s, plan->fill, rows, 0, bins, 0);
-        WEFT__LAUNCH(s, plan->count, &atomic_spec, groups, wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
+        WEFT__LAUNCH(s, plan->count, groups, wg, WEFT__ARG(idx), WEFT__ARG(counts, rows), WEFT__ARG(start),
                      WEFT__ARG(n), WEFT__ARG(bins));
     } else if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
-        WEFT__LAUNCH(s, plan->count, &rows_spec, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows),
-                     WEFT__ARG(start), WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges),
-                     WEFT__ARG(range), WEFT__ARG(bins), WEFT__LOCAL((size_t)range * 4));
+        WEFT__LAUNCH(s, plan->count, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
+                     WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range),
+                     WEFT__ARG(bins), WEFT__LOCAL(hist, (size_t)range * 4));
     } else {
-        WEFT__LAUNCH(s, plan->count, &cpu_rows_spec, weft__ceil_div(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows),
-                     WEFT__ARG(start), WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges),
-                     WEFT__ARG(range), WEFT__ARG(bins));
+        WEFT__LAUNCH(s, plan->count, weft__ceil_div(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
+                     WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range),
+                     WEFT__ARG(bins));
     }
 }
 
@@ -334,12 +330,12 @@ static void sum_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s
         // Few bins and many rows: several work-items share the rows of a bin.
         cl_uint spread = nrows > 8 && bins < 1 << 16;
         size_t groups = weft__groups(weft__ceil_div(bins, spread ? 32 : wg), wg);
-        WEFT__LAUNCH(s, plan->sum, &sum_spec, groups, wg, WEFT__ARG(plan->rows), WEFT__ARG(out), WEFT__ARG(bins),
+        WEFT__LAUNCH(s, plan->sum, groups, wg, WEFT__ARG(rows, plan->rows), WEFT__ARG(out), WEFT__ARG(bins),
                      WEFT__ARG(nrows), WEFT__ARG(spread), WEFT__ARG(add));
     } else {
         cl_uint chunk = (cl_uint)weft__max(1024, weft__ceil_div(bins, 4 * most));
         size_t groups = weft__ceil_div(weft__ceil_div(bins, chunk), wg);
-        WEFT__LAUNCH(s, plan->sum, &cpu_sum_spec, groups, wg, WEFT__ARG(plan->rows), WEFT__ARG(out), WEFT__ARG(bins),
+        WEFT__LAUNCH(s, plan->sum, groups, wg, WEFT__ARG(rows, plan->rows), WEFT__ARG(out), WEFT__ARG(bins),
                      WEFT__ARG(nrows), WEFT__ARG(chunk), WEFT__ARG(add));
     }
 }

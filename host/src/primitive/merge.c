@@ -9,11 +9,9 @@
 #include <stdlib.h>
 #include <weft/merge.h>
 
-static const struct weft__kernel_spec cut_spec = {"merge_cut", "merge/gpu.cl", "a b cuts na nb block tiles per_pair"};
-static const struct weft__kernel_spec tile_spec = {"merge_tile", "merge/gpu.cl",
-                                                   "a b a_val b_val out out_val cuts na nb block tiles per_pair"};
-static const struct weft__kernel_spec chunk_spec = {"merge_chunk", "merge/cpu.cl",
-                                                    "a b a_val b_val out out_val na nb block chunk"};
+static const struct weft__kernel_spec cut_spec = {"merge_cut", "merge/gpu.cl"};
+static const struct weft__kernel_spec tile_spec = {"merge_tile", "merge/gpu.cl"};
+static const struct weft__kernel_spec chunk_spec = {"merge_chunk", "merge/cpu.cl"};
 
 struct weft_tune_merge {
     struct weft__tune_key key;
@@ -38,7 +36,7 @@ struct weft_merge_plan {
     int payload_bytes;
     int64_t n_max;
     struct weft_merge_info info;
-    cl_kernel cut, merge; // cut: GPU schedule only
+    struct weft__kernel *cut, *merge; // cut: GPU schedule only
     cl_mem cuts;
 };
 
@@ -199,12 +197,13 @@ static void run_gpu(struct weft_merge_plan *plan, struct weft__stream *s, const 
     size_t most = (size_t)plan->info.params.groups;
     size_t cut_groups = weft__min(weft__groups(weft__ceil_div((size_t)tiles, wg), wg), most);
     if (per_pair)
-        WEFT__LAUNCH(s, plan->cut, &cut_spec, cut_groups, wg, WEFT__ARG(j->a), WEFT__ARG(j->b), WEFT__ARG(plan->cuts),
-                     WEFT__ARG(j->na), WEFT__ARG(j->nb), WEFT__ARG(j->block), WEFT__ARG(tiles), WEFT__ARG(per_pair));
-    WEFT__LAUNCH(s, plan->merge, &tile_spec, weft__min(weft__groups((size_t)tiles, wg), most), wg, WEFT__ARG(j->a),
-                 WEFT__ARG(j->b), WEFT__ARG(j->a_val), WEFT__ARG(j->b_val), WEFT__ARG(j->out), WEFT__ARG(j->out_val),
-                 WEFT__ARG(plan->cuts), WEFT__ARG(j->na), WEFT__ARG(j->nb), WEFT__ARG(j->block), WEFT__ARG(tiles),
-                 WEFT__ARG(per_pair));
+        WEFT__LAUNCH(s, plan->cut, cut_groups, wg, WEFT__ARG(a, j->a), WEFT__ARG(b, j->b), WEFT__ARG(cuts, plan->cuts),
+                     WEFT__ARG(na, j->na), WEFT__ARG(nb, j->nb), WEFT__ARG(block, j->block), WEFT__ARG(tiles),
+                     WEFT__ARG(per_pair));
+    WEFT__LAUNCH(s, plan->merge, weft__min(weft__groups((size_t)tiles, wg), most), wg, WEFT__ARG(a, j->a),
+                 WEFT__ARG(b, j->b), WEFT__ARG(a_val, j->a_val), WEFT__ARG(b_val, j->b_val), WEFT__ARG(out, j->out),
+                 WEFT__ARG(out_val, j->out_val), WEFT__ARG(cuts, plan->cuts), WEFT__ARG(na, j->na),
+                 WEFT__ARG(nb, j->nb), WEFT__ARG(block, j->block), WEFT__ARG(tiles), WEFT__ARG(per_pair));
 }
 
 static void run_cpu(struct weft_merge_plan *plan, struct weft__stream *s, const struct job *j)
@@ -213,9 +212,9 @@ static void run_cpu(struct weft_merge_plan *plan, struct weft__stream *s, const 
     size_t n = (size_t)(j->na + j->nb), wg = (size_t)p->wg;
     cl_long chunk = (cl_long)weft__max((size_t)p->ipt, weft__ceil_div(n, (size_t)p->groups));
     size_t groups = weft__ceil_div(weft__ceil_div(n, (size_t)chunk), wg);
-    WEFT__LAUNCH(s, plan->merge, &chunk_spec, groups, wg, WEFT__ARG(j->a), WEFT__ARG(j->b), WEFT__ARG(j->a_val),
-                 WEFT__ARG(j->b_val), WEFT__ARG(j->out), WEFT__ARG(j->out_val), WEFT__ARG(j->na), WEFT__ARG(j->nb),
-                 WEFT__ARG(j->block), WEFT__ARG(chunk));
+    WEFT__LAUNCH(s, plan->merge, groups, wg, WEFT__ARG(a, j->a), WEFT__ARG(b, j->b), WEFT__ARG(a_val, j->a_val),
+                 WEFT__ARG(b_val, j->b_val), WEFT__ARG(out, j->out), WEFT__ARG(out_val, j->out_val),
+                 WEFT__ARG(na, j->na), WEFT__ARG(nb, j->nb), WEFT__ARG(block, j->block), WEFT__ARG(chunk));
 }
 
 static weft_status run(struct weft_merge_plan *plan, cl_command_queue queue, const struct job *j, cl_uint nwait,

@@ -9,14 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct weft__kernel_spec reduce_spec = {"scan_reduce", "scan/gpu.cl", "in sums n tiles"};
-static const struct weft__kernel_spec spine_spec = {"scan_spine", "scan/gpu.cl", "sums tiles"};
-static const struct weft__kernel_spec down_spec = {"scan_down", "scan/gpu.cl", "in sums out n tiles has_sums total"};
-static const struct weft__kernel_spec chained_spec = {"scan_chained", "scan/chained.cl",
-                                                      "in out words n tiles run total"};
-static const struct weft__kernel_spec cpu_reduce_spec = {"scan_cpu_reduce", "scan/cpu.cl", "in sums n chunk chunks"};
-static const struct weft__kernel_spec cpu_down_spec = {"scan_cpu_down", "scan/cpu.cl",
-                                                       "in sums out n chunk chunks total"};
+static const struct weft__kernel_spec reduce_spec = {"scan_reduce", "scan/gpu.cl"};
+static const struct weft__kernel_spec spine_spec = {"scan_spine", "scan/gpu.cl"};
+static const struct weft__kernel_spec down_spec = {"scan_down", "scan/gpu.cl"};
+static const struct weft__kernel_spec chained_spec = {"scan_chained", "scan/chained.cl"};
+static const struct weft__kernel_spec cpu_reduce_spec = {"scan_cpu_reduce", "scan/cpu.cl"};
+static const struct weft__kernel_spec cpu_down_spec = {"scan_cpu_down", "scan/cpu.cl"};
 
 static const struct {
     const char *name, *in, *sum;
@@ -69,11 +67,11 @@ struct weft_scan_plan {
     enum weft_scan_type type;
     size_t n_max;
     struct weft_scan_info info;
-    cl_kernel reduce, spine, down; // spine: GPU schedule only
+    struct weft__kernel *reduce, *spine, *down; // spine: GPU schedule only
     cl_mem sums;
-    cl_kernel chained; // NULL: three launches
-    cl_mem words;      // what its tiles publish
-    cl_uint run;       // the number of the next run
+    struct weft__kernel *chained; // NULL: three launches
+    cl_mem words;                 // what its tiles publish
+    cl_uint run;                  // the number of the next run
 };
 
 size_t weft_scan_in_bytes(enum weft_scan_type type)
@@ -326,8 +324,8 @@ static void chained_run(struct weft_scan_plan *plan, struct weft__stream *s, cl_
     if (s->status)
         return;
     const cl_uint run = plan->run++;
-    WEFT__LAUNCH(s, plan->chained, &chained_spec, tiles, (size_t)plan->info.params.wg, WEFT__ARG(in), WEFT__ARG(out),
-                 WEFT__ARG(plan->words), WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(run), WEFT__ARG(total));
+    WEFT__LAUNCH(s, plan->chained, tiles, (size_t)plan->info.params.wg, WEFT__ARG(in), WEFT__ARG(out),
+                 WEFT__ARG(words, plan->words), WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(run), WEFT__ARG(total));
 }
 
 void weft__scan_last_run(struct weft_scan_plan *plan)
@@ -347,12 +345,12 @@ static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
         return;
     }
     if (has_sums) {
-        WEFT__LAUNCH(s, plan->reduce, &reduce_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(n),
+        WEFT__LAUNCH(s, plan->reduce, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(n),
                      WEFT__ARG(tiles));
-        WEFT__LAUNCH(s, plan->spine, &spine_spec, 1, wg, WEFT__ARG(plan->sums), WEFT__ARG(tiles));
+        WEFT__LAUNCH(s, plan->spine, 1, wg, WEFT__ARG(sums, plan->sums), WEFT__ARG(tiles));
     }
-    WEFT__LAUNCH(s, plan->down, &down_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(out),
-                 WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(has_sums), WEFT__ARG(total));
+    WEFT__LAUNCH(s, plan->down, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(out), WEFT__ARG(n),
+                 WEFT__ARG(tiles), WEFT__ARG(has_sums), WEFT__ARG(total));
 }
 
 static void run_cpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n)
@@ -362,10 +360,10 @@ static void run_cpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
     cl_ulong chunk = cut.length, chunks = cut.count;
     cl_uint total = plan->info.params.total != 0;
     if (chunks > 1)
-        WEFT__LAUNCH(s, plan->reduce, &cpu_reduce_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(n),
+        WEFT__LAUNCH(s, plan->reduce, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(n),
                      WEFT__ARG(chunk), WEFT__ARG(chunks));
-    WEFT__LAUNCH(s, plan->down, &cpu_down_spec, groups, wg, WEFT__ARG(in), WEFT__ARG(plan->sums), WEFT__ARG(out),
-                 WEFT__ARG(n), WEFT__ARG(chunk), WEFT__ARG(chunks), WEFT__ARG(total));
+    WEFT__LAUNCH(s, plan->down, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(out), WEFT__ARG(n),
+                 WEFT__ARG(chunk), WEFT__ARG(chunks), WEFT__ARG(total));
 }
 
 void weft__scan_enqueue(struct weft_scan_plan *plan, struct weft__stream *stream, cl_mem in, cl_mem out, size_t n)

@@ -13,17 +13,11 @@
 #define MAX_BITS 8
 #define MAX_TILE 32768
 
-static const struct weft__kernel_spec tile_spec = {
-    "segsort_tile", "segsort/tile.cl", "key val key_out val_out offsets segments n chunk per_chunk block tiles"};
-static const struct weft__kernel_spec join_spec = {
-    "segsort_join", "segsort/tile.cl",
-    "key val key_out val_out offsets cuts segments n chunk per_chunk block tiles runs length"};
-static const struct weft__kernel_spec cut_spec = {"segsort_cut", "segsort/cut.cl",
-                                                  "key offsets cuts segments n chunk per_chunk tiles runs length"};
-static const struct weft__kernel_spec chunk_spec = {
-    "segsort_chunk", "segsort/cpu.cl", "key val key_out val_out key_other val_other offsets segments n block chunk"};
-static const struct weft__kernel_spec merge_spec = {"segsort_merge", "segsort/cpu.cl",
-                                                    "key val key_out val_out offsets segments n block width chunk"};
+static const struct weft__kernel_spec tile_spec = {"segsort_tile", "segsort/tile.cl"};
+static const struct weft__kernel_spec join_spec = {"segsort_join", "segsort/tile.cl"};
+static const struct weft__kernel_spec cut_spec = {"segsort_cut", "segsort/cut.cl"};
+static const struct weft__kernel_spec chunk_spec = {"segsort_chunk", "segsort/cpu.cl"};
+static const struct weft__kernel_spec merge_spec = {"segsort_merge", "segsort/cpu.cl"};
 
 struct weft_tune_segsort {
     struct weft__tune_key key;
@@ -51,9 +45,10 @@ struct weft_segsort_plan {
     int64_t n_max;
     struct weft_segsort_info info;
     int radix;
-    cl_kernel sort[2], join[2], cut[2]; // [0] blocks, [1] offsets; CPU schedule: join is segsort_merge, no cut
-    cl_mem key_tmp, val_tmp, scratch;   // scratch: cuts, or what `whole` wants
-    struct weft__radix whole;           // not used where info.params.whole is WEFT_SEGSORT_MERGE
+    struct weft__kernel *sort[2], *join[2],
+        *cut[2];                      // [0] blocks, [1] offsets; CPU schedule: join is segsort_merge, no cut
+    cl_mem key_tmp, val_tmp, scratch; // scratch: cuts, or what `whole` wants
+    struct weft__radix whole;         // not used where info.params.whole is WEFT_SEGSORT_MERGE
 };
 
 static int bits_for(size_t count) // bits that hold 0 .. count-1
@@ -221,8 +216,8 @@ static void segsort_define(struct weft__defines *d, const struct weft_segsort_pl
 }
 
 // A kernel of a plan, compiled when it is first needed.
-static weft_status kernel_get(cl_kernel *kernel, struct weft_segsort_plan *plan, const struct weft__kernel_spec *spec,
-                              int offsets)
+static weft_status kernel_get(struct weft__kernel **kernel, struct weft_segsort_plan *plan,
+                              const struct weft__kernel_spec *spec, int offsets)
 {
     struct weft__defines d = {0};
     if (*kernel)
@@ -349,20 +344,23 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     cl_uint runs = (cl_uint)many;
     size_t groups = weft__groups((size_t)tiles, wg);
     to = rounds % 2 ? tmp : out;
-    WEFT__LAUNCH(s, plan->sort[o], &tile_spec, groups, wg, WEFT__ARG(j->key), WEFT__ARG(j->val), WEFT__ARG(to.key),
-                 WEFT__ARG(to.val), WEFT__ARG(j->offsets), WEFT__ARG(j->segments), WEFT__ARG(j->n), WEFT__ARG(chunk),
-                 WEFT__ARG(per_chunk), WEFT__ARG(j->block), WEFT__ARG(tiles));
+    WEFT__LAUNCH(s, plan->sort[o], groups, wg, WEFT__ARG(key, j->key), WEFT__ARG(val, j->val),
+                 WEFT__ARG(key_out, to.key), WEFT__ARG(val_out, to.val), WEFT__ARG(offsets, j->offsets),
+                 WEFT__ARG(segments, j->segments), WEFT__ARG(n, j->n), WEFT__ARG(chunk), WEFT__ARG(per_chunk),
+                 WEFT__ARG(block, j->block), WEFT__ARG(tiles));
     for (size_t round = 0; round < rounds; round++) {
         struct weft__radix_place from = to;
         cl_long length = (cl_long)weft__mul(tile, power(many, round));
         to = (rounds - round - 1) % 2 ? tmp : out;
-        WEFT__LAUNCH(s, plan->cut[o], &cut_spec, weft__groups((size_t)tiles, CUT_WG), CUT_WG, WEFT__ARG(from.key),
-                     WEFT__ARG(j->offsets), WEFT__ARG(plan->scratch), WEFT__ARG(j->segments), WEFT__ARG(j->n),
-                     WEFT__ARG(chunk), WEFT__ARG(per_chunk), WEFT__ARG(tiles), WEFT__ARG(runs), WEFT__ARG(length));
-        WEFT__LAUNCH(s, plan->join[o], &join_spec, groups, wg, WEFT__ARG(from.key), WEFT__ARG(from.val),
-                     WEFT__ARG(to.key), WEFT__ARG(to.val), WEFT__ARG(j->offsets), WEFT__ARG(plan->scratch),
-                     WEFT__ARG(j->segments), WEFT__ARG(j->n), WEFT__ARG(chunk), WEFT__ARG(per_chunk),
-                     WEFT__ARG(j->block), WEFT__ARG(tiles), WEFT__ARG(runs), WEFT__ARG(length));
+        WEFT__LAUNCH(s, plan->cut[o], weft__groups((size_t)tiles, CUT_WG), CUT_WG, WEFT__ARG(key, from.key),
+                     WEFT__ARG(offsets, j->offsets), WEFT__ARG(cuts, plan->scratch), WEFT__ARG(segments, j->segments),
+                     WEFT__ARG(n, j->n), WEFT__ARG(chunk), WEFT__ARG(per_chunk), WEFT__ARG(tiles), WEFT__ARG(runs),
+                     WEFT__ARG(length));
+        WEFT__LAUNCH(s, plan->join[o], groups, wg, WEFT__ARG(key, from.key), WEFT__ARG(val, from.val),
+                     WEFT__ARG(key_out, to.key), WEFT__ARG(val_out, to.val), WEFT__ARG(offsets, j->offsets),
+                     WEFT__ARG(cuts, plan->scratch), WEFT__ARG(segments, j->segments), WEFT__ARG(n, j->n),
+                     WEFT__ARG(chunk), WEFT__ARG(per_chunk), WEFT__ARG(block, j->block), WEFT__ARG(tiles),
+                     WEFT__ARG(runs), WEFT__ARG(length));
     }
 }
 
@@ -377,14 +375,16 @@ static void run_cpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
         rounds++;
     struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->key_tmp, plan->val_tmp};
     struct weft__radix_place to = rounds % 2 ? tmp : out, other = rounds % 2 ? out : tmp;
-    WEFT__LAUNCH(s, plan->sort[o], &chunk_spec, groups, wg, WEFT__ARG(j->key), WEFT__ARG(j->val), WEFT__ARG(to.key),
-                 WEFT__ARG(to.val), WEFT__ARG(other.key), WEFT__ARG(other.val), WEFT__ARG(j->offsets),
-                 WEFT__ARG(j->segments), WEFT__ARG(j->n), WEFT__ARG(j->block), WEFT__ARG(chunk));
+    WEFT__LAUNCH(s, plan->sort[o], groups, wg, WEFT__ARG(key, j->key), WEFT__ARG(val, j->val),
+                 WEFT__ARG(key_out, to.key), WEFT__ARG(val_out, to.val), WEFT__ARG(key_other, other.key),
+                 WEFT__ARG(val_other, other.val), WEFT__ARG(offsets, j->offsets), WEFT__ARG(segments, j->segments),
+                 WEFT__ARG(n, j->n), WEFT__ARG(block, j->block), WEFT__ARG(chunk));
     for (size_t round = 0; round < rounds; round++) {
         cl_long width = chunk << round;
-        WEFT__LAUNCH(s, plan->join[o], &merge_spec, groups, wg, WEFT__ARG(to.key), WEFT__ARG(to.val),
-                     WEFT__ARG(other.key), WEFT__ARG(other.val), WEFT__ARG(j->offsets), WEFT__ARG(j->segments),
-                     WEFT__ARG(j->n), WEFT__ARG(j->block), WEFT__ARG(width), WEFT__ARG(chunk));
+        WEFT__LAUNCH(s, plan->join[o], groups, wg, WEFT__ARG(key, to.key), WEFT__ARG(val, to.val),
+                     WEFT__ARG(key_out, other.key), WEFT__ARG(val_out, other.val), WEFT__ARG(offsets, j->offsets),
+                     WEFT__ARG(segments, j->segments), WEFT__ARG(n, j->n), WEFT__ARG(block, j->block), WEFT__ARG(width),
+                     WEFT__ARG(chunk));
         struct weft__radix_place swap = to;
         to = other;
         other = swap;

@@ -15,7 +15,7 @@ struct weft__radix {
     int max_wg;
     size_t least;  // elements from which a call takes this form
     size_t groups; // of segsort_digits
-    cl_kernel digits, passes, count, rows, move;
+    struct weft__kernel *digits, *passes, *count, *rows, *move;
     cl_mem state;
     int dirty; // a run has failed half-way: the counts in `state` are not zero
 };

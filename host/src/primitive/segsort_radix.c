@@ -10,13 +10,11 @@
 #define MAX_TILE 32768
 #define MOST     (INT64_C(1) << 30) // elements of a chained sort stay below
 
-static const struct weft__kernel_spec digits_spec = {"segsort_digits", "segsort/digits.cl", "key state words n nwords"};
-static const struct weft__kernel_spec passes_spec = {"segsort_passes", "segsort/digits.cl", "state n in_place"};
-static const struct weft__kernel_spec count_spec = {"segsort_count", "segsort/count.cl",
-                                                    "key key_out key_tmp state table n k tiles"};
-static const struct weft__kernel_spec rows_spec = {"segsort_rows", "segsort/count.cl", "state table k tiles"};
-static const struct weft__kernel_spec move_spec = {"segsort_move", "segsort/move.cl",
-                                                   "key val key_out val_out key_tmp val_tmp state words n k tiles"};
+static const struct weft__kernel_spec digits_spec = {"segsort_digits", "segsort/digits.cl"};
+static const struct weft__kernel_spec passes_spec = {"segsort_passes", "segsort/digits.cl"};
+static const struct weft__kernel_spec count_spec = {"segsort_count", "segsort/count.cl"};
+static const struct weft__kernel_spec rows_spec = {"segsort_rows", "segsort/count.cl"};
+static const struct weft__kernel_spec move_spec = {"segsort_move", "segsort/move.cl"};
 
 struct weft_tune_radix {
     struct weft__tune_key key;
@@ -221,7 +219,7 @@ static weft_status state_create(struct weft__radix *r, struct weft_context *ctx)
 weft_status weft__radix_create(struct weft__radix *r, struct weft_context *ctx)
 {
     const struct {
-        cl_kernel *kernel;
+        struct weft__kernel **kernel;
         const struct weft__kernel_spec *spec;
     } kernels[] = {{&r->digits, &digits_spec},
                    {&r->passes, &passes_spec},
@@ -239,7 +237,7 @@ weft_status weft__radix_create(struct weft__radix *r, struct weft_context *ctx)
 
 void weft__radix_release(struct weft__radix *r)
 {
-    cl_kernel *kernels[] = {&r->digits, &r->passes, &r->count, &r->rows, &r->move};
+    struct weft__kernel **kernels[] = {&r->digits, &r->passes, &r->count, &r->rows, &r->move};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
     weft__buffer_release(&r->state);
@@ -262,20 +260,21 @@ void weft__radix_run(struct weft__radix *r, struct weft__stream *stream, struct 
     const cl_uint ntiles = (cl_uint)tiles;
     // In place the number of passes is even.
     const cl_uint passes = (cl_uint)weft__round_up(digits_of(r), in_place ? 2 : 1);
-    WEFT__LAUNCH(stream, r->digits, &digits_spec, weft__min(r->groups, weft__ceil_div(n, step)), wg, WEFT__ARG(in.key),
-                 WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(count), WEFT__ARG(nwords));
-    WEFT__LAUNCH(stream, r->passes, &passes_spec, 1, wg, WEFT__ARG(r->state), WEFT__ARG(count), WEFT__ARG(in_place));
+    WEFT__LAUNCH(stream, r->digits, weft__min(r->groups, weft__ceil_div(n, step)), wg, WEFT__ARG(key, in.key),
+                 WEFT__ARG(state, r->state), WEFT__ARG(words, scratch), WEFT__ARG(n, count), WEFT__ARG(nwords));
+    WEFT__LAUNCH(stream, r->passes, 1, wg, WEFT__ARG(state, r->state), WEFT__ARG(n, count), WEFT__ARG(in_place));
     for (cl_uint k = 0; k < passes; k++) {
         if (!r->chained) {
-            WEFT__LAUNCH(stream, r->count, &count_spec, weft__groups(tiles, wg), wg, WEFT__ARG(in.key),
-                         WEFT__ARG(out.key), WEFT__ARG(tmp.key), WEFT__ARG(r->state), WEFT__ARG(scratch),
-                         WEFT__ARG(count), WEFT__ARG(k), WEFT__ARG(ntiles));
-            WEFT__LAUNCH(stream, r->rows, &rows_spec, bins, wg, WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(k),
-                         WEFT__ARG(ntiles));
+            WEFT__LAUNCH(stream, r->count, weft__groups(tiles, wg), wg, WEFT__ARG(key, in.key),
+                         WEFT__ARG(key_out, out.key), WEFT__ARG(key_tmp, tmp.key), WEFT__ARG(state, r->state),
+                         WEFT__ARG(table, scratch), WEFT__ARG(n, count), WEFT__ARG(k), WEFT__ARG(tiles, ntiles));
+            WEFT__LAUNCH(stream, r->rows, bins, wg, WEFT__ARG(state, r->state), WEFT__ARG(table, scratch), WEFT__ARG(k),
+                         WEFT__ARG(tiles, ntiles));
         }
-        WEFT__LAUNCH(stream, r->move, &move_spec, weft__groups(tiles, wg), wg, WEFT__ARG(in.key), WEFT__ARG(in.val),
-                     WEFT__ARG(out.key), WEFT__ARG(out.val), WEFT__ARG(tmp.key), WEFT__ARG(tmp.val),
-                     WEFT__ARG(r->state), WEFT__ARG(scratch), WEFT__ARG(count), WEFT__ARG(k), WEFT__ARG(ntiles));
+        WEFT__LAUNCH(stream, r->move, weft__groups(tiles, wg), wg, WEFT__ARG(key, in.key), WEFT__ARG(val, in.val),
+                     WEFT__ARG(key_out, out.key), WEFT__ARG(val_out, out.val), WEFT__ARG(key_tmp, tmp.key),
+                     WEFT__ARG(val_tmp, tmp.val), WEFT__ARG(state, r->state), WEFT__ARG(words, scratch),
+                     WEFT__ARG(n, count), WEFT__ARG(k), WEFT__ARG(tiles, ntiles));
     }
     r->dirty = stream->status != WEFT_OK;
 }

@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <weft/expand.h>
 
-const struct weft__kernel_spec weft__spmv_segment_spec = {"spmv_coo_segment", "spmv/coo_segment.cl",
-                                                          "row col val x y part head nnz tiles alpha"};
-const struct weft__kernel_spec weft__spmv_coo_cpu_spec = {"spmv_coo_cpu", "spmv/coo_cpu.cl",
-                                                          "row col val x y part head nnz tile tiles alpha"};
-const struct weft__kernel_spec weft__spmv_coo_join_spec = {"spmv_coo_join", "spmv/coo_join.cl",
-                                                           "row part head y nnz tile tiles alpha"};
-const struct weft__kernel_spec weft__spmv_atomic_spec = {"spmv_coo_atomic", "spmv/coo_atomic.cl",
-                                                         "row col val x y nnz alpha"};
-const struct weft__kernel_spec weft__spmv_scale_spec = {"spmv_scale", "spmv/scale.cl", "y m beta"};
+const struct weft__kernel_spec weft__spmv_segment_spec = {"spmv_coo_segment", "spmv/coo_segment.cl"};
+const struct weft__kernel_spec weft__spmv_coo_cpu_spec = {"spmv_coo_cpu", "spmv/coo_cpu.cl"};
+const struct weft__kernel_spec weft__spmv_coo_join_spec = {"spmv_coo_join", "spmv/coo_join.cl"};
+const struct weft__kernel_spec weft__spmv_atomic_spec = {"spmv_coo_atomic", "spmv/coo_atomic.cl"};
+const struct weft__kernel_spec weft__spmv_scale_spec = {"spmv_scale", "spmv/scale.cl"};
 
 struct weft_tune_spmv_coo {
     struct weft__tune_key key;
@@ -120,25 +116,25 @@ weft_status weft__spmv_coo_run(const struct weft__spmv_coo *c, struct weft_spmv_
     const cl_long nnz = c->nnz;
     const cl_mem val = c->val ? c->val : c->col;
     if (c->atomic)
-        return WEFT__LAUNCH(stream, c->run, c->spec, c->groups, c->wg, WEFT__ARG(c->row), WEFT__ARG(c->col),
-                            WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(nnz),
-                            WEFT__SPMV_SCALAR(plan, call->alpha));
+        return WEFT__LAUNCH(stream, c->run, c->groups, c->wg, WEFT__ARG(row, c->row), WEFT__ARG(col, c->col),
+                            WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(nnz),
+                            WEFT__SPMV_SCALAR(alpha, plan, call->alpha));
     weft_status status;
     if (c->spec == &weft__spmv_coo_cpu_spec)
-        status =
-            WEFT__LAUNCH(stream, c->run, c->spec, c->groups, c->wg, WEFT__ARG(c->row), WEFT__ARG(c->col),
-                         WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(c->part), WEFT__ARG(c->head),
-                         WEFT__ARG(nnz), WEFT__ARG(c->tile), WEFT__ARG(c->tiles), WEFT__SPMV_SCALAR(plan, call->alpha));
+        status = WEFT__LAUNCH(stream, c->run, c->groups, c->wg, WEFT__ARG(row, c->row), WEFT__ARG(col, c->col),
+                              WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(part, c->part),
+                              WEFT__ARG(head, c->head), WEFT__ARG(nnz), WEFT__ARG(tile, c->tile),
+                              WEFT__ARG(tiles, c->tiles), WEFT__SPMV_SCALAR(alpha, plan, call->alpha));
     else
-        status =
-            WEFT__LAUNCH(stream, c->run, c->spec, c->groups, c->wg, WEFT__ARG(c->row), WEFT__ARG(c->col),
-                         WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(c->part), WEFT__ARG(c->head),
-                         WEFT__ARG(nnz), WEFT__ARG(c->tiles), WEFT__SPMV_SCALAR(plan, call->alpha));
+        status = WEFT__LAUNCH(stream, c->run, c->groups, c->wg, WEFT__ARG(row, c->row), WEFT__ARG(col, c->col),
+                              WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(part, c->part),
+                              WEFT__ARG(head, c->head), WEFT__ARG(nnz), WEFT__ARG(tiles, c->tiles),
+                              WEFT__SPMV_SCALAR(alpha, plan, call->alpha));
     if (status)
         return status;
-    return WEFT__LAUNCH(stream, c->join, &weft__spmv_coo_join_spec, c->join_groups, c->join_wg, WEFT__ARG(c->row),
-                        WEFT__ARG(c->part), WEFT__ARG(c->head), WEFT__ARG(call->y), WEFT__ARG(nnz), WEFT__ARG(c->tile),
-                        WEFT__ARG(c->tiles), WEFT__SPMV_SCALAR(plan, call->alpha));
+    return WEFT__LAUNCH(stream, c->join, c->join_groups, c->join_wg, WEFT__ARG(row, c->row), WEFT__ARG(part, c->part),
+                        WEFT__ARG(head, c->head), WEFT__ARG(y, call->y), WEFT__ARG(nnz), WEFT__ARG(tile, c->tile),
+                        WEFT__ARG(tiles, c->tiles), WEFT__SPMV_SCALAR(alpha, plan, call->alpha));
 }
 
 void weft__spmv_coo_release(struct weft__spmv_coo *c)
@@ -165,7 +161,7 @@ weft_status weft__spmv_rows_expand(struct weft_spmv_plan *plan, cl_command_queue
     return status;
 }
 
-weft_status weft__spmv_scale_create(cl_kernel *out, struct weft_spmv_plan *plan)
+weft_status weft__spmv_scale_create(struct weft__kernel **out, struct weft_spmv_plan *plan)
 {
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
@@ -173,18 +169,18 @@ weft_status weft__spmv_scale_create(cl_kernel *out, struct weft_spmv_plan *plan)
     return weft__kernel_create(out, plan->ctx, &weft__spmv_scale_spec, &d);
 }
 
-weft_status weft__spmv_scale(cl_kernel kernel, struct weft_spmv_plan *plan, struct weft__stream *stream, int64_t rows,
-                             const struct weft__spmv_call *call)
+weft_status weft__spmv_scale(struct weft__kernel *kernel, struct weft_spmv_plan *plan, struct weft__stream *stream,
+                             int64_t rows, const struct weft__spmv_call *call)
 {
     const cl_int count = (cl_int)rows;
     const size_t wg = (size_t)weft__wg_small(plan->ctx);
-    return WEFT__LAUNCH(stream, kernel, &weft__spmv_scale_spec, weft__groups(weft__ceil_div((size_t)rows, wg), wg), wg,
-                        WEFT__ARG(call->y), WEFT__ARG(count), WEFT__SPMV_SCALAR(plan, call->beta));
+    return WEFT__LAUNCH(stream, kernel, weft__groups(weft__ceil_div((size_t)rows, wg), wg), wg, WEFT__ARG(y, call->y),
+                        WEFT__ARG(m, count), WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 struct coo_state {
     struct weft__spmv_coo coo;
-    cl_kernel scale;
+    struct weft__kernel *scale;
 };
 
 // The columns and values are the caller's own.

@@ -5,15 +5,10 @@
 
 #include <stdlib.h>
 
-const struct weft__kernel_spec weft__spmv_scalar_spec = {"spmv_csr_scalar", "spmv/csr_scalar.cl",
-                                                         "row_ptr col val x y m chunk alpha beta"};
-const struct weft__kernel_spec weft__spmv_lanes_spec = {"spmv_csr_lanes", "spmv/csr_lanes.cl",
-                                                        "row_ptr col val x y m whole alpha beta"};
-const struct weft__kernel_spec weft__spmv_merge_spec = {
-    "spmv_csr_merge", "spmv/csr_merge.cl",
-    "row_ptr col val x y tile_row tile_pos part head arrived tiles whole alpha beta"};
-const struct weft__kernel_spec weft__spmv_cpu_spec = {
-    "spmv_csr_cpu", "spmv/csr_cpu.cl", "row_ptr col val x y tile_row tile_pos part head tiles alpha beta"};
+const struct weft__kernel_spec weft__spmv_scalar_spec = {"spmv_csr_scalar", "spmv/csr_scalar.cl"};
+const struct weft__kernel_spec weft__spmv_lanes_spec = {"spmv_csr_lanes", "spmv/csr_lanes.cl"};
+const struct weft__kernel_spec weft__spmv_merge_spec = {"spmv_csr_merge", "spmv/csr_merge.cl"};
+const struct weft__kernel_spec weft__spmv_cpu_spec = {"spmv_csr_cpu", "spmv/csr_cpu.cl"};
 
 struct weft_tune_spmv_csr {
     struct weft__tune_key key;
@@ -32,7 +27,7 @@ static const struct weft_tune_spmv_csr tune[] = {
 #define CPU_LONG_ROW 40 // mean entries of a row from which a CPU takes independent sums
 
 struct csr_state {
-    cl_kernel kernel;
+    struct weft__kernel *kernel;
     size_t groups, wg;
     cl_int chunk; // rows of a work-item (scalar)
     struct weft__spmv_tiles tiles;
@@ -97,9 +92,10 @@ static weft_status scalar_run(struct weft_spmv_plan *plan, struct weft__stream *
     struct csr_state *s = plan->state;
     cl_int m = (cl_int)plan->a.m;
     cl_mem val = weft__spmv_val(plan);
-    return WEFT__LAUNCH(stream, s->kernel, &weft__spmv_scalar_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
-                        WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                        WEFT__ARG(s->chunk), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    return WEFT__LAUNCH(stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
+                        WEFT__ARG(col, plan->a.col), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
+                        WEFT__ARG(m), WEFT__ARG(chunk, s->chunk), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
+                        WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 const struct weft__spmv_method weft__spmv_csr_scalar = {WEFT_SPMV_CSR_SCALAR, scalar_create, NULL, scalar_run,
@@ -139,9 +135,10 @@ static weft_status lanes_run(struct weft_spmv_plan *plan, struct weft__stream *s
     cl_int m = (cl_int)plan->a.m;
     cl_long whole = plan->a.nnz & ~INT64_C(3);
     cl_mem val = weft__spmv_val(plan);
-    return WEFT__LAUNCH(stream, s->kernel, &weft__spmv_lanes_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
-                        WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                        WEFT__ARG(whole), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    return WEFT__LAUNCH(stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
+                        WEFT__ARG(col, plan->a.col), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
+                        WEFT__ARG(m), WEFT__ARG(whole), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
+                        WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 const struct weft__spmv_method weft__spmv_csr_lanes = {WEFT_SPMV_CSR_LANES, lanes_create, NULL, lanes_run, csr_destroy};
@@ -205,10 +202,11 @@ static weft_status merge_run(struct weft_spmv_plan *plan, struct weft__stream *s
     cl_long whole = plan->a.nnz & ~INT64_C(3);
     cl_mem val = weft__spmv_val(plan), arrived = s->tiles.arrived ? s->tiles.arrived : s->tiles.part;
     weft_status status = WEFT__LAUNCH(
-        stream, s->kernel, &weft__spmv_merge_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr), WEFT__ARG(plan->a.col),
-        WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos),
-        WEFT__ARG(s->tiles.part), WEFT__ARG(s->tiles.head), WEFT__ARG(arrived), WEFT__ARG(s->tiles.tiles),
-        WEFT__ARG(whole), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+        stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(col, plan->a.col),
+        WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(tile_row, s->tiles.row),
+        WEFT__ARG(tile_pos, s->tiles.pos), WEFT__ARG(part, s->tiles.part), WEFT__ARG(head, s->tiles.head),
+        WEFT__ARG(arrived), WEFT__ARG(tiles, s->tiles.tiles), WEFT__ARG(whole),
+        WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
     return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
@@ -261,11 +259,12 @@ static weft_status cpu_run(struct weft_spmv_plan *plan, struct weft__stream *str
 {
     struct csr_state *s = plan->state;
     cl_mem val = weft__spmv_val(plan);
-    weft_status status = WEFT__LAUNCH(
-        stream, s->kernel, &weft__spmv_cpu_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr), WEFT__ARG(plan->a.col),
-        WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(s->tiles.row), WEFT__ARG(s->tiles.pos),
-        WEFT__ARG(s->tiles.part), WEFT__ARG(s->tiles.head), WEFT__ARG(s->tiles.tiles),
-        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    weft_status status =
+        WEFT__LAUNCH(stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
+                     WEFT__ARG(col, plan->a.col), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
+                     WEFT__ARG(tile_row, s->tiles.row), WEFT__ARG(tile_pos, s->tiles.pos),
+                     WEFT__ARG(part, s->tiles.part), WEFT__ARG(head, s->tiles.head), WEFT__ARG(tiles, s->tiles.tiles),
+                     WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
     return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 

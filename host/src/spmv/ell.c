@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <weft/scan.h>
 
-const struct weft__kernel_spec weft__ell_sort_spec = {"ell_sort", "spmv/ell_sort.cl", "row_ptr perm m"};
-const struct weft__kernel_spec weft__ell_width_spec = {"ell_width", "spmv/ell_width.cl",
-                                                       "row_ptr perm size m height slices"};
-const struct weft__kernel_spec weft__ell_fill_spec = {
-    "ell_fill", "spmv/ell_fill.cl", "row_ptr col val perm slice_ptr ell_col ell_val m height places chunk"};
-const struct weft__kernel_spec weft__spmv_ell_spec = {"spmv_ell", "spmv/ell.cl",
-                                                      "slice_ptr col val perm x y m height alpha beta"};
-const struct weft__kernel_spec weft__spmv_ell_cpu_spec = {"spmv_ell_cpu", "spmv/ell_cpu.cl",
-                                                          "slice_ptr col val perm x y m height chunk alpha beta"};
+const struct weft__kernel_spec weft__ell_sort_spec = {"ell_sort", "spmv/ell_sort.cl"};
+const struct weft__kernel_spec weft__ell_width_spec = {"ell_width", "spmv/ell_width.cl"};
+const struct weft__kernel_spec weft__ell_fill_spec = {"ell_fill", "spmv/ell_fill.cl"};
+const struct weft__kernel_spec weft__spmv_ell_spec = {"spmv_ell", "spmv/ell.cl"};
+const struct weft__kernel_spec weft__spmv_ell_cpu_spec = {"spmv_ell_cpu", "spmv/ell_cpu.cl"};
 
 struct weft_tune_spmv_ell {
     struct weft__tune_key key;
@@ -42,8 +38,8 @@ static int is_cpu(const struct weft_spmv_plan *plan)
 }
 
 // A kernel that reads the row pointers, with the defines that all of them share.
-static weft_status convert_kernel(cl_kernel *out, struct weft_spmv_plan *plan, const struct weft__kernel_spec *spec,
-                                  size_t wg, int sorted, int sigma)
+static weft_status convert_kernel(struct weft__kernel **out, struct weft_spmv_plan *plan,
+                                  const struct weft__kernel_spec *spec, size_t wg, int sorted, int sigma)
 {
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
@@ -59,11 +55,11 @@ static weft_status rows_sort(struct weft__spmv_ell *e, struct weft_spmv_plan *pl
     const size_t wg = is_cpu(plan) ? 1 : (size_t)weft__wg_lower(plan->ctx, SORT_WG),
                  windows = weft__ceil_div((size_t)a->m, (size_t)e->sigma);
     const cl_int m = (cl_int)a->m;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     weft_status status = convert_kernel(&kernel, plan, &weft__ell_sort_spec, wg, 1, e->sigma);
     if (!status)
-        status = WEFT__LAUNCH(stream, kernel, &weft__ell_sort_spec, weft__groups(windows, wg), wg,
-                              WEFT__ARG(a->row_ptr), WEFT__ARG(e->perm), WEFT__ARG(m));
+        status = WEFT__LAUNCH(stream, kernel, weft__groups(windows, wg), wg, WEFT__ARG(row_ptr, a->row_ptr),
+                              WEFT__ARG(perm, e->perm), WEFT__ARG(m));
     weft__kernel_release(&kernel);
     return status;
 }
@@ -77,7 +73,7 @@ static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *
     const cl_mem perm = e->perm ? e->perm : a->row_ptr;
     struct weft__stream stream;
     struct weft_scan_plan *scan = NULL;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     cl_long last = 0;
     weft_status status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
     if (!status && e->sigma > 1)
@@ -85,9 +81,9 @@ static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *
     if (!status)
         status = convert_kernel(&kernel, plan, &weft__ell_width_spec, wg, e->sigma > 1, 2);
     if (!status)
-        status = WEFT__LAUNCH(&stream, kernel, &weft__ell_width_spec, weft__groups(weft__ceil_div(e->slices, wg), wg),
-                              wg, WEFT__ARG(a->row_ptr), WEFT__ARG(perm), WEFT__ARG(e->slice_ptr), WEFT__ARG(m),
-                              WEFT__ARG(e->height), WEFT__ARG(e->slices));
+        status = WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div(e->slices, wg), wg), wg,
+                              WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(perm), WEFT__ARG(size, e->slice_ptr),
+                              WEFT__ARG(m), WEFT__ARG(height, e->height), WEFT__ARG(slices, e->slices));
     if (!status)
         status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
     if (!status)
@@ -217,9 +213,10 @@ weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft_spmv_plan 
     const cl_int m = (cl_int)a->m;
     const cl_mem val = e->val ? a->val : a->col, to = e->val ? e->val : e->col, perm = e->perm ? e->perm : a->row_ptr;
     const size_t groups = e->elements ? weft__groups(weft__ceil_div(weft__ceil_div(places, chunk), wg), wg) : 0;
-    return WEFT__LAUNCH(stream, e->fill, &weft__ell_fill_spec, groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
-                        WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(e->slice_ptr), WEFT__ARG(e->col), WEFT__ARG(to),
-                        WEFT__ARG(m), WEFT__ARG(e->height), WEFT__ARG(places), WEFT__ARG(chunk));
+    return WEFT__LAUNCH(stream, e->fill, groups, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
+                        WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(slice_ptr, e->slice_ptr), WEFT__ARG(ell_col, e->col),
+                        WEFT__ARG(ell_val, to), WEFT__ARG(m), WEFT__ARG(height, e->height), WEFT__ARG(places),
+                        WEFT__ARG(chunk));
 }
 
 weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue,
@@ -254,14 +251,15 @@ weft_status weft__spmv_ell_run(const struct weft__spmv_ell *e, struct weft_spmv_
     const cl_int m = (cl_int)plan->a.m;
     const cl_mem val = e->val ? e->val : e->col, perm = e->perm ? e->perm : e->slice_ptr;
     if (is_cpu(plan))
-        return WEFT__LAUNCH(stream, e->run, e->spec, e->groups, e->wg, WEFT__ARG(e->slice_ptr), WEFT__ARG(e->col),
-                            WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                            WEFT__ARG(e->height), WEFT__ARG(e->chunk), WEFT__SPMV_SCALAR(plan, call->alpha),
-                            WEFT__SPMV_SCALAR(plan, call->beta));
-    return WEFT__LAUNCH(stream, e->run, e->spec, e->groups, e->wg, WEFT__ARG(e->slice_ptr), WEFT__ARG(e->col),
-                        WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                        WEFT__ARG(e->height), WEFT__SPMV_SCALAR(plan, call->alpha),
-                        WEFT__SPMV_SCALAR(plan, call->beta));
+        return WEFT__LAUNCH(stream, e->run, e->groups, e->wg, WEFT__ARG(slice_ptr, e->slice_ptr),
+                            WEFT__ARG(col, e->col), WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(x, call->x),
+                            WEFT__ARG(y, call->y), WEFT__ARG(m), WEFT__ARG(height, e->height),
+                            WEFT__ARG(chunk, e->chunk), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
+                            WEFT__SPMV_SCALAR(beta, plan, call->beta));
+    return WEFT__LAUNCH(stream, e->run, e->groups, e->wg, WEFT__ARG(slice_ptr, e->slice_ptr), WEFT__ARG(col, e->col),
+                        WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(m),
+                        WEFT__ARG(height, e->height), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
+                        WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 void weft__spmv_ell_release(struct weft__spmv_ell *e)

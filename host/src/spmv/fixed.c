@@ -5,11 +5,9 @@
 
 #include <stdlib.h>
 
-#define FIXED_ARGS "row_ptr col val x y tile_row tile_pos chunk tiles alpha beta"
-const struct weft__kernel_spec weft__spmv_fixed_spec = {"spmv_csr_fixed", "spmv/csr_fixed.cl", FIXED_ARGS};
-const struct weft__kernel_spec weft__spmv_fixed_cpu_spec = {"spmv_csr_fixed_cpu", "spmv/csr_fixed_cpu.cl", FIXED_ARGS};
-const struct weft__kernel_spec weft__spmv_fixed_join_spec = {"spmv_fixed_join", "spmv/fixed_join.cl",
-                                                             "row_ptr tile_row chunk split nsplit y alpha beta"};
+const struct weft__kernel_spec weft__spmv_fixed_spec = {"spmv_csr_fixed", "spmv/csr_fixed.cl"};
+const struct weft__kernel_spec weft__spmv_fixed_cpu_spec = {"spmv_csr_fixed_cpu", "spmv/csr_fixed_cpu.cl"};
+const struct weft__kernel_spec weft__spmv_fixed_join_spec = {"spmv_fixed_join", "spmv/fixed_join.cl"};
 
 #define CHUNK     1024 // entries of a chunk, part of the definition of the result (cl/spmv_csr_fixed.cl)
 #define TILE      (2 * CHUNK - 1)
@@ -18,7 +16,7 @@ const struct weft__kernel_spec weft__spmv_fixed_join_spec = {"spmv_fixed_join", 
 struct fixed_state {
     struct weft__spmv_tiles tiles;
     cl_mem chunk;
-    cl_kernel run, join;
+    struct weft__kernel *run, *join;
     const struct weft__kernel_spec *spec; // of run
     size_t groups, wg, join_wg;
 };
@@ -93,16 +91,17 @@ static weft_status fixed_run(struct weft_spmv_plan *plan, struct weft__stream *s
     struct fixed_state *s = plan->state;
     const struct weft__spmv_tiles *t = &s->tiles;
     const cl_mem val = weft__spmv_val(plan);
-    weft_status status = WEFT__LAUNCH(stream, s->run, s->spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
-                                      WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y),
-                                      WEFT__ARG(t->row), WEFT__ARG(t->pos), WEFT__ARG(s->chunk), WEFT__ARG(t->tiles),
-                                      WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    weft_status status =
+        WEFT__LAUNCH(stream, s->run, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(col, plan->a.col),
+                     WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(tile_row, t->row),
+                     WEFT__ARG(tile_pos, t->pos), WEFT__ARG(chunk, s->chunk), WEFT__ARG(tiles, t->tiles),
+                     WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
     if (status || !t->nsplit)
         return status;
-    return WEFT__LAUNCH(stream, s->join, &weft__spmv_fixed_join_spec, weft__groups(t->nsplit, s->join_wg), s->join_wg,
-                        WEFT__ARG(plan->a.row_ptr), WEFT__ARG(t->row), WEFT__ARG(s->chunk), WEFT__ARG(t->split),
-                        WEFT__ARG(t->nsplit), WEFT__ARG(call->y), WEFT__SPMV_SCALAR(plan, call->alpha),
-                        WEFT__SPMV_SCALAR(plan, call->beta));
+    return WEFT__LAUNCH(stream, s->join, weft__groups(t->nsplit, s->join_wg), s->join_wg,
+                        WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(tile_row, t->row), WEFT__ARG(chunk, s->chunk),
+                        WEFT__ARG(split, t->split), WEFT__ARG(nsplit, t->nsplit), WEFT__ARG(y, call->y),
+                        WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 static void fixed_destroy(void *state)

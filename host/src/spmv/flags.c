@@ -7,19 +7,13 @@
 
 #include <stdlib.h>
 
-const struct weft__kernel_spec weft__rows_flags_spec = {"rows_flags", "spmv/rows_flags.cl", "row_ptr flags m"};
-const struct weft__kernel_spec weft__rows_flags_count_spec = {"rows_flags_count", "spmv/rows_flags.cl", "flags count words"};
-const struct weft__kernel_spec weft__rows_flags_before_spec = {"rows_flags_before", "spmv/rows_flags.cl",
-                                                               "before flags words"};
-const struct weft__kernel_spec weft__rows_flags_rows_spec = {"rows_flags_rows", "spmv/rows_flags.cl",
-                                                             "row_ptr flags row_of empty m"};
-const struct weft__kernel_spec weft__rows_flags_cross_spec = {"rows_flags_cross", "spmv/rows_flags.cl",
-                                                              "row_ptr flags row_of cross tile tiles gaps"};
-const struct weft__kernel_spec weft__spmv_flags_spec = {
-    "spmv_csr_flags", "spmv/csr_flags.cl",
-    "col val x y flags row_of empty cross part head arrived tiles nnz empties alpha beta"};
-const struct weft__kernel_spec weft__spmv_flags_join_spec = {
-    "spmv_flags_join", "spmv/flags_join.cl", "y flags row_of cross part head tile tiles gaps alpha beta"};
+const struct weft__kernel_spec weft__rows_flags_spec = {"rows_flags", "spmv/rows_flags.cl"};
+const struct weft__kernel_spec weft__rows_flags_count_spec = {"rows_flags_count", "spmv/rows_flags.cl"};
+const struct weft__kernel_spec weft__rows_flags_before_spec = {"rows_flags_before", "spmv/rows_flags.cl"};
+const struct weft__kernel_spec weft__rows_flags_rows_spec = {"rows_flags_rows", "spmv/rows_flags.cl"};
+const struct weft__kernel_spec weft__rows_flags_cross_spec = {"rows_flags_cross", "spmv/rows_flags.cl"};
+const struct weft__kernel_spec weft__spmv_flags_spec = {"spmv_csr_flags", "spmv/csr_flags.cl"};
+const struct weft__kernel_spec weft__spmv_flags_join_spec = {"spmv_flags_join", "spmv/flags_join.cl"};
 
 struct weft_tune_spmv_flags {
     struct weft__tune_key key;
@@ -37,7 +31,7 @@ static const struct weft_tune_spmv_flags tune[] = {{{WEFT_SCHEDULE_GPU, NULL, NU
 #define JOIN_WG 64
 
 struct flags_state {
-    cl_kernel run, join; // join: NULL where tiles join their rows themselves
+    struct weft__kernel *run, *join; // join: NULL where tiles join their rows themselves
     size_t groups, wg;
     cl_uint tiles, tile, gaps, empties;
     cl_ulong words;
@@ -86,9 +80,8 @@ static weft_status memory_create(struct flags_state *s, struct weft_spmv_plan *p
 }
 
 // Launch over `count` elements.
-#define EACH(stream, kernel, spec, count, ...)                                                                         \
-    WEFT__LAUNCH(stream, kernel, spec, weft__groups(weft__ceil_div((size_t)(count), ROWS_WG), ROWS_WG), ROWS_WG,       \
-                 __VA_ARGS__)
+#define EACH(stream, kernel, count, ...)                                                                               \
+    WEFT__LAUNCH(stream, kernel, weft__groups(weft__ceil_div((size_t)(count), ROWS_WG), ROWS_WG), ROWS_WG, __VA_ARGS__)
 
 static weft_status flags_fill(struct flags_state *s, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
@@ -99,7 +92,7 @@ static weft_status flags_fill(struct flags_state *s, struct weft_spmv_plan *plan
     struct weft_context *ctx = plan->ctx;
     const cl_mem row_ptr = plan->a.row_ptr;
     const cl_int m = (cl_int)plan->a.m;
-    cl_kernel kernels[KERNELS] = {0}, fill = NULL;
+    struct weft__kernel *kernels[KERNELS] = {0}, *fill = NULL;
     cl_mem count = NULL, row_of = s->row_of ? s->row_of : s->cross, empty = s->empty ? s->empty : row_of;
     struct weft_scan_plan *scan = NULL;
     struct weft__stream stream = {0};
@@ -118,23 +111,23 @@ static weft_status flags_fill(struct flags_state *s, struct weft_spmv_plan *plan
     if (!status)
         status = weft__fill(&stream, fill, s->flags, 0, 2 * s->words, 0);
     if (!status)
-        status = EACH(&stream, kernels[MARK], specs[MARK], m + INT64_C(1), WEFT__ARG(row_ptr), WEFT__ARG(s->flags),
-                      WEFT__ARG(m));
+        status =
+            EACH(&stream, kernels[MARK], m + INT64_C(1), WEFT__ARG(row_ptr), WEFT__ARG(flags, s->flags), WEFT__ARG(m));
     if (!status)
-        status = EACH(&stream, kernels[COUNT], specs[COUNT], s->words, WEFT__ARG(s->flags), WEFT__ARG(count),
-                      WEFT__ARG(s->words));
+        status = EACH(&stream, kernels[COUNT], s->words, WEFT__ARG(flags, s->flags), WEFT__ARG(count),
+                      WEFT__ARG(words, s->words));
     if (!status) {
         weft__scan_enqueue(scan, &stream, count, count, (size_t)s->words);
-        status = EACH(&stream, kernels[BEFORE], specs[BEFORE], s->words, WEFT__ARG(count), WEFT__ARG(s->flags),
-                      WEFT__ARG(s->words));
+        status = EACH(&stream, kernels[BEFORE], s->words, WEFT__ARG(before, count), WEFT__ARG(flags, s->flags),
+                      WEFT__ARG(words, s->words));
     }
     if (!status && s->gaps)
-        status = EACH(&stream, kernels[ROWS], specs[ROWS], m, WEFT__ARG(row_ptr), WEFT__ARG(s->flags),
-                      WEFT__ARG(row_of), WEFT__ARG(empty), WEFT__ARG(m));
+        status = EACH(&stream, kernels[ROWS], m, WEFT__ARG(row_ptr), WEFT__ARG(flags, s->flags), WEFT__ARG(row_of),
+                      WEFT__ARG(empty), WEFT__ARG(m));
     if (!status)
-        status =
-            EACH(&stream, kernels[CROSS], specs[CROSS], s->tiles + UINT64_C(1), WEFT__ARG(row_ptr), WEFT__ARG(s->flags),
-                 WEFT__ARG(row_of), WEFT__ARG(s->cross), WEFT__ARG(s->tile), WEFT__ARG(s->tiles), WEFT__ARG(s->gaps));
+        status = EACH(&stream, kernels[CROSS], s->tiles + UINT64_C(1), WEFT__ARG(row_ptr), WEFT__ARG(flags, s->flags),
+                      WEFT__ARG(row_of), WEFT__ARG(cross, s->cross), WEFT__ARG(tile, s->tile),
+                      WEFT__ARG(tiles, s->tiles), WEFT__ARG(gaps, s->gaps));
     if (!status && s->arrived)
         status = weft__fill(&stream, fill, s->arrived, 0, 2 * (uint64_t)s->tiles, 0);
     if (!status)
@@ -221,18 +214,19 @@ static weft_status flags_run(struct weft_spmv_plan *plan, struct weft__stream *s
     cl_mem val = weft__spmv_val(plan), row_of = s->row_of ? s->row_of : s->cross, empty = s->empty ? s->empty : row_of,
            part = s->part ? s->part : s->cross, head = s->head ? s->head : s->cross,
            arrived = s->arrived ? s->arrived : s->cross;
-    weft_status status = WEFT__LAUNCH(
-        stream, s->run, &weft__spmv_flags_spec, s->groups, s->wg, WEFT__ARG(plan->a.col), WEFT__ARG(val),
-        WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(s->flags), WEFT__ARG(row_of), WEFT__ARG(empty),
-        WEFT__ARG(s->cross), WEFT__ARG(part), WEFT__ARG(head), WEFT__ARG(arrived), WEFT__ARG(s->tiles), WEFT__ARG(nnz),
-        WEFT__ARG(s->empties), WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    weft_status status =
+        WEFT__LAUNCH(stream, s->run, s->groups, s->wg, WEFT__ARG(col, plan->a.col), WEFT__ARG(val),
+                     WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(flags, s->flags), WEFT__ARG(row_of),
+                     WEFT__ARG(empty), WEFT__ARG(cross, s->cross), WEFT__ARG(part), WEFT__ARG(head), WEFT__ARG(arrived),
+                     WEFT__ARG(tiles, s->tiles), WEFT__ARG(nnz), WEFT__ARG(empties, s->empties),
+                     WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
     if (status || !s->join)
         return status;
-    return WEFT__LAUNCH(stream, s->join, &weft__spmv_flags_join_spec,
-                        weft__groups(weft__ceil_div(s->tiles, JOIN_WG / 32), JOIN_WG), JOIN_WG, WEFT__ARG(call->y),
-                        WEFT__ARG(s->flags), WEFT__ARG(row_of), WEFT__ARG(s->cross), WEFT__ARG(part), WEFT__ARG(head),
-                        WEFT__ARG(s->tile), WEFT__ARG(s->tiles), WEFT__ARG(s->gaps),
-                        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    return WEFT__LAUNCH(stream, s->join, weft__groups(weft__ceil_div(s->tiles, JOIN_WG / 32), JOIN_WG), JOIN_WG,
+                        WEFT__ARG(y, call->y), WEFT__ARG(flags, s->flags), WEFT__ARG(row_of),
+                        WEFT__ARG(cross, s->cross), WEFT__ARG(part), WEFT__ARG(head), WEFT__ARG(tile, s->tile),
+                        WEFT__ARG(tiles, s->tiles), WEFT__ARG(gaps, s->gaps),
+                        WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 const struct weft__spmv_method weft__spmv_csr_flags = {WEFT_SPMV_CSR_FLAGS, flags_create, NULL, flags_run,

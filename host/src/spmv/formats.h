@@ -14,7 +14,7 @@ struct weft__spmv_ell {
     int sigma; // rows of a sorted window, 1: not sorted
     int64_t elements;
     size_t bytes; // of all of it
-    cl_kernel run, fill;
+    struct weft__kernel *run, *fill;
     const struct weft__kernel_spec *spec; // of run
     size_t groups, wg;
     cl_uint chunk; // places of a work-item
@@ -47,7 +47,7 @@ struct weft__spmv_coo {
     int atomic; // nonzero: the kernel of atomics
     cl_mem part, head;
     cl_uint tile, tiles;
-    cl_kernel run, join;
+    struct weft__kernel *run, *join;
     const struct weft__kernel_spec *spec; // of run
     size_t groups, wg, join_groups, join_wg;
     size_t bytes, workspace_bytes; // the matrix; the rest
@@ -66,8 +66,8 @@ weft_status weft__spmv_rows_expand(struct weft_spmv_plan *plan, cl_command_queue
 int64_t weft__spmv_hyb_width(const struct weft_spmv_plan *plan);
 
 // y = beta*y over `rows` elements (cl/spmv_scale.cl).
-weft_status weft__spmv_scale_create(cl_kernel *out, struct weft_spmv_plan *plan);
-weft_status weft__spmv_scale(cl_kernel kernel, struct weft_spmv_plan *plan, struct weft__stream *stream, int64_t rows,
-                             const struct weft__spmv_call *call);
+weft_status weft__spmv_scale_create(struct weft__kernel **out, struct weft_spmv_plan *plan);
+weft_status weft__spmv_scale(struct weft__kernel *kernel, struct weft_spmv_plan *plan, struct weft__stream *stream,
+                             int64_t rows, const struct weft__spmv_call *call);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct weft__kernel_spec weft__spmv_add_spec = {"spmv_add", "spmv/add.cl", "row sum y count alpha"};
+const struct weft__kernel_spec weft__spmv_add_spec = {"spmv_add", "spmv/add.cl"};
 
 #define PIECE 8192 // entries of a row that one thread adds up at a time
 
@@ -29,7 +29,7 @@ struct weft__spmv_host {
     void *val;
     void *x, *sum; // n values of x; a sum for each piece, joined to one for each row
     cl_mem row, row_sum;
-    cl_kernel add;
+    struct weft__kernel *add;
     cl_event written; // the last copy of sums to the device; NULL: none yet
     size_t bytes, workspace_bytes;
     pthread_t thread;
@@ -337,9 +337,9 @@ static weft_status sums_add(struct weft__spmv_host *h, struct weft_spmv_plan *pl
 {
     const cl_uint count = (cl_uint)h->rows;
     const size_t wg = (size_t)weft__wg_small(plan->ctx);
-    return WEFT__LAUNCH(stream, h->add, &weft__spmv_add_spec, weft__groups(weft__ceil_div(count, wg), wg), wg,
-                        WEFT__ARG(h->row), WEFT__ARG(h->row_sum), WEFT__ARG(call->y), WEFT__ARG(count),
-                        WEFT__SPMV_SCALAR(plan, call->alpha));
+    return WEFT__LAUNCH(stream, h->add, weft__groups(weft__ceil_div(count, wg), wg), wg, WEFT__ARG(row, h->row),
+                        WEFT__ARG(sum, h->row_sum), WEFT__ARG(y, call->y), WEFT__ARG(count),
+                        WEFT__SPMV_SCALAR(alpha, plan, call->alpha));
 }
 
 weft_status weft__spmv_host_end(struct weft__spmv_host *h, struct weft_spmv_plan *plan, struct weft__stream *stream,

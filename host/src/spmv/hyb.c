@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <weft/scan.h>
 
-const struct weft__kernel_spec weft__hyb_count_spec = {"hyb_count", "spmv/hyb_rest.cl", "row_ptr count m width chunk"};
-const struct weft__kernel_spec weft__hyb_rest_spec = {
-    "hyb_rest", "spmv/hyb_rest.cl", "row_ptr col val rest_ptr row rest_col rest_val count width chunk"};
+const struct weft__kernel_spec weft__hyb_count_spec = {"hyb_count", "spmv/hyb_rest.cl"};
+const struct weft__kernel_spec weft__hyb_rest_spec = {"hyb_rest", "spmv/hyb_rest.cl"};
 
 struct hyb_state {
     struct weft__spmv_ell ell;
     struct weft__spmv_coo rest;
     cl_mem rest_ptr; // m + 1, 64-bit: entries of the rest before each row
-    cl_kernel fill;
+    struct weft__kernel *fill;
     struct weft__spmv_host *host; // NULL: the device multiplies the rest
 };
 
@@ -36,7 +35,8 @@ static size_t convert_wg(const struct weft_spmv_plan *plan, cl_uint *chunk)
     return cpu ? 1 : 64;
 }
 
-static weft_status convert_kernel(cl_kernel *out, struct weft_spmv_plan *plan, const struct weft__kernel_spec *spec)
+static weft_status convert_kernel(struct weft__kernel **out, struct weft_spmv_plan *plan,
+                                  const struct weft__kernel_spec *spec)
 {
     struct weft__defines d = {0};
     cl_uint chunk;
@@ -55,7 +55,7 @@ static weft_status rest_count(struct hyb_state *s, struct weft_spmv_plan *plan, 
     const size_t wg = convert_wg(plan, &chunk);
     struct weft__stream stream;
     struct weft_scan_plan *scan = NULL;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     cl_long last = 0;
     weft_status status = convert_kernel(&kernel, plan, &weft__hyb_count_spec);
     if (!status)
@@ -63,10 +63,9 @@ static weft_status rest_count(struct hyb_state *s, struct weft_spmv_plan *plan, 
     if (!status)
         status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
     if (!status)
-        status = WEFT__LAUNCH(&stream, kernel, &weft__hyb_count_spec,
-                              weft__groups(weft__ceil_div(weft__ceil_div((size_t)m, chunk), wg), wg), wg,
-                              WEFT__ARG(a->row_ptr), WEFT__ARG(s->rest_ptr), WEFT__ARG(m), WEFT__ARG(width),
-                              WEFT__ARG(chunk));
+        status = WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div(weft__ceil_div((size_t)m, chunk), wg), wg),
+                              wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(count, s->rest_ptr), WEFT__ARG(m),
+                              WEFT__ARG(width), WEFT__ARG(chunk));
     if (!status)
         status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
     if (!status)
@@ -122,11 +121,11 @@ static weft_status hyb_fill(struct weft_spmv_plan *plan, cl_command_queue queue,
     if (status || !count)
         return status;
     const cl_mem val = s->rest.val ? a->val : a->col, to = s->rest.val ? s->rest.val : s->rest.col;
-    status = WEFT__LAUNCH(&stream, s->fill, &weft__hyb_rest_spec,
-                          weft__groups(weft__ceil_div(weft__ceil_div((size_t)count, chunk), wg), wg), wg,
-                          WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(val), WEFT__ARG(s->rest_ptr),
-                          WEFT__ARG(s->rest.row), WEFT__ARG(s->rest.col), WEFT__ARG(to), WEFT__ARG(count),
-                          WEFT__ARG(width), WEFT__ARG(chunk));
+    status =
+        WEFT__LAUNCH(&stream, s->fill, weft__groups(weft__ceil_div(weft__ceil_div((size_t)count, chunk), wg), wg), wg,
+                     WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val),
+                     WEFT__ARG(rest_ptr, s->rest_ptr), WEFT__ARG(row, s->rest.row), WEFT__ARG(rest_col, s->rest.col),
+                     WEFT__ARG(rest_val, to), WEFT__ARG(count), WEFT__ARG(width), WEFT__ARG(chunk));
     return status ? status : rest_place(s, plan, queue);
 }
 

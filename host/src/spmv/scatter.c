@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-const struct weft__kernel_spec weft__spmv_scatter_spec = {"spmv_csr_scatter", "spmv/csr_scatter.cl",
-                                                          "row_ptr col val x y m alpha"};
+const struct weft__kernel_spec weft__spmv_scatter_spec = {"spmv_csr_scatter", "spmv/csr_scatter.cl"};
 
 weft_status weft__spmv_transposed(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
                                   const struct weft_device_csr *a)
@@ -35,7 +34,7 @@ weft_status weft__spmv_atomic_check(const struct weft_spmv_plan *plan)
 }
 
 struct scatter_state {
-    cl_kernel run, scale;
+    struct weft__kernel *run, *scale;
     size_t groups, wg;
 };
 
@@ -83,9 +82,9 @@ static weft_status scatter_run(struct weft_spmv_plan *plan, struct weft__stream 
     weft_status status = weft__spmv_scale(s->scale, plan, stream, plan->a.n, call);
     if (status || !plan->a.nnz)
         return status;
-    return WEFT__LAUNCH(stream, s->run, &weft__spmv_scatter_spec, s->groups, s->wg, WEFT__ARG(plan->a.row_ptr),
-                        WEFT__ARG(plan->a.col), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                        WEFT__SPMV_SCALAR(plan, call->alpha));
+    return WEFT__LAUNCH(stream, s->run, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
+                        WEFT__ARG(col, plan->a.col), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
+                        WEFT__ARG(m), WEFT__SPMV_SCALAR(alpha, plan, call->alpha));
 }
 
 static void scatter_destroy(void *state)

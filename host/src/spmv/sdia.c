@@ -9,18 +9,12 @@
 #include <string.h>
 #include <weft/scan.h>
 
-const struct weft__kernel_spec weft__sdia_count_spec = {"sdia_count", "spmv/sdia_pack_gpu.cl",
-                                                        "row_ptr col size unfit m slices count limit"};
-const struct weft__kernel_spec weft__sdia_count_cpu_spec = {"sdia_count_cpu", "spmv/sdia_pack_cpu.cl",
-                                                            "row_ptr col size unfit m slices count limit chunk"};
-const struct weft__kernel_spec weft__sdia_fill_spec = {"sdia_fill", "spmv/sdia_pack_gpu.cl",
-                                                       "row_ptr col val slice_ptr slot sdia_val m slices"};
-const struct weft__kernel_spec weft__sdia_fill_cpu_spec = {"sdia_fill_cpu", "spmv/sdia_pack_cpu.cl",
-                                                           "row_ptr col val slice_ptr slot sdia_val m slices chunk"};
-const struct weft__kernel_spec weft__spmv_sdia_spec = {"spmv_sdia", "spmv/sdia.cl",
-                                                       "slice_ptr slot val x y m alpha beta"};
-const struct weft__kernel_spec weft__spmv_sdia_cpu_spec = {"spmv_sdia_cpu", "spmv/sdia_cpu.cl",
-                                                           "slice_ptr slot val x y m n slices chunk alpha beta"};
+const struct weft__kernel_spec weft__sdia_count_spec = {"sdia_count", "spmv/sdia_pack_gpu.cl"};
+const struct weft__kernel_spec weft__sdia_count_cpu_spec = {"sdia_count_cpu", "spmv/sdia_pack_cpu.cl"};
+const struct weft__kernel_spec weft__sdia_fill_spec = {"sdia_fill", "spmv/sdia_pack_gpu.cl"};
+const struct weft__kernel_spec weft__sdia_fill_cpu_spec = {"sdia_fill_cpu", "spmv/sdia_pack_cpu.cl"};
+const struct weft__kernel_spec weft__spmv_sdia_spec = {"spmv_sdia", "spmv/sdia.cl"};
+const struct weft__kernel_spec weft__spmv_sdia_cpu_spec = {"spmv_sdia_cpu", "spmv/sdia_cpu.cl"};
 
 struct weft_tune_spmv_sdia {
     struct weft__tune_key key;
@@ -45,7 +39,7 @@ struct sdia {
     cl_mem val;       // HEIGHT for each slot; NULL for a pattern
     cl_uint slices, chunk;
     int64_t slots;
-    cl_kernel run, fill;
+    struct weft__kernel *run, *fill;
     size_t groups, wg;
 };
 
@@ -72,7 +66,8 @@ static void destroy(void *state)
     free(s);
 }
 
-static weft_status pack_kernel(cl_kernel *out, struct weft_spmv_plan *plan, const struct weft__kernel_spec *spec)
+static weft_status pack_kernel(struct weft__kernel **out, struct weft_spmv_plan *plan,
+                               const struct weft__kernel_spec *spec)
 {
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
@@ -96,7 +91,7 @@ static weft_status slots_count(struct weft_spmv_plan *plan, cl_command_queue que
     const cl_uint chunk = PACK_CHUNK;
     const size_t nargs = is_cpu(plan) ? 9 : 8;
     struct weft__stream stream;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     cl_mem word = NULL;
     weft_status status = weft__buffer_create(&word, plan->ctx, sizeof none, "word of a conversion");
     if (!status)
@@ -106,10 +101,16 @@ static weft_status slots_count(struct weft_spmv_plan *plan, cl_command_queue que
     if (!status)
         status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
     if (!status) {
-        const struct weft__arg args[] = {
-            WEFT__ARG(plan->a.row_ptr), WEFT__ARG(plan->a.col), WEFT__ARG(size),  WEFT__ARG(word), WEFT__ARG(m),
-            WEFT__ARG(slices),          WEFT__ARG(count),       WEFT__ARG(limit), WEFT__ARG(chunk)};
-        status = weft__launch(&stream, kernel, spec, pack_groups(plan, count), is_cpu(plan) ? 1 : PACK_WG, args, nargs);
+        const struct weft__arg args[] = {WEFT__ARG(row_ptr, plan->a.row_ptr),
+                                         WEFT__ARG(col, plan->a.col),
+                                         WEFT__ARG(size),
+                                         WEFT__ARG(unfit, word),
+                                         WEFT__ARG(m),
+                                         WEFT__ARG(slices),
+                                         WEFT__ARG(count),
+                                         WEFT__ARG(limit),
+                                         WEFT__ARG(chunk)};
+        status = weft__launch(&stream, kernel, pack_groups(plan, count), is_cpu(plan) ? 1 : PACK_WG, args, nargs);
     }
     if (!status)
         status = weft__spmv_read(plan->ctx, queue, word, 0, sizeof *unfit, unfit);
@@ -221,17 +222,22 @@ static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan)
 static weft_status fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
     const struct sdia *s = plan->state;
-    const struct weft__kernel_spec *spec = is_cpu(plan) ? &weft__sdia_fill_cpu_spec : &weft__sdia_fill_spec;
     const cl_int m = (cl_int)a->m;
     const cl_mem val = s->val ? a->val : a->col, to = s->val ? s->val : s->slot;
     const cl_uint chunk = PACK_CHUNK;
     struct weft__stream stream;
     weft_status status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
-    const struct weft__arg args[] = {WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(val), WEFT__ARG(s->slice_ptr),
-                                     WEFT__ARG(s->slot),    WEFT__ARG(to),     WEFT__ARG(m),   WEFT__ARG(s->slices),
+    const struct weft__arg args[] = {WEFT__ARG(row_ptr, a->row_ptr),
+                                     WEFT__ARG(col, a->col),
+                                     WEFT__ARG(val),
+                                     WEFT__ARG(slice_ptr, s->slice_ptr),
+                                     WEFT__ARG(slot, s->slot),
+                                     WEFT__ARG(sdia_val, to),
+                                     WEFT__ARG(m),
+                                     WEFT__ARG(slices, s->slices),
                                      WEFT__ARG(chunk)};
     if (!status && s->slots)
-        status = weft__launch(&stream, s->fill, spec, pack_groups(plan, s->slices), is_cpu(plan) ? 1 : PACK_WG, args,
+        status = weft__launch(&stream, s->fill, pack_groups(plan, s->slices), is_cpu(plan) ? 1 : PACK_WG, args,
                               is_cpu(plan) ? 9 : 8);
     return status;
 }
@@ -316,13 +322,13 @@ static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream,
     const cl_int m = (cl_int)plan->a.m, n = (cl_int)plan->a.n;
     const cl_mem val = s->val ? s->val : s->slot;
     if (is_cpu(plan))
-        return WEFT__LAUNCH(stream, s->run, &weft__spmv_sdia_cpu_spec, s->groups, s->wg, WEFT__ARG(s->slice_ptr),
-                            WEFT__ARG(s->slot), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                            WEFT__ARG(n), WEFT__ARG(s->slices), WEFT__ARG(s->chunk),
-                            WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
-    return WEFT__LAUNCH(stream, s->run, &weft__spmv_sdia_spec, s->groups, s->wg, WEFT__ARG(s->slice_ptr),
-                        WEFT__ARG(s->slot), WEFT__ARG(val), WEFT__ARG(call->x), WEFT__ARG(call->y), WEFT__ARG(m),
-                        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+        return WEFT__LAUNCH(stream, s->run, s->groups, s->wg, WEFT__ARG(slice_ptr, s->slice_ptr),
+                            WEFT__ARG(slot, s->slot), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
+                            WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(slices, s->slices), WEFT__ARG(chunk, s->chunk),
+                            WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
+    return WEFT__LAUNCH(stream, s->run, s->groups, s->wg, WEFT__ARG(slice_ptr, s->slice_ptr), WEFT__ARG(slot, s->slot),
+                        WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(m),
+                        WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 const struct weft__spmv_method weft__spmv_sdia = {WEFT_SPMV_SDIA, create, fill, run, destroy};

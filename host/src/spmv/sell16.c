@@ -9,17 +9,14 @@
 
 #define PAD 65535 // the distance that stands for padding
 
-const struct weft__kernel_spec weft__sell16_pack_spec = {"sell16_pack", "spmv/sell16_pack.cl",
-                                                         "ell_col base col wide steps height"};
-const struct weft__kernel_spec weft__spmv_sell16_spec = {"spmv_sell16", "spmv/sell16.cl",
-                                                         "slice_ptr base col val perm x y m height alpha beta"};
-const struct weft__kernel_spec weft__spmv_sell16_cpu_spec = {
-    "spmv_sell16_cpu", "spmv/sell16_cpu.cl", "slice_ptr base col val perm x y m height chunk alpha beta"};
+const struct weft__kernel_spec weft__sell16_pack_spec = {"sell16_pack", "spmv/sell16_pack.cl"};
+const struct weft__kernel_spec weft__spmv_sell16_spec = {"spmv_sell16", "spmv/sell16.cl"};
+const struct weft__kernel_spec weft__spmv_sell16_cpu_spec = {"spmv_sell16_cpu", "spmv/sell16_cpu.cl"};
 
 struct sell16 {
     struct weft__spmv_ell ell; // its columns are gone where those of 16 bits serve
     cl_mem base, col;          // NULL: a distance does not fit, ell runs
-    cl_kernel run;
+    struct weft__kernel *run;
 };
 
 static void destroy(void *state)
@@ -44,7 +41,7 @@ static weft_status pack(struct sell16 *s, struct weft_spmv_plan *plan, cl_comman
     const cl_int none = 0;
     struct weft__defines d = {0};
     struct weft__stream stream;
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     cl_mem wide = NULL;
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_PAD", "%d", PAD);
@@ -56,10 +53,9 @@ static weft_status pack(struct sell16 *s, struct weft_spmv_plan *plan, cl_comman
     if (!status)
         status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
     if (!status)
-        status =
-            WEFT__LAUNCH(&stream, kernel, &weft__sell16_pack_spec, weft__groups(weft__ceil_div((size_t)steps, wg), wg),
-                         wg, WEFT__ARG(s->ell.col), WEFT__ARG(s->base), WEFT__ARG(s->col), WEFT__ARG(wide),
-                         WEFT__ARG(steps), WEFT__ARG(s->ell.height));
+        status = WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div((size_t)steps, wg), wg), wg,
+                              WEFT__ARG(ell_col, s->ell.col), WEFT__ARG(base, s->base), WEFT__ARG(col, s->col),
+                              WEFT__ARG(wide), WEFT__ARG(steps), WEFT__ARG(height, s->ell.height));
     if (!status)
         status = weft__spmv_read(plan->ctx, queue, wide, 0, sizeof *is_wide, is_wide);
     weft__kernel_release(&kernel);
@@ -154,14 +150,15 @@ static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream,
     const cl_int m = (cl_int)plan->a.m;
     const cl_mem val = e->val ? e->val : s->col, perm = e->perm ? e->perm : e->slice_ptr;
     if (plan->ctx->schedule == WEFT_SCHEDULE_CPU)
-        return WEFT__LAUNCH(stream, s->run, &weft__spmv_sell16_cpu_spec, e->groups, e->wg, WEFT__ARG(e->slice_ptr),
-                            WEFT__ARG(s->base), WEFT__ARG(s->col), WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(call->x),
-                            WEFT__ARG(call->y), WEFT__ARG(m), WEFT__ARG(e->height), WEFT__ARG(e->chunk),
-                            WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
-    return WEFT__LAUNCH(stream, s->run, &weft__spmv_sell16_spec, e->groups, e->wg, WEFT__ARG(e->slice_ptr),
-                        WEFT__ARG(s->base), WEFT__ARG(s->col), WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(call->x),
-                        WEFT__ARG(call->y), WEFT__ARG(m), WEFT__ARG(e->height), WEFT__SPMV_SCALAR(plan, call->alpha),
-                        WEFT__SPMV_SCALAR(plan, call->beta));
+        return WEFT__LAUNCH(stream, s->run, e->groups, e->wg, WEFT__ARG(slice_ptr, e->slice_ptr),
+                            WEFT__ARG(base, s->base), WEFT__ARG(col, s->col), WEFT__ARG(val), WEFT__ARG(perm),
+                            WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(m), WEFT__ARG(height, e->height),
+                            WEFT__ARG(chunk, e->chunk), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
+                            WEFT__SPMV_SCALAR(beta, plan, call->beta));
+    return WEFT__LAUNCH(stream, s->run, e->groups, e->wg, WEFT__ARG(slice_ptr, e->slice_ptr), WEFT__ARG(base, s->base),
+                        WEFT__ARG(col, s->col), WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(x, call->x),
+                        WEFT__ARG(y, call->y), WEFT__ARG(m), WEFT__ARG(height, e->height),
+                        WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 const struct weft__spmv_method weft__spmv_sell16 = {WEFT_SPMV_SELL16, create, fill, run, destroy};

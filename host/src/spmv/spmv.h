@@ -69,9 +69,9 @@ void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *
 // Bytes of one sum.
 size_t weft__spmv_acc_bytes(const struct weft_spmv_plan *plan);
 // The scalar as an argument.
-#define WEFT__SPMV_SCALAR(plan, scalar)                                                                                \
+#define WEFT__SPMV_SCALAR(name, plan, scalar)                                                                          \
     {                                                                                                                  \
-        weft__spmv_acc_bytes(plan), &(scalar)                                                                          \
+#name, weft__spmv_acc_bytes(plan), &(scalar)                                                                   \
     }
 // The buffer that stands in for `val` where the matrix is a pattern.
 cl_mem weft__spmv_val(const struct weft_spmv_plan *plan);
@@ -114,7 +114,7 @@ struct weft__spmv_tiles {
     cl_uint tile, snap; // rows plus entries; entries by which a cut may move
     cl_mem row, pos, split, part, head;
     cl_mem arrived; // where the tiles of a cut row meet; NULL: a kernel of its own joins them
-    cl_kernel join;
+    struct weft__kernel *join;
     size_t join_wg, join_per_group;
     size_t bytes;
 };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct weft__kernel_spec weft__rows_stats_spec = {"rows_stats", "spmv/rows_stats.cl", "row_ptr hist sums m"};
+const struct weft__kernel_spec weft__rows_stats_spec = {"rows_stats", "spmv/rows_stats.cl"};
 
 #define SUMS 8 // figures of a group
 
@@ -34,7 +34,7 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
-    cl_kernel kernel = NULL, fill = NULL;
+    struct weft__kernel *kernel = NULL, *fill = NULL;
     cl_mem hist = NULL, sums = NULL;
     cl_long *host = malloc(sums_bytes);
     weft_status status = host ? WEFT_OK : weft__fail(ctx, WEFT_ENOMEM, "out of host memory for row figures");
@@ -47,13 +47,14 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     if (!status)
         status = weft__buffer_create(&sums, ctx, sums_bytes, "row figures");
     struct weft__stream stream = {0};
+    const cl_int m = (cl_int)plan->a.m;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
     if (!status)
         status = weft__fill(&stream, fill, hist, 0, WEFT__SPMV_BINS, 0);
     if (!status)
-        status = WEFT__LAUNCH(&stream, kernel, &weft__rows_stats_spec, groups, wg, WEFT__ARG(plan->a.row_ptr),
-                              WEFT__ARG(hist), WEFT__ARG(sums), {sizeof(cl_int), &(cl_int){(cl_int)plan->a.m}});
+        status = WEFT__LAUNCH(&stream, kernel, groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(hist),
+                              WEFT__ARG(sums), WEFT__ARG(m));
     if (!status)
         status = weft__spmv_read(ctx, queue, hist, 0, sizeof plan->stats.hist, plan->stats.hist);
     if (!status)

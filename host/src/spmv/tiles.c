@@ -3,10 +3,8 @@
 #include "host/src/core/op.h"
 #include "host/src/spmv/spmv.h"
 
-const struct weft__kernel_spec weft__rows_tiles_spec = {"rows_tiles", "spmv/rows_tiles.cl",
-                                                        "row_ptr tile_row tile_pos split nsplit m tile snap tiles"};
-const struct weft__kernel_spec weft__spmv_join_spec = {
-    "spmv_join", "spmv/join.cl", "row_ptr tile_row part head split nsplit tile snap y alpha beta"};
+const struct weft__kernel_spec weft__rows_tiles_spec = {"rows_tiles", "spmv/rows_tiles.cl"};
+const struct weft__kernel_spec weft__spmv_join_spec = {"spmv_join", "spmv/join.cl"};
 
 // Parts of one row from which a whole work-group joins them.
 #define MANY_PARTS 64
@@ -18,7 +16,7 @@ static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *
     const size_t wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : 64;
     struct weft__defines d = {0};
     struct weft__stream stream = {0};
-    cl_kernel kernel = NULL, fill = NULL;
+    struct weft__kernel *kernel = NULL, *fill = NULL;
     cl_mem count = NULL;
     cl_int m = (cl_int)a->m;
     weft__define_types(&d, WEFT_PATTERN, a->ofs);
@@ -33,10 +31,10 @@ static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *
     if (!status)
         status = weft__fill(&stream, fill, count, 0, 1, 0);
     if (!status)
-        status = WEFT__LAUNCH(&stream, kernel, &weft__rows_tiles_spec,
-                              weft__groups(weft__ceil_div((size_t)t->tiles + 1, wg), wg), wg, WEFT__ARG(a->row_ptr),
-                              WEFT__ARG(t->row), WEFT__ARG(t->pos), WEFT__ARG(t->split), WEFT__ARG(count), WEFT__ARG(m),
-                              WEFT__ARG(t->tile), WEFT__ARG(t->snap), WEFT__ARG(t->tiles));
+        status = WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div((size_t)t->tiles + 1, wg), wg), wg,
+                              WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(tile_row, t->row), WEFT__ARG(tile_pos, t->pos),
+                              WEFT__ARG(split, t->split), WEFT__ARG(nsplit, count), WEFT__ARG(m),
+                              WEFT__ARG(tile, t->tile), WEFT__ARG(snap, t->snap), WEFT__ARG(tiles, t->tiles));
     if (!status)
         status = weft__spmv_read(ctx, queue, count, 0, sizeof t->nsplit, &t->nsplit);
     weft__buffer_release(&count);
@@ -72,7 +70,7 @@ static weft_status arrived_create(struct weft__spmv_tiles *t, struct weft_spmv_p
 {
     const size_t bytes = (size_t)t->tiles * 2 * sizeof(cl_uint);
     struct weft__stream stream = {0};
-    cl_kernel fill = NULL;
+    struct weft__kernel *fill = NULL;
     weft_status status = weft__buffer_create(&t->arrived, plan->ctx, bytes, "tiles that came to a cut row");
     if (!status)
         status = weft__fill_create(&fill, plan->ctx);
@@ -115,10 +113,11 @@ weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_
     if (!t->join)
         return stream->status;
     size_t groups = weft__groups(weft__ceil_div(t->nsplit, t->join_per_group), t->join_wg);
-    return WEFT__LAUNCH(stream, t->join, &weft__spmv_join_spec, groups, t->join_wg, WEFT__ARG(plan->a.row_ptr),
-                        WEFT__ARG(t->row), WEFT__ARG(t->part), WEFT__ARG(t->head), WEFT__ARG(t->split),
-                        WEFT__ARG(t->nsplit), WEFT__ARG(t->tile), WEFT__ARG(t->snap), WEFT__ARG(call->y),
-                        WEFT__SPMV_SCALAR(plan, call->alpha), WEFT__SPMV_SCALAR(plan, call->beta));
+    return WEFT__LAUNCH(stream, t->join, groups, t->join_wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
+                        WEFT__ARG(tile_row, t->row), WEFT__ARG(part, t->part), WEFT__ARG(head, t->head),
+                        WEFT__ARG(split, t->split), WEFT__ARG(nsplit, t->nsplit), WEFT__ARG(tile, t->tile),
+                        WEFT__ARG(snap, t->snap), WEFT__ARG(y, call->y), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
+                        WEFT__SPMV_SCALAR(beta, plan, call->beta));
 }
 
 void weft__spmv_tiles_release(struct weft__spmv_tiles *t)

@@ -291,7 +291,7 @@ static void record_write(const char *dir, const char *key, const struct weft_spm
 static weft_status words_set(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem x, size_t words)
 {
     struct weft__stream stream;
-    cl_kernel fill = NULL;
+    struct weft__kernel *fill = NULL;
     weft_status status = weft__fill_create(&fill, plan->ctx);
     if (!status)
         status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);

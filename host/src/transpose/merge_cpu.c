@@ -9,11 +9,8 @@
 #define WAYS_BITS  2 // log2 of the pieces merged at once
 #define SPAN_BYTES 8 // of span_t in the kernels
 
-static const struct weft__kernel_spec local_spec = {"cpu_local", "transpose/merge_cpu.cl",
-                                                    "row_ptr row col val ptr span out_row out_val m n nnz"};
-static const struct weft__kernel_spec merge_spec = {
-    "cpu_merge", "transpose/merge_cpu.cl",
-    "ptr span row val out_ptr out_span out_row out_val n pieces ways range_bits"};
+static const struct weft__kernel_spec local_spec = {"cpu_local", "transpose/merge_cpu.cl"};
+static const struct weft__kernel_spec merge_spec = {"cpu_merge", "transpose/merge_cpu.cl"};
 
 struct layout {
     uint32_t pieces, ways;
@@ -26,7 +23,7 @@ struct layout {
 struct merge_cpu {
     struct weft__transpose_shape shape;
     struct layout l;
-    cl_kernel local, merge;
+    struct weft__kernel *local, *merge;
     cl_mem ptr[2], span[2], mid_row, mid_val;
 };
 
@@ -121,16 +118,17 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     cl_uint pieces = l->pieces, ways = l->ways;
     int here = l->rounds % 2; // where entries lie: 0 in the output, 1 in scratch
     cl_mem ptr = l->rounds ? s->ptr[0] : at->row_ptr;
-    WEFT__LAUNCH(stream, s->local, &local_spec, pieces, 1, WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(a->col),
-                 WEFT__ARG(a->val), WEFT__ARG(ptr), WEFT__ARG(s->span[0]), WEFT__ARG(rows[here]), WEFT__ARG(vals[here]),
-                 WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(nnz));
+    WEFT__LAUNCH(stream, s->local, pieces, 1, WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(col, a->col),
+                 WEFT__ARG(val, a->val), WEFT__ARG(ptr), WEFT__ARG(span, s->span[0]), WEFT__ARG(out_row, rows[here]),
+                 WEFT__ARG(out_val, vals[here]), WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(nnz));
     for (int round = 0; round < l->rounds; round++) {
         cl_uint left = merged(l, pieces), range_bits = weft__bits_for((l->pieces - 1) / left + 1);
         cl_mem out = round + 1 == l->rounds ? at->row_ptr : s->ptr[1 - round % 2];
-        WEFT__LAUNCH(stream, s->merge, &merge_spec, (size_t)left << range_bits, 1, WEFT__ARG(ptr),
-                     WEFT__ARG(s->span[round % 2]), WEFT__ARG(rows[here]), WEFT__ARG(vals[here]), WEFT__ARG(out),
-                     WEFT__ARG(s->span[1 - round % 2]), WEFT__ARG(rows[1 - here]), WEFT__ARG(vals[1 - here]),
-                     WEFT__ARG(n), WEFT__ARG(pieces), WEFT__ARG(ways), WEFT__ARG(range_bits));
+        WEFT__LAUNCH(stream, s->merge, (size_t)left << range_bits, 1, WEFT__ARG(ptr),
+                     WEFT__ARG(span, s->span[round % 2]), WEFT__ARG(row, rows[here]), WEFT__ARG(val, vals[here]),
+                     WEFT__ARG(out_ptr, out), WEFT__ARG(out_span, s->span[1 - round % 2]),
+                     WEFT__ARG(out_row, rows[1 - here]), WEFT__ARG(out_val, vals[1 - here]), WEFT__ARG(n),
+                     WEFT__ARG(pieces), WEFT__ARG(ways), WEFT__ARG(range_bits));
         ptr = out;
         here = 1 - here;
         pieces = left;

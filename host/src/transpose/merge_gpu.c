@@ -25,16 +25,10 @@
 #define PER_LINE  8
 #define MAX_LINES 65536
 
-static const struct weft__kernel_spec sort_spec = {"merge_sort", "transpose/merge_tile.cl",
-                                                   "rows col val col_out row_out val_out col_ptr gaps table "
-                                                   "grids m n nnz runs lines"};
-static const struct weft__kernel_spec join_spec = {"merge_join", "transpose/merge_tile.cl",
-                                                   "col row val col_out row_out val_out cuts first col_ptr gaps table "
-                                                   "grids n nnz tiles per_group runs length next_runs "
-                                                   "lines"};
-static const struct weft__kernel_spec cut_spec = {"merge_cut", "transpose/merge_cut.cl",
-                                                  "col table grids cuts first n nnz tiles per_group runs length lines"};
-static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose/merge_cut.cl", "gaps col_ptr"};
+static const struct weft__kernel_spec sort_spec = {"merge_sort", "transpose/merge_tile.cl"};
+static const struct weft__kernel_spec join_spec = {"merge_join", "transpose/merge_tile.cl"};
+static const struct weft__kernel_spec cut_spec = {"merge_cut", "transpose/merge_cut.cl"};
+static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose/merge_cut.cl"};
 
 struct tune {
     struct weft__tune_key key;
@@ -61,7 +55,7 @@ struct merge_gpu {
     struct weft__transpose_shape shape;
     struct layout l;
     int wg, units;
-    cl_kernel sort, join, last, cut, gap;
+    struct weft__kernel *sort, *join, *last, *cut, *gap;
     cl_mem col[2], row, val, cuts, first, gaps, table, grids;
 };
 
@@ -231,7 +225,7 @@ static void destroy(void **state)
     struct merge_gpu *s = *state;
     if (!s)
         return;
-    cl_kernel *kernels[] = {&s->sort, &s->join, &s->last, &s->cut, &s->gap};
+    struct weft__kernel **kernels[] = {&s->sort, &s->join, &s->last, &s->cut, &s->gap};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
     cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table, &s->grids};
@@ -241,7 +235,8 @@ static void destroy(void **state)
     *state = NULL;
 }
 
-static weft_status kernel_create(cl_kernel *out, struct weft_context *ctx, const struct merge_gpu *s, enum what what)
+static weft_status kernel_create(struct weft__kernel **out, struct weft_context *ctx, const struct merge_gpu *s,
+                                 enum what what)
 {
     struct weft__defines d = {0};
     define_tile(&d, s, what);
@@ -284,25 +279,6 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     return status;
 }
 
-// A number as an argument of type ofs_t.
-union ofs {
-    cl_int i32;
-    cl_long i64;
-};
-static union ofs ofs_value(const struct merge_gpu *s, size_t value)
-{
-    union ofs out;
-    if (s->shape.ofs == WEFT_OFS64)
-        out.i64 = (cl_long)value;
-    else
-        out.i32 = (cl_int)value;
-    return out;
-}
-#define OFS_ARG(s, x)                                                                                                  \
-    {                                                                                                                  \
-        weft_ofs_bytes((s)->shape.ofs), &(x)                                                                           \
-    }
-
 // Runs in memory.
 struct place {
     cl_mem col, row, val;
@@ -321,36 +297,41 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     struct merge_gpu *s = state;
     const struct layout *l = &s->l;
     size_t wg = (size_t)s->wg;
-    union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), tiles = ofs_value(s, l->tiles);
+    union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz),
+                    tiles = weft__ofs_value(s->shape.ofs, l->tiles);
     cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
     cl_long length = (cl_long)l->tile;
     struct place to = place_of(s, 0, at);
     cl_uint lines = lines_for(&s->shape, l->tile), runs = l->rounds ? (cl_uint)l->runs[0] : 1;
-    WEFT__LAUNCH(stream, s->sort, &sort_spec, l->tiles, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(a->val),
-                 WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
-                 WEFT__ARG(s->table), WEFT__ARG(s->grids), WEFT__ARG(m), WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(runs),
-                 WEFT__ARG(lines));
+    WEFT__LAUNCH(stream, s->sort, l->tiles, wg, WEFT__ARG(rows, a->row_ptr), WEFT__ARG(col, a->col),
+                 WEFT__ARG(val, a->val), WEFT__ARG(col_out, to.col), WEFT__ARG(row_out, to.row),
+                 WEFT__ARG(val_out, to.val), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(gaps, s->gaps),
+                 WEFT__ARG(table, s->table), WEFT__ARG(grids, s->grids), WEFT__ARG(m), WEFT__ARG(n),
+                 WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__ARG(runs), WEFT__ARG(lines));
     for (size_t round = 0; round < l->rounds; round++) {
         struct place from = to;
         cl_uint per_group = (cl_uint)weft__min((size_t)length * runs / l->tile, l->tiles);
         cl_uint next_runs = round + 1 < l->rounds ? (cl_uint)l->runs[round + 1] : 1;
         to = place_of(s, round + 1, at);
-        WEFT__LAUNCH(stream, s->cut, &cut_spec, weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(from.col),
-                     WEFT__ARG(s->table), WEFT__ARG(s->grids), WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(n),
-                     OFS_ARG(s, nnz), OFS_ARG(s, tiles), WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length),
+        WEFT__LAUNCH(stream, s->cut, weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(col, from.col),
+                     WEFT__ARG(table, s->table), WEFT__ARG(grids, s->grids), WEFT__ARG(cuts, s->cuts),
+                     WEFT__ARG(first, s->first), WEFT__ARG(n), WEFT__OFS(nnz, s->shape.ofs, nnz),
+                     WEFT__OFS(tiles, s->shape.ofs, tiles), WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length),
                      WEFT__ARG(lines));
         lines = lines_for(&s->shape, (size_t)length * runs);
-        WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, &join_spec, l->tiles, wg, WEFT__ARG(from.col),
-                     WEFT__ARG(from.row), WEFT__ARG(from.val), WEFT__ARG(to.col), WEFT__ARG(to.row), WEFT__ARG(to.val),
-                     WEFT__ARG(s->cuts), WEFT__ARG(s->first), WEFT__ARG(at->row_ptr), WEFT__ARG(s->gaps),
-                     WEFT__ARG(s->table), WEFT__ARG(s->grids), WEFT__ARG(n), OFS_ARG(s, nnz), OFS_ARG(s, tiles),
-                     WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(next_runs), WEFT__ARG(lines));
+        WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, l->tiles, wg, WEFT__ARG(col, from.col),
+                     WEFT__ARG(row, from.row), WEFT__ARG(val, from.val), WEFT__ARG(col_out, to.col),
+                     WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(cuts, s->cuts),
+                     WEFT__ARG(first, s->first), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(gaps, s->gaps),
+                     WEFT__ARG(table, s->table), WEFT__ARG(grids, s->grids), WEFT__ARG(n),
+                     WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__OFS(tiles, s->shape.ofs, tiles), WEFT__ARG(per_group),
+                     WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(next_runs), WEFT__ARG(lines));
         length *= runs;
         runs = next_runs;
     }
     if (l->gaps)
-        WEFT__LAUNCH(stream, s->gap, &gaps_spec, (size_t)s->units * 8, GAP_WG, WEFT__ARG(s->gaps),
-                     WEFT__ARG(at->row_ptr));
+        WEFT__LAUNCH(stream, s->gap, (size_t)s->units * 8, GAP_WG, WEFT__ARG(gaps, s->gaps),
+                     WEFT__ARG(col_ptr, at->row_ptr));
     return stream->status;
 }
 

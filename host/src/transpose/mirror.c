@@ -10,8 +10,7 @@
 #define GROUPS 4  // work-groups for each compute unit, at most
 #define QUIET  64 // runs after which what is known of a pattern is forgotten
 
-static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose/mirror.cl",
-                                                     "row_ptr col val row_ptr_out col_out val_out failed run m nnz"};
+static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose/mirror.cl"};
 
 static void define(struct weft__defines *d, int wg, int ipt, const struct weft__transpose_shape *shape)
 {
@@ -103,18 +102,11 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
         return;
     }
     x->mark = x->run = x->run + 1 ? x->run + 1 : 1;
-    union {
-        cl_int i32;
-        cl_long i64;
-    } nnz;
-    if (shape->ofs == WEFT_OFS64)
-        nnz.i64 = (cl_long)shape->nnz;
-    else
-        nnz.i32 = (cl_int)shape->nnz;
-    const struct weft__arg nnz_arg = {weft_ofs_bytes(shape->ofs), &nnz};
-    WEFT__LAUNCH(stream, x->mirror, &mirror_spec, groups, wg, WEFT__ARG(a->row_ptr), WEFT__ARG(a->col),
-                 WEFT__ARG(a->val), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val),
-                 WEFT__ARG(x->failed), WEFT__ARG(x->run), WEFT__ARG(m), nnz_arg);
+    const union weft__ofs nnz = weft__ofs_value(shape->ofs, (size_t)shape->nnz);
+    WEFT__LAUNCH(stream, x->mirror, groups, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
+                 WEFT__ARG(val, a->val), WEFT__ARG(row_ptr_out, at->row_ptr), WEFT__ARG(col_out, at->col),
+                 WEFT__ARG(val_out, at->val), WEFT__ARG(failed, x->failed), WEFT__ARG(run, x->run), WEFT__ARG(m),
+                 WEFT__OFS(nnz, shape->ofs, nnz));
     if (!x->known && !x->tried && !stream->status &&
         !weft__cl.clEnqueueMarkerWithWaitList(stream->queue, 0, NULL, &x->tried))
         x->tried_run = x->run;

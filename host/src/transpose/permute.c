@@ -15,12 +15,11 @@
 #define PERMUTE_IPT 4     // elements per work-item (GPU)
 #define CPU_CHUNK   16384 // least elements of a chunk (CPU)
 
-static const struct weft__kernel_spec lengths_spec = {"permute_lengths", "transpose/permute.cl", "row row_ptr lengths m"};
-static const struct weft__kernel_spec entries_spec = {
-    "permute_entries", "transpose/permute.cl", "row col_inv row_ptr col val out_ptr out_row out_col out_val nnz"};
+static const struct weft__kernel_spec lengths_spec = {"permute_lengths", "transpose/permute.cl"};
+static const struct weft__kernel_spec entries_spec = {"permute_entries", "transpose/permute.cl"};
 static const struct weft__kernel_spec gather_specs[2] = {
-    {"gather32", "transpose/gather.cl", "from in out count"},
-    {"gather64", "transpose/gather.cl", "from in out count"},
+    {"gather32", "transpose/gather.cl"},
+    {"gather64", "transpose/gather.cl"},
 };
 
 struct weft_permute_plan {
@@ -31,7 +30,7 @@ struct weft_permute_plan {
     struct weft_permute_info info;
     cl_mem map[2][2]; // [side][back], of weft_permutation
     cl_mem row;       // row of each entry of the result
-    cl_kernel lengths, entries, gather[2];
+    struct weft__kernel *lengths, *entries, *gather[2];
     size_t wg; // of them
     struct weft_scan_plan *scan;
     struct weft_expand_plan *expand;
@@ -226,8 +225,8 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     if (status)
         return status;
     cl_mem row = plan->map[WEFT_PERMUTE_ROWS][0], col_inv = plan->map[WEFT_PERMUTE_COLS][1];
-    WEFT__LAUNCH(&stream, plan->lengths, &lengths_spec, groups_for(plan, m), wg, WEFT__ARG(row), WEFT__ARG(a->row_ptr),
-                 WEFT__ARG(out->row_ptr), WEFT__ARG(m));
+    WEFT__LAUNCH(&stream, plan->lengths, groups_for(plan, m), wg, WEFT__ARG(row), WEFT__ARG(row_ptr, a->row_ptr),
+                 WEFT__ARG(lengths, out->row_ptr), WEFT__ARG(m));
     weft__scan_enqueue(plan->scan, &stream, out->row_ptr, out->row_ptr, m);
     status = weft__stream_end(&stream);
     if (status || !nnz)
@@ -238,9 +237,10 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     if (status)
         return status;
     cl_mem val = a->val ? a->val : a->col, out_val = out->val ? out->val : out->col; // not touched in a pattern
-    WEFT__LAUNCH(&stream, plan->entries, &entries_spec, groups_for(plan, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
-                 WEFT__ARG(a->row_ptr), WEFT__ARG(a->col), WEFT__ARG(val), WEFT__ARG(out->row_ptr),
-                 WEFT__ARG(plan->row), WEFT__ARG(out->col), WEFT__ARG(out_val), WEFT__ARG(nnz));
+    WEFT__LAUNCH(&stream, plan->entries, groups_for(plan, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
+                 WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val),
+                 WEFT__ARG(out_ptr, out->row_ptr), WEFT__ARG(out_row, plan->row), WEFT__ARG(out_col, out->col),
+                 WEFT__ARG(out_val), WEFT__ARG(nnz));
     status = weft__stream_end(&stream);
     if (status || !plan->sort)
         return status;
@@ -272,8 +272,8 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
     if (status)
         return status;
     int wide = weft_type_bytes(type) == 8;
-    WEFT__LAUNCH(&stream, plan->gather[wide], &gather_specs[wide], groups_for(plan, count), plan->wg,
-                 WEFT__ARG(plan->map[side][back != 0]), WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(count));
+    WEFT__LAUNCH(&stream, plan->gather[wide], groups_for(plan, count), plan->wg,
+                 WEFT__ARG(from, plan->map[side][back != 0]), WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(count));
     return weft__stream_end(&stream);
 }
 

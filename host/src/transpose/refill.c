@@ -12,17 +12,17 @@
 #define CPU_CHUNK  16384 // least elements of a chunk (CPU)
 
 static const struct weft__kernel_spec gather_specs[2] = {
-    {"gather32", "transpose/gather.cl", "from in out count"},
-    {"gather64", "transpose/gather.cl", "from in out count"},
+    {"gather32", "transpose/gather.cl"},
+    {"gather64", "transpose/gather.cl"},
 };
 
 struct weft_transpose_plan {
     struct weft_context *ctx;
     struct weft_device_csr at; // n x m; val holds the positions
     struct weft_transpose_info info;
-    cl_kernel gather[2]; // values of 4 and 8 bytes
-    size_t wg;           // of them
-    cl_event ready;      // of the analysis; NULL: known to be complete
+    struct weft__kernel *gather[2]; // values of 4 and 8 bytes
+    size_t wg;                      // of them
+    cl_event ready;                 // of the analysis; NULL: known to be complete
 };
 
 static void gather_define(struct weft__defines *d, enum weft_schedule schedule, size_t wg, enum weft_ofs ofs)
@@ -142,8 +142,8 @@ weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command
         cpu ? weft__min(weft__ceil_div(nnz, CPU_CHUNK), 8 * (size_t)weft__max(1, (size_t)ctx->device.compute_units))
             : weft__groups(weft__ceil_div(nnz, wg * GATHER_IPT), wg);
     if (bytes)
-        WEFT__LAUNCH(&stream, plan->gather[wide], &gather_specs[wide], groups, wg, WEFT__ARG(plan->at.val),
-                     WEFT__ARG(val), WEFT__ARG(at_val), WEFT__ARG(count));
+        WEFT__LAUNCH(&stream, plan->gather[wide], groups, wg, WEFT__ARG(from, plan->at.val), WEFT__ARG(in, val),
+                     WEFT__ARG(out, at_val), WEFT__ARG(count));
     return weft__stream_end(&stream);
 }
 

@@ -24,12 +24,8 @@ enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
 
 enum { COUNT, SUMS, PLACES, MOVE, FINISH, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [COUNT] = {"cpu_count", FILE_NAME, "col table span n nnz room wanted sample_shift units"},
-    [SUMS] = {"cpu_sums", FILE_NAME, "span table sum n ranges room col block_table nnz shift blocks"},
-    [PLACES] = {"cpu_places", FILE_NAME, "span table sum out_ptr n nnz ranges room block_table blocks"},
-    [MOVE] = {"cpu_move", FILE_NAME,
-              "span row_ptr row col val table out_row out_val m nnz room block_table mid shift blocks"},
-    [FINISH] = {"cpu_finish", FILE_NAME, "span block_ptr mid out_ptr out_row out_val n chunks shift blocks"},
+    [COUNT] = {"cpu_count", FILE_NAME}, [SUMS] = {"cpu_sums", FILE_NAME},     [PLACES] = {"cpu_places", FILE_NAME},
+    [MOVE] = {"cpu_move", FILE_NAME},   [FINISH] = {"cpu_finish", FILE_NAME},
 };
 
 struct layout {
@@ -46,7 +42,7 @@ struct scan_cpu {
     struct weft__transpose_shape shape;
     struct layout l;
     int units;
-    cl_kernel kernels[NKERNELS];
+    struct weft__kernel *kernels[NKERNELS];
     cl_mem span, table, sums, mid;
 };
 
@@ -158,23 +154,23 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
             blocks = l->blocks, sample_shift = l->sample_shift;
     cl_mem row_ptr = s->shape.rows_given ? NULL : a->row_ptr, row = s->shape.rows_given ? a->row_ptr : NULL;
     cl_mem direct = l->mode == PROBE ? s->mid : s->table;
-    WEFT__LAUNCH(stream, s->kernels[COUNT], &specs[COUNT], chunks, 1, WEFT__ARG(a->col), WEFT__ARG(direct),
-                 WEFT__ARG(s->span), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(room), WEFT__ARG(wanted),
+    WEFT__LAUNCH(stream, s->kernels[COUNT], chunks, 1, WEFT__ARG(col, a->col), WEFT__ARG(table, direct),
+                 WEFT__ARG(span, s->span), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(room), WEFT__ARG(wanted),
                  WEFT__ARG(sample_shift), WEFT__ARG(units));
-    WEFT__LAUNCH(stream, s->kernels[SUMS], &specs[SUMS], chunks, 1, WEFT__ARG(s->span), WEFT__ARG(direct),
-                 WEFT__ARG(s->sums), WEFT__ARG(n), WEFT__ARG(ranges), WEFT__ARG(room), WEFT__ARG(a->col),
-                 WEFT__ARG(s->table), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
-    WEFT__LAUNCH(stream, s->kernels[PLACES], &specs[PLACES], chunks, 1, WEFT__ARG(s->span), WEFT__ARG(direct),
-                 WEFT__ARG(s->sums), WEFT__ARG(at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(ranges),
-                 WEFT__ARG(room), WEFT__ARG(s->table), WEFT__ARG(blocks));
-    WEFT__LAUNCH(stream, s->kernels[MOVE], &specs[MOVE], chunks, 1, WEFT__ARG(s->span), WEFT__ARG(row_ptr),
-                 WEFT__ARG(row), WEFT__ARG(a->col), WEFT__ARG(a->val), WEFT__ARG(direct), WEFT__ARG(at->col),
-                 WEFT__ARG(at->val), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(room), WEFT__ARG(s->table),
-                 WEFT__ARG(s->mid), WEFT__ARG(shift), WEFT__ARG(blocks));
+    WEFT__LAUNCH(stream, s->kernels[SUMS], chunks, 1, WEFT__ARG(span, s->span), WEFT__ARG(table, direct),
+                 WEFT__ARG(sum, s->sums), WEFT__ARG(n), WEFT__ARG(ranges), WEFT__ARG(room), WEFT__ARG(col, a->col),
+                 WEFT__ARG(block_table, s->table), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
+    WEFT__LAUNCH(stream, s->kernels[PLACES], chunks, 1, WEFT__ARG(span, s->span), WEFT__ARG(table, direct),
+                 WEFT__ARG(sum, s->sums), WEFT__ARG(out_ptr, at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz),
+                 WEFT__ARG(ranges), WEFT__ARG(room), WEFT__ARG(block_table, s->table), WEFT__ARG(blocks));
+    WEFT__LAUNCH(stream, s->kernels[MOVE], chunks, 1, WEFT__ARG(span, s->span), WEFT__ARG(row_ptr), WEFT__ARG(row),
+                 WEFT__ARG(col, a->col), WEFT__ARG(val, a->val), WEFT__ARG(table, direct), WEFT__ARG(out_row, at->col),
+                 WEFT__ARG(out_val, at->val), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(room),
+                 WEFT__ARG(block_table, s->table), WEFT__ARG(mid, s->mid), WEFT__ARG(shift), WEFT__ARG(blocks));
     if (l->mode != DIRECT)
-        WEFT__LAUNCH(stream, s->kernels[FINISH], &specs[FINISH], blocks, 1, WEFT__ARG(s->span), WEFT__ARG(s->sums),
-                     WEFT__ARG(s->mid), WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n),
-                     WEFT__ARG(chunks), WEFT__ARG(shift), WEFT__ARG(blocks));
+        WEFT__LAUNCH(stream, s->kernels[FINISH], blocks, 1, WEFT__ARG(span, s->span), WEFT__ARG(block_ptr, s->sums),
+                     WEFT__ARG(mid, s->mid), WEFT__ARG(out_ptr, at->row_ptr), WEFT__ARG(out_row, at->col),
+                     WEFT__ARG(out_val, at->val), WEFT__ARG(n), WEFT__ARG(chunks), WEFT__ARG(shift), WEFT__ARG(blocks));
     return stream->status;
 }
 

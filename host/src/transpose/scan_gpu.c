@@ -12,39 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct weft__kernel_spec count_spec = {"scan_count", "transpose/scan_count.cl",
-                                                    "row_ptr row_at col before table m nnz part tile shift mask nbins "
-                                                    "finders failed run"};
-static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose/scan_count.cl",
-                                                       "table total rows bucket_ofs chunk_first large_first large "
-                                                       "nlarge arrived chunk wide nbins failed run"};
-static const struct weft__kernel_spec offsets_spec = {
-    "scan_offsets", "transpose/scan_count.cl",
-    "total bucket_ofs chunk_first large_first large nlarge chunk wide nbins failed run"};
-static const struct weft__kernel_spec bucket_count_spec = {
-    "bucket_count", "transpose/scan_count.cl",
-    "key bucket_ofs large_first table chunk nbuckets stride shift ncols failed run"};
-static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose/scan_count.cl",
-                                                              "table large_first large nlarge total ncols failed run"};
-static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose/scan_count.cl",
-                                                      "sorted bucket_ofs col_ptr n nnz shift nbuckets failed run"};
-static const struct weft__kernel_spec partition_spec = {
-    "scan_partition", "transpose/scan_partition.cl",
-    "row_ptr rows col val bucket_ofs table before key_out row_out val_out nnz part_tiles shift mask pack "
-    "key_mask nbins failed run"};
-static const struct weft__kernel_spec bucket_spec = {
-    "scan_bucket", "transpose/scan_bucket.cl",
-    "key row val bucket_ofs chunk_first large_first large nlarge table total col_out col_ptr row_out val_out n chunk "
-    "nbuckets shift pack ncols failed run"};
+static const struct weft__kernel_spec count_spec = {"scan_count", "transpose/scan_count.cl"};
+static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose/scan_count.cl"};
+static const struct weft__kernel_spec offsets_spec = {"scan_offsets", "transpose/scan_count.cl"};
+static const struct weft__kernel_spec bucket_count_spec = {"bucket_count", "transpose/scan_count.cl"};
+static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose/scan_count.cl"};
+static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose/scan_count.cl"};
+static const struct weft__kernel_spec partition_spec = {"scan_partition", "transpose/scan_partition.cl"};
+static const struct weft__kernel_spec bucket_spec = {"scan_bucket", "transpose/scan_bucket.cl"};
 
 struct scan_gpu {
     struct weft__transpose_shape shape;
     struct weft__scan_layout l;
     int wg, count_wg, units, lanes; // lanes: lane operations cost little
     struct weft__mirror mirror;
-    cl_kernel offsets; // NULL: vertical finds them
-    cl_kernel count, count_given, vertical, bucket_count, bucket_vertical, col_ptr;
-    cl_kernel first, second, bucket; // partition from the input, partition of three passes, buckets
+    struct weft__kernel *offsets; // NULL: vertical finds them
+    struct weft__kernel *count, *count_given, *vertical, *bucket_count, *bucket_vertical, *col_ptr;
+    struct weft__kernel *first, *second, *bucket; // partition from the input, partition of three passes, buckets
     cl_mem row_at, before, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
     cl_mem key, row, val; // entries in buckets
     cl_mem col;           // three passes: columns by the low digit, then sorted
@@ -111,8 +95,9 @@ static void destroy(void **state)
     struct scan_gpu *s = *state;
     if (!s)
         return;
-    cl_kernel *kernels[] = {&s->count,           &s->count_given, &s->vertical, &s->offsets, &s->bucket_count,
-                            &s->bucket_vertical, &s->col_ptr,     &s->first,    &s->second,  &s->bucket};
+    struct weft__kernel **kernels[] = {&s->count,        &s->count_given,     &s->vertical, &s->offsets,
+                                       &s->bucket_count, &s->bucket_vertical, &s->col_ptr,  &s->first,
+                                       &s->second,       &s->bucket};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         weft__kernel_release(kernels[i]);
     weft__mirror_release(&s->mirror);
@@ -179,99 +164,86 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     return status;
 }
 
-// A number as an argument of type ofs_t.
-union ofs {
-    cl_int i32;
-    cl_long i64;
-};
-static union ofs ofs_value(const struct scan_gpu *s, size_t value)
-{
-    union ofs out;
-    if (s->shape.ofs == WEFT_OFS64)
-        out.i64 = (cl_long)value;
-    else
-        out.i32 = (cl_int)value;
-    return out;
-}
 // What says whether there is anything to do; without a mirror it is not read.
 static cl_mem failed_of(const struct scan_gpu *s)
 {
     return s->shape.mirror ? s->mirror.failed : s->bucket_ofs;
 }
-#define OFS_ARG(s, x)                                                                                                  \
-    {                                                                                                                  \
-        weft_ofs_bytes((s)->shape.ofs), &(x)                                                                           \
-    }
 
 // Count bins of (col >> shift) & mask, scan, find the offsets of bins in `bucket_ofs`.
-static void count_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr, cl_mem col,
-                      cl_mem bucket_ofs, cl_uint shift, cl_uint mask, cl_uint nbins)
+static void count_run(struct scan_gpu *s, struct weft__stream *stream, struct weft__kernel *kernel, cl_mem row_ptr,
+                      cl_mem col, cl_mem bucket_ofs, cl_uint shift, cl_uint mask, cl_uint nbins)
 {
-    union ofs nnz = ofs_value(s, (size_t)s->shape.nnz), part = ofs_value(s, s->l.part),
-              chunk = ofs_value(s, s->l.chunk);
+    union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz),
+                    part = weft__ofs_value(s->shape.ofs, s->l.part), chunk = weft__ofs_value(s->shape.ofs, s->l.chunk);
     cl_int m = (cl_int)s->shape.m;
     cl_uint wide = (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)s->l.wide_ipt, s->l.chunk); // a chunk each
     cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
     const size_t found = weft__ceil_div((size_t)s->shape.nnz, s->l.span) + 1;
     cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, (size_t)s->count_wg) : 0;
     cl_mem failed = failed_of(s);
-    WEFT__LAUNCH(stream, kernel, &count_spec, finders + s->l.parts, (size_t)s->count_wg, WEFT__ARG(row_ptr),
-                 WEFT__ARG(s->row_at), WEFT__ARG(col), WEFT__ARG(s->before), WEFT__ARG(s->table), WEFT__ARG(m),
-                 OFS_ARG(s, nnz), OFS_ARG(s, part), WEFT__ARG(tile), WEFT__ARG(shift), WEFT__ARG(mask),
-                 WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
-    WEFT__LAUNCH(stream, s->vertical, &vertical_spec, weft__ceil_div(nbins, 32), (size_t)s->count_wg,
-                 WEFT__ARG(s->table), WEFT__ARG(s->total), WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
-                 WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
-                 WEFT__ARG(s->arrived), OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
-                 WEFT__ARG(s->mirror.mark));
+    WEFT__LAUNCH(stream, kernel, finders + s->l.parts, (size_t)s->count_wg, WEFT__ARG(row_ptr),
+                 WEFT__ARG(row_at, s->row_at), WEFT__ARG(col), WEFT__ARG(before, s->before), WEFT__ARG(table, s->table),
+                 WEFT__ARG(m), WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__OFS(part, s->shape.ofs, part), WEFT__ARG(tile),
+                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(failed),
+                 WEFT__ARG(run, s->mirror.mark));
+    WEFT__LAUNCH(stream, s->vertical, weft__ceil_div(nbins, 32), (size_t)s->count_wg, WEFT__ARG(table, s->table),
+                 WEFT__ARG(total, s->total), WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
+                 WEFT__ARG(chunk_first, s->chunk_first), WEFT__ARG(large_first, s->large_first),
+                 WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge), WEFT__ARG(arrived, s->arrived),
+                 WEFT__OFS(chunk, s->shape.ofs, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
+                 WEFT__ARG(run, s->mirror.mark));
     if (s->offsets)
-        WEFT__LAUNCH(stream, s->offsets, &offsets_spec, 1, (size_t)s->count_wg, WEFT__ARG(s->total),
-                     WEFT__ARG(bucket_ofs), WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large),
-                     WEFT__ARG(s->nlarge), OFS_ARG(s, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
-                     WEFT__ARG(s->mirror.mark));
+        WEFT__LAUNCH(stream, s->offsets, 1, (size_t)s->count_wg, WEFT__ARG(total, s->total), WEFT__ARG(bucket_ofs),
+                     WEFT__ARG(chunk_first, s->chunk_first), WEFT__ARG(large_first, s->large_first),
+                     WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge), WEFT__OFS(chunk, s->shape.ofs, chunk),
+                     WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
 }
 
-static void partition_run(struct scan_gpu *s, struct weft__stream *stream, cl_kernel kernel, cl_mem row_ptr,
+static void partition_run(struct scan_gpu *s, struct weft__stream *stream, struct weft__kernel *kernel, cl_mem row_ptr,
                           cl_mem rows, cl_mem col, cl_mem val, cl_mem bucket_ofs, cl_mem key_out, cl_mem row_out,
                           cl_mem val_out, cl_uint shift, cl_uint mask, cl_uint key_mask, cl_uint nbins)
 {
-    union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
+    union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz);
     cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile), pack = s->l.mid_bits;
     size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile), wg = (size_t)s->wg;
     cl_mem failed = failed_of(s);
-    WEFT__LAUNCH(stream, kernel, &partition_spec, tiles, wg, WEFT__ARG(row_ptr), WEFT__ARG(rows), WEFT__ARG(col),
-                 WEFT__ARG(val), WEFT__ARG(bucket_ofs), WEFT__ARG(s->table), WEFT__ARG(s->before), WEFT__ARG(key_out),
-                 WEFT__ARG(row_out), WEFT__ARG(val_out), OFS_ARG(s, nnz), WEFT__ARG(part_tiles), WEFT__ARG(shift),
-                 WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(failed),
-                 WEFT__ARG(s->mirror.mark));
+    WEFT__LAUNCH(stream, kernel, tiles, wg, WEFT__ARG(row_ptr), WEFT__ARG(rows), WEFT__ARG(col), WEFT__ARG(val),
+                 WEFT__ARG(bucket_ofs), WEFT__ARG(table, s->table), WEFT__ARG(before, s->before), WEFT__ARG(key_out),
+                 WEFT__ARG(row_out), WEFT__ARG(val_out), WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__ARG(part_tiles),
+                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins),
+                 WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
 }
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
 {
     const struct weft__scan_layout *l = &s->l;
-    union ofs chunk = ofs_value(s, l->chunk);
+    union weft__ofs chunk = weft__ofs_value(s->shape.ofs, l->chunk);
     cl_long n = s->shape.n;
     cl_uint shift = l->low_bits, nbuckets = l->nbuckets, ncols = l->ncols, pack = l->mid_bits;
     cl_uint stride = l->packed && l->pairs ? 2 : 1;
     cl_mem key = l->packed ? s->row : s->key, failed = failed_of(s);
     if (l->large_buckets) {
         size_t groups = (size_t)s->units * 8;
-        WEFT__LAUNCH(stream, s->bucket_count, &bucket_count_spec, weft__min(groups, l->large_chunks),
-                     (size_t)s->count_wg, WEFT__ARG(key), WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->large_first),
-                     WEFT__ARG(s->large_table), OFS_ARG(s, chunk), WEFT__ARG(nbuckets), WEFT__ARG(stride),
-                     WEFT__ARG(shift), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
-        WEFT__LAUNCH(stream, s->bucket_vertical, &bucket_vertical_spec, groups, (size_t)s->count_wg,
-                     WEFT__ARG(s->large_table), WEFT__ARG(s->large_first), WEFT__ARG(s->large), WEFT__ARG(s->nlarge),
-                     WEFT__ARG(s->large_total), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(s->mirror.mark));
+        WEFT__LAUNCH(stream, s->bucket_count, weft__min(groups, l->large_chunks), (size_t)s->count_wg, WEFT__ARG(key),
+                     WEFT__ARG(bucket_ofs, s->bucket_ofs), WEFT__ARG(large_first, s->large_first),
+                     WEFT__ARG(table, s->large_table), WEFT__OFS(chunk, s->shape.ofs, chunk), WEFT__ARG(nbuckets),
+                     WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols), WEFT__ARG(failed),
+                     WEFT__ARG(run, s->mirror.mark));
+        WEFT__LAUNCH(stream, s->bucket_vertical, groups, (size_t)s->count_wg, WEFT__ARG(table, s->large_table),
+                     WEFT__ARG(large_first, s->large_first), WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge),
+                     WEFT__ARG(total, s->large_total), WEFT__ARG(ncols), WEFT__ARG(failed),
+                     WEFT__ARG(run, s->mirror.mark));
     }
     const size_t groups = l->nbuckets + (size_t)s->shape.nnz / l->chunk,
                  wg = l->wide_ipt ? WEFT__SCAN_WIDE_WG : (size_t)s->wg;
-    WEFT__LAUNCH(stream, s->bucket, &bucket_spec, groups, wg, WEFT__ARG(s->key), WEFT__ARG(s->row), WEFT__ARG(s->val),
-                 WEFT__ARG(s->bucket_ofs), WEFT__ARG(s->chunk_first), WEFT__ARG(s->large_first), WEFT__ARG(s->large),
-                 WEFT__ARG(s->nlarge), WEFT__ARG(s->large_table), WEFT__ARG(s->large_total), WEFT__ARG(s->col),
-                 WEFT__ARG(at->row_ptr), WEFT__ARG(at->col), WEFT__ARG(at->val), WEFT__ARG(n), OFS_ARG(s, chunk),
-                 WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols), WEFT__ARG(failed),
-                 WEFT__ARG(s->mirror.mark));
+    WEFT__LAUNCH(stream, s->bucket, groups, wg, WEFT__ARG(key, s->key), WEFT__ARG(row, s->row), WEFT__ARG(val, s->val),
+                 WEFT__ARG(bucket_ofs, s->bucket_ofs), WEFT__ARG(chunk_first, s->chunk_first),
+                 WEFT__ARG(large_first, s->large_first), WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge),
+                 WEFT__ARG(table, s->large_table), WEFT__ARG(total, s->large_total), WEFT__ARG(col_out, s->col),
+                 WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(row_out, at->col), WEFT__ARG(val_out, at->val),
+                 WEFT__ARG(n), WEFT__OFS(chunk, s->shape.ofs, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift),
+                 WEFT__ARG(pack), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -301,15 +273,15 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
         partition_run(s, stream, s->second, NULL, at->col, s->col, at->val, s->bucket_ofs, s->key, s->row, s->val, high,
                       all, (UINT32_C(1) << high) - 1, l->nbuckets);
         buckets_run(s, stream, at);
-        union ofs nnz = ofs_value(s, (size_t)s->shape.nnz);
+        union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz);
         cl_long n = s->shape.n;
         cl_uint nbuckets = l->nbuckets;
         cl_mem failed = failed_of(s);
-        WEFT__LAUNCH(stream, s->col_ptr, &col_ptr_spec,
+        WEFT__LAUNCH(stream, s->col_ptr,
                      weft__groups(weft__ceil_div((size_t)n + 1, 8 * (size_t)s->count_wg), (size_t)s->count_wg),
-                     (size_t)s->count_wg, WEFT__ARG(s->col), WEFT__ARG(s->bucket_ofs), WEFT__ARG(at->row_ptr),
-                     WEFT__ARG(n), OFS_ARG(s, nnz), WEFT__ARG(high), WEFT__ARG(nbuckets), WEFT__ARG(failed),
-                     WEFT__ARG(s->mirror.mark));
+                     (size_t)s->count_wg, WEFT__ARG(sorted, s->col), WEFT__ARG(bucket_ofs, s->bucket_ofs),
+                     WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(n), WEFT__OFS(nnz, s->shape.ofs, nnz),
+                     WEFT__ARG(shift, high), WEFT__ARG(nbuckets), WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
     }
     return stream->status;
 }

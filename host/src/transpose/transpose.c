@@ -16,7 +16,7 @@ struct weft_transpose {
     struct weft_transpose_info info;
     const struct weft__transpose_method *method; // NULL: no entries, only pointers of zeros
     void *state;
-    cl_kernel fill; // for no entries
+    struct weft__kernel *fill; // for no entries
 };
 
 #define MIRROR_LEAST                                                                                                   \

@@ -36,7 +36,7 @@ extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__trans
 
 // transpose_mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
 struct weft__mirror {
-    cl_kernel mirror;
+    struct weft__kernel *mirror;
     int wg, ipt;
     cl_mem failed; // one uint: the last run that did not make A^T
     cl_uint run;   // the last run that tried, from 1 on; 0: none
