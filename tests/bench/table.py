@@ -159,7 +159,7 @@ def test_tables(folder):
 
 def test_noise(folder):
     """A time whose samples are far apart says nothing; the bench and the tables agree on how far that is."""
-    with open(os.path.join(os.path.dirname(TOOL), "support", "stats.h"), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(TOOL), "..", "..", "host", "common", "stats.h"), encoding="utf-8") as file:
         limit = float(re.search(r"define BENCH_NOISE_MAX +([0-9.]+)", file.read())[1])
     sys.path.insert(0, os.path.dirname(TOOL))
     import reader  # noqa: E402
