@@ -18,6 +18,10 @@
 #error "WEFT_IPT: entries per work-item and tile"
 #endif
 
+#ifndef WEFT_GUESS
+#error "WEFT_GUESS: 1 where rows are long: images are guessed before they are searched for; else 0"
+#endif
+
 #define TILE   (WEFT_WG * WEFT_IPT)
 #define WORDS  (TILE / 32)
 #define UNROLL 8 // entries of a work-item in flight
@@ -28,6 +32,7 @@
 #define LONG (4 * NEAR) // a row where steps are counted
 // Steps that so many entries may take: 2.5 each, with which the whole takes 1.3 times as long as ScanTrans.
 #define STEPS_MOST(entries) ((ulong)(entries)*5u / 2u)
+// The guesses cost registers (on an H200 stencil27:120 took 0.71 ms with them and 0.60 without), so that short rows do without.
 
 // Steps in a row of n entries: log2(n / NEAR).
 WEFT_INLINE uint far_steps(ofs_t n)
@@ -136,12 +141,12 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
     __local int on, bad, balance[WEFT_WG / LOOKERS];
     __local ofs_t weights[WEFT_WG / LOOKERS];
     __local uint look_steps[WEFT_WG / LOOKERS];
-    __local uint spent; // steps of the group
+    __local uint spent, most; // steps that the group has taken, and may have
     const uint lid = (uint)get_local_id(0);
-    ulong most = 0; // steps that it may have taken
     if (lid == 0u) {
         bad = 0;
         spent = 0u;
+        most = 0u;
     }
     if (lid < WEFT_WG / LOOKERS)
         balance[lid] = 0;
@@ -198,9 +203,10 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
                 v--;
             carry[w] = v > 0u ? v * 32u - 1u - clz(bits[v - 1u]) : 0u;
         }
+        if (lid == 0u)
+            most = (uint)min((ulong)most + STEPS_MOST(entries), (ulong)INT_MAX);
         barrier(CLK_LOCAL_MEM_FENCE);
         const ofs_t lo_begin = row_ptr[lo];
-        most += STEPS_MOST(entries);
         bool astray = false;
         for (uint s = lid; s < entries && !astray; s += UNROLL * WEFT_WG) {
             idx_t i[UNROLL], j[UNROLL], c[UNROLL];
@@ -227,6 +233,7 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
 #pragma unroll
             for (uint u = 0; u < UNROLL; u++)
                 c[u] = col[q[u]];
+#if WEFT_GUESS
             uint steps = 0u;
 #pragma unroll
             for (uint u = 0; u < UNROLL; u++)
@@ -252,6 +259,28 @@ WEFT_KERNEL void mirror(__global const ofs_t *restrict row_ptr, __global const i
                     }
                     astray |= c[u] != i[u];
                 }
+#else
+#pragma unroll
+            for (uint u = 0; u < UNROLL; u++)
+                if (c[u] != i[u]) {
+                    ofs_t from = c[u] < i[u] ? q[u] + 1 : begin[u], to = c[u] < i[u] ? end[u] : q[u];
+                    if (to - from > LONG) { // the first guess alone, not counted, then as far as the group may go
+                        q[u] = min(max(q[u] + (ofs_t)(i[u] - c[u]), from), to - 1);
+                        c[u] = col[q[u]];
+                        from = c[u] < i[u] ? q[u] + 1 : from;
+                        to = c[u] < i[u] ? to : c[u] == i[u] ? from : q[u];
+                        const uint steps = far_steps(to - from);
+                        to = atomic_add(&spent, steps) + steps > most ? from : to;
+                    }
+                    while (from < to) {
+                        q[u] = from + (to - from) / 2;
+                        c[u] = col[q[u]];
+                        from = c[u] < i[u] ? q[u] + 1 : from;
+                        to = c[u] < i[u] ? to : c[u] == i[u] ? from : q[u];
+                    }
+                    astray |= c[u] != i[u];
+                }
+#endif
 #pragma unroll
             for (uint u = 0; u < UNROLL; u++)
                 if (s + u * WEFT_WG < entries) {

@@ -49,7 +49,7 @@ static void test_quirks(void)
         {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", "3.1", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
         {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", "5.0", CL_DEVICE_TYPE_GPU, 0, 0, 0, 0},
         {"Portable Computing Language", "OpenCL 3.0", "", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
-        {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", "580", CL_DEVICE_TYPE_GPU, 0, 0, 0, UINT64_C(1) << 30},
+        {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", "580", CL_DEVICE_TYPE_GPU, 0, 0, 1, UINT64_C(1) << 30},
         {"rusticl", "OpenCL 3.0 ", "22.3.6", CL_DEVICE_TYPE_CPU, 0, 0, 1, 0},
         {"rusticl", "OpenCL 3.0 ", "25.0.7", CL_DEVICE_TYPE_CPU, 1, 0, 1, 0},
         {"rusticl", "OpenCL 3.0 ", "25.0.7", CL_DEVICE_TYPE_GPU, 0, 0, 1, 0}};

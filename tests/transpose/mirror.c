@@ -36,7 +36,7 @@ static int has_entry(enum form form, int64_t i, int64_t j, int64_t n)
     case GRAPH: // rows of about n / 2
         return ((uint64_t)(low * 2654435761 + high * 40503) * UINT64_C(0x9e3779b97f4a7c15)) >> 63 != 0;
     default:
-        return low % 5 == 0 && high % 5 == 0 && (high - low) % 3 == 0;
+        return low % 5 == 0 && high % 5 == 0 && (high - low) % 3 == 0 && high - low < 480;
     }
 }
 

@@ -12,9 +12,12 @@
 
 static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose/mirror.cl"};
 
+#define LONG 32 // entries of a mean row from which images are guessed
+
 static void define(struct weft__defines *d, int wg, int ipt, const struct weft__transpose_shape *shape)
 {
     weft__define_types(d, shape->type, shape->ofs);
+    weft__define(d, "WEFT_GUESS", "%d", shape->m > 0 && shape->nnz / shape->m >= LONG);
     weft__define(d, "WEFT_WG", "%d", wg);
     weft__define(d, "WEFT_IPT", "%d", ipt);
     if (shape->val_positions)
@@ -116,10 +119,12 @@ void weft__mirror_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
-        for (int t = 0; t < 4; t++) {
-            struct weft__transpose_shape shape = {.type = types[t], .ofs = (enum weft_ofs)ofs};
+        for (int t = 0; t < 8; t++) {
+            const enum weft_type type = types[t % 4];
+            struct weft__transpose_shape shape = {
+                .m = 1, .nnz = t < 4 ? 1 : LONG, .type = type, .ofs = (enum weft_ofs)ofs};
             struct weft__variant v = {.spec = &mirror_spec, .schedule = WEFT_SCHEDULE_GPU};
-            if (types[t] == WEFT_I32) { // positions, as wide as offsets
+            if (type == WEFT_I32) { // positions, as wide as offsets
                 shape.val_positions = 1;
                 shape.type = ofs ? WEFT_F64 : WEFT_I32;
             }
