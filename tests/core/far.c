@@ -445,7 +445,9 @@ static void test_fill(struct test_device *dev)
     if (weft__fill_create(&fill, dev->ctx))
         tap_bail("%s: %s", dev->name, test_error(dev));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct test_buffer b = test_buffer_make(dev, NULL, sizeof got);
+        for (int k = 0; k < WORDS; k++)
+            got[k] = TEST_POISON;
+        struct test_buffer b = test_buffer_make(dev, got, sizeof got);
         struct weft__stream stream;
         int launches = 0;
         dev->ctx->fill_words = cases[i].most;

@@ -397,7 +397,8 @@ static void test_items(struct test_device *dev)
     struct weft_device_csr d = {0};
     if (weft_generate(&a, "band:2000,9", NULL, &err))
         tap_bail("%s", err.text);
-    struct test_buffer x = test_buffer_make(dev, NULL, 8000), y = test_buffer_make(dev, NULL, 8000);
+    static const float ones[2000] = {1};
+    struct test_buffer x = test_buffer_make(dev, ones, sizeof ones), y = test_buffer_make(dev, NULL, sizeof ones);
     if (weft_device_csr_create(&d, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
         weft_device_csr_write_sync(dev->ctx, dev->queue, &d, &a))
         tap_bail("%s", test_error(dev));
