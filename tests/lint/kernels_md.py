@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/kernels.md: what each kernel of cl/ does, and what it takes on devices of AMD and NVIDIA.
+"""docs/reference/kernels.md: what each kernel of cl/ does, and what it takes on devices of AMD and NVIDIA.
 
 kernels_md.py check ROOT                     every kernel is in the file, in both tables, and nothing else is
 kernels_md.py write ROOT WEFT_KERNELS OUT    compile for all targets as kernels.py does (folder OUT), write the file
@@ -161,7 +161,7 @@ def write(root, program, out):
     for check in CHECKS:
         command = [sys.executable, os.path.join(kernels.HERE, "kernels.py"), check, program, out]
         if subprocess.run(command, check=False).returncode:
-            sys.exit("docs/kernels.md stays as it is: it needs every target, with its tools, and no failure (above)")
+            sys.exit("docs/reference/kernels.md stays as it is: it needs every target, with its tools, and no failure (above)")
     names = kernels_of(root)
     data = {check: read(os.path.join(out, f"isa-{check}.tsv")) for check in CHECKS}
     everything = [row for rows in data.values() for row in rows]
@@ -177,7 +177,7 @@ def write(root, program, out):
 
 
 def document(root):
-    return os.path.join(root, "docs", "kernels.md")
+    return os.path.join(root, "docs", "reference", "kernels.md")
 
 
 def check(root):
@@ -187,11 +187,11 @@ def check(root):
         what, takes = file.read().split("\n## What each takes\n")
     listed = re.findall(r"^\| (\w+) +\| (\S+\.cl) +\|", what, re.M)
     measured = re.findall(r"^\| (\w+(?: \(\S+\))?) +\|", takes, re.M)
-    bad = [f"{kernel} of cl/{source} is not in docs/kernels.md" for source, kernel, _ in names
+    bad = [f"{kernel} of cl/{source} is not in docs/reference/kernels.md" for source, kernel, _ in names
            if (kernel, source) not in listed]
-    bad += [f"{kernel} of {source} is in docs/kernels.md but not in cl/" for kernel, source in listed
+    bad += [f"{kernel} of {source} is in docs/reference/kernels.md but not in cl/" for kernel, source in listed
             if (source, kernel) not in [name[:2] for name in names]]
-    bad += [f"{kernel} of cl/{source} has no registers in docs/kernels.md" for source, kernel, _ in names
+    bad += [f"{kernel} of cl/{source} has no registers in docs/reference/kernels.md" for source, kernel, _ in names
             if not source.endswith("cpu.cl") and label(names, source, kernel) not in measured]
     bad += [f"{kernel} of cl/{source} has no comment that says what it does" for source, kernel, what in names if not what]
     print(*bad, f"{len(names)} kernels, {len(bad)} complaints", sep="\n")
