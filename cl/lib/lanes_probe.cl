@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// right[i] = 1 where work-item i saw what lane operations promise, else 0: values and ballots of its own group of LANES
-// work-items, local memory ordered among them, in loops, and with as many rounds as each group likes.
+// right[i] = 1 where work-item i saw what lane operations promise, else 0. It looks at values and ballots of
+// its own group of LANES work-items, local memory ordered among them, in loops, and with as many rounds as each group likes.
 // Source:  -
 // Mapping: 1-D; work-items by themselves and in groups of LANES.
 // Local:   WG words (+ WG words without shuffle).

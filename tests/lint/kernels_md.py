@@ -41,10 +41,10 @@ A row is one variant of a kernel: values f32 (or 32 bits), 32-bit offsets, the s
 most registers. `tests/lint/isa-amd.tsv` and `isa-nvidia.tsv` of the build folder have every variant. {spills}
 
 - `wg`: work-group size; `local`: bytes of local memory of a work-group.
-- A cell of a target, whose wave or warp has the size in brackets: registers of a work-item (AMD: vector+scalar) · resident waves
-  in percent of what the device can hold, from registers, local memory and group size (formulae and their sources:
-  `tests/lint/occupancy.py`), with what ends first: **r** registers, **l** local memory, **g** the count of groups · bytes of
-  code.
+- The size of a target's wave or warp is in brackets. A cell has three parts, with a dot between them:
+  registers of a work-item (AMD: vector+scalar); resident waves; bytes of code.
+- Resident waves are in percent of what the device can hold, from registers, local memory and group size (`tests/lint/occupancy.py`).
+  A letter says what ends first: **r** registers, **l** local memory, **g** the count of groups.
 
 ### AMD
 

@@ -48,7 +48,7 @@ static const struct weft_tune_scan tune_table[] = {
     // million 0.0352 for 0.0513, 45.9 million 0.122 for 0.154, 100 million 0.252 for 0.312, 400 million 0.977 for 1.183;
     // i32 to i64: 10 million 0.0524 for 0.0737, 400 million 1.584 for 1.987.
     {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 8, 1 << 22, {256, 32, 256, INT64_C(1) << 34}},
-    // docs/kernels.md: 58 to 64 vector registers, 32 bytes of local memory; gfx90a and gfx942 hold all waves that they can.
+    // docs/reference/kernels.md: 58 to 64 vector registers, 32 bytes of local memory; gfx90a and gfx942 hold all waves that they can.
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 32 of 32 waves"},
      256,
      16,
