@@ -4,6 +4,7 @@
 
   - No sentence of more than 35 words, and no page of docs/results/ of more than 150 lines; docs/log/ may have both.
   - Every link to a file of the project names one that exists, and every #heading one that the page has.
+  - Every file of the project that the text names by its path exists; capitals stand for a name (bench/op/NAME.c).
   - No page has two headings of one name, which links could not tell apart.
   - No word of the glossary's section "Not used" that stands there in double quotes.
 Faults are planted first, so that a check that finds nothing is noticed."""
@@ -19,6 +20,8 @@ from tap import done, ok  # noqa: E402
 WORDS, LINES = 35, 150
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 END = re.compile(r"(?:(?<=[.?!;:])|(?<=[.?!]\))|(?<=[.?!]\*\*))\s+(?=[A-Z0-9\"(*-])")  # what a sentence ends with
+PATH = re.compile(r"(?<![\w./-])(?:cl|host|bench|tests|backends|profile|tool|docs)/[\w./-]+"
+                  r"\.(?:clh?|[ch]|py|sh|md|build)\b")
 FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 
 
@@ -133,6 +136,13 @@ def dead_links(path, text):
             yield f"{number}: no heading for {found[1]}"
 
 
+def dead_paths(root, text):
+    for found in PATH.finditer(text):
+        if not re.search(r"[A-Z]{2}", found[0]) and not os.path.exists(os.path.join(root, found[0])):
+            number = text.count("\n", 0, found.start()) + 1
+            yield f"{number}: no file {found[0]}"
+
+
 def not_used(root):
     """Phrases in double quotes of the first column of the glossary's last section."""
     path = os.path.join(root, "docs", "glossary.md")
@@ -149,10 +159,11 @@ def strange_words(path, text, phrases):
                 yield f"{number}: not used here: {phrase} (docs/glossary.md)"
 
 
-def faults(path, phrases):
+def faults(root, path, phrases):
     text, found = read(path), []
     if not is_log(path):
         found += [*long_sentences(path, text), *long_page(path, text), *strange_words(path, text, phrases)]
+        found += dead_paths(root, text)
     if path.endswith(".md"):
         found += [*same_headings(path, text), *dead_links(path, text)]
     return found
@@ -168,6 +179,7 @@ PLANTED = {
     "a dead link": ("docs/a.md", "see\n[b](b.md)\n", "docs/a.md:2: dead link b.md"),
     "a dead picture": ("docs/log/a.md", "![b](b.png)\n", "docs/log/a.md:1: dead link b.png"),
     "a dead heading": ("docs/a.md", "# A b\n\n[a](a.md#a-b) [c](#a-c)\n", "docs/a.md:3: no heading for #a-c"),
+    "a path that is not there": ("host/include/weft/a.h", "// b\n// docs/c.md has it.\n", "a.h:2: no file docs/c.md"),
     "a heading twice": ("docs/a.md", "## B\n\n## B\n", "docs/a.md:1: heading twice: b"),
     "a long page of results": ("docs/results/a.md", "x\n\n" * 76, "docs/results/a.md:152: page of more than 150"),
     "a word that is not used": ("docs/a.md", "Sums of\nsilent tiles.\n", "docs/a.md:1: not used here: silent tile"),
@@ -177,19 +189,19 @@ RIGHT = {
     "short sentences in a row": ("README.md", "X is y. " * 30 + "\n"),
     "code": ("README.md", "Run\n\n    " + "x " * 60 + "\n\n```c\n" + "[a](b) " * 40 + "\n```\n"),
     "code in a line": ("README.md", "Run `" + "x " * 60 + "` or `a[b](c)`.\n"),
+    "a path": ("docs/a.md", "See docs/glossary.md and bench/op/NAME.c.\n"),
     "docs/log": ("docs/log/a.md", "x " * 60 + "\n" * 200),
-    "a link outside, one to a folder, one to a heading": ("docs/a.md", "# `B`: c\n\n[a](http://b/c) [b](.) [c](#b-c)\n"),
+    "links outside, to a folder, to a heading": ("docs/a.md", "# `B`: c\n\n[a](http://b/c) [b](.) [c](#b-c)\n"),
 }
 
 
 def planted(name, text):
     with tempfile.TemporaryDirectory() as root:
-        for path, content in {"docs/glossary.md": '# G\n\n## Not used\n\n| a | b |\n|---|---|\n| "silent tiles" | x |\n',
-                              name: text}.items():
+        for path, content in {"docs/glossary.md": '\n## Not used\n\n| "silent tiles" | x |\n', name: text}.items():
             os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
             with open(os.path.join(root, path), "w", encoding="utf-8") as file:
                 file.write(content)
-        return [f"{name}:{fault}" for fault in faults(os.path.join(root, name), not_used(root))]
+        return [f"{name}:{fault}" for fault in faults(root, os.path.join(root, name), not_used(root))]
 
 
 def main():
@@ -202,7 +214,7 @@ def main():
     phrases = not_used(root)
     ok(phrases, "the glossary names words that are not used")
     for path in map(os.path.abspath, only or files(root)):
-        found, name = faults(path, phrases), os.path.relpath(path, root)
+        found, name = faults(root, path, phrases), os.path.relpath(path, root)
         ok(not found, name, *(f"{name}:{fault}" for fault in found))
     return done()
 
