@@ -29,7 +29,7 @@ const char *profile_kind_name(enum profile_kind kind);
 enum profile_section { PROFILE_NONE, PROFILE_SETUP, PROFILE_LAUNCH, PROFILE_RESULT, PROFILE_SECTIONS };
 const char *profile_section_name(enum profile_section section);
 
-// Where an instant belongs; docs/profiling.md says what each is. The first that fits has it.
+// Where an instant belongs; docs/reference/profile-record.md says what each is. The first that fits has it.
 enum profile_phase {
     PHASE_BENCH,
     PHASE_KERNEL,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One result, and its two forms for programs: a line of JSON, a row of CSV. docs/bench.md says what each key means.
+// One result, and its two forms for programs: a line of JSON, a row of CSV. docs/reference/records.md says what each
+// key means.
 #ifndef BENCH_RECORD_H
 #define BENCH_RECORD_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's own tuning: rows of a file that `weft-bench --tune` writes, read when a context is made. A row holds for one
 // device, driver and schedule, and says for an operation on elements of some width what takes the place of the defaults.
-// docs/bench.md has the form of the file.
+// docs/reference/tune-file.md has the form of the file.
 #ifndef WEFT_SRC_TUNE_H
 #define WEFT_SRC_TUNE_H
 
