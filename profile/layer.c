@@ -4,7 +4,7 @@
 // more files, $WEFT_PROFILE_LIMIT the commands kept at most. docs/profiling.md, "As a layer".
 #include "host/common/name.h"
 #include "calls.h"
-#include "host/src/core/out.h"
+#include "host/internal/out.h"
 #include "html.h"
 #include "json.h"
 #include "write.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder before weft's own table of calls.
 #include "calls.h"
-#include "host/src/core/cl_table.h"
+#include "host/internal/inside.h"
 
 #include <dlfcn.h>
 

@@ -4,7 +4,7 @@
 #include "host/common/progress.h"
 #include "host/common/word.h"
 #include "host/common/clock.h"
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 
 #include <math.h>
 #include <string.h>

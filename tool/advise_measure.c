@@ -3,10 +3,8 @@
 #include "host/common/product.h"
 #include "host/common/progress.h"
 #include "advise.h"
-#include "host/src/core/cl_table.h"
+#include "host/internal/inside.h"
 #include "host/common/clock.h"
-#include "host/src/core/context.h"
-#include "host/src/core/error.h"
 
 #include <math.h>
 #include <stdlib.h>

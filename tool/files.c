@@ -3,8 +3,7 @@
 #include "host/common/list.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
-#include "host/src/mtx/mtx.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tool.h"
 
 #include <unistd.h>

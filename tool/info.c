@@ -2,7 +2,7 @@
 // weft info: the measures of a matrix, the bytes of its formats on a device, and what weft would run.
 #include "host/common/progress.h"
 #include "host/common/word.h"
-#include "host/src/matrix/measure.h"
+#include "host/internal/inside.h"
 #include "tool.h"
 
 #include <math.h>

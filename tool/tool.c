@@ -4,9 +4,7 @@
 #include "host/common/progress.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
-#include "host/src/core/cl_table.h"
-#include "host/src/core/error.h"
-#include "host/src/mtx/mtx.h"
+#include "host/internal/inside.h"
 
 #include <errno.h>
 #include <math.h>

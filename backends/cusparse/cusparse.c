@@ -3,7 +3,7 @@
 #include "cusparse_backend.h"
 #include "host/common/clock.h"
 #include "backends/trace.h"
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 
 #include <sched.h>
 #include <stdio.h>

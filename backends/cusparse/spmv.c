@@ -2,7 +2,7 @@
 // Products by cusparseSpMV in each of its formats, and by cusparseSpMVOp.
 #include "host/common/clock.h"
 #include "backends/trace.h"
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 #include "cusparse_backend.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition by cusparseCsr2cscEx2.
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 #include "cusparse_backend.h"
 
 #include <stdio.h>

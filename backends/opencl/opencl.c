@@ -3,7 +3,7 @@
 #include "opencl_backend.h"
 #include "host/common/clock.h"
 #include "backends/trace.h"
-#include "host/src/core/fill.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 

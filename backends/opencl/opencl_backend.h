@@ -4,7 +4,7 @@
 #define WEFT_BACKENDS_OPENCL_H
 
 #include "backends/backend.h"
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 
 // Device events of the kernels of one run.
 struct opencl_events {

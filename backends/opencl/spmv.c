@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of weft/spmv.h on one device.
 #include "host/common/clock.h"
-#include "host/src/measure/csr_pair.h"
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 #include "opencl_backend.h"
 
 #include <stdio.h>

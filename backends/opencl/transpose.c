@@ -2,7 +2,7 @@
 // The transposition of weft/transpose.h on one device.
 #include "host/common/clock.h"
 #include "opencl_backend.h"
-#include "host/src/transpose/transpose.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serial transposition of host/src/ref/transpose.c, timed by the host clock.
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/clock.h"
 #include "ref_backend.h"
 

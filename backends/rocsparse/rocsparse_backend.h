@@ -3,7 +3,7 @@
 #ifndef WEFT_BACKENDS_ROCSPARSE_H
 #define WEFT_BACKENDS_ROCSPARSE_H
 
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 #include "backends/backend.h"
 
 #include <hip/hip_runtime_api.h>

@@ -2,7 +2,7 @@
 // y = alpha*A*x + beta*y by rsb_spmv: in the blocks that librsb cuts A into by itself, or in those that its tuner finds
 // in a second by trying.
 #include "host/common/clock.h"
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 #include "rsb_backend.h"
 
 #include <rsb.h>

@@ -8,8 +8,7 @@ extern "C" {
 #include "host/common/clock.h"
 #include "backends/trace.h"
 #include "backends/opencl/opencl_backend.h"
-#include "host/src/core/context.h"
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 }
 
 // ViennaCL launches without events; this stands in its headers for clEnqueueNDRangeKernel and gives the event of every

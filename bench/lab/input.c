@@ -2,7 +2,7 @@
 // How fast matrices come in: generate one, write it, read it back; medians of several runs.
 //
 //     input-speed [SPEC [REPS]]        default uniform:500000,500000,10000000 5; files go to $TMPDIR or /tmp
-#include "host/src/core/threads.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

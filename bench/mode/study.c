@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study.h"
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 #include "host/common/product.h"
 #include "host/common/progress.h"
 #include "host/common/rest.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune.h"
-#include "host/src/core/tune.h"
+#include "host/internal/inside.h"
 #include "host/common/progress.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ceilings.h"
 #include "backends/opencl/opencl_backend.h"
-#include "host/src/measure/copy.h"
+#include "host/internal/inside.h"
 
 #include <math.h>
 #include <stdlib.h>

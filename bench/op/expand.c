@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pointers-to-index: the row index of every entry of the matrix from its row pointers.
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "primitive.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Index-to-pointers: the column pointers of the matrix from its column indices.
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "primitive.h"
 
 #include <stdio.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merge of as many sorted keys as the matrix has entries. The algorithms are what is merged: all pairs of neighbours
 // among blocks of 256 (small) or 65536 keys (large), or two arrays, one of them twice as long as the other.
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "keys.h"
 #include "primitive.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "primitive.h"
 #include "backends/trace.h"
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

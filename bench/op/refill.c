@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values alone into a transpose whose pattern a plan has analysed: out[p] = val[permutation[p]]. Its floor is one reading
 // of a permutation and of the values, and one writing of values.
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 #include "primitive.h"
 
 #include <stdio.h>

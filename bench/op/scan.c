@@ -2,8 +2,7 @@
 // Exclusive scan of as many elements as the matrix has entries. Type f32 sums floats, i32 and pattern sum int32 and
 // uint32, to 64-bit sums with --index 64. The elements are small whole numbers, so that f32 sums are exact too. Algorithms of
 // opencl: the forms of weft_scan_algo.
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "primitive.h"
 
 #include <stdio.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segmented sort of as many keys as the matrix has entries. The algorithms are the ways to cut them into segments:
 // blocks of 1024, the rows of the matrix, a mixture of empty to huge segments, and one segment of all.
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "keys.h"
 #include "primitive.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = A*x with the matrix of the run, by every backend. Each line is verified twice: the result that was timed against
 // the bound for its rounding errors, and a run on small integers, which must be exact.
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 #include "host/common/check_spmv.h"
 #include "op.h"
 

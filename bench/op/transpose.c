@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A^T of the matrix of the run, by every backend, compared bit for bit with the serial reference.
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "op.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #define BENCH_BLOCK_H
 
 #include "options.h"
-#include "host/src/core/out.h"
+#include "host/internal/out.h"
 #include "profile.h"
 #include "run.h"
 #include "host/common/table.h"

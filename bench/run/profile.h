@@ -3,7 +3,7 @@
 #ifndef BENCH_PROFILE_H
 #define BENCH_PROFILE_H
 
-#include "host/src/core/out.h"
+#include "host/internal/out.h"
 #include "run.h"
 #include "profile/write.h"
 

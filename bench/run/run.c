@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 #include "backends/opencl/opencl_backend.h"
 #include "host/common/memory.h"
 #include "host/common/rest.h"

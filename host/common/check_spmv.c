@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/common/check_spmv.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 
 #include <math.h>
 #include <stdio.h>

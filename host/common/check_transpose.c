@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/common/check_transpose.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <string.h>

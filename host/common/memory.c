@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/common/memory.h"
-#include "host/src/core/cl_table.h"
+#include "host/internal/inside.h"
 
 #include <stdatomic.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/common/product.h"
-#include "host/src/core/cl_table.h"
+#include "host/internal/inside.h"
 #include "host/common/clock.h"
-#include "host/src/ref/ref.h"
 
 #include <math.h>
 #include <stdio.h>

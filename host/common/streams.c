@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/common/streams.h"
 #include "host/common/name.h"
-#include "host/src/core/out.h"
+#include "host/internal/out.h"
 
 #include <errno.h>
 #include <fcntl.h>

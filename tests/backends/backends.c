@@ -2,9 +2,7 @@
 // Every backend but weft's own kernels, whose operations have tests of their own: each algorithm on shapes that hug
 // edges either gives the right result or says in one line why it cannot.
 #include "backends/backend.h"
-#include "host/src/core/cl_table.h"
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_spmv.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"

@@ -2,9 +2,7 @@
 // A contract test, not a result: the backend `cusparse` against a stand-in for CUDA and cuSPARSE (tests/standin/cuda.h).
 // Every algorithm on edge shapes, every failing call, the choice of the GPU; and that the stand-in sees wrong calls.
 #include "backends/cusparse/cusparse_backend.h"
-#include "host/src/core/context.h"
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "standin/cuda.h"
 #include "standin/trace_check.h"
 #include "host/common/check_spmv.h"

@@ -2,8 +2,7 @@
 // A contract test of backends/rocsparse, not a result: the module is linked with the stand-in of tests/standin in the
 // place of HIP and rocSPARSE. Every algorithm gives what the oracle gives; no call breaks a rule; nothing stays alive,
 // whichever call fails; and the stand-in does refuse wrong sizes, pointers, handles and orders of calls.
-#include "host/src/core/context.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "backends/rocsparse/rocsparse_backend.h"
 #include "standin/hip.h"
 #include "standin/trace_check.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backends that misbehave, each in its own way, in the place of the real ones: how does the bench take it?
 #include "backends/backend.h"
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

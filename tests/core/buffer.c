@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers of a context: what they hold, limits, and the memory behind large ones on a processor.
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/fault.h"
 

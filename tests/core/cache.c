@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program cache on disk: what the key depends on, damaged and foreign files, many processes, processes that die
 // while they write, folders that cannot be written; and whole contexts on top of it.
-#include "host/src/core/cache.h"
-#include "host/src/core/fill.h"
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
 #include "tests/support/fault.h"
 #include "tests/support/rng.h"

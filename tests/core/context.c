@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts: choice of device, the caller's own objects, errors and their log, launch callbacks, compilation.
-#include "host/src/core/program.h"
-#include "host/src/core/fill.h"
+#include "host/internal/inside.h"
 #include "tests/support/device.h"
 
 #include <stdlib.h>

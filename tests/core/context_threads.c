@@ -2,7 +2,7 @@
 // A context that threads share: what the log is given stays as it is during the call, the last error is always one
 // failure, whole, and an attempt that is none of the caller's business changes it never. Build with -Db_sanitize=thread to
 // have every access judged (docs/testing.md).
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 #include "tests/support/device.h"
 
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which device a context takes when none is named: of described devices, and of those that are here, as a driver that is
 // made to say other things of them describes them.
-#include "host/src/core/cl_table.h"
+#include "host/internal/inside.h"
 #include "tests/support/tap.h"
 
 #include <stdio.h>

@@ -2,10 +2,7 @@
 // Positions beyond 32 bits, and just below their end, on small inputs. A kernel is compiled with its arrays moved: an array
 // of which only the elements from some place on are there is given as these alone, and its pointer goes back by as many
 // elements where the kernel begins. So kernels see the positions of a huge matrix.
-#include "host/src/core/cl_table.h"
-#include "host/src/measure/csr_pair.h"
-#include "host/src/core/fill.h"
-#include "host/src/spmv/spmv.h"
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
 
 #include <stdio.h>

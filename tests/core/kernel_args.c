@@ -2,9 +2,7 @@
 // The argument names that cl/embed.py read from each kernel are those of the compiled kernel, in the same order: launches
 // find the place of an argument by its name, and this is what keeps them right.
 #include "tests/support/device.h"
-#include "host/src/core/fill.h"
-#include "host/src/core/op.h"
-#include "host/src/core/variants.h"
+#include "host/internal/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>

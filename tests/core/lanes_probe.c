@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lane operations as kernels see them, drivers whose answers are wrong, and which devices are taken to have sub-groups.
-#include "host/src/core/lanes_probe.h"
-#include "host/src/core/quirks.h"
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
 #include "tests/support/fault.h"
 

@@ -2,8 +2,7 @@
 // OpenCL lets a blocking write return once the data was taken over: the buffer has it when the write's event is complete or
 // its queue was finished, and for the commands that follow in its queue. Intel's CPU runtime does so. Here every driver
 // does: a write waits until one of these asks for it.
-#include "host/src/core/cl_table.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_spmv.h"
 #include "host/common/check_transpose.h"
 #include "tests/support/rng.h"

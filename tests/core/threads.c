@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host threads: a team does all of its work with the threads that it gets, none among them; the library never ends the
 // process where the system gives none. The linker turns the library's calls of pthread_create into __wrap_pthread_create.
-#include "host/src/core/threads.h"
+#include "host/internal/inside.h"
 #include "tests/support/tap.h"
 
 #include <errno.h>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tune files: which file is read, which of its lines, what plans take from them and what they refuse; results stay right.
-#include "host/src/core/tune.h"
-#include "host/src/core/context.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 

@@ -5,7 +5,7 @@
 // turns the library's calls of malloc and its kin into the __wrap_ functions here.
 #include "host/common/check_transpose.h"
 #include "tests/support/fault.h"
-#include "host/src/transpose/transpose.h"
+#include "host/internal/inside.h"
 
 #include <dirent.h>
 #include <errno.h>

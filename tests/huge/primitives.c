@@ -2,7 +2,7 @@
 // Scan, histogram, expand, merge, segmented sort and fill of more than 2^31 elements. Every input and every result is a function
 // of the position, of periods that do not divide 2^31, so that a position that lost its upper bits shows.
 #include "device.h"
-#include "host/src/core/fill.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

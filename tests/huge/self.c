@@ -2,7 +2,7 @@
 // The checks of suite huge at small sizes: every pattern's transpose is what the serial reference makes, and one wrong
 // pointer, row or value is found.
 #include "pattern.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tests/support/tap.h"
 
 #include <stdlib.h>

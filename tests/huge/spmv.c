@@ -2,7 +2,7 @@
 // Products by every algorithm with more than 2^31 entries of a pattern whose rows and columns are known (pattern.h). Values and x
 // are small integers, so that every order of sums gives the same y.
 #include "device.h"
-#include "host/src/core/fill.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>

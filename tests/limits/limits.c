@@ -2,8 +2,7 @@
 // Every operation, algorithm and format on a device with small work-groups and little local memory (layer.c): with default
 // values they work, or say which limit they do not fit into; what a caller asks for beyond it is refused.
 #include "layer.h"
-#include "host/src/core/context.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
 #include "tests/support/problem.h"
 

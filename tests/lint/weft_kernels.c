@@ -2,7 +2,7 @@
 // weft-kernels FOLDER SET...: write every program text that the library would compile on devices with the capabilities
 // of these sets, and print one line for each: path, file in cl/, defines, set, build options; separated by tabs.
 // kernels.py compiles them.
-#include "host/src/core/variants.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
         const char *want = s->name;
         variants_all(source_seen, &want);
         if (want && !strstr(want, ".clh"))
-            fail(&job, want, "no operation in host/src/variants.c compiles it");
+            fail(&job, want, "no operation in host/src/core/variants.c compiles it");
     }
     for (int i = 2; i < argc; i++) {
         job = (struct job){.folder = argv[1], .failed = job.failed};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host matrices: allocation, validation, comparison, and CSR from coordinates against the formula.
-#include "host/src/matrix/csr_build.h"
-#include "host/src/core/error.h"
+#include "host/internal/tests.h"
 #include "tests/support/rng.h"
 #include "tests/support/tap.h"
 
@@ -108,7 +107,7 @@ static int position_is(const struct weft_csr *a, int64_t p, int32_t col, double 
 
 // Whether `a` holds the entries of `coo` and their mirror images, in the order of the coordinates inside each row:
 // walk through the coordinates and strike off the next position of each row.
-static int holds(const struct weft_csr *a, const struct weft_coo *coo, enum weft__mirror mirror)
+static int holds(const struct weft_csr *a, const struct weft_coo *coo, enum weft__mirrored mirror)
 {
     int64_t *next = malloc(((size_t)a->m + 1) * sizeof *next);
     int good = next && !weft_csr_validate(a, NULL);
@@ -166,7 +165,7 @@ static void test_build(struct rng *rng)
         int64_t n = rng_between(rng, 1, trial % 3 ? 50 : 200000), nnz = rng_between(rng, 0, trial % 3 ? 1000 : 300000),
                 at = 0;
         enum weft_type type = (enum weft_type)(trial % 4);
-        enum weft__mirror mirror = (enum weft__mirror)(trial % 3);
+        enum weft__mirrored mirror = (enum weft__mirrored)(trial % 3);
         struct weft_coo coo;
         coo_random(&coo, rng, n, n, nnz, type, trial % 2);
         struct weft__coo_slice slices[64];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of patterns against closed forms and plain oracles; the H of the paper's table for its matrices that are here.
-#include "host/src/matrix/measure.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders and permutations on the host: every order against a plain oracle, inverses, products, pinned hashes, reverse
 // Cuthill-McKee on shuffled bands and grids, errors.
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
 
 #include <stdlib.h>

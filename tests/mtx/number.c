@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decimal to binary: every number must be the one that strtod and strtof of the C library give.
-#include "host/src/mtx/number.h"
+#include "host/internal/inside.h"
 #include "tests/support/rng.h"
 #include "tests/support/tap.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading Matrix Market text: what is read, what is refused and where, and that neither depends on blocks or threads.
-#include "host/src/matrix/csr_build.h"
-#include "host/src/mtx/mtx.h"
+#include "host/internal/tests.h"
 #include "tests/support/rng.h"
 #include "tests/support/tap.h"
 

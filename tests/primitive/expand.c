@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expand against its oracle: rows of every kind, both widths, clamped launches, tuning values, queues, errors, the long
 // sweep.
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Histogram and index-to-pointers against their oracle: both algorithms, both widths, few to many bins, flat to skewed
 // indices, clamped launches, tuning values, queues, errors, the long sweep.
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 

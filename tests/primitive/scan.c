@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scan against its oracle: every type, edge shapes, clamped launches, tuning values, queues, errors, the long sweep; the
 // form of one launch also where neighbours say nothing.
-#include "host/src/core/cl_table.h"
-#include "host/src/core/context.h"
-#include "host/src/ref/ref.h"
-#include "host/src/primitive/scan.h"
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 

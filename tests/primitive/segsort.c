@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segmented sort against its serial reference, in every way a device can run it.
-#include "host/src/core/context.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/fault.h"
 #include "tests/support/rng.h"

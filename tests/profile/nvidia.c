@@ -5,8 +5,7 @@
 #include "profile/clock.h"
 #include "tests/support/device.h"
 
-#include "host/src/core/cl_table.h"
-#include "host/src/core/fill.h"
+#include "host/internal/inside.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

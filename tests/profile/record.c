@@ -9,8 +9,7 @@
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
-#include "host/src/core/cl_table.h"
-#include "host/src/transpose/transpose.h"
+#include "host/internal/inside.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

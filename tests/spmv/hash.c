@@ -5,7 +5,7 @@
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of SpMV: the caller's own semirings, new values, the rest of a hybrid on the host, queues and events, figures
 // that analysis gives, the measured choice, host arrays. What is refused: spmv_errors.c.
-#include "host/src/core/context.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tests/support/problem.h"
 
 #include <math.h>

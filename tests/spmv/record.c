@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of the measured choice: what their key holds; a record that no longer fits is measured again, once.
-#include "host/src/core/cache.h"
-#include "host/src/spmv/spmv.h"
+#include "host/internal/tests.h"
 #include "tests/support/problem.h"
-#include "host/src/core/tune.h"
 
 #include <dirent.h>
 #include <stdio.h>

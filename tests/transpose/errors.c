@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What transposition refuses, with which status: shapes, types, tuning values, matrices and buffers of a run, device
 // matrices, host arrays.
-#include "host/src/core/context.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
-#include "host/src/transpose/transpose.h"
 
 #include <string.h>
 

@@ -2,8 +2,7 @@
 // Transposition on the host: the serial oracle against the definition, and every multi-threaded algorithm against the
 // oracle for all types, many shapes and several numbers of threads.
 #include "backends/backend.h"
-#include "host/src/core/error.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "tests/support/rng.h"
 #include "tests/support/tap.h"
 

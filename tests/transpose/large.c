@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How ScanTrans on GPUs cuts shapes that no machine of the tests holds: counters and numbers of 32 bits must be enough for
 // what they count, and sizes must not wrap around; and what is too large for a device.
-#include "host/src/core/context.h"
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
-#include "host/src/transpose/scan_layout.h"
 
 #include <string.h>
 

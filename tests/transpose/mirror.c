@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The short way of transposition for symmetric patterns: it says when the result is complete, which is then exact; where
 // it does not hold, ScanTrans behind it makes the result.
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
 #include "tests/support/fault.h"
-#include "host/src/transpose/transpose.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Permuting on every device against the host form, bit for bit; products commute with every order; queues; errors.
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
 
 #include <stdlib.h>

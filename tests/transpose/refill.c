@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans: every refill has the bits of a full transposition; the analysis may run in another queue; errors.
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
 
 #include <stdio.h>

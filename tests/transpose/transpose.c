@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition against the serial oracle, bit for bit: every method, schedule, type and width of offsets on every
 // device; edge shapes, tuning values, queues, events, workspace. What is refused: transpose_errors.c.
-#include "host/src/transpose/transpose.h"
-#include "host/src/ref/ref.h"
+#include "host/internal/inside.h"
 #include "host/common/check_transpose.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include "bench/op/primitive.h"
 #include "host/common/record.h"
 #include "cub.h"
-#include "host/src/core/out.h"
+#include "host/internal/out.h"
 
 #include <errno.h>
 #include <getopt.h>

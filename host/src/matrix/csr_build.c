@@ -18,7 +18,7 @@ struct build {
     struct weft_csr *out;
     const struct weft__coo_slice *slices;
     size_t slice_count;
-    enum weft__mirror mirror;
+    enum weft__mirrored mirror;
     struct weft__team *team;
     int parts;              // runs of slices
     int shift;              // row >> shift is its group
@@ -263,7 +263,7 @@ static weft_status build_run(struct build *b, int64_t m, int64_t n, enum weft_ty
 }
 
 weft_status weft__csr_build(struct weft_csr *out, int64_t m, int64_t n, enum weft_type type, enum weft_ofs ofs,
-                            const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirror mirror,
+                            const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirrored mirror,
                             struct weft__team *team)
 {
     struct build b = {.out = out, .slices = slices, .slice_count = slice_count, .mirror = mirror, .team = team};

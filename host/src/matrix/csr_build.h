@@ -16,7 +16,7 @@ struct weft__coo_slice {
 };
 
 // What an entry (i, j) off the diagonal stands for besides itself.
-enum weft__mirror {
+enum weft__mirrored {
     WEFT__MIRROR_NONE = 0,
     WEFT__MIRROR_SAME,   // (j, i) with the same value
     WEFT__MIRROR_NEGATED // (j, i) with the value negated
@@ -26,7 +26,7 @@ enum weft__mirror {
 // their order, whatever the team. Scratch: 4 bytes an entry, and the entries of the fullest group of rows once a thread.
 // Errors: WEFT_ERANGE more entries than `ofs` counts; WEFT_ENOMEM. On failure *out is all zero.
 weft_status weft__csr_build(struct weft_csr *out, int64_t m, int64_t n, enum weft_type type, enum weft_ofs ofs,
-                            const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirror mirror,
+                            const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirrored mirror,
                             struct weft__team *team);
 
 #endif

@@ -65,7 +65,7 @@ static int64_t limit_of(const struct reader *r)
                : LIMIT_LEAST;
 }
 
-static enum weft__mirror mirror(const struct reader *r);
+static enum weft__mirrored mirror(const struct reader *r);
 
 // Bytes that the entries take when the matrix is built: as read, and in their places with the row of each.
 static size_t entries_bytes(const struct reader *r)
@@ -367,7 +367,7 @@ static weft_status array_place_all(struct reader *r)
     return atomic_load(&r->failed) ? WEFT_ENOMEM : WEFT_OK;
 }
 
-static enum weft__mirror mirror(const struct reader *r)
+static enum weft__mirrored mirror(const struct reader *r)
 {
     if (r->params.keep_symmetric || r->info.symmetry == WEFT_MTX_GENERAL)
         return WEFT__MIRROR_NONE;
