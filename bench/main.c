@@ -3,7 +3,7 @@
 #include "bench/run/block.h"
 #include "bench/mode/compare.h"
 #include "bench/mode/study.h"
-#include "host/common/memory.h"
+#include "bench/run/memory.h"
 #include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the commands share: complaints, matrices, devices, files to write.
 #include "tool.h"
 #include "host/common/name.h"
 #include "host/common/progress.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// weft-bench --compare: judges every pair of results, as a table and as JSON.
 #include "compare.h"
 #include "bench/run/block.h"
-#include "host/common/table.h"
+#include "bench/run/table.h"
 
 #include <errno.h>
 #include <math.h>

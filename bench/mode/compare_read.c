@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the two files of --compare and finds which results belong together.
 #include "compare.h"
 #include "host/common/stats.h"
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// weft-bench --study permute: many independent trials of SpMV in several orders of rows and columns.
 #include "study.h"
 #include "host/internal/inside.h"
 #include "host/common/product.h"
 #include "host/common/progress.h"
-#include "host/common/rest.h"
+#include "bench/run/rest.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// weft-bench --tune: searches tuning values for a device and writes them to the file that the library reads.
 #include "tune.h"
 #include "host/internal/inside.h"
 #include "host/common/progress.h"

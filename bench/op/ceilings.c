@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a device can do at most: bandwidths of a copy and a triad, and the time of an empty launch.
 #include "ceilings.h"
 #include "backends/opencl/opencl_backend.h"
 #include "host/internal/inside.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Devices in use, buffers and events of operations that launch kernels themselves.
 #include "device.h"
 #include "host/common/list.h"
 #include "backends/opencl/opencl_backend.h"

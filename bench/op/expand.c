@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pointers-to-index: the row index of every entry of the matrix from its row pointers.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "primitive.h"
 
@@ -24,6 +25,11 @@ static weft_status expand_reference(const struct bench_run *run, void *const *in
 {
     weft__ref_expand(*out, *in, run->input->a->m, run->input->a->ofs);
     return WEFT_OK;
+}
+
+static int expand_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_expand(*out, *want, run->input->a->nnz, why, size);
 }
 
 static void expand_threaded(const struct bench_run *run, void *const *in, void *const *out)
@@ -68,6 +74,7 @@ static weft_status expand_setup(struct bench_run *run, struct weft_error *err)
                                                      expand_sizes,
                                                      expand_draw,
                                                      expand_reference,
+                                                     expand_right,
                                                      expand_threaded,
                                                      expand_plan_create,
                                                      expand_plan_run,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Index-to-pointers: the column pointers of the matrix from its column indices.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "primitive.h"
 
@@ -34,6 +35,11 @@ static weft_status histogram_reference(const struct bench_run *run, void *const 
     const struct weft_csr *a = run->input->a;
     weft__ref_histogram(*out, *in, a->nnz, a->n, a->ofs, 1);
     return WEFT_OK;
+}
+
+static int histogram_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_histogram(*out, *want, run->input->a->n, run->input->a->ofs, 1, why, size);
 }
 
 static void histogram_threaded(const struct bench_run *run, void *const *in, void *const *out)
@@ -82,6 +88,7 @@ const struct bench_primitive bench_histogram_primitive = {
     histogram_sizes,
     histogram_draw,
     histogram_reference,
+    histogram_right,
     histogram_threaded,
     histogram_plan_create,
     histogram_plan_run,

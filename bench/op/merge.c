@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merge of as many sorted keys as the matrix has entries. The algorithms are what is merged: all pairs of neighbours
 // among blocks of 256 (small) or 65536 keys (large), or two arrays, one of them twice as long as the other.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "keys.h"
 #include "primitive.h"
@@ -77,6 +78,12 @@ static weft_status merge_reference(const struct bench_run *run, void *const *in,
     return WEFT_OK;
 }
 
+static int merge_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_keys(out[0], out[1], want[0], want[1], run->input->a->nnz, bench_key(run), bench_payload_bytes(run),
+                      why, size);
+}
+
 static void merge_threaded(const struct bench_run *run, void *const *in, void *const *out)
 {
     weft__omp_array_merge(bench_key(run), bench_payload_bytes(run), out[0], out[1], in[0], in[1], left_of(run), in[2],
@@ -123,6 +130,7 @@ static weft_status merge_setup(struct bench_run *run, struct weft_error *err)
                                                      merge_sizes,
                                                      merge_draw,
                                                      merge_reference,
+                                                     merge_right,
                                                      merge_threaded,
                                                      merge_plan_create,
                                                      merge_plan_run,

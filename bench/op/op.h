@@ -103,7 +103,7 @@ extern const struct bench_op *const bench_ops[];
 extern const struct bench_op bench_transpose, bench_refill, bench_spmv, bench_scan, bench_segsort, bench_merge,
     bench_histogram, bench_expand, bench_copy;
 
-// ---- for operations that launch kernels themselves (bench/support/device.c) ----
+// ---- for operations that launch kernels themselves (bench/op/device.c) ----
 
 // A buffer of `bytes` bytes on run->ctx with the contents of `from` (NULL: not set); adds to run->times.write_ms.
 weft_status bench_buffer(struct bench_run *run, cl_mem *out, const void *from, size_t bytes, const char *what,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the benches of primitives share: arrays on host and device, the reference result kept for a sweep, the comparison.
 #include "primitive.h"
 #include "backends/trace.h"
 #include "host/internal/inside.h"
@@ -112,17 +113,21 @@ weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct wef
     return bench_events_end(run, status, ms, err);
 }
 
-weft_status bench_primitive_read(struct bench_run *run, struct weft_error *err)
+// The outputs of a device, in memory made here; freed by the caller in any case.
+static weft_status outputs_read(struct bench_run *run, void *got[BENCH_PRIMITIVE_OUT], struct weft_error *err)
 {
     struct primitive_state *s = run->state;
-    weft_status status = WEFT_OK;
-    for (int i = 0; i < BENCH_PRIMITIVE_OUT && run->ctx && !status; i++) {
-        char *to = malloc(weft__max(1, s->out_bytes[i]));
-        if (!to)
-            return weft__error(err, WEFT_ENOMEM, "out of host memory for the result");
-        status = bench_read(run, s->device_out[i], to, s->out_bytes[i], err);
-        free(to);
-    }
+    weft_status status = arrays_alloc(got, s->out_bytes, BENCH_PRIMITIVE_OUT, err);
+    for (int i = 0; i < BENCH_PRIMITIVE_OUT && !status; i++)
+        status = bench_read(run, s->device_out[i], got[i], s->out_bytes[i], err);
+    return status;
+}
+
+weft_status bench_primitive_read(struct bench_run *run, struct weft_error *err)
+{
+    void *got[BENCH_PRIMITIVE_OUT] = {NULL};
+    weft_status status = run->ctx ? outputs_read(run, got, err) : WEFT_OK;
+    arrays_free(got, BENCH_PRIMITIVE_OUT);
     return status;
 }
 
@@ -155,25 +160,17 @@ weft_status bench_primitive_verify(struct bench_run *run, int *right, struct wef
 {
     struct primitive_state *s = run->state;
     struct primitive_want *want = run->input->data;
+    void *got[BENCH_PRIMITIVE_OUT] = {NULL};
+    char why[256];
     weft_status status = want_get(run, err);
-    *right = 1;
-    for (int i = 0; i < BENCH_PRIMITIVE_OUT && *right && !status; i++) {
-        char *got = run->ctx ? malloc(weft__max(1, s->out_bytes[i])) : s->out[i], *expected = want->out[i];
-        if (!got)
-            return weft__error(err, WEFT_ENOMEM, "out of host memory for the result");
-        if (run->ctx)
-            status = bench_read(run, s->device_out[i], got, s->out_bytes[i], err);
-        if (!status) {
-            size_t at = 0;
-            *right = !memcmp(got, expected, s->out_bytes[i]);
-            while (!*right && got[at] == expected[at])
-                at++;
-            if (!*right)
-                weft__error(err, WEFT_EMATRIX, "output %d differs from the reference at byte %zu", i + 1, at);
-        }
-        if (run->ctx)
-            free(got);
+    if (!status && run->ctx)
+        status = outputs_read(run, got, err);
+    if (!status) {
+        *right = s->primitive->right(run, run->ctx ? got : s->out, want->out, why, sizeof why);
+        if (!*right)
+            weft__error(err, WEFT_EMATRIX, "%s", why);
     }
+    arrays_free(got, BENCH_PRIMITIVE_OUT);
     return status;
 }
 

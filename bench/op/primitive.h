@@ -17,6 +17,8 @@ struct bench_primitive {
     void (*draw)(const struct bench_run *run, void *const *in);
     // The serial oracle: the reference result, and the line of backend `ref`.
     weft_status (*reference)(const struct bench_run *run, void *const *in, void *const *out);
+    // Whether `out` is what the reference made, `want`; else `why` says where not.
+    int (*right)(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size);
     // Backend `omp`.
     void (*threaded)(const struct bench_run *run, void *const *in, void *const *out);
     // The plan; plan_create also fills run->times.chosen and workspace_bytes.
@@ -25,7 +27,7 @@ struct bench_primitive {
     void (*plan_destroy)(void **plan); // accepts *plan == NULL
 };
 
-// For bench/cuda, whose rival works on the same data.
+// For bench/lab/cuda, whose rival works on the same data.
 extern const struct bench_primitive bench_scan_primitive, bench_segsort_primitive, bench_histogram_primitive;
 
 // Nonzero: the run is one of backend omp.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values alone into a transpose whose pattern a plan has analysed: out[p] = val[permutation[p]]. Its floor is one reading
 // of a permutation and of the values, and one writing of values.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "primitive.h"
 
@@ -51,6 +52,11 @@ static weft_status refill_reference(const struct bench_run *run, void *const *in
     return WEFT_OK;
 }
 
+static int refill_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_values(*out, *want, run->input->a->nnz, run->input->a->type, why, size);
+}
+
 static weft_status refill_plan_create(void **out, struct bench_run *run)
 {
     const struct weft_csr *host = run->input->a;
@@ -91,8 +97,9 @@ static void refill_plan_destroy(void **plan)
 
 static weft_status refill_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {1,    refill_sizes,       refill_draw,     refill_reference,
-                                                     NULL, refill_plan_create, refill_plan_run, refill_plan_destroy};
+    static const struct bench_primitive primitive = {
+        1,    refill_sizes,       refill_draw,     refill_reference,   refill_right,
+        NULL, refill_plan_create, refill_plan_run, refill_plan_destroy};
     if (run->input->a->type == WEFT_PATTERN)
         return weft__error(err, WEFT_EUNSUPPORTED, "a pattern has no values");
     return bench_primitive_setup(run, &primitive, err);

@@ -2,6 +2,7 @@
 // Exclusive scan of as many elements as the matrix has entries. Type f32 sums floats, i32 and pattern sum int32 and
 // uint32, to 64-bit sums with --index 64. The elements are small whole numbers, so that f32 sums are exact too. Algorithms of
 // opencl: the forms of weft_scan_algo.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "primitive.h"
 
@@ -51,6 +52,11 @@ static weft_status scan_reference(const struct bench_run *run, void *const *in, 
     return WEFT_OK;
 }
 
+static int scan_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_scan(*out, *want, run->input->a->nnz, scan_type(run), why, size);
+}
+
 static void scan_threaded(const struct bench_run *run, void *const *in, void *const *out)
 {
     weft__omp_array_scan(*out, *in, run->input->a->nnz, scan_type(run));
@@ -89,8 +95,15 @@ static void scan_plan_destroy(void **plan)
     *plan = NULL;
 }
 
-const struct bench_primitive bench_scan_primitive = {
-    1, scan_sizes, scan_draw, scan_reference, scan_threaded, scan_plan_create, scan_plan_run, scan_plan_destroy};
+const struct bench_primitive bench_scan_primitive = {1,
+                                                     scan_sizes,
+                                                     scan_draw,
+                                                     scan_reference,
+                                                     scan_right,
+                                                     scan_threaded,
+                                                     scan_plan_create,
+                                                     scan_plan_run,
+                                                     scan_plan_destroy};
 
 static weft_status scan_setup(struct bench_run *run, struct weft_error *err)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segmented sort of as many keys as the matrix has entries. The algorithms are the ways to cut them into segments:
 // blocks of 1024, the rows of the matrix, a mixture of empty to huge segments, and one segment of all.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "keys.h"
 #include "primitive.h"
@@ -88,6 +89,12 @@ static weft_status segsort_reference(const struct bench_run *run, void *const *i
                              segments_of(run));
 }
 
+static int segsort_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_keys(out[0], out[1], want[0], want[1], run->input->a->nnz, bench_key(run), bench_payload_bytes(run),
+                      why, size);
+}
+
 static void segsort_threaded(const struct bench_run *run, void *const *in, void *const *out)
 {
     weft__omp_array_segsort(bench_key(run), bench_payload_bytes(run), out[0], out[1], in[0], in[1], in[3],
@@ -161,6 +168,7 @@ const struct bench_primitive bench_segsort_primitive = {3,
                                                         segsort_sizes,
                                                         segsort_draw,
                                                         segsort_reference,
+                                                        segsort_right,
                                                         segsort_threaded,
                                                         segsort_plan_create,
                                                         segsort_plan_run,

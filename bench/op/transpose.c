@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A^T of the matrix of the run, by every backend, compared bit for bit with the serial reference.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "op.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,43 +66,6 @@ static weft_status transpose_plain(struct bench_run *run, struct weft_error *err
     return run->backend->transpose.plain ? run->backend->transpose.plain(s->backend, err) : WEFT_EUNSUPPORTED;
 }
 
-// First position where two arrays of `bytes` bytes differ, in elements of `size`; -1: nowhere.
-static int64_t difference(const void *a, const void *b, size_t bytes, size_t size)
-{
-    if (!bytes || !memcmp(a, b, bytes))
-        return -1;
-    size_t at = 0;
-    while (!memcmp((const char *)a + at, (const char *)b + at, size))
-        at += size;
-    return (int64_t)(at / size);
-}
-
-static int same(const struct weft_csr *got, const struct weft_csr *want, struct weft_error *err)
-{
-    if (got->m != want->m || got->n != want->n || got->nnz != want->nnz || got->type != want->type ||
-        got->ofs != want->ofs) {
-        weft__error(err, WEFT_EMATRIX, "the shape is %" PRId64 " x %" PRId64 " with %" PRId64 " entries", got->m,
-                    got->n, got->nnz);
-        return 0;
-    }
-    size_t nnz = (size_t)want->nnz, ofs_bytes = weft_ofs_bytes(want->ofs), val_bytes = weft_type_bytes(want->type);
-    int64_t at = difference(got->row_ptr, want->row_ptr, ((size_t)want->m + 1) * ofs_bytes, ofs_bytes);
-    if (at >= 0) {
-        weft__error(err, WEFT_EMATRIX, "col_ptr[%" PRId64 "] is %" PRId64 ", not %" PRId64, at, weft_csr_ofs(got, at),
-                    weft_csr_ofs(want, at));
-        return 0;
-    }
-    at = difference(got->col, want->col, nnz * sizeof *want->col, sizeof *want->col);
-    if (at >= 0) {
-        weft__error(err, WEFT_EMATRIX, "row_idx[%" PRId64 "] is %d, not %d", at, got->col[at], want->col[at]);
-        return 0;
-    }
-    at = difference(got->val, want->val, nnz * val_bytes, val_bytes);
-    if (at >= 0)
-        weft__error(err, WEFT_EMATRIX, "val[%" PRId64 "] is not that of the reference", at);
-    return at < 0;
-}
-
 static weft_status transpose_read(struct bench_run *run, struct weft_error *err)
 {
     struct transpose_state *s = run->state;
@@ -124,10 +87,13 @@ static weft_status transpose_verify(struct bench_run *run, int *right, struct we
 {
     struct transpose_state *s = run->state;
     struct weft_csr got = {0};
+    char why[256];
     weft_status status = run->backend->transpose.result(s->backend, &got, &run->times, err);
     if (status)
         return status;
-    *right = same(&got, run->input->data, err);
+    *right = check_transpose(&got, run->input->data, why, sizeof why);
+    if (!*right)
+        weft__error(err, WEFT_EMATRIX, "%s", why);
     if (*right && run->input->hash) {
         run->hash = weft_csr_hash(&got);
         run->has_hash = 1;

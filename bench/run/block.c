@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One operation on one matrix by every backend, device and algorithm: runs the cases and writes what comes out.
 #include "block.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"

@@ -7,7 +7,7 @@
 #include "host/internal/out.h"
 #include "profile.h"
 #include "run.h"
-#include "host/common/table.h"
+#include "table.h"
 
 struct device_slot {
     struct bench_device device;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command line of weft-bench: what options mean, what excludes what, and the help.
 #include "block.h"
 #include "host/common/word.h"
 

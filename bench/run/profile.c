@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// weft-bench --profile: records a case end to end and writes the record in all its forms.
 #include "profile/calls.h" // before what brings in OpenCL 1.2 alone
 #include "profile.h"
 #include "backends/opencl/opencl_backend.h"
@@ -8,7 +9,7 @@
 #include "profile/html.h"
 #include "profile/json.h"
 #include "bench/op/ceilings.h"
-#include "host/common/rest.h"
+#include "rest.h"
 
 #include <errno.h>
 #include <math.h>

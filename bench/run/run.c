@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// One case: set up, sample until the stop rule is content, verify, and fill the record.
 #include "run.h"
 #include "host/internal/inside.h"
 #include "backends/opencl/opencl_backend.h"
-#include "host/common/memory.h"
-#include "host/common/rest.h"
+#include "memory.h"
+#include "rest.h"
 
 #include <inttypes.h>
 #include <math.h>

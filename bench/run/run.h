@@ -5,7 +5,7 @@
 
 #include "options.h"
 #include "bench/op/device.h"
-#include "host/common/record.h"
+#include "record.h"
 
 enum bench_outcome {
     BENCH_DONE = 0, // verified

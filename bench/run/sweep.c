@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs every point of an operation's tuning axes and prints them as tables.
 #include "sweep.h"
 #include "block.h"
 #include "host/common/progress.h"
-#include "host/common/table.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdlib.h>

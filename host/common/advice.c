@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The model that predicts what another order of rows and columns gains, and what it needs to know of a matrix.
 #include "host/common/advice.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 
 enum { GROUP = 32, PARTS = 64 };
 
-// A row for each kind of device, as bench/advice_fit.py prints it: how it was fitted and how often it is right is in
+// A row for each kind of device, as bench/lab/advice_fit.py prints it: how it was fitted and how often it is right is in
 // docs/randomization.md.
 static const struct advice_model models[] = {
 #include "host/common/advice_table.h"

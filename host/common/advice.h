@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether another order of rows and columns pays: what is measured of a matrix, and the model that bench/advice_fit.py
+// Whether another order of rows and columns pays: what is measured of a matrix, and the model that bench/lab/advice_fit.py
 // fitted to records of the study (docs/randomization.md). Used by weft advise and by the study of the bench.
 #ifndef TOOL_ADVICE_H
 #define TOOL_ADVICE_H

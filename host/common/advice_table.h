@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of advice.c, as bench/advice_fit.py prints them.
+// Rows of advice.c, as bench/lab/advice_fit.py prints them.
 // clang-format off
 {CL_DEVICE_TYPE_CPU,
  {0.8392, 15.5, 0.000775, 1.338, 3.081, 40.8},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recomputes every row of an SpMV in higher precision and compares.
 #include "host/common/check_spmv.h"
 #include "host/internal/inside.h"
 

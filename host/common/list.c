@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints the list of devices, each after trying it.
 #include "host/common/list.h"
 
 #include <string.h>

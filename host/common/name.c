@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of matrices, and texts of others made fit to be printed.
 #include "host/common/name.h"
 
 #include <stdio.h>

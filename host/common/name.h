@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of matrices, and texts made fit to be shown.
 #ifndef BENCH_NAME_H
 #define BENCH_NAME_H
 

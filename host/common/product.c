@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SpMV with a permuted matrix: what it must give, and what permuting costs.
 #include "host/common/product.h"
 #include "host/internal/inside.h"
 #include "host/common/clock.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The line of progress, written by a thread of its own while a step runs.
 #include "host/common/progress.h"
 #include "host/common/clock.h"
 #include "host/common/name.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Samples, their quartiles, and the rules that say when to stop and which of two times is less.
 #include "host/common/stats.h"
 
 #include <math.h>

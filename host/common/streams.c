@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Standard streams that show no control characters, and the end of a program whose output was not taken.
 #include "host/common/streams.h"
 #include "host/common/name.h"
 #include "host/internal/out.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses numbers, sizes and other words of command lines.
 #include "host/common/word.h"
 
 #include <errno.h>

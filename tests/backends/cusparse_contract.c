@@ -6,7 +6,7 @@
 #include "standin/cuda.h"
 #include "standin/trace_check.h"
 #include "host/common/check_spmv.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <stdlib.h>
 #include <string.h>

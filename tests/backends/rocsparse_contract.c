@@ -7,7 +7,7 @@
 #include "standin/hip.h"
 #include "standin/trace_check.h"
 #include "host/common/check_spmv.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <stdio.h>
 #include <stdlib.h>

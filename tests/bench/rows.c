@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables for people: whatever was measured, 100 columns at most, and cells under their heads.
-#include "host/common/table.h"
+#include "bench/run/table.h"
 #include "tests/support/tap.h"
 
 #include <math.h>

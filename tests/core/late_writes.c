@@ -4,7 +4,7 @@
 // does: a write waits until one of these asks for it.
 #include "host/internal/inside.h"
 #include "host/common/check_spmv.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 #include "tests/support/rng.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 // values they work, or say which limit they do not fit into; what a caller asks for beyond it is refused.
 #include "layer.h"
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 #include "tests/support/problem.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of patterns against closed forms and plain oracles; the H of the paper's table for its matrices that are here.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // Orders and permutations on the host: every order against a plain oracle, inverses, products, pinned hashes, reverse
 // Cuthill-McKee on shuffled bands and grids, errors.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // What `auto` chooses costs at most 1.3 times the best of ours, by the bytes and steps of tests/support/cost.c, over families
 // of matrices: SpMV with and without products to come for a GPU of 132 units and a CPU of 16, the mirror of transposition.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 #include "tests/support/cost.h"
 #include "tests/support/rng.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device of a test, buffers between canaries, and the sample of WEFT_SAMPLE.
 #include "device.h"
 #include "host/internal/tests.h"
 

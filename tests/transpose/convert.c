@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // COO to CSR and CSR to COO on every device against the host forms; errors.
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <string.h>
 #include <weft/convert.h>

@@ -2,7 +2,7 @@
 // What transposition refuses, with which status: shapes, types, tuning values, matrices and buffers of a run, device
 // matrices, host arrays.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // The short way of transposition for symmetric patterns: it says when the result is complete, which is then exact; where
 // it does not hold, ScanTrans behind it makes the result.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 #include "tests/support/fault.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Permuting on every device against the host form, bit for bit; products commute with every order; queues; errors.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans: every refill has the bits of a full transposition; the analysis may run in another queue; errors.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <stdio.h>
 #include <string.h>

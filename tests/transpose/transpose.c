@@ -2,7 +2,7 @@
 // Transposition against the serial oracle, bit for bit: every method, schedule, type and width of offsets on every
 // device; edge shapes, tuning values, queues, events, workspace. What is refused: transpose_errors.c.
 #include "host/internal/inside.h"
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <stdio.h>
 #include <string.h>

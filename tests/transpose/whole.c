@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScanTrans for GPUs where local memory is 48 KiB or more: buckets that a wide work-group holds whole, and tiles that go through
 // local memory in turns. (Oclgrind has 32 KiB unless asked for more.)
-#include "host/common/check_transpose.h"
+#include "tests/support/csr.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// CUB's calls, timed by CUDA's events: what cub.h declares.
 #include "cub.h"
 
 #include <atomic>

@@ -9,7 +9,8 @@
 #include "backends/backend.h"
 #include "bench/run/options.h"
 #include "bench/op/primitive.h"
-#include "host/common/record.h"
+#include "host/common/check_exact.h"
+#include "bench/run/record.h"
 #include "cub.h"
 #include "host/internal/out.h"
 
@@ -37,12 +38,11 @@ static const struct {
     enum cub_op what;
     enum weft_type type;
     const struct bench_primitive *primitive;
-    int outputs; // that are compared
 } cases[] = {
-    {"scan", "exclusive_sum", "auto", CUB_SCAN, WEFT_I32, &bench_scan_primitive, 1},
-    {"segsort", "whole", "whole", CUB_SORT, WEFT_F32, &bench_segsort_primitive, 2},
-    {"histogram", "even", "auto", CUB_COUNT, WEFT_F32, &bench_histogram_primitive, 1},
-    {"histogram", "even_scan", "auto", CUB_POINTERS, WEFT_F32, &bench_histogram_primitive, 1},
+    {"scan", "exclusive_sum", "auto", CUB_SCAN, WEFT_I32, &bench_scan_primitive},
+    {"segsort", "whole", "whole", CUB_SORT, WEFT_F32, &bench_segsort_primitive},
+    {"histogram", "even", "auto", CUB_COUNT, WEFT_F32, &bench_histogram_primitive},
+    {"histogram", "even_scan", "auto", CUB_POINTERS, WEFT_F32, &bench_histogram_primitive},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -121,30 +121,15 @@ static int options_parse(struct options *o, int argc, char **argv)
     return optind < argc ? complain("what is this: ", argv[optind]) : ops_check(o->ops);
 }
 
-// What CUB gave as weft-bench would have it: 1 when it is the reference's, or the first byte that is not in `why`.
-static int compare(int c, const struct cub_job *job, void *const *want, const size_t *out_bytes, char why[256])
+// What CUB gave as weft-bench would have it: 1 when it is the reference's, or the first difference in `why`.
+static int compare(int c, const struct bench_run *run, const struct cub_job *job, void *const *want, char why[256])
 {
-    if (cases[c].what == CUB_COUNT) {
-        const int32_t *pointers = want[0], *counts = job->out[0];
-        for (int64_t b = 0; b < job->bins; b++)
-            if (counts[b] != pointers[b + 1] - pointers[b]) {
-                snprintf(why, 256, "counts[%lld] is %d, not %d", (long long)b, counts[b],
-                         pointers[b + 1] - pointers[b]);
-                return 0;
-            }
-        return 1;
-    }
-    for (int i = 0; i < cases[c].outputs; i++) {
-        const char *got = job->out[i], *expected = want[i];
-        size_t at = 0;
-        while (at < out_bytes[i] && got[at] == expected[at])
-            at++;
-        if (at < out_bytes[i]) {
-            snprintf(why, 256, "output %d differs from the reference at byte %zu", i + 1, at);
-            return 0;
-        }
-    }
-    return 1;
+    int32_t *const pointers = want[0];
+    for (int64_t b = 0; cases[c].what == CUB_COUNT && b < job->bins; b++)
+        pointers[b] = pointers[b + 1] - pointers[b]; // CUB counts
+    if (cases[c].what == CUB_COUNT)
+        return check_histogram(job->out[0], pointers, job->bins, WEFT_OFS32, 0, why, 256);
+    return cases[c].primitive->right(run, job->out, want, why, 256);
 }
 
 static void numbers_fill(struct bench_record *r, const struct cub_job *job, int64_t bytes_min)
@@ -219,7 +204,7 @@ static int case_run(int c, const struct weft_csr *a, const struct options *o, st
                           .ms = m.ms};
     r->algo = cases[c].algo;
     int ran = status ? 0 : cub_run(&job, why);
-    if (ran > 0 && compare(c, &job, m.want, out_bytes, why)) {
+    if (ran > 0 && compare(c, &run, &job, m.want, why)) {
         r->verified = 1;
         int64_t bytes = 0;
         for (int i = 0; i < primitive->inputs; i++)

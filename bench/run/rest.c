@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/common/rest.h"
+// Ends waiting threads of OpenMP, where it can be asked to.
+#include "rest.h"
 
 #ifdef WEFT_HAVE_OMP_PAUSE
 #include <omp.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/common/check_transpose.h"
+// Matrices on the device between canaries, and one transposition of them against the oracle.
+#include "csr.h"
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 
 #include <stdio.h>
@@ -100,47 +102,32 @@ void test_csr_free(struct test_csr *x)
     *x = (struct test_csr){0};
 }
 
-// First element of `size` bytes in which the buffer differs from want; -1: none.
-static int64_t first_wrong(struct test_device *dev, const struct test_buffer *b, const void *want, size_t count,
-                           size_t size)
+// The contents of a buffer, in memory that the caller frees.
+static void *copy_read(struct test_device *dev, const struct test_buffer *b, size_t bytes)
 {
-    int64_t wrong = -1;
-    if (!count)
-        return wrong;
-    char *got = test_alloc(count * size);
-    test_buffer_read(dev, b, got, count * size);
-    if (memcmp(got, want, count * size))
-        for (wrong = 0; !memcmp(got + (size_t)wrong * size, (const char *)want + (size_t)wrong * size, size);)
-            wrong++;
-    free(got);
-    return wrong;
+    void *copy = test_alloc(bytes);
+    if (bytes)
+        test_buffer_read(dev, b, copy, bytes);
+    return copy;
 }
 
 int test_csr_equal(struct test_device *dev, const struct test_csr *x, const struct weft_csr *want, char *why)
 {
-    const struct {
-        const char *name;
-        const struct test_buffer *buffer;
-        const void *want;
-        size_t count, size;
-    } arrays[] = {
-        {"row_ptr", &x->row_ptr, want->row_ptr, (size_t)want->m + 1, weft_ofs_bytes(want->ofs)},
-        {"col", &x->col, want->col, (size_t)want->nnz, 4},
-        {"val", &x->val, want->val, want->val ? (size_t)want->nnz : 0, weft_type_bytes(want->type)},
-    };
-    why[0] = 0;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        int64_t wrong = first_wrong(dev, arrays[i].buffer, arrays[i].want, arrays[i].count, arrays[i].size);
-        if (wrong >= 0) {
-            snprintf(why, 256, "%s[%lld] of %zu is wrong", arrays[i].name, (long long)wrong, arrays[i].count);
-            return 0;
+    const struct test_buffer *buffers[] = {&x->row_ptr, &x->col, &x->val};
+    struct weft_csr got = *want;
+    const size_t nnz = (size_t)want->nnz;
+    got.row_ptr = copy_read(dev, &x->row_ptr, ((size_t)want->m + 1) * weft_ofs_bytes(want->ofs));
+    got.col = copy_read(dev, &x->col, nnz * sizeof *got.col);
+    got.val = copy_read(dev, &x->val, want->val ? nnz * weft_type_bytes(want->type) : 0);
+    int right = check_transpose(&got, want, why, 256);
+    for (size_t i = 0; i < 3 && right; i++)
+        if (buffers[i]->mem && !test_buffer_intact(dev, buffers[i])) {
+            static const char *const names[] = {"row_ptr", "col", "val"};
+            snprintf(why, 256, "a canary of %s is dead", names[i]);
+            right = 0;
         }
-        if (arrays[i].buffer->mem && !test_buffer_intact(dev, arrays[i].buffer)) {
-            snprintf(why, 256, "a canary of %s is dead", arrays[i].name);
-            return 0;
-        }
-    }
-    return 1;
+    weft_csr_free(&got);
+    return right;
 }
 
 static const struct weft_transpose_params *params_of(const struct weft_transpose_params *p)

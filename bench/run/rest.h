@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Threads of OpenMP that wait actively.
 #ifndef BENCH_REST_H
 #define BENCH_REST_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/common/record.h"
+// Writes the keys of a record as JSON and CSV.
+#include "record.h"
 
 #include <cjson/cJSON.h>
 #include <inttypes.h>

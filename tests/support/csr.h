@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices for the tests of transposition: shapes that hug edges, device copies between canaries, exact comparison.
-#ifndef TESTS_CHECK_TRANSPOSE_H
-#define TESTS_CHECK_TRANSPOSE_H
+#ifndef TESTS_CSR_H
+#define TESTS_CSR_H
 
-#include "tests/support/device.h"
-#include "tests/support/rng.h"
+#include "device.h"
+#include "rng.h"
 
 #include <weft/transpose.h>
 

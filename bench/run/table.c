@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/common/table.h"
+// Rows of the tables for people: numbers in columns of fixed width.
+#include "table.h"
 
 #include <inttypes.h>
 #include <math.h>

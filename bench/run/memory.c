@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/common/memory.h"
+// Counts device memory at clCreateBuffer of the call table and at the destructor of each buffer.
+#include "memory.h"
 #include "host/internal/inside.h"
 
 #include <stdatomic.h>

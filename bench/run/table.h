@@ -3,7 +3,7 @@
 #ifndef BENCH_TABLE_H
 #define BENCH_TABLE_H
 
-#include "bench/run/run.h"
+#include "run.h"
 
 // Which optional columns a block has.
 struct bench_table {
