@@ -25,6 +25,7 @@ static pid_t process;
 
 int profile_calls_attach(struct profile *p)
 {
+    p->detach = profile_calls_detach;
     __atomic_store_n(&profile__active, p, __ATOMIC_RELEASE);
     return 1;
 }

@@ -3,6 +3,7 @@
 // CUPTI and rocm_smi as contract tests against the stand-ins of folder standin, which LD_LIBRARY_PATH names. With the
 // argument `old`: an older NVML and no CUPTI, rocm_smi or CUDA; `full`: CUPTI at odds with itself.
 #include "tests/support/tap.h"
+#include "profile/counters.h"
 #include "profile/counters_cupti.h"
 #include "profile/counters_source.h"
 
