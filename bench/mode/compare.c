@@ -13,38 +13,16 @@ enum { CHANGES_MAX = 48, SHOWN_MAX = 3 };
 
 // ---- what there is to say --------------------------------------------------------------------------------------
 
-enum verdict { FASTER, SLOWER, UNCLEAR, VERDICTS };
-static const char *const verdict_names[] = {"faster", "slower", "unclear"};
-
-static int noisy(const struct compare_time *t)
-{
-    return t->high - t->low > BENCH_NOISE_MAX * t->ms;
-}
-
-// B against A: neither is noisy, the quartiles must part, and the medians by 1 % at least, and by more than the factor `drift` (1 or
-// more) by which the machine itself changed.
-static enum verdict judge(const struct compare_time *a, const struct compare_time *b, double drift)
-{
-    double least = fmax(drift, 1.01);
-    if (noisy(a) || noisy(b))
-        return UNCLEAR;
-    if (b->high < a->low && b->ms * least < a->ms)
-        return FASTER;
-    if (b->low > a->high && b->ms > a->ms * least)
-        return SLOWER;
-    return UNCLEAR;
-}
-
 // A part of the time, or a number of bytes, in both; ms NaN: not in this one.
 struct change {
     char name[80];
-    struct compare_time a, b;
+    struct bench_time a, b;
 };
 
 struct pair {
     const struct compare_entry *a, *b;
-    struct compare_time time_a, time_b;
-    enum verdict verdict;
+    struct bench_time time_a, time_b;
+    enum bench_verdict verdict;
     double copy_a, copy_b, share_a, share_b; // copy bandwidth, the share of it that was reached; NaN: not measured
     double drift;                            // on one device: factor between its copy bandwidths; else 1
     struct change phases[CHANGES_MAX], kernels[CHANGES_MAX], bytes[CHANGES_MAX];
@@ -83,23 +61,23 @@ static void array_add(struct change *list, size_t *count, const cJSON *array, in
     cJSON_ArrayForEach(each, array)
     {
         char name[80];
-        struct compare_time time;
+        struct bench_time time;
         const char *phase = compare_text(each, "phase");
         snprintf(name, sizeof name, "%.60s%s%.16s", compare_text(each, "name"),
                  *phase && strcmp(phase, "kernel") ? " in " : "", strcmp(phase, "kernel") ? phase : "");
         struct change *c = compare_time_of(&time, each, "ms") ? change_of(list, count, name) : NULL;
-        struct compare_time *to = !c ? NULL : side_b ? &c->b : &c->a;
+        struct bench_time *to = !c ? NULL : side_b ? &c->b : &c->a;
         if (to && isnan(to->ms))
             *to = time;
         else if (to)
-            *to = (struct compare_time){to->ms + time.ms, to->low + time.low, to->high + time.high};
+            *to = (struct bench_time){to->ms + time.ms, to->low + time.low, to->high + time.high};
     }
 }
 
 static void key_add(struct change *list, size_t *count, const char *name, const cJSON *a, const cJSON *b,
                     const char *key)
 {
-    struct compare_time time_a, time_b;
+    struct bench_time time_a, time_b;
     int has_a = compare_time_of(&time_a, a, key), has_b = compare_time_of(&time_b, b, key);
     struct change *c = has_a || has_b ? change_of(list, count, name) : NULL;
     if (c && has_a)
@@ -135,7 +113,7 @@ static void pair_fill(struct pair *p, const struct compare_entry *a, int profile
     roof_of(p->b, profile, &p->copy_b, &p->share_b);
     p->drift = !strcmp(a->device, a->match->device) ? p->copy_a / p->copy_b : 1;
     p->drift = p->drift > 0 ? fmax(p->drift, 1 / p->drift) : 1;
-    p->verdict = judge(&p->time_a, &p->time_b, p->drift);
+    p->verdict = bench_judge(&p->time_a, &p->time_b, p->drift);
     if (profile) {
         for (int side = 0; side < 2; side++) {
             const cJSON *run = side ? y : x;
@@ -187,7 +165,7 @@ static void changes_print(FILE *out, const char *title, const struct change *lis
         else if (isnan(c->b.ms))
             fprintf(out, " only in A, %s %s", value_text(a, c->a.ms, bytes), unit);
         else
-            fprintf(out, "%s %s -> %s %s", !bytes && judge(&c->a, &c->b, 1) == UNCLEAR ? " ~" : "",
+            fprintf(out, "%s %s -> %s %s", !bytes && bench_judge(&c->a, &c->b, 1) == BENCH_UNCLEAR ? " ~" : "",
                     value_text(a, c->a.ms, bytes), value_text(b, c->b.ms, bytes), unit);
     }
     if (shown)
@@ -196,16 +174,17 @@ static void changes_print(FILE *out, const char *title, const struct change *lis
 
 static void pair_print(FILE *out, const struct pair *p)
 {
-    const struct compare_time *a = &p->time_a, *b = &p->time_b;
+    const struct bench_time *a = &p->time_a, *b = &p->time_b;
     char ms_a[24], ms_b[24];
     double least = 0.01 * fmax(a->ms, b->ms);
-    double ratio = p->verdict == SLOWER || (p->verdict == UNCLEAR && b->ms > a->ms) ? b->ms / a->ms : a->ms / b->ms;
+    double ratio =
+        p->verdict == BENCH_SLOWER || (p->verdict == BENCH_UNCLEAR && b->ms > a->ms) ? b->ms / a->ms : a->ms / b->ms;
     fprintf(out, "  %-9s %-13s %9s %5.1f%% %9s %5.1f%%  ", p->a->backend, p->a->algo, bench_ms_text(ms_a, a->ms),
             100 * (a->high - a->low) / a->ms, bench_ms_text(ms_b, b->ms), 100 * (b->high - b->low) / b->ms);
-    if (p->verdict == UNCLEAR)
+    if (p->verdict == BENCH_UNCLEAR)
         fprintf(out, "unclear (%.2f x%s)\n", ratio, ratio < 1.005 ? "" : b->ms > a->ms ? " slower" : " faster");
     else
-        fprintf(out, "%.2f x %s\n", ratio, verdict_names[p->verdict]);
+        fprintf(out, "%.2f x %s\n", ratio, bench_verdict_names[p->verdict]);
     changes_print(out, "      phases   ", p->phases, p->nphases, least, 0);
     changes_print(out, "      kernels  ", p->kernels, p->nkernels, least, 0);
     changes_print(out, "      bytes    ", p->bytes, p->nbytes, 0, 1);
@@ -292,7 +271,7 @@ static int changes_json(cJSON *to, const char *name, const struct change *list, 
                number_json(item, bytes ? "a_bytes" : "a_ms", c->a.ms) &&
                number_json(item, bytes ? "b_bytes" : "b_ms", c->b.ms) &&
                (bytes || isnan(c->a.ms) || isnan(c->b.ms) ||
-                text_json(item, "verdict", verdict_names[judge(&c->a, &c->b, 1)]));
+                text_json(item, "verdict", bench_verdict_names[bench_judge(&c->a, &c->b, 1)]));
     }
     return good;
 }
@@ -314,7 +293,7 @@ static int pair_json(cJSON *array, const struct pair *p)
            number_json(item, "a_noise", (p->time_a.high - p->time_a.low) / p->time_a.ms) &&
            number_json(item, "b_noise", (p->time_b.high - p->time_b.low) / p->time_b.ms) &&
            number_json(item, "speedup", p->time_a.ms / p->time_b.ms) &&
-           text_json(item, "verdict", verdict_names[p->verdict]) && number_json(item, "copy_drift", p->drift) &&
+           text_json(item, "verdict", bench_verdict_names[p->verdict]) && number_json(item, "copy_drift", p->drift) &&
            number_json(item, "a_copy_share", p->share_a) && number_json(item, "b_copy_share", p->share_b) &&
            number_json(item, "a_copy_gbps", p->copy_a) && number_json(item, "b_copy_gbps", p->copy_b) &&
            changes_json(item, "phases", p->phases, p->nphases, 0) &&
@@ -357,7 +336,7 @@ static int complain(const char *text)
 // Judge and show every pair; totals at the end. 0: no memory.
 static int pairs_run(const struct compare_file *a, const struct compare_file *b, FILE *table, cJSON *document)
 {
-    size_t counts[VERDICTS] = {0}, count = 0;
+    size_t counts[BENCH_VERDICTS] = {0}, count = 0;
     double logs = 0;
     const struct compare_entry *before = NULL;
     cJSON *pairs = cJSON_AddArrayToObject(document, "pairs");
@@ -382,12 +361,12 @@ static int pairs_run(const struct compare_file *a, const struct compare_file *b,
     double mean = count ? exp(logs / (double)count) : NAN;
     if (table) {
         fprintf(table, "\nB of %zu: %zu faster, %zu slower, %zu unclear; speed of B over A, geometric mean: %.3f\n",
-                count, counts[FASTER], counts[SLOWER], counts[UNCLEAR], mean);
+                count, counts[BENCH_FASTER], counts[BENCH_SLOWER], counts[BENCH_UNCLEAR], mean);
         rest_print(table, "A", a);
         rest_print(table, "B", b);
     }
-    for (int v = 0; v < VERDICTS && good; v++)
-        good = number_json(document, verdict_names[v], (double)counts[v]);
+    for (int v = 0; v < BENCH_VERDICTS && good; v++)
+        good = number_json(document, bench_verdict_names[v], (double)counts[v]);
     return good && number_json(document, "geomean_speedup", mean) && rest_json(document, "rest_a", a) &&
            rest_json(document, "rest_b", b);
 }

@@ -3,6 +3,8 @@
 #ifndef BENCH_COMPARE_H
 #define BENCH_COMPARE_H
 
+#include "host/common/stats.h"
+
 #include <cjson/cJSON.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -42,11 +44,8 @@ size_t compare_match(struct compare_file *a, struct compare_file *b, size_t *ver
 // Whether the entry and the one it is matched with are both verified.
 int compare_verified(const struct compare_entry *entry);
 
-// A time of several samples: median and quartiles. 0: the object has none under this name.
-struct compare_time {
-    double ms, low, high;
-};
-int compare_time_of(struct compare_time *out, const cJSON *object, const char *name);
+// 0: the object has no time under this name.
+int compare_time_of(struct bench_time *out, const cJSON *object, const char *name);
 // Number and text of an object; NaN and "" when absent. object may be NULL.
 double compare_number(const cJSON *object, const char *name);
 const char *compare_text(const cJSON *object, const char *name);

@@ -20,7 +20,7 @@ const char *compare_text(const cJSON *object, const char *name)
     return text ? text : "";
 }
 
-int compare_time_of(struct compare_time *out, const cJSON *object, const char *name)
+int compare_time_of(struct bench_time *out, const cJSON *object, const char *name)
 {
     const cJSON *stat = object ? cJSON_GetObjectItemCaseSensitive(object, name) : NULL;
     if (cJSON_IsNumber(stat)) { // of a line of the bench, where the one noise goes with the one median
@@ -38,7 +38,7 @@ int compare_time_of(struct compare_time *out, const cJSON *object, const char *n
     good = good && ms.count > 0;
     if (good) {
         const struct bench_stats stats = bench_stats_of(&ms);
-        *out = (struct compare_time){stats.median, stats.low, stats.high};
+        *out = (struct bench_time){stats.median, stats.low, stats.high};
     }
     bench_samples_free(&ms);
     return good;
@@ -70,7 +70,7 @@ static int entry_add(struct compare_file *f, const cJSON *line, const cJSON *pla
     e->seed = number_or(line, "seed", -1);
     const cJSON *verified = cJSON_GetObjectItemCaseSensitive(line, "verified");
     e->verified = cJSON_IsTrue(verified) || (f->profile && !verified); // a program under the layer verifies itself
-    struct compare_time time;
+    struct bench_time time;
     e->verified &=
         compare_time_of(&time, line, f->profile ? "end_to_end_ms" : "median_ms") && time.ms > 0 && isfinite(time.ms);
     return 1;

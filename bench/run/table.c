@@ -87,9 +87,9 @@ void bench_table_row(struct bench_table *table, const struct bench_result *resul
     case BENCH_DONE:
         fprintf(table->out, " %10s", bench_ms_text(ms, r->median_ms));
         cell(table->out, 6, 1, 100 * r->noise, "%");
-        if (r->noise > BENCH_NOISE_MAX && !table->noisy)
+        if (bench_noisy(r->noise) && !table->noisy)
             table->noisy = 1;
-        marked_cell(table->out, r->noise > BENCH_NOISE_MAX ? '!' : ' ', 7, r->gbps < 100 ? 2 : 1, r->gbps, "");
+        marked_cell(table->out, bench_noisy(r->noise) ? '!' : ' ', 7, r->gbps < 100 ? 2 : 1, r->gbps, "");
         if (table->gflops && table->products <= 0)
             cell(table->out, 7, r->gflops < 100 ? 2 : 1, r->gflops, "");
         cell(table->out, 6, 1, 100 * r->roof, "%");
