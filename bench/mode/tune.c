@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-bench --tune: searches tuning values for a device and writes them to the file that the library reads.
 #include "tune.h"
+#include "bench/run/point.h"
 #include "host/internal/inside.h"
 #include "host/common/progress.h"
 
@@ -60,8 +61,8 @@ struct search {
     struct bench *bench;
     struct device_slot *slot;
     const struct job *job;
-    const struct bench_axis *axes[BENCH_AXES_MAX];
-    int naxes, nmatrices;
+    struct bench_axes axes;
+    int nmatrices;
     struct weft_csr a[MATRICES_MAX];
     struct bench_input input[MATRICES_MAX];
     const char *names[MATRICES_MAX];
@@ -128,23 +129,18 @@ static int point_run(struct search *s, struct point *p)
             struct bench_result result;
             if (!c.stop.reps && c.stop.min_s <= 0)
                 c.stop.reps = 5;
-            for (int x = 0; x < s->naxes; x++)
-                if (p->value[x]) {
-                    c.tune[c.ntune].name = s->axes[x]->name;
-                    c.tune[c.ntune++].value = p->value[x];
-                }
-            bench_case_run(&result, &c);
-            good = result.outcome == BENCH_DONE && result.record.median_ms > 0;
+            const double ms = bench_point_run(&result, &c, &s->axes, p->value);
+            good = ms > 0;
             if (!good)
                 snprintf(s->why, sizeof s->why, "%.250s", result.outcome == BENCH_DONE ? "no time" : result.why);
             b->wrong |= result.outcome == BENCH_DIFFERS;
-            if (result.outcome == BENCH_DIFFERS || (result.outcome == BENCH_FAILED && !c.ntune)) {
+            if (result.outcome == BENCH_DIFFERS || (result.outcome == BENCH_FAILED && !result.record.tune)) {
                 bench_complain("%s %s %s: %s", s->job->op->name, c.algo, result.record.tune ? result.record.tune : "",
                                result.why);
                 b->failed |= result.outcome == BENCH_FAILED;
             }
             if (good)
-                p->ms[m * CASES_MAX + i] = result.record.median_ms;
+                p->ms[m * CASES_MAX + i] = ms;
             if (result.outcome != BENCH_REFUSED)
                 record_emit(b, &result, s->names[m]);
         }
@@ -169,18 +165,6 @@ static double gain(const struct point *p, const struct point *base)
 
 // ---- the search ------------------------------------------------------------------------------------------------
 
-static int points_of(const struct search *s)
-{
-    int points = 1;
-    for (int x = 0; x < s->naxes; x++) {
-        int values = 0;
-        while (values < 16 && s->axes[x]->values[values])
-            values++;
-        points *= values;
-    }
-    return points;
-}
-
 static struct point *tried_find(struct search *s, const int *value)
 {
     for (int i = 0; i < s->ntried; i++)
@@ -200,13 +184,13 @@ static struct point *search_run(struct search *s)
         return NULL;
     for (int better = 1; better;) {
         better = 0;
-        for (int x = 0; x < s->naxes; x++)
-            for (int v = 0; v < 16 && s->axes[x]->values[v]; v++) {
+        for (int x = 0; x < s->axes.count; x++)
+            for (int v = 0; v < bench_axis_length(s->axes.axis[x]); v++) {
                 struct point *p = &s->tried[s->ntried];
                 if (s->ntried == TRIED_MAX || bench_now_ms() >= s->until_ms)
                     return best;
                 memcpy(p->value, best->value, sizeof p->value);
-                p->value[x] = s->axes[x]->values[v];
+                p->value[x] = s->axes.axis[x]->values[v];
                 if (tried_find(s, p->value))
                     continue;
                 s->ntried++;
@@ -356,20 +340,17 @@ static void axes_find(struct search *s)
     struct bench_case c = {
         .op = s->job->op, .input = &s->input[0], .backend = &weft__backend_opencl, .algo = s->job->algos[0]};
     c.device = &s->slot->device;
-    s->naxes = 0;
-    for (const struct bench_axis *x = bench_case_axes(&c); x && x->name && s->naxes < BENCH_AXES_MAX; x++)
-        if (!s->job->axes || bench_list_has(s->job->axes, x->name))
-            s->axes[s->naxes++] = x;
+    bench_axes_find(&s->axes, &c, s->job->axes);
 }
 
 static void values_text(char *out, size_t size, const struct search *s, const struct point *p)
 {
     size_t used = 0;
     out[0] = 0;
-    for (int x = 0; x < s->naxes && used < size; x++)
+    for (int x = 0; x < s->axes.count && used < size; x++)
         if (p->value[x])
-            used +=
-                (size_t)snprintf(out + used, size - used, "%s%s=%d", used ? " " : "", s->axes[x]->name, p->value[x]);
+            used += (size_t)snprintf(out + used, size - used, "%s%s=%d", used ? " " : "", s->axes.axis[x]->name,
+                                     p->value[x]);
 }
 
 // Find the values of one row and write it; 0: the file cannot be written.
@@ -392,7 +373,8 @@ static int job_run(struct search *s)
         best = &s->tried[0];
     values_text(values, sizeof values, s, best);
     if (table) {
-        fprintf(table, "  %-17s %5d  %4d of %-5d ", s->job->row, s->job->bytes, s->ntried - 1, points_of(s));
+        fprintf(table, "  %-17s %5d  %4d of %-5d ", s->job->row, s->job->bytes, s->ntried - 1,
+                bench_axes_points(&s->axes));
         if (write)
             fprintf(table, "%6.2f  %s\n", faster, values);
         else
@@ -425,7 +407,7 @@ static void untunable_tell(struct search *s)
     for (int j = 0; j < JOBS; j++) {
         s->job = &jobs[j];
         axes_find(s);
-        int there = !s->naxes || (jobs[j].schedule && strcmp(jobs[j].schedule, schedule_name(s->slot)) != 0);
+        int there = !s->axes.count || (jobs[j].schedule && strcmp(jobs[j].schedule, schedule_name(s->slot)) != 0);
         for (int k = 0; k < j; k++) // of elements of another size
             there |= !jobs[k].schedule && !strcmp(jobs[k].row, jobs[j].row);
         if (!there)
@@ -436,7 +418,7 @@ static void untunable_tell(struct search *s)
         for (int j = 0; j < JOBS; j++) {
             s->job = &jobs[j];
             axes_find(s);
-            some |= jobs[j].op == b->options.ops[i] && s->naxes && wanted(b, s->slot, s->job);
+            some |= jobs[j].op == b->options.ops[i] && s->axes.count && wanted(b, s->slot, s->job);
         }
         if (!some)
             bench_complain(
@@ -464,7 +446,7 @@ void bench_tune_run(struct bench *b)
         for (int j = 0; j < JOBS; j++) {
             s->job = &jobs[j];
             axes_find(s);
-            left += wanted(b, slot, s->job) && s->naxes;
+            left += wanted(b, slot, s->job) && s->axes.count;
         }
         untunable_tell(s);
         if (b->table && left)
@@ -475,7 +457,7 @@ void bench_tune_run(struct bench *b)
         for (int j = 0; j < JOBS && !b->unreadable; j++) {
             s->job = &jobs[j];
             axes_find(s);
-            if (!wanted(b, slot, s->job) || !s->naxes)
+            if (!wanted(b, slot, s->job) || !s->axes.count)
                 continue;
             double now = bench_now_ms();
             if (now >= end) {

@@ -2,28 +2,13 @@
 // Runs every point of an operation's tuning axes and prints them as tables.
 #include "sweep.h"
 #include "block.h"
+#include "point.h"
 #include "host/common/progress.h"
 #include "table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int axis_length(const struct bench_axis *axis)
-{
-    int length = 0;
-    while (length < 16 && axis->values[length])
-        length++;
-    return length;
-}
-
-// Value of axis `x` at point number `point`, the first axis changing slowest.
-static int value_at(const struct bench_axis *axes, int naxes, int x, int point)
-{
-    for (int i = naxes - 1; i > x; i--)
-        point /= axis_length(&axes[i]);
-    return axes[x].values[point % axis_length(&axes[x])];
-}
 
 static void cell_print(FILE *out, double ms, int noisy, int best)
 {
@@ -33,10 +18,13 @@ static void cell_print(FILE *out, double ms, int noisy, int best)
 }
 
 // Point (row * columns + column) * rest + r is at value `row` of axis 0 and `column` of axis 1.
-static void tables_print(FILE *out, const struct bench_case *c, const struct bench_axis *axes, int naxes,
-                         const double *ms, const char *noisy, int points)
+static void tables_print(FILE *out, const struct bench_case *c, const struct bench_axes *axes, const double *ms,
+                         const char *noisy, int points)
 {
-    int rows = axis_length(&axes[0]), columns = naxes > 1 ? axis_length(&axes[1]) : 1, rest = points / rows / columns;
+    const struct bench_axis *const *axis = axes->axis;
+    const int naxes = axes->count;
+    int rows = bench_axis_length(axis[0]), columns = naxes > 1 ? bench_axis_length(axis[1]) : 1,
+        rest = points / rows / columns;
     int best = -1, marked = 0;
     for (int p = 0; p < points; p++)
         if (isfinite(ms[p]) && (best < 0 || ms[p] < ms[best]))
@@ -47,14 +35,14 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
             fprintf(out, " of %s", c->matrix);
         fprintf(out, " on %s, median ms", c->device ? c->device->info.name : "the host");
         for (int x = 2; x < naxes; x++)
-            fprintf(out, ", %s %d", axes[x].name, value_at(axes, naxes, x, r));
-        fprintf(out, "\n  %8s", axes[0].name);
+            fprintf(out, ", %s %d", axis[x]->name, bench_point_value(axes, x, r));
+        fprintf(out, "\n  %8s", axis[0]->name);
         if (naxes > 1)
-            fprintf(out, " | %s\n  %8s", axes[1].name, "");
+            fprintf(out, " | %s\n  %8s", axis[1]->name, "");
         for (int column = 0; naxes > 1 && column < columns; column++)
-            fprintf(out, " %9d ", axes[1].values[column]);
+            fprintf(out, " %9d ", axis[1]->values[column]);
         for (int row = 0; row < rows; row++) {
-            fprintf(out, "\n  %8d", axes[0].values[row]);
+            fprintf(out, "\n  %8d", axis[0]->values[row]);
             for (int column = 0; column < columns; column++) {
                 int p = (row * columns + column) * rest + r;
                 cell_print(out, ms[p], noisy[p], p == best);
@@ -69,7 +57,7 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
     }
     fputs("best:", out);
     for (int x = 0; x < naxes; x++)
-        fprintf(out, "%s %s %d", x ? "," : "", axes[x].name, value_at(axes, naxes, x, best));
+        fprintf(out, "%s %s %d", x ? "," : "", axis[x]->name, bench_point_value(axes, x, best));
     char text[24];
     fprintf(out, ": %s ms%s\n", bench_ms_text(text, ms[best]), noisy[best] ? " !" : "");
     if (marked)
@@ -79,11 +67,10 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
 
 void bench_sweep(FILE *out, const struct bench_case *c, void (*emit)(void *arg, struct bench_result *result), void *arg)
 {
-    const struct bench_axis *axes = bench_case_axes(c);
-    int naxes = 0, points = 1;
-    for (; axes && axes[naxes].name && naxes < BENCH_AXES_MAX; naxes++)
-        points *= axis_length(&axes[naxes]);
-    if (!naxes) {
+    struct bench_axes axes;
+    bench_axes_find(&axes, c, NULL);
+    int points = bench_axes_points(&axes);
+    if (!axes.count) {
         if (out)
             fprintf(out, "\n%s %s has no tuning axes %s\n", c->op->name, c->algo, c->device ? "here" : "on the host");
         return;
@@ -95,22 +82,18 @@ void bench_sweep(FILE *out, const struct bench_case *c, void (*emit)(void *arg, 
         points = 0;
     }
     for (int p = 0; p < points; p++) {
-        struct bench_case point = *c;
         struct bench_result result;
-        point.ntune = naxes;
-        for (int x = 0; x < naxes; x++) {
-            point.tune[x].name = axes[x].name;
-            point.tune[x].value = value_at(axes, naxes, x, p);
-        }
+        int value[BENCH_AXES_MAX];
+        for (int x = 0; x < axes.count; x++)
+            value[x] = bench_point_value(&axes, x, p);
         bench_progress_begin("%s %s: point %d of %d", c->op->name, c->algo, p + 1, points);
-        bench_case_run(&result, &point);
+        ms[p] = bench_point_run(&result, c, &axes, value);
         bench_progress_end();
-        ms[p] = result.outcome == BENCH_DONE ? result.record.median_ms : NAN;
-        noisy[p] = result.outcome == BENCH_DONE && result.record.noise > BENCH_NOISE_MAX;
+        noisy[p] = result.outcome == BENCH_DONE && bench_noisy(result.record.noise);
         emit(arg, &result);
     }
     if (out && points)
-        tables_print(out, c, axes, naxes, ms, noisy, points);
+        tables_print(out, c, &axes, ms, noisy, points);
     free(ms);
     free(noisy);
 }
