@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,111 +14,21 @@
 
 #define DEFAULT_SPEC "uniform:500000,500000,10000000"
 
-// Print `separator`, a space (not at the start of a line) and `text`; where that gets too long, on a new line.
-static void help_word(int *column, int indent, const char *separator, const char *text)
-{
-    *column += printf("%s", separator);
-    if (*column + (int)strlen(text) > 103)
-        *column = printf("\n%*s", indent, "") - 1;
-    *column += printf("%s%s", *column > indent ? " " : "", text);
-}
-
-static void help_print(void)
-{
-    int column = 26;
-    fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
-          "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
-          "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz; - is standard input\n"
-          "       weft-bench --compare A.json B.json\n"
-          "                                        two files of results side by side, of --json or --profile --json\n"
-          "\n"
-          "Times sparse operations on every device and backend. Each result is compared with the serial\n"
-          "reference before it is printed.\n"
-          "\n"
-          "what to run\n"
-          "  -l, --list              list the devices: index, platform, name, type, driver, memory; then the backends\n"
-          "  -d, --device INDEX      device by its index in --list, `all`, or `list` (default: WEFT_DEVICE,\n"
-          "                          else the one that --list marks: a GPU where there is one)\n"
-          "  -o, --op LIST           operations, or `all` (default transpose)\n",
-          stdout);
-    for (const struct bench_op *const *op = bench_ops; *op; op++)
-        printf("                            %-10s %s\n", (*op)->name, (*op)->help);
-    fputs("  -b, --backend LIST      ", stdout);
-    for (const struct weft_backend *const *b = weft__backends; *b; b++)
-        help_word(&column, 26, b == weft__backends ? "" : ",", (*b)->name);
-    help_word(&column, 26, "", "(default: every one that can run)");
-    fputs("\n"
-          "  -a, --algo LIST         algorithms of the operation, or `all`; a backend that has none of them runs its\n"
-          "                          first one, so that a comparison stays (default: the first one of ref and omp,\n"
-          "                          the usual ones of opencl, all of a vendor)\n",
-          stdout);
-    for (const struct bench_op *const *op = bench_ops; *op; op++) {
-        int named = 0;
-        for (const struct weft_backend *const *b = weft__backends; *b; b++)
-            for (const char *const *first = (*op)->algos(*b), *const *a = first; a && *a; a++) {
-                char word[80];
-                snprintf(word, sizeof word, "%s%s%s", a == first ? (*b)->name : "", a == first ? ": " : "", *a);
-                if (!named++)
-                    column = printf("                            %-10s ", (*op)->name);
-                help_word(&column, 39, named == 1 ? "" : a == first ? ";" : ",", word);
-            }
-        if (named)
-            putchar('\n');
-    }
-    fputs(
-        "\n"
-        "matrices\n"
-        "  -g, --generate SPEC     uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
-        "                          heavy:M,N,NNZ,ROW  web:M,NNZ\n"
-        "                          (may be given several times, and with files)\n"
-        "      --seed S            of generated matrices and data (default 0)\n"
-        "  -t, --type LIST         f32, f64, i32, pattern, or `all` (default f32)\n"
-        "      --index 32|64       width of offsets (default 32)\n"
-        "      --complex PART      of complex files take the parts `real` or `imag` (default: refuse them)\n"
-        "      --limit SIZE        most memory for what a file promises, such as 800M or 16G (default: 1000 times the\n"
-        "                          bytes of the file, and at least 256M)\n"
-        "\n"
-        "measuring\n"
-        "      --reps N            take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
-        "                          1 %, 15 s at most)\n"
-        "      --min-time S        sample for S seconds\n"
-        "      --regret            run every algorithm of opencl, then auto, which is compared with the best of them;\n"
-        "                          what the library refuses is left out\n"
-        "      --sweep             run every point of the operation's tuning axes; a table, the best marked\n"
-        "      --tune AXIS=V,...   run one tuning point, e.g. wg=128,ipt=8\n"
-        "      --tune              find values for the device, and write them to the file that the library reads;\n"
-        "                          of the operations of --op, by default all\n"
-        "      --tune-time S       in about S seconds (default 60)\n"
-        "      --tune-file FILE    there; without --tune: the file that is read (default: WEFT_TUNE, else\n"
-        "                          ~/.config/weft/tune.tsv)\n"
-        "      --profile           end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, "
-        "bytes\n"
-        "                          beside the least; --json and --csv then hold that record (docs/profiling.md)\n"
-        "      --overhead          of --profile: as often unrecorded in between, for what recording costs\n"
-        "      --no-compile        do not measure compilation, cold and from the cache, for --json and --csv\n"
-        "      --products N        products expected of a plan (spmv; default: not known)\n"
-        "      --no-roof           do not measure the copy bandwidth\n"
-        "      --study permute     products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
-        "                          GFLOP/s of many independent trials of each kernel (docs/randomization.md)\n"
-        "      --orders LIST       of the study, beside regular: row, row-gradient, col-gradient, row-col, degree,\n"
-        "                          rcm (default: all)\n"
-        "      --trials N          of each order (default 32)\n"
-        "      --trial-time S      a trial repeats the product for S seconds (default 0.1)\n"
-        "\n"
-        "output\n"
-        "      --json FILE         a line of JSON for each result (`-`: standard output instead of the table)\n"
-        "      --csv FILE          a row for each result (`-`: likewise)\n"
-        "      --trace FILE        of --profile: every command, for Perfetto or chrome://tracing\n"
-        "      --html FILE         of --profile: a report with pictures, one file that opens offline\n"
-        "      --hash              print a 64-bit hash of each transpose and product\n"
-        "      --quiet             no table, no progress\n"
-        "      --version\n"
-        "  -h, --help\n"
-        "\n"
-        "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
-        "3 device or driver failed\n",
-        stdout);
-}
+// One option. `parse` gives -1 to go on, REFUSED for the message that `wants` ends, else the exit status.
+enum { REFUSED = -2 };
+struct option_row {
+    const char *name, *argument; // argument NULL: none
+    const char *help;            // lines; NULL: help_more prints all that is behind the name
+    int (*parse)(struct bench_options *o, const struct option_row *row, const char *text); // NULL: a line of the help
+    size_t at;         // offset in bench_options of what parse fills
+    const char *wants; // "--NAME is "...", not ..."
+    int64_t low, high;
+    const char *group; // headline above the option
+    void (*help_more)(void);
+    int brief;    // the letter; 0: none
+    int optional; // nonzero: the argument may be missing
+    size_t given; // offset of an int of bench_options that becomes 1; 0: none
+};
 
 __attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
 {
@@ -149,8 +60,9 @@ static const char *list_next(const char *list, char word[32])
     return list + length + (list[length] == ',');
 }
 
-static int ops_parse(struct bench_options *o, const char *list)
+static int ops_parse(struct bench_options *o, const struct option_row *row, const char *list)
 {
+    (void)row;
     char word[32];
     o->nops = 0;
     o->all_ops = bench_list_has(list, "all");
@@ -171,8 +83,9 @@ static int ops_parse(struct bench_options *o, const char *list)
     return -1;
 }
 
-static int backends_parse(struct bench_options *o, const char *list)
+static int backends_parse(struct bench_options *o, const struct option_row *row, const char *list)
 {
+    (void)row;
     char word[32];
     int all = bench_list_has(list, "all");
     for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
@@ -190,8 +103,9 @@ static int backends_parse(struct bench_options *o, const char *list)
     return -1;
 }
 
-static int types_parse(struct bench_options *o, const char *list)
+static int types_parse(struct bench_options *o, const struct option_row *row, const char *list)
 {
+    (void)row;
     char word[32];
     o->ntypes = 0;
     for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
@@ -211,7 +125,8 @@ static int types_parse(struct bench_options *o, const char *list)
     return -1;
 }
 
-static int device_parse(struct bench_options *o, const char *text, const char *from)
+// By --device, or by WEFT_DEVICE, which has no row.
+static int device_parse(struct bench_options *o, const struct option_row *row, const char *text)
 {
     int64_t index;
     if (!strcmp(text, "all")) {
@@ -221,7 +136,8 @@ static int device_parse(struct bench_options *o, const char *text, const char *f
     } else if (bench_word_number(&index, text, 0, 9999)) {
         o->device = (int)index;
     } else {
-        return usage_fail("%s is \"%s\", not an index of --list, `all` or `list`", from, text);
+        return usage_fail("%s is \"%s\", not an index of --list, `all` or `list`", row ? "--device" : "WEFT_DEVICE",
+                          text);
     }
     return -1;
 }
@@ -286,28 +202,6 @@ static int positionals_parse(struct bench_options *o, int count, char **words)
     return status;
 }
 
-enum {
-    OPT_SEED = 256,
-    OPT_INDEX,
-    OPT_REPS,
-    OPT_MIN_TIME,
-    OPT_JSON,
-    OPT_CSV,
-    OPT_TRACE,
-    OPT_HTML,
-    OPT_TUNE,
-    OPT_TUNE_TIME,
-    OPT_TUNE_FILE,
-    OPT_PRODUCTS,
-    OPT_COMPLEX,
-    OPT_LIMIT,
-    OPT_STUDY,
-    OPT_ORDERS,
-    OPT_TRIALS,
-    OPT_TRIAL_TIME,
-    OPT_VERSION
-};
-
 // Every word of --orders is an order.
 static int orders_check(const char *list)
 {
@@ -338,173 +232,316 @@ static int study_check(struct bench_options *o)
             return usage_fail("--study has no i32");
     o->trials = o->trials ? o->trials : 32;
     o->trial_s = o->trial_s > 0 ? o->trial_s : 0.1;
-    return ops_parse(o, "spmv");
+    return ops_parse(o, NULL, "spmv");
 }
 
-static int option_parse(struct bench_options *o, int option, const char *name)
+// ---- the options -----------------------------------------------------------------------------------------------
+
+static void *member(struct bench_options *o, const struct option_row *row)
+{
+    return (char *)o + row->at;
+}
+
+static int flag_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)text;
+    *(int *)member(o, row) = 1;
+    return -1;
+}
+
+static int text_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    *(const char **)member(o, row) = text;
+    return -1;
+}
+
+static int int_set(struct bench_options *o, const struct option_row *row, const char *text)
 {
     int64_t number;
+    if (!bench_word_number(&number, text, row->low, row->high))
+        return REFUSED;
+    *(int *)member(o, row) = (int)number;
+    return -1;
+}
+
+static int int64_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_number(member(o, row), text, row->low, row->high) ? -1 : REFUSED;
+}
+
+static int seconds_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
     char *end;
-    switch (option) {
-    case 'd':
-        return device_parse(o, optarg, "--device");
-    case 'o':
-        o->ops_given = 1;
-        return ops_parse(o, optarg);
-    case 'b':
-        return backends_parse(o, optarg);
-    case 'a':
-        o->algos = optarg;
-        return -1;
-    case 'g':
-        return source_add(o, optarg, 1);
-    case 't':
-        o->types_given = 1;
-        return types_parse(o, optarg);
-    case OPT_TUNE:
-        o->tune_write |= !optarg;
-        return optarg ? tune_parse(o, optarg) : -1;
-    case OPT_TUNE_TIME:
-        o->tune_s = strtod(optarg, &end);
-        if (end == optarg || *end || !isfinite(o->tune_s) || o->tune_s <= 0)
-            return usage_fail("--tune-time is \"%s\", not a number of seconds above 0", optarg);
-        return -1;
-    case OPT_TUNE_FILE:
-        o->tune_file = optarg;
-        return -1;
-    case OPT_JSON:
-        o->json = optarg;
-        return -1;
-    case OPT_CSV:
-        o->csv = optarg;
-        return -1;
-    case OPT_TRACE:
-        o->trace = optarg;
-        return -1;
-    case OPT_HTML:
-        o->html = optarg;
-        return -1;
-    case OPT_SEED:
-        if (!bench_word_number(&number, optarg, 0, INT64_MAX))
-            return usage_fail("--seed is \"%s\", not a number from 0 to 2^63-1", optarg);
-        o->seed = (uint64_t)number;
-        return -1;
-    case OPT_INDEX:
-        return bench_word_ofs(&o->ofs, optarg) ? -1 : usage_fail("--index is \"%s\", not 32 or 64", optarg);
-    case OPT_COMPLEX:
-        return bench_word_complex(&o->complex, optarg) ? -1
-                                                       : usage_fail("--complex is \"%s\", not real or imag", optarg);
-    case OPT_LIMIT:
-        return bench_word_size(&o->limit, optarg)
-                   ? -1
-                   : usage_fail("--limit is \"%s\", not a size such as 800M or 16G", optarg);
-    case OPT_REPS:
-        if (!bench_word_number(&number, optarg, 1, INT32_MAX))
-            return usage_fail("--reps is \"%s\", not a number from 1", optarg);
-        o->stop.reps = (int)number;
-        return -1;
-    case OPT_MIN_TIME:
-        o->stop.min_s = strtod(optarg, &end);
-        if (end == optarg || *end || !isfinite(o->stop.min_s) || o->stop.min_s <= 0)
-            return usage_fail("--min-time is \"%s\", not a number of seconds above 0", optarg);
-        return -1;
-    case OPT_PRODUCTS:
-        if (!bench_word_number(&o->products, optarg, 0, INT64_MAX))
-            return usage_fail("--products is \"%s\", not a number from 0", optarg);
-        return -1;
-    case OPT_STUDY:
-        if (strcmp(optarg, "permute"))
-            return usage_fail("no study is named \"%s\": permute", optarg);
-        o->study = optarg;
-        return -1;
-    case OPT_ORDERS:
-        o->orders = optarg;
-        return orders_check(optarg);
-    case OPT_TRIALS:
-        if (!bench_word_number(&number, optarg, 1, 10000))
-            return usage_fail("--trials is \"%s\", not a number from 1 to 10000", optarg);
-        o->trials = (int)number;
-        return -1;
-    case OPT_TRIAL_TIME:
-        o->trial_s = strtod(optarg, &end);
-        if (end == optarg || *end || !isfinite(o->trial_s) || o->trial_s <= 0)
-            return usage_fail("--trial-time is \"%s\", not a number of seconds above 0", optarg);
-        return -1;
-    case ':':
-        return usage_fail("%s wants a value", name);
-    default:
-        return usage_fail("unknown option %s", name);
+    const double seconds = strtod(text, &end);
+    if (end == text || *end || !isfinite(seconds) || seconds <= 0)
+        return REFUSED;
+    *(double *)member(o, row) = seconds;
+    return -1;
+}
+
+static int spec_add(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)row;
+    return source_add(o, text, 1);
+}
+
+static int ofs_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_ofs(member(o, row), text) ? -1 : REFUSED;
+}
+
+static int complex_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_complex(member(o, row), text) ? -1 : REFUSED;
+}
+
+static int size_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_size(member(o, row), text) ? -1 : REFUSED;
+}
+
+static int tune_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)row;
+    o->tune_write |= !text;
+    return text ? tune_parse(o, text) : -1;
+}
+
+static int study_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    if (strcmp(text, row->argument))
+        return usage_fail("no study is named \"%s\": %s", text, row->argument);
+    return text_set(o, row, text);
+}
+
+static int orders_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    text_set(o, row, text);
+    return orders_check(text);
+}
+
+static int version_print(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)o, (void)row, (void)text;
+    puts("weft-bench " WEFT_VERSION);
+    return BENCH_OK;
+}
+
+enum { HELP_COLUMN = 26, HELP_WORDS = HELP_COLUMN + 2 };
+
+// Print `separator`, a space (not at the start of a line) and `text`; where that gets too long, on a new line.
+static void help_word(int *column, int indent, const char *separator, const char *text)
+{
+    *column += printf("%s", separator);
+    if (*column + (int)strlen(text) > 103)
+        *column = printf("\n%*s", indent, "") - 1;
+    *column += printf("%s%s", *column > indent ? " " : "", text);
+}
+
+static void help_ops(void)
+{
+    for (const struct bench_op *const *op = bench_ops; *op; op++)
+        printf("%*s%-10s %s\n", HELP_WORDS, "", (*op)->name, (*op)->help);
+}
+
+static void help_backends(void)
+{
+    int column = HELP_COLUMN;
+    for (const struct weft_backend *const *b = weft__backends; *b; b++)
+        help_word(&column, HELP_COLUMN, b == weft__backends ? "" : ",", (*b)->name);
+    help_word(&column, HELP_COLUMN, "", "(default: every one that can run)");
+    putchar('\n');
+}
+
+static void help_algos(void)
+{
+    for (const struct bench_op *const *op = bench_ops; *op; op++) {
+        int named = 0, column = 0;
+        for (const struct weft_backend *const *b = weft__backends; *b; b++)
+            for (const char *const *first = (*op)->algos(*b), *const *a = first; a && *a; a++) {
+                char word[80];
+                snprintf(word, sizeof word, "%s%s%s", a == first ? (*b)->name : "", a == first ? ": " : "", *a);
+                if (!named++)
+                    column = printf("%*s%-10s ", HELP_WORDS, "", (*op)->name);
+                help_word(&column, 39, named == 1 ? "" : a == first ? ";" : ",", word);
+            }
+        if (named)
+            putchar('\n');
     }
+}
+
+static int help_print(struct bench_options *o, const struct option_row *row, const char *text);
+
+#define AT(name)      .at = offsetof(struct bench_options, name)
+#define SECONDS(name) .parse = seconds_set, AT(name), .wants = "a number of seconds above 0"
+#define GIVEN(name)   .given = offsetof(struct bench_options, name)
+#define FLAG(name)    .parse = flag_set, AT(name)
+#define TEXT(name)    .parse = text_set, AT(name)
+// clang-format off
+// In the order of the help.
+static const struct option_row rows[] = {
+    {"list", NULL, "list the devices: index, platform, name, type, driver, memory; then the backends", FLAG(list),
+     .brief = 'l', .group = "what to run"},
+    {"device", "INDEX", "device by its index in --list, `all`, or `list` (default: WEFT_DEVICE,\n"
+     "else the one that --list marks: a GPU where there is one)", device_parse, .brief = 'd', GIVEN(device_given)},
+    {"op", "LIST", "operations, or `all` (default transpose)", ops_parse, .brief = 'o', GIVEN(ops_given),
+     .help_more = help_ops},
+    {"backend", "LIST", NULL, backends_parse, .brief = 'b', .help_more = help_backends},
+    {"algo", "LIST", "algorithms of the operation, or `all`; a backend that has none of them runs its\n"
+     "first one, so that a comparison stays (default: the first one of ref and omp,\n"
+     "the usual ones of opencl, all of a vendor)", TEXT(algos), .brief = 'a', .help_more = help_algos},
+    {"generate", "SPEC", "uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
+     "heavy:M,N,NNZ,ROW  web:M,NNZ\n"
+     "(may be given several times, and with files)", spec_add, .brief = 'g', .group = "matrices"},
+    {"seed", "S", "of generated matrices and data (default 0)", int64_set, AT(seed),
+     .wants = "a number from 0 to 2^63-1", .high = INT64_MAX},
+    {"type", "LIST", "f32, f64, i32, pattern, or `all` (default f32)", types_parse, .brief = 't', GIVEN(types_given)},
+    {"index", "32|64", "width of offsets (default 32)", ofs_set, AT(ofs), .wants = "32 or 64"},
+    {"complex", "PART", "of complex files take the parts `real` or `imag` (default: refuse them)", complex_set,
+     AT(complex), .wants = "real or imag"},
+    {"limit", "SIZE", "most memory for what a file promises, such as 800M or 16G (default: 1000 times the\n"
+     "bytes of the file, and at least 256M)", size_set, AT(limit), .wants = "a size such as 800M or 16G"},
+    {"reps", "N", "take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
+     "1 %, 15 s at most)", int_set, AT(stop.reps), .wants = "a number from 1", .low = 1, .high = INT32_MAX,
+     .group = "measuring"},
+    {"min-time", "S", "sample for S seconds", SECONDS(stop.min_s)},
+    {"regret", NULL, "run every algorithm of opencl, then auto, which is compared with the best of them;\n"
+     "what the library refuses is left out", FLAG(regret)},
+    {"sweep", NULL, "run every point of the operation's tuning axes; a table, the best marked", FLAG(sweep)},
+    {"tune", "AXIS=V,...", "run one tuning point, e.g. wg=128,ipt=8", tune_set, .optional = 1},
+    {"tune", NULL, "find values for the device, and write them to the file that the library reads;\n"
+     "of the operations of --op, by default all", .parse = NULL},
+    {"tune-time", "S", "in about S seconds (default 60)", SECONDS(tune_s)},
+    {"tune-file", "FILE", "there; without --tune: the file that is read (default: WEFT_TUNE, else\n"
+     "~/.config/weft/tune.tsv)", TEXT(tune_file)},
+    {"profile", NULL, "end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, bytes\n"
+     "beside the least; --json and --csv then hold that record (docs/profiling.md)", FLAG(profile)},
+    {"overhead", NULL, "of --profile: as often unrecorded in between, for what recording costs", FLAG(overhead)},
+    {"no-compile", NULL, "do not measure compilation, cold and from the cache, for --json and --csv", FLAG(no_compile)},
+    {"products", "N", "products expected of a plan (spmv; default: not known)", int64_set, AT(products),
+     .wants = "a number from 0", .high = INT64_MAX},
+    {"no-roof", NULL, "do not measure the copy bandwidth", FLAG(no_roof)},
+    {"study", "permute", "products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
+     "GFLOP/s of many independent trials of each kernel (docs/randomization.md)", study_set, AT(study)},
+    {"orders", "LIST", "of the study, beside regular: row, row-gradient, col-gradient, row-col, degree,\n"
+     "rcm (default: all)", orders_set, AT(orders)},
+    {"trials", "N", "of each order (default 32)", int_set, AT(trials), .wants = "a number from 1 to 10000", .low = 1,
+     .high = 10000},
+    {"trial-time", "S", "a trial repeats the product for S seconds (default 0.1)", SECONDS(trial_s)},
+    {"json", "FILE", "a line of JSON for each result (`-`: standard output instead of the table)", TEXT(json),
+     .group = "output"},
+    {"csv", "FILE", "a row for each result (`-`: likewise)", TEXT(csv)},
+    {"trace", "FILE", "of --profile: every command, for Perfetto or chrome://tracing", TEXT(trace)},
+    {"html", "FILE", "of --profile: a report with pictures, one file that opens offline", TEXT(html)},
+    {"hash", NULL, "print a 64-bit hash of each transpose and product", FLAG(hash)},
+    {"quiet", NULL, "no table, no progress", FLAG(quiet)},
+    {"version", NULL, NULL, .parse = version_print},
+    {"help", NULL, NULL, help_print, .brief = 'h'},
+    {"compare", NULL, NULL, FLAG(compare)}, // in the usage
+};
+// clang-format on
+enum { ROWS = sizeof rows / sizeof *rows, HELP_ROWS = ROWS - 1 };
+
+static int help_print(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)o, (void)row, (void)text;
+    fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
+          "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
+          "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz; - is standard input\n"
+          "       weft-bench --compare A.json B.json\n"
+          "                                        two files of results side by side, of --json or --profile --json\n"
+          "\n"
+          "Times sparse operations on every device and backend. Each result is compared with the serial\n"
+          "reference before it is printed.\n",
+          stdout);
+    for (const struct option_row *r = rows; r < rows + HELP_ROWS; r++) {
+        if (r->group)
+            printf("\n%s\n", r->group);
+        char brief[8] = "   ";
+        if (r->brief)
+            snprintf(brief, sizeof brief, "-%c,", r->brief);
+        const int head =
+            printf("  %s --%s%s%s", brief, r->name, r->argument ? " " : "", r->argument ? r->argument : "");
+        if (r->help || r->help_more)
+            printf("%*s", HELP_COLUMN - head, "");
+        for (const char *line = r->help ? r->help : ""; *line; line += *line == '\n') {
+            const int length = (int)strcspn(line, "\n");
+            printf("%*s%.*s\n", line == r->help ? 0 : HELP_COLUMN, "", length, line);
+            line += length;
+        }
+        if (r->help_more)
+            r->help_more();
+        else if (!r->help)
+            putchar('\n');
+    }
+    fputs("\n"
+          "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
+          "3 device or driver failed\n",
+          stdout);
+    return BENCH_OK;
+}
+
+enum { FIRST = 256 }; // of the numbers that getopt_long gives for rows
+
+// The rows as getopt_long wants them: long options, and the letters in `briefs`.
+static void getopt_fill(struct option longs[ROWS + 1], char briefs[2 * ROWS + 2])
+{
+    size_t count = 0;
+    *briefs++ = ':';
+    for (int i = 0; i < ROWS; i++) {
+        if (!rows[i].parse)
+            continue;
+        const int has = !rows[i].argument ? no_argument : rows[i].optional ? optional_argument : required_argument;
+        longs[count++] = (struct option){rows[i].name, has, NULL, FIRST + i};
+        if (rows[i].brief)
+            *briefs++ = (char)rows[i].brief;
+        if (rows[i].brief && rows[i].argument)
+            *briefs++ = ':';
+    }
+    longs[count] = (struct option){NULL, 0, NULL, 0};
+    *briefs = 0;
+}
+
+// The row of what getopt_long gave; NULL: none.
+static const struct option_row *row_of(int option)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (option == FIRST + i || (option && option == rows[i].brief))
+            return &rows[i];
+    return NULL;
+}
+
+static int option_parse(struct bench_options *o, int option, int argc, char **argv)
+{
+    char brief[3];
+    const char *name = bench_word_refused(brief, argv);
+    const struct option_row *row = row_of(option);
+    if (!row)
+        return option == ':' ? usage_fail("%s wants a value", name) : usage_fail("unknown option %s", name);
+    if (row->optional && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
+        optarg = argv[optind++]; // a point
+    if (row->given)
+        *(int *)((char *)o + row->given) = 1;
+    const int status = row->parse(o, row, optarg);
+    return status == REFUSED ? usage_fail("--%s is \"%s\", not %s", row->name, optarg, row->wants) : status;
 }
 
 int bench_options_parse(struct bench_options *out, int argc, char **argv)
 {
     *out = (struct bench_options){.device = BENCH_DEFAULT_DEVICE, .types = {WEFT_F32}, .ntypes = 1};
     struct bench_options *o = out;
-    int no_compile = 0;
-    const struct option longs[] = {{"list", no_argument, &o->list, 1},
-                                   {"device", required_argument, NULL, 'd'},
-                                   {"op", required_argument, NULL, 'o'},
-                                   {"backend", required_argument, NULL, 'b'},
-                                   {"algo", required_argument, NULL, 'a'},
-                                   {"generate", required_argument, NULL, 'g'},
-                                   {"type", required_argument, NULL, 't'},
-                                   {"seed", required_argument, NULL, OPT_SEED},
-                                   {"index", required_argument, NULL, OPT_INDEX},
-                                   {"complex", required_argument, NULL, OPT_COMPLEX},
-                                   {"limit", required_argument, NULL, OPT_LIMIT},
-                                   {"reps", required_argument, NULL, OPT_REPS},
-                                   {"min-time", required_argument, NULL, OPT_MIN_TIME},
-                                   {"json", required_argument, NULL, OPT_JSON},
-                                   {"csv", required_argument, NULL, OPT_CSV},
-                                   {"trace", required_argument, NULL, OPT_TRACE},
-                                   {"html", required_argument, NULL, OPT_HTML},
-                                   {"profile", no_argument, &o->profile, 1},
-                                   {"overhead", no_argument, &o->overhead, 1},
-                                   {"tune", optional_argument, NULL, OPT_TUNE},
-                                   {"tune-time", required_argument, NULL, OPT_TUNE_TIME},
-                                   {"tune-file", required_argument, NULL, OPT_TUNE_FILE},
-                                   {"products", required_argument, NULL, OPT_PRODUCTS},
-                                   {"study", required_argument, NULL, OPT_STUDY},
-                                   {"orders", required_argument, NULL, OPT_ORDERS},
-                                   {"trials", required_argument, NULL, OPT_TRIALS},
-                                   {"trial-time", required_argument, NULL, OPT_TRIAL_TIME},
-                                   {"quiet", no_argument, &o->quiet, 1},
-                                   {"hash", no_argument, &o->hash, 1},
-                                   {"compare", no_argument, &o->compare, 1},
-                                   {"sweep", no_argument, &o->sweep, 1},
-                                   {"regret", no_argument, &o->regret, 1},
-                                   {"no-compile", no_argument, &no_compile, 1},
-                                   {"no-roof", no_argument, &o->no_roof, 1},
-                                   {"version", no_argument, NULL, OPT_VERSION},
-                                   {"help", no_argument, NULL, 'h'},
-                                   {NULL, 0, NULL, 0}};
-    int status = ops_parse(o, "transpose"), option;
+    struct option longs[ROWS + 1];
+    char briefs[2 * ROWS + 2];
+    int status = ops_parse(o, NULL, "transpose"), option;
     if (status < 0)
-        status = backends_parse(o, "all");
+        status = backends_parse(o, NULL, "all");
     const char *device = getenv("WEFT_DEVICE");
     opterr = 0;
-    while (status < 0 && (option = getopt_long(argc, argv, ":ld:o:b:a:g:t:h", longs, NULL)) != -1) {
-        char brief[3];
-        const char *name = bench_word_refused(brief, argv);
-        if (option == 'h') {
-            help_print();
-            status = BENCH_OK;
-        } else if (option == OPT_VERSION) {
-            puts("weft-bench " WEFT_VERSION);
-            status = BENCH_OK;
-        } else if (option == 'l') {
-            o->list = 1;
-        } else if (option) {
-            if (option == 'd')
-                device = NULL; // --device says another
-            if (option == OPT_TUNE && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
-                optarg = argv[optind++]; // a point
-            status = option_parse(o, option, name);
-        }
-    }
-    if (status < 0 && device && *device && !o->list)
-        status = device_parse(o, device, "WEFT_DEVICE");
+    getopt_fill(longs, briefs);
+    while (status < 0 && (option = getopt_long(argc, argv, briefs, longs, NULL)) != -1)
+        status = option_parse(o, option, argc, argv);
+    if (status < 0 && device && *device && !o->device_given && !o->list)
+        status = device_parse(o, NULL, device);
     o->sources_given = o->nsources || (optind < argc && status < 0);
     if (status < 0)
         status = positionals_parse(o, argc - optind, argv + optind);
@@ -521,7 +558,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
     if (status < 0 && o->regret && (o->sweep || o->ntune || o->tune_write || o->profile || o->study || o->compare))
         status = usage_fail("--regret goes without --sweep, --tune, --profile, --study and --compare");
     if (status < 0 && o->regret && !o->backends_given)
-        status = backends_parse(o, "opencl");
+        status = backends_parse(o, NULL, "opencl");
     if (status < 0 && o->sweep && (o->ntune || o->tune_write))
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->ntune && o->tune_write)
@@ -534,7 +571,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("one of --json, --csv, --trace and --html can go to the standard output, not several");
     if (status < 0)
         status = study_check(o);
-    o->compile = (o->json || o->csv) && !no_compile && !o->sweep && !o->tune_write && !o->profile;
+    o->compile = (o->json || o->csv) && !o->no_compile && !o->sweep && !o->tune_write && !o->profile;
     if (status >= 0)
         bench_options_free(o);
     return status;

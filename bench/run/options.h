@@ -21,7 +21,7 @@ struct bench_options {
     int list, sweep, hash, no_roof, quiet;
     int regret;                   // nonzero: every algorithm of opencl, auto against the best
     int compare;                  // nonzero: --compare, of the two sources
-    int compile;                  // nonzero: measure the cost of compiling
+    int compile, no_compile;      // compile: nonzero: measure the cost of compiling
     struct bench_source *sources; // one or more
     size_t nsources;
     char spec[128]; // of M N NNZ
@@ -32,6 +32,7 @@ struct bench_options {
     int backends_given; // nonzero: --backend
     const char *algos;  // "scan,merge", "all", or NULL: defaults of the operation
     int device;         // index; BENCH_ALL_DEVICES, BENCH_DEFAULT_DEVICE
+    int device_given;   // nonzero: by --device, not by WEFT_DEVICE
     enum weft_type types[4];
     size_t ntypes;
     int types_given; // nonzero: --type
