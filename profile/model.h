@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recorder keeps, as data: commands, spans, clocks, queues, kernels, buffers, repetitions. record.h says what is
-// done with them.
+// What the recorder keeps, as data: commands, spans, clocks, queues, kernels, buffers, repetitions. record.h says what
+// is done with them.
 #ifndef PROFILE_MODEL_H
 #define PROFILE_MODEL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of OpenCL that the recorder stands before, and what they go on to: weft's table of calls (weft.c), or what the
-// loader gives a layer (layer.c).
+// The calls of OpenCL that the recorder stands before, and what they go on to: weft's table of calls (weft.c), or what
+// the loader gives a layer (layer.c).
 #ifndef PROFILE_NEXT_H
 #define PROFILE_NEXT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benches of primitives share: arrays on host and device, the reference result kept for a sweep, the comparison.
+// What the benches of primitives share: arrays on host and device, the reference result kept for a sweep, verifying.
 #include "primitive.h"
 #include "backends/trace.h"
 #include "host/internal/inside.h"

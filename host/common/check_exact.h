@@ -7,8 +7,8 @@
 #include <weft/matrix.h>
 #include <weft/scan.h>
 
-// All compare what is in memory of the host with what the oracle (host/src/ref/ref.h) made of the same input. Nonzero: equal;
-// else the first difference is described in `why`.
+// All compare what is in memory of the host with what the oracle (host/src/ref/ref.h) made of the same input.
+// Nonzero: equal; else the first difference is described in `why`.
 
 // Shape and arrays of a transpose.
 int check_transpose(const struct weft_csr *got, const struct weft_csr *want, char *why, size_t size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's inside, as far as backends, bench, profiler, tool and tests may use it. Nothing outside host/src includes a
-// header of host/src but host/internal; tests of private parts include tests.h, which has more.
+// The library's inside, as far as backends, bench, profiler, tool and tests may use it. Outside host/src only
+// host/internal includes headers of host/src; tests of private parts include tests.h, which has more.
 #ifndef WEFT_INTERNAL_INSIDE_H
 #define WEFT_INTERNAL_INSIDE_H
 
