@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/transpose.h>
 
 const char *const weft__opencl_transpose_algos[] = {"auto", "scan", "merge", NULL};
 

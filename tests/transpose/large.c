@@ -30,9 +30,9 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
         return;
     }
     struct weft__scan_layout l;
-    size_t sizes[WEFT__SCAN_BUFFERS];
+    struct weft__scratch needs[NBUFFERS];
     weft__scan_layout_make(&l, dev->ctx, shape, p);
-    weft__scan_buffer_sizes(sizes, &l, shape);
+    weft__scan_scratch(needs, &l, shape);
     c->planned++;
     const wide tile = l.tile, part = l.part, tiles = up(nnz, tile), chunks = nnz / l.chunk + l.nbuckets;
     const wide wg = l.wide_ipt ? WEFT__SCAN_WIDE_WG : own;
@@ -43,12 +43,13 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     const wide bins = weft__max(l.nbuckets, l.low_bins), width = bins + bins % 2, ofs = weft_ofs_bytes(shape->ofs);
     const wide value = weft_type_bytes(shape->type), key = l.packed ? 0 : (uint32_t)l.key_bits / 8;
     const wide large = nnz / l.chunk * l.ncols * ofs;
-    c->sizes +=
-        sizes[0] != (up(nnz, l.span) + 1) * 4 || sizes[1] != tiles * width * 4 || sizes[2] != width * ofs * l.parts;
+    c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 || needs[BEFORE].bytes != tiles * width * 4 ||
+                needs[TABLE].bytes != width * ofs * l.parts;
     if (l.passes > 1)
-        c->sizes += sizes[10] != large || sizes[9] < 2 * large || sizes[11] != nnz * key ||
-                    sizes[12] != nnz * (l.pairs ? 8u : 4u) || sizes[13] != (l.pairs ? 0 : nnz * value);
-    c->sizes += sizes[14] != (l.passes == 3 ? nnz * 4 : 0);
+        c->sizes += needs[LARGE_TOTAL].bytes != large || needs[LARGE_TABLE].bytes < 2 * large ||
+                    needs[KEY].bytes != nnz * key || needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) ||
+                    needs[VAL].bytes != (l.pairs ? 0 : nnz * value);
+    c->sizes += needs[COL].bytes != (l.passes == 3 ? nnz * 4 : 0);
 }
 
 // A device of exactly the memory that an operation and its matrices take, and one of a byte less.

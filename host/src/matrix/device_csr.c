@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices in device memory, and blocking copies.
+#include "host/src/matrix/device_csr.h"
 #include "host/src/core/check.h"
 #include "host/src/core/op.h"
-#include "host/src/transpose/transpose.h"
 
 #include <string.h>
 
@@ -53,6 +53,24 @@ weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, voi
                  : WEFT_OK;
 }
 
+weft_status weft__shape_check(struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
+                              enum weft_ofs ofs)
+{
+    if (m < 0 || m > INT32_MAX || n < 0 || n > INT32_MAX || nnz < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix with %lld entries: sizes are 0 .. 2^31-1",
+                          (long long)m, (long long)n, (long long)nnz);
+    if (nnz > 0 && (m == 0 || n == 0))
+        return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix has no entries, %lld are given", (long long)m,
+                          (long long)n, (long long)nnz);
+    if ((int)type < 0 || type > WEFT_PATTERN)
+        return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)type);
+    if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
+        return weft__fail(ctx, WEFT_EINVAL, "%d is not a width of offsets", (int)ofs);
+    if (ofs == WEFT_OFS32 && nnz > INT32_MAX)
+        return weft__fail(ctx, WEFT_ERANGE, "%lld entries do not fit 32-bit offsets", (long long)nnz);
+    return WEFT_OK;
+}
+
 weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_context *ctx, int64_t m, int64_t n,
                                    int64_t nnz, enum weft_type type, enum weft_ofs ofs)
 {
@@ -61,8 +79,7 @@ weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_cont
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
     if (status)
         return status;
-    struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
-    status = weft__shape_check(ctx, &shape);
+    status = weft__shape_check(ctx, m, n, nnz, type, ofs);
     if (status)
         return status;
     *out = (struct weft_device_csr){.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/spmv/spmv.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/matrix/device_csr.h"
 
 #include <time.h>
 

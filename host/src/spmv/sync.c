@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/spmv/spmv.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/matrix/device_csr.h"
 
 weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x, double beta,
                            void *y, const struct weft_spmv_params *params)

@@ -2,6 +2,7 @@
 // COO to CSR is a transposition whose input has row indices in the place of row pointers, and whose rows are the
 // columns of the matrix.
 #include "host/src/core/check.h"
+#include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/transpose.h"
 
 #include <stdlib.h>

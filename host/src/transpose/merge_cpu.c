@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// MergeTrans on a CPU; cl/transpose_merge_cpu.cl describes it. Entries alternate between the output and one scratch
+// MergeTrans on a CPU; cl/transpose/merge_cpu.cl describes it. Entries alternate between the output and one scratch
 // copy, so that the last round writes the output; pointers of pieces alternate between two scratch buffers.
+//
+//   pass  | reads                       | writes                          | form of an entry on its way | buffers
+//   local | A                           | pieces transposed on their own  | row and val, column by the  | PTR0, SPAN0,
+//         |                             |                                 | pointers of its piece       | MID_*
+//   merge | `ways` neighbouring pieces  | one piece of them; last: A^T    | the same                    | PTR*, SPAN*, MID_*
+#include "host/src/core/make.h"
 #include "host/src/transpose/transpose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WAYS_BITS  2 // log2 of the pieces merged at once
 #define SPAN_BYTES 8 // of span_t in the kernels
 
-static const struct weft__kernel_spec local_spec = {"cpu_local", "transpose/merge_cpu.cl"};
-static const struct weft__kernel_spec merge_spec = {"cpu_merge", "transpose/merge_cpu.cl"};
+enum { PTR0, PTR1, SPAN0, SPAN1, MID_ROW, MID_VAL, NBUFFERS };
+enum { LOCAL, MERGE, NKERNELS };
+static const struct weft__kernel_spec specs[NKERNELS] = {
+    [LOCAL] = {"cpu_local", "transpose/merge_cpu.cl"},
+    [MERGE] = {"cpu_merge", "transpose/merge_cpu.cl"},
+};
 
 struct layout {
     uint32_t pieces, ways;
     int rounds;
-    size_t ptr[2]; // offsets in each buffer of pointers
-    size_t spans;  // bytes in each buffer of columns of pieces
-    size_t mid;    // entries of the scratch copy
 };
 
 struct merge_cpu {
     struct weft__transpose_shape shape;
     struct layout l;
-    struct weft__kernel *local, *merge;
-    cl_mem ptr[2], span[2], mid_row, mid_val;
+    struct weft__kernel *k[NKERNELS];
+    cl_mem b[NBUFFERS];
 };
 
 static uint32_t merged(const struct layout *l, uint32_t pieces) // pieces after one more round
@@ -32,17 +40,27 @@ static uint32_t merged(const struct layout *l, uint32_t pieces) // pieces after 
     return (pieces - 1) / l->ways + 1;
 }
 
-static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
-                        const struct weft_transpose_params *p)
+static void layout_make(struct layout *l, const struct weft_transpose_params *p)
 {
     *l = (struct layout){.pieces = (uint32_t)p->groups, .ways = UINT32_C(1) << p->bits};
     for (uint32_t pieces = l->pieces; pieces > 1; pieces = merged(l, pieces))
         l->rounds++;
-    l->spans = l->pieces * SPAN_BYTES;
-    size_t width = (size_t)shape->n + 1;
-    l->ptr[0] = l->rounds > 0 ? weft__mul(l->pieces, width) : 0;
-    l->ptr[1] = l->rounds > 1 ? weft__mul(merged(l, l->pieces), width) : 0;
-    l->mid = l->rounds > 0 ? (size_t)shape->nnz : 0;
+}
+
+static void scratch(struct weft__scratch out[NBUFFERS], const struct layout *l,
+                    const struct weft__transpose_shape *shape)
+{
+    const size_t width = weft__mul((size_t)shape->n + 1, weft_ofs_bytes(shape->ofs));
+    const size_t mid = l->rounds > 0 ? (size_t)shape->nnz : 0, spans = (size_t)l->pieces * SPAN_BYTES;
+    const struct weft__scratch needs[NBUFFERS] = {
+        [PTR0] = {l->rounds > 0 ? weft__mul(l->pieces, width) : 0, .what = "pointers of pieces"},
+        [PTR1] = {l->rounds > 1 ? weft__mul(merged(l, l->pieces), width) : 0, .what = "pointers of pieces"},
+        [SPAN0] = {spans, .what = "columns of pieces"},
+        [SPAN1] = {spans, .what = "columns of pieces"},
+        [MID_ROW] = {weft__mul(mid, 4), .what = "rows of pieces"},
+        [MID_VAL] = {weft__mul(mid, weft_type_bytes(shape->type)), .what = "values of pieces"},
+    };
+    memcpy(out, needs, sizeof needs);
 }
 
 static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -55,10 +73,11 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     if (!p->bits)
         p->bits = WAYS_BITS;
     struct layout l;
-    layout_make(&l, shape, p);
+    struct weft__scratch needs[NBUFFERS];
+    layout_make(&l, p);
+    scratch(needs, &l, shape);
     info->passes = 1 + l.rounds;
-    info->workspace_bytes = weft__add(weft__mul(weft__add(l.ptr[0], l.ptr[1]), weft_ofs_bytes(shape->ofs)),
-                                      weft__add(weft__mul(l.mid, 4 + weft_type_bytes(shape->type)), 2 * l.spans));
+    info->workspace_bytes = weft__scratch_bytes(needs, NBUFFERS);
     snprintf(info->why, sizeof info->why, "merge, CPU schedule, %u pieces, %u merged at once", l.pieces, l.ways);
     return WEFT_OK;
 }
@@ -68,11 +87,7 @@ static void destroy(void **state)
     struct merge_cpu *s = *state;
     if (!s)
         return;
-    weft__kernel_release(&s->local);
-    weft__kernel_release(&s->merge);
-    cl_mem *buffers[] = {&s->ptr[0], &s->ptr[1], &s->span[0], &s->span[1], &s->mid_row, &s->mid_val};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        weft__buffer_release(buffers[i]);
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
     free(s);
     *state = NULL;
 }
@@ -80,30 +95,23 @@ static void destroy(void **state)
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
                           const struct weft_transpose_info *info)
 {
-    struct merge_cpu *s = calloc(1, sizeof *s);
-    *state = s;
+    struct weft__make make = {.ctx = ctx};
+    struct merge_cpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
     if (!s)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
-    s->shape = *shape;
-    layout_make(&s->l, shape, &info->params);
+        return make.status;
     struct weft__defines d = {0};
+    struct weft__scratch needs[NBUFFERS];
+    s->shape = *shape;
+    layout_make(&s->l, &info->params);
+    scratch(needs, &s->l, shape);
+    weft__make_buffers(&make, s->b, needs, NBUFFERS);
     weft__transpose_cpu_defines(&d, shape);
-    size_t ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
-    weft_status status = weft__kernel_create(&s->local, ctx, &local_spec, &d);
-    if (!status && s->l.rounds)
-        status = weft__kernel_create(&s->merge, ctx, &merge_spec, &d);
-    for (int i = 0; i < 2; i++)
-        if (!status && s->l.ptr[i])
-            status = weft__buffer_create(&s->ptr[i], ctx, weft__mul(s->l.ptr[i], ofs), "pointers of pieces");
-    for (int i = 0; i < 2 && !status; i++)
-        status = weft__buffer_create(&s->span[i], ctx, s->l.spans, "columns of pieces");
-    if (!status && s->l.mid)
-        status = weft__buffer_create(&s->mid_row, ctx, weft__mul(s->l.mid, 4), "rows of pieces");
-    if (!status && s->l.mid && val)
-        status = weft__buffer_create(&s->mid_val, ctx, weft__mul(s->l.mid, val), "values of pieces");
-    if (status)
+    weft__make_kernel(&make, &s->k[LOCAL], &specs[LOCAL], &d);
+    if (s->l.rounds)
+        weft__make_kernel(&make, &s->k[MERGE], &specs[MERGE], &d);
+    if (make.status)
         destroy(state);
-    return status;
+    return make.status;
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -114,19 +122,19 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
     cl_long nnz = s->shape.nnz;
     cl_mem row_ptr = s->shape.rows_given ? NULL : a->row_ptr, row = s->shape.rows_given ? a->row_ptr : NULL;
-    cl_mem rows[2] = {at->col, s->mid_row}, vals[2] = {at->val, s->mid_val};
+    cl_mem rows[2] = {at->col, s->b[MID_ROW]}, vals[2] = {at->val, s->b[MID_VAL]};
     cl_uint pieces = l->pieces, ways = l->ways;
     int here = l->rounds % 2; // where entries lie: 0 in the output, 1 in scratch
-    cl_mem ptr = l->rounds ? s->ptr[0] : at->row_ptr;
-    WEFT__LAUNCH(stream, s->local, pieces, 1, WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(col, a->col),
-                 WEFT__ARG(val, a->val), WEFT__ARG(ptr), WEFT__ARG(span, s->span[0]), WEFT__ARG(out_row, rows[here]),
+    cl_mem ptr = l->rounds ? s->b[PTR0] : at->row_ptr;
+    WEFT__LAUNCH(stream, s->k[LOCAL], pieces, 1, WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(col, a->col),
+                 WEFT__ARG(val, a->val), WEFT__ARG(ptr), WEFT__ARG(span, s->b[SPAN0]), WEFT__ARG(out_row, rows[here]),
                  WEFT__ARG(out_val, vals[here]), WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(nnz));
     for (int round = 0; round < l->rounds; round++) {
         cl_uint left = merged(l, pieces), range_bits = weft__bits_for((l->pieces - 1) / left + 1);
-        cl_mem out = round + 1 == l->rounds ? at->row_ptr : s->ptr[1 - round % 2];
-        WEFT__LAUNCH(stream, s->merge, (size_t)left << range_bits, 1, WEFT__ARG(ptr),
-                     WEFT__ARG(span, s->span[round % 2]), WEFT__ARG(row, rows[here]), WEFT__ARG(val, vals[here]),
-                     WEFT__ARG(out_ptr, out), WEFT__ARG(out_span, s->span[1 - round % 2]),
+        cl_mem out = round + 1 == l->rounds ? at->row_ptr : s->b[PTR1 - round % 2];
+        WEFT__LAUNCH(stream, s->k[MERGE], (size_t)left << range_bits, 1, WEFT__ARG(ptr),
+                     WEFT__ARG(span, s->b[SPAN0 + round % 2]), WEFT__ARG(row, rows[here]), WEFT__ARG(val, vals[here]),
+                     WEFT__ARG(out_ptr, out), WEFT__ARG(out_span, s->b[SPAN1 - round % 2]),
                      WEFT__ARG(out_row, rows[1 - here]), WEFT__ARG(out_val, vals[1 - here]), WEFT__ARG(n),
                      WEFT__ARG(pieces), WEFT__ARG(ways), WEFT__ARG(range_bits));
         ptr = out;
@@ -138,8 +146,8 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 
 void weft__transpose_merge_cpu_variants(weft__variant_fn *fn, void *arg)
 {
-    weft__transpose_cpu_variants(fn, arg, &local_spec);
-    weft__transpose_cpu_variants(fn, arg, &merge_spec);
+    for (int i = 0; i < NKERNELS; i++)
+        weft__transpose_cpu_variants(fn, arg, &specs[i]);
 }
 
 const struct weft__transpose_method weft__transpose_merge_cpu = {"merge", plan, create, run, destroy};

@@ -2,16 +2,28 @@
 // MergeTrans on devices with local memory: tiles of entries are ordered by column in local memory, then rounds merge up
 // to 2^bits neighbouring runs at once. Early rounds merge as many as they may: the more runs, the closer together are the
 // columns in a tile of the result, and the fewer bits order it.
-//   sort     matrix -> runs of one tile
-//   round    cuts of every tile of the result in every run, then the tiles are put together and ordered
-//   last     drops the columns and writes their pointers; long gaps of empty columns by a kernel of their own
-// Runs alternate between two places: scratch of this object, and the arrays of the result with columns beside them.
+// Runs alternate between two places: scratch of this object (COL0, ROW, VAL), and the arrays of the result with their
+// columns in COL1.
+//
+//   pass      | reads            | writes                          | form of an entry on its way | buffers
+//   sort      | A                | runs of one tile, lines of them | col, row, val               | a place, TABLE, GRIDS
+//   sort_last | A of one tile    | A^T without long gaps           | none                        | GAPS
+//   a round:  |                  |                                 |                             |
+//     cut     | lines, columns   | where each tile of the result   | none                        | TABLE, GRIDS, CUTS,
+//             | of the runs      | begins in each run              |                             | FIRST
+//     join    | runs, cuts       | longer runs, lines of them      | col, row, val               | both places, CUTS,
+//             |                  |                                 |                             | FIRST, TABLE, GRIDS
+//     join_last| runs, cuts      | A^T without long gaps           | columns are dropped         | COL0, ROW, VAL, CUTS,
+//             |                  |                                 |                             | FIRST, GAPS
+//   gaps      | GAPS             | A^T row_ptr in long gaps of     | none                        | GAPS
+//             |                  | empty columns                   |                             |
+#include "host/src/core/make.h"
 #include "host/src/core/op.h"
 #include "host/src/transpose/transpose.h"
-#include "host/src/core/variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CUT_WG     32
 #define GAP_WG     64
@@ -25,10 +37,13 @@
 #define PER_LINE  8
 #define MAX_LINES 65536
 
-static const struct weft__kernel_spec sort_spec = {"merge_sort", "transpose/merge_tile.cl"};
-static const struct weft__kernel_spec join_spec = {"merge_join", "transpose/merge_tile.cl"};
-static const struct weft__kernel_spec cut_spec = {"merge_cut", "transpose/merge_cut.cl"};
-static const struct weft__kernel_spec gaps_spec = {"merge_gaps", "transpose/merge_cut.cl"};
+enum { COL0, COL1, ROW, VAL, CUTS, FIRST, GAPS, TABLE, GRIDS, NBUFFERS };
+enum { SORT, SORT_LAST, JOIN, JOIN_LAST, CUT, FILL_GAPS, NKERNELS };
+static const struct weft__kernel_spec specs[NKERNELS] = {
+    [SORT] = {"merge_sort", "transpose/merge_tile.cl"}, [SORT_LAST] = {"merge_sort", "transpose/merge_tile.cl"},
+    [JOIN] = {"merge_join", "transpose/merge_tile.cl"}, [JOIN_LAST] = {"merge_join", "transpose/merge_tile.cl"},
+    [CUT] = {"merge_cut", "transpose/merge_cut.cl"},    [FILL_GAPS] = {"merge_gaps", "transpose/merge_cut.cl"},
+};
 
 struct tune {
     struct weft__tune_key key;
@@ -55,8 +70,8 @@ struct merge_gpu {
     struct weft__transpose_shape shape;
     struct layout l;
     int wg, units;
-    struct weft__kernel *sort, *join, *last, *cut, *gap;
-    cl_mem col[2], row, val, cuts, first, gaps, table, grids;
+    struct weft__kernel *k[NKERNELS];
+    cl_mem b[NBUFFERS];
 };
 
 static int bits_for(int64_t count) // bits that hold 0 .. count-1
@@ -109,26 +124,28 @@ static cl_uint lines_for(const struct weft__transpose_shape *shape, size_t lengt
     return lines ? (cl_uint)lines : 1;
 }
 
-// Bytes of col[0] .. grids, in the order of the members.
-#define NBUFFERS 9
-static void buffer_sizes(size_t *out, const struct layout *l, const struct weft__transpose_shape *shape)
+static void scratch(struct weft__scratch out[NBUFFERS], const struct layout *l,
+                    const struct weft__transpose_shape *shape)
 {
-    size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs);
-    out[0] = l->rounds >= 1 ? weft__mul(nnz, 4) : 0;
-    out[1] = l->rounds >= 2 ? weft__mul(nnz, 4) : 0;
-    out[2] = out[0];
-    out[3] = l->rounds >= 1 ? weft__mul(nnz, weft_type_bytes(shape->type)) : 0;
-    out[4] = l->rounds >= 1 ? weft__mul(weft__mul(l->tiles, l->runs[0]), ofs) : 0;
-    out[5] = l->rounds >= 1 ? weft__mul(l->tiles, 4) : 0;
-    out[6] = 8 * (1 + 3 * (l->gaps ? (size_t)shape->n / GAP + 1 : 0));
-    out[7] = 0;
-    out[8] = l->rounds >= 1 ? weft__mul(8, weft__ceil_div(l->tiles, l->runs[0])) : 0;
+    const size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), moved = l->rounds >= 1 ? nnz : 0;
+    const size_t cut = l->rounds >= 1 ? l->tiles : 0, gaps = l->gaps ? (size_t)shape->n / GAP + 1 : 0;
+    size_t lines = 0; // most of a round
     for (size_t round = 0, length = l->tile; round < l->rounds; length *= l->runs[round++]) {
-        size_t groups = weft__ceil_div(weft__ceil_div((size_t)shape->nnz, length), l->runs[round]);
-        size_t column = weft__mul(groups, l->runs[round]);
-        size_t bytes = weft__mul(weft__mul(column, lines_for(shape, length)), ofs);
-        out[7] = bytes > out[7] ? bytes : out[7];
+        size_t groups = weft__ceil_div(weft__ceil_div(nnz, length), l->runs[round]);
+        lines = weft__max(lines, weft__mul(weft__mul(groups, l->runs[round]), lines_for(shape, length)));
     }
+    const struct weft__scratch needs[NBUFFERS] = {
+        [COL0] = {weft__mul(moved, 4), .what = "columns of runs"},
+        [COL1] = {l->rounds >= 2 ? weft__mul(nnz, 4) : 0, .what = "columns of runs"},
+        [ROW] = {weft__mul(moved, 4), .what = "rows of runs"},
+        [VAL] = {weft__mul(moved, weft_type_bytes(shape->type)), .what = "values of runs"},
+        [CUTS] = {weft__mul(weft__mul(cut, l->runs[0]), ofs), .what = "cuts of tiles"},
+        [FIRST] = {weft__mul(cut, 4), .what = "first columns of tiles"},
+        [GAPS] = {8 * (1 + 3 * gaps), .what = "gaps of empty columns"},
+        [TABLE] = {weft__mul(lines, ofs), .what = "lines of runs"},
+        [GRIDS] = {cut ? weft__mul(8, weft__ceil_div(l->tiles, l->runs[0])) : 0, .what = "grids of groups"},
+    };
+    memcpy(out, needs, sizeof needs);
 }
 
 static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -176,19 +193,16 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
                           p->wg * p->ipt);
     p->bits = l.runs[0] > 1 ? bits_for((int64_t)l.runs[0]) : 1;
     p->groups = 0;
-    size_t sizes[NBUFFERS];
-    buffer_sizes(sizes, &l, shape);
-    info->workspace_bytes = 0;
-    for (int i = 0; i < NBUFFERS; i++)
-        info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
+    struct weft__scratch needs[NBUFFERS];
+    scratch(needs, &l, shape);
+    info->workspace_bytes = weft__scratch_bytes(needs, NBUFFERS);
     info->passes = (int)l.rounds + 1;
     snprintf(info->why, sizeof info->why, "merge: %zu tiles of %zu entries, %zu rounds that merge up to %zu runs; %s",
              l.tiles, l.tile, l.rounds, l.runs[0], tune->key.source);
     return WEFT_OK;
 }
 
-enum what { SORT, SORT_LAST, JOIN, JOIN_LAST };
-static void define_tile(struct weft__defines *d, const struct merge_gpu *s, enum what what)
+static void define_tile(struct weft__defines *d, const struct merge_gpu *s, int what)
 {
     const struct layout *l = &s->l;
     weft__define(d, "WEFT_OFS_BITS", "%d", s->shape.ofs == WEFT_OFS64 ? 64 : 32);
@@ -212,10 +226,10 @@ static void define_tile(struct weft__defines *d, const struct merge_gpu *s, enum
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
 }
 
-static void define_cut(struct weft__defines *d, const struct merge_gpu *s, int wg)
+static void define_cut(struct weft__defines *d, const struct merge_gpu *s, int what)
 {
     weft__define_types(d, WEFT_PATTERN, s->shape.ofs);
-    weft__define(d, "WEFT_WG", "%d", wg);
+    weft__define(d, "WEFT_WG", "%d", what == CUT ? CUT_WG : GAP_WG);
     weft__define(d, "WEFT_RUNS", "%d", s->l.room);
     weft__define(d, "WEFT_TILE", "%zu", s->l.tile);
 }
@@ -225,58 +239,55 @@ static void destroy(void **state)
     struct merge_gpu *s = *state;
     if (!s)
         return;
-    struct weft__kernel **kernels[] = {&s->sort, &s->join, &s->last, &s->cut, &s->gap};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        weft__kernel_release(kernels[i]);
-    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table, &s->grids};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        weft__buffer_release(buffers[i]);
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
     free(s);
     *state = NULL;
 }
 
-static weft_status kernel_create(struct weft__kernel **out, struct weft_context *ctx, const struct merge_gpu *s,
-                                 enum what what)
+// What all launches of a kernel share.
+static weft_status bind(const struct merge_gpu *s, struct weft_context *ctx, struct weft__kernel *kernel)
 {
-    struct weft__defines d = {0};
-    define_tile(&d, s, what);
-    return weft__kernel_create(out, ctx, what <= SORT_LAST ? &sort_spec : &join_spec, &d);
+    const enum weft_ofs ofs = s->shape.ofs;
+    const union weft__ofs nnz = weft__ofs_value(ofs, (size_t)s->shape.nnz), tiles = weft__ofs_value(ofs, s->l.tiles);
+    const cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
+    return WEFT__BIND(ctx, kernel, WEFT__ARG(cuts, s->b[CUTS]), WEFT__ARG(first, s->b[FIRST]),
+                      WEFT__ARG(gaps, s->b[GAPS]), WEFT__ARG(table, s->b[TABLE]), WEFT__ARG(grids, s->b[GRIDS]),
+                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, ofs, nnz), WEFT__OFS(tiles, ofs, tiles));
 }
 
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
                           const struct weft_transpose_info *info)
 {
-    struct merge_gpu *s = calloc(1, sizeof *s);
-    *state = s;
+    struct weft__make make = {.ctx = ctx};
+    struct merge_gpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
     if (!s)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
+        return make.status;
     const struct weft_transpose_params *p = &info->params;
+    const struct layout *l = &s->l;
     s->shape = *shape;
     s->wg = p->wg;
     s->units = ctx->device.compute_units;
     layout_make(&s->l, shape, p->wg, p->ipt, p->bits, WEFT__TUNE_FIND(ctx, tune_rows)->radix);
-    const struct layout *l = &s->l;
-    struct weft__defines cut = {0}, gap = {0};
-    define_cut(&cut, s, CUT_WG);
-    define_cut(&gap, s, GAP_WG);
-    weft_status status = kernel_create(&s->sort, ctx, s, l->rounds ? SORT : SORT_LAST);
-    if (!status && l->rounds > 1)
-        status = kernel_create(&s->join, ctx, s, JOIN);
-    if (!status && l->rounds)
-        status = kernel_create(&s->last, ctx, s, JOIN_LAST);
-    if (!status && l->rounds)
-        status = weft__kernel_create(&s->cut, ctx, &cut_spec, &cut);
-    if (!status && l->gaps)
-        status = weft__kernel_create(&s->gap, ctx, &gaps_spec, &gap);
-    cl_mem *buffers[] = {&s->col[0], &s->col[1], &s->row, &s->val, &s->cuts, &s->first, &s->gaps, &s->table, &s->grids};
-    size_t sizes[NBUFFERS];
-    buffer_sizes(sizes, l, shape);
-    for (int i = 0; i < NBUFFERS && !status; i++)
-        if (sizes[i])
-            status = weft__buffer_create(buffers[i], ctx, sizes[i], "scratch of a transposition");
-    if (status)
+    const int needed[NKERNELS] = {[SORT] = l->rounds > 0,      [SORT_LAST] = !l->rounds, [JOIN] = l->rounds > 1,
+                                  [JOIN_LAST] = l->rounds > 0, [CUT] = l->rounds > 0,    [FILL_GAPS] = l->gaps};
+    struct weft__scratch needs[NBUFFERS];
+    scratch(needs, l, shape);
+    weft__make_buffers(&make, s->b, needs, NBUFFERS);
+    for (int i = 0; i < NKERNELS; i++) {
+        struct weft__defines d = {0};
+        if (!needed[i])
+            continue;
+        if (i >= CUT)
+            define_cut(&d, s, i);
+        else
+            define_tile(&d, s, i);
+        weft__make_kernel(&make, &s->k[i], &specs[i], &d);
+        if (!make.status)
+            make.status = bind(s, ctx, s->k[i]);
+    }
+    if (make.status)
         destroy(state);
-    return status;
+    return make.status;
 }
 
 // Runs in memory.
@@ -287,8 +298,8 @@ struct place {
 static struct place place_of(const struct merge_gpu *s, size_t round, const struct weft_device_csr *at)
 {
     size_t left = s->l.rounds - round;
-    return left % 2 ? (struct place){s->col[0], s->row, s->val}
-                    : (struct place){left ? s->col[1] : NULL, at->col, at->val};
+    return left % 2 ? (struct place){s->b[COL0], s->b[ROW], s->b[VAL]}
+                    : (struct place){left ? s->b[COL1] : NULL, at->col, at->val};
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -297,48 +308,40 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
     struct merge_gpu *s = state;
     const struct layout *l = &s->l;
     size_t wg = (size_t)s->wg;
-    union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz),
-                    tiles = weft__ofs_value(s->shape.ofs, l->tiles);
-    cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
     cl_long length = (cl_long)l->tile;
     struct place to = place_of(s, 0, at);
     cl_uint lines = lines_for(&s->shape, l->tile), runs = l->rounds ? (cl_uint)l->runs[0] : 1;
-    WEFT__LAUNCH(stream, s->sort, l->tiles, wg, WEFT__ARG(rows, a->row_ptr), WEFT__ARG(col, a->col),
-                 WEFT__ARG(val, a->val), WEFT__ARG(col_out, to.col), WEFT__ARG(row_out, to.row),
-                 WEFT__ARG(val_out, to.val), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(gaps, s->gaps),
-                 WEFT__ARG(table, s->table), WEFT__ARG(grids, s->grids), WEFT__ARG(m), WEFT__ARG(n),
-                 WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__ARG(runs), WEFT__ARG(lines));
+    WEFT__LAUNCH(stream, s->k[l->rounds ? SORT : SORT_LAST], l->tiles, wg, WEFT__ARG(rows, a->row_ptr),
+                 WEFT__ARG(col, a->col), WEFT__ARG(val, a->val), WEFT__ARG(col_out, to.col), WEFT__ARG(row_out, to.row),
+                 WEFT__ARG(val_out, to.val), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(runs), WEFT__ARG(lines));
     for (size_t round = 0; round < l->rounds; round++) {
-        struct place from = to;
+        const struct place from = to;
+        const int last = round + 1 == l->rounds;
         cl_uint per_group = (cl_uint)weft__min((size_t)length * runs / l->tile, l->tiles);
-        cl_uint next_runs = round + 1 < l->rounds ? (cl_uint)l->runs[round + 1] : 1;
+        cl_uint next_runs = last ? 1 : (cl_uint)l->runs[round + 1];
         to = place_of(s, round + 1, at);
-        WEFT__LAUNCH(stream, s->cut, weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(col, from.col),
-                     WEFT__ARG(table, s->table), WEFT__ARG(grids, s->grids), WEFT__ARG(cuts, s->cuts),
-                     WEFT__ARG(first, s->first), WEFT__ARG(n), WEFT__OFS(nnz, s->shape.ofs, nnz),
-                     WEFT__OFS(tiles, s->shape.ofs, tiles), WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length),
-                     WEFT__ARG(lines));
+        WEFT__LAUNCH(stream, s->k[CUT], weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(col, from.col),
+                     WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(lines));
         lines = lines_for(&s->shape, (size_t)length * runs);
-        WEFT__LAUNCH(stream, round + 1 < l->rounds ? s->join : s->last, l->tiles, wg, WEFT__ARG(col, from.col),
+        WEFT__LAUNCH(stream, s->k[last ? JOIN_LAST : JOIN], l->tiles, wg, WEFT__ARG(col, from.col),
                      WEFT__ARG(row, from.row), WEFT__ARG(val, from.val), WEFT__ARG(col_out, to.col),
-                     WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(cuts, s->cuts),
-                     WEFT__ARG(first, s->first), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(gaps, s->gaps),
-                     WEFT__ARG(table, s->table), WEFT__ARG(grids, s->grids), WEFT__ARG(n),
-                     WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__OFS(tiles, s->shape.ofs, tiles), WEFT__ARG(per_group),
-                     WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(next_runs), WEFT__ARG(lines));
+                     WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(col_ptr, at->row_ptr),
+                     WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(next_runs), WEFT__ARG(lines));
         length *= runs;
         runs = next_runs;
     }
     if (l->gaps)
-        WEFT__LAUNCH(stream, s->gap, (size_t)s->units * 8, GAP_WG, WEFT__ARG(gaps, s->gaps),
-                     WEFT__ARG(col_ptr, at->row_ptr));
+        WEFT__LAUNCH(stream, s->k[FILL_GAPS], (size_t)s->units * 8, GAP_WG, WEFT__ARG(col_ptr, at->row_ptr));
     return stream->status;
 }
 
-static void variant(weft__variant_fn *fn, void *arg, const struct merge_gpu *s, enum what what)
+static void variant(weft__variant_fn *fn, void *arg, const struct merge_gpu *s, int what)
 {
-    struct weft__variant v = {.spec = what <= SORT_LAST ? &sort_spec : &join_spec, .schedule = WEFT_SCHEDULE_GPU};
-    define_tile(&v.defines, s, what);
+    struct weft__variant v = {.spec = &specs[what], .schedule = WEFT_SCHEDULE_GPU};
+    if (what >= CUT)
+        define_cut(&v.defines, s, what);
+    else
+        define_tile(&v.defines, s, what);
     fn(arg, &v);
 }
 
@@ -348,14 +351,10 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
     for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
         struct merge_gpu s = {.wg = 256, .l = {.tile = 3072, .tile_bits = 12, .radix = 10, .room = 128}};
         s.shape.ofs = (enum weft_ofs)ofs;
-        struct weft__variant cut = {.spec = &cut_spec, .schedule = WEFT_SCHEDULE_GPU}, gap = cut;
-        define_cut(&cut.defines, &s, CUT_WG);
-        gap.spec = &gaps_spec;
-        define_cut(&gap.defines, &s, GAP_WG);
-        fn(arg, &cut);
-        fn(arg, &gap);
+        variant(fn, arg, &s, CUT);
+        variant(fn, arg, &s, FILL_GAPS);
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-            for (enum what what = SORT; what <= JOIN_LAST; what++) {
+            for (int what = SORT; what <= JOIN_LAST; what++) {
                 s.shape.type = types[t];
                 variant(fn, arg, &s, what);
             }
@@ -374,14 +373,12 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
         amd.shape = (struct weft__transpose_shape){.type = ofs ? WEFT_F64 : WEFT_F32, .ofs = (enum weft_ofs)ofs};
         variant(fn, arg, &wide, SORT);
         variant(fn, arg, &wide, JOIN_LAST);
-        for (enum what what = SORT; what <= JOIN_LAST; what++)
+        for (int what = SORT; what <= JOIN_LAST; what++)
             if (what != SORT_LAST)
                 variant(fn, arg, &amd, what);
         // The most runs that may be asked for.
-        struct weft__variant most = {.spec = &cut_spec, .schedule = WEFT_SCHEDULE_GPU};
         s.l.room = 1 << MAX_BITS;
-        define_cut(&most.defines, &s, CUT_WG);
-        fn(arg, &most);
+        variant(fn, arg, &s, CUT);
     }
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The short way for square matrices with a symmetric pattern (cl/transpose_mirror.cl), in front of ScanTrans on GPUs.
+// The short way for square matrices with a symmetric pattern (cl/transpose/mirror.cl), in front of ScanTrans on GPUs.
+#include "host/src/core/make.h"
 #include "host/src/core/op.h"
+#include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/transpose.h"
-#include "host/src/core/variants.h"
 
 #define WG     256
 #define IPT    16
-#define UNROLL 8  // entries of a work-item that cl/transpose_mirror.cl takes together
+#define UNROLL 8  // entries of a work-item that cl/transpose/mirror.cl takes together
 #define GROUPS 4  // work-groups for each compute unit, at most
 #define QUIET  64 // runs after which what is known of a pattern is forgotten
 
@@ -24,7 +25,7 @@ static void define(struct weft__defines *d, int wg, int ipt, const struct weft__
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
 }
 
-// Local memory of cl/transpose_mirror.cl: a word for each entry of a tile, two for each 32.
+// Local memory of cl/transpose/mirror.cl: a word for each entry of a tile, two for each 32.
 static size_t tile_local(const void *of, int wg, int ipt)
 {
     const size_t tile = (size_t)wg * (size_t)ipt;
@@ -35,25 +36,25 @@ static size_t tile_local(const void *of, int wg, int ipt)
 weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
                                 const struct weft__transpose_shape *shape)
 {
+    struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0};
     out->wg = out->ipt = 0;
-    weft_status status = weft__size_resolve(ctx, &out->wg, &out->ipt,
-                                            &(struct weft__size_rule){.name = "mirror: ",
-                                                                      .wg = WG,
-                                                                      .wg_step = 32,
-                                                                      .ipt = IPT,
-                                                                      .ipt_least = UNROLL,
-                                                                      .ipt_most = IPT,
-                                                                      .ipt_step = UNROLL,
-                                                                      .local = tile_local});
+    make.status = weft__size_resolve(ctx, &out->wg, &out->ipt,
+                                     &(struct weft__size_rule){.name = "mirror: ",
+                                                               .wg = WG,
+                                                               .wg_step = 32,
+                                                               .ipt = IPT,
+                                                               .ipt_least = UNROLL,
+                                                               .ipt_most = IPT,
+                                                               .ipt_step = UNROLL,
+                                                               .local = tile_local});
     define(&d, out->wg, out->ipt, shape);
-    if (!status)
-        status = weft__kernel_create(&out->mirror, ctx, &mirror_spec, &d);
-    if (!status) // no run yet, so none that failed
-        status = weft__buffer_create_from(&out->failed, ctx, sizeof out->run, &out->run, "mark of the last run");
-    if (!status)
-        status = weft__queue_create(&out->reader, ctx);
-    return status;
+    weft__make_kernel(&make, &out->mirror, &mirror_spec, &d);
+    // No run yet, so none that failed.
+    weft__make_buffers(
+        &make, &out->failed,
+        (const struct weft__scratch[]){{WEFT__MIRROR_BYTES, .what = "mark of the last run", .zeros = true}}, 1);
+    return make.status ? make.status : weft__queue_create(&out->reader, ctx);
 }
 
 static void tried_forget(struct weft__mirror *x)
@@ -80,8 +81,7 @@ void weft__mirror_release(struct weft__mirror *m)
 {
     tried_forget(m);
     weft__queue_release(&m->reader);
-    weft__kernel_release(&m->mirror);
-    weft__buffer_release(&m->failed);
+    weft__parts_release(&m->mirror, 1, &m->failed, 1);
 }
 
 void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,

@@ -2,9 +2,11 @@
 // Permuting on a device: lengths of the rows in their new order, a scan of them to row pointers, their expansion to a row
 // index for each entry, a gather of the entries; and where columns move, a segmented sort of the rows.
 #include "host/src/core/check.h"
+#include "host/src/core/make.h"
 #include "host/src/core/op.h"
+#include "host/src/core/variants.h"
+#include "host/src/matrix/device_csr.h"
 #include "host/src/primitive/scan.h"
-#include "host/src/transpose/transpose.h"
 
 #include <stdlib.h>
 #include <weft/expand.h>
@@ -15,12 +17,15 @@
 #define PERMUTE_IPT 4     // elements per work-item (GPU)
 #define CPU_CHUNK   16384 // least elements of a chunk (CPU)
 
-static const struct weft__kernel_spec lengths_spec = {"permute_lengths", "transpose/permute.cl"};
-static const struct weft__kernel_spec entries_spec = {"permute_entries", "transpose/permute.cl"};
-static const struct weft__kernel_spec gather_specs[2] = {
-    {"gather32", "transpose/gather.cl"},
-    {"gather64", "transpose/gather.cl"},
+enum { LENGTHS, ENTRIES, GATHER32, GATHER64, NKERNELS };
+static const struct weft__kernel_spec specs[NKERNELS] = {
+    [LENGTHS] = {"permute_lengths", "transpose/permute.cl"},
+    [ENTRIES] = {"permute_entries", "transpose/permute.cl"},
+    [GATHER32] = {"gather32", "transpose/gather.cl"},
+    [GATHER64] = {"gather64", "transpose/gather.cl"},
 };
+// Maps of a permutation, at 2*side + back, and the row of each entry of the result.
+enum { MAP_ROW, MAP_ROW_INV, MAP_COL, MAP_COL_INV, OUT_ROW, NBUFFERS };
 
 struct weft_permute_plan {
     struct weft_context *ctx;
@@ -28,10 +33,9 @@ struct weft_permute_plan {
     enum weft_type type;
     enum weft_ofs ofs;
     struct weft_permute_info info;
-    cl_mem map[2][2]; // [side][back], of weft_permutation
-    cl_mem row;       // row of each entry of the result
-    struct weft__kernel *lengths, *entries, *gather[2];
-    size_t wg; // of them
+    struct weft__kernel *k[NKERNELS];
+    cl_mem b[NBUFFERS];
+    size_t wg; // of the kernels
     struct weft_scan_plan *scan;
     struct weft_expand_plan *expand;
     struct weft_segsort_plan *sort; // NULL: rows keep the order of their entries
@@ -55,64 +59,66 @@ static void gather_define(struct weft__defines *d, enum weft_schedule schedule, 
     weft__define(d, "GATHER_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
 }
 
-// A map on the device; 0, 1, 2, ... where the permutation has none.
-static weft_status map_write(cl_mem *out, struct weft_context *ctx, cl_command_queue queue, const int32_t *map,
+// A map to the device; 0, 1, 2, ... where the permutation has none.
+static weft_status map_write(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const int32_t *map,
                              int64_t count)
 {
     int32_t *identity = NULL;
-    weft_status status = weft__buffer_create(out, ctx, weft__mul((size_t)count, 4), "map of a permutation");
-    if (!status && !map && count) {
+    if (!map && count) {
         identity = malloc((size_t)count * sizeof *identity);
         if (!identity)
             return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a map of %lld", (long long)count);
         for (int64_t i = 0; i < count; i++)
             identity[i] = (int32_t)i;
     }
-    if (!status)
-        status = weft__copy_in(ctx, queue, *out, map ? map : identity, (size_t)count * 4);
+    weft_status status = weft__copy_in(ctx, queue, to, map ? map : identity, (size_t)count * 4);
     free(identity);
     return status;
 }
 
 static weft_status maps_write(struct weft_permute_plan *plan, const struct weft_permutation *p)
 {
-    const int32_t *const maps[2][2] = {{p->row, p->row_inv}, {p->col, p->col_inv}};
+    const int32_t *const maps[] = {p->row, p->row_inv, p->col, p->col_inv};
     cl_command_queue queue = NULL;
     weft_status status = weft__queue_create(&queue, plan->ctx);
-    for (int side = 0; side < 2; side++)
-        for (int back = 0; back < 2 && !status; back++)
-            status = map_write(&plan->map[side][back], plan->ctx, queue, maps[side][back],
-                               side == WEFT_PERMUTE_ROWS ? p->m : p->n);
+    for (int i = MAP_ROW; i <= MAP_COL_INV && !status; i++)
+        status = map_write(plan->ctx, queue, plan->b[i], maps[i], i < MAP_COL ? p->m : p->n);
     weft__queue_release(&queue);
     return status;
 }
 
-// Kernels and the plans of the primitives, and the bytes that they hold.
+// Kernels, buffers and the plans of the primitives, and the bytes that they hold.
 static weft_status parts_create(struct weft_permute_plan *plan, int cols)
 {
     struct weft_context *ctx = plan->ctx;
+    struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0}, g = {0};
+    const size_t rows = weft__mul((size_t)plan->m, 4), columns = weft__mul((size_t)plan->n, 4);
+    weft__make_buffers(&make, plan->b,
+                       (const struct weft__scratch[NBUFFERS]){
+                           [MAP_ROW] = {rows, .what = "map of a permutation"},
+                           [MAP_ROW_INV] = {rows, .what = "map of a permutation"},
+                           [MAP_COL] = {columns, .what = "map of a permutation"},
+                           [MAP_COL_INV] = {columns, .what = "map of a permutation"},
+                           [OUT_ROW] = {weft__mul((size_t)plan->nnz, 4), .what = "row indices"},
+                       },
+                       NBUFFERS);
     plan->wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : (size_t)weft__wg_lower(ctx, PERMUTE_WG);
     permute_define(&d, ctx->schedule, plan->wg, plan->type, plan->ofs, cols);
     gather_define(&g, ctx->schedule, plan->wg);
+    for (int i = 0; i < NKERNELS; i++)
+        weft__make_kernel(&make, &plan->k[i], &specs[i], i < GATHER32 ? &d : &g);
     enum weft_scan_type lengths = plan->ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32;
-    weft_status status = weft__kernel_create(&plan->lengths, ctx, &lengths_spec, &d);
-    if (!status)
-        status = weft__kernel_create(&plan->entries, ctx, &entries_spec, &d);
-    for (int i = 0; i < 2 && !status; i++)
-        status = weft__kernel_create(&plan->gather[i], ctx, &gather_specs[i], &g);
-    if (!status)
-        status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->m,
-                                       weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
-    if (!status)
-        status = weft_expand_plan_create(&plan->expand, ctx, plan->m, plan->nnz, plan->ofs, NULL);
-    if (!status && plan->info.sorts)
-        status = weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->type), plan->ofs,
-                                          plan->nnz, weft_segsort_params(.whole = WEFT_SEGSORT_MERGE));
-    if (!status)
-        status = weft__buffer_create(&plan->row, ctx, weft__mul((size_t)plan->nnz, 4), "row indices");
-    if (status)
-        return status;
+    if (!make.status)
+        make.status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->m,
+                                            weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+    if (!make.status)
+        make.status = weft_expand_plan_create(&plan->expand, ctx, plan->m, plan->nnz, plan->ofs, NULL);
+    if (!make.status && plan->info.sorts)
+        make.status = weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->type),
+                                               plan->ofs, plan->nnz, weft_segsort_params(.whole = WEFT_SEGSORT_MERGE));
+    if (make.status)
+        return make.status;
     struct weft_scan_info scan;
     struct weft_expand_info expand;
     struct weft_segsort_info sort = {0};
@@ -120,8 +126,7 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
     weft_expand_plan_info(plan->expand, &expand);
     if (plan->sort)
         weft_segsort_plan_info(plan->sort, &sort);
-    plan->info.workspace_bytes = scan.workspace_bytes + expand.workspace_bytes + sort.workspace_bytes +
-                                 4 * (size_t)plan->nnz + 8 * ((size_t)plan->m + (size_t)plan->n);
+    plan->info.workspace_bytes = scan.workspace_bytes + expand.workspace_bytes + sort.workspace_bytes + make.bytes;
     return WEFT_OK;
 }
 
@@ -137,13 +142,13 @@ static weft_status plan_create(struct weft_permute_plan **out, struct weft_conte
         return status;
     if ((status = weft__permutation_check(&err, p)))
         return weft__fail(ctx, status, "%s", err.text);
-    struct weft__transpose_shape shape = {.m = p->m, .n = p->n, .nnz = nnz, .type = type, .ofs = ofs};
-    status = weft__shape_check(ctx, &shape);
+    status = weft__shape_check(ctx, p->m, p->n, nnz, type, ofs);
     if (status)
         return status;
-    struct weft_permute_plan *plan = calloc(1, sizeof *plan);
+    struct weft__make make = {.ctx = ctx};
+    struct weft_permute_plan *plan = weft__make_memory(&make, sizeof *plan, "a permutation");
     if (!plan)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a permutation");
+        return make.status;
     *plan = (struct weft_permute_plan){.ctx = ctx, .m = p->m, .n = p->n, .nnz = nnz, .type = type, .ofs = ofs};
     plan->info.schedule = ctx->schedule;
     if (params)
@@ -224,22 +229,22 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, nnz ? NULL : event);
     if (status)
         return status;
-    cl_mem row = plan->map[WEFT_PERMUTE_ROWS][0], col_inv = plan->map[WEFT_PERMUTE_COLS][1];
-    WEFT__LAUNCH(&stream, plan->lengths, groups_for(plan, m), wg, WEFT__ARG(row), WEFT__ARG(row_ptr, a->row_ptr),
+    cl_mem row = plan->b[MAP_ROW], col_inv = plan->b[MAP_COL_INV];
+    WEFT__LAUNCH(&stream, plan->k[LENGTHS], groups_for(plan, m), wg, WEFT__ARG(row), WEFT__ARG(row_ptr, a->row_ptr),
                  WEFT__ARG(lengths, out->row_ptr), WEFT__ARG(m));
     weft__scan_enqueue(plan->scan, &stream, out->row_ptr, out->row_ptr, m);
     status = weft__stream_end(&stream);
     if (status || !nnz)
         return status;
-    status = weft_expand_run(plan->expand, queue, out->row_ptr, plan->row, plan->m, plan->nnz, 0, NULL, NULL);
+    status = weft_expand_run(plan->expand, queue, out->row_ptr, plan->b[OUT_ROW], plan->m, plan->nnz, 0, NULL, NULL);
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, 0, NULL, plan->sort ? NULL : event);
     if (status)
         return status;
     cl_mem val = a->val ? a->val : a->col, out_val = out->val ? out->val : out->col; // not touched in a pattern
-    WEFT__LAUNCH(&stream, plan->entries, groups_for(plan, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
+    WEFT__LAUNCH(&stream, plan->k[ENTRIES], groups_for(plan, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
                  WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val),
-                 WEFT__ARG(out_ptr, out->row_ptr), WEFT__ARG(out_row, plan->row), WEFT__ARG(out_col, out->col),
+                 WEFT__ARG(out_ptr, out->row_ptr), WEFT__ARG(out_row, plan->b[OUT_ROW]), WEFT__ARG(out_col, out->col),
                  WEFT__ARG(out_val), WEFT__ARG(nnz));
     status = weft__stream_end(&stream);
     if (status || !plan->sort)
@@ -272,8 +277,9 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
     if (status)
         return status;
     int wide = weft_type_bytes(type) == 8;
-    WEFT__LAUNCH(&stream, plan->gather[wide], groups_for(plan, count), plan->wg,
-                 WEFT__ARG(from, plan->map[side][back != 0]), WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(count));
+    WEFT__LAUNCH(&stream, plan->k[wide ? GATHER64 : GATHER32], groups_for(plan, count), plan->wg,
+                 WEFT__ARG(from, plan->b[2 * (int)side + (back != 0)]), WEFT__ARG(in), WEFT__ARG(out),
+                 WEFT__ARG(count));
     return weft__stream_end(&stream);
 }
 
@@ -288,13 +294,7 @@ void weft_permute_plan_destroy(struct weft_permute_plan **plan)
     if (!plan || !*plan)
         return;
     struct weft_permute_plan *p = *plan;
-    for (int i = 0; i < 4; i++)
-        weft__buffer_release(&p->map[i / 2][i % 2]);
-    weft__buffer_release(&p->row);
-    weft__kernel_release(&p->lengths);
-    weft__kernel_release(&p->entries);
-    weft__kernel_release(&p->gather[0]);
-    weft__kernel_release(&p->gather[1]);
+    weft__parts_release(p->k, NKERNELS, p->b, NBUFFERS);
     weft_scan_plan_destroy(&p->scan);
     weft_expand_plan_destroy(&p->expand);
     weft_segsort_plan_destroy(&p->sort);
@@ -355,10 +355,10 @@ void weft__permute_variants(weft__variant_fn *fn, void *arg)
         for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
             for (int cols = 0; cols < 2; cols++)
                 for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-                    struct weft__variant v = {.spec = &entries_spec, .schedule = schedules[s]};
+                    struct weft__variant v = {.spec = &specs[ENTRIES], .schedule = schedules[s]};
                     permute_define(&v.defines, schedules[s], s ? 1 : PERMUTE_WG, types[t], (enum weft_ofs)ofs, cols);
                     fn(arg, &v);
-                    v.spec = &lengths_spec;
+                    v.spec = &specs[LENGTHS];
                     if (types[t] == WEFT_F32 && !cols)
                         fn(arg, &v);
                 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: the pattern of A is transposed once with positions in the place of values; each run gathers values by them.
 #include "host/src/core/check.h"
+#include "host/src/core/make.h"
 #include "host/src/core/op.h"
 #include "host/src/transpose/transpose.h"
 
@@ -61,24 +62,27 @@ static weft_status plan_create(struct weft_transpose_plan **out, struct weft_con
     weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"queue", queue}, {"a", a});
     if (status)
         return status;
-    struct weft_transpose_plan *plan = calloc(1, sizeof *plan);
+    struct weft__make make = {.ctx = ctx};
+    struct weft_transpose_plan *plan = weft__make_memory(&make, sizeof *plan, "a plan");
     if (!plan)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a plan");
-    plan->ctx = ctx;
+        return make.status;
+    const cl_ulong count = (cl_ulong)a->nnz;
+    const size_t ofs = weft_ofs_bytes(a->ofs), nnz = (size_t)a->nnz;
     struct weft__defines d = {0};
+    plan->ctx = ctx;
     plan->wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : (size_t)weft__wg_lower(ctx, GATHER_WG);
     gather_define(&d, ctx->schedule, plan->wg, a->ofs);
-    status = analyse(plan, queue, a, params);
-    for (int i = 0; i < 2 && !status; i++)
-        status = weft__kernel_create(&plan->gather[i], ctx, &gather_specs[i], &d);
-    if (status) {
-        weft_transpose_plan_destroy(&plan);
-        return status;
+    make.status = analyse(plan, queue, a, params);
+    for (int i = 0; i < 2; i++) {
+        weft__make_kernel(&make, &plan->gather[i], &gather_specs[i], &d);
+        if (!make.status)
+            make.status = WEFT__BIND(ctx, plan->gather[i], WEFT__ARG(from, plan->at.val), WEFT__ARG(count));
     }
-    size_t ofs = weft_ofs_bytes(a->ofs), nnz = (size_t)a->nnz;
     plan->info.workspace_bytes = nnz * (4 + ofs) + ((size_t)a->n + 1) * ofs;
+    if (make.status)
+        weft_transpose_plan_destroy(&plan);
     *out = plan;
-    return WEFT_OK;
+    return make.status;
 }
 
 weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
@@ -135,15 +139,13 @@ weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command
     if (status)
         return status;
     int wide = bytes == 8;
-    cl_ulong count = nnz;
     int cpu = ctx->schedule == WEFT_SCHEDULE_CPU;
     size_t wg = plan->wg;
     size_t groups =
         cpu ? weft__min(weft__ceil_div(nnz, CPU_CHUNK), 8 * (size_t)weft__max(1, (size_t)ctx->device.compute_units))
             : weft__groups(weft__ceil_div(nnz, wg * GATHER_IPT), wg);
     if (bytes)
-        WEFT__LAUNCH(&stream, plan->gather[wide], groups, wg, WEFT__ARG(from, plan->at.val), WEFT__ARG(in, val),
-                     WEFT__ARG(out, at_val), WEFT__ARG(count));
+        WEFT__LAUNCH(&stream, plan->gather[wide], groups, wg, WEFT__ARG(in, val), WEFT__ARG(out, at_val));
     return weft__stream_end(&stream);
 }
 
@@ -168,8 +170,7 @@ void weft_transpose_plan_destroy(struct weft_transpose_plan **plan)
         return;
     if ((*plan)->ready)
         weft__cl.clReleaseEvent((*plan)->ready);
-    for (int i = 0; i < 2; i++)
-        weft__kernel_release(&(*plan)->gather[i]);
+    weft__parts_release((*plan)->gather, 2, NULL, 0);
     weft_device_csr_release(&(*plan)->at);
     free(*plan);
     *plan = NULL;

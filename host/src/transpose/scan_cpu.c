@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScanTrans on a CPU: direct, or by blocks of columns; cl/transpose_scan_cpu.cl describes both. Which one pays depends
+// ScanTrans on a CPU: direct, or by blocks of columns; cl/transpose/scan_cpu.cl describes both. Which one pays depends
 // on where the columns of the matrix lie, so a probe on the device decides, unless the shape leaves no choice.
+//
+//   pass   | reads             | writes                        | form of an entry on its way   | buffers
+//   count  | col               | columns and counters of chunks| none                          | SPAN, DIRECT
+//   sums   | counters, col     | sums of ranges of columns;    | none                          | SPAN, DIRECT, SUMS,
+//          |                   | by blocks: counters of blocks |                               | TABLE
+//   places | counters, sums    | A^T row_ptr, places of chunks | none                          | the same
+//   move   | A, places         | direct: A^T; by blocks: MID   | by blocks: row, col, val      | SPAN, DIRECT, TABLE, MID
+//   finish | MID               | by blocks: A^T                | none                          | SPAN, SUMS, MID
+//
+// DIRECT is TABLE, or MID where the probe may take blocks: then one memory serves either way.
+#include "host/src/core/make.h"
 #include "host/src/transpose/transpose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FILE_NAME "transpose/scan_cpu.cl"
 
@@ -22,9 +34,10 @@
 
 enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
 
-enum { COUNT, SUMS, PLACES, MOVE, FINISH, NKERNELS };
+enum { SPAN, TABLE, SUMS, MID, NBUFFERS };
+enum { COUNT, SUM, PLACES, MOVE, FINISH, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [COUNT] = {"cpu_count", FILE_NAME}, [SUMS] = {"cpu_sums", FILE_NAME},     [PLACES] = {"cpu_places", FILE_NAME},
+    [COUNT] = {"cpu_count", FILE_NAME}, [SUM] = {"cpu_sums", FILE_NAME},      [PLACES] = {"cpu_places", FILE_NAME},
     [MOVE] = {"cpu_move", FILE_NAME},   [FINISH] = {"cpu_finish", FILE_NAME},
 };
 
@@ -41,9 +54,8 @@ struct layout {
 struct scan_cpu {
     struct weft__transpose_shape shape;
     struct layout l;
-    int units;
-    struct weft__kernel *kernels[NKERNELS];
-    cl_mem span, table, sums, mid;
+    struct weft__kernel *k[NKERNELS];
+    cl_mem b[NBUFFERS];
 };
 
 static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
@@ -79,6 +91,19 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
         l->mid_bytes = weft__max(l->mid_bytes, weft__mul(direct, ofs));
 }
 
+static void scratch(struct weft__scratch out[NBUFFERS], const struct layout *l,
+                    const struct weft__transpose_shape *shape)
+{
+    const size_t ofs = weft_ofs_bytes(shape->ofs);
+    const struct weft__scratch needs[NBUFFERS] = {
+        [SPAN] = {(size_t)l->chunks * SPAN_BYTES, .what = "columns of chunks"},
+        [TABLE] = {weft__mul(l->table, ofs), .what = "table of counters"},
+        [SUMS] = {weft__mul(l->sums, ofs), .what = "sums of counters"},
+        [MID] = {l->mid_bytes, .what = "entries in blocks"},
+    };
+    memcpy(out, needs, sizeof needs);
+}
+
 static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
                         struct weft_transpose_info *info)
 {
@@ -88,10 +113,10 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
         return status;
     struct layout l;
     layout_make(&l, shape, p);
-    size_t ofs = weft_ofs_bytes(shape->ofs);
+    struct weft__scratch needs[NBUFFERS];
+    scratch(needs, &l, shape);
     info->passes = l.mode == DIRECT ? 1 : 2;
-    info->workspace_bytes =
-        weft__add(weft__mul(weft__add(l.table, l.sums), ofs), weft__add(l.mid_bytes, (size_t)l.chunks * SPAN_BYTES));
+    info->workspace_bytes = weft__scratch_bytes(needs, NBUFFERS);
     static const char *const why[] = {"direct: the counters of all columns are few or asked for",
                                       "by blocks of columns: asked for, or many more columns than entries",
                                       "direct or by blocks of columns, as a probe of the columns decides"};
@@ -104,73 +129,64 @@ static void destroy(void **state)
     struct scan_cpu *s = *state;
     if (!s)
         return;
-    for (int i = 0; i < NKERNELS; i++)
-        weft__kernel_release(&s->kernels[i]);
-    cl_mem *buffers[] = {&s->span, &s->table, &s->sums, &s->mid};
-    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        weft__buffer_release(buffers[i]);
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
     free(s);
     *state = NULL;
+}
+
+// What all launches of a kernel share: everything but the matrices.
+static weft_status bind(const struct scan_cpu *s, struct weft_context *ctx, struct weft__kernel *kernel)
+{
+    const struct layout *l = &s->l;
+    const cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n, room = l->room;
+    const cl_long nnz = s->shape.nnz;
+    const cl_uint wanted = l->mode, units = (cl_uint)ctx->device.compute_units;
+    return WEFT__BIND(ctx, kernel, WEFT__ARG(span, s->b[SPAN]), WEFT__ARG(table, s->b[l->mode == PROBE ? MID : TABLE]),
+                      WEFT__ARG(block_table, s->b[TABLE]), WEFT__ARG(sum, s->b[SUMS]), WEFT__ARG(block_ptr, s->b[SUMS]),
+                      WEFT__ARG(mid, s->b[MID]), WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(room),
+                      WEFT__ARG(wanted), WEFT__ARG(units), WEFT__ARG(chunks, l->chunks), WEFT__ARG(ranges, l->ranges),
+                      WEFT__ARG(shift, l->shift), WEFT__ARG(blocks, l->blocks),
+                      WEFT__ARG(sample_shift, l->sample_shift));
 }
 
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
                           const struct weft_transpose_info *info)
 {
-    struct scan_cpu *s = calloc(1, sizeof *s);
-    *state = s;
+    struct weft__make make = {.ctx = ctx};
+    struct scan_cpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
     if (!s)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
-    s->shape = *shape;
-    s->units = ctx->device.compute_units;
-    layout_make(&s->l, shape, &info->params);
+        return make.status;
     struct weft__defines d = {0};
+    struct weft__scratch needs[NBUFFERS];
+    s->shape = *shape;
+    layout_make(&s->l, shape, &info->params);
+    scratch(needs, &s->l, shape);
+    weft__make_buffers(&make, s->b, needs, NBUFFERS);
     weft__transpose_cpu_defines(&d, shape);
-    weft_status status = WEFT_OK;
-    for (int i = 0; i < NKERNELS && !status; i++)
-        if (i != FINISH || s->l.mode != DIRECT)
-            status = weft__kernel_create(&s->kernels[i], ctx, &specs[i], &d);
-    size_t ofs = weft_ofs_bytes(shape->ofs);
-    if (!status)
-        status = weft__buffer_create(&s->span, ctx, s->l.chunks * SPAN_BYTES, "columns of chunks");
-    if (!status)
-        status = weft__buffer_create(&s->table, ctx, weft__mul(s->l.table, ofs), "table of counters");
-    if (!status)
-        status = weft__buffer_create(&s->sums, ctx, s->l.sums * ofs, "sums of counters");
-    if (!status && s->l.mid_bytes)
-        status = weft__buffer_create(&s->mid, ctx, s->l.mid_bytes, "entries in blocks");
-    if (status)
+    for (int i = 0; i < (s->l.mode == DIRECT ? FINISH : NKERNELS); i++) {
+        weft__make_kernel(&make, &s->k[i], &specs[i], &d);
+        if (!make.status)
+            make.status = bind(s, ctx, s->k[i]);
+    }
+    if (make.status)
         destroy(state);
-    return status;
+    return make.status;
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
                        const struct weft_device_csr *at)
 {
     struct scan_cpu *s = state;
-    const struct layout *l = &s->l;
-    cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n, room = l->room;
-    cl_long nnz = s->shape.nnz;
-    cl_uint wanted = l->mode, units = (cl_uint)s->units, chunks = l->chunks, ranges = l->ranges, shift = l->shift,
-            blocks = l->blocks, sample_shift = l->sample_shift;
+    const size_t chunks = s->l.chunks;
     cl_mem row_ptr = s->shape.rows_given ? NULL : a->row_ptr, row = s->shape.rows_given ? a->row_ptr : NULL;
-    cl_mem direct = l->mode == PROBE ? s->mid : s->table;
-    WEFT__LAUNCH(stream, s->kernels[COUNT], chunks, 1, WEFT__ARG(col, a->col), WEFT__ARG(table, direct),
-                 WEFT__ARG(span, s->span), WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(room), WEFT__ARG(wanted),
-                 WEFT__ARG(sample_shift), WEFT__ARG(units));
-    WEFT__LAUNCH(stream, s->kernels[SUMS], chunks, 1, WEFT__ARG(span, s->span), WEFT__ARG(table, direct),
-                 WEFT__ARG(sum, s->sums), WEFT__ARG(n), WEFT__ARG(ranges), WEFT__ARG(room), WEFT__ARG(col, a->col),
-                 WEFT__ARG(block_table, s->table), WEFT__ARG(nnz), WEFT__ARG(shift), WEFT__ARG(blocks));
-    WEFT__LAUNCH(stream, s->kernels[PLACES], chunks, 1, WEFT__ARG(span, s->span), WEFT__ARG(table, direct),
-                 WEFT__ARG(sum, s->sums), WEFT__ARG(out_ptr, at->row_ptr), WEFT__ARG(n), WEFT__ARG(nnz),
-                 WEFT__ARG(ranges), WEFT__ARG(room), WEFT__ARG(block_table, s->table), WEFT__ARG(blocks));
-    WEFT__LAUNCH(stream, s->kernels[MOVE], chunks, 1, WEFT__ARG(span, s->span), WEFT__ARG(row_ptr), WEFT__ARG(row),
-                 WEFT__ARG(col, a->col), WEFT__ARG(val, a->val), WEFT__ARG(table, direct), WEFT__ARG(out_row, at->col),
-                 WEFT__ARG(out_val, at->val), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(room),
-                 WEFT__ARG(block_table, s->table), WEFT__ARG(mid, s->mid), WEFT__ARG(shift), WEFT__ARG(blocks));
-    if (l->mode != DIRECT)
-        WEFT__LAUNCH(stream, s->kernels[FINISH], blocks, 1, WEFT__ARG(span, s->span), WEFT__ARG(block_ptr, s->sums),
-                     WEFT__ARG(mid, s->mid), WEFT__ARG(out_ptr, at->row_ptr), WEFT__ARG(out_row, at->col),
-                     WEFT__ARG(out_val, at->val), WEFT__ARG(n), WEFT__ARG(chunks), WEFT__ARG(shift), WEFT__ARG(blocks));
+    WEFT__LAUNCH(stream, s->k[COUNT], chunks, 1, WEFT__ARG(col, a->col));
+    WEFT__LAUNCH(stream, s->k[SUM], chunks, 1, WEFT__ARG(col, a->col));
+    WEFT__LAUNCH(stream, s->k[PLACES], chunks, 1, WEFT__ARG(out_ptr, at->row_ptr));
+    WEFT__LAUNCH(stream, s->k[MOVE], chunks, 1, WEFT__ARG(row_ptr), WEFT__ARG(row), WEFT__ARG(col, a->col),
+                 WEFT__ARG(val, a->val), WEFT__ARG(out_row, at->col), WEFT__ARG(out_val, at->val));
+    if (s->k[FINISH])
+        WEFT__LAUNCH(stream, s->k[FINISH], s->l.blocks, 1, WEFT__ARG(out_ptr, at->row_ptr), WEFT__ARG(out_row, at->col),
+                     WEFT__ARG(out_val, at->val));
     return stream->status;
 }
 

@@ -1,38 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScanTrans on devices with local memory: one, two or three stable passes over digits of the column.
 //   n <= 2^bits       one pass: a bin is a column.
-//   n <= 2^(2*bits)   two (up to one bit more where local memory allows): partition by the high digit into buckets, then
-//                     each bucket by the low digit, which also gives the column pointers.
+//   n <= 2^(2*bits)   two: partition by the high digit into buckets, then each bucket by the low digit, which also gives
+//                     the column pointers. Up to one bit more where local memory allows.
 //   larger n          three: partition by the low digit first, then as above by the high and the middle one; column
 //                     pointers from the sorted columns.
+//
+//   pass              | reads             | writes            | form of an entry on its way | buffers
+//   count, vertical,  | col; row_ptr for  | where bins begin  | none                        | ROW_AT, BEFORE, TABLE,
+//   offsets           | the rows of spans |                   |                             | TOTAL .. NLARGE, ARRIVED
+//   one pass:         |                   |                   |                             |
+//     first           | A                 | A^T               | none                        | those of count
+//   two passes:       |                   |                   |                             |
+//     first           | A                 | KEY, ROW, VAL     | column in bucket, row, val; | KEY, ROW, VAL
+//                     |                   |                   | `packed`: column in row's   |
+//                     |                   |                   | word; `pairs`: val beside it|
+//     bucket_count,   | KEY or ROW, where | LARGE_TABLE,      | the same                    | LARGE_FIRST, LARGE,
+//     bucket_vertical | buckets are large | LARGE_TOTAL       |                             | NLARGE
+//     bucket          | KEY, ROW, VAL     | A^T               | the same                    | CHUNK_FIRST, LARGE_*
+//   three passes:     |                   |                   |                             |
+//     first           | A                 | COL, A^T col, val | whole column, row, val      | COL, arrays of A^T
+//     count_given     | COL               | where bins begin  | none                        | as count, without ROW_AT
+//     second          | COL, A^T col, val | KEY, ROW, VAL     | as in two, never packed     | KEY, ROW, VAL
+//     bucket_*        | KEY, ROW, VAL     | COL, A^T col, val | as in two                   | as in two
+//     col_ptr         | COL, sorted       | A^T row_ptr       | none                        | COL, BUCKET_OFS
 #include "host/src/core/op.h"
 #include "host/src/transpose/scan_layout.h"
-#include "host/src/core/variants.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-static const struct weft__kernel_spec count_spec = {"scan_count", "transpose/scan_count.cl"};
-static const struct weft__kernel_spec vertical_spec = {"scan_vertical", "transpose/scan_count.cl"};
-static const struct weft__kernel_spec offsets_spec = {"scan_offsets", "transpose/scan_count.cl"};
-static const struct weft__kernel_spec bucket_count_spec = {"bucket_count", "transpose/scan_count.cl"};
-static const struct weft__kernel_spec bucket_vertical_spec = {"bucket_vertical", "transpose/scan_count.cl"};
-static const struct weft__kernel_spec col_ptr_spec = {"scan_col_ptr", "transpose/scan_count.cl"};
-static const struct weft__kernel_spec partition_spec = {"scan_partition", "transpose/scan_partition.cl"};
-static const struct weft__kernel_spec bucket_spec = {"scan_bucket", "transpose/scan_bucket.cl"};
+enum { COUNT, COUNT_GIVEN, VERTICAL, OFFSETS, BUCKET_COUNT, BUCKET_VERTICAL, COL_PTR, FIRST, SECOND, BUCKET, NKERNELS };
+static const struct weft__kernel_spec specs[NKERNELS] = {
+    [COUNT] = {"scan_count", "transpose/scan_count.cl"},
+    [COUNT_GIVEN] = {"scan_count", "transpose/scan_count.cl"}, // rows given: of the second of three passes
+    [VERTICAL] = {"scan_vertical", "transpose/scan_count.cl"},
+    [OFFSETS] = {"scan_offsets", "transpose/scan_count.cl"}, // only where vertical cannot find them
+    [BUCKET_COUNT] = {"bucket_count", "transpose/scan_count.cl"},
+    [BUCKET_VERTICAL] = {"bucket_vertical", "transpose/scan_count.cl"},
+    [COL_PTR] = {"scan_col_ptr", "transpose/scan_count.cl"},
+    [FIRST] = {"scan_partition", "transpose/scan_partition.cl"},  // from the input
+    [SECOND] = {"scan_partition", "transpose/scan_partition.cl"}, // of three passes
+    [BUCKET] = {"scan_bucket", "transpose/scan_bucket.cl"},
+};
 
 struct scan_gpu {
     struct weft__transpose_shape shape;
     struct weft__scan_layout l;
     int wg, count_wg, units, lanes; // lanes: lane operations cost little
     struct weft__mirror mirror;
-    struct weft__kernel *offsets; // NULL: vertical finds them
-    struct weft__kernel *count, *count_given, *vertical, *bucket_count, *bucket_vertical, *col_ptr;
-    struct weft__kernel *first, *second, *bucket; // partition from the input, partition of three passes, buckets
-    cl_mem row_at, before, table, total, bucket_ofs, chunk_first, large_first, large, nlarge, large_table, large_total;
-    cl_mem key, row, val; // entries in buckets
-    cl_mem col;           // three passes: columns by the low digit, then sorted
-    cl_mem arrived;       // groups that came to the offsets: zero between launches
+    struct weft__kernel *k[NKERNELS];
+    cl_mem b[NBUFFERS];
 };
 
 static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum weft_type type, int wg)
@@ -53,8 +70,7 @@ static void define_count(struct weft__defines *d, const struct scan_gpu *s, int 
         weft__define(d, "WEFT_MIRROR", "1");
 }
 
-enum scatter { FIRST, SECOND, BUCKET };
-static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, enum scatter what)
+static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, int what)
 {
     const int wide = what == BUCKET && s->l.wide_ipt, wg = wide ? WEFT__SCAN_WIDE_WG : s->wg,
               ipt = wide ? s->l.wide_ipt : (int)(s->l.span / 32);
@@ -95,155 +111,133 @@ static void destroy(void **state)
     struct scan_gpu *s = *state;
     if (!s)
         return;
-    struct weft__kernel **kernels[] = {&s->count,        &s->count_given,     &s->vertical, &s->offsets,
-                                       &s->bucket_count, &s->bucket_vertical, &s->col_ptr,  &s->first,
-                                       &s->second,       &s->bucket};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        weft__kernel_release(kernels[i]);
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
     weft__mirror_release(&s->mirror);
-    for (cl_mem *buffer = &s->row_at; buffer <= &s->col; buffer++)
-        weft__buffer_release(buffer);
-    weft__buffer_release(&s->arrived);
     free(s);
     *state = NULL;
+}
+
+// What all launches of a kernel share; the mark of the run and what depends on the pass are set by each.
+static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int kernel)
+{
+    const struct weft__scan_layout *l = &s->l;
+    const enum weft_ofs ofs = s->shape.ofs;
+    const int bucket = kernel == BUCKET || kernel == BUCKET_COUNT || kernel == BUCKET_VERTICAL;
+    const union weft__ofs nnz = weft__ofs_value(ofs, (size_t)s->shape.nnz), part = weft__ofs_value(ofs, l->part),
+                          chunk = weft__ofs_value(ofs, l->chunk);
+    const cl_int m = (cl_int)s->shape.m;
+    const cl_long n = s->shape.n;
+    const cl_uint wide = (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l->wide_ipt, l->chunk); // a chunk each
+    const cl_uint tile = (cl_uint)l->tile, part_tiles = (cl_uint)(l->part / l->tile);
+    const cl_uint nbuckets = l->nbuckets, ncols = l->ncols, pack = l->mid_bits;
+    // What says whether there is anything to do; without a mirror it is not read.
+    const cl_mem failed = s->shape.mirror ? s->mirror.failed : s->b[BUCKET_OFS];
+    const cl_mem table = s->b[bucket ? LARGE_TABLE : TABLE], total = s->b[bucket ? LARGE_TOTAL : TOTAL];
+    return WEFT__BIND(ctx, s->k[kernel], WEFT__ARG(row_at, s->b[ROW_AT]), WEFT__ARG(before, s->b[BEFORE]),
+                      WEFT__ARG(table), WEFT__ARG(total), WEFT__ARG(chunk_first, s->b[CHUNK_FIRST]),
+                      WEFT__ARG(large_first, s->b[LARGE_FIRST]), WEFT__ARG(large, s->b[LARGE]),
+                      WEFT__ARG(nlarge, s->b[NLARGE]), WEFT__ARG(arrived, s->b[ARRIVED]), WEFT__ARG(failed),
+                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, ofs, nnz), WEFT__OFS(part, ofs, part),
+                      WEFT__OFS(chunk, ofs, chunk), WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(wide),
+                      WEFT__ARG(nbuckets), WEFT__ARG(ncols), WEFT__ARG(pack));
 }
 
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
                           const struct weft_transpose_info *info)
 {
-    struct scan_gpu *s = calloc(1, sizeof *s);
-    *state = s;
+    struct weft__make make = {.ctx = ctx};
+    struct scan_gpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
     if (!s)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
+        return make.status;
     s->shape = *shape;
     s->wg = info->params.wg;
     s->count_wg = weft__wg_lower(ctx, WEFT__SCAN_COUNT_WG);
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     weft__scan_layout_make(&s->l, ctx, shape, &info->params);
-    struct weft__defines count = {0}, given = {0}, first = {0}, second = {0}, bucket = {0};
-    define_count(&count, s, shape->rows_given);
-    define_count(&given, s, 1);
-    define_scatter(&first, s, FIRST);
-    define_scatter(&second, s, SECOND);
-    define_scatter(&bucket, s, BUCKET);
-    weft_status status = weft__kernel_create(&s->count, ctx, &count_spec, &count);
-    if (!status)
-        status = weft__kernel_create(&s->vertical, ctx, &vertical_spec, &count);
-    if (!status && !weft__caps_of(ctx).fence)
-        status = weft__kernel_create(&s->offsets, ctx, &offsets_spec, &count);
-    if (!status)
-        status = weft__kernel_create(&s->first, ctx, &partition_spec, &first);
-    if (!status && s->l.passes > 1)
-        status = weft__kernel_create(&s->bucket_count, ctx, &bucket_count_spec, &count);
-    if (!status && s->l.passes > 1)
-        status = weft__kernel_create(&s->bucket_vertical, ctx, &bucket_vertical_spec, &count);
-    if (!status && s->l.passes > 1)
-        status = weft__kernel_create(&s->bucket, ctx, &bucket_spec, &bucket);
-    if (!status && s->l.passes == 3)
-        status = weft__kernel_create(&s->count_given, ctx, &count_spec, &given);
-    if (!status && s->l.passes == 3)
-        status = weft__kernel_create(&s->second, ctx, &partition_spec, &second);
-    if (!status && s->l.passes == 3)
-        status = weft__kernel_create(&s->col_ptr, ctx, &col_ptr_spec, &count);
-    if (!status && shape->mirror)
-        status = weft__mirror_create(&s->mirror, ctx, shape);
-    size_t sizes[WEFT__SCAN_BUFFERS];
-    weft__scan_buffer_sizes(sizes, &s->l, shape);
-    cl_mem *buffers = &s->row_at;
-    for (int i = 0; i < WEFT__SCAN_BUFFERS && !status; i++)
-        if (&buffers[i] != &s->total && (sizes[i] || i < 11))
-            status = weft__buffer_create(&buffers[i], ctx, sizes[i], "scratch of a transposition");
-    // Oclgrind does not take an exchange with memory never written for writing.
-    if (!status)
-        status = weft__buffer_create_zeros(&s->total, ctx, sizes[&s->total - buffers], "scratch of a transposition");
-    if (!status)
-        status = weft__buffer_create_zeros(&s->arrived, ctx, 4, "scratch of a transposition");
-    if (status)
+    const int buckets = s->l.passes > 1, three = s->l.passes == 3;
+    const int needed[NKERNELS] = {[COUNT] = 1,
+                                  [COUNT_GIVEN] = three,
+                                  [VERTICAL] = 1,
+                                  [OFFSETS] = !weft__caps_of(ctx).fence,
+                                  [BUCKET_COUNT] = buckets,
+                                  [BUCKET_VERTICAL] = buckets,
+                                  [COL_PTR] = three,
+                                  [FIRST] = 1,
+                                  [SECOND] = three,
+                                  [BUCKET] = buckets};
+    struct weft__scratch needs[NBUFFERS];
+    weft__scan_scratch(needs, &s->l, shape);
+    weft__make_buffers(&make, s->b, needs, NBUFFERS);
+    if (!make.status && shape->mirror)
+        make.status = weft__mirror_create(&s->mirror, ctx, shape);
+    for (int i = 0; i < NKERNELS; i++) {
+        struct weft__defines d = {0};
+        if (!needed[i])
+            continue;
+        if (i >= FIRST)
+            define_scatter(&d, s, i);
+        else
+            define_count(&d, s, shape->rows_given || i == COUNT_GIVEN);
+        weft__make_kernel(&make, &s->k[i], &specs[i], &d);
+        if (!make.status)
+            make.status = bind(s, ctx, i);
+    }
+    if (make.status)
         destroy(state);
-    return status;
-}
-
-// What says whether there is anything to do; without a mirror it is not read.
-static cl_mem failed_of(const struct scan_gpu *s)
-{
-    return s->shape.mirror ? s->mirror.failed : s->bucket_ofs;
+    return make.status;
 }
 
 // Count bins of (col >> shift) & mask, scan, find the offsets of bins in `bucket_ofs`.
-static void count_run(struct scan_gpu *s, struct weft__stream *stream, struct weft__kernel *kernel, cl_mem row_ptr,
-                      cl_mem col, cl_mem bucket_ofs, cl_uint shift, cl_uint mask, cl_uint nbins)
+static void count_run(struct scan_gpu *s, struct weft__stream *stream, int kernel, cl_mem row_ptr, cl_mem col,
+                      cl_mem bucket_ofs, cl_uint shift, cl_uint mask, cl_uint nbins)
 {
-    union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz),
-                    part = weft__ofs_value(s->shape.ofs, s->l.part), chunk = weft__ofs_value(s->shape.ofs, s->l.chunk);
-    cl_int m = (cl_int)s->shape.m;
-    cl_uint wide = (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)s->l.wide_ipt, s->l.chunk); // a chunk each
-    cl_uint rows = (cl_uint)s->l.parts, tile = (cl_uint)s->l.tile;
-    const size_t found = weft__ceil_div((size_t)s->shape.nnz, s->l.span) + 1;
-    cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, (size_t)s->count_wg) : 0;
-    cl_mem failed = failed_of(s);
-    WEFT__LAUNCH(stream, kernel, finders + s->l.parts, (size_t)s->count_wg, WEFT__ARG(row_ptr),
-                 WEFT__ARG(row_at, s->row_at), WEFT__ARG(col), WEFT__ARG(before, s->before), WEFT__ARG(table, s->table),
-                 WEFT__ARG(m), WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__OFS(part, s->shape.ofs, part), WEFT__ARG(tile),
-                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(failed),
-                 WEFT__ARG(run, s->mirror.mark));
-    WEFT__LAUNCH(stream, s->vertical, weft__ceil_div(nbins, 32), (size_t)s->count_wg, WEFT__ARG(table, s->table),
-                 WEFT__ARG(total, s->total), WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
-                 WEFT__ARG(chunk_first, s->chunk_first), WEFT__ARG(large_first, s->large_first),
-                 WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge), WEFT__ARG(arrived, s->arrived),
-                 WEFT__OFS(chunk, s->shape.ofs, chunk), WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed),
-                 WEFT__ARG(run, s->mirror.mark));
-    if (s->offsets)
-        WEFT__LAUNCH(stream, s->offsets, 1, (size_t)s->count_wg, WEFT__ARG(total, s->total), WEFT__ARG(bucket_ofs),
-                     WEFT__ARG(chunk_first, s->chunk_first), WEFT__ARG(large_first, s->large_first),
-                     WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge), WEFT__OFS(chunk, s->shape.ofs, chunk),
-                     WEFT__ARG(wide), WEFT__ARG(nbins), WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
+    const size_t wg = (size_t)s->count_wg, found = weft__ceil_div((size_t)s->shape.nnz, s->l.span) + 1;
+    const cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, wg) : 0;
+    const cl_uint rows = (cl_uint)s->l.parts, run = s->mirror.mark;
+    WEFT__LAUNCH(stream, s->k[kernel], finders + s->l.parts, wg, WEFT__ARG(row_ptr), WEFT__ARG(col), WEFT__ARG(shift),
+                 WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(run));
+    WEFT__LAUNCH(stream, s->k[VERTICAL], weft__ceil_div(nbins, 32), wg, WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
+                 WEFT__ARG(nbins), WEFT__ARG(run));
+    if (s->k[OFFSETS])
+        WEFT__LAUNCH(stream, s->k[OFFSETS], 1, wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbins), WEFT__ARG(run));
 }
 
-static void partition_run(struct scan_gpu *s, struct weft__stream *stream, struct weft__kernel *kernel, cl_mem row_ptr,
-                          cl_mem rows, cl_mem col, cl_mem val, cl_mem bucket_ofs, cl_mem key_out, cl_mem row_out,
-                          cl_mem val_out, cl_uint shift, cl_uint mask, cl_uint key_mask, cl_uint nbins)
+// Entries on their way: rows with values and columns, or what the layout makes of them.
+struct entries {
+    cl_mem key, row, val;
+};
+
+static void partition_run(struct scan_gpu *s, struct weft__stream *stream, int kernel, cl_mem row_ptr,
+                          struct entries from, cl_mem bucket_ofs, struct entries to, cl_uint shift, cl_uint mask,
+                          cl_uint key_mask, cl_uint nbins)
 {
-    union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz);
-    cl_uint part_tiles = (cl_uint)(s->l.part / s->l.tile), pack = s->l.mid_bits;
-    size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile), wg = (size_t)s->wg;
-    cl_mem failed = failed_of(s);
-    WEFT__LAUNCH(stream, kernel, tiles, wg, WEFT__ARG(row_ptr), WEFT__ARG(rows), WEFT__ARG(col), WEFT__ARG(val),
-                 WEFT__ARG(bucket_ofs), WEFT__ARG(table, s->table), WEFT__ARG(before, s->before), WEFT__ARG(key_out),
-                 WEFT__ARG(row_out), WEFT__ARG(val_out), WEFT__OFS(nnz, s->shape.ofs, nnz), WEFT__ARG(part_tiles),
-                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins),
-                 WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
+    const size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile);
+    const cl_uint run = s->mirror.mark;
+    WEFT__LAUNCH(stream, s->k[kernel], tiles, (size_t)s->wg, WEFT__ARG(row_ptr), WEFT__ARG(rows, from.row),
+                 WEFT__ARG(col, from.key), WEFT__ARG(val, from.val), WEFT__ARG(bucket_ofs), WEFT__ARG(key_out, to.key),
+                 WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(shift), WEFT__ARG(mask),
+                 WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(run));
 }
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
 {
     const struct weft__scan_layout *l = &s->l;
-    union weft__ofs chunk = weft__ofs_value(s->shape.ofs, l->chunk);
-    cl_long n = s->shape.n;
-    cl_uint shift = l->low_bits, nbuckets = l->nbuckets, ncols = l->ncols, pack = l->mid_bits;
-    cl_uint stride = l->packed && l->pairs ? 2 : 1;
-    cl_mem key = l->packed ? s->row : s->key, failed = failed_of(s);
+    const cl_mem bucket_ofs = s->b[BUCKET_OFS];
+    const cl_uint shift = l->low_bits, stride = l->packed && l->pairs ? 2 : 1, run = s->mirror.mark;
     if (l->large_buckets) {
-        size_t groups = (size_t)s->units * 8;
-        WEFT__LAUNCH(stream, s->bucket_count, weft__min(groups, l->large_chunks), (size_t)s->count_wg, WEFT__ARG(key),
-                     WEFT__ARG(bucket_ofs, s->bucket_ofs), WEFT__ARG(large_first, s->large_first),
-                     WEFT__ARG(table, s->large_table), WEFT__OFS(chunk, s->shape.ofs, chunk), WEFT__ARG(nbuckets),
-                     WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols), WEFT__ARG(failed),
-                     WEFT__ARG(run, s->mirror.mark));
-        WEFT__LAUNCH(stream, s->bucket_vertical, groups, (size_t)s->count_wg, WEFT__ARG(table, s->large_table),
-                     WEFT__ARG(large_first, s->large_first), WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge),
-                     WEFT__ARG(total, s->large_total), WEFT__ARG(ncols), WEFT__ARG(failed),
-                     WEFT__ARG(run, s->mirror.mark));
+        const size_t groups = (size_t)s->units * 8, wg = (size_t)s->count_wg;
+        WEFT__LAUNCH(stream, s->k[BUCKET_COUNT], weft__min(groups, l->large_chunks), wg,
+                     WEFT__ARG(key, s->b[l->packed ? ROW : KEY]), WEFT__ARG(bucket_ofs), WEFT__ARG(stride),
+                     WEFT__ARG(shift), WEFT__ARG(run));
+        WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(run));
     }
     const size_t groups = l->nbuckets + (size_t)s->shape.nnz / l->chunk,
                  wg = l->wide_ipt ? WEFT__SCAN_WIDE_WG : (size_t)s->wg;
-    WEFT__LAUNCH(stream, s->bucket, groups, wg, WEFT__ARG(key, s->key), WEFT__ARG(row, s->row), WEFT__ARG(val, s->val),
-                 WEFT__ARG(bucket_ofs, s->bucket_ofs), WEFT__ARG(chunk_first, s->chunk_first),
-                 WEFT__ARG(large_first, s->large_first), WEFT__ARG(large, s->large), WEFT__ARG(nlarge, s->nlarge),
-                 WEFT__ARG(table, s->large_table), WEFT__ARG(total, s->large_total), WEFT__ARG(col_out, s->col),
+    WEFT__LAUNCH(stream, s->k[BUCKET], groups, wg, WEFT__ARG(key, s->b[KEY]), WEFT__ARG(row, s->b[ROW]),
+                 WEFT__ARG(val, s->b[VAL]), WEFT__ARG(bucket_ofs), WEFT__ARG(col_out, s->b[COL]),
                  WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(row_out, at->col), WEFT__ARG(val_out, at->val),
-                 WEFT__ARG(n), WEFT__OFS(chunk, s->shape.ofs, chunk), WEFT__ARG(nbuckets), WEFT__ARG(shift),
-                 WEFT__ARG(pack), WEFT__ARG(ncols), WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
+                 WEFT__ARG(shift), WEFT__ARG(run));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -251,37 +245,31 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 {
     struct scan_gpu *s = state;
     const struct weft__scan_layout *l = &s->l;
-    cl_uint all = 0xffffffffu, high = l->mid_bits + l->low_bits;
-    cl_mem rows = s->shape.rows_given ? a->row_ptr : s->row_at;
+    const cl_uint all = 0xffffffffu, high = l->mid_bits + l->low_bits, low = l->low_bins - 1, nbuckets = l->nbuckets;
+    const cl_mem bucket_ofs = s->b[BUCKET_OFS];
+    const struct entries input = {a->col, s->shape.rows_given ? a->row_ptr : s->b[ROW_AT], a->val};
+    const struct entries output = {NULL, at->col, at->val}, between = {s->b[COL], at->col, at->val};
+    const struct entries buckets = {s->b[KEY], s->b[ROW], s->b[VAL]};
     if (s->shape.mirror)
         weft__mirror_run(&s->mirror, stream, &s->shape, a, at);
     if (l->passes == 1) {
-        count_run(s, stream, s->count, a->row_ptr, a->col, at->row_ptr, 0, all, l->nbuckets);
-        partition_run(s, stream, s->first, a->row_ptr, rows, a->col, a->val, at->row_ptr, NULL, at->col, at->val, 0,
-                      all, 0, l->nbuckets);
+        count_run(s, stream, COUNT, a->row_ptr, a->col, at->row_ptr, 0, all, nbuckets);
+        partition_run(s, stream, FIRST, a->row_ptr, input, at->row_ptr, output, 0, all, 0, nbuckets);
     } else if (l->passes == 2) {
-        count_run(s, stream, s->count, a->row_ptr, a->col, s->bucket_ofs, high, all, l->nbuckets);
-        partition_run(s, stream, s->first, a->row_ptr, rows, a->col, a->val, s->bucket_ofs, s->key, s->row, s->val,
-                      high, all, l->ncols - 1, l->nbuckets);
+        count_run(s, stream, COUNT, a->row_ptr, a->col, bucket_ofs, high, all, nbuckets);
+        partition_run(s, stream, FIRST, a->row_ptr, input, bucket_ofs, buckets, high, all, l->ncols - 1, nbuckets);
         buckets_run(s, stream, at);
     } else {
-        cl_uint low = l->low_bins - 1;
-        count_run(s, stream, s->count, a->row_ptr, a->col, s->bucket_ofs, 0, low, l->low_bins);
-        partition_run(s, stream, s->first, a->row_ptr, rows, a->col, a->val, s->bucket_ofs, s->col, at->col, at->val, 0,
-                      low, all, l->low_bins);
-        count_run(s, stream, s->count_given, NULL, s->col, s->bucket_ofs, high, all, l->nbuckets);
-        partition_run(s, stream, s->second, NULL, at->col, s->col, at->val, s->bucket_ofs, s->key, s->row, s->val, high,
-                      all, (UINT32_C(1) << high) - 1, l->nbuckets);
+        count_run(s, stream, COUNT, a->row_ptr, a->col, bucket_ofs, 0, low, l->low_bins);
+        partition_run(s, stream, FIRST, a->row_ptr, input, bucket_ofs, between, 0, low, all, l->low_bins);
+        count_run(s, stream, COUNT_GIVEN, NULL, s->b[COL], bucket_ofs, high, all, nbuckets);
+        partition_run(s, stream, SECOND, NULL, between, bucket_ofs, buckets, high, all, (UINT32_C(1) << high) - 1,
+                      nbuckets);
         buckets_run(s, stream, at);
-        union weft__ofs nnz = weft__ofs_value(s->shape.ofs, (size_t)s->shape.nnz);
-        cl_long n = s->shape.n;
-        cl_uint nbuckets = l->nbuckets;
-        cl_mem failed = failed_of(s);
-        WEFT__LAUNCH(stream, s->col_ptr,
-                     weft__groups(weft__ceil_div((size_t)n + 1, 8 * (size_t)s->count_wg), (size_t)s->count_wg),
-                     (size_t)s->count_wg, WEFT__ARG(sorted, s->col), WEFT__ARG(bucket_ofs, s->bucket_ofs),
-                     WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(n), WEFT__OFS(nnz, s->shape.ofs, nnz),
-                     WEFT__ARG(shift, high), WEFT__ARG(nbuckets), WEFT__ARG(failed), WEFT__ARG(run, s->mirror.mark));
+        const size_t wg = (size_t)s->count_wg, chunks = weft__ceil_div((size_t)s->shape.n + 1, 8 * wg);
+        const cl_uint run = s->mirror.mark;
+        WEFT__LAUNCH(stream, s->k[COL_PTR], weft__groups(chunks, wg), wg, WEFT__ARG(sorted, s->b[COL]),
+                     WEFT__ARG(bucket_ofs), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(shift, high), WEFT__ARG(run));
     }
     return stream->status;
 }
@@ -296,10 +284,10 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
             .l = {.count_bins = 1024, .first_bins = 1024, .bucket_bins = 512, .span = 512, .key_bits = 16}};
         s.shape.ofs = (enum weft_ofs)ofs;
         for (int given = 0; given < 2; given++) {
-            const struct weft__kernel_spec *specs[] = {&count_spec,        &vertical_spec,        &offsets_spec,
-                                                       &bucket_count_spec, &bucket_vertical_spec, &col_ptr_spec};
-            for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-                struct weft__variant v = {.spec = specs[i], .schedule = WEFT_SCHEDULE_GPU};
+            for (int i = COUNT; i <= COL_PTR; i++) {
+                if (i == COUNT_GIVEN) // the same text
+                    continue;
+                struct weft__variant v = {.spec = &specs[i], .schedule = WEFT_SCHEDULE_GPU};
                 s.l.key_bits = given ? 32 : 16;
                 define_count(&v.defines, &s, given);
                 fn(arg, &v);
@@ -312,8 +300,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         if ((special && (t || what != FIRST)) || (what == SECOND && passes != 3) ||
                             (what == BUCKET && passes == 1))
                             continue;
-                        struct weft__variant v = {.spec = what == BUCKET ? &bucket_spec : &partition_spec,
-                                                  .schedule = WEFT_SCHEDULE_GPU};
+                        struct weft__variant v = {.spec = &specs[what], .schedule = WEFT_SCHEDULE_GPU};
                         s.shape.type = types[t];
                         s.shape.rows_given = special == 1;
                         s.shape.val_positions = special == 2;
@@ -326,12 +313,12 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.l.mid_bits = s.l.low_bits = 8;
                         // As fits() leaves them in 48 KiB of local memory.
                         s.l.span = types[t] == WEFT_F64 || (ofs == WEFT_OFS64 && s.l.pairs) ? 256 : 512;
-                        define_scatter(&v.defines, &s, (enum scatter)what);
+                        define_scatter(&v.defines, &s, what);
                         fn(arg, &v);
                     }
         const int ipts[] = {4, 16, WEFT__SCAN_WIDE_IPT(ofs)};
         for (int i = 0; i < 3; i++) {
-            struct weft__variant v = {.spec = &bucket_spec, .schedule = WEFT_SCHEDULE_GPU};
+            struct weft__variant v = {.spec = &specs[BUCKET], .schedule = WEFT_SCHEDULE_GPU};
             s.shape = (struct weft__transpose_shape){.type = WEFT_F32, .ofs = (enum weft_ofs)ofs};
             s.l.passes = 2;
             s.l.pairs = s.l.packed = 1;

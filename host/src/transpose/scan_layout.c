@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cuts a shape for ScanTrans on GPUs into passes, tiles and buckets, and chooses the tuning values that were not given.
 #include "host/src/transpose/scan_layout.h"
 #include "host/src/core/op.h"
 #include "host/src/core/tune.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PART_LARGE (INT64_C(1) << 26) // entries from which the parts are doubled
 #define PART_MOST  ((size_t)1 << 31)  // entries of a part, about: they are counted in 32 bits
@@ -124,29 +126,32 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     l->large_buckets = nnz / l->chunk;
 }
 
-static size_t key_bytes(const struct weft__scan_layout *l)
+void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
+                        const struct weft__transpose_shape *shape)
 {
-    return l->passes == 1 || l->packed ? 0 : (size_t)l->key_bits / 8;
-}
-
-void weft__scan_buffer_sizes(size_t *out, const struct weft__scan_layout *l, const struct weft__transpose_shape *shape)
-{
-    size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
-    size_t bins = weft__max(l->nbuckets, l->low_bins), many = l->passes > 1;
-    out[0] = shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4;
-    const size_t width = bins + bins % 2; // as ROW_OF_BINS
-    out[1] = weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4);
-    out[2] = weft__mul(weft__mul(l->parts, width), ofs);
-    out[3] = bins * ofs;
-    out[4] = (bins + 1) * ofs;
-    out[5] = out[6] = out[7] = (bins + 1) * 4;
-    out[8] = 2 * 4;
-    out[9] = many * weft__mul(l->large_chunks * l->ncols, ofs);
-    out[10] = many * weft__mul(l->large_buckets * l->ncols, ofs);
-    out[11] = weft__mul(nnz, key_bytes(l));
-    out[12] = many * weft__mul(nnz, l->pairs ? 8 : 4);
-    out[13] = l->pairs ? 0 : many * weft__mul(nnz, val);
-    out[14] = l->passes == 3 ? weft__mul(nnz, 4) : 0;
+    const size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
+    const size_t bins = weft__max(l->nbuckets, l->low_bins), width = bins + bins % 2; // as ROW_OF_BINS
+    const size_t moved = l->passes > 1 ? nnz : 0, large = l->passes > 1 ? l->ncols * ofs : 0;
+    const struct weft__scratch needs[NBUFFERS] = {
+        [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
+        [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
+        [TABLE] = {weft__mul(weft__mul(l->parts, width), ofs), .what = "counts of parts"},
+        // Oclgrind does not take an exchange with memory never written for writing.
+        [TOTAL] = {bins * ofs, .what = "entries of bins", .zeros = true},
+        [BUCKET_OFS] = {(bins + 1) * ofs, .what = "offsets of bins"},
+        [CHUNK_FIRST] = {(bins + 1) * 4, .what = "chunks of buckets"},
+        [LARGE_FIRST] = {(bins + 1) * 4, .what = "chunks of large buckets"},
+        [LARGE] = {(bins + 1) * 4, .what = "large buckets"},
+        [NLARGE] = {2 * 4, .what = "number of large buckets"},
+        [LARGE_TABLE] = {weft__mul(l->large_chunks, large), .what = "counts of large buckets"},
+        [LARGE_TOTAL] = {weft__mul(l->large_buckets, large), .what = "entries of large buckets"},
+        [KEY] = {weft__mul(moved, l->packed ? 0 : (size_t)l->key_bits / 8), .what = "columns in buckets"},
+        [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
+        [VAL] = {l->pairs ? 0 : weft__mul(moved, val), .what = "values in buckets"},
+        [COL] = {l->passes == 3 ? weft__mul(nnz, 4) : 0, .what = "columns between passes"},
+        [ARRIVED] = {4, .what = "groups that arrived", .zeros = true},
+    };
+    memcpy(out, needs, sizeof needs);
 }
 
 weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -213,13 +218,10 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
                           (long long)shape->nnz, l.tile);
-    size_t sizes[WEFT__SCAN_BUFFERS];
-    weft__scan_buffer_sizes(sizes, &l, shape);
-    info->workspace_bytes = 0;
-    for (int i = 0; i < WEFT__SCAN_BUFFERS; i++)
-        info->workspace_bytes = weft__add(info->workspace_bytes, sizes[i]);
+    struct weft__scratch needs[NBUFFERS];
+    weft__scan_scratch(needs, &l, shape);
     info->passes = l.passes;
-    info->workspace_bytes = weft__add(info->workspace_bytes, shape->mirror ? 8 : 4); // arrived, the mark of the mirror
+    info->workspace_bytes = weft__add(weft__scratch_bytes(needs, NBUFFERS), shape->mirror ? WEFT__MIRROR_BYTES : 0);
     char whole[64] = "";
     if (l.wide_ipt)
         snprintf(whole, sizeof whole, ", up to %zu entries whole",

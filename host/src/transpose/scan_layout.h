@@ -4,6 +4,7 @@
 #ifndef WEFT_TRANSPOSE_SCAN_LAYOUT_H
 #define WEFT_TRANSPOSE_SCAN_LAYOUT_H
 
+#include "host/src/core/make.h"
 #include "host/src/transpose/transpose.h"
 
 // A bucket that a tile of a wide work-group holds is read once, counted by its ranks, and goes out in whole lines.
@@ -33,9 +34,28 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
 int weft__scan_staged(int wg, int ipt);
 // Room for `bins` bins: a power of two, two or more for each work-item.
 uint32_t weft__scan_bins_room(size_t bins, int wg);
-// Bytes of each buffer, in the order of the members of scan_gpu from row_at to col.
-#define WEFT__SCAN_BUFFERS 15
-void weft__scan_buffer_sizes(size_t *out, const struct weft__scan_layout *l, const struct weft__transpose_shape *shape);
+// The buffers of a plan. LARGE_*: of buckets of more than a chunk.
+enum {
+    ROW_AT,      // row of the first entry of each span
+    BEFORE,      // counts of a tile's bins before it in its part
+    TABLE,       // counts of parts, then prefixes
+    TOTAL,       // entries of bins
+    BUCKET_OFS,  // where bins begin
+    CHUNK_FIRST, // first chunk of each bucket
+    LARGE_FIRST, // first chunk of each bucket among those of large ones
+    LARGE,       // the large buckets
+    NLARGE,      // their number
+    LARGE_TABLE, // counts of their chunks
+    LARGE_TOTAL, // entries of their columns
+    KEY,         // columns of entries on their way,
+    ROW,         // rows, with the value or the column where the layout packs them,
+    VAL,         // values
+    COL,         // three passes: columns by the low digit, then sorted
+    ARRIVED,     // groups that came to the offsets: zero between launches
+    NBUFFERS
+};
+void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
+                        const struct weft__transpose_shape *shape);
 // What is not given of the tuning, and the memory that it takes.
 // Errors: WEFT_EINVAL tuning, WEFT_ERANGE more tiles than groups of a launch.
 weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition: checks, the choice of a method, shapes without entries. The methods have a file each.
 #include "host/src/core/check.h"
-#include "host/src/transpose/transpose.h"
 #include "host/src/core/fill.h"
+#include "host/src/core/make.h"
 #include "host/src/core/op.h"
 #include "host/src/core/tune.h"
+#include "host/src/matrix/device_csr.h"
+#include "host/src/transpose/transpose.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,23 +39,6 @@ static const struct weft__transpose_method *method_find(enum weft_transpose_algo
     return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_scan_cpu : &weft__transpose_scan_gpu;
 }
 
-weft_status weft__shape_check(struct weft_context *ctx, const struct weft__transpose_shape *s)
-{
-    if (s->m < 0 || s->m > INT32_MAX || s->n < 0 || s->n > INT32_MAX || s->nnz < 0)
-        return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix with %lld entries: sizes are 0 .. 2^31-1",
-                          (long long)s->m, (long long)s->n, (long long)s->nnz);
-    if (s->nnz > 0 && (s->m == 0 || s->n == 0))
-        return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix has no entries, %lld are given", (long long)s->m,
-                          (long long)s->n, (long long)s->nnz);
-    if ((int)s->type < 0 || s->type > WEFT_PATTERN)
-        return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)s->type);
-    if (s->ofs != WEFT_OFS32 && s->ofs != WEFT_OFS64)
-        return weft__fail(ctx, WEFT_EINVAL, "%d is not a width of offsets", (int)s->ofs);
-    if (s->ofs == WEFT_OFS32 && s->nnz > INT32_MAX)
-        return weft__fail(ctx, WEFT_ERANGE, "%lld entries do not fit 32-bit offsets", (long long)s->nnz);
-    return WEFT_OK;
-}
-
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
                                  const struct weft__transpose_shape *shape, const struct weft_transpose_params *params)
 {
@@ -66,7 +51,7 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     if (p->wg < 0 || p->ipt < 0 || p->bits < 0 || p->groups < 0)
         return weft__fail(ctx, WEFT_EINVAL, "tuning is negative: wg %d, ipt %d, bits %d, groups %d", p->wg, p->ipt,
                           p->bits, p->groups);
-    weft_status status = weft__shape_check(ctx, shape);
+    weft_status status = weft__shape_check(ctx, shape->m, shape->n, shape->nnz, shape->type, shape->ofs);
     if (status)
         return status;
     if ((shape->ofs == WEFT_OFS32 && shape->nnz > INT32_MAX - STRIDE_MOST) ||
@@ -147,27 +132,26 @@ static weft_status op_create(struct weft_transpose **out, struct weft_context *c
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
     if (status)
         return status;
+    struct weft__make make = {.ctx = ctx};
     struct weft_transpose_info info;
     const struct weft__transpose_shape own = shape_auto(ctx, asked, params), *shape = &own;
-    status = weft__transpose_plan(&info, ctx, shape, params);
-    if (!status)
-        status = memory_check(ctx, shape, info.workspace_bytes);
-    if (status)
-        return status;
-    struct weft_transpose *op = calloc(1, sizeof *op);
+    make.status = weft__transpose_plan(&info, ctx, shape, params);
+    if (!make.status)
+        make.status = memory_check(ctx, shape, info.workspace_bytes);
+    struct weft_transpose *op = weft__make_memory(&make, sizeof *op, "a transposition");
     if (!op)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a transposition");
+        return make.status;
     *op = (struct weft_transpose){.ctx = ctx, .shape = *shape, .info = info};
     if (shape->nnz > 0) {
         op->method = method_find(info.params.algo, ctx->schedule);
-        status = op->method->create(&op->state, ctx, shape, &info);
+        make.status = op->method->create(&op->state, ctx, shape, &info);
     } else {
-        status = weft__fill_create(&op->fill, ctx);
+        make.status = weft__fill_create(&op->fill, ctx);
     }
-    if (status)
+    if (make.status)
         weft_transpose_destroy(&op);
     *out = op;
-    return status;
+    return make.status;
 }
 
 weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,

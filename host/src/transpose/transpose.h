@@ -34,7 +34,8 @@ struct weft__transpose_method {
 extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__transpose_scan_cpu,
     weft__transpose_merge_gpu, weft__transpose_merge_cpu;
 
-// transpose_mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
+// mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
+#define WEFT__MIRROR_BYTES 4 // of its scratch
 struct weft__mirror {
     struct weft__kernel *mirror;
     int wg, ipt;
@@ -54,15 +55,6 @@ weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *c
 void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,
                       const struct weft_device_csr *a, const struct weft_device_csr *at);
 void weft__mirror_release(struct weft__mirror *m);
-
-// Errors: WEFT_EINVAL sizes, type, ofs; WEFT_ERANGE nnz too large for ofs.
-weft_status weft__shape_check(struct weft_context *ctx, const struct weft__transpose_shape *shape);
-// A queue in order for a function that blocks, and copies of `bytes` bytes (0: nothing to do) that block: what came in is there
-// for every queue.
-weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx);
-void weft__queue_release(cl_command_queue *queue); // and null; accepts NULL
-weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes);
-weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes);
 
 // Workspace and object of any shape, where the public functions make plain CSR ones.
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
