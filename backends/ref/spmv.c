@@ -54,9 +54,9 @@ weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const
 {
     (void)ctx;
     *state = NULL;
-    const int coo = algo && !strcmp(algo, "coo");
-    if (algo && !coo && strcmp(algo, "csr"))
-        return weft__error(err, WEFT_EINVAL, "backend ref has no product named \"%s\"", algo);
+    const int coo = weft__algo_find(weft__ref_spmv_algos, algo, job->tune, "backend ref has no product", err);
+    if (coo < 0)
+        return WEFT_EINVAL;
     struct ref_spmv *s = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");

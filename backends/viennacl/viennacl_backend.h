@@ -4,7 +4,7 @@
 #define WEFT_BACKENDS_VIENNACL_H
 
 extern "C" {
-#include "backends/backend.h"
+#include "backends/algo.h"
 #include "host/common/clock.h"
 #include "backends/trace.h"
 #include "backends/opencl/opencl_backend.h"

@@ -108,9 +108,9 @@ weft_status bench_fail(struct bench_run *run, weft_status status, struct weft_er
 
 int bench_tune(const struct bench_run *run, const char *axis)
 {
-    for (int i = 0; i < run->ntune; i++)
-        if (!strcmp(run->tune[i].name, axis))
-            return run->tune[i].value;
+    for (int i = 0; i < run->tune.count; i++)
+        if (!strcmp(run->tune.values[i].name, axis))
+            return run->tune.values[i].value;
     return 0;
 }
 

@@ -23,7 +23,7 @@ struct bench_axis {
     int values[16];   // ends with 0
 };
 
-enum { BENCH_AXES_MAX = 6, BENCH_CASES_MAX = 8 };
+enum { BENCH_AXES_MAX = WEFT_BACKEND_TUNE_MOST, BENCH_CASES_MAX = 8 };
 
 // What is the same for every backend and device.
 struct bench_input {
@@ -41,11 +41,7 @@ struct bench_run {
     const char *algo;                   // one of op->algos(backend)
     struct weft_context *ctx;           // the device; NULL on backends that need "host"
     cl_command_queue queue;             // in order, with profiling; NULL where ctx is
-    struct {
-        const char *name;
-        int value;
-    } tune[BENCH_AXES_MAX]; // values asked for; read them with bench_tune
-    int ntune;
+    struct weft_backend_tune tune;      // values asked for; read them with bench_tune
     // The operation fills these; what it leaves alone does not appear in the record.
     struct weft_backend_times times;
     uint64_t hash; // of the result

@@ -19,7 +19,6 @@ struct spmv_input {
 struct spmv_state {
     void *backend;
     void *y;
-    char algo[128]; // with the tuning point: "csr_lanes:lanes=8,wg=128"
 };
 
 static const char *const *spmv_algos(const struct weft_backend *backend)
@@ -101,12 +100,13 @@ static weft_status exact_verify(struct bench_run *run, int *right, char *why, si
     struct spmv_state *s = run->state;
     struct weft_csr a = *run->input->a;
     a.val = data->val_small;
-    struct weft_backend_spmv_job job = {.a = &a, .x = data->x_small, .alpha = 1, .products = run->input->products};
+    struct weft_backend_spmv_job job = {
+        .a = &a, .x = data->x_small, .alpha = 1, .products = run->input->products, .tune = &run->tune};
     struct check_spmv check = {.a = &a, .type = data->type, .exact = 1, .alpha = 1, .x = data->x_small};
     struct weft_backend_times times = run->times;
     void *state = NULL;
     double ms;
-    weft_status status = backend->prepare(&state, run->ctx, &job, s->algo, &times, err);
+    weft_status status = backend->prepare(&state, run->ctx, &job, run->algo, &times, err);
     if (!status)
         status = backend->run(state, &ms, err);
     if (!status)
@@ -126,14 +126,9 @@ static weft_status spmv_setup(struct bench_run *run, struct weft_error *err)
         s->y = malloc(weft__max(1, weft__mul((size_t)a->m, weft_type_bytes(data->type))));
     if (!s || !s->y)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
-    size_t used = (size_t)snprintf(s->algo, sizeof s->algo, "%s", run->algo);
-    for (int i = 0; i < run->ntune && used < sizeof s->algo; i++)
-        used += (size_t)snprintf(s->algo + used, sizeof s->algo - used, "%c%s=%d", i ? ',' : ':', run->tune[i].name,
-                                 run->tune[i].value);
-    if (used >= sizeof s->algo)
-        return weft__error(err, WEFT_EINVAL, "too many tuning values");
-    struct weft_backend_spmv_job job = {.a = a, .x = data->x, .alpha = 1, .products = run->input->products};
-    return run->backend->spmv.prepare(&s->backend, run->ctx, &job, s->algo, &run->times, err);
+    struct weft_backend_spmv_job job = {
+        .a = a, .x = data->x, .alpha = 1, .products = run->input->products, .tune = &run->tune};
+    return run->backend->spmv.prepare(&s->backend, run->ctx, &job, run->algo, &run->times, err);
 }
 
 static weft_status spmv_launch(struct bench_run *run, double *ms, struct weft_error *err)

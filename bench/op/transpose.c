@@ -37,7 +37,6 @@ static int64_t transpose_bytes_min(const struct bench_run *run)
 
 struct transpose_state {
     void *backend;
-    char algo[128]; // with the tuning point: "scan:wg=128,ipt=8"
 };
 
 static weft_status transpose_setup(struct bench_run *run, struct weft_error *err)
@@ -45,13 +44,8 @@ static weft_status transpose_setup(struct bench_run *run, struct weft_error *err
     struct transpose_state *s = run->state = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory");
-    size_t used = (size_t)snprintf(s->algo, sizeof s->algo, "%s", run->algo);
-    for (int i = 0; i < run->ntune && used < sizeof s->algo; i++)
-        used += (size_t)snprintf(s->algo + used, sizeof s->algo - used, "%c%s=%d", i ? ',' : ':', run->tune[i].name,
-                                 run->tune[i].value);
-    if (used >= sizeof s->algo)
-        return weft__error(err, WEFT_EINVAL, "too many tuning values");
-    return run->backend->transpose.prepare(&s->backend, run->ctx, run->input->a, s->algo, &run->times, err);
+    return run->backend->transpose.prepare(&s->backend, run->ctx, run->input->a, run->algo, &run->tune, &run->times,
+                                           err);
 }
 
 static weft_status transpose_launch(struct bench_run *run, double *ms, struct weft_error *err)

@@ -16,10 +16,10 @@ struct bench_run bench_case_start(const struct bench_case *c, struct opencl_even
     run.times = (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
     run.ctx = c->device ? c->device->ctx : NULL;
     run.queue = c->device ? c->device->queue : NULL;
-    run.ntune = c->ntune;
+    run.tune.count = c->ntune;
     for (int i = 0; i < c->ntune; i++) {
-        run.tune[i].name = c->tune[i].name;
-        run.tune[i].value = c->tune[i].value;
+        run.tune.values[i].name = c->tune[i].name;
+        run.tune.values[i].value = c->tune[i].value;
     }
     return run;
 }

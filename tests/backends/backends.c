@@ -174,7 +174,7 @@ static void transpose_case(struct tally *t, struct weft_context *ctx, const stru
     void *state = NULL;
     double ms = -1;
     int right = 0;
-    weft_status status = op->prepare(&state, ctx, a, t->algo, &times, &err);
+    weft_status status = op->prepare(&state, ctx, a, t->algo, NULL, &times, &err);
     for (int run = 0; run < 2 && !status; run++)
         status = op->run(state, &ms, &err);
     if (!status)
@@ -200,14 +200,32 @@ static void tally_show(const struct tally *t, const char *op, const char *where)
            where, t->right, t->refused, t->wrong);
 }
 
+// Algorithms and tuning values that a backend does not know are refused by their names.
+static void names_test(const struct weft_backend *backend, struct weft_context *ctx, const struct weft_csr *a)
+{
+    const struct weft_backend_tune tune = {1, {{"strange", 1}}};
+    struct weft_backend_times times;
+    for (int tuned = 0; tuned < 2; tuned++) {
+        struct weft_backend_spmv_job job = {.a = a, .alpha = 1, .tune = tuned ? &tune : NULL};
+        const char *algo = tuned ? NULL : "nonsense", *named = tuned ? "strange" : "nonsense";
+        struct weft_error err = {0};
+        void *state = NULL;
+        if (backend->transpose.algos)
+            tap_ok(backend->transpose.prepare(&state, ctx, a, algo, job.tune, &times, &err) == WEFT_EINVAL && !state &&
+                       strstr(err.text, named),
+                   "%s, transposition, %s: %s", backend->name, named, err.text);
+        if (backend->spmv.algos)
+            tap_ok(backend->spmv.prepare(&state, ctx, &job, algo, &times, &err) == WEFT_EINVAL && !state &&
+                       strstr(err.text, named),
+                   "%s, SpMV, %s: %s", backend->name, named, err.text);
+    }
+}
+
 static void backend_test(const struct weft_backend *backend, struct weft_context *ctx, struct rng *rng)
 {
     static const double scales[][2] = {{1, 0}, {-2, 0}, {3, -2}};
     const size_t nshapes = sizeof shapes / sizeof *shapes;
     const char *where = ctx ? " on the device" : "";
-    void *state = NULL;
-    struct weft_backend_times times;
-    struct weft_error err = {0};
     struct weft_csr a;
     for (const char *const *algo = backend->transpose.algos; algo && *algo; algo++) {
         struct tally t = {.backend = backend, .algo = *algo};
@@ -230,15 +248,7 @@ static void backend_test(const struct weft_backend *backend, struct weft_context
         tally_show(&t, "product", where);
     }
     make(&a, &shapes[8], WEFT_F32, WEFT_OFS32, rng);
-    if (backend->transpose.algos)
-        tap_ok(backend->transpose.prepare(&state, ctx, &a, "nonsense", &times, &err) == WEFT_EINVAL && !state &&
-                   strstr(err.text, "nonsense"),
-               "%s has no transposition named nonsense: %s", backend->name, err.text);
-    struct weft_backend_spmv_job job = {.a = &a, .alpha = 1};
-    if (backend->spmv.algos)
-        tap_ok(backend->spmv.prepare(&state, ctx, &job, "nonsense", &times, &err) == WEFT_EINVAL && !state &&
-                   strstr(err.text, "nonsense"),
-               "%s has no product named nonsense: %s", backend->name, err.text);
+    names_test(backend, ctx, &a);
     weft_csr_free(&a);
 }
 
@@ -301,6 +311,10 @@ static void device_test(struct test_device *dev)
     if (index == last) // schedules and lanes are those of weft's own kernels
         return;
     last = index;
+    struct weft_csr a;
+    make(&a, &shapes[8], WEFT_F32, WEFT_OFS32, &rng);
+    names_test(&weft__backend_opencl, dev->ctx, &a);
+    weft_csr_free(&a);
     for (const struct weft_backend *const *b = weft__backends; *b; b++) {
         struct weft_error err = {0};
         if (!strcmp((*b)->needs, "host") || !strcmp((*b)->name, "opencl"))

@@ -87,7 +87,7 @@ static int transpose_once(const struct weft_csr *a, const char *algo, long fail,
     double ms = -1;
     devices(3, 2, 0, 0);
     standin_fail(fail);
-    weft_status status = backend->transpose.prepare(&state, &fake, a, algo, &times, &err);
+    weft_status status = backend->transpose.prepare(&state, &fake, a, algo, NULL, &times, &err);
     for (int run = 0; run < 2 && !status; run++)
         status = backend->transpose.run(state, &ms, &err);
     if (!status)
@@ -228,7 +228,7 @@ static void refusal_test(void)
     struct weft_backend_spmv_job job = {.a = &a, .alpha = 1};
     devices(2, 2, 0, 0);
     test_matrix_make(&a, &rng, TEST_UNIFORM, 9, 9, 30, WEFT_I32, WEFT_OFS64);
-    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", &times, &err) == WEFT_EUNSUPPORTED && !state,
+    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
            "64-bit offsets: %s", err.text);
     tap_ok(backend->spmv.prepare(&state, &fake, &job, "csr_alg1", &times, &err) == WEFT_EUNSUPPORTED && !state,
            "integers: %s", err.text);
@@ -236,7 +236,7 @@ static void refusal_test(void)
            err.text);
     weft_csr_free(&a);
     test_matrix_make(&a, &rng, TEST_UNIFORM, 0, 9, 0, WEFT_F32, WEFT_OFS32);
-    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", &times, &err) == WEFT_EUNSUPPORTED && !state,
+    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
            "no rows: %s", err.text);
     weft_csr_free(&a);
     test_matrix_make(&a, &rng, TEST_ONE_ROW, 64, 100000, 90000, WEFT_F32, WEFT_OFS32);

@@ -127,7 +127,7 @@ static weft_status transposed(struct weft_context *ctx, const struct weft_csr *a
     void *state = NULL;
     double ms;
     *right = 0;
-    weft_status status = ops->prepare(&state, ctx, a, ops->algos[0], &times, err);
+    weft_status status = ops->prepare(&state, ctx, a, ops->algos[0], NULL, &times, err);
     if (status && state)
         tap_note("a state is left");
     for (int turn = 0; turn < 2 && !status; turn++) {
@@ -330,7 +330,7 @@ static void refusal_test(struct rng *rng)
         status = backend->spmv.prepare(&state, &ctx, &job, NULL, &times, &err);
         tap_ok(status == WEFT_EUNSUPPORTED && !state, "its product is refused");
         tap_is_str(err.text, cases[k].spmv, "its reason");
-        status = backend->transpose.prepare(&state, &ctx, &a, "nonsense", &times, &err);
+        status = backend->transpose.prepare(&state, &ctx, &a, "nonsense", NULL, &times, &err);
         tap_ok(status == WEFT_EINVAL && strstr(err.text, "\"nonsense\""), "%s", err.text);
         status = backend->spmv.prepare(&state, &ctx, &job, "nonsense", &times, &err);
         tap_ok(status == WEFT_EINVAL && strstr(err.text, "\"nonsense\""), "%s", err.text);

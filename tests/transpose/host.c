@@ -182,7 +182,7 @@ static int run_matches(const struct weft_backend_transpose *ops, const struct we
     void *state;
     struct weft_error err = {0};
     int good = 1;
-    if (ops->prepare(&state, NULL, a, algo, times, &err)) {
+    if (ops->prepare(&state, NULL, a, algo, NULL, times, &err)) {
         tap_note("prepare: %s", err.text);
         return 0;
     }
@@ -269,7 +269,7 @@ static void errors_test(const struct weft_backend *backend, struct rng *rng)
     struct weft_error err = {0};
     void *state = &a;
     make(&a, (struct shape){10, 10, 30, UNIFORM}, WEFT_F32, WEFT_OFS32, rng);
-    tap_ok(ops->prepare(&state, NULL, &a, "nonsense", &times, &err) == WEFT_EINVAL && !state &&
+    tap_ok(ops->prepare(&state, NULL, &a, "nonsense", NULL, &times, &err) == WEFT_EINVAL && !state &&
                strstr(err.text, "\"nonsense\""),
            "%s refuses an unknown algorithm: %s", backend->name, err.text);
     tap_ok(run_matches(ops, &a, NULL, &times), "%s without a name runs its default", backend->name);
