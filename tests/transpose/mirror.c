@@ -172,8 +172,8 @@ static int run_tries(struct learner *l, const struct weft_csr *want)
     return ok && test_csr_equal(l->dev, &l->to, want, l->why) ? tries : -1;
 }
 
-// A transposition learns that the pattern in its buffers is not symmetric, and tries no more for a while; the result is exact
-// whatever comes into these buffers.
+// A transposition learns that the pattern in its buffers is not symmetric, and tries no more for a while; the result is
+// exact whatever comes into these buffers.
 static void test_learns(struct test_device *dev)
 {
     const int64_t n = dev->checker ? 20 : 60;

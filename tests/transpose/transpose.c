@@ -122,8 +122,8 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
            weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
 }
 
-// What merge does on GPUs: tables written from the starts of digits (bands) in every round, as many runs at once as there
-// may be, keys that do not fit beside a slot.
+// What merge does on GPUs: tables written from the starts of digits (bands) in every round, as many runs at once as
+// there may be, keys that do not fit beside a slot.
 static void test_merged(struct test_device *dev)
 {
     const struct weft_transpose_params rounds = {.algo = WEFT_TRANSPOSE_MERGE, .wg = 32, .ipt = 2, .bits = 2},
@@ -144,8 +144,8 @@ static void test_merged(struct test_device *dev)
                "%s: merge, %s", dev->name, cases[i].what);
 }
 
-// What direct scan does on CPUs with counters for a part of the columns: chunks whose columns fit, that do not by a sample
-// of them, that do not by one entry. Then blocks are taken.
+// What direct scan does on CPUs with counters for a part of the columns: chunks whose columns fit, that do not by a
+// sample of them, that do not by one entry. Then blocks are taken.
 static void test_spans(struct test_device *dev)
 {
     const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_SCAN, .groups = 8};
@@ -455,7 +455,8 @@ static void test_all(struct test_device *dev)
             test_huge(dev, algo);
             continue;
         }
-        // A GPU schedule on a CPU takes minutes to compile for all pairs: there, as in the sample, each type comes once.
+        // A GPU schedule on a CPU takes minutes to compile for all pairs: there, as in the sample, each type comes
+        // once.
         int few = test_sample() || (dev->gpu && (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU));
         for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
             for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)

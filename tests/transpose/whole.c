@@ -45,7 +45,8 @@ static void each_device(struct test_device *dev)
     const struct weft_device_info *info = weft_context_device(dev->ctx);
     if (!dev->gpu || info->max_wg < 512 || info->local_bytes < 48 << 10)
         return;
-    // 64 buckets (with 65 columns 33) of 156 entries in the mean, tiles of 64: whole if all have at most 256, else in chunks.
+    // 64 buckets (with 65 columns 33) of 156 entries in the mean, tiles of 64: whole if all have at most 256, else in
+    // chunks.
     const struct weft_transpose_params small = {
         .algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 2, .bits = 6, .groups = 3};
     static const struct shape shapes[] = {{TEST_UNIFORM, 500, 4096, 10000, WEFT_F32, WEFT_OFS32},
@@ -59,7 +60,8 @@ static void each_device(struct test_device *dev)
         tap_ok(check(dev, &shapes[i], &small, said) && strstr(said, "up to 256 entries whole"),
                "%s: whole buckets, %s, %s: %s", dev->name, test_spread_name(shapes[i].spread),
                weft_type_name(shapes[i].type), said);
-    // 65 buckets of 1600 entries in the mean, tiles of 2048, chunks of 3072: one bucket of two tiles, one of three chunks.
+    // 65 buckets of 1600 entries in the mean, tiles of 2048, chunks of 3072: one bucket of two tiles, one of three
+    // chunks.
     if (!dev->checker)
         tap_ok(check_uneven(dev, WEFT_OFS32) && check_uneven(dev, WEFT_OFS64), "%s: buckets that do not go whole",
                dev->name);
@@ -69,7 +71,8 @@ static void each_device(struct test_device *dev)
     if (!dev->checker)
         tap_ok(check(dev, &many, &tall, said) && strstr(said, "entries whole"), "%s: whole buckets in turns: %s",
                dev->name, said);
-    // 5120 entries to a tile, 4096 of them at once; passes: two, with the column in the row's word and on its own, and three.
+    // 5120 entries to a tile, 4096 of them at once; passes: two, with the column in the row's word and on its own, and
+    // three.
     const struct weft_transpose_params turns = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 256, .ipt = 20, .bits = 9};
     static const struct shape large[] = {{TEST_UNIFORM, 300, 3000, 5300, WEFT_F32, WEFT_OFS32},
                                          {TEST_UNIFORM, 300, 3000, 5300, WEFT_F64, WEFT_OFS64},

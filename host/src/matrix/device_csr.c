@@ -21,7 +21,8 @@ void weft__queue_release(cl_command_queue *queue)
     *queue = NULL;
 }
 
-// A blocking write may end when `from` was taken over: only its event says that the buffer has the data, for other queues too.
+// A blocking write may end when `from` was taken over: only its event says that the buffer has the data, for other
+// queues too.
 weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes)
 {
     cl_event written = NULL;

@@ -6,8 +6,8 @@
 // Entries below which one chunk is enough: a launch costs as much as moving some ten thousand of them.
 #define ONE_CHUNK 32768
 
-// Chunks: two per compute unit, so that a disturbed core does not hold up the rest, where counters of all columns for each would
-// not outnumber the entries; else one.
+// Chunks: two per compute unit, so that a disturbed core does not hold up the rest, where counters of all columns for
+// each would not outnumber the entries; else one.
 static int chunks_default(const struct weft_context *ctx, const struct weft__transpose_shape *shape)
 {
     int64_t units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;

@@ -2,10 +2,11 @@
 // MergeTrans on a CPU; cl/transpose/merge_cpu.cl describes it. Entries alternate between the output and one scratch
 // copy, so that the last round writes the output; pointers of pieces alternate between two scratch buffers.
 //
-//   pass  | reads                       | writes                          | form of an entry on its way | buffers
-//   local | A                           | pieces transposed on their own  | row and val, column by the  | PTR0, SPAN0,
-//         |                             |                                 | pointers of its piece       | MID_*
-//   merge | `ways` neighbouring pieces  | one piece of them; last: A^T    | the same                    | PTR*, SPAN*, MID_*
+//   pass  | reads         | writes                         | form of an entry on its way  | buffers
+//   local | A             | pieces transposed on their own | row and val; the column is   | PTR0, SPAN0, MID_*
+//         |               |                                | where its piece's pointers   |
+//         |               |                                | say                          |
+//   merge | `ways` pieces | one piece of them; last: A^T   | the same                     | PTR*, SPAN*, MID_*
 #include "host/src/core/make.h"
 #include "host/src/transpose/transpose.h"
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // MergeTrans on devices with local memory: tiles of entries are ordered by column in local memory, then rounds merge up
-// to 2^bits neighbouring runs at once. Early rounds merge as many as they may: the more runs, the closer together are the
-// columns in a tile of the result, and the fewer bits order it.
+// to 2^bits neighbouring runs at once. Early rounds merge as many as they may: the more runs, the closer together are
+// the columns in a tile of the result, and the fewer bits order it.
 // Runs alternate between two places: scratch of this object (COL0, ROW, VAL), and the arrays of the result with their
 // columns in COL1.
 //
-//   pass      | reads            | writes                          | form of an entry on its way | buffers
-//   sort      | A                | runs of one tile, lines of them | col, row, val               | a place, TABLE, GRIDS
-//   sort_last | A of one tile    | A^T without long gaps           | none                        | GAPS
-//   a round:  |                  |                                 |                             |
-//     cut     | lines, columns   | where each tile of the result   | none                        | TABLE, GRIDS, CUTS,
-//             | of the runs      | begins in each run              |                             | FIRST
-//     join    | runs, cuts       | longer runs, lines of them      | col, row, val               | both places, CUTS,
-//             |                  |                                 |                             | FIRST, TABLE, GRIDS
-//     join_last| runs, cuts      | A^T without long gaps           | columns are dropped         | COL0, ROW, VAL, CUTS,
-//             |                  |                                 |                             | FIRST, GAPS
-//   gaps      | GAPS             | A^T row_ptr in long gaps of     | none                        | GAPS
-//             |                  | empty columns                   |                             |
+//   pass         | reads          | writes                          | form of an entry on its way | buffers
+//   sort         | A              | runs of one tile, lines of them | col, row, val               | a place, TABLE, GRIDS
+//   sort_last    | A of one tile  | A^T without long gaps           | none                        | GAPS
+//   a round:     |                |                                 |                             |
+//     cut        | lines, columns | where each tile of the result   | none                        | TABLE, GRIDS, CUTS,
+//                | of the runs    | begins in each run              |                             | FIRST
+//     join       | runs, cuts     | longer runs, lines of them      | col, row, val               | both places, CUTS,
+//                |                |                                 |                             | FIRST, TABLE, GRIDS
+//     join_last  | runs, cuts     | A^T without long gaps           | columns are dropped         | COL0, ROW, VAL, CUTS,
+//                |                |                                 |                             | FIRST, GAPS
+//   fill_gaps    | GAPS           | A^T row_ptr in long gaps of     | none                        | GAPS
+//                |                | empty columns                   |                             |
 #include "host/src/core/make.h"
 #include "host/src/core/op.h"
 #include "host/src/transpose/transpose.h"
@@ -50,11 +50,11 @@ struct tune {
     int wg, ipt, most_ipt, bits, most_bits, radix; // most_*: taken where they save a round
 };
 static const struct tune tune_rows[] = {
-    // 2026-11-22, one NVIDIA H200, f32, ms: uniform:500000,500000,10000000 0.435, power:916000 0.271, stencil27:120 1.460, cnr-2000
-    // 0.286, boyd1 0.148, wave 0.154, power:8000000 4.96, stencil27:200 6.97. Not swept.
+    // 2026-11-22, one NVIDIA H200, f32, ms: uniform:500000,500000,10000000 0.435, power:916000 0.271, stencil27:120
+    // 1.460, cnr-2000 0.286, boyd1 0.148, wave 0.154, power:8000000 4.96, stencil27:200 6.97. Not swept.
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "measured on an H200"}, 256, 12, 14, 7, 8, 10},
-    // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 with steps of 9 bits leave 2 groups in the 64 KiB of a compute
-    // unit (26216 bytes of local memory at most); 256 x 12 with 10 bits one (42344).
+    // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 with steps of 9 bits leave 2 groups in the 64 KiB of a
+    // compute unit (26216 bytes of local memory at most); 256 x 12 with 10 bits one (42344).
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 of 32 waves"}, 256, 8, 8, 7, 8, 9},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4, 4},
 };
@@ -106,7 +106,7 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     l->gaps = shape->n >= GAP;
 }
 
-// Local memory of a tile (cl/transpose_merge.clh), with a share for lane operations where the device has none.
+// Local memory of a tile (cl/transpose/merge.clh), with a share for lane operations where the device has none.
 static size_t local_bytes(int wg, int ipt, int bits, int radix, const struct weft__transpose_shape *shape)
 {
     size_t tile = (size_t)wg * (size_t)ipt, value = weft_type_bytes(shape->type), counters = (size_t)wg / 32 << radix;

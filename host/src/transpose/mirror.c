@@ -64,7 +64,8 @@ static void tried_forget(struct weft__mirror *x)
     x->tried = NULL;
 }
 
-// How a try ended, if it has: then its mark can be read at once, in a queue where nothing is ahead. No answer is no failure.
+// How a try ended, if it has: then its mark can be read at once, in a queue where nothing is ahead. No answer is no
+// failure.
 static void look_back(struct weft__mirror *x)
 {
     cl_int state = CL_QUEUED;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Permuting on a device: lengths of the rows in their new order, a scan of them to row pointers, their expansion to a row
-// index for each entry, a gather of the entries; and where columns move, a segmented sort of the rows.
+// Permuting on a device: lengths of the rows in their new order, a scan of them to row pointers, their expansion to a
+// row index for each entry, a gather of the entries; and where columns move, a segmented sort of the rows.
 #include "host/src/core/check.h"
 #include "host/src/core/make.h"
 #include "host/src/core/op.h"

@@ -2,13 +2,14 @@
 // ScanTrans on a CPU: direct, or by blocks of columns; cl/transpose/scan_cpu.cl describes both. Which one pays depends
 // on where the columns of the matrix lie, so a probe on the device decides, unless the shape leaves no choice.
 //
-//   pass   | reads             | writes                        | form of an entry on its way   | buffers
-//   count  | col               | columns and counters of chunks| none                          | SPAN, DIRECT
-//   sums   | counters, col     | sums of ranges of columns;    | none                          | SPAN, DIRECT, SUMS,
-//          |                   | by blocks: counters of blocks |                               | TABLE
-//   places | counters, sums    | A^T row_ptr, places of chunks | none                          | the same
-//   move   | A, places         | direct: A^T; by blocks: MID   | by blocks: row, col, val      | SPAN, DIRECT, TABLE, MID
-//   finish | MID               | by blocks: A^T                | none                          | SPAN, SUMS, MID
+//   pass   | reads          | writes                         | form of an entry on its way | buffers
+//   count  | col            | columns and counters of chunks | none                        | SPAN, DIRECT
+//   sums   | counters, col  | sums of ranges of columns; by  | none                        | SPAN, DIRECT, SUMS,
+//          |                | blocks: counters of blocks     |                             | TABLE
+//   places | counters, sums | A^T row_ptr, places of chunks  | none                        | the same
+//   move   | A, places      | direct: A^T; by blocks: MID    | by blocks: row, col, val    | SPAN, DIRECT, TABLE,
+//          |                |                                |                             | MID
+//   finish | MID            | by blocks: A^T                 | none                        | SPAN, SUMS, MID
 //
 // DIRECT is TABLE, or MID where the probe may take blocks: then one memory serves either way.
 #include "host/src/core/make.h"
@@ -23,8 +24,8 @@
 // Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB.
 // docs/transpose.md has the measurements.
 #define BLOCKS_PAY 65536
-// Entries that a block should hold, and the least and most bits that number the blocks: more blocks need more open lines
-// in the first step, fewer more counters in the second.
+// Entries that a block should hold, and the least and most bits that number the blocks: more blocks need more open
+// lines in the first step, fewer more counters in the second.
 #define BLOCK_ENTRIES    2048
 #define BLOCK_BITS_LEAST 6
 #define BLOCK_BITS_MOST  11

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScanTrans on devices with local memory: one, two or three stable passes over digits of the column.
 //   n <= 2^bits       one pass: a bin is a column.
-//   n <= 2^(2*bits)   two: partition by the high digit into buckets, then each bucket by the low digit, which also gives
-//                     the column pointers. Up to one bit more where local memory allows.
+//   n <= 2^(2*bits)   two: partition by the high digit into buckets, then each bucket by the low digit, which also
+//                     gives the column pointers. Up to one bit more where local memory allows.
 //   larger n          three: partition by the low digit first, then as above by the high and the middle one; column
 //                     pointers from the sorted columns.
 //

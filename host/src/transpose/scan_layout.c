@@ -22,14 +22,14 @@ struct tune {
                  // tiles as large; 0: wg
 };
 static const struct tune tune_rows[] = {
-    // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o transpose -a
-    // scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
+    // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o
+    // transpose -a scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
     // Three passes, uniform:8000000,8000000,100000000: 3.68 ms with 512 of 16, 4.23 with 256. Buckets that go whole:
     // 0.251 ms with 512 of 8, 0.262 with 256 of 16.
     {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 16, 10, 4, 512},
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4, 0},
-    // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 leave 2 groups of the partition (24864 bytes of local memory)
-    // and 3 of the buckets in the 64 KiB of a compute unit; 256 x 16 one of each (45600 and 36896 bytes).
+    // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 leave 2 groups of the partition (24864 bytes of local
+    // memory) and 3 of the buckets in the 64 KiB of a compute unit; 256 x 16 one of each (45600 and 36896 bytes).
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 and 12 of 32 waves"}, 256, 8, 8, 10, 4, 0},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 8, 1, 0},
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScanTrans on devices with local memory: how a shape is cut into passes, parts, tiles, buckets and chunks, and what that
-// takes of memory.
+// ScanTrans on devices with local memory: how a shape is cut into passes, parts, tiles, buckets and chunks, and what
+// that takes of memory.
 #ifndef WEFT_TRANSPOSE_SCAN_LAYOUT_H
 #define WEFT_TRANSPOSE_SCAN_LAYOUT_H
 

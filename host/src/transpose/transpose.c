@@ -23,12 +23,13 @@ struct weft_transpose {
 
 #define MIRROR_LEAST                                                                                                   \
     1000000 // entries from which AUTO on a GPU takes ScanTrans, and tries first whether the pattern mirrors
-// Columns for each entry of a row of mean length, from which on it is tried. In denser patterns an entry's image lies in a
-// far row, at a place that no guess finds: a dense 4000 x 4000 pattern took five times as long by the mirror as by scan.
+// Columns for each entry of a row of mean length, from which on it is tried. In denser patterns an entry's image lies
+// in a far row, at a place that no guess finds: a dense 4000 x 4000 pattern took five times as long by the mirror as by
+// scan.
 #define MIRROR_SPARSE 4
 
-// Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in numbers
-// of 32 bits that must not wrap around.
+// Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in
+// numbers of 32 bits that must not wrap around.
 #define STRIDE_MOST (1 << 26)
 #define ROWS_AHEAD  (1 << 10)
 
@@ -109,8 +110,8 @@ weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx
     return status;
 }
 
-// Input, output and scratch lie in the device's memory together. Drivers that allocate at the first use would tell only when
-// the operation runs. A processor may have more than its driver says.
+// Input, output and scratch lie in the device's memory together. Drivers that allocate at the first use would tell only
+// when the operation runs. A processor may have more than its driver says.
 static weft_status memory_check(struct weft_context *ctx, const struct weft__transpose_shape *s, size_t scratch)
 {
     const size_t nnz = (size_t)s->nnz, ofs = weft_ofs_bytes(s->ofs), val = weft_type_bytes(s->type);
