@@ -150,3 +150,42 @@ weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue
         status = weft__copy_out(ctx, queue, to->val, from->val, nnz * weft_type_bytes(to->type));
     return status;
 }
+
+void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, int64_t m, int64_t n, int64_t nnz,
+                      enum weft_type type, enum weft_ofs ofs)
+{
+    s->out = out;
+    if (!s->status && weft_csr_alloc(out, m, n, nnz, type, ofs))
+        s->status = weft__fail(s->ctx, WEFT_ENOMEM, "out of host memory for the result");
+    if (!s->status)
+        s->status = weft__queue_create(&s->queue, s->ctx);
+    if (!s->status)
+        s->status = weft_device_csr_create(&s->to, s->ctx, m, n, nnz, type, ofs);
+}
+
+void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from)
+{
+    if (!s->status)
+        s->status = weft_device_csr_create(to, s->ctx, from->m, from->n, from->nnz, from->type, from->ofs);
+    if (!s->status)
+        s->status = weft_device_csr_write_sync(s->ctx, s->queue, to, from);
+}
+
+void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what)
+{
+    if (!s->status && bytes)
+        s->status = weft__buffer_create(to, s->ctx, bytes, what);
+    if (!s->status)
+        s->status = weft__copy_in(s->ctx, s->queue, *to, from, bytes);
+}
+
+weft_status weft__sync_end(struct weft__sync *s)
+{
+    if (!s->status)
+        s->status = weft_device_csr_read_sync(s->ctx, s->queue, s->out, &s->to);
+    if (s->status)
+        weft_csr_free(s->out);
+    weft_device_csr_release(&s->to);
+    weft__queue_release(&s->queue);
+    return s->status;
+}

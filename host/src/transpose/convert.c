@@ -77,14 +77,6 @@ void weft_coo_to_csr_destroy(struct weft_coo_to_csr **op)
     *op = NULL;
 }
 
-// A buffer with the contents of host memory.
-static weft_status buffer_from(cl_mem *out, struct weft_context *ctx, cl_command_queue queue, const void *data,
-                               size_t bytes, const char *what)
-{
-    weft_status status = weft__buffer_create(out, ctx, bytes, what);
-    return status ? status : weft__copy_in(ctx, queue, *out, data, bytes);
-}
-
 weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_coo *a,
                                  enum weft_ofs ofs, const struct weft_transpose_params *params)
 {
@@ -98,34 +90,20 @@ weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx,
         return weft__fail(ctx, status, "%s", err.text);
     struct weft_coo_to_csr *op = NULL;
     struct weft_device_coo from = {.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type};
-    struct weft_device_csr to = {0};
-    cl_command_queue queue = NULL;
-    size_t nnz = (size_t)a->nnz, val = weft_type_bytes(a->type);
-    status = weft_coo_to_csr_create(&op, ctx, a->m, a->n, a->nnz, a->type, ofs, params);
-    if (!status && weft_csr_alloc(out, a->m, a->n, a->nnz, a->type, ofs))
-        status = weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a matrix");
-    if (!status)
-        status = weft__queue_create(&queue, ctx);
-    if (!status)
-        status = buffer_from(&from.row, ctx, queue, a->row, nnz * 4, "row indices");
-    if (!status)
-        status = buffer_from(&from.col, ctx, queue, a->col, nnz * 4, "column indices");
-    if (!status && val)
-        status = buffer_from(&from.val, ctx, queue, a->val, nnz * val, "values");
-    if (!status)
-        status = weft_device_csr_create(&to, ctx, a->m, a->n, a->nnz, a->type, ofs);
-    if (!status)
-        status = weft_coo_to_csr_run(op, queue, &from, &to, 0, NULL, NULL);
-    if (!status)
-        status = weft_device_csr_read_sync(ctx, queue, out, &to);
-    if (status)
-        weft_csr_free(out);
+    struct weft__sync sync = {.ctx = ctx};
+    const size_t nnz = (size_t)a->nnz;
+    sync.status = weft_coo_to_csr_create(&op, ctx, a->m, a->n, a->nnz, a->type, ofs, params);
+    weft__sync_begin(&sync, out, a->m, a->n, a->nnz, a->type, ofs);
+    weft__sync_buffer(&sync, &from.row, a->row, nnz * 4, "row indices");
+    weft__sync_buffer(&sync, &from.col, a->col, nnz * 4, "column indices");
+    weft__sync_buffer(&sync, &from.val, a->val, nnz * weft_type_bytes(a->type), "values");
+    if (!sync.status)
+        sync.status = weft_coo_to_csr_run(op, sync.queue, &from, &sync.to, 0, NULL, NULL);
+    status = weft__sync_end(&sync);
     weft__buffer_release(&from.row);
     weft__buffer_release(&from.col);
     weft__buffer_release(&from.val);
-    weft_device_csr_release(&to);
     weft_coo_to_csr_destroy(&op);
-    weft__queue_release(&queue);
     return status;
 }
 
@@ -149,9 +127,11 @@ weft_status weft_csr_to_coo_sync(struct weft_coo *out, struct weft_context *ctx,
     status = weft_expand_plan_create(&plan, ctx, a->m, a->nnz, a->ofs, NULL);
     if (!status)
         status = weft__queue_create(&queue, ctx);
+    const size_t ptr_bytes = ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs);
     if (!status)
-        status =
-            buffer_from(&row_ptr, ctx, queue, a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs), "row pointers");
+        status = weft__buffer_create(&row_ptr, ctx, ptr_bytes, "row pointers");
+    if (!status)
+        status = weft__copy_in(ctx, queue, row_ptr, a->row_ptr, ptr_bytes);
     if (!status)
         status = weft__buffer_create(&row, ctx, nnz * 4, "row indices");
     if (!status)

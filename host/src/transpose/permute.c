@@ -306,9 +306,9 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
                               const struct weft_permutation *p, const struct weft_permute_params *params)
 {
     struct weft_error err = {0};
-    struct weft_device_csr from = {0}, to = {0};
+    struct weft__sync sync = {.ctx = ctx};
+    struct weft_device_csr from = {0};
     struct weft_permute_plan *plan = NULL;
-    cl_command_queue queue = NULL;
     if (out)
         *out = (struct weft_csr){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
@@ -323,27 +323,14 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
         return weft__fail(ctx, WEFT_EINVAL,
                           "the permutation is of %lld rows and %lld columns, the matrix has %lld and %lld",
                           (long long)p->m, (long long)p->n, (long long)a->m, (long long)a->n);
-    status = weft_permute_plan_create(&plan, ctx, p, a->nnz, a->type, a->ofs, params);
-    if (!status)
-        status = weft__queue_create(&queue, ctx);
-    if (!status && weft_csr_alloc(out, a->m, a->n, a->nnz, a->type, a->ofs))
-        status = weft__fail(ctx, WEFT_ENOMEM, "out of host memory for the permuted matrix");
-    if (!status)
-        status = weft_device_csr_create(&from, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
-    if (!status)
-        status = weft_device_csr_create(&to, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
-    if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &from, a);
-    if (!status)
-        status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
-    if (!status)
-        status = weft_device_csr_read_sync(ctx, queue, out, &to);
-    if (status)
-        weft_csr_free(out);
+    sync.status = weft_permute_plan_create(&plan, ctx, p, a->nnz, a->type, a->ofs, params);
+    weft__sync_begin(&sync, out, a->m, a->n, a->nnz, a->type, a->ofs);
+    weft__sync_csr(&sync, &from, a);
+    if (!sync.status)
+        sync.status = weft_permute_run(plan, sync.queue, &from, &sync.to, 0, NULL, NULL);
+    status = weft__sync_end(&sync);
     weft_device_csr_release(&from);
-    weft_device_csr_release(&to);
     weft_permute_plan_destroy(&plan);
-    weft__queue_release(&queue);
     return status;
 }
 

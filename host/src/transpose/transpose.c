@@ -249,9 +249,9 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
                                 const struct weft_transpose_params *params)
 {
     struct weft_error err = {0};
-    struct weft_device_csr from = {0}, to = {0};
+    struct weft__sync sync = {.ctx = ctx};
+    struct weft_device_csr from = {0};
     struct weft_transpose *op = NULL;
-    cl_command_queue queue = NULL;
     if (out)
         *out = (struct weft_csr){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
@@ -260,28 +260,13 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
     status = weft_csr_validate(a, &err);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
-    status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
-    if (!status)
-        status = weft__queue_create(&queue, ctx);
-    if (!status)
-        status = weft_csr_alloc(out, a->n, a->m, a->nnz, a->type, a->ofs);
-    if (status == WEFT_ENOMEM && !out->row_ptr)
-        weft__fail(ctx, status, "out of host memory for the transposed matrix");
-    if (!status)
-        status = weft_device_csr_create(&from, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
-    if (!status)
-        status = weft_device_csr_create(&to, ctx, a->n, a->m, a->nnz, a->type, a->ofs);
-    if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &from, a);
-    if (!status)
-        status = weft_transpose_run(op, queue, &from, &to, 0, NULL, NULL);
-    if (!status)
-        status = weft_device_csr_read_sync(ctx, queue, out, &to);
-    if (status)
-        weft_csr_free(out);
+    sync.status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
+    weft__sync_begin(&sync, out, a->n, a->m, a->nnz, a->type, a->ofs);
+    weft__sync_csr(&sync, &from, a);
+    if (!sync.status)
+        sync.status = weft_transpose_run(op, sync.queue, &from, &sync.to, 0, NULL, NULL);
+    status = weft__sync_end(&sync);
     weft_device_csr_release(&from);
-    weft_device_csr_release(&to);
     weft_transpose_destroy(&op);
-    weft__queue_release(&queue);
     return status;
 }
