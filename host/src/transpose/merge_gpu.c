@@ -74,14 +74,6 @@ struct merge_gpu {
     cl_mem b[NBUFFERS];
 };
 
-static int bits_for(int64_t count) // bits that hold 0 .. count-1
-{
-    int bits = 0;
-    while (((int64_t)1 << bits) < count)
-        bits++;
-    return bits;
-}
-
 static size_t rounds_for(size_t tiles, int bits)
 {
     size_t rounds = 0;
@@ -101,8 +93,8 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     }
     for (l->room = 32; l->room < (int)l->runs[0];)
         l->room *= 2;
-    l->tile_bits = bits_for((int64_t)l->tile);
-    l->wide = bits_for(shape->n) > 32 - l->tile_bits + radix;
+    l->tile_bits = (int)weft__bits_for((int64_t)l->tile);
+    l->wide = (int)weft__bits_for(shape->n) > 32 - l->tile_bits + radix;
     l->gaps = shape->n >= GAP;
 }
 
@@ -111,7 +103,8 @@ static size_t local_bytes(int wg, int ipt, int bits, int radix, const struct wef
 {
     size_t tile = (size_t)wg * (size_t)ipt, value = weft_type_bytes(shape->type), counters = (size_t)wg / 32 << radix;
     bits = bits < 5 ? 5 : bits;
-    size_t words = tile * (value == 8 || bits_for(shape->n) > 32 - bits_for((int64_t)tile) + radix ? 2 : 1);
+    size_t words =
+        tile * (value == 8 || (int)weft__bits_for(shape->n) > 32 - (int)weft__bits_for((int64_t)tile) + radix ? 2 : 1);
     size_t work = 2 * counters > 4 * words ? 2 * counters : 4 * words;
     return tile * (value == 4 ? 8 : 4) + work + tile / 4 + (size_t)wg * 4 + (size_t)wg / 8 * 3 + 8 +
            (weft_ofs_bytes(shape->ofs) << bits) + 16;
@@ -191,7 +184,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     if (l.tiles > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %d", (long long)shape->nnz,
                           p->wg * p->ipt);
-    p->bits = l.runs[0] > 1 ? bits_for((int64_t)l.runs[0]) : 1;
+    p->bits = l.runs[0] > 1 ? (int)weft__bits_for((int64_t)l.runs[0]) : 1;
     p->groups = 0;
     struct weft__scratch needs[NBUFFERS];
     scratch(needs, &l, shape);
