@@ -4,7 +4,7 @@
 #define WEFT_BACKENDS_ALGO_H
 
 #include "backends/backend.h"
-#include "host/src/core/error.h"
+#include "host/internal/inside.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition by cusparseCsr2cscEx2.
+#include "backends/algo.h"
 #include "host/internal/inside.h"
 #include "cusparse_backend.h"
 

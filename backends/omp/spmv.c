@@ -3,6 +3,7 @@
 // rows whatever their lengths (csr_rows, the naive split), and rows that lie across shares are put together at the end.
 // Source: D. Merrill, M. Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication, SC'16, section III, with
 //         one share per thread.
+#include "backends/algo.h"
 #include "host/internal/inside.h"
 #include "host/common/clock.h"
 #include "omp_backend.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serial products, timed by the host clock: the oracle of host/src/ref/spmv.c, and coordinates in row order.
+#include "backends/algo.h"
 #include "host/internal/inside.h"
 #include "host/common/clock.h"
 #include "ref_backend.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serial transposition of host/src/ref/transpose.c, timed by the host clock.
+#include "backends/algo.h"
 #include "host/internal/inside.h"
 #include "host/common/clock.h"
 #include "ref_backend.h"
