@@ -5,8 +5,9 @@
 #define WEFT_INTERNAL_INSIDE_H
 
 // clang-format off
+#include "host/src/core/buffer.h"   // buffers on the device
 #include "host/src/core/cl_table.h" // the table of OpenCL calls, which may be replaced one by one
-#include "host/src/core/context.h"  // what a context holds, its error, streams of launches, buffers
+#include "host/src/core/context.h"  // what a context holds, its error
 #include "host/src/core/error.h"    // errors, checked sizes
 #ifndef __cplusplus // the headers above are C++ too
 #include "host/src/core/fill.h"           // fill a buffer with a word

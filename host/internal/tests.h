@@ -8,7 +8,7 @@
 // clang-format off
 #include "host/src/core/cache.h"            // program binaries on disk
 #include "host/src/core/lanes_probe.h"      // which lane operations work
-#include "host/src/core/op.h"               // limits of a device, rows of tuning tables
+#include "host/src/core/limits.h"           // limits of a device and its kernels
 #include "host/src/core/quirks.h"           // devices with known bugs
 #include "host/src/matrix/csr_build.h"      // CSR from coordinates
 #include "host/src/primitive/scan.h"        // the scan inside other operations

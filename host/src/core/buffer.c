@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Buffers on the device: checked against its limit, on huge pages where that helps a processor.
+#include "host/src/core/buffer.h"
 #include "host/src/core/context.h"
 
 #include <stdlib.h>

@@ -35,4 +35,13 @@ weft_status weft__threads_check(struct weft_error *err, int threads);
 // A histogram: a size that is not negative, and an array unless it is 0.
 weft_status weft__histogram_check(struct weft_error *err, const int64_t *count, int64_t buckets, const char *name);
 
+// WEFT_EINVAL unless `buffer` is a buffer of `bytes` bytes or more; zero bytes may come with NULL.
+weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t bytes, const char *name);
+// WEFT_EINVAL unless low <= value <= high and value is a multiple of `step`.
+weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
+                              const char *name);
+// WEFT_EINVAL where two matrices, what is read and what is written, have a buffer in common.
+weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
+                              const struct weft_device_csr *out);
+
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of a context, and what every operation needs from it: errors, streams of launches.
+// The inside of a context, and what every operation needs from it: failures, their text, the log.
 #ifndef WEFT_SRC_CONTEXT_H
 #define WEFT_SRC_CONTEXT_H
 
 #include <pthread.h>
 #include <weft/context.h>
 
-#include "host/src/core/buffer.h"
 #include "host/src/core/cl_table.h"
 #include "host/src/core/error.h"
 
@@ -52,21 +51,5 @@ unsigned char *weft__cached(struct weft_context *ctx, const char *key, size_t *s
 // nest, for one context at a time. *out (may be NULL) gets the last failure, status WEFT_OK where there was none.
 void weft__quiet_begin(struct weft_context *ctx);
 void weft__quiet_end(struct weft_error *out);
-
-// A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
-// one before it, also on an out-of-order queue; the caller's event completes with the last.
-struct weft__stream {
-    struct weft_context *ctx;
-    cl_command_queue queue;
-    cl_uint nwait;
-    const cl_event *wait;
-    cl_event *event;
-    int out_of_order;
-    weft_status status; // first failure; later launches do nothing
-};
-weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
-                               cl_uint nwait, const cl_event *wait, cl_event *event);
-// Give the caller's event; return the status of the chain.
-weft_status weft__stream_end(struct weft__stream *stream);
 
 #endif

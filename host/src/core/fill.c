@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/core/fill.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 
 const struct weft__kernel_spec weft__fill_spec = {"fill", "lib/fill.cl"};
 

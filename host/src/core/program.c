@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Makes programs of the files of cl/, compiles and caches them, and launches their kernels.
 #include "host/src/core/program.h"
-#include "host/src/core/op.h"
 #include "host/src/core/cache.h"
+#include "host/src/core/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

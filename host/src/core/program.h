@@ -3,7 +3,9 @@
 #ifndef WEFT_PROGRAM_H
 #define WEFT_PROGRAM_H
 
+#include "host/src/core/buffer.h"
 #include "host/src/core/context.h"
+#include "host/src/core/stream.h"
 #include <weft/matrix.h>
 
 // A file of cl/, embedded by cl/embed.py.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds tuning values: in the tables that operations bring, and in the user's tune file.
 #include "host/src/core/tune.h"
 #include "host/src/core/context.h"
 #include "host/src/core/own.h"
@@ -13,6 +14,24 @@
 
 #define GIVEN "tuning given by the caller" // what operations say of values that are not their own
 #define OURS  "tuning from the tune file"
+
+size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count)
+{
+    size_t best = 0;
+    int best_rank = -1;
+    for (size_t i = 0; i < count; i++) {
+        const struct weft__tune_key *key = (const void *)((const char *)rows + i * bytes);
+        if (key->schedule != ctx->schedule || (key->vendor && !strstr(ctx->device.vendor, key->vendor)) ||
+            (key->device && !strstr(ctx->device.name, key->device)))
+            continue;
+        int rank = (key->device ? 2 : 0) + (key->vendor ? 1 : 0);
+        if (rank > best_rank) {
+            best = i;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
 
 int weft__tune_path(char *out, size_t size, const char *wanted)
 {

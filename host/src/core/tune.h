@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's own tuning: rows of a file that `weft-bench --tune` writes, read when a context is made. A row holds for one
-// device, driver and schedule, and says for an operation on elements of some width what takes the place of the defaults.
-// docs/reference/tune-file.md has the form of the file.
+// Tuning values: rows of the tables in the source, and rows of a file that `weft-bench --tune` writes. The file is read
+// when a context is made. A row of it holds for one device, driver and schedule, and says for an operation on elements of
+// some width what takes the place of the defaults. docs/reference/tune-file.md has the form of the file.
 #ifndef WEFT_SRC_TUNE_H
 #define WEFT_SRC_TUNE_H
 
 #include <weft/context.h>
+
+// First member of a row of a tuning table: the contexts it is for. The values that follow are the operation's own
+// struct weft_tune_*.
+struct weft__tune_key {
+    enum weft_schedule schedule;
+    const char *vendor; // part of the device's vendor; NULL: any
+    const char *device; // part of the device's name; NULL: any
+    const char *source; // date, driver and record the values come from
+};
+// Part of the vendor's name that AMD's driver tells. Rows for it come from the registers and the local memory of kernels
+// compiled offline (tests/lint/occupancy.py).
+#define WEFT__VENDOR_AMD "Advanced Micro Devices"
+// Index of the row to use: one that names the device, else the vendor, else neither. The table, `count` rows of
+// `bytes` bytes that begin with their key, has a row with neither for each schedule.
+size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count);
+#define WEFT__TUNE_FIND(ctx, rows)                                                                                     \
+    (&(rows)[weft__tune_find((ctx), (rows), sizeof *(rows), sizeof(rows) / sizeof *(rows))])
 
 #define WEFT__TUNE_HEAD "# weft tune 1"
 enum { WEFT__TUNE_VALUES = 6, WEFT__TUNE_NAME = 24 };

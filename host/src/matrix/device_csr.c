@@ -2,7 +2,6 @@
 // Matrices in device memory, and blocking copies.
 #include "host/src/matrix/device_csr.h"
 #include "host/src/core/check.h"
-#include "host/src/core/op.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/core/check.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/core/program.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"

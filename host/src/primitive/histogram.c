@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/core/fill.h"
 #include "host/src/core/check.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/core/program.h"
 #include "host/src/primitive/scan.h"
 #include "host/src/core/tune.h"

@@ -3,7 +3,7 @@
 #ifndef WEFT_SRC_SCAN_H
 #define WEFT_SRC_SCAN_H
 
-#include "host/src/core/context.h"
+#include "host/src/core/stream.h"
 #include <weft/scan.h>
 
 // weft_scan_run without its checks: n within the plan, buffers large enough.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coordinates in row order: sums by segments, or by atomics.
-#include "host/src/core/op.h"
+#include "host/src/core/check.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
 #include "host/src/spmv/formats.h"
 
 #include <stdlib.h>

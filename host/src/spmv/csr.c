@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CSR schedules: a row per work-item, lanes per row, tiles of equal work.
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
 #include "host/src/spmv/spmv.h"
 
 #include <stdlib.h>

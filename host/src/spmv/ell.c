@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ELL and sliced ELL (cl/spmv_ell.cl): conversion from CSR and product.
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
 #include "host/src/spmv/formats.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSR with a fixed tree of sums: the same bits on every device.
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/spmv/spmv.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSR summed up by a bit for each entry: a matrix beside which such bits stand.
 #include "host/src/core/fill.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
 #include "host/src/primitive/scan.h"
 #include "host/src/spmv/spmv.h"
 

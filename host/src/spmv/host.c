@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/spmv/host.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A^T*x + beta*y: by a transposed copy, or by atomics.
-#include "host/src/core/op.h"
+#include "host/src/core/check.h"
+#include "host/src/core/limits.h"
 #include "host/src/spmv/formats.h"
 
 #include <stdlib.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sliced DIA (cl/spmv_sdia.cl): conversion from CSR and product; and how well it would fit, from a sample of the slices.
-#include "host/src/core/op.h"
+#include "host/src/core/check.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
 #include "host/src/spmv/formats.h"
 
 #include <math.h>

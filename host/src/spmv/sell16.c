@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sliced ELL with columns in 16 bits (cl/sell16_pack.cl, cl/spmv_sell16.cl): conversion from CSR and product.
-#include "host/src/core/op.h"
 #include "host/src/spmv/formats.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/spmv/spmv.h"
 #include "host/src/core/check.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/src/core/fill.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/spmv/spmv.h"
 
 const struct weft__kernel_spec weft__rows_tiles_spec = {"rows_tiles", "spmv/rows_tiles.cl"};

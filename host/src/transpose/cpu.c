@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the two CPU methods of transposition share.
-#include "host/src/core/op.h"
+#include "host/src/core/check.h"
 #include "host/src/transpose/transpose.h"
 
 // Entries below which one chunk is enough: a launch costs as much as moving some ten thousand of them.

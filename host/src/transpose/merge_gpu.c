@@ -18,7 +18,9 @@
 //   fill_gaps    | GAPS           | A^T row_ptr in long gaps of     | none                        | GAPS
 //                |                | empty columns                   |                             |
 #include "host/src/core/make.h"
-#include "host/src/core/op.h"
+#include "host/src/core/check.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
 #include "host/src/transpose/transpose.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The short way for square matrices with a symmetric pattern (cl/transpose/mirror.cl), in front of ScanTrans on GPUs.
 #include "host/src/core/make.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/transpose.h"
 

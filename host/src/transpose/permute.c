@@ -3,7 +3,7 @@
 // row index for each entry, a gather of the entries; and where columns move, a segmented sort of the rows.
 #include "host/src/core/check.h"
 #include "host/src/core/make.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/core/variants.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/primitive/scan.h"

@@ -2,7 +2,7 @@
 // A plan: the pattern of A is transposed once with positions in the place of values; each run gathers values by them.
 #include "host/src/core/check.h"
 #include "host/src/core/make.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/transpose/transpose.h"
 
 #include <stdlib.h>

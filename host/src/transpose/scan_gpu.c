@@ -24,7 +24,7 @@
 //     second          | COL, A^T col, val | KEY, ROW, VAL     | as in two, never packed     | KEY, ROW, VAL
 //     bucket_*        | KEY, ROW, VAL     | COL, A^T col, val | as in two                   | as in two
 //     col_ptr         | COL, sorted       | A^T row_ptr       | none                        | COL, BUCKET_OFS
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/transpose/scan_layout.h"
 
 #include <stdlib.h>

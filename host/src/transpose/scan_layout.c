@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a shape for ScanTrans on GPUs into passes, tiles and buckets, and chooses the tuning values that were not given.
 #include "host/src/transpose/scan_layout.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
 
 #include <math.h>

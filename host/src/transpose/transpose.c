@@ -3,7 +3,7 @@
 #include "host/src/core/check.h"
 #include "host/src/core/fill.h"
 #include "host/src/core/make.h"
-#include "host/src/core/op.h"
+#include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/transpose.h"

@@ -1,55 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/core/op.h"
+// Fits work-groups and local memory to what the device and each compiled kernel allow.
+#include "host/src/core/limits.h"
+#include "host/src/core/check.h"
 #include "host/src/core/quirks.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <weft/transpose.h>
-
-size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count)
-{
-    size_t best = 0;
-    int best_rank = -1;
-    for (size_t i = 0; i < count; i++) {
-        const struct weft__tune_key *key = (const void *)((const char *)rows + i * bytes);
-        if (key->schedule != ctx->schedule || (key->vendor && !strstr(ctx->device.vendor, key->vendor)) ||
-            (key->device && !strstr(ctx->device.name, key->device)))
-            continue;
-        int rank = (key->device ? 2 : 0) + (key->vendor ? 1 : 0);
-        if (rank > best_rank) {
-            best = i;
-            best_rank = rank;
-        }
-    }
-    return best;
-}
-
-weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t bytes, const char *name)
-{
-    size_t size = 0;
-    if (!bytes)
-        return WEFT_OK;
-    if (!buffer)
-        return weft__fail(ctx, WEFT_EINVAL, "%s is NULL, it needs %zu bytes", name, bytes);
-    cl_int error = weft__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
-    if (error != CL_SUCCESS)
-        return weft__fail_cl(ctx, error, name);
-    if (size < bytes)
-        return weft__fail(ctx, WEFT_EINVAL, "%s has %zu bytes, it needs %zu", name, size, bytes);
-    return WEFT_OK;
-}
-
-weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
-                              const char *name)
-{
-    if (value >= low && value <= high && value % step == 0)
-        return WEFT_OK;
-    if (step == 1)
-        return weft__fail(ctx, WEFT_EINVAL, "%s is %lld, it must be in %lld..%lld", name, (long long)value,
-                          (long long)low, (long long)high);
-    return weft__fail(ctx, WEFT_EINVAL, "%s is %lld, it must be a multiple of %lld in %lld..%lld", name,
-                      (long long)value, (long long)step, (long long)low, (long long)high);
-}
 
 // What kernels were found to allow, for the operation that this thread is creating.
 static _Thread_local struct {
@@ -165,15 +120,5 @@ weft_status weft__limit_check(struct weft_context *ctx, cl_kernel kernel, const 
                           ctx->device.name, has);
     }
     low.found = 0;
-    return WEFT_OK;
-}
-
-weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
-                              const struct weft_device_csr *out)
-{
-    const cl_mem from[] = {in->row_ptr, in->col, in->val}, to[] = {out->row_ptr, out->col, out->val};
-    for (int i = 0; i < 9; i++)
-        if (from[i % 3] && from[i % 3] == to[i / 3])
-            return weft__fail(ctx, WEFT_EINVAL, "input and output share a buffer");
     return WEFT_OK;
 }
