@@ -9,16 +9,15 @@ struct weft__pointer {
     const char *name;
     const void *at;
 };
-#define WEFT__POINTERS(...)                                                                                            \
-    (const struct weft__pointer[]){__VA_ARGS__},                                                                       \
-        sizeof(const struct weft__pointer[]){__VA_ARGS__} / sizeof(struct weft__pointer)
+#define WEFT__LIST(type, ...)                                                                                          \
+    (const struct type[]){__VA_ARGS__}, sizeof(const struct type[]){__VA_ARGS__} / sizeof(struct type)
 
 // None of these may be NULL: WEFT__NEED(err, {"out", out}, {"a", a}). WEFT__NEED_IN takes a context in the place of the
 // error, which may not be NULL either.
 weft_status weft__pointers_check(struct weft_error *err, const struct weft__pointer *list, size_t count);
 weft_status weft__pointers_check_in(struct weft_context *ctx, const struct weft__pointer *list, size_t count);
-#define WEFT__NEED(err, ...)    weft__pointers_check((err), WEFT__POINTERS(__VA_ARGS__))
-#define WEFT__NEED_IN(ctx, ...) weft__pointers_check_in((ctx), WEFT__POINTERS(__VA_ARGS__))
+#define WEFT__NEED(err, ...)    weft__pointers_check((err), WEFT__LIST(weft__pointer, __VA_ARGS__))
+#define WEFT__NEED_IN(ctx, ...) weft__pointers_check_in((ctx), WEFT__LIST(weft__pointer, __VA_ARGS__))
 
 // 0 <= m, n <= 2^31-1 and nnz >= 0; a type of values; a width of offsets.
 weft_status weft__sizes_check(struct weft_error *err, int64_t m, int64_t n, int64_t nnz);
@@ -40,6 +39,21 @@ weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t b
 // WEFT_EINVAL unless low <= value <= high and value is a multiple of `step`.
 weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
                               const char *name);
+// The same for several, in their order: WEFT__BUFFERS(ctx, {"scan: in", in, in_bytes}, {"scan: out", out, out_bytes}) and
+// WEFT__RANGES(ctx, {"scan: look", look, 32, wg, 32}).
+struct weft__buffer_rule {
+    const char *name;
+    cl_mem buffer;
+    size_t bytes;
+};
+struct weft__range_rule {
+    const char *name;
+    int64_t value, low, high, step;
+};
+weft_status weft__buffers_check(struct weft_context *ctx, const struct weft__buffer_rule *list, size_t count);
+weft_status weft__ranges_check(struct weft_context *ctx, const struct weft__range_rule *list, size_t count);
+#define WEFT__BUFFERS(ctx, ...) weft__buffers_check((ctx), WEFT__LIST(weft__buffer_rule, __VA_ARGS__))
+#define WEFT__RANGES(ctx, ...)  weft__ranges_check((ctx), WEFT__LIST(weft__range_rule, __VA_ARGS__))
 // WEFT_EINVAL where two matrices, what is read and what is written, have a buffer in common.
 weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
                               const struct weft_device_csr *out);

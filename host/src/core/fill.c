@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fills buffers by a kernel.
 #include "host/src/core/fill.h"
 #include "host/src/core/limits.h"
 

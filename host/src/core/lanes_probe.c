@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tries the lane operations of a device: a kernel that tells for each lane whether they gave what they should.
 #include "host/src/core/lanes_probe.h"
+#include "host/src/core/make.h"
 #include "host/src/core/variants.h"
 
 #define PROBE_WG     128
@@ -17,28 +19,27 @@ void weft__probe_variants(weft__variant_fn *fn, void *arg)
 
 static weft_status probe_run(struct weft_context *ctx, cl_command_queue queue, cl_uint *right)
 {
-    struct weft__defines d = {0};
+    const size_t bytes = PROBE_ITEMS * sizeof *right;
     const cl_uint rounds = 5;
+    struct weft__make make = {.ctx = ctx};
+    struct weft__defines d = {0};
     struct weft__kernel *kernel = NULL;
     cl_mem out = NULL;
     weft__define(&d, "WEFT_WG", "%d", PROBE_WG);
-    weft_status status = weft__buffer_create(&out, ctx, PROBE_ITEMS * sizeof *right, "the answer of a probe");
-    if (!status)
-        status = weft__kernel_create(&kernel, ctx, &weft__lanes_probe_spec, &d);
-    if (!status) {
+    weft__make_buffers(&make, &out, &(const struct weft__scratch){bytes, "the answer of a probe", false}, 1);
+    weft__make_kernel(&make, &kernel, &weft__lanes_probe_spec, &d);
+    if (!make.status) {
         struct weft__stream stream;
         weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
         WEFT__LAUNCH(&stream, kernel, PROBE_GROUPS, PROBE_WG, WEFT__ARG(right, out), WEFT__ARG(rounds));
-        status = weft__stream_end(&stream);
+        make.status = weft__stream_end(&stream);
     }
-    if (!status)
-        status = weft__fail_cl(
-            ctx,
-            weft__cl.clEnqueueReadBuffer(queue, out, CL_TRUE, 0, PROBE_ITEMS * sizeof *right, right, 0, NULL, NULL),
-            "clEnqueueReadBuffer");
-    weft__kernel_release(&kernel);
-    weft__buffer_release(&out);
-    return status;
+    if (!make.status)
+        make.status =
+            weft__fail_cl(ctx, weft__cl.clEnqueueReadBuffer(queue, out, CL_TRUE, 0, bytes, right, 0, NULL, NULL),
+                          "clEnqueueReadBuffer");
+    weft__parts_release(&kernel, 1, &out, 1);
+    return make.status;
 }
 
 int weft__lanes_probe(struct weft_context *ctx)

@@ -30,6 +30,12 @@ int weft__wg_lower(const struct weft_context *ctx, int wg)
     return wg;
 }
 
+int weft__wg_primitive(const struct weft_context *ctx)
+{
+    const int most = (int)weft__wg_most(ctx);
+    return ctx->schedule == WEFT_SCHEDULE_GPU ? most / 32 * 32 : most < 8 ? most : 8;
+}
+
 int weft__wg_small(const struct weft_context *ctx)
 {
     int wg = WEFT__WG_LEAST;

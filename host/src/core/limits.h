@@ -12,6 +12,8 @@ size_t weft__wg_most(const struct weft_context *ctx);
 size_t weft__local_most(const struct weft_context *ctx);
 // `wg` halved until it is no larger than that.
 int weft__wg_lower(const struct weft_context *ctx, int wg);
+// The largest one that the primitives take: a multiple of 32, or on a processor at most 8.
+int weft__wg_primitive(const struct weft_context *ctx);
 // Of small kernels that need nothing of a work-group: 64, less on devices that take less.
 int weft__wg_small(const struct weft_context *ctx);
 

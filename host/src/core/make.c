@@ -39,6 +39,16 @@ size_t weft__scratch_bytes(const struct weft__scratch *needs, size_t count)
     return sum;
 }
 
+weft_status weft__parts_bind(struct weft_context *ctx, struct weft__kernel *const *kernels, size_t count,
+                             const struct weft__arg *args, size_t nargs)
+{
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        if (kernels[i])
+            status = weft__bind(ctx, kernels[i], args, nargs);
+    return status;
+}
+
 void weft__parts_release(struct weft__kernel **kernels, size_t nkernels, cl_mem *buffers, size_t nbuffers)
 {
     for (size_t i = 0; i < nkernels; i++)

@@ -44,6 +44,11 @@ void weft__make_buffers(struct weft__make *make, cl_mem *out, const struct weft_
 // Their bytes together; SIZE_MAX where the sum does not fit. For the functions that tell a workspace without making it.
 size_t weft__scratch_bytes(const struct weft__scratch *needs, size_t count);
 
+// weft__bind for every kernel that is there: what all launches of a plan, or of a run, share.
+weft_status weft__parts_bind(struct weft_context *ctx, struct weft__kernel *const *kernels, size_t count,
+                             const struct weft__arg *args, size_t nargs);
+#define WEFT__PARTS_BIND(ctx, kernels, count, ...) weft__parts_bind(ctx, kernels, count, WEFT__ARGS(__VA_ARGS__))
+
 // Release kernels and buffers and set them to NULL; both may be NULL inside.
 void weft__parts_release(struct weft__kernel **kernels, size_t nkernels, cl_mem *buffers, size_t nbuffers);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Expands row pointers to a row index for each entry, by tiles of rows and entries together.
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
-#include "host/src/core/program.h"
+#include "host/src/core/make.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
 
@@ -30,13 +31,15 @@ static const struct weft_tune_expand tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 16},
 };
 
+enum { FIND_CUTS, EXPAND, NKERNELS };
+
 struct weft_expand_plan {
     struct weft_context *ctx;
     size_t m_max, nnz_max;
     enum weft_ofs ofs;
     struct weft_expand_info info;
-    struct weft__kernel *cuts_kernel, *kernel; // cuts_kernel: GPU schedule only
-    cl_mem cuts;                               // GPU schedule only
+    struct weft__kernel *k[NKERNELS]; // FIND_CUTS: GPU schedule only
+    cl_mem cuts;                      // the same
 };
 
 static size_t tiles_of(const struct weft_expand_info *info, size_t m, size_t nnz)
@@ -57,19 +60,16 @@ static weft_status info_resolve(struct weft_expand_info *info, struct weft_conte
         return weft__fail(ctx, WEFT_EINVAL, "expand: nnz_max is %lld", (long long)nnz_max);
     if (ofs == WEFT_OFS32 && nnz_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "expand: %lld positions exceed 32-bit offsets", (long long)nnz_max);
-    weft_status status = weft__check_range(ctx, m_max, 0, INT32_MAX, 1, "expand: m_max");
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
     int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
-    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
+    const int max_wg = weft__wg_primitive(ctx);
     p->wg = p->wg ? p->wg : row->wg < max_wg ? row->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : row->ipt;
     p->groups = p->groups ? p->groups : gpu ? row->groups : row->groups * units;
-    if (!status)
-        status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "expand: wg");
-    if (!status)
-        status = weft__check_range(ctx, p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1, "expand: ipt");
-    if (!status)
-        status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "expand: groups");
+    const weft_status status = WEFT__RANGES(ctx, {"expand: m_max", m_max, 0, INT32_MAX, 1},
+                                            {"expand: wg", p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1},
+                                            {"expand: ipt", p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1},
+                                            {"expand: groups", p->groups, 1, INT32_MAX, 1});
     if (status)
         return status;
     // Local memory: a mark for each step, a maximum for each 32 work-items, wg words for lanes without a faster way.
@@ -129,23 +129,24 @@ static weft_status plan_create(struct weft_expand_plan **out, struct weft_contex
         status = expand_info(&info, ctx, m_max, nnz_max, ofs, params);
     if (status)
         return status;
-    struct weft_expand_plan *plan = calloc(1, sizeof *plan);
+    struct weft__make make = {.ctx = ctx};
+    struct weft_expand_plan *plan = weft__make_memory(&make, sizeof *plan, "an expand plan");
     if (!plan)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for an expand plan");
+        return make.status;
     *plan = (struct weft_expand_plan){
         .ctx = ctx, .m_max = (size_t)m_max, .nnz_max = (size_t)nnz_max, .ofs = ofs, .info = info};
     int gpu = info.schedule == WEFT_SCHEDULE_GPU;
     struct weft__defines d = {0};
     expand_define(&d, gpu, &info.params, ofs);
-    status = weft__kernel_create(&plan->kernel, ctx, gpu ? &tiles_spec : &cpu_spec, &d);
-    if (!status && gpu)
-        status = weft__kernel_create(&plan->cuts_kernel, ctx, &cuts_spec, &d);
-    if (!status && gpu)
-        status = weft__buffer_create(&plan->cuts, ctx, info.workspace_bytes, "expand: workspace");
-    if (status)
+    weft__make_kernel(&make, &plan->k[EXPAND], gpu ? &tiles_spec : &cpu_spec, &d);
+    if (gpu)
+        weft__make_kernel(&make, &plan->k[FIND_CUTS], &cuts_spec, &d);
+    weft__make_buffers(&make, &plan->cuts,
+                       &(const struct weft__scratch){info.workspace_bytes, "expand: workspace", false}, 1);
+    if (make.status)
         weft_expand_plan_destroy(&plan);
     *out = plan;
-    return status;
+    return make.status;
 }
 
 weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_context *ctx, int64_t m_max,
@@ -169,35 +170,28 @@ void weft_expand_plan_destroy(struct weft_expand_plan **plan)
 {
     if (!plan || !*plan)
         return;
-    weft__kernel_release(&(*plan)->kernel);
-    weft__kernel_release(&(*plan)->cuts_kernel);
-    weft__buffer_release(&(*plan)->cuts);
+    weft__parts_release((*plan)->k, NKERNELS, &(*plan)->cuts, 1);
     free(*plan);
     *plan = NULL;
 }
 
-static void run_gpu(struct weft_expand_plan *plan, struct weft__stream *s, cl_mem row_ptr, cl_mem row, cl_int m,
-                    cl_long nnz)
+static void run_gpu(struct weft_expand_plan *plan, struct weft__stream *s, size_t m, size_t nnz)
 {
     size_t wg = (size_t)plan->info.params.wg;
-    cl_ulong tiles = tiles_of(&plan->info, (size_t)m, (size_t)nnz);
+    cl_ulong tiles = tiles_of(&plan->info, m, nnz);
     cl_uint has_cuts = tiles > 1;
     if (has_cuts)
-        WEFT__LAUNCH(s, plan->cuts_kernel, weft__groups(weft__ceil_div(tiles + 1, wg), wg), wg, WEFT__ARG(row_ptr),
-                     WEFT__ARG(cuts, plan->cuts), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(tiles));
+        WEFT__LAUNCH(s, plan->k[FIND_CUTS], weft__groups(weft__ceil_div(tiles + 1, wg), wg), wg, WEFT__ARG(tiles));
     size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
-    WEFT__LAUNCH(s, plan->kernel, groups, wg, WEFT__ARG(row_ptr), WEFT__ARG(cuts, plan->cuts), WEFT__ARG(row),
-                 WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(tiles), WEFT__ARG(has_cuts));
+    WEFT__LAUNCH(s, plan->k[EXPAND], groups, wg, WEFT__ARG(tiles), WEFT__ARG(has_cuts));
 }
 
-static void run_cpu(struct weft_expand_plan *plan, struct weft__stream *s, cl_mem row_ptr, cl_mem row, cl_int m,
-                    cl_long nnz)
+static void run_cpu(struct weft_expand_plan *plan, struct weft__stream *s, size_t m, size_t nnz)
 {
     const struct weft_expand_params *p = &plan->info.params;
-    size_t steps = (size_t)m + (size_t)nnz, wg = (size_t)p->wg;
+    size_t steps = m + nnz, wg = (size_t)p->wg;
     cl_ulong chunk = weft__max((size_t)p->ipt, weft__ceil_div(steps, (size_t)p->groups));
-    WEFT__LAUNCH(s, plan->kernel, weft__ceil_div(weft__ceil_div(steps, chunk), wg), wg, WEFT__ARG(row_ptr),
-                 WEFT__ARG(row), WEFT__ARG(m), WEFT__ARG(nnz), WEFT__ARG(chunk));
+    WEFT__LAUNCH(s, plan->k[EXPAND], weft__ceil_div(weft__ceil_div(steps, chunk), wg), wg, WEFT__ARG(chunk));
 }
 
 weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row_ptr, cl_mem row,
@@ -211,20 +205,24 @@ weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queu
                           (long long)m, (long long)nnz, plan->m_max, plan->nnz_max);
     if (!m && nnz)
         return weft__fail(ctx, WEFT_EINVAL, "expand: %lld positions in no rows", (long long)nnz);
-    size_t pointers = nnz ? (size_t)m + 1 : 0; // with no positions nothing is read
+    const size_t pointers = nnz ? (size_t)m + 1 : 0; // with no positions nothing is read
     weft_status status =
-        weft__check_buffer(ctx, row_ptr, weft__mul(pointers, weft_ofs_bytes(plan->ofs)), "expand: row_ptr");
-    if (!status)
-        status = weft__check_buffer(ctx, row, weft__mul((size_t)nnz, 4), "expand: row");
+        WEFT__BUFFERS(ctx, {"expand: row_ptr", row_ptr, weft__mul(pointers, weft_ofs_bytes(plan->ofs))},
+                      {"expand: row", row, weft__mul((size_t)nnz, 4)});
     struct weft__stream stream;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (status)
         return status;
+    const cl_int rows = (cl_int)m;
+    const cl_long entries = nnz;
+    if (nnz)
+        stream.status = WEFT__PARTS_BIND(ctx, plan->k, NKERNELS, WEFT__ARG(row_ptr), WEFT__ARG(row),
+                                         WEFT__ARG(cuts, plan->cuts), WEFT__ARG(m, rows), WEFT__ARG(nnz, entries));
     if (nnz && plan->info.schedule == WEFT_SCHEDULE_GPU)
-        run_gpu(plan, &stream, row_ptr, row, (cl_int)m, (cl_long)nnz);
+        run_gpu(plan, &stream, (size_t)m, (size_t)nnz);
     else if (nnz)
-        run_cpu(plan, &stream, row_ptr, row, (cl_int)m, (cl_long)nnz);
+        run_cpu(plan, &stream, (size_t)m, (size_t)nnz);
     return weft__stream_end(&stream);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/core/fill.h"
+// Counts how often each index occurs: rows of private bins that are summed, or atomics; on request summed up to pointers.
 #include "host/src/core/check.h"
+#include "host/src/core/fill.h"
 #include "host/src/core/limits.h"
-#include "host/src/core/program.h"
+#include "host/src/core/make.h"
 #include "host/src/primitive/scan.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
@@ -39,14 +40,16 @@ static const struct weft_tune_histogram tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 4096, 0},
 };
 
+enum { COUNT, SUM, FILL, NKERNELS };
+
 struct weft_histogram_plan {
     struct weft_context *ctx;
     int64_t bins;
     enum weft_ofs ofs;
     size_t n_max;
     struct weft_histogram_info info;
-    struct weft__kernel *count, *sum, *fill; // fill: atomics only
-    cl_mem rows;                             // NULL: counts go straight to the result
+    struct weft__kernel *k[NKERNELS]; // SUM: with rows only; FILL: atomics only
+    cl_mem rows;                      // NULL: counts go straight to the result
     struct weft_scan_plan *scan;
 };
 
@@ -107,21 +110,17 @@ static weft_status tune(struct weft_histogram_info *info, struct weft_context *c
     struct weft_histogram_params *p = &info->params;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->range;
     int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
-    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
+    const int max_wg = weft__wg_primitive(ctx);
     p->wg = p->wg ? p->wg : row->wg < max_wg ? row->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : row->ipt;
     p->groups = p->groups ? p->groups : row->per_unit * units;
     p->slab = p->slab ? p->slab : INT64_C(1) << 31;
     p->range = p->range ? p->range : default_range(ctx, p->wg);
-    weft_status status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "histogram: wg");
-    if (!status)
-        status = weft__check_range(ctx, p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1, "histogram: ipt");
-    if (!status)
-        status = weft__check_range(ctx, p->groups, 1, 1 << 22, 1, "histogram: groups");
-    if (!status)
-        status = weft__check_range(ctx, p->range, 1, most_range(ctx, p->wg), 1, "histogram: range");
-    if (!status)
-        status = weft__check_range(ctx, p->slab, 4, INT64_C(1) << 31, 4, "histogram: slab");
+    const weft_status status = WEFT__RANGES(ctx, {"histogram: wg", p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1},
+                                            {"histogram: ipt", p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1},
+                                            {"histogram: groups", p->groups, 1, 1 << 22, 1},
+                                            {"histogram: range", p->range, 1, most_range(ctx, p->wg), 1},
+                                            {"histogram: slab", p->slab, 4, INT64_C(1) << 31, 4});
     if (status)
         return status;
     if (!p->algo)
@@ -240,29 +239,32 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
         status = histogram_info(&info, ctx, bins, ofs, n_max, params);
     if (status)
         return status;
-    struct weft_histogram_plan *plan = calloc(1, sizeof *plan);
+    struct weft__make make = {.ctx = ctx};
+    struct weft_histogram_plan *plan = weft__make_memory(&make, sizeof *plan, "a histogram plan");
     if (!plan)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a histogram plan");
+        return make.status;
     *plan = (struct weft_histogram_plan){.ctx = ctx, .bins = bins, .ofs = ofs, .n_max = (size_t)n_max, .info = info};
     int gpu = info.schedule == WEFT_SCHEDULE_GPU, atomic = info.params.algo == WEFT_HISTOGRAM_ATOMIC;
-    size_t bytes = rows_bytes(&info, bins, ofs);
+    const size_t bytes = rows_bytes(&info, bins, ofs);
+    const cl_uint nbins = (cl_uint)bins;
     struct weft__defines count = {0}, sum = {0};
     count_define(&count, gpu, &info.params, bins, ofs);
     sum_define(&sum, &info.params, ofs);
-    status = weft__kernel_create(&plan->count, ctx, atomic ? &atomic_spec : gpu ? &rows_spec : &cpu_rows_spec, &count);
-    if (!status && bytes)
-        status = weft__kernel_create(&plan->sum, ctx, gpu ? &sum_spec : &cpu_sum_spec, gpu ? &sum : &count);
-    if (!status && bytes)
-        status = weft__buffer_create(&plan->rows, ctx, bytes, "histogram: workspace");
-    if (!status && atomic)
-        status = weft__fill_create(&plan->fill, ctx);
-    if (!status && info.params.pointers)
-        status = weft_scan_plan_create(&plan->scan, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
-                                       weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
-    if (status)
+    weft__make_kernel(&make, &plan->k[COUNT], atomic ? &atomic_spec : gpu ? &rows_spec : &cpu_rows_spec, &count);
+    if (bytes)
+        weft__make_kernel(&make, &plan->k[SUM], gpu ? &sum_spec : &cpu_sum_spec, gpu ? &sum : &count);
+    weft__make_buffers(&make, &plan->rows, &(const struct weft__scratch){bytes, "histogram: workspace", false}, 1);
+    if (!make.status)
+        make.status = WEFT__PARTS_BIND(ctx, plan->k, NKERNELS, WEFT__ARG(rows, plan->rows), WEFT__ARG(bins, nbins));
+    if (!make.status && atomic)
+        make.status = weft__fill_create(&plan->k[FILL], ctx);
+    if (!make.status && info.params.pointers)
+        make.status = weft_scan_plan_create(&plan->scan, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
+                                            weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+    if (make.status)
         weft_histogram_plan_destroy(&plan);
     *out = plan;
-    return status;
+    return make.status;
 }
 
 weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
@@ -286,10 +288,7 @@ void weft_histogram_plan_destroy(struct weft_histogram_plan **plan)
 {
     if (!plan || !*plan)
         return;
-    weft__kernel_release(&(*plan)->count);
-    weft__kernel_release(&(*plan)->sum);
-    weft__kernel_release(&(*plan)->fill);
-    weft__buffer_release(&(*plan)->rows);
+    weft__parts_release((*plan)->k, NKERNELS, &(*plan)->rows, 1);
     weft_scan_plan_destroy(&(*plan)->scan);
     free(*plan);
     *plan = NULL;
@@ -299,24 +298,22 @@ void weft_histogram_plan_destroy(struct weft_histogram_plan **plan)
 static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s, const struct cut *cut, cl_mem idx,
                           cl_mem rows, cl_ulong start, cl_ulong n)
 {
+    struct weft__kernel *kernel = plan->k[COUNT];
     size_t wg = (size_t)plan->info.params.wg, most = (size_t)plan->info.params.groups;
-    cl_uint bins = (cl_uint)plan->bins, slices = (cl_uint)cut->slices, range = (cl_uint)cut->range,
-            log_ranges = log2_of(cut->ranges);
+    cl_uint slices = (cl_uint)cut->slices, range = (cl_uint)cut->range, log_ranges = log2_of(cut->ranges);
     cl_ulong slice = cut->slice;
     size_t jobs = cut->slices << log_ranges;
     if (plan->info.params.algo == WEFT_HISTOGRAM_ATOMIC) {
         size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), most);
-        weft__fill(s, plan->fill, rows, 0, bins, 0);
-        WEFT__LAUNCH(s, plan->count, groups, wg, WEFT__ARG(idx), WEFT__ARG(counts, rows), WEFT__ARG(start),
-                     WEFT__ARG(n), WEFT__ARG(bins));
+        weft__fill(s, plan->k[FILL], rows, 0, (uint64_t)plan->bins, 0);
+        WEFT__LAUNCH(s, kernel, groups, wg, WEFT__ARG(idx), WEFT__ARG(counts, rows), WEFT__ARG(start), WEFT__ARG(n));
     } else if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
-        WEFT__LAUNCH(s, plan->count, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
+        WEFT__LAUNCH(s, kernel, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
                      WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range),
-                     WEFT__ARG(bins), WEFT__LOCAL(hist, (size_t)range * 4));
+                     WEFT__LOCAL(hist, (size_t)range * 4));
     } else {
-        WEFT__LAUNCH(s, plan->count, weft__ceil_div(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
-                     WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range),
-                     WEFT__ARG(bins));
+        WEFT__LAUNCH(s, kernel, weft__ceil_div(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
+                     WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range));
     }
 }
 
@@ -330,13 +327,11 @@ static void sum_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s
         // Few bins and many rows: several work-items share the rows of a bin.
         cl_uint spread = nrows > 8 && bins < 1 << 16;
         size_t groups = weft__groups(weft__ceil_div(bins, spread ? 32 : wg), wg);
-        WEFT__LAUNCH(s, plan->sum, groups, wg, WEFT__ARG(rows, plan->rows), WEFT__ARG(out), WEFT__ARG(bins),
-                     WEFT__ARG(nrows), WEFT__ARG(spread), WEFT__ARG(add));
+        WEFT__LAUNCH(s, plan->k[SUM], groups, wg, WEFT__ARG(out), WEFT__ARG(nrows), WEFT__ARG(spread), WEFT__ARG(add));
     } else {
         cl_uint chunk = (cl_uint)weft__max(1024, weft__ceil_div(bins, 4 * most));
         size_t groups = weft__ceil_div(weft__ceil_div(bins, chunk), wg);
-        WEFT__LAUNCH(s, plan->sum, groups, wg, WEFT__ARG(rows, plan->rows), WEFT__ARG(out), WEFT__ARG(bins),
-                     WEFT__ARG(nrows), WEFT__ARG(chunk), WEFT__ARG(add));
+        WEFT__LAUNCH(s, plan->k[SUM], groups, wg, WEFT__ARG(out), WEFT__ARG(nrows), WEFT__ARG(chunk), WEFT__ARG(add));
     }
 }
 
@@ -350,9 +345,8 @@ weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queu
         return weft__fail(ctx, WEFT_EINVAL, "histogram: n is %lld, the plan is for 0..%zu", (long long)n, plan->n_max);
     int pointers = plan->info.params.pointers != 0;
     size_t outputs = (size_t)plan->bins + (pointers ? 1 : 0);
-    weft_status status = weft__check_buffer(ctx, idx, weft__mul((size_t)n, 4), "histogram: idx");
-    if (!status)
-        status = weft__check_buffer(ctx, out, weft__mul(outputs, weft_ofs_bytes(plan->ofs)), "histogram: out");
+    weft_status status = WEFT__BUFFERS(ctx, {"histogram: idx", idx, weft__mul((size_t)n, 4)},
+                                       {"histogram: out", out, weft__mul(outputs, weft_ofs_bytes(plan->ofs))});
     struct weft__stream stream;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/primitive/key.h"
+// Merges two sorted arrays, or all pairs of neighbouring sorted blocks, by tiles of equal size.
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
+#include "host/src/core/make.h"
+#include "host/src/primitive/key.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
 
@@ -30,14 +32,16 @@ static const struct weft_tune_merge tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 256},
 };
 
+enum { CUT, MERGE, NKERNELS };
+
 struct weft_merge_plan {
     struct weft_context *ctx;
     enum weft_key key;
     int payload_bytes;
     int64_t n_max;
     struct weft_merge_info info;
-    struct weft__kernel *cut, *merge; // cut: GPU schedule only
-    cl_mem cuts;
+    struct weft__kernel *k[NKERNELS]; // CUT: GPU schedule only
+    cl_mem cuts;                      // the same
 };
 
 static size_t tile_local_bytes(enum weft_key key, int wg, int ipt)
@@ -57,16 +61,14 @@ static weft_status info_resolve(struct weft_merge_info *info, struct weft_contex
     *info = (struct weft_merge_info){.params = *params, .schedule = ctx->schedule};
     struct weft_merge_params *p = &info->params;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups, ipt_given = p->ipt != 0;
-    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
+    const int max_wg = weft__wg_primitive(ctx);
     size_t local_bytes = weft__local_most(ctx);
     p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
     p->ipt = p->ipt ? p->ipt : tune->ipt;
     p->groups = p->groups ? p->groups : tune->groups;
-    status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "merge: wg");
-    if (!status)
-        status = weft__check_range(ctx, p->ipt, 1, gpu ? 32 : 1 << 30, 1, "merge: ipt");
-    if (!status)
-        status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "merge: groups");
+    status =
+        WEFT__RANGES(ctx, {"merge: wg", p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1},
+                     {"merge: ipt", p->ipt, 1, gpu ? 32 : 1 << 30, 1}, {"merge: groups", p->groups, 1, INT32_MAX, 1});
     while (!status && gpu && !ipt_given && p->ipt > 1 && tile_local_bytes(key, p->wg, p->ipt) > local_bytes)
         p->ipt /= 2;
     if (!status && gpu && tile_local_bytes(key, p->wg, p->ipt) > local_bytes)
@@ -128,23 +130,24 @@ static weft_status plan_create(struct weft_merge_plan **out, struct weft_context
         status = merge_info(&info, ctx, key, payload_bytes, n_max, params);
     if (status)
         return status;
-    struct weft_merge_plan *plan = calloc(1, sizeof *plan);
+    struct weft__make make = {.ctx = ctx};
+    struct weft_merge_plan *plan = weft__make_memory(&make, sizeof *plan, "a merge plan");
     if (!plan)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a merge plan");
+        return make.status;
     *plan =
         (struct weft_merge_plan){.ctx = ctx, .key = key, .payload_bytes = payload_bytes, .n_max = n_max, .info = info};
     int gpu = info.schedule == WEFT_SCHEDULE_GPU;
     struct weft__defines d = {0};
     merge_define(&d, key, payload_bytes, info.schedule, info.params.wg, info.params.ipt);
-    status = weft__kernel_create(&plan->merge, ctx, gpu ? &tile_spec : &chunk_spec, &d);
-    if (!status && gpu)
-        status = weft__kernel_create(&plan->cut, ctx, &cut_spec, &d);
-    if (!status && gpu)
-        status = weft__buffer_create(&plan->cuts, ctx, info.workspace_bytes, "merge: workspace");
-    if (status)
+    weft__make_kernel(&make, &plan->k[MERGE], gpu ? &tile_spec : &chunk_spec, &d);
+    if (gpu)
+        weft__make_kernel(&make, &plan->k[CUT], &cut_spec, &d);
+    weft__make_buffers(&make, &plan->cuts,
+                       &(const struct weft__scratch){info.workspace_bytes, "merge: workspace", false}, 1);
+    if (make.status)
         weft_merge_plan_destroy(&plan);
     *out = plan;
-    return status;
+    return make.status;
 }
 
 weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_context *ctx, enum weft_key key,
@@ -168,9 +171,7 @@ void weft_merge_plan_destroy(struct weft_merge_plan **plan)
 {
     if (!plan || !*plan)
         return;
-    weft__kernel_release(&(*plan)->merge);
-    weft__kernel_release(&(*plan)->cut);
-    weft__buffer_release(&(*plan)->cuts);
+    weft__parts_release((*plan)->k, NKERNELS, &(*plan)->cuts, 1);
     free(*plan);
     *plan = NULL;
 }
@@ -197,13 +198,9 @@ static void run_gpu(struct weft_merge_plan *plan, struct weft__stream *s, const 
     size_t most = (size_t)plan->info.params.groups;
     size_t cut_groups = weft__min(weft__groups(weft__ceil_div((size_t)tiles, wg), wg), most);
     if (per_pair)
-        WEFT__LAUNCH(s, plan->cut, cut_groups, wg, WEFT__ARG(a, j->a), WEFT__ARG(b, j->b), WEFT__ARG(cuts, plan->cuts),
-                     WEFT__ARG(na, j->na), WEFT__ARG(nb, j->nb), WEFT__ARG(block, j->block), WEFT__ARG(tiles),
-                     WEFT__ARG(per_pair));
-    WEFT__LAUNCH(s, plan->merge, weft__min(weft__groups((size_t)tiles, wg), most), wg, WEFT__ARG(a, j->a),
-                 WEFT__ARG(b, j->b), WEFT__ARG(a_val, j->a_val), WEFT__ARG(b_val, j->b_val), WEFT__ARG(out, j->out),
-                 WEFT__ARG(out_val, j->out_val), WEFT__ARG(cuts, plan->cuts), WEFT__ARG(na, j->na),
-                 WEFT__ARG(nb, j->nb), WEFT__ARG(block, j->block), WEFT__ARG(tiles), WEFT__ARG(per_pair));
+        WEFT__LAUNCH(s, plan->k[CUT], cut_groups, wg, WEFT__ARG(tiles), WEFT__ARG(per_pair));
+    WEFT__LAUNCH(s, plan->k[MERGE], weft__min(weft__groups((size_t)tiles, wg), most), wg, WEFT__ARG(tiles),
+                 WEFT__ARG(per_pair));
 }
 
 static void run_cpu(struct weft_merge_plan *plan, struct weft__stream *s, const struct job *j)
@@ -211,10 +208,7 @@ static void run_cpu(struct weft_merge_plan *plan, struct weft__stream *s, const 
     const struct weft_merge_params *p = &plan->info.params;
     size_t n = (size_t)(j->na + j->nb), wg = (size_t)p->wg;
     cl_long chunk = (cl_long)weft__max((size_t)p->ipt, weft__ceil_div(n, (size_t)p->groups));
-    size_t groups = weft__ceil_div(weft__ceil_div(n, (size_t)chunk), wg);
-    WEFT__LAUNCH(s, plan->merge, groups, wg, WEFT__ARG(a, j->a), WEFT__ARG(b, j->b), WEFT__ARG(a_val, j->a_val),
-                 WEFT__ARG(b_val, j->b_val), WEFT__ARG(out, j->out), WEFT__ARG(out_val, j->out_val),
-                 WEFT__ARG(na, j->na), WEFT__ARG(nb, j->nb), WEFT__ARG(block, j->block), WEFT__ARG(chunk));
+    WEFT__LAUNCH(s, plan->k[MERGE], weft__ceil_div(weft__ceil_div(n, (size_t)chunk), wg), wg, WEFT__ARG(chunk));
 }
 
 static weft_status run(struct weft_merge_plan *plan, cl_command_queue queue, const struct job *j, cl_uint nwait,
@@ -226,30 +220,27 @@ static weft_status run(struct weft_merge_plan *plan, cl_command_queue queue, con
     if (na + nb > (size_t)plan->n_max)
         return weft__fail(ctx, WEFT_EINVAL, "merge: %zu elements, the plan is for at most %lld", na + nb,
                           (long long)plan->n_max);
-    const struct {
-        cl_mem buffer;
-        size_t bytes;
-        const char *name;
-    } checks[] = {
-        {j->a, weft__mul(na, key), "merge: keys"},
-        {j->a_val, weft__mul(na, val), "merge: payload"},
-        {j->b, weft__mul(nb, key), "merge: b_key"},
-        {j->b_val, weft__mul(nb, val), "merge: b_payload"},
-        {j->out, weft__mul(na + nb, key), "merge: out_key"},
-        {j->out_val, weft__mul(na + nb, val), "merge: out_payload"},
+    const struct weft__buffer_rule rules[] = {
+        {"merge: keys", j->a, weft__mul(na, key)},
+        {"merge: payload", j->a_val, weft__mul(na, val)},
+        {"merge: b_key", j->b, weft__mul(nb, key)},
+        {"merge: b_payload", j->b_val, weft__mul(nb, val)},
+        {"merge: out_key", j->out, weft__mul(na + nb, key)},
+        {"merge: out_payload", j->out_val, weft__mul(na + nb, val)},
     };
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        weft_status status = weft__check_buffer(ctx, checks[i].buffer, checks[i].bytes, checks[i].name);
-        if (status)
-            return status;
-        for (size_t k = 4; k < 6 && i < 4; k++)
-            if (checks[i].bytes && checks[i].buffer == checks[k].buffer)
-                return weft__fail(ctx, WEFT_EINVAL, "%s is an input of the same call", checks[k].name);
-    }
+    weft_status status = weft__buffers_check(ctx, rules, 6);
+    for (size_t i = 0; i < 8 && !status; i++)
+        if (rules[i / 2].bytes && rules[i / 2].buffer == rules[4 + i % 2].buffer)
+            status = weft__fail(ctx, WEFT_EINVAL, "%s is an input of the same call", rules[4 + i % 2].name);
     struct weft__stream stream;
-    weft_status status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
+    if (!status)
+        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (status)
         return status;
+    stream.status = WEFT__PARTS_BIND(ctx, plan->k, NKERNELS, WEFT__ARG(a, j->a), WEFT__ARG(b, j->b),
+                                     WEFT__ARG(a_val, j->a_val), WEFT__ARG(b_val, j->b_val), WEFT__ARG(out, j->out),
+                                     WEFT__ARG(out_val, j->out_val), WEFT__ARG(cuts, plan->cuts), WEFT__ARG(na, j->na),
+                                     WEFT__ARG(nb, j->nb), WEFT__ARG(block, j->block));
     if (plan->info.schedule == WEFT_SCHEDULE_CPU)
         run_cpu(plan, &stream, j);
     else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prefix sums: three launches over tiles or chunks, or one launch of chained tiles.
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
-#include "host/src/core/program.h"
+#include "host/src/core/make.h"
 #include "host/src/primitive/scan.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
@@ -62,16 +63,17 @@ static const struct weft_tune_scan tune_table[] = {
 
 #define RUNS (UINT32_C(1) << 30) // that words of scan/chained.cl tell apart
 
+enum { REDUCE, SPINE, DOWN, CHAINED, NKERNELS };
+enum { SUMS, WORDS, NBUFFERS };
+
 struct weft_scan_plan {
     struct weft_context *ctx;
     enum weft_scan_type type;
     size_t n_max;
     struct weft_scan_info info;
-    struct weft__kernel *reduce, *spine, *down; // spine: GPU schedule only
-    cl_mem sums;
-    struct weft__kernel *chained; // NULL: three launches
-    cl_mem words;                 // what its tiles publish
-    cl_uint run;                  // the number of the next run
+    struct weft__kernel *k[NKERNELS]; // SPINE: GPU schedule only; CHAINED: NULL for three launches
+    cl_mem b[NBUFFERS];               // WORDS: what chained tiles publish
+    cl_uint run;                      // the number of the next run
 };
 
 size_t weft_scan_in_bytes(enum weft_scan_type type)
@@ -101,10 +103,14 @@ static struct cut cut_make(const struct weft_scan_info *info, size_t n)
     return (struct cut){length, weft__max(1, weft__ceil_div(n, length))};
 }
 
-// Bytes of the words of scan/chained.cl: 64 bits for each 32 of a tile's sum.
-static size_t words_bytes(enum weft_scan_type type, size_t tiles)
+// The buffers of a plan. The words of scan/chained.cl are 64 bits for each 32 of a tile's sum.
+static void buffers_need(struct weft__scratch out[NBUFFERS], const struct weft_scan_info *info,
+                         enum weft_scan_type type, size_t n)
 {
-    return weft__mul(tiles, 2 * types[type].sum_bytes);
+    const size_t sums = weft__mul(cut_make(info, n).count, types[type].sum_bytes);
+    const int chained = info->params.algo == WEFT_SCAN_CHAINED;
+    out[SUMS] = (struct weft__scratch){sums, "scan: workspace", false};
+    out[WORDS] = (struct weft__scratch){chained ? weft__mul(sums, 2) : 0, "scan: tiles", true};
 }
 
 // Resolve info->params.algo; *why says why.
@@ -133,7 +139,6 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
     return WEFT_OK;
 }
 
-// Resolve defaults, check everything, count the scratch bytes.
 // Local memory of cl/scan_chained.cl: the tile, a sum for each 32 work-items, the window; where work-items exchange through
 // local memory, a word each.
 static size_t chained_local(const void *in_bytes, int wg, int ipt)
@@ -141,6 +146,7 @@ static size_t chained_local(const void *in_bytes, int wg, int ipt)
     return (size_t)wg * ((size_t)ipt * *(const size_t *)in_bytes + 5) + 64;
 }
 
+// Resolve defaults, check everything, count the scratch bytes.
 static weft_status info_resolve(struct weft_scan_info *info, struct weft_context *ctx, enum weft_scan_type type,
                                 int64_t n_max, const struct weft_scan_params *params)
 {
@@ -184,13 +190,12 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     if (status)
         return status;
     const size_t tiles = cut_make(info, (size_t)n_max).count;
-    info->workspace_bytes = weft__mul(tiles, types[type].sum_bytes);
-    if (p->algo == WEFT_SCAN_CHAINED) {
-        if (weft__groups(tiles, (size_t)p->wg) < tiles)
-            return weft__fail(ctx, WEFT_ERANGE,
-                              "scan: %zu tiles are too many to be chained, below 2^31 work-items are possible", tiles);
-        info->workspace_bytes = weft__add(info->workspace_bytes, words_bytes(type, tiles));
-    }
+    if (chained && weft__groups(tiles, (size_t)p->wg) < tiles)
+        return weft__fail(ctx, WEFT_ERANGE,
+                          "scan: %zu tiles are too many to be chained, below 2^31 work-items are possible", tiles);
+    struct weft__scratch needs[NBUFFERS];
+    buffers_need(needs, info, type, (size_t)n_max);
+    info->workspace_bytes = weft__scratch_bytes(needs, NBUFFERS);
     snprintf(info->why, sizeof info->why, "%s; %s", why, given ? "tuning given by the caller" : tune->key.source);
     return WEFT_OK;
 }
@@ -233,19 +238,6 @@ static void scan_define(struct weft__defines *d, enum weft_scan_type type, int g
     weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
 }
 
-static weft_status words_create(struct weft_scan_plan *plan)
-{
-    const size_t tiles = cut_make(&plan->info, plan->n_max).count;
-    return weft__buffer_create_zeros(&plan->words, plan->ctx, words_bytes(plan->type, tiles), "scan: tiles");
-}
-
-static weft_status chained_create(struct weft_scan_plan *plan, struct weft__defines *d)
-{
-    weft__define(d, "WEFT_LOOK", "%d", plan->info.params.look);
-    weft_status status = weft__kernel_create(&plan->chained, plan->ctx, &chained_spec, d);
-    return status ? status : words_create(plan);
-}
-
 static weft_status plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
                                int64_t n_max, const struct weft_scan_params *params)
 {
@@ -257,27 +249,32 @@ static weft_status plan_create(struct weft_scan_plan **out, struct weft_context 
         status = scan_info(&info, ctx, type, n_max, params);
     if (status)
         return status;
-    struct weft_scan_plan *plan = calloc(1, sizeof *plan);
+    struct weft__make make = {.ctx = ctx};
+    struct weft_scan_plan *plan = weft__make_memory(&make, sizeof *plan, "a scan plan");
     if (!plan)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a scan plan");
+        return make.status;
     *plan = (struct weft_scan_plan){.ctx = ctx, .type = type, .n_max = (size_t)n_max, .info = info};
-    int gpu = info.schedule == WEFT_SCHEDULE_GPU;
+    const int gpu = info.schedule == WEFT_SCHEDULE_GPU;
+    const cl_uint total = info.params.total != 0;
     struct weft__defines d = {0};
     scan_define(&d, type, gpu, &info.params);
-    const size_t tiles = cut_make(&info, (size_t)n_max).count;
-    status = weft__kernel_create(&plan->reduce, ctx, gpu ? &reduce_spec : &cpu_reduce_spec, &d);
-    if (!status && gpu)
-        status = weft__kernel_create(&plan->spine, ctx, &spine_spec, &d);
-    if (!status)
-        status = weft__kernel_create(&plan->down, ctx, gpu ? &down_spec : &cpu_down_spec, &d);
-    if (!status)
-        status = weft__buffer_create(&plan->sums, ctx, weft__mul(tiles, types[type].sum_bytes), "scan: workspace");
-    if (!status && info.params.algo == WEFT_SCAN_CHAINED)
-        status = chained_create(plan, &d);
-    if (status)
+    weft__make_kernel(&make, &plan->k[REDUCE], gpu ? &reduce_spec : &cpu_reduce_spec, &d);
+    if (gpu)
+        weft__make_kernel(&make, &plan->k[SPINE], &spine_spec, &d);
+    weft__make_kernel(&make, &plan->k[DOWN], gpu ? &down_spec : &cpu_down_spec, &d);
+    if (info.params.algo == WEFT_SCAN_CHAINED) {
+        weft__define(&d, "WEFT_LOOK", "%d", info.params.look);
+        weft__make_kernel(&make, &plan->k[CHAINED], &chained_spec, &d);
+    }
+    struct weft__scratch needs[NBUFFERS];
+    buffers_need(needs, &info, type, plan->n_max);
+    weft__make_buffers(&make, plan->b, needs, NBUFFERS);
+    if (!make.status)
+        make.status = WEFT__PARTS_BIND(ctx, plan->k, NKERNELS, WEFT__ARG(sums, plan->b[SUMS]), WEFT__ARG(total));
+    if (make.status)
         weft_scan_plan_destroy(&plan);
     *out = plan;
-    return status;
+    return make.status;
 }
 
 weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
@@ -301,12 +298,7 @@ void weft_scan_plan_destroy(struct weft_scan_plan **plan)
 {
     if (!plan || !*plan)
         return;
-    weft__kernel_release(&(*plan)->reduce);
-    weft__kernel_release(&(*plan)->spine);
-    weft__kernel_release(&(*plan)->down);
-    weft__buffer_release(&(*plan)->sums);
-    weft__kernel_release(&(*plan)->chained);
-    weft__buffer_release(&(*plan)->words);
+    weft__parts_release((*plan)->k, NKERNELS, (*plan)->b, NBUFFERS);
     free(*plan);
     *plan = NULL;
 }
@@ -314,18 +306,22 @@ void weft_scan_plan_destroy(struct weft_scan_plan **plan)
 static void chained_run(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n,
                         cl_uint tiles)
 {
-    const cl_uint total = plan->info.params.total != 0;
     if (plan->run == RUNS) { // the numbers begin again, in new words: what is enqueued keeps its own
-        weft__buffer_release(&plan->words);
+        weft__buffer_release(&plan->b[WORDS]);
         plan->run = 0;
     }
-    if (!plan->words && !s->status)
-        s->status = words_create(plan);
+    if (!plan->b[WORDS] && !s->status) {
+        struct weft__make make = {.ctx = plan->ctx};
+        struct weft__scratch needs[NBUFFERS];
+        buffers_need(needs, &plan->info, plan->type, plan->n_max);
+        weft__make_buffers(&make, &plan->b[WORDS], &needs[WORDS], 1);
+        s->status = make.status;
+    }
     if (s->status)
         return;
     const cl_uint run = plan->run++;
-    WEFT__LAUNCH(s, plan->chained, tiles, (size_t)plan->info.params.wg, WEFT__ARG(in), WEFT__ARG(out),
-                 WEFT__ARG(words, plan->words), WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(run), WEFT__ARG(total));
+    WEFT__LAUNCH(s, plan->k[CHAINED], tiles, (size_t)plan->info.params.wg, WEFT__ARG(in), WEFT__ARG(out),
+                 WEFT__ARG(words, plan->b[WORDS]), WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(run));
 }
 
 void weft__scan_last_run(struct weft_scan_plan *plan)
@@ -337,20 +333,19 @@ static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
 {
     size_t wg = (size_t)plan->info.params.wg;
     cl_ulong tiles = cut_make(&plan->info, n).count;
-    cl_uint has_sums = tiles > 1, total = plan->info.params.total != 0;
+    cl_uint has_sums = tiles > 1;
     size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
     // Not in place: a tile that waits too long reads what the one before it would have overwritten.
-    if (plan->chained && tiles > 1 && in != out) {
+    if (plan->k[CHAINED] && tiles > 1 && in != out) {
         chained_run(plan, s, in, out, n, (cl_uint)tiles);
         return;
     }
     if (has_sums) {
-        WEFT__LAUNCH(s, plan->reduce, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(n),
-                     WEFT__ARG(tiles));
-        WEFT__LAUNCH(s, plan->spine, 1, wg, WEFT__ARG(sums, plan->sums), WEFT__ARG(tiles));
+        WEFT__LAUNCH(s, plan->k[REDUCE], groups, wg, WEFT__ARG(in), WEFT__ARG(n), WEFT__ARG(tiles));
+        WEFT__LAUNCH(s, plan->k[SPINE], 1, wg, WEFT__ARG(tiles));
     }
-    WEFT__LAUNCH(s, plan->down, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(out), WEFT__ARG(n),
-                 WEFT__ARG(tiles), WEFT__ARG(has_sums), WEFT__ARG(total));
+    WEFT__LAUNCH(s, plan->k[DOWN], groups, wg, WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(n), WEFT__ARG(tiles),
+                 WEFT__ARG(has_sums));
 }
 
 static void run_cpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n)
@@ -358,12 +353,10 @@ static void run_cpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
     struct cut cut = cut_make(&plan->info, n);
     size_t wg = (size_t)plan->info.params.wg, groups = weft__ceil_div(cut.count, wg);
     cl_ulong chunk = cut.length, chunks = cut.count;
-    cl_uint total = plan->info.params.total != 0;
     if (chunks > 1)
-        WEFT__LAUNCH(s, plan->reduce, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(n),
-                     WEFT__ARG(chunk), WEFT__ARG(chunks));
-    WEFT__LAUNCH(s, plan->down, groups, wg, WEFT__ARG(in), WEFT__ARG(sums, plan->sums), WEFT__ARG(out), WEFT__ARG(n),
-                 WEFT__ARG(chunk), WEFT__ARG(chunks), WEFT__ARG(total));
+        WEFT__LAUNCH(s, plan->k[REDUCE], groups, wg, WEFT__ARG(in), WEFT__ARG(n), WEFT__ARG(chunk), WEFT__ARG(chunks));
+    WEFT__LAUNCH(s, plan->k[DOWN], groups, wg, WEFT__ARG(in), WEFT__ARG(out), WEFT__ARG(n), WEFT__ARG(chunk),
+                 WEFT__ARG(chunks));
 }
 
 void weft__scan_enqueue(struct weft_scan_plan *plan, struct weft__stream *stream, cl_mem in, cl_mem out, size_t n)
@@ -387,9 +380,8 @@ weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, c
     if (n < 0 || (uint64_t)n > plan->n_max)
         return weft__fail(ctx, WEFT_EINVAL, "scan: n is %lld, the plan is for 0..%zu", (long long)n, plan->n_max);
     size_t outputs = (size_t)n + (plan->info.params.total ? 1 : 0);
-    weft_status status = weft__check_buffer(ctx, in, weft__mul((size_t)n, types[plan->type].in_bytes), "scan: in");
-    if (!status)
-        status = weft__check_buffer(ctx, out, weft__mul(outputs, types[plan->type].sum_bytes), "scan: out");
+    weft_status status = WEFT__BUFFERS(ctx, {"scan: in", in, weft__mul((size_t)n, types[plan->type].in_bytes)},
+                                       {"scan: out", out, weft__mul(outputs, types[plan->type].sum_bytes)});
     if (!status && in && in == out && types[plan->type].in_bytes != types[plan->type].sum_bytes)
         status = weft__fail(ctx, WEFT_EINVAL, "scan: in and out are one buffer, their elements differ in width");
     struct weft__stream stream;

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/primitive/key.h"
+// Sorts the segments of an array, stable: tiles or chunks first, then rounds that merge runs of them inside segments.
+//
+// pass          | reads                   | writes                | form of an element on its way | buffers
+// GPU
+// segsort_tile  | key, val; offsets       | out or tmp            | sorted in its tile            | tmp: KEY_TMP, VAL_TMP
+// then for each round of merges, of up to 2^bits runs:
+// segsort_cut   | keys of the last round  | where tiles begin     | stays                         | SCRATCH: cuts
+// segsort_join  | the last round; cuts    | the other of out, tmp | sorted in its run             | KEY_TMP, VAL_TMP
+// CPU
+// segsort_chunk | key, val; offsets       | out or tmp            | sorted in its chunk           | the other is scratch
+// then for each round of merges, of two runs:
+// segsort_merge | the last round; offsets | the other of out, tmp | sorted in its run             | KEY_TMP, VAL_TMP
+//
+// One segment of many elements is sorted digit by digit on a GPU: segsort_radix.c.
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
-#include "host/src/primitive/segsort.h"
 #include "host/src/core/tune.h"
+#include "host/src/primitive/key.h"
+#include "host/src/primitive/segsort.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +51,9 @@ static const struct weft_tune_segsort tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 0, 8},
 };
 
+enum { SORT, JOIN, CUT, NKERNELS };
+enum { KEY_TMP, VAL_TMP, SCRATCH, NBUFFERS };
+
 struct weft_segsort_plan {
     struct weft_context *ctx;
     enum weft_key key;
@@ -45,10 +62,9 @@ struct weft_segsort_plan {
     int64_t n_max;
     struct weft_segsort_info info;
     int radix;
-    struct weft__kernel *sort[2], *join[2],
-        *cut[2];                      // [0] blocks, [1] offsets; CPU schedule: join is segsort_merge, no cut
-    cl_mem key_tmp, val_tmp, scratch; // scratch: cuts, or what `whole` wants
-    struct weft__radix whole;         // not used where info.params.whole is WEFT_SEGSORT_MERGE
+    struct weft__kernel *k[2][NKERNELS]; // [0] blocks, [1] offsets; CPU schedule: JOIN is segsort_merge, no CUT
+    cl_mem b[NBUFFERS];                  // SCRATCH: cuts, or what `whole` wants
+    struct weft__radix whole;            // not used where info.params.whole is WEFT_SEGSORT_MERGE
 };
 
 static int bits_for(size_t count) // bits that hold 0 .. count-1
@@ -76,35 +92,31 @@ static size_t merged_most(const struct weft_segsort_info *info, int64_t n_max)
     return info->schedule == WEFT_SCHEDULE_GPU && (size_t)n_max <= tile_of(&info->params) ? 0 : (size_t)n_max;
 }
 
-// Bytes of each buffer of a plan: keys, payload, scratch. whole: NULL without that form.
-static void buffer_sizes(size_t out[3], const struct weft_segsort_info *info, const struct weft__radix *whole,
-                         enum weft_key key, int payload_bytes, enum weft_ofs ofs, int64_t n_max)
+// The buffers of a plan. whole: NULL without that form.
+static void buffers_need(struct weft__scratch out[NBUFFERS], const struct weft_segsort_info *info,
+                         const struct weft__radix *whole, enum weft_key key, int payload_bytes, enum weft_ofs ofs,
+                         int64_t n_max)
 {
     size_t n = merged_most(info, n_max), tile = tile_of(&info->params), most = whole ? (size_t)n_max : n;
-    int gpu = info->schedule == WEFT_SCHEDULE_GPU;
-    out[0] = weft__mul(most, weft_key_bytes(key));
-    out[1] = weft__mul(most, (size_t)payload_bytes);
     // Chunks end with a shorter tile, which at most doubles their number.
-    size_t tiles = 2 * weft__ceil_div(n, tile) + 2;
-    out[2] = gpu && n
-                 ? weft__mul(weft__mul(tiles, weft__min(tiles, (size_t)1 << info->params.bits)), weft_ofs_bytes(ofs))
-                 : 0;
+    size_t tiles = 2 * weft__ceil_div(n, tile) + 2, scratch = 0;
+    if (info->schedule == WEFT_SCHEDULE_GPU && n)
+        scratch = weft__mul(weft__mul(tiles, weft__min(tiles, (size_t)1 << info->params.bits)), weft_ofs_bytes(ofs));
     if (whole)
-        out[2] = weft__max(out[2], weft__radix_scratch_bytes(whole, (size_t)n_max));
+        scratch = weft__max(scratch, weft__radix_scratch_bytes(whole, (size_t)n_max));
+    out[KEY_TMP] = (struct weft__scratch){weft__mul(most, weft_key_bytes(key)), "segsort: workspace", false};
+    out[VAL_TMP] = (struct weft__scratch){weft__mul(most, (size_t)payload_bytes), "segsort: workspace", false};
+    out[SCRATCH] = (struct weft__scratch){scratch, "segsort: workspace", false};
 }
 
 static weft_status params_check(struct weft_context *ctx, enum weft_ofs ofs, struct weft_segsort_params *p, int gpu,
                                 int ipt_given, int radix)
 {
-    int max_wg = gpu ? (int)weft__wg_most(ctx) / 32 * 32 : (int)weft__min(weft__wg_most(ctx), 8);
     size_t max_local = weft__local_most(ctx);
-    weft_status status = weft__check_range(ctx, p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1, "segsort: wg");
-    if (!status)
-        status = weft__check_range(ctx, p->ipt, gpu ? 2 : 1, gpu ? 32 : 1 << 30, 1, "segsort: ipt");
-    if (!status)
-        status = weft__check_range(ctx, p->bits, 1, MAX_BITS, 1, "segsort: bits");
-    if (!status)
-        status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "segsort: groups");
+    weft_status status =
+        WEFT__RANGES(ctx, {"segsort: wg", p->wg, gpu ? 32 : 1, weft__wg_primitive(ctx), gpu ? 32 : 1},
+                     {"segsort: ipt", p->ipt, gpu ? 2 : 1, gpu ? 32 : 1 << 30, 1},
+                     {"segsort: bits", p->bits, 1, MAX_BITS, 1}, {"segsort: groups", p->groups, 1, INT32_MAX, 1});
     while (!status && gpu && !ipt_given && p->ipt > 2 && local_bytes(ofs, p, radix) > max_local)
         p->ipt /= 2;
     if (!status && gpu && (local_bytes(ofs, p, radix) > max_local || p->wg * p->ipt > MAX_TILE))
@@ -170,9 +182,9 @@ static weft_status segsort_info(struct weft_segsort_info *info, struct weft__rad
         return status;
     if (*why)
         snprintf(info->why + strlen(info->why), sizeof info->why - strlen(info->why), ". %s", why);
-    size_t sizes[3];
-    buffer_sizes(sizes, info, whole_of(info, whole), key, payload_bytes, ofs, n_max);
-    info->workspace_bytes = weft__add(weft__add(sizes[0], sizes[1]), sizes[2]);
+    struct weft__scratch needs[NBUFFERS];
+    buffers_need(needs, info, whole_of(info, whole), key, payload_bytes, ofs, n_max);
+    info->workspace_bytes = weft__scratch_bytes(needs, NBUFFERS);
     if (whole_of(info, whole))
         info->workspace_bytes = weft__add(info->workspace_bytes, weft__radix_state_bytes(whole));
     return WEFT_OK;
@@ -215,15 +227,12 @@ static void segsort_define(struct weft__defines *d, const struct weft_segsort_pl
     }
 }
 
-// A kernel of a plan, compiled when it is first needed.
-static weft_status kernel_get(struct weft__kernel **kernel, struct weft_segsort_plan *plan,
-                              const struct weft__kernel_spec *spec, int offsets)
+static void kernel_make(struct weft__make *make, struct weft__kernel **kernel, const struct weft_segsort_plan *plan,
+                        const struct weft__kernel_spec *spec, int offsets)
 {
     struct weft__defines d = {0};
-    if (*kernel)
-        return WEFT_OK;
     segsort_define(&d, plan, spec, offsets);
-    return weft__kernel_create(kernel, plan->ctx, spec, &d);
+    weft__make_kernel(make, kernel, spec, &d);
 }
 
 static weft_status plan_create(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
@@ -239,9 +248,10 @@ static weft_status plan_create(struct weft_segsort_plan **out, struct weft_conte
         status = segsort_info(&info, &whole, ctx, key, payload_bytes, ofs, n_max, params);
     if (status)
         return status;
-    struct weft_segsort_plan *plan = calloc(1, sizeof *plan);
+    struct weft__make make = {.ctx = ctx};
+    struct weft_segsort_plan *plan = weft__make_memory(&make, sizeof *plan, "a segmented sort plan");
     if (!plan)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a segmented sort plan");
+        return make.status;
     *plan = (struct weft_segsort_plan){.ctx = ctx,
                                        .key = key,
                                        .payload_bytes = payload_bytes,
@@ -250,27 +260,23 @@ static weft_status plan_create(struct weft_segsort_plan **out, struct weft_conte
                                        .info = info,
                                        .whole = whole,
                                        .radix = WEFT__TUNE_FIND(ctx, tune_table)->radix};
-    int gpu = info.schedule == WEFT_SCHEDULE_GPU;
-    size_t sizes[3];
-    size_t merged = merged_most(&info, n_max);
-    buffer_sizes(sizes, &info, whole_of(&info, &whole), key, payload_bytes, ofs, n_max);
-    for (int offsets = 0; offsets < 2 && !status; offsets++) {
-        status = kernel_get(&plan->sort[offsets], plan, gpu ? &tile_spec : &chunk_spec, offsets);
-        if (!status && (!gpu || merged))
-            status = kernel_get(&plan->join[offsets], plan, gpu ? &join_spec : &merge_spec, offsets);
-        if (!status && gpu && merged)
-            status = kernel_get(&plan->cut[offsets], plan, &cut_spec, offsets);
+    const int gpu = info.schedule == WEFT_SCHEDULE_GPU, merges = merged_most(&info, n_max) > 0;
+    for (int offsets = 0; offsets < 2; offsets++) {
+        kernel_make(&make, &plan->k[offsets][SORT], plan, gpu ? &tile_spec : &chunk_spec, offsets);
+        if (!gpu || merges)
+            kernel_make(&make, &plan->k[offsets][JOIN], plan, gpu ? &join_spec : &merge_spec, offsets);
+        if (gpu && merges)
+            kernel_make(&make, &plan->k[offsets][CUT], plan, &cut_spec, offsets);
     }
-    if (!status && whole_of(&info, &whole))
-        status = weft__radix_create(&plan->whole, ctx);
-    cl_mem *buffers[] = {&plan->key_tmp, &plan->val_tmp, &plan->scratch};
-    for (int i = 0; i < 3 && !status; i++)
-        if (sizes[i])
-            status = weft__buffer_create(buffers[i], ctx, sizes[i], "segsort: workspace");
-    if (status)
+    if (whole_of(&info, &whole))
+        weft__radix_make(&plan->whole, &make);
+    struct weft__scratch needs[NBUFFERS];
+    buffers_need(needs, &info, whole_of(&info, &whole), key, payload_bytes, ofs, n_max);
+    weft__make_buffers(&make, plan->b, needs, NBUFFERS);
+    if (make.status)
         weft_segsort_plan_destroy(&plan);
     *out = plan;
-    return status;
+    return make.status;
 }
 
 weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
@@ -295,14 +301,8 @@ void weft_segsort_plan_destroy(struct weft_segsort_plan **plan)
 {
     if (!plan || !*plan)
         return;
-    for (int i = 0; i < 2; i++) {
-        weft__kernel_release(&(*plan)->sort[i]);
-        weft__kernel_release(&(*plan)->join[i]);
-        weft__kernel_release(&(*plan)->cut[i]);
-    }
-    weft__buffer_release(&(*plan)->key_tmp);
-    weft__buffer_release(&(*plan)->val_tmp);
-    weft__buffer_release(&(*plan)->scratch);
+    weft__parts_release((*plan)->k[0], NKERNELS, NULL, 0);
+    weft__parts_release((*plan)->k[1], NKERNELS, (*plan)->b, NBUFFERS);
     weft__radix_release(&(*plan)->whole);
     free(*plan);
     *plan = NULL;
@@ -326,14 +326,14 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
 {
     const struct weft_segsort_params *p = &plan->info.params;
     size_t wg = (size_t)p->wg, tile = tile_of(p), n = (size_t)j->n, block = (size_t)j->block;
-    struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->key_tmp, plan->val_tmp}, to;
-    int o = j->offsets != NULL;
+    struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->b[KEY_TMP], plan->b[VAL_TMP]}, to;
+    struct weft__kernel *const *k = plan->k[j->offsets != NULL];
     if (p->whole != WEFT_SEGSORT_MERGE && n >= plan->whole.least && (j->segments == 1 || block == n)) {
-        weft__radix_run(&plan->whole, s, (struct weft__radix_place){j->key, j->val}, out, tmp, plan->scratch, n);
+        weft__radix_run(&plan->whole, s, (struct weft__radix_place){j->key, j->val}, out, tmp, plan->b[SCRATCH], n);
         return;
     }
     // No segment crosses a chunk: all of it, one block, or as many blocks as a tile holds.
-    size_t span = o ? n : block > tile ? block : tile / block * block, in_span = weft__ceil_div(span, tile);
+    size_t span = j->offsets ? n : block > tile ? block : tile / block * block, in_span = weft__ceil_div(span, tile);
     size_t rounds = 0, many = 1;
     while (power((size_t)1 << p->bits, rounds) < in_span)
         rounds++;
@@ -344,23 +344,19 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     cl_uint runs = (cl_uint)many;
     size_t groups = weft__groups((size_t)tiles, wg);
     to = rounds % 2 ? tmp : out;
-    WEFT__LAUNCH(s, plan->sort[o], groups, wg, WEFT__ARG(key, j->key), WEFT__ARG(val, j->val),
-                 WEFT__ARG(key_out, to.key), WEFT__ARG(val_out, to.val), WEFT__ARG(offsets, j->offsets),
-                 WEFT__ARG(segments, j->segments), WEFT__ARG(n, j->n), WEFT__ARG(chunk), WEFT__ARG(per_chunk),
-                 WEFT__ARG(block, j->block), WEFT__ARG(tiles));
+    s->status = WEFT__PARTS_BIND(s->ctx, k, NKERNELS, WEFT__ARG(offsets, j->offsets), WEFT__ARG(cuts, plan->b[SCRATCH]),
+                                 WEFT__ARG(segments, j->segments), WEFT__ARG(n, j->n), WEFT__ARG(chunk),
+                                 WEFT__ARG(per_chunk), WEFT__ARG(block, j->block), WEFT__ARG(tiles), WEFT__ARG(runs));
+    WEFT__LAUNCH(s, k[SORT], groups, wg, WEFT__ARG(key, j->key), WEFT__ARG(val, j->val), WEFT__ARG(key_out, to.key),
+                 WEFT__ARG(val_out, to.val));
     for (size_t round = 0; round < rounds; round++) {
         struct weft__radix_place from = to;
         cl_long length = (cl_long)weft__mul(tile, power(many, round));
         to = (rounds - round - 1) % 2 ? tmp : out;
-        WEFT__LAUNCH(s, plan->cut[o], weft__groups((size_t)tiles, CUT_WG), CUT_WG, WEFT__ARG(key, from.key),
-                     WEFT__ARG(offsets, j->offsets), WEFT__ARG(cuts, plan->scratch), WEFT__ARG(segments, j->segments),
-                     WEFT__ARG(n, j->n), WEFT__ARG(chunk), WEFT__ARG(per_chunk), WEFT__ARG(tiles), WEFT__ARG(runs),
+        WEFT__LAUNCH(s, k[CUT], weft__groups((size_t)tiles, CUT_WG), CUT_WG, WEFT__ARG(key, from.key),
                      WEFT__ARG(length));
-        WEFT__LAUNCH(s, plan->join[o], groups, wg, WEFT__ARG(key, from.key), WEFT__ARG(val, from.val),
-                     WEFT__ARG(key_out, to.key), WEFT__ARG(val_out, to.val), WEFT__ARG(offsets, j->offsets),
-                     WEFT__ARG(cuts, plan->scratch), WEFT__ARG(segments, j->segments), WEFT__ARG(n, j->n),
-                     WEFT__ARG(chunk), WEFT__ARG(per_chunk), WEFT__ARG(block, j->block), WEFT__ARG(tiles),
-                     WEFT__ARG(runs), WEFT__ARG(length));
+        WEFT__LAUNCH(s, k[JOIN], groups, wg, WEFT__ARG(key, from.key), WEFT__ARG(val, from.val),
+                     WEFT__ARG(key_out, to.key), WEFT__ARG(val_out, to.val), WEFT__ARG(length));
     }
 }
 
@@ -370,21 +366,19 @@ static void run_cpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     size_t n = (size_t)j->n, wg = (size_t)p->wg, rounds = 0;
     cl_long chunk = (cl_long)weft__max((size_t)p->ipt, weft__ceil_div(n, (size_t)p->groups));
     size_t chunks = weft__ceil_div(n, (size_t)chunk), groups = weft__ceil_div(chunks, wg);
-    int o = j->offsets != NULL;
+    struct weft__kernel *const *k = plan->k[j->offsets != NULL];
     while (((size_t)1 << rounds) < chunks)
         rounds++;
-    struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->key_tmp, plan->val_tmp};
+    struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->b[KEY_TMP], plan->b[VAL_TMP]};
     struct weft__radix_place to = rounds % 2 ? tmp : out, other = rounds % 2 ? out : tmp;
-    WEFT__LAUNCH(s, plan->sort[o], groups, wg, WEFT__ARG(key, j->key), WEFT__ARG(val, j->val),
-                 WEFT__ARG(key_out, to.key), WEFT__ARG(val_out, to.val), WEFT__ARG(key_other, other.key),
-                 WEFT__ARG(val_other, other.val), WEFT__ARG(offsets, j->offsets), WEFT__ARG(segments, j->segments),
-                 WEFT__ARG(n, j->n), WEFT__ARG(block, j->block), WEFT__ARG(chunk));
+    s->status = WEFT__PARTS_BIND(s->ctx, k, NKERNELS, WEFT__ARG(offsets, j->offsets), WEFT__ARG(segments, j->segments),
+                                 WEFT__ARG(n, j->n), WEFT__ARG(block, j->block), WEFT__ARG(chunk));
+    WEFT__LAUNCH(s, k[SORT], groups, wg, WEFT__ARG(key, j->key), WEFT__ARG(val, j->val), WEFT__ARG(key_out, to.key),
+                 WEFT__ARG(val_out, to.val), WEFT__ARG(key_other, other.key), WEFT__ARG(val_other, other.val));
     for (size_t round = 0; round < rounds; round++) {
         cl_long width = chunk << round;
-        WEFT__LAUNCH(s, plan->join[o], groups, wg, WEFT__ARG(key, to.key), WEFT__ARG(val, to.val),
-                     WEFT__ARG(key_out, other.key), WEFT__ARG(val_out, other.val), WEFT__ARG(offsets, j->offsets),
-                     WEFT__ARG(segments, j->segments), WEFT__ARG(n, j->n), WEFT__ARG(block, j->block), WEFT__ARG(width),
-                     WEFT__ARG(chunk));
+        WEFT__LAUNCH(s, k[JOIN], groups, wg, WEFT__ARG(key, to.key), WEFT__ARG(val, to.val),
+                     WEFT__ARG(key_out, other.key), WEFT__ARG(val_out, other.val), WEFT__ARG(width));
         struct weft__radix_place swap = to;
         to = other;
         other = swap;
@@ -401,15 +395,9 @@ static weft_status run(struct weft_segsort_plan *plan, cl_command_queue queue, c
     if (j->n > plan->n_max)
         return weft__fail(ctx, WEFT_EINVAL, "segsort: %zu elements, the plan is for at most %lld", n,
                           (long long)plan->n_max);
-    weft_status status = weft__check_buffer(ctx, j->key, key, "segsort: key");
-    if (!status)
-        status = weft__check_buffer(ctx, j->val, val, "segsort: payload");
-    if (!status)
-        status = weft__check_buffer(ctx, j->offsets, offsets, "segsort: offsets");
-    if (!status)
-        status = weft__check_buffer(ctx, j->out, key, "segsort: out_key");
-    if (!status)
-        status = weft__check_buffer(ctx, j->out_val, val, "segsort: out_payload");
+    weft_status status = WEFT__BUFFERS(ctx, {"segsort: key", j->key, key}, {"segsort: payload", j->val, val},
+                                       {"segsort: offsets", j->offsets, offsets}, {"segsort: out_key", j->out, key},
+                                       {"segsort: out_payload", j->out_val, val});
     struct weft__stream stream;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);

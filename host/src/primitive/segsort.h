@@ -3,9 +3,11 @@
 #ifndef WEFT_SRC_SEGSORT_H
 #define WEFT_SRC_SEGSORT_H
 
-#include "host/src/core/program.h"
+#include "host/src/core/make.h"
 #include "host/src/core/variants.h"
 #include <weft/segsort.h>
+
+enum { WEFT__RADIX_KERNELS = 5 };
 
 struct weft__radix {
     enum weft_key key;
@@ -15,7 +17,7 @@ struct weft__radix {
     int max_wg;
     size_t least;  // elements from which a call takes this form
     size_t groups; // of segsort_digits
-    struct weft__kernel *digits, *passes, *count, *rows, *move;
+    struct weft__kernel *k[WEFT__RADIX_KERNELS];
     cl_mem state;
     int dirty; // a run has failed half-way: the counts in `state` are not zero
 };
@@ -29,7 +31,7 @@ weft_status weft__radix_resolve(struct weft__radix *out, struct weft_context *ct
 size_t weft__radix_state_bytes(const struct weft__radix *r);
 size_t weft__radix_scratch_bytes(const struct weft__radix *r, size_t n);
 // Kernels and the state; after a failure too weft__radix_release has to be called.
-weft_status weft__radix_create(struct weft__radix *r, struct weft_context *ctx);
+void weft__radix_make(struct weft__radix *r, struct weft__make *make);
 void weft__radix_release(struct weft__radix *r);
 
 // Keys and payload in one place.

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/primitive/segsort.h"
-#include "host/src/primitive/key.h"
+// Sorts a whole array digit by digit, the lowest first. All passes are enqueued; those that the keys do not need do nothing.
+//
+// pass           | reads              | writes                | form of an element on its way   | buffers
+// segsort_digits | keys               | counts of all digits  | stays                           | state; zeros in scratch
+// segsort_passes | counts             | passes, bases of bins | stays                           | state
+// then for each pass, source and target being in, out and tmp in turn:
+// segsort_count  | keys of the source | counts by tile, bin   | stays                           | scratch: a table
+// segsort_rows   | counts by tile     | positions             | stays                           | scratch: a table
+// segsort_move   | source, positions  | target                | sorted by the digits so far     | scratch: table or words
+//
+// Chained tiles look back at the words of those before them, so that segsort_count and segsort_rows are not needed.
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
+#include "host/src/primitive/key.h"
+#include "host/src/primitive/segsort.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +22,12 @@
 #define MAX_TILE 32768
 #define MOST     (INT64_C(1) << 30) // elements of a chained sort stay below
 
-static const struct weft__kernel_spec digits_spec = {"segsort_digits", "segsort/digits.cl"};
-static const struct weft__kernel_spec passes_spec = {"segsort_passes", "segsort/digits.cl"};
-static const struct weft__kernel_spec count_spec = {"segsort_count", "segsort/count.cl"};
-static const struct weft__kernel_spec rows_spec = {"segsort_rows", "segsort/count.cl"};
-static const struct weft__kernel_spec move_spec = {"segsort_move", "segsort/move.cl"};
+enum { DIGITS, PASSES, MOVE, COUNT, ROWS }; // chained: up to MOVE
+static const struct weft__kernel_spec specs[WEFT__RADIX_KERNELS] = {
+    [DIGITS] = {"segsort_digits", "segsort/digits.cl"}, [PASSES] = {"segsort_passes", "segsort/digits.cl"},
+    [MOVE] = {"segsort_move", "segsort/move.cl"},       [COUNT] = {"segsort_count", "segsort/count.cl"},
+    [ROWS] = {"segsort_rows", "segsort/count.cl"},
+};
 
 struct weft_tune_radix {
     struct weft__tune_key key;
@@ -92,15 +104,10 @@ static void defaults_set(struct weft__radix *r, const struct weft_context *ctx, 
 static weft_status params_check(const struct weft__radix *r, struct weft_context *ctx)
 {
     const struct weft_segsort_radix *p = &r->params;
-    weft_status status = weft__check_range(ctx, p->wg, 32, r->max_wg, 32, "segsort: radix.wg");
-    if (!status)
-        status = weft__check_range(ctx, p->ipt, 2, 32, 1, "segsort: radix.ipt");
-    if (!status)
-        status = weft__check_range(ctx, p->bits, 4, 11, 1, "segsort: radix.bits");
-    if (!status)
-        status = weft__check_range(ctx, p->look, 1, 32, 1, "segsort: radix.look");
-    if (!status)
-        status = weft__check_range(ctx, p->words, 1, 2, 1, "segsort: radix.words");
+    weft_status status =
+        WEFT__RANGES(ctx, {"segsort: radix.wg", p->wg, 32, r->max_wg, 32}, {"segsort: radix.ipt", p->ipt, 2, 32, 1},
+                     {"segsort: radix.bits", p->bits, 4, 11, 1}, {"segsort: radix.look", p->look, 1, 32, 1},
+                     {"segsort: radix.words", p->words, 1, 2, 1});
     if (!status && !fits(r, ctx))
         status = weft__fail(
             ctx, WEFT_EINVAL,
@@ -117,7 +124,7 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
     const struct weft_segsort_radix *p = &params->radix;
     const int given = p->wg || p->ipt || p->bits || p->look || p->words;
     r->params = params->radix;
-    r->max_wg = (int)weft__wg_most(ctx) / 32 * 32;
+    r->max_wg = weft__wg_primitive(ctx);
     r->least = asked ? 1 : tune->least;
     r->chained = asked == WEFT_SEGSORT_CHAINED || (!asked && tune->chained && n_max < MOST);
     r->ofs = r->chained ? WEFT_OFS32 : ofs;
@@ -194,9 +201,9 @@ size_t weft__radix_scratch_bytes(const struct weft__radix *r, size_t n)
     return weft__mul(weft__mul(tiles, bins), r->chained ? 8 : weft_ofs_bytes(r->ofs));
 }
 
-static void radix_define(struct weft__defines *d, const struct weft__radix *r, const struct weft__kernel_spec *spec)
+static void radix_define(struct weft__defines *d, const struct weft__radix *r, int kernel)
 {
-    int move = spec == &move_spec;
+    const int move = kernel == MOVE;
     weft__define(d, "WEFT_WG", "%d", r->params.wg);
     weft__define(d, "WEFT_OFS_BITS", "%d", r->ofs == WEFT_OFS64 ? 64 : 32);
     weft__key_define(d, r->key, move ? r->payload_bytes : 0);
@@ -207,75 +214,64 @@ static void radix_define(struct weft__defines *d, const struct weft__radix *r, c
         weft__define(d, "WEFT_CHAINED", "%d", r->chained);
         if (r->chained)
             weft__define(d, "WEFT_LOOK", "%d", r->params.look);
-    } else if (spec == &count_spec || spec == &rows_spec) {
+    } else if (kernel == COUNT || kernel == ROWS) {
         weft__define(d, "WEFT_TILE", "%zu", tile_of(r));
     }
 }
 
-static weft_status state_create(struct weft__radix *r, struct weft_context *ctx)
+static void state_make(struct weft__radix *r, struct weft__make *make)
 {
-    return weft__buffer_create_zeros(&r->state, ctx, weft__radix_state_bytes(r), "segsort: counts of digits");
+    const struct weft__scratch need = {weft__radix_state_bytes(r), "segsort: counts of digits", true};
+    weft__make_buffers(make, &r->state, &need, 1);
 }
 
-weft_status weft__radix_create(struct weft__radix *r, struct weft_context *ctx)
+void weft__radix_make(struct weft__radix *r, struct weft__make *make)
 {
-    const struct {
-        struct weft__kernel **kernel;
-        const struct weft__kernel_spec *spec;
-    } kernels[] = {{&r->digits, &digits_spec},
-                   {&r->passes, &passes_spec},
-                   {&r->move, &move_spec},
-                   {&r->count, &count_spec},
-                   {&r->rows, &rows_spec}};
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; i < (r->chained ? 3 : 5) && !status; i++) {
+    for (int i = 0; i <= (r->chained ? MOVE : ROWS); i++) {
         struct weft__defines d = {0};
-        radix_define(&d, r, kernels[i].spec);
-        status = weft__kernel_create(kernels[i].kernel, ctx, kernels[i].spec, &d);
+        radix_define(&d, r, i);
+        weft__make_kernel(make, &r->k[i], &specs[i], &d);
     }
-    return status ? status : state_create(r, ctx);
+    state_make(r, make);
 }
 
 void weft__radix_release(struct weft__radix *r)
 {
-    struct weft__kernel **kernels[] = {&r->digits, &r->passes, &r->count, &r->rows, &r->move};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        weft__kernel_release(kernels[i]);
-    weft__buffer_release(&r->state);
+    weft__parts_release(r->k, WEFT__RADIX_KERNELS, &r->state, 1);
 }
 
 void weft__radix_run(struct weft__radix *r, struct weft__stream *stream, struct weft__radix_place in,
                      struct weft__radix_place out, struct weft__radix_place tmp, cl_mem scratch, size_t n)
 {
     if (r->dirty) { // what is enqueued keeps its own
+        struct weft__make make = {.ctx = stream->ctx, .status = stream->status};
         weft__buffer_release(&r->state);
-        stream->status = state_create(r, stream->ctx);
+        state_make(r, &make);
+        stream->status = make.status;
     }
     if (stream->status)
         return;
     const size_t wg = (size_t)r->params.wg, tiles = weft__ceil_div(n, tile_of(r)), bins = (size_t)1 << r->params.bits,
-                 step = wg * 64 / weft_key_bytes(r->key);
+                 step = wg * 64 / weft_key_bytes(r->key), groups = weft__groups(tiles, wg);
     const cl_long count = (cl_long)n, nwords = r->chained ? (cl_long)(tiles * bins) : 0;
     const int key_stays = in.key == out.key, val_stays = r->payload_bytes && in.val == out.val;
     const cl_uint in_place = key_stays && (val_stays || !r->payload_bytes) ? 1 : key_stays || val_stays ? 2 : 0;
     const cl_uint ntiles = (cl_uint)tiles;
     // In place the number of passes is even.
     const cl_uint passes = (cl_uint)weft__round_up(digits_of(r), in_place ? 2 : 1);
-    WEFT__LAUNCH(stream, r->digits, weft__min(r->groups, weft__ceil_div(n, step)), wg, WEFT__ARG(key, in.key),
-                 WEFT__ARG(state, r->state), WEFT__ARG(words, scratch), WEFT__ARG(n, count), WEFT__ARG(nwords));
-    WEFT__LAUNCH(stream, r->passes, 1, wg, WEFT__ARG(state, r->state), WEFT__ARG(n, count), WEFT__ARG(in_place));
+    stream->status =
+        WEFT__PARTS_BIND(stream->ctx, r->k, WEFT__RADIX_KERNELS, WEFT__ARG(key, in.key), WEFT__ARG(val, in.val),
+                         WEFT__ARG(key_out, out.key), WEFT__ARG(val_out, out.val), WEFT__ARG(key_tmp, tmp.key),
+                         WEFT__ARG(val_tmp, tmp.val), WEFT__ARG(state, r->state), WEFT__ARG(words, scratch),
+                         WEFT__ARG(table, scratch), WEFT__ARG(n, count), WEFT__ARG(tiles, ntiles));
+    WEFT__LAUNCH(stream, r->k[DIGITS], weft__min(r->groups, weft__ceil_div(n, step)), wg, WEFT__ARG(nwords));
+    WEFT__LAUNCH(stream, r->k[PASSES], 1, wg, WEFT__ARG(in_place));
     for (cl_uint k = 0; k < passes; k++) {
         if (!r->chained) {
-            WEFT__LAUNCH(stream, r->count, weft__groups(tiles, wg), wg, WEFT__ARG(key, in.key),
-                         WEFT__ARG(key_out, out.key), WEFT__ARG(key_tmp, tmp.key), WEFT__ARG(state, r->state),
-                         WEFT__ARG(table, scratch), WEFT__ARG(n, count), WEFT__ARG(k), WEFT__ARG(tiles, ntiles));
-            WEFT__LAUNCH(stream, r->rows, bins, wg, WEFT__ARG(state, r->state), WEFT__ARG(table, scratch), WEFT__ARG(k),
-                         WEFT__ARG(tiles, ntiles));
+            WEFT__LAUNCH(stream, r->k[COUNT], groups, wg, WEFT__ARG(k));
+            WEFT__LAUNCH(stream, r->k[ROWS], bins, wg, WEFT__ARG(k));
         }
-        WEFT__LAUNCH(stream, r->move, weft__groups(tiles, wg), wg, WEFT__ARG(key, in.key), WEFT__ARG(val, in.val),
-                     WEFT__ARG(key_out, out.key), WEFT__ARG(val_out, out.val), WEFT__ARG(key_tmp, tmp.key),
-                     WEFT__ARG(val_tmp, tmp.val), WEFT__ARG(state, r->state), WEFT__ARG(words, scratch),
-                     WEFT__ARG(n, count), WEFT__ARG(k), WEFT__ARG(tiles, ntiles));
+        WEFT__LAUNCH(stream, r->k[MOVE], groups, wg, WEFT__ARG(k));
     }
     r->dirty = stream->status != WEFT_OK;
 }
@@ -291,11 +287,10 @@ void weft__radix_variants(weft__variant_fn *fn, void *arg)
                 r.ofs = form == 2 ? WEFT_OFS64 : WEFT_OFS32;
                 r.params = (struct weft_segsort_radix){.wg = 256, .bits = 8, .look = 8, .words = r.chained ? 2 : 1};
                 r.params.ipt = (weft_key_bytes(key) == 8 || payload == 8 ? 8 : 16) * (r.chained ? 3 : 2) / 2;
-                const struct weft__kernel_spec *specs[] = {&move_spec, form ? &count_spec : &digits_spec,
-                                                           form ? &rows_spec : &passes_spec};
+                const int kernels[] = {MOVE, form ? COUNT : DIGITS, form ? ROWS : PASSES};
                 for (size_t i = 0; i < (payload < 8 ? 1 : 3); i++) {
-                    struct weft__variant v = {.spec = specs[i], .schedule = WEFT_SCHEDULE_GPU};
-                    radix_define(&v.defines, &r, specs[i]);
+                    struct weft__variant v = {.spec = &specs[kernels[i]], .schedule = WEFT_SCHEDULE_GPU};
+                    radix_define(&v.defines, &r, kernels[i]);
                     fn(arg, &v);
                 }
             }
