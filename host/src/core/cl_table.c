@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The calls of OpenCL behind one table, so that tests and profilers can stand in between.
 #include "host/src/core/cl_table.h"
 
 struct weft__cl_table weft__cl = {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists the devices of all platforms and what each can do.
 #include "host/src/core/check.h"
 #include "host/src/core/cl_table.h"
 #include "host/src/core/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Texts of statuses, and failures put into words.
 #include "host/src/core/error.h"
 
 #include <stdio.h>

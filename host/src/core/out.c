@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes files whole or not at all.
 #include "host/src/core/out.h"
 
 #include <errno.h>

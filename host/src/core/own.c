@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens files and folders only where they are the user's own.
 #include "host/src/core/own.h"
 
 #include <errno.h>

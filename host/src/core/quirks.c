@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of what drivers get wrong.
 #include "host/src/core/quirks.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The threads of a team, and how work is dealt out to them.
 #include "host/src/core/threads.h"
 
 #include <errno.h>

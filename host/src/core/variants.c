@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The list of operations with the variants of their kernels, for lint and tests.
 #include "host/src/core/variants.h"
 #include "host/src/core/fill.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kernels that measure ceilings: copy, triad, and one that does nothing.
 #include "host/src/measure/copy.h"
 #include "host/src/core/variants.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two forms of SpMV in CSR that differ in where they add up.
 #include "host/src/measure/csr_pair.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/variants.h"

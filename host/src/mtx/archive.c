@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads Matrix Market files out of tar archives.
 #include "host/src/mtx/mtx.h"
 
 #include "host/src/core/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens what holds a Matrix Market text: memory, a plain file, a gzip file.
 #include "host/src/mtx/mtx.h"
 
 #include "host/src/core/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the header and the lines of a Matrix Market text.
 #include "host/src/mtx/mtx.h"
 
 #include "host/src/core/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Types of keys and payloads: their sizes, names and defines.
 #include "host/src/primitive/key.h"
 
 size_t weft_key_bytes(enum weft_key key)
