@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of SpMV: the caller's own semirings, new values, the rest of a hybrid on the host, queues and events, figures
-// that analysis gives, the measured choice, host arrays. What is refused: spmv_errors.c.
+// that analysis gives, the measured choice, host arrays. What is refused: errors.c.
 #include "host/internal/inside.h"
 #include "tests/support/problem.h"
 

@@ -278,7 +278,7 @@ static void test_types(struct test_device *dev)
             struct weft_spmv_params params = {
                 .algo = all_algos[i], .vec_type = kinds[k].vec_type, .f64_sums = kinds[k].f64_sums, .max_padding = 1e9};
             if (!is_wanted(all_algos[i]) || (kinds[k].f64_sums && all_algos[i] == WEFT_SPMV_COO_ATOMIC))
-                continue;                      // the latter is refused, see spmv_errors.c
+                continue;                      // the latter is refused, see errors.c
             const int once = (k + i) % 7 == 0; // of all kinds of values one for each algorithm
             if (test_sample() && !once)
                 continue;

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CSR schedules: a row per work-item, lanes per row, tiles of equal work.
-#include "host/src/core/limits.h"
-#include "host/src/core/tune.h"
-#include "host/src/spmv/spmv.h"
+#include "csr.h"
+#include "cost.h"
+#include "host/src/core/op.h"
+#include "tiles.h"
 
 #include <stdlib.h>
-
-const struct weft__kernel_spec weft__spmv_scalar_spec = {"spmv_csr_scalar", "spmv/csr_scalar.cl"};
-const struct weft__kernel_spec weft__spmv_lanes_spec = {"spmv_csr_lanes", "spmv/csr_lanes.cl"};
-const struct weft__kernel_spec weft__spmv_merge_spec = {"spmv_csr_merge", "spmv/csr_merge.cl"};
-const struct weft__kernel_spec weft__spmv_cpu_spec = {"spmv_csr_cpu", "spmv/csr_cpu.cl"};
 
 struct weft_tune_spmv_csr {
     struct weft__tune_key key;
@@ -30,8 +26,7 @@ static const struct weft_tune_spmv_csr tune[] = {
 struct csr_state {
     struct weft__kernel *kernel;
     size_t groups, wg;
-    cl_int chunk; // rows of a work-item (scalar)
-    struct weft__spmv_tiles tiles;
+    struct weft__spmv_tiles tiles; // none: rows
 };
 
 static void csr_destroy(void *state)
@@ -42,10 +37,23 @@ static void csr_destroy(void *state)
     free(s);
 }
 
-static weft_status state_create(struct csr_state **out, struct weft_spmv_plan *plan)
+// The kernel with these defines, after all the sizes are known.
+static weft_status kernel_create(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                                 const struct weft__kernel_spec *spec, const struct weft__defines *d)
 {
-    plan->state = *out = calloc(1, sizeof **out);
-    return *out ? WEFT_OK : weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
+    const cl_int m = (cl_int)plan->a.m;
+    const cl_long whole = plan->a.nnz & ~INT64_C(3);
+    weft__make_kernel(make, &s->kernel, spec, d);
+    if (!make->status)
+        make->status = WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(m), WEFT__ARG(whole));
+    return make->status || !s->tiles.tiles ? make->status : weft__spmv_tiles_bind(&s->tiles, plan, s->kernel);
+}
+
+static weft_status csr_run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
+{
+    const struct csr_state *s = plan->state;
+    weft__spmv_launch_csr(plan, stream, s->kernel, s->groups, s->wg, call);
+    return weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
 // Resolve wg, ipt and read; `step` is what wg must be a multiple of; `local` may be NULL.
@@ -70,79 +78,50 @@ static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int step,
 static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     (void)queue;
-    struct csr_state *s;
+    struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    weft_status status = state_create(&s, plan);
-    if (!status)
-        status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0, 1, NULL);
-    if (status)
-        return status;
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    if (!make.status)
+        make.status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0, 1, NULL);
+    if (make.status)
+        return make.status;
     const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
+    const cl_int chunk = (cl_int)(units ? weft__ceil_div(m, units) : 1); // rows of a work-item
     s->wg = (size_t)plan->info.params.wg;
-    s->chunk = (cl_int)(units ? weft__ceil_div(m, units) : 1);
-    s->groups = weft__groups(weft__ceil_div(weft__ceil_div(m, (size_t)s->chunk), s->wg), s->wg);
+    s->groups = weft__groups(weft__ceil_div(weft__ceil_div(m, (size_t)chunk), s->wg), s->wg);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%zu", s->wg);
-    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_scalar_spec, &d);
+    kernel_create(s, plan, &make, &weft__spmv_scalar_spec, &d);
+    return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(chunk));
 }
-
-static weft_status scalar_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
-                              const struct weft__spmv_call *call)
-{
-    struct csr_state *s = plan->state;
-    cl_int m = (cl_int)plan->a.m;
-    cl_mem val = weft__spmv_val(plan);
-    return WEFT__LAUNCH(stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
-                        WEFT__ARG(col, plan->a.col), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
-                        WEFT__ARG(m), WEFT__ARG(chunk, s->chunk), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
-                        WEFT__SPMV_SCALAR(beta, plan, call->beta));
-}
-
-const struct weft__spmv_method weft__spmv_csr_scalar = {WEFT_SPMV_CSR_SCALAR, scalar_create, NULL, scalar_run,
-                                                        csr_destroy};
 
 static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     (void)queue;
-    struct csr_state *s;
+    struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    weft_status status = state_create(&s, plan);
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     p->lanes = p->lanes ? p->lanes : weft__spmv_lanes(plan);
-    if (!status) {
+    if (!make.status) {
         const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * p->lanes + 1); // of a lane, for a row of mean length
         const int ipt = reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
-        status = tuning_resolve(plan, row->lanes_wg, 32, ipt, 4, 1, NULL);
+        make.status = tuning_resolve(plan, row->lanes_wg, 32, ipt, 4, 1, NULL);
     }
-    if (!status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
-        status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
-    if (status)
-        return status;
+    if (!make.status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
+        make.status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
+    if (make.status)
+        return make.status;
     s->wg = (size_t)p->wg;
     s->groups = weft__groups(weft__ceil_div((size_t)plan->a.m, s->wg / (size_t)p->lanes), s->wg);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_LPR", "%d", p->lanes);
     weft__define(&d, "WEFT_IPT", "%d", p->ipt);
-    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_lanes_spec, &d);
+    return kernel_create(s, plan, &make, &weft__spmv_lanes_spec, &d);
 }
-
-static weft_status lanes_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
-                             const struct weft__spmv_call *call)
-{
-    struct csr_state *s = plan->state;
-    cl_int m = (cl_int)plan->a.m;
-    cl_long whole = plan->a.nnz & ~INT64_C(3);
-    cl_mem val = weft__spmv_val(plan);
-    return WEFT__LAUNCH(stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
-                        WEFT__ARG(col, plan->a.col), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
-                        WEFT__ARG(m), WEFT__ARG(whole), WEFT__SPMV_SCALAR(alpha, plan, call->alpha),
-                        WEFT__SPMV_SCALAR(beta, plan, call->beta));
-}
-
-const struct weft__spmv_method weft__spmv_csr_lanes = {WEFT_SPMV_CSR_LANES, lanes_create, NULL, lanes_run, csr_destroy};
 
 // Entries by which a cut may move back to the begin of its row, for a tile of `items` rows and entries.
 static uint32_t snap_of(uint32_t items)
@@ -160,9 +139,21 @@ static size_t merge_local(const void *of, int wg, int ipt)
     return items * acc + (items / 16 + 3) * 4 + (size_t)wg * acc;
 }
 
+// Tiles, the sums of the rows they cut, and the sizes of the launch; counts them in plan->info.
+static void tiles_create(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                         cl_command_queue queue, uint32_t tile, uint32_t snap)
+{
+    if (!make->status)
+        make->status = weft__spmv_tiles_create(&s->tiles, plan, queue, tile, snap);
+    if (!make->status)
+        make->status = weft__spmv_tiles_sums(&s->tiles, plan);
+    s->wg = (size_t)plan->info.params.wg;
+    s->groups = weft__groups(weft__spmv_is_cpu(plan) ? weft__ceil_div(s->tiles.tiles, s->wg) : s->tiles.tiles, s->wg);
+}
+
 static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    struct csr_state *s;
+    struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
@@ -170,80 +161,46 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     const int64_t cut_items = (int64_t)row->merge_wg * row->cut_ipt;
     const int cut = plan->stats.max_row >= snap_of((uint32_t)cut_items) &&
                     plan->a.m + plan->a.nnz >= 4 * cut_items * plan->ctx->device.compute_units;
-    weft_status status = state_create(&s, plan);
-    if (!status)
-        status = tuning_resolve(plan, row->merge_wg, 32, cut ? row->cut_ipt : row->merge_ipt, 16, 4, merge_local);
-    if (status)
-        return status;
-    const size_t items = (size_t)p->wg * (size_t)p->ipt;
-    const uint32_t snap = snap_of((uint32_t)items);
-    status = weft__spmv_tiles_create(&s->tiles, plan, queue, (uint32_t)items - snap - 8, snap);
-    if (!status)
-        status = weft__spmv_tiles_sums(&s->tiles, plan, queue);
-    if (status)
-        return status;
-    plan->info.workspace_bytes += s->tiles.bytes;
-    s->wg = (size_t)p->wg;
-    s->groups = weft__groups(s->tiles.tiles, s->wg);
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    if (!make.status)
+        make.status = tuning_resolve(plan, row->merge_wg, 32, cut ? row->cut_ipt : row->merge_ipt, 16, 4, merge_local);
+    if (make.status)
+        return make.status;
+    const uint32_t items = (uint32_t)(p->wg * p->ipt), snap = snap_of(items);
+    tiles_create(s, plan, &make, queue, items - snap - 8, snap);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_IPT", "%d", p->ipt);
-    if (s->tiles.arrived) {
+    if (s->tiles.b[WEFT__TILES_ARRIVED]) {
         weft__define(&d, "WEFT_CUT", "1");
         weft__define(&d, "WEFT_ITEMS", "%uu", s->tiles.tile);
         weft__define(&d, "WEFT_SNAP", "%uu", s->tiles.snap);
     }
-    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_merge_spec, &d);
+    return kernel_create(s, plan, &make, &weft__spmv_merge_spec, &d);
 }
-
-static weft_status merge_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
-                             const struct weft__spmv_call *call)
-{
-    struct csr_state *s = plan->state;
-    cl_long whole = plan->a.nnz & ~INT64_C(3);
-    cl_mem val = weft__spmv_val(plan), arrived = s->tiles.arrived ? s->tiles.arrived : s->tiles.part;
-    weft_status status = WEFT__LAUNCH(
-        stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(col, plan->a.col),
-        WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(tile_row, s->tiles.row),
-        WEFT__ARG(tile_pos, s->tiles.pos), WEFT__ARG(part, s->tiles.part), WEFT__ARG(head, s->tiles.head),
-        WEFT__ARG(arrived), WEFT__ARG(tiles, s->tiles.tiles), WEFT__ARG(whole),
-        WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
-    return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
-}
-
-const struct weft__spmv_method weft__spmv_csr_merge = {WEFT_SPMV_CSR_MERGE, merge_create, NULL, merge_run, csr_destroy};
 
 // CPU: a tile per work-item; long rows are cut when `cut` is set.
 static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue, int cut)
 {
-    struct csr_state *s;
+    struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    weft_status status = state_create(&s, plan);
-    if (!status)
-        status = tuning_resolve(plan, 1, 1, 0, 0, 1, NULL);
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    if (!make.status)
+        make.status = tuning_resolve(plan, 1, 1, 0, 0, 1, NULL);
     if (!p->lanes) // where rows are short, looking for long ones costs more than it saves
         p->lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
-    if (!status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
-        status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, a CPU takes 1, 2, 4, 8 or 16", p->lanes);
-    if (status)
-        return status;
-    const size_t units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
-    const size_t even = weft__ceil_div((size_t)plan->a.m + (size_t)plan->a.nnz, units);
-    const uint32_t tile = (uint32_t)weft__min(weft__max(even, 4096), (size_t)1 << 30);
-    status = weft__spmv_tiles_create(&s->tiles, plan, queue, tile, cut ? snap_of(tile) : UINT32_MAX);
-    if (!status)
-        status = weft__spmv_tiles_sums(&s->tiles, plan, queue);
-    if (status)
-        return status;
-    plan->info.workspace_bytes += s->tiles.bytes;
-    s->wg = (size_t)p->wg;
-    s->groups = weft__ceil_div(s->tiles.tiles, s->wg);
+    if (!make.status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
+        make.status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, a CPU takes 1, 2, 4, 8 or 16", p->lanes);
+    if (make.status)
+        return make.status;
+    const uint32_t tile = weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, row->cpu_tiles);
+    tiles_create(s, plan, &make, queue, tile, cut ? snap_of(tile) : UINT32_MAX);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_LPR", "%d", p->lanes);
-    return weft__kernel_create(&s->kernel, plan->ctx, &weft__spmv_cpu_spec, &d);
+    return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
 }
 
 static weft_status cpu_rows_create(struct weft_spmv_plan *plan, cl_command_queue queue)
@@ -256,20 +213,8 @@ static weft_status cpu_cut_create(struct weft_spmv_plan *plan, cl_command_queue 
     return cpu_create(plan, queue, 1);
 }
 
-static weft_status cpu_run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
-{
-    struct csr_state *s = plan->state;
-    cl_mem val = weft__spmv_val(plan);
-    weft_status status =
-        WEFT__LAUNCH(stream, s->kernel, s->groups, s->wg, WEFT__ARG(row_ptr, plan->a.row_ptr),
-                     WEFT__ARG(col, plan->a.col), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
-                     WEFT__ARG(tile_row, s->tiles.row), WEFT__ARG(tile_pos, s->tiles.pos),
-                     WEFT__ARG(part, s->tiles.part), WEFT__ARG(head, s->tiles.head), WEFT__ARG(tiles, s->tiles.tiles),
-                     WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
-    return status ? status : weft__spmv_tiles_join(&s->tiles, plan, stream, call);
-}
-
-const struct weft__spmv_method weft__spmv_csr_lanes_cpu = {WEFT_SPMV_CSR_LANES, cpu_rows_create, NULL, cpu_run,
-                                                           csr_destroy};
-const struct weft__spmv_method weft__spmv_csr_merge_cpu = {WEFT_SPMV_CSR_MERGE, cpu_cut_create, NULL, cpu_run,
-                                                           csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_scalar = {scalar_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_lanes = {lanes_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_merge = {merge_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_lanes_cpu = {cpu_rows_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_merge_cpu = {cpu_cut_create, NULL, csr_run, csr_destroy};

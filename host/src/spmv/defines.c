@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/spmv/spmv.h"
+// The defines of SpMV kernels: types, semiring, hint of reads, and the check of a caller's own semiring.
+#include "plan.h"
 
 #include <string.h>
 
@@ -72,9 +73,4 @@ void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *
 size_t weft__spmv_acc_bytes(const struct weft_spmv_plan *plan)
 {
     return weft_type_bytes(plan->acc);
-}
-
-cl_mem weft__spmv_val(const struct weft_spmv_plan *plan)
-{
-    return plan->a.type == WEFT_PATTERN ? plan->a.col : plan->a.val;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/spmv/host.h"
-#include "host/src/core/limits.h"
+// The rest of a hybrid on the host: a thread of the plan sums it up while the device does the ELL part.
+#include "host.h"
+#include "host/src/core/op.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct weft__kernel_spec weft__spmv_add_spec = {"spmv_add", "spmv/add.cl"};
-
+#define REST  "the rest of a hybrid"
 #define PIECE 8192 // entries of a row that one thread adds up at a time
 
 // A run: x is on its way to the host, or there.
@@ -18,6 +18,7 @@ struct job {
     cl_int execution; // CL_COMPLETE, or why x did not arrive
 };
 
+enum { ROW, ROW_SUM, NBUFFERS };
 struct weft__spmv_host {
     enum weft_type type, acc;
     enum weft_spmv_semiring semiring;
@@ -28,7 +29,7 @@ struct weft__spmv_host {
     int32_t *col;
     void *val;
     void *x, *sum; // n values of x; a sum for each piece, joined to one for each row
-    cl_mem row, row_sum;
+    cl_mem b[NBUFFERS];
     struct weft__kernel *add;
     cl_event written; // the last copy of sums to the device; NULL: none yet
     size_t bytes, workspace_bytes;
@@ -111,7 +112,7 @@ static void runs_wait(struct weft__spmv_host *h)
 // ---- making ----------------------------------------------------------------------------------------------------
 
 // Rows and pieces from the row of each entry; the rows of the rest go to `list`.
-static weft_status pieces_cut(struct weft__spmv_host *h, struct weft_spmv_plan *plan, const int32_t *row, int32_t *list)
+static void pieces_cut(struct weft__spmv_host *h, struct weft__make *make, const int32_t *row, int32_t *list)
 {
     int64_t rows = 0, pieces = 0, length = 0;
     for (int64_t p = 0; p < h->nnz; p++) {
@@ -122,11 +123,11 @@ static weft_status pieces_cut(struct weft__spmv_host *h, struct weft_spmv_plan *
     }
     h->rows = rows;
     h->pieces.count = pieces;
-    h->first = malloc(((size_t)rows + 1) * sizeof *h->first);
-    h->pieces.piece = malloc(((size_t)pieces + 1) * sizeof *h->pieces.piece);
-    h->sum = malloc((size_t)pieces * weft_type_bytes(h->acc));
-    if (!h->first || !h->pieces.piece || !h->sum)
-        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for the rest of a hybrid");
+    h->first = weft__make_memory(make, ((size_t)rows + 1) * sizeof *h->first, REST);
+    h->pieces.piece = weft__make_memory(make, ((size_t)pieces + 1) * sizeof *h->pieces.piece, REST);
+    h->sum = weft__make_memory(make, (size_t)pieces * weft_type_bytes(h->acc), REST);
+    if (make->status)
+        return;
     rows = pieces = 0;
     for (int64_t p = 0; p < h->nnz; p++) {
         const int begins = p == 0 || row[p] != row[p - 1];
@@ -140,45 +141,43 @@ static weft_status pieces_cut(struct weft__spmv_host *h, struct weft_spmv_plan *
     }
     h->first[rows] = pieces;
     h->pieces.piece[pieces] = h->nnz;
-    return WEFT_OK;
 }
 
-static weft_status rows_take(struct weft__spmv_host *h, struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem row)
+static void rows_take(struct weft__spmv_host *h, struct weft__make *make, cl_command_queue queue, cl_mem row)
 {
     const size_t bytes = (size_t)h->nnz * 4;
-    int32_t *rows = malloc(2 * bytes); // the row of each entry; the list of rows
-    if (!rows)
-        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for the rest of a hybrid");
-    int32_t *list = rows + h->nnz;
-    weft_status status = weft__spmv_read(plan->ctx, queue, row, 0, bytes, rows);
-    if (!status)
-        status = pieces_cut(h, plan, rows, list);
-    if (!status)
-        status = weft__buffer_create(&h->row, plan->ctx, (size_t)h->rows * 4, "rows of the rest");
-    if (!status)
-        status = weft__spmv_write(plan->ctx, queue, h->row, (size_t)h->rows * 4, list);
-    if (!status)
-        status =
-            weft__buffer_create(&h->row_sum, plan->ctx, (size_t)h->rows * weft_type_bytes(h->acc), "sums of the rest");
+    int32_t *rows = weft__make_memory(make, 2 * bytes, REST); // the row of each entry; the list of rows
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    make->status = weft__spmv_read(&stream, row, 0, bytes, rows);
+    if (!make->status)
+        pieces_cut(h, make, rows, rows + h->nnz);
+    if (!make->status)
+        make->status =
+            weft__buffer_create_from(&h->b[ROW], make->ctx, (size_t)h->rows * 4, rows + h->nnz, "rows of the rest");
+    weft__spmv_make_buffer(make, &h->b[ROW_SUM], (size_t)h->rows * weft_type_bytes(h->acc), "sums of the rest");
     free(rows);
-    return status;
 }
 
-static weft_status kernel_create(struct weft__spmv_host *h, struct weft_spmv_plan *plan)
+static void kernel_make(struct weft__spmv_host *h, struct weft_spmv_plan *plan, struct weft__make *make)
 {
+    const cl_uint count = (cl_uint)h->rows;
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", weft__wg_small(plan->ctx));
-    return weft__kernel_create(&h->add, plan->ctx, &weft__spmv_add_spec, &d);
+    weft__make_kernel(make, &h->add, &weft__spmv_add_spec, &d);
+    if (!make->status)
+        make->status =
+            WEFT__BIND(plan->ctx, h->add, WEFT__ARG(row, h->b[ROW]), WEFT__ARG(sum, h->b[ROW_SUM]), WEFT__ARG(count));
 }
 
 weft_status weft__spmv_host_create(struct weft__spmv_host **out, struct weft_spmv_plan *plan, cl_command_queue queue,
                                    const struct weft__spmv_coo *c)
 {
     const size_t count = (size_t)c->nnz, val = weft_type_bytes(plan->a.type);
-    struct weft__spmv_host *h = *out = calloc(1, sizeof *h);
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__spmv_host *h = *out = weft__make_memory(&make, sizeof *h, "a plan");
     if (!h)
-        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
+        return make.status;
     pthread_mutex_init(&h->mutex, NULL);
     pthread_cond_init(&h->changed, NULL);
     weft__team_begin(&h->team, 0);
@@ -187,18 +186,15 @@ weft_status weft__spmv_host_create(struct weft__spmv_host **out, struct weft_spm
     h->semiring = plan->info.params.semiring;
     h->n = plan->x_size;
     h->nnz = c->nnz;
-    h->col = malloc(count * 4);
-    h->val = val ? malloc(count * val) : NULL;
-    h->x = malloc(weft__max(1, (size_t)h->n * weft_type_bytes(h->type)));
-    if (!h->col || (val && !h->val) || !h->x)
-        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for the rest of a hybrid");
-    weft_status status = rows_take(h, plan, queue, c->row);
-    if (!status)
-        status = weft__spmv_host_refill(h, plan, queue, c);
-    if (!status)
-        status = kernel_create(h, plan);
-    if (status)
-        return status;
+    h->col = weft__make_memory(&make, count * 4, REST);
+    h->val = val ? weft__make_memory(&make, count * val, REST) : NULL;
+    h->x = weft__make_memory(&make, weft__max(1, (size_t)h->n * weft_type_bytes(h->type)), REST);
+    rows_take(h, &make, queue, c->b[WEFT__COO_ROW]);
+    if (!make.status)
+        make.status = weft__spmv_host_refill(h, plan, queue, c);
+    kernel_make(h, plan, &make);
+    if (make.status)
+        return make.status;
     h->bytes = count * (4 + val) + ((size_t)h->rows + 1) * sizeof *h->first + (size_t)h->rows * 4;
     h->workspace_bytes = (size_t)h->n * weft_type_bytes(h->type) +
                          ((size_t)h->pieces.count + (size_t)h->rows) * weft_type_bytes(h->acc) +
@@ -214,10 +210,11 @@ weft_status weft__spmv_host_refill(struct weft__spmv_host *h, struct weft_spmv_p
     runs_wait(h);
     h->pieces.col = h->col;
     h->pieces.val = h->val;
-    weft_status status = weft__spmv_read(plan->ctx, queue, c->col, 0, count * 4, h->col);
-    return status || !h->val
-               ? status
-               : weft__spmv_read(plan->ctx, queue, c->val, 0, count * weft_type_bytes(plan->a.type), h->val);
+    struct weft__stream stream = weft__spmv_stream(&(struct weft__make){.ctx = plan->ctx}, queue);
+    weft__spmv_read(&stream, c->b[WEFT__COO_COL], 0, count * 4, h->col);
+    if (h->val)
+        weft__spmv_read(&stream, c->b[WEFT__COO_VAL], 0, count * weft_type_bytes(plan->a.type), h->val);
+    return stream.status;
 }
 
 void weft__spmv_host_destroy(struct weft__spmv_host **host)
@@ -235,9 +232,7 @@ void weft__spmv_host_destroy(struct weft__spmv_host **host)
     weft__team_end(&h->team);
     pthread_cond_destroy(&h->changed);
     pthread_mutex_destroy(&h->mutex);
-    weft__kernel_release(&h->add);
-    weft__buffer_release(&h->row);
-    weft__buffer_release(&h->row_sum);
+    weft__parts_release(&h->add, 1, h->b, NBUFFERS);
     free(h->pieces.piece);
     free(h->first);
     free(h->col);
@@ -331,27 +326,17 @@ weft_status weft__spmv_host_begin(struct weft__spmv_host *h, struct weft_spmv_pl
     return stream->status;
 }
 
-// y of the rows of the rest, behind everything that is in the queue and the copy of the sums.
-static weft_status sums_add(struct weft__spmv_host *h, struct weft_spmv_plan *plan, struct weft__stream *stream,
-                            const struct weft__spmv_call *call)
-{
-    const cl_uint count = (cl_uint)h->rows;
-    const size_t wg = (size_t)weft__wg_small(plan->ctx);
-    return WEFT__LAUNCH(stream, h->add, weft__groups(weft__ceil_div(count, wg), wg), wg, WEFT__ARG(row, h->row),
-                        WEFT__ARG(sum, h->row_sum), WEFT__ARG(y, call->y), WEFT__ARG(count),
-                        WEFT__SPMV_SCALAR(alpha, plan, call->alpha));
-}
-
 weft_status weft__spmv_host_end(struct weft__spmv_host *h, struct weft_spmv_plan *plan, struct weft__stream *stream,
                                 const struct weft__spmv_call *call, struct weft__spmv_host_run *run)
 {
     struct weft_context *ctx = plan->ctx;
+    const size_t wg = (size_t)weft__wg_small(ctx);
     cl_event written = NULL;
     if (!run->sums)
         return stream->status;
     if (!stream->status)
         stream->status = weft__fail_cl(ctx,
-                                       weft__cl.clEnqueueWriteBuffer(stream->queue, h->row_sum, CL_FALSE, 0,
+                                       weft__cl.clEnqueueWriteBuffer(stream->queue, h->b[ROW_SUM], CL_FALSE, 0,
                                                                      (size_t)h->rows * weft_type_bytes(h->acc), h->sum,
                                                                      1, &run->sums, &written),
                                        "clEnqueueWriteBuffer of sums");
@@ -362,7 +347,8 @@ weft_status weft__spmv_host_end(struct weft__spmv_host *h, struct weft_spmv_plan
             weft__cl.clReleaseEvent(h->written);
         h->written = written;
     }
-    sums_add(h, plan, stream, call);
+    // Behind everything that is in the queue and the copy of the sums.
+    weft__spmv_launch(plan, stream, h->add, weft__groups(weft__ceil_div((size_t)h->rows, wg), wg), wg, call);
     cl_int error = weft__cl.clFlush(stream->queue);
     if (!stream->status)
         stream->status = weft__fail_cl(ctx, error, "clFlush");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rest of a hybrid on the host: a thread of the plan multiplies it while the device multiplies the ELL part.
-#ifndef WEFT_SRC_SPMV_HOST_H
-#define WEFT_SRC_SPMV_HOST_H
+#ifndef WEFT_SPMV_HOST_H
+#define WEFT_SPMV_HOST_H
 
-#include "host/src/spmv/formats.h"
+#include "coo.h"
 #include "host/src/core/threads.h"
 
 struct weft__spmv_host;
@@ -31,7 +31,7 @@ void weft__spmv_host_destroy(struct weft__spmv_host **h);
 size_t weft__spmv_host_bytes(const struct weft__spmv_host *h);
 size_t weft__spmv_host_workspace(const struct weft__spmv_host *h);
 
-// spmv_host_sum.c: sum[i] of the entries of piece i, which are piece[i] .. piece[i+1]-1, in the type of sums; `val` is
+// host_sum.c: sum[i] of the entries of piece i, which are piece[i] .. piece[i+1]-1, in the type of sums; `val` is
 // NULL for a pattern.
 struct weft__spmv_pieces {
     int64_t count, *piece;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of rows by threads of the host, in every type and every semiring that is not the caller's own.
-#include "host/src/spmv/host.h"
+#include "host.h"
 
 #include <math.h>
 
-// What the semirings are in one type of sums; the same as cl/spmv.clh.
+// What the semirings are in one type of sums; the same as cl/spmv/spmv.clh.
 static inline float f32_less(float a, float b)
 {
     return fminf(a, b);

@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliced DIA (cl/spmv_sdia.cl): conversion from CSR and product; and how well it would fit, from a sample of the slices.
-#include "host/src/core/check.h"
-#include "host/src/core/limits.h"
-#include "host/src/core/tune.h"
-#include "host/src/spmv/formats.h"
+// Sliced DIA (cl/spmv/sdia.cl): conversion from CSR and SpMV; and how well it would fit, from a sample of the slices.
+#include "sdia.h"
+#include "cost.h"
+#include "ell.h"
+#include "host/src/core/op.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <weft/scan.h>
-
-const struct weft__kernel_spec weft__sdia_count_spec = {"sdia_count", "spmv/sdia_pack_gpu.cl"};
-const struct weft__kernel_spec weft__sdia_count_cpu_spec = {"sdia_count_cpu", "spmv/sdia_pack_cpu.cl"};
-const struct weft__kernel_spec weft__sdia_fill_spec = {"sdia_fill", "spmv/sdia_pack_gpu.cl"};
-const struct weft__kernel_spec weft__sdia_fill_cpu_spec = {"sdia_fill_cpu", "spmv/sdia_pack_cpu.cl"};
-const struct weft__kernel_spec weft__spmv_sdia_spec = {"spmv_sdia", "spmv/sdia.cl"};
-const struct weft__kernel_spec weft__spmv_sdia_cpu_spec = {"spmv_sdia_cpu", "spmv/sdia_cpu.cl"};
 
 struct weft_tune_spmv_sdia {
     struct weft__tune_key key;
@@ -25,8 +17,9 @@ struct weft_tune_spmv_sdia {
     int read;
 };
 static const struct weft_tune_spmv_sdia tune[] = {
-    // 2026-11-22, one NVIDIA H200, f32 and f64: stencil27:120 0.0593 and 0.107 ms, band:20000000,5 0.229 and 0.312; 0.0666 and
-    // 0.115, 0.240 and 0.350 with 7 slots together; 0.071 and 0.113, 0.239 and 0.350 with 3 slots of 2 rows; more with more.
+    // 2026-11-22, one NVIDIA H200, f32 and f64: stencil27:120 0.0593 and 0.107 ms, band:20000000,5 0.229 and 0.312;
+    // 0.0666 and 0.115, 0.240 and 0.350 with 7 slots together; 0.071 and 0.113, 0.239 and 0.350 with 3 slots of 2 rows;
+    // more with more.
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "the best of five points on an H200"}, 128, 4, 1, 1, 2},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 0, 32, 1},
 };
@@ -35,90 +28,72 @@ static const struct weft_tune_spmv_sdia tune[] = {
 #define PACK_WG    32 // work-items of a conversion (GPU)
 #define PACK_CHUNK 16 // slices of a work-item of a conversion (CPU)
 
+enum {
+    SLICE_PTR, // slices + 1 slots, 64-bit
+    SLOT,      // offset and mask of each
+    VAL,       // HEIGHT for each slot; NULL for a pattern
+    NBUFFERS
+};
+enum { RUN, FILL, NKERNELS };
 struct sdia {
-    cl_mem slice_ptr; // slices + 1 slots, 64-bit
-    cl_mem slot;      // offset and mask of each
-    cl_mem val;       // HEIGHT for each slot; NULL for a pattern
+    cl_mem b[NBUFFERS];
+    struct weft__kernel *k[NKERNELS];
     cl_uint slices, chunk;
     int64_t slots;
-    struct weft__kernel *run, *fill;
     size_t groups, wg;
 };
 
-static int is_cpu(const struct weft_spmv_plan *plan)
-{
-    return plan->ctx->schedule == WEFT_SCHEDULE_CPU;
-}
-
-// Slices of a work-item of a product.
+// Slices of a work-item of an SpMV.
 static cl_uint chunk_of(const struct weft_spmv_plan *plan)
 {
     const struct weft_tune_spmv_sdia *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    return is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk * HEIGHT, HEIGHT) / HEIGHT : (cl_uint)row->chunk;
+    return weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk * HEIGHT, HEIGHT) / HEIGHT
+                                   : (cl_uint)row->chunk;
 }
 
 static void destroy(void *state)
 {
     struct sdia *s = state;
-    weft__kernel_release(&s->run);
-    weft__kernel_release(&s->fill);
-    weft__buffer_release(&s->slice_ptr);
-    weft__buffer_release(&s->slot);
-    weft__buffer_release(&s->val);
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
     free(s);
 }
 
-static weft_status pack_kernel(struct weft__kernel **out, struct weft_spmv_plan *plan,
-                               const struct weft__kernel_spec *spec)
+// A kernel of the conversion, which takes `chunk` on a CPU alone.
+static void pack_make(struct weft__make *make, struct weft__kernel **out, struct weft_spmv_plan *plan,
+                      const struct weft__kernel_spec *spec)
 {
+    const cl_int m = (cl_int)plan->a.m;
+    const cl_uint chunk = PACK_CHUNK;
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
-    weft__define(&d, "WEFT_WG", "%d", is_cpu(plan) ? 1 : PACK_WG);
-    return weft__kernel_create(out, plan->ctx, spec, &d);
+    weft__define(&d, "WEFT_WG", "%d", weft__spmv_is_cpu(plan) ? 1 : PACK_WG);
+    weft__make_kernel(make, out, spec, &d);
+    if (!make->status)
+        make->status = WEFT__BIND(plan->ctx, *out, WEFT__ARG(m), WEFT__ARG(chunk));
 }
 
 // Work-groups that take `count` slices.
 static size_t pack_groups(const struct weft_spmv_plan *plan, size_t count)
 {
-    return is_cpu(plan) ? weft__groups(weft__ceil_div(count, PACK_CHUNK), 1) : weft__groups(count, PACK_WG);
+    return weft__spmv_is_cpu(plan) ? weft__groups(weft__ceil_div(count, PACK_CHUNK), 1) : weft__groups(count, PACK_WG);
 }
 
-// Slots of `count` of the `slices` slices, at equal distances. *unfit: columns of a row do not ascend, and the slots are
-// of no use. Blocks.
-static weft_status slots_count(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem size, cl_uint slices,
-                               cl_uint count, cl_uint limit, cl_int *unfit)
+// Slots of `count` of the `slices` slices, at equal distances. *unfit: columns of a row do not ascend, and the slots
+// are of no use. Blocks. The stream may go on.
+static struct weft__stream slots_count(struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
+                                       cl_mem size, cl_uint slices, cl_uint count, cl_uint limit, cl_int *unfit)
 {
-    const struct weft__kernel_spec *spec = is_cpu(plan) ? &weft__sdia_count_cpu_spec : &weft__sdia_count_spec;
-    const cl_int m = (cl_int)plan->a.m, none = 0;
-    const cl_uint chunk = PACK_CHUNK;
-    const size_t nargs = is_cpu(plan) ? 9 : 8;
-    struct weft__stream stream;
     struct weft__kernel *kernel = NULL;
     cl_mem word = NULL;
-    weft_status status = weft__buffer_create(&word, plan->ctx, sizeof none, "word of a conversion");
-    if (!status)
-        status = pack_kernel(&kernel, plan, spec);
-    if (!status)
-        status = weft__spmv_write(plan->ctx, queue, word, sizeof none, &none);
-    if (!status)
-        status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
-    if (!status) {
-        const struct weft__arg args[] = {WEFT__ARG(row_ptr, plan->a.row_ptr),
-                                         WEFT__ARG(col, plan->a.col),
-                                         WEFT__ARG(size),
-                                         WEFT__ARG(unfit, word),
-                                         WEFT__ARG(m),
-                                         WEFT__ARG(slices),
-                                         WEFT__ARG(count),
-                                         WEFT__ARG(limit),
-                                         WEFT__ARG(chunk)};
-        status = weft__launch(&stream, kernel, pack_groups(plan, count), is_cpu(plan) ? 1 : PACK_WG, args, nargs);
-    }
-    if (!status)
-        status = weft__spmv_read(plan->ctx, queue, word, 0, sizeof *unfit, unfit);
-    weft__kernel_release(&kernel);
-    weft__buffer_release(&word);
-    return status;
+    weft__spmv_make_word(make, &word, "word of a conversion");
+    pack_make(make, &kernel, plan, weft__spmv_is_cpu(plan) ? &weft__sdia_count_cpu_spec : &weft__sdia_count_spec);
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    WEFT__LAUNCH(&stream, kernel, pack_groups(plan, count), weft__spmv_is_cpu(plan) ? 1 : PACK_WG,
+                 WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(col, plan->a.col), WEFT__ARG(size),
+                 WEFT__ARG(unfit, word), WEFT__ARG(slices), WEFT__ARG(count), WEFT__ARG(limit));
+    weft__spmv_read(&stream, word, 0, sizeof *unfit, unfit);
+    weft__parts_release(&kernel, 1, &word, 1);
+    return stream;
 }
 
 // A sample has this many slices, and looks no further into one that needs this many times its entries.
@@ -128,43 +103,35 @@ static weft_status slots_count(struct weft_spmv_plan *plan, cl_command_queue que
 weft_status weft__spmv_sdia_sample(struct weft_spmv_plan *plan, cl_command_queue queue, double *padding)
 {
     const size_t slices = weft__ceil_div((size_t)plan->a.m, HEIGHT), count = weft__min(slices, SAMPLE);
+    struct weft__make make = {.ctx = plan->ctx};
     cl_long sizes[SAMPLE];
     cl_int unfit = 0;
     cl_mem size = NULL;
     double slots = 0;
-    weft_status status = weft__buffer_create(&size, plan->ctx, count * sizeof *sizes, "sample of slices");
-    if (!status)
-        status = slots_count(plan, queue, size, (cl_uint)slices, (cl_uint)count, SAMPLE_LIMIT, &unfit);
-    if (!status)
-        status = weft__spmv_read(plan->ctx, queue, size, 0, count * sizeof *sizes, sizes);
-    for (size_t i = 0; !status && i < count; i++)
+    weft__spmv_make_buffer(&make, &size, count * sizeof *sizes, "sample of slices");
+    struct weft__stream stream =
+        slots_count(plan, &make, queue, size, (cl_uint)slices, (cl_uint)count, SAMPLE_LIMIT, &unfit);
+    weft__spmv_read(&stream, size, 0, count * sizeof *sizes, sizes);
+    for (size_t i = 0; !stream.status && i < count; i++)
         slots += (double)sizes[i];
     weft__buffer_release(&size);
     *padding =
         unfit || !plan->a.nnz ? INFINITY : slots / (double)count * (double)(slices * HEIGHT) / (double)plan->a.nnz;
-    return status;
+    return stream.status;
 }
 
-// slice_ptr, and how many slots there are; *last: those of the last slice. Blocks.
-static weft_status slices_size(struct sdia *s, struct weft_spmv_plan *plan, cl_command_queue queue, cl_int *unfit,
-                               int64_t *last)
+// SLICE_PTR, and how many slots there are; *last: those of the last slice. Blocks.
+static weft_status slices_size(struct sdia *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                               cl_command_queue queue, cl_int *unfit, int64_t *last)
 {
-    struct weft_scan_plan *scan = NULL;
     cl_long ends[2] = {0, 0};
-    weft_status status = slots_count(plan, queue, s->slice_ptr, s->slices, s->slices, 0, unfit);
-    if (status || *unfit)
-        return status;
-    status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_I64, s->slices,
-                                   weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
-    if (!status)
-        status = weft_scan_run(scan, queue, s->slice_ptr, s->slice_ptr, s->slices, 0, NULL, NULL);
-    if (!status)
-        status =
-            weft__spmv_read(plan->ctx, queue, s->slice_ptr, (s->slices - (size_t)1) * sizeof *ends, sizeof ends, ends);
-    weft_scan_plan_destroy(&scan);
+    weft__spmv_make_buffer(make, &s->b[SLICE_PTR], ((size_t)s->slices + 1) * sizeof *ends, "slices of sliced DIA");
+    struct weft__stream stream = slots_count(plan, make, queue, s->b[SLICE_PTR], s->slices, s->slices, 0, unfit);
+    if (!*unfit)
+        weft__spmv_positions(&stream, s->b[SLICE_PTR], s->slices, ends);
     s->slots = ends[1];
     *last = ends[1] - ends[0];
-    return status;
+    return stream.status;
 }
 
 // Elements for each entry; rows that only fill up the last slice do not count.
@@ -174,36 +141,29 @@ static double padding_of(const struct sdia *s, const struct weft_spmv_plan *plan
     return plan->a.nnz ? ((double)s->slots * HEIGHT - (double)last * filling) / (double)plan->a.nnz : 0;
 }
 
-static weft_status arrays_alloc(struct sdia *s, struct weft_spmv_plan *plan)
-{
-    const size_t val = weft_type_bytes(plan->a.type), slots = (size_t)s->slots;
-    const size_t elements = weft__mul(slots, HEIGHT);
-    weft_status status = weft__buffer_create(&s->slot, plan->ctx, weft__mul(slots + BEHIND, 8), "slots of sliced DIA");
-    if (!status && val)
-        status = weft__buffer_create(&s->val, plan->ctx, weft__mul(elements, val), "values of sliced DIA");
-    plan->info.format_bytes = (slots + BEHIND) * 8 + elements * val + ((size_t)s->slices + 1) * sizeof(cl_long);
-    return status;
-}
-
-static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan)
+static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan, struct weft__make *make)
 {
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_sdia *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    const int cpu = is_cpu(plan);
+    const int cpu = weft__spmv_is_cpu(plan);
+    const cl_int m = (cl_int)plan->a.m, n = (cl_int)plan->a.n;
+    const cl_mem val = s->b[s->b[VAL] ? VAL : SLOT];
+    if (make->status)
+        return make->status;
     p->rows = p->rows ? p->rows : row->rows;
     p->read = p->read ? p->read : row->read;
-    weft_status status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
-                                            &(struct weft__size_rule){.name = "params.",
-                                                                      .wg = row->wg,
-                                                                      .wg_step = 1,
-                                                                      .ipt = row->ipt,
-                                                                      .ipt_least = !cpu,
-                                                                      .ipt_most = cpu ? 0 : 8,
-                                                                      .ipt_step = 1});
-    if (!status)
-        status = weft__check_range(plan->ctx, p->rows, cpu ? 0 : 1, cpu ? 0 : 4, 1, "params.rows");
-    if (status)
-        return status;
+    make->status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
+                                      &(struct weft__size_rule){.name = "params.",
+                                                                .wg = row->wg,
+                                                                .wg_step = 1,
+                                                                .ipt = row->ipt,
+                                                                .ipt_least = !cpu,
+                                                                .ipt_most = cpu ? 0 : 8,
+                                                                .ipt_step = 1});
+    if (!make->status)
+        make->status = weft__check_range(plan->ctx, p->rows, cpu ? 0 : 1, cpu ? 0 : 4, 1, "params.rows");
+    if (make->status)
+        return make->status;
     s->chunk = chunk_of(plan);
     s->wg = (size_t)p->wg;
     s->groups =
@@ -215,36 +175,26 @@ static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan)
         weft__define(&d, "WEFT_IPT", "%d", p->ipt);
         weft__define(&d, "WEFT_ROWS", "%d", p->rows);
     }
-    status = weft__kernel_create(&s->run, plan->ctx, cpu ? &weft__spmv_sdia_cpu_spec : &weft__spmv_sdia_spec, &d);
-    if (!status)
-        status = pack_kernel(&s->fill, plan, cpu ? &weft__sdia_fill_cpu_spec : &weft__sdia_fill_spec);
-    return status;
+    weft__make_kernel(make, &s->k[RUN], cpu ? &weft__spmv_sdia_cpu_spec : &weft__spmv_sdia_spec, &d);
+    pack_make(make, &s->k[FILL], plan, cpu ? &weft__sdia_fill_cpu_spec : &weft__sdia_fill_spec);
+    return make->status ? make->status
+                        : WEFT__BIND(plan->ctx, s->k[RUN], WEFT__ARG(slice_ptr, s->b[SLICE_PTR]),
+                                     WEFT__ARG(slot, s->b[SLOT]), WEFT__ARG(val), WEFT__ARG(m), WEFT__ARG(n),
+                                     WEFT__ARG(slices, s->slices), WEFT__ARG(chunk, s->chunk));
 }
 
 static weft_status fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
     const struct sdia *s = plan->state;
-    const cl_int m = (cl_int)a->m;
-    const cl_mem val = s->val ? a->val : a->col, to = s->val ? s->val : s->slot;
-    const cl_uint chunk = PACK_CHUNK;
-    struct weft__stream stream;
-    weft_status status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
-    const struct weft__arg args[] = {WEFT__ARG(row_ptr, a->row_ptr),
-                                     WEFT__ARG(col, a->col),
-                                     WEFT__ARG(val),
-                                     WEFT__ARG(slice_ptr, s->slice_ptr),
-                                     WEFT__ARG(slot, s->slot),
-                                     WEFT__ARG(sdia_val, to),
-                                     WEFT__ARG(m),
-                                     WEFT__ARG(slices, s->slices),
-                                     WEFT__ARG(chunk)};
-    if (!status && s->slots)
-        status = weft__launch(&stream, s->fill, pack_groups(plan, s->slices), is_cpu(plan) ? 1 : PACK_WG, args,
-                              is_cpu(plan) ? 9 : 8);
-    return status;
+    const cl_mem val = s->b[VAL] ? a->val : a->col, to = s->b[s->b[VAL] ? VAL : SLOT];
+    struct weft__stream stream = weft__spmv_stream(&(struct weft__make){.ctx = plan->ctx}, queue);
+    return WEFT__LAUNCH(&stream, s->k[FILL], s->slots ? pack_groups(plan, s->slices) : 0,
+                        weft__spmv_is_cpu(plan) ? 1 : PACK_WG, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
+                        WEFT__ARG(val), WEFT__ARG(slice_ptr, s->b[SLICE_PTR]), WEFT__ARG(slot, s->b[SLOT]),
+                        WEFT__ARG(sdia_val, to), WEFT__ARG(slices, s->slices));
 }
 
-// Sliced ELL instead. It fails as it would if it had been asked for.
+// Hand over to sliced ELL. It fails as it would if it had been asked for.
 static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue queue, const char *because)
 {
     char *why = plan->info.why;
@@ -263,47 +213,49 @@ static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue que
 static weft_status arrays_create(struct sdia *s, struct weft_spmv_plan *plan, cl_command_queue queue,
                                  const struct weft__spmv_clock *clock)
 {
-    weft_status status = arrays_alloc(s, plan);
-    if (!status)
-        status = kernels_create(s, plan);
-    if (!status)
-        status = fill(plan, queue, &plan->a);
-    if (!status)
-        status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
+    const size_t slots = (size_t)s->slots, val = weft_type_bytes(plan->a.type);
+    struct weft__make make = {.ctx = plan->ctx, .bytes = ((size_t)s->slices + 1) * sizeof(cl_long)};
+    weft__spmv_make_buffer(&make, &s->b[SLOT], weft__mul(slots + BEHIND, 8), "slots of sliced DIA");
+    if (val)
+        weft__spmv_make_buffer(&make, &s->b[VAL], weft__mul(weft__mul(slots, HEIGHT), val), "values of sliced DIA");
+    plan->info.format_bytes = make.bytes;
+    make.status = kernels_create(s, plan, &make);
+    if (!make.status)
+        make.status = fill(plan, queue, &plan->a);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__spmv_finish(&stream);
     plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, clock);
-    return status;
+    return stream.status;
 }
 
 // What auto chose: WEFT_ERANGE where a slice is so long that others would be done long before.
 static weft_status bounded_create(struct sdia *s, struct weft_spmv_plan *plan, cl_command_queue queue,
                                   const struct weft__spmv_clock *clock, double padding)
 {
-    const cl_uint chunk = is_cpu(plan) ? chunk_of(plan) : 1;
+    const cl_uint chunk = weft__spmv_is_cpu(plan) ? chunk_of(plan) : 1;
     int64_t longest = 0;
-    weft_status status = weft__spmv_heaviest(plan, queue, s->slice_ptr, s->slices, chunk, &longest);
+    weft_status status = weft__spmv_heaviest(plan, queue, s->b[SLICE_PTR], s->slices, chunk, &longest);
     if (status)
         return status;
     const struct weft__spmv_load load = {.elements = padding * (double)plan->a.nnz,
                                          .bytes = 0.25 + (double)weft_type_bytes(plan->a.type),
-                                         .longest = (double)longest * (is_cpu(plan) ? HEIGHT : 1),
+                                         .longest = (double)longest * (weft__spmv_is_cpu(plan) ? HEIGHT : 1),
                                          .items = (double)weft__ceil_div(s->slices, chunk)};
     return weft__spmv_bound_holds(plan, &load) ? arrays_create(s, plan, queue, clock) : WEFT_ERANGE;
 }
 
 static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    struct sdia *s = plan->state = calloc(1, sizeof *s);
+    struct weft__make make = {.ctx = plan->ctx};
+    struct sdia *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     if (!s)
-        return weft__fail(plan->ctx, WEFT_ENOMEM, "out of host memory for a plan");
+        return make.status;
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     cl_int unfit = 0;
     int64_t last = 0;
     char because[120];
     s->slices = (cl_uint)weft__ceil_div((size_t)plan->a.m, HEIGHT);
-    weft_status status = weft__buffer_create(&s->slice_ptr, plan->ctx, ((size_t)s->slices + 1) * sizeof(cl_long),
-                                             "slices of sliced DIA");
-    if (!status)
-        status = slices_size(s, plan, queue, &unfit, &last);
+    weft_status status = slices_size(s, plan, &make, queue, &unfit, &last);
     if (status)
         return status;
     if (plan->bound > 0)
@@ -321,16 +273,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
 static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
 {
     const struct sdia *s = plan->state;
-    const cl_int m = (cl_int)plan->a.m, n = (cl_int)plan->a.n;
-    const cl_mem val = s->val ? s->val : s->slot;
-    if (is_cpu(plan))
-        return WEFT__LAUNCH(stream, s->run, s->groups, s->wg, WEFT__ARG(slice_ptr, s->slice_ptr),
-                            WEFT__ARG(slot, s->slot), WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y),
-                            WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(slices, s->slices), WEFT__ARG(chunk, s->chunk),
-                            WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
-    return WEFT__LAUNCH(stream, s->run, s->groups, s->wg, WEFT__ARG(slice_ptr, s->slice_ptr), WEFT__ARG(slot, s->slot),
-                        WEFT__ARG(val), WEFT__ARG(x, call->x), WEFT__ARG(y, call->y), WEFT__ARG(m),
-                        WEFT__SPMV_SCALAR(alpha, plan, call->alpha), WEFT__SPMV_SCALAR(beta, plan, call->beta));
+    return weft__spmv_launch(plan, stream, s->k[RUN], s->groups, s->wg, call);
 }
 
-const struct weft__spmv_method weft__spmv_sdia = {WEFT_SPMV_SDIA, create, fill, run, destroy};
+const struct weft__spmv_method weft__spmv_sdia = {create, fill, run, destroy};

@@ -1,39 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/spmv/spmv.h"
+// Makes SpMV plans: checks, the choice of an algorithm, its method, refills. The one file that knows all methods.
+#include "choose.h"
+#include "coo.h"
+#include "csr.h"
+#include "ell.h"
+#include "fixed.h"
+#include "flags.h"
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
+#include "hyb.h"
+#include "scatter.h"
+#include "sdia.h"
+#include "sell16.h"
+#include "tune.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/transpose.h>
 
+// NULL: chosen, not run. A processor has methods of its own for some.
 static const struct {
-    const char *name;
-    const struct weft__spmv_method *gpu, *cpu; // NULL: chosen, not run
-} algos[] = {
-    [WEFT_SPMV_AUTO] = {"auto", NULL, NULL},
-    [WEFT_SPMV_CSR] = {"csr", NULL, NULL},
-    [WEFT_SPMV_CSR_SCALAR] = {"csr_scalar", &weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
-    [WEFT_SPMV_CSR_LANES] = {"csr_lanes", &weft__spmv_csr_lanes, &weft__spmv_csr_lanes_cpu},
-    [WEFT_SPMV_CSR_MERGE] = {"csr_merge", &weft__spmv_csr_merge, &weft__spmv_csr_merge_cpu},
-    [WEFT_SPMV_ELL] = {"ell", &weft__spmv_ell, &weft__spmv_ell},
-    [WEFT_SPMV_SELL] = {"sell", &weft__spmv_sell, &weft__spmv_sell},
-    [WEFT_SPMV_HYB] = {"hyb", &weft__spmv_hyb, &weft__spmv_hyb},
-    [WEFT_SPMV_COO] = {"coo", &weft__spmv_coo, &weft__spmv_coo},
-    [WEFT_SPMV_COO_ATOMIC] = {"coo_atomic", &weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
-    [WEFT_SPMV_CSR_FIXED] = {"csr_fixed", &weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
-    [WEFT_SPMV_SELL16] = {"sell16", &weft__spmv_sell16, &weft__spmv_sell16},
-    [WEFT_SPMV_SDIA] = {"sdia", &weft__spmv_sdia, &weft__spmv_sdia},
-    [WEFT_SPMV_CSR_FLAGS] = {"csr_flags", &weft__spmv_csr_flags, &weft__spmv_csr_merge_cpu},
+    const struct weft__spmv_method *gpu, *cpu;
+} methods[] = {
+    [WEFT_SPMV_AUTO] = {NULL, NULL},
+    [WEFT_SPMV_CSR] = {NULL, NULL},
+    [WEFT_SPMV_CSR_SCALAR] = {&weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
+    [WEFT_SPMV_CSR_LANES] = {&weft__spmv_csr_lanes, &weft__spmv_csr_lanes_cpu},
+    [WEFT_SPMV_CSR_MERGE] = {&weft__spmv_csr_merge, &weft__spmv_csr_merge_cpu},
+    [WEFT_SPMV_ELL] = {&weft__spmv_ell, &weft__spmv_ell},
+    [WEFT_SPMV_SELL] = {&weft__spmv_sell, &weft__spmv_sell},
+    [WEFT_SPMV_HYB] = {&weft__spmv_hyb, &weft__spmv_hyb},
+    [WEFT_SPMV_COO] = {&weft__spmv_coo, &weft__spmv_coo},
+    [WEFT_SPMV_COO_ATOMIC] = {&weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
+    [WEFT_SPMV_CSR_FIXED] = {&weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
+    [WEFT_SPMV_SELL16] = {&weft__spmv_sell16, &weft__spmv_sell16},
+    [WEFT_SPMV_SDIA] = {&weft__spmv_sdia, &weft__spmv_sdia},
+    [WEFT_SPMV_CSR_FLAGS] = {&weft__spmv_csr_flags, &weft__spmv_csr_merge_cpu},
 };
-#define NALGOS (sizeof algos / sizeof *algos)
-
-const char *weft_spmv_algo_name(enum weft_spmv_algo algo)
-{
-    return (size_t)algo < NALGOS ? algos[algo].name : "unknown";
-}
+#define NALGOS (sizeof methods / sizeof *methods)
 
 static size_t csr_bytes(const struct weft_device_csr *a)
 {
@@ -108,11 +114,22 @@ static weft_status matrix_retain(struct weft_spmv_plan *plan, const struct weft_
     return status ? status : weft__spmv_retain(plan->ctx, &plan->a.val, a->type == WEFT_PATTERN ? NULL : a->val);
 }
 
-static void matrix_release(struct weft_spmv_plan *plan)
+// at = a^T in buffers of its own. Blocks.
+static weft_status transposed_create(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
+                                     const struct weft_device_csr *a)
 {
-    weft__buffer_release(&plan->a.row_ptr);
-    weft__buffer_release(&plan->a.col);
-    weft__buffer_release(&plan->a.val);
+    struct weft_transpose *op = NULL;
+    weft_status status = weft_device_csr_create(out, ctx, a->n, a->m, a->nnz, a->type, a->ofs);
+    if (!status)
+        status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
+    if (!status)
+        status = weft_transpose_run(op, queue, a, out, 0, NULL, NULL);
+    if (!status)
+        status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    weft_transpose_destroy(&op);
+    if (status)
+        weft_device_csr_release(out);
+    return status;
 }
 
 // plan->a: the caller's arrays, or a transposed copy of them.
@@ -122,11 +139,11 @@ static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue que
         return matrix_retain(plan, a);
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     struct weft_device_csr at; // a plan that could not be refilled keeps what it had
-    weft_status status = weft__spmv_transposed(&at, plan->ctx, queue, a);
+    weft_status status = transposed_create(&at, plan->ctx, queue, a);
     plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
     if (status)
         return status;
-    matrix_release(plan);
+    weft__spmv_matrix_release(plan);
     plan->a = at;
     return WEFT_OK;
 }
@@ -159,8 +176,8 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
 static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo algo)
 {
     plan->method = plan->info.params.transpose == WEFT_SPMV_BY_ATOMICS ? &weft__spmv_scatter
-                   : plan->info.schedule == WEFT_SCHEDULE_CPU          ? algos[algo].cpu
-                                                                       : algos[algo].gpu;
+                   : plan->info.schedule == WEFT_SCHEDULE_CPU          ? methods[algo].cpu
+                                                                       : methods[algo].gpu;
     plan->info.params.algo = algo;
     return method_create(plan, queue);
 }
@@ -184,8 +201,8 @@ static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue q
     return status;
 }
 
-// The state by a recorded choice, in info->params. Where matrix or device refuse it, *created stays 0, and the plan is as
-// before the choice, with the caller's parameters `asked`.
+// The state by a recorded choice, in info->params. Where matrix or device refuse it, *created stays 0, and the plan is
+// as before the choice, with the caller's parameters `asked`.
 static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue queue,
                                    const struct weft_spmv_info *asked, int *created)
 {
@@ -207,6 +224,8 @@ static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue
     return WEFT_OK;
 }
 
+static weft__spmv_try plan_try;
+
 static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -226,11 +245,11 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     } else {
         enum weft__spmv_chosen measured = WEFT__SPMV_NOTHING;
         if (info->params.mode == WEFT_REPEATABLE && info->params.tune)
-            status = weft__spmv_tune(plan, queue, 0, &measured);
+            status = weft__spmv_tune(plan, queue, plan_try, 0, &measured);
         if (!status && measured == WEFT__SPMV_RECORDED)
             status = recorded_create(plan, queue, &before, &created);
         if (!status && measured == WEFT__SPMV_RECORDED && !created)
-            status = weft__spmv_tune(plan, queue, 1, &measured);
+            status = weft__spmv_tune(plan, queue, plan_try, 1, &measured);
         if (status)
             return status;
         choose = !measured && (asked == WEFT_SPMV_AUTO || asked == WEFT_SPMV_CSR);
@@ -248,7 +267,7 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms - info->tune_ms;
     info->convert_ms += transpose_ms;
     if (!status && plan->method->fill)
-        matrix_release(plan);
+        weft__spmv_matrix_release(plan);
     return status;
 }
 
@@ -303,16 +322,17 @@ static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context 
     return status;
 }
 
+// Too much padding is no error to tell of.
+static weft_status plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                            const struct weft_device_csr *a, const struct weft_spmv_params *params)
+{
+    return plan_create(out, ctx, queue, a, params, 1);
+}
+
 weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                                   const struct weft_device_csr *a, const struct weft_spmv_params *params)
 {
     return plan_create(out, ctx, queue, a, params, 0);
-}
-
-weft_status weft__spmv_plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
-                                const struct weft_device_csr *a, const struct weft_spmv_params *params)
-{
-    return plan_create(out, ctx, queue, a, params, 1);
 }
 
 weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
@@ -334,68 +354,6 @@ weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue 
     status = plan->method->fill(plan, queue, &plan->a);
     if (!status)
         status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
-    matrix_release(plan);
+    weft__spmv_matrix_release(plan);
     return status;
-}
-
-// A scalar in the type of sums.
-static weft_status scalar_convert(union weft__spmv_scalar *out, const struct weft_spmv_plan *plan, double value,
-                                  const char *name)
-{
-    if (plan->acc == WEFT_F64)
-        out->f64 = value;
-    else if (plan->acc == WEFT_F32)
-        out->f32 = (float)value;
-    else if (value >= INT32_MIN && value <= INT32_MAX && value == rint(value))
-        out->i32 = (cl_int)value;
-    else
-        return weft__fail(plan->ctx, WEFT_EINVAL, "%s is %g, integer matrices need an integer", name, value);
-    return WEFT_OK;
-}
-
-weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, double alpha, cl_mem x, double beta,
-                          cl_mem y, cl_uint nwait, const cl_event *wait, cl_event *event)
-{
-    if (!plan)
-        return WEFT_EINVAL;
-    struct weft_context *ctx = plan->ctx;
-    struct weft__stream stream;
-    struct weft__spmv_call call = {.x = x, .y = y};
-    const size_t bytes = weft_type_bytes(plan->type);
-    if (plan->info.params.semiring != WEFT_PLUS_TIMES && alpha != 1)
-        return weft__fail(ctx, WEFT_EINVAL, "alpha is %g, it must be 1 outside (+, *)", alpha);
-    weft_status status = weft__check_buffer(ctx, x, weft__mul((size_t)plan->x_size, bytes), "x");
-    if (!status)
-        status = weft__check_buffer(ctx, y, weft__mul((size_t)plan->y_size, bytes), "y");
-    if (!status && x == y && plan->x_size && plan->y_size)
-        status = weft__fail(ctx, WEFT_EINVAL, "x and y are the same buffer");
-    if (!status)
-        status = scalar_convert(&call.alpha, plan, alpha, "alpha");
-    if (!status)
-        status = scalar_convert(&call.beta, plan, beta, "beta");
-    if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
-    if (status)
-        return status;
-    if (plan->y_size)
-        plan->method->run(plan, &stream, &call);
-    return weft__stream_end(&stream);
-}
-
-void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft_spmv_info *out)
-{
-    if (out)
-        *out = plan ? plan->info : (struct weft_spmv_info){0};
-}
-
-void weft_spmv_plan_destroy(struct weft_spmv_plan **plan)
-{
-    if (!plan || !*plan)
-        return;
-    struct weft_spmv_plan *p = *plan;
-    if (p->state)
-        p->method->destroy(p->state);
-    matrix_release(p);
-    free(p);
-    *plan = NULL;
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/src/core/fill.h"
-#include "host/src/spmv/spmv.h"
+// The distribution of the row lengths of a matrix.
+#include "plan.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-const struct weft__kernel_spec weft__rows_stats_spec = {"rows_stats", "spmv/rows_stats.cl"};
 
 #define SUMS 8 // figures of a group
 
@@ -24,47 +21,35 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
 
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    struct weft_context *ctx = plan->ctx;
-    const int cpu = ctx->schedule == WEFT_SCHEDULE_CPU;
+    enum { HIST, GROUP_SUMS, NBUFFERS };
+    const int cpu = weft__spmv_is_cpu(plan);
     const size_t wg = cpu ? 1 : 64;
     const size_t groups =
-        weft__min(weft__ceil_div((size_t)plan->a.m, 32 * wg), cpu ? 4 * (size_t)ctx->device.compute_units : 256);
+        weft__min(weft__ceil_div((size_t)plan->a.m, 32 * wg), cpu ? 4 * (size_t)plan->ctx->device.compute_units : 256);
     const size_t sums_bytes = groups * SUMS * sizeof(cl_long);
+    const cl_int m = (cl_int)plan->a.m;
     struct weft__defines d = {0};
     weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
-    struct weft__kernel *kernel = NULL, *fill = NULL;
-    cl_mem hist = NULL, sums = NULL;
-    cl_long *host = malloc(sums_bytes);
-    weft_status status = host ? WEFT_OK : weft__fail(ctx, WEFT_ENOMEM, "out of host memory for row figures");
-    if (!status)
-        status = weft__kernel_create(&kernel, ctx, &weft__rows_stats_spec, &d);
-    if (!status)
-        status = weft__fill_create(&fill, ctx);
-    if (!status)
-        status = weft__buffer_create(&hist, ctx, sizeof plan->stats.hist, "histogram of row lengths");
-    if (!status)
-        status = weft__buffer_create(&sums, ctx, sums_bytes, "row figures");
-    struct weft__stream stream = {0};
-    const cl_int m = (cl_int)plan->a.m;
-    if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
-    if (!status)
-        status = weft__fill(&stream, fill, hist, 0, WEFT__SPMV_BINS, 0);
-    if (!status)
-        status = WEFT__LAUNCH(&stream, kernel, groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(hist),
-                              WEFT__ARG(sums), WEFT__ARG(m));
-    if (!status)
-        status = weft__spmv_read(ctx, queue, hist, 0, sizeof plan->stats.hist, plan->stats.hist);
-    if (!status)
-        status = weft__spmv_read(ctx, queue, sums, 0, sums_bytes, host);
-    if (!status)
-        stats_add(plan, host, groups);
-    weft__buffer_release(&hist);
-    weft__buffer_release(&sums);
-    weft__kernel_release(&kernel);
-    weft__kernel_release(&fill);
-    free(host);
-    return status;
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__kernel *kernel = NULL;
+    cl_mem b[NBUFFERS] = {0};
+    cl_long *sums = weft__make_memory(&make, sums_bytes, "row figures");
+    weft__make_kernel(&make, &kernel, &weft__rows_stats_spec, &d);
+    weft__make_buffers(&make, b,
+                       (const struct weft__scratch[NBUFFERS]){
+                           [HIST] = {sizeof plan->stats.hist, "histogram of row lengths", .zeros = true},
+                           [GROUP_SUMS] = {sums_bytes, .what = "row figures"}},
+                       NBUFFERS);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    WEFT__LAUNCH(&stream, kernel, groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(hist, b[HIST]),
+                 WEFT__ARG(sums, b[GROUP_SUMS]), WEFT__ARG(m));
+    weft__spmv_read(&stream, b[HIST], 0, sizeof plan->stats.hist, plan->stats.hist);
+    weft__spmv_read(&stream, b[GROUP_SUMS], 0, sums_bytes, sums);
+    if (!stream.status)
+        stats_add(plan, sums, groups);
+    weft__parts_release(&kernel, 1, b, NBUFFERS);
+    free(sums);
+    return stream.status;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured choice: time the candidates for a bounded while, keep the winner on disk per device and structure.
+#include "host/src/core/tune.h"
+#include "cost.h"
 #include "host/src/core/cache.h"
 #include "host/src/core/fill.h"
-#include "host/src/spmv/formats.h"
-#include "host/src/core/tune.h"
+#include "hyb.h"
+#include "sdia.h"
+#include "tune.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +75,7 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
             list_add(&list, plan, WEFT_SPMV_CSR_MERGE, sums[i]);
     } else {
         const int lanes = weft__spmv_lanes(plan);
-        if (plan->info.params.semiring == WEFT_PLUS_TIMES) // as in spmv_choose.c
+        if (plan->info.params.semiring == WEFT_PLUS_TIMES) // as in choose.c
             list_add(&list, plan, WEFT_SPMV_CSR_FLAGS, 0);
         list_add(&list, plan, WEFT_SPMV_CSR_MERGE, 0);
         list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes);
@@ -134,7 +137,7 @@ static int is_not_here(weft_status status)
 
 // A plan for the matrix of `plan`, as it is after a transposition.
 static weft_status candidate_create(struct weft_spmv_plan **out, const struct weft_spmv_plan *plan,
-                                    cl_command_queue queue, const struct candidate *candidate)
+                                    cl_command_queue queue, weft__spmv_try *try, const struct candidate *candidate)
 {
     struct weft_spmv_params params = plan->info.params;
     params.algo = candidate->algo;
@@ -146,7 +149,7 @@ static weft_status candidate_create(struct weft_spmv_plan **out, const struct we
     params.zero = plan->asked ? plan->asked->zero : NULL;
     struct weft_error error;
     weft__quiet_begin(plan->ctx); // that a candidate is none for this matrix or device is no failure
-    const weft_status status = weft__spmv_plan_try(out, plan->ctx, queue, &plan->a, &params);
+    const weft_status status = try(out, plan->ctx, queue, &plan->a, &params);
     weft__quiet_end(&error);
     if (status && !is_not_here(status))
         weft__fail_again(plan->ctx, &error);
@@ -158,7 +161,8 @@ static int name_put(char *out, size_t size, const struct weft_spmv_params *p)
     return snprintf(out, size, p->lanes ? "%s, lanes=%d" : "%s", weft_spmv_algo_name(p->algo), p->lanes);
 }
 
-static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem x, cl_mem y, struct tuned *out)
+static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, weft__spmv_try *try, cl_mem x, cl_mem y,
+                           struct tuned *out)
 {
     double sdia = 0;
     const weft_status sampled = weft__spmv_sdia_sample(plan, queue, &sdia);
@@ -171,7 +175,7 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
     size_t used = 0;
     for (int i = 0; i < list.count; i++) {
         struct weft_spmv_plan *c = NULL;
-        weft_status status = candidate_create(&c, plan, queue, &list.items[i]);
+        weft_status status = candidate_create(&c, plan, queue, try, &list.items[i]);
         if (is_not_here(status))
             continue;
         const double ms = status ? -1 : candidate_ms(c, queue, x, y, best_ms);
@@ -209,16 +213,15 @@ static weft_status structure_hash(const struct weft_spmv_plan *plan, cl_command_
     const unsigned char *p = (const unsigned char *)&plan->stats;
     for (size_t i = 0; i < sizeof plan->stats; i++)
         hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    struct weft__stream stream = weft__spmv_stream(&(struct weft__make){.ctx = plan->ctx}, queue);
     for (size_t k = 0; k < 16; k++) {
         const size_t at = nnz / 16 * k, count = weft__min(64, nnz - at);
-        weft_status status = weft__spmv_read(plan->ctx, queue, plan->a.col, at * 4, count * 4, col);
-        if (status)
-            return status;
-        for (size_t i = 0; i < count; i++)
+        weft__spmv_read(&stream, plan->a.col, at * 4, count * 4, col);
+        for (size_t i = 0; !stream.status && i < count; i++)
             hash = (hash ^ (uint32_t)col[i]) * UINT64_C(0x100000001b3);
     }
     *out = hash;
-    return WEFT_OK;
+    return stream.status;
 }
 
 // Rows of the tune file, which change what candidates are.
@@ -286,43 +289,36 @@ static void record_write(const char *dir, const char *key, const struct weft_spm
     weft__cache_write(dir, key, (const unsigned char *)text, (size_t)length);
 }
 
-// ---- both, and the vectors to measure with ------------------------------------------------------------------------------------------------------
+// ---- both, and the vectors to measure with
+// ------------------------------------------------------------------------------------------------------
 
-static weft_status words_set(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem x, size_t words)
+// x is 1 everywhere in f32, 0.0078 in f64.
+static weft_status measure_all(struct weft_spmv_plan *plan, cl_command_queue queue, weft__spmv_try *try,
+                               struct tuned *out)
 {
-    struct weft__stream stream;
+    enum { X, Y, NVECTORS };
+    const size_t bytes = weft_type_bytes(plan->type), x_bytes = weft__mul((size_t)plan->a.n, bytes);
+    struct weft__make make = {.ctx = plan->ctx};
     struct weft__kernel *fill = NULL;
-    weft_status status = weft__fill_create(&fill, plan->ctx);
-    if (!status)
-        status = weft__stream_begin(&stream, plan->ctx, queue, 0, NULL, NULL);
-    if (!status)
-        status = weft__fill(&stream, fill, x, 0, words, UINT32_C(0x3f800000)); // 1.0f, 0.0078 as f64
-    if (!status)
-        status = weft__fail_cl(plan->ctx, weft__cl.clFinish(queue), "clFinish");
-    weft__kernel_release(&fill);
-    return status;
-}
-
-static weft_status measure_all(struct weft_spmv_plan *plan, cl_command_queue queue, struct tuned *out)
-{
-    const size_t bytes = weft_type_bytes(plan->type);
-    const size_t x_bytes = weft__mul((size_t)plan->a.n, bytes), y_bytes = weft__mul((size_t)plan->a.m, bytes);
-    cl_mem x = NULL, y = NULL;
+    cl_mem b[NVECTORS] = {0};
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-    weft_status status = weft__buffer_create(&x, plan->ctx, x_bytes, "x to measure with");
-    if (!status)
-        status = weft__buffer_create(&y, plan->ctx, y_bytes, "y to measure with");
-    if (!status)
-        status = words_set(plan, queue, x, x_bytes / 4);
-    if (!status)
-        status = measure(plan, queue, x, y, out);
-    weft__buffer_release(&x);
-    weft__buffer_release(&y);
+    weft__make_buffers(&make, b,
+                       (const struct weft__scratch[NVECTORS]){
+                           [X] = {x_bytes, .what = "x to measure with"},
+                           [Y] = {weft__mul((size_t)plan->a.m, bytes), .what = "y to measure with"}},
+                       NVECTORS);
+    if (!make.status)
+        make.status = weft__fill_create(&fill, plan->ctx);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__fill(&stream, fill, b[X], 0, x_bytes / 4, UINT32_C(0x3f800000));
+    if (!weft__spmv_finish(&stream))
+        stream.status = measure(plan, queue, try, b[X], b[Y], out);
+    weft__parts_release(&fill, 1, b, NVECTORS);
     plan->info.tune_ms = weft__spmv_clock_ms(plan->ctx, &clock);
-    return status;
+    return stream.status;
 }
 
-weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, int again,
+weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, weft__spmv_try *try, int again,
                             enum weft__spmv_chosen *chosen)
 {
     struct weft_spmv_info *info = &plan->info;
@@ -343,7 +339,7 @@ weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue,
         name_put(name, sizeof name, &tuned.params);
         snprintf(tuned.why, sizeof tuned.why, "measured before on this device and structure: %s", name);
     } else {
-        status = measure_all(plan, queue, &tuned);
+        status = measure_all(plan, queue, try, &tuned);
         if (!status && tuned.found && key)
             record_write(dir, key, &tuned.params);
     }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants of every spmv kernel, for lint and the test of argument names.
-#include "host/src/spmv/spmv.h"
+// The kernels of SpMV, and the variants of each for lint and the test of argument names.
 #include "host/src/core/variants.h"
+#include "plan.h"
+
+#define SPEC_DEFINE(name, entry, file)                                                                                 \
+    const struct weft__kernel_spec weft__##name##_spec = {#entry, "spmv/" #file ".cl"};
+WEFT__SPMV_KERNELS(SPEC_DEFINE)
 
 static const struct {
     enum weft_type type; // of the matrix
