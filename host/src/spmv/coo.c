@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coordinates in row order: sums by segments, or by atomics.
+//
+//     pass               reads                  writes              form of an entry on its way   buffers
+//     expand             row_ptr                row of each entry   row                           ROW
+//   and for each SpMV
+//     spmv_scale         y                      y                   (rows alone)
+//     spmv_coo_segment   ROW, COL, VAL, x       y, sums of tiles    product, sum of a segment     PART, HEAD
+//     spmv_coo_join      ROW, PART, HEAD        y of shared rows    sum of a part
+//     spmv_coo_atomic    ROW, COL, VAL, x       y                   product; in the place of both
 #include "coo.h"
-#include "host/src/core/op.h"
 #include "scale.h"
 
 #include <stdlib.h>

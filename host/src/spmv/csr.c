@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CSR schedules: a row per work-item, lanes per row, tiles of equal work.
+// The CSR schedules: a row per work-item, lanes per row, tiles of equal work, of which csr_merge has several passes:
+//
+//     pass             reads              writes                      form of an entry on its way   buffers (tiles.h)
+//     rows_tiles       row_ptr            begins of tiles, cut rows   (rows alone)                  ROW, POS, SPLIT
+//   and for each SpMV
+//     spmv_csr_merge   CSR, x, ROW, POS   y, sums of cut rows         product, sum of row or part   PART, HEAD, ARRIVED
+//     spmv_join        SPLIT, PART, HEAD  y of cut rows               sum of a part                 (without a fence)
 #include "csr.h"
 #include "cost.h"
-#include "host/src/core/op.h"
 #include "tiles.h"
 
 #include <stdlib.h>
@@ -56,23 +61,11 @@ static weft_status csr_run(struct weft_spmv_plan *plan, struct weft__stream *str
     return weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
-// Resolve wg, ipt and read; `step` is what wg must be a multiple of; `local` may be NULL.
-static weft_status tuning_resolve(struct weft_spmv_plan *plan, int wg, int step, int ipt, int most_ipt, int ipt_step,
-                                  size_t (*local)(const void *of, int wg, int ipt))
+// The sizes of a method without entries of a work-item.
+static void wg_resolve(struct weft_spmv_plan *plan, struct weft__make *make, int wg)
 {
-    struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    p->read = p->read ? p->read : row->read;
-    return weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
-                              &(struct weft__size_rule){.name = "params.",
-                                                        .wg = wg,
-                                                        .wg_step = step,
-                                                        .ipt = ipt,
-                                                        .ipt_least = ipt ? ipt_step : 0,
-                                                        .ipt_most = most_ipt,
-                                                        .ipt_step = ipt_step,
-                                                        .local = local,
-                                                        .of = plan});
+    weft__spmv_sizes(make, plan, row->read, (struct weft__size_rule){.wg = wg, .wg_step = 1, .ipt_step = 1});
 }
 
 static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
@@ -82,8 +75,7 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
     struct weft__defines d = {0};
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    if (!make.status)
-        make.status = tuning_resolve(plan, row->scalar_wg, 1, 0, 0, 1, NULL);
+    wg_resolve(plan, &make, row->scalar_wg);
     if (make.status)
         return make.status;
     const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
@@ -105,11 +97,11 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     p->lanes = p->lanes ? p->lanes : weft__spmv_lanes(plan);
-    if (!make.status) {
-        const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * p->lanes + 1); // of a lane, for a row of mean length
-        const int ipt = reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
-        make.status = tuning_resolve(plan, row->lanes_wg, 32, ipt, 4, 1, NULL);
-    }
+    const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * p->lanes + 1); // of a lane, for a row of mean length
+    const int ipt = reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
+    weft__spmv_sizes(&make, plan, row->read,
+                     (struct weft__size_rule){
+                         .wg = row->lanes_wg, .wg_step = 32, .ipt = ipt, .ipt_least = 1, .ipt_most = 4, .ipt_step = 1});
     if (!make.status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
         make.status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
     if (make.status)
@@ -132,7 +124,7 @@ static uint32_t snap_of(uint32_t items)
     return snap;
 }
 
-// Local memory of cl/spmv_csr_merge.cl.
+// Local memory of cl/spmv/csr_merge.cl.
 static size_t merge_local(const void *of, int wg, int ipt)
 {
     const size_t acc = weft__spmv_acc_bytes(of), items = (size_t)wg * (size_t)ipt;
@@ -162,8 +154,15 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     const int cut = plan->stats.max_row >= snap_of((uint32_t)cut_items) &&
                     plan->a.m + plan->a.nnz >= 4 * cut_items * plan->ctx->device.compute_units;
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    if (!make.status)
-        make.status = tuning_resolve(plan, row->merge_wg, 32, cut ? row->cut_ipt : row->merge_ipt, 16, 4, merge_local);
+    const int ipt = cut ? row->cut_ipt : row->merge_ipt;
+    weft__spmv_sizes(&make, plan, row->read,
+                     (struct weft__size_rule){.wg = row->merge_wg,
+                                              .wg_step = 32,
+                                              .ipt = ipt,
+                                              .ipt_least = 4,
+                                              .ipt_most = 16,
+                                              .ipt_step = 4,
+                                              .local = merge_local});
     if (make.status)
         return make.status;
     const uint32_t items = (uint32_t)(p->wg * p->ipt), snap = snap_of(items);
@@ -179,16 +178,15 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     return kernel_create(s, plan, &make, &weft__spmv_merge_spec, &d);
 }
 
-// CPU: a tile per work-item; long rows are cut when `cut` is set.
-static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue, int cut)
+// CPU: a tile per work-item. Tiles cut long rows, but not those of csr_lanes.
+static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    if (!make.status)
-        make.status = tuning_resolve(plan, 1, 1, 0, 0, 1, NULL);
+    wg_resolve(plan, &make, 1);
     if (!p->lanes) // where rows are short, looking for long ones costs more than it saves
         p->lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
     if (!make.status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
@@ -196,25 +194,14 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     if (make.status)
         return make.status;
     const uint32_t tile = weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, row->cpu_tiles);
-    tiles_create(s, plan, &make, queue, tile, cut ? snap_of(tile) : UINT32_MAX);
+    tiles_create(s, plan, &make, queue, tile, p->algo == WEFT_SPMV_CSR_LANES ? UINT32_MAX : snap_of(tile));
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_LPR", "%d", p->lanes);
     return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
 }
 
-static weft_status cpu_rows_create(struct weft_spmv_plan *plan, cl_command_queue queue)
-{
-    return cpu_create(plan, queue, 0);
-}
-
-static weft_status cpu_cut_create(struct weft_spmv_plan *plan, cl_command_queue queue)
-{
-    return cpu_create(plan, queue, 1);
-}
-
 const struct weft__spmv_method weft__spmv_csr_scalar = {scalar_create, NULL, csr_run, csr_destroy};
 const struct weft__spmv_method weft__spmv_csr_lanes = {lanes_create, NULL, csr_run, csr_destroy};
 const struct weft__spmv_method weft__spmv_csr_merge = {merge_create, NULL, csr_run, csr_destroy};
-const struct weft__spmv_method weft__spmv_csr_lanes_cpu = {cpu_rows_create, NULL, csr_run, csr_destroy};
-const struct weft__spmv_method weft__spmv_csr_merge_cpu = {cpu_cut_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_cpu = {cpu_create, NULL, csr_run, csr_destroy};

@@ -6,6 +6,6 @@
 #include "plan.h"
 
 extern const struct weft__spmv_method weft__spmv_csr_scalar, weft__spmv_csr_lanes, weft__spmv_csr_merge,
-    weft__spmv_csr_lanes_cpu, weft__spmv_csr_merge_cpu;
+    weft__spmv_csr_cpu;
 
 #endif

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// ELL and sliced ELL (cl/spmv/ell.cl): conversion from CSR and SpMV.
+// ELL and sliced ELL: conversion from CSR and SpMV. ELL is one slice of a given width, so that it begins with ell_fill.
+//
+//     pass        reads                  writes               form of an entry on its way   buffers
+//     ell_sort    row_ptr                rows by length       (rows alone)                  PERM, where sigma > 1
+//     ell_width   row_ptr, PERM          elements of slices   (rows alone)                  SLICE_PTR
+//     scan        SLICE_PTR              begins of slices     (slices alone)                SLICE_PTR
+//     ell_fill    CSR, PERM, SLICE_PTR   all elements         column, value                 COL, VAL
+//   and for each SpMV
+//     spmv_ell    all of these, x        y                    product, sum of a row
 #include "ell.h"
 #include "cost.h"
-#include "host/src/core/op.h"
 
 #include <stdlib.h>
 
@@ -126,17 +133,10 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const int cpu = weft__spmv_is_cpu(plan), sorted = e->b[WEFT__ELL_PERM] != NULL;
     struct weft__defines d = {0};
-    if (make->status)
-        return make->status;
-    p->read = p->read ? p->read : row->read;
-    make->status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
-                                      &(struct weft__size_rule){.name = "params.",
-                                                                .wg = row->wg,
-                                                                .wg_step = 1,
-                                                                .ipt = row->ipt,
-                                                                .ipt_least = !cpu,
-                                                                .ipt_most = cpu ? 0 : 8,
-                                                                .ipt_step = 1});
+    weft__spmv_sizes(
+        make, plan, row->read,
+        (struct weft__size_rule){
+            .wg = row->wg, .wg_step = 1, .ipt = row->ipt, .ipt_least = !cpu, .ipt_most = cpu ? 0 : 8, .ipt_step = 1});
     if (make->status)
         return make->status;
     e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : (cl_uint)row->chunk;

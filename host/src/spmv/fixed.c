@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSR with a fixed tree of sums: the same bits on every device.
+//
+//     pass              reads               writes              form of an entry on its way       buffers
+//     rows_tiles        row_ptr             begins of tiles     (rows alone)                      those of tiles.h
+//   and for each SpMV
+//     spmv_csr_fixed    CSR, x, tiles       y, sums of chunks   product, tree of sums             chunk
+//     spmv_fixed_join   chunk, cut rows     y of cut rows       sum of a chunk, tree of these
 #include "fixed.h"
-#include "host/src/core/op.h"
 #include "tiles.h"
 
 #include <stdlib.h>
@@ -61,20 +66,17 @@ static weft_status fixed_create(struct weft_spmv_plan *plan, cl_command_queue qu
     struct fixed_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     if (!s)
         return make.status;
-    p->read = p->read ? p->read : cpu ? 1 : 2;
     // A tile holds a chunk, and the rows that begin less than a chunk before it.
     const int wg = p->wg ? p->wg : cpu ? 1 : weft__wg_lower(plan->ctx, 256);
     const int least = cpu || wg < 1 ? 0 : (int)weft__ceil_div(TILE, (size_t)wg);
-    make.status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
-                                     &(struct weft__size_rule){.name = "params.",
-                                                               .wg = wg,
-                                                               .wg_step = cpu ? 1 : 32,
-                                                               .ipt = least,
-                                                               .ipt_least = least,
-                                                               .ipt_most = cpu ? 0 : 32,
-                                                               .ipt_step = 1,
-                                                               .local = cpu ? NULL : tile_local,
-                                                               .of = plan});
+    weft__spmv_sizes(&make, plan, cpu ? 1 : 2,
+                     (struct weft__size_rule){.wg = wg,
+                                              .wg_step = cpu ? 1 : 32,
+                                              .ipt = least,
+                                              .ipt_least = least,
+                                              .ipt_most = cpu ? 0 : 32,
+                                              .ipt_step = 1,
+                                              .local = cpu ? NULL : tile_local});
     if (make.status)
         return make.status;
     const uint32_t tile = cpu ? weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, CPU_TILES) : CHUNK;

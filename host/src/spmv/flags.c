@@ -10,17 +10,14 @@
 //     rows_flags_count      bits              bits of each word     32 to a sum                   FLAGS, COUNT
 //     scan                  COUNT             sums before           32 to a sum                   COUNT
 //     rows_flags_before     COUNT             beside the bits       32 to a sum                   COUNT, FLAGS
-//     rows_flags_rows       row_ptr, FLAGS    rows, empty rows      (rows alone; where any is     ROW_OF, EMPTY
-//                                                                   empty)
+//     rows_flags_rows       row_ptr, FLAGS    rows, empty rows      (rows; where any is empty)    ROW_OF, EMPTY
 //     rows_flags_cross      row_ptr, FLAGS    tiles of a shared row (a pair for each tile)        CROSS
 //   and for each SpMV
 //     spmv_csr_flags        col, val, x, and  y; sums of parts of   product; sum of four, lanes,  PART, HEAD;
-//                           all of these      shared rows           groups of lanes, tile         ARRIVED with a fence
-//     spmv_flags_join       PART, HEAD        y of shared rows      sum of a tile's part          none: without a fence
+//                           all of these      shared rows           groups of lanes, tile         ARRIVED
+//     spmv_flags_join       PART, HEAD        y of shared rows      sum of a tile's part          (without a fence)
 #include "flags.h"
 #include "host/src/core/fill.h"
-#include "host/src/core/limits.h"
-#include "host/src/core/tune.h"
 #include "host/src/primitive/scan.h"
 
 #include <stdlib.h>
@@ -142,22 +139,15 @@ static size_t tile_local(const void *of, int wg, int ipt)
     return w / 16 * (acc + 4) + 8 + w * acc;
 }
 
-static weft_status params_resolve(struct weft_spmv_plan *plan)
+static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_flags *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const int are_short = plan->a.nnz / SHORT_ROW < plan->a.m;
-    p->read = p->read ? p->read : row->read;
-    return weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
-                              &(struct weft__size_rule){.name = "params.",
-                                                        .wg = are_short ? row->short_wg : row->wg,
-                                                        .wg_step = 32,
-                                                        .ipt = are_short ? row->short_ipt : row->ipt,
-                                                        .ipt_least = 4,
-                                                        .ipt_most = 16,
-                                                        .ipt_step = 4,
-                                                        .local = tile_local,
-                                                        .of = plan});
+    const int wg = are_short ? row->short_wg : row->wg, ipt = are_short ? row->short_ipt : row->ipt;
+    weft__spmv_sizes(
+        make, plan, row->read,
+        (struct weft__size_rule){
+            .wg = wg, .wg_step = 32, .ipt = ipt, .ipt_least = 4, .ipt_most = 16, .ipt_step = 4, .local = tile_local});
 }
 
 static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make)
@@ -181,8 +171,7 @@ static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue qu
 {
     struct weft__make make = {.ctx = plan->ctx};
     struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    if (!make.status)
-        make.status = params_resolve(plan);
+    params_resolve(plan, &make);
     if (make.status)
         return make.status;
     s->wg = (size_t)plan->info.params.wg;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rest of a hybrid on the host: a thread of the plan sums it up while the device does the ELL part.
 #include "host.h"
-#include "host/src/core/op.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hybrid: an ELL part of a limited width, and the rest of the longer rows as coordinates, on the device or on the host.
+//
+//     pass        reads             writes                    form of an entry on its way   buffers
+//     ell_fill    CSR               the first `width` of rows column, value                 those of ell.c
+//     hyb_count   row_ptr           rest of each row          (rows alone)                  rest_ptr
+//     scan        rest_ptr          begins of these           (rows alone)                  rest_ptr
+//     expand      rest_ptr          row of each entry         row                           ROW
+//     hyb_rest    CSR, rest_ptr     the rest                  column, value                 COL, VAL
+//   and for each SpMV spmv_ell, then the passes of coo.c, or those of host.c around it
 #include "hyb.h"
 #include "ell.h"
 #include "host.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan in use: the names of the algorithms, runs, information, release.
-#include "host/src/core/op.h"
 #include "plan.h"
 
 #include <math.h>
@@ -25,6 +24,16 @@ const char *weft_spmv_algo_name(enum weft_spmv_algo algo)
         [WEFT_SPMV_CSR_FLAGS] = "csr_flags",
     };
     return (size_t)algo < sizeof names / sizeof *names ? names[algo] : "unknown";
+}
+
+void weft__spmv_sizes(struct weft__make *make, struct weft_spmv_plan *plan, int read, struct weft__size_rule rule)
+{
+    struct weft_spmv_params *p = &plan->info.params;
+    rule.name = "params.";
+    rule.of = plan;
+    p->read = p->read ? p->read : read;
+    if (!make->status)
+        make->status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt, &rule);
 }
 
 // A scalar in the type of sums.

@@ -4,6 +4,7 @@
 #define WEFT_SPMV_PLAN_H
 
 #include "host/src/core/make.h"
+#include "host/src/core/op.h"
 #include "kernels.h"
 #include <weft/spmv.h>
 
@@ -83,7 +84,9 @@ static inline uint32_t weft__spmv_cpu_tile(const struct weft_spmv_plan *plan, in
     return (uint32_t)weft__min(weft__max(weft__ceil_div((size_t)work, units), 4096), (size_t)1 << 30);
 }
 
-// plan.c: give up the arrays of plan->a.
+// plan.c: resolve params.wg, .ipt and .read, `read` unless the caller gave one; name and plan are put into the rule.
+void weft__spmv_sizes(struct weft__make *make, struct weft_spmv_plan *plan, int read, struct weft__size_rule rule);
+// Give up the arrays of plan->a.
 void weft__spmv_matrix_release(struct weft_spmv_plan *plan);
 
 // defines.c: types, semiring and hint of reads, as cl/spmv/spmv.clh wants them.
@@ -102,12 +105,12 @@ weft_status weft__spmv_launch(struct weft_spmv_plan *plan, struct weft__stream *
                               size_t groups, size_t wg, const struct weft__spmv_call *call);
 weft_status weft__spmv_launch_csr(struct weft_spmv_plan *plan, struct weft__stream *stream, struct weft__kernel *kernel,
                                   size_t groups, size_t wg, const struct weft__spmv_call *call);
-// The steps of an analysis or a conversion. A stream on `queue` that has failed already where `make` has; wait for it;
-// wait, then read; put the sums of all before it in the place of each of `count` > 0 64-bit sizes, their total behind
-// them, and read the last two. All do nothing on a stream that has failed, and return its status.
+// The steps of an analysis or a conversion: a stream on `queue`, which has failed already where `make` has. The others
+// wait for it; they do nothing on a stream that has failed, and return its status.
 struct weft__stream weft__spmv_stream(const struct weft__make *make, cl_command_queue queue);
 weft_status weft__spmv_finish(struct weft__stream *stream);
 weft_status weft__spmv_read(struct weft__stream *stream, cl_mem from, size_t offset, size_t bytes, void *to);
+// `count` > 0 sizes of 64 bits become the sums of those before each, and their total behind them; ends: the last two.
 weft_status weft__spmv_positions(struct weft__stream *stream, cl_mem sizes, size_t count, cl_long ends[2]);
 // Share a buffer in place of *to.
 weft_status weft__spmv_retain(struct weft_context *ctx, cl_mem *to, cl_mem from);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scales y for the formats that then add to it, and says whether they can do so by atomics.
 #include "scale.h"
-#include "host/src/core/op.h"
 
 void weft__spmv_make_scale(struct weft__make *make, struct weft__kernel **out, struct weft_spmv_plan *plan)
 {

@@ -2,7 +2,6 @@
 // y = alpha*A^T*x + beta*y by atomics, from the rows of A.
 #include "scatter.h"
 #include "cost.h"
-#include "host/src/core/op.h"
 #include "scale.h"
 
 #include <stdlib.h>

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliced DIA (cl/spmv/sdia.cl): conversion from CSR and SpMV; and how well it would fit, from a sample of the slices.
+// Sliced DIA: conversion from CSR and SpMV; and how well it would fit, from a sample of the slices.
+//
+//     pass         reads             writes                    form of an entry on its way   buffers
+//     sdia_count   row_ptr, col      slots of slices           (diagonals of a slice)        SLICE_PTR
+//     scan         SLICE_PTR         begins of slices          (slices alone)                SLICE_PTR
+//     sdia_fill    CSR, SLICE_PTR    diagonals, all elements   bit of a mask, value          SLOT, VAL
+//   and for each SpMV
+//     spmv_sdia    all of these, x   y                         product, sum of a row
 #include "sdia.h"
 #include "cost.h"
 #include "ell.h"
-#include "host/src/core/op.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -148,18 +154,11 @@ static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan, s
     const int cpu = weft__spmv_is_cpu(plan);
     const cl_int m = (cl_int)plan->a.m, n = (cl_int)plan->a.n;
     const cl_mem val = s->b[s->b[VAL] ? VAL : SLOT];
-    if (make->status)
-        return make->status;
     p->rows = p->rows ? p->rows : row->rows;
-    p->read = p->read ? p->read : row->read;
-    make->status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt,
-                                      &(struct weft__size_rule){.name = "params.",
-                                                                .wg = row->wg,
-                                                                .wg_step = 1,
-                                                                .ipt = row->ipt,
-                                                                .ipt_least = !cpu,
-                                                                .ipt_most = cpu ? 0 : 8,
-                                                                .ipt_step = 1});
+    weft__spmv_sizes(
+        make, plan, row->read,
+        (struct weft__size_rule){
+            .wg = row->wg, .wg_step = 1, .ipt = row->ipt, .ipt_least = !cpu, .ipt_most = cpu ? 0 : 8, .ipt_step = 1});
     if (!make->status)
         make->status = weft__check_range(plan->ctx, p->rows, cpu ? 0 : 1, cpu ? 0 : 4, 1, "params.rows");
     if (make->status)

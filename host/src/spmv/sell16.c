@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliced ELL with columns in 16 bits (cl/spmv/sell16_pack.cl, cl/spmv/sell16.cl): conversion from CSR and SpMV.
+// Sliced ELL with columns in 16 bits: conversion from sliced ELL (ell.c) and SpMV.
+//
+//     pass          reads                 writes                form of an entry on its way    buffers
+//     sell16_pack   columns of 32 bits    bases and distances   distance to the base of step   BASE, COL
+//   and for each SpMV
+//     spmv_sell16   ELL, BASE, COL, x     y                     product, sum of a row
 #include "sell16.h"
 #include "ell.h"
 

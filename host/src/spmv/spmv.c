@@ -7,7 +7,6 @@
 #include "fixed.h"
 #include "flags.h"
 #include "host/src/core/check.h"
-#include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
 #include "hyb.h"
 #include "scatter.h"
@@ -27,8 +26,8 @@ static const struct {
     [WEFT_SPMV_AUTO] = {NULL, NULL},
     [WEFT_SPMV_CSR] = {NULL, NULL},
     [WEFT_SPMV_CSR_SCALAR] = {&weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
-    [WEFT_SPMV_CSR_LANES] = {&weft__spmv_csr_lanes, &weft__spmv_csr_lanes_cpu},
-    [WEFT_SPMV_CSR_MERGE] = {&weft__spmv_csr_merge, &weft__spmv_csr_merge_cpu},
+    [WEFT_SPMV_CSR_LANES] = {&weft__spmv_csr_lanes, &weft__spmv_csr_cpu},
+    [WEFT_SPMV_CSR_MERGE] = {&weft__spmv_csr_merge, &weft__spmv_csr_cpu},
     [WEFT_SPMV_ELL] = {&weft__spmv_ell, &weft__spmv_ell},
     [WEFT_SPMV_SELL] = {&weft__spmv_sell, &weft__spmv_sell},
     [WEFT_SPMV_HYB] = {&weft__spmv_hyb, &weft__spmv_hyb},
@@ -37,7 +36,7 @@ static const struct {
     [WEFT_SPMV_CSR_FIXED] = {&weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
     [WEFT_SPMV_SELL16] = {&weft__spmv_sell16, &weft__spmv_sell16},
     [WEFT_SPMV_SDIA] = {&weft__spmv_sdia, &weft__spmv_sdia},
-    [WEFT_SPMV_CSR_FLAGS] = {&weft__spmv_csr_flags, &weft__spmv_csr_merge_cpu},
+    [WEFT_SPMV_CSR_FLAGS] = {&weft__spmv_csr_flags, &weft__spmv_csr_cpu},
 };
 #define NALGOS (sizeof methods / sizeof *methods)
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a CSR matrix into tiles of equal rows plus entries, and joins the sums of the rows that tiles share.
 #include "tiles.h"
-#include "host/src/core/op.h"
 
 // Parts of one row from which a whole work-group joins them.
 #define MANY_PARTS 64

@@ -64,10 +64,11 @@ static void each_shape(weft__variant_fn *fn, void *arg, const struct weft__kerne
     each_shape(fn, arg, spec, schedule, 1, (const struct size[]){__VA_ARGS__, {NULL, 0}})
 
 // Conversions: no semiring, but every width of values and offsets.
-static void convert_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg)
+static void convert_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg,
+                         enum weft_schedule schedule)
 {
     static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
-    for (int cpu = 0; cpu < 2; cpu++)
+    for (int cpu = schedule == WEFT_SCHEDULE_CPU; cpu < 2 - (schedule == WEFT_SCHEDULE_GPU); cpu++)
         for (int i = 0; i < 3; i++) {
             struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
             weft__define_types(&v.defines, types[i], i == 1 ? WEFT_OFS64 : WEFT_OFS32);
@@ -86,22 +87,6 @@ static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel
             weft__define_types(&v.defines, WEFT_PATTERN, ofs ? WEFT_OFS64 : WEFT_OFS32);
             weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : gpu_wg);
             weft__define(&v.defines, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
-            fn(arg, &v);
-        }
-}
-
-// Conversion to sliced DIA.
-static void pack_each(weft__variant_fn *fn, void *arg)
-{
-    static const struct weft__kernel_spec *const specs[2][2] = {
-        {&weft__sdia_count_spec, &weft__sdia_fill_spec}, {&weft__sdia_count_cpu_spec, &weft__sdia_fill_cpu_spec}};
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
-    for (int cpu = 0; cpu < 2; cpu++)
-        for (int i = 0; i < 6; i++) {
-            struct weft__variant v = {.spec = specs[cpu][i % 2],
-                                      .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
-            weft__define_types(&v.defines, types[i / 2], i / 2 == 1 ? WEFT_OFS64 : WEFT_OFS32);
-            weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : 32);
             fn(arg, &v);
         }
 }
@@ -135,11 +120,11 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
-    convert_each(fn, arg, &weft__ell_sort_spec, 256);
-    convert_each(fn, arg, &weft__ell_width_spec, 64);
-    convert_each(fn, arg, &weft__ell_fill_spec, 64);
-    convert_each(fn, arg, &weft__hyb_count_spec, 64);
-    convert_each(fn, arg, &weft__hyb_rest_spec, 64);
+    convert_each(fn, arg, &weft__ell_sort_spec, 256, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__ell_width_spec, 64, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__ell_fill_spec, 64, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__hyb_count_spec, 64, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__hyb_rest_spec, 64, WEFT_SCHEDULE_AUTO);
     EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 0});
     EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 1});
     EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", 1});
@@ -151,7 +136,10 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
         EACH(&weft__spmv_sell16_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
              {"WEFT_PAD", 65535});
     }
-    pack_each(fn, arg);
+    convert_each(fn, arg, &weft__sdia_count_spec, 32, WEFT_SCHEDULE_GPU);
+    convert_each(fn, arg, &weft__sdia_fill_spec, 32, WEFT_SCHEDULE_GPU);
+    convert_each(fn, arg, &weft__sdia_count_cpu_spec, 1, WEFT_SCHEDULE_CPU);
+    convert_each(fn, arg, &weft__sdia_fill_cpu_spec, 1, WEFT_SCHEDULE_CPU);
     EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_ROWS", 1});
     EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 5}, {"WEFT_ROWS", 2});
     EACH(&weft__spmv_sdia_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
