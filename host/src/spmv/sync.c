@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SpMV with vectors of the host, in one call.
-#include "host/src/spmv/plan.h"
+#include "plan.h"
 #include "host/src/matrix/device_csr.h"
 
 weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x, double beta,
