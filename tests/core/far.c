@@ -350,10 +350,10 @@ static void test_ell_fill(struct test_device *dev, struct tail *t)
 // one tile more are 2^32. Rows and tiles before are empty.
 static void test_merge(struct test_device *dev)
 {
-    enum { PLACED = 3, MANY = 48, AHEAD = 26 };
+    enum { PLACED = 3, MANY = 48, EARLIER = 26 };
     static const int32_t lengths[PLACED] = {5, 40, 3};
     const int64_t first = (INT32_MAX - MANY) / 4 * INT64_C(4), tiles = 16;
-    const int64_t rows = (INT64_C(15) << 28) - first - AHEAD; // before those that are there
+    const int64_t rows = (INT64_C(15) << 28) - first - EARLIER; // before those that are there
     cl_int tile_row[17], tile_pos[17], row_ptr[PLACED + 1] = {(cl_int)first};
     float val[MANY], x[COLUMNS], got[PLACED];
     int32_t col[MANY];
