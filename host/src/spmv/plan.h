@@ -4,7 +4,9 @@
 #define WEFT_SPMV_PLAN_H
 
 #include "host/src/core/make.h"
-#include "host/src/core/op.h"
+#include "host/src/core/check.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
 #include "kernels.h"
 #include <weft/spmv.h>
 
