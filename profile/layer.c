@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#define WEFT_NO_LINK_CHECK // the layer is no part of the library
+#include <weft/version.h>
 
 #define EXPORT __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
 

@@ -25,5 +25,6 @@
 #include <weft/spmv.h>
 #include <weft/status.h>
 #include <weft/transpose.h>
+#include <weft/version.h>
 
 #endif
