@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices in device memory, and blocking copies.
 #include "host/src/matrix/device_csr.h"
+#include "host/src/core/buffer.h"
 #include "host/src/core/check.h"
 
 #include <string.h>
