@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A device with its compiled programs and the last error: what every other object is made from.
 #ifndef WEFT_CONTEXT_H
 #define WEFT_CONTEXT_H
 

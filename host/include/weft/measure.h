@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Figures of the pattern of a matrix: row lengths, entropy, bandwidth, symmetry, balance.
 #ifndef WEFT_MEASURE_H
 #define WEFT_MEASURE_H
 

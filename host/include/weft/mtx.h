@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matrix Market files, plain, .gz and .tar.gz: read and written.
 #ifndef WEFT_MTX_H
 #define WEFT_MTX_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SpMV, y = alpha*A*x + beta*y, in the format and schedule that suit the matrix.
 #ifndef WEFT_SPMV_H
 #define WEFT_SPMV_H
 

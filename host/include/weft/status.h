@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Error codes and messages.
 #ifndef WEFT_STATUS_H
 #define WEFT_STATUS_H
 

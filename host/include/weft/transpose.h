@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Transposition of CSR matrices (CSR to CSC) on the device, and refill of values.
 #ifndef WEFT_TRANSPOSE_H
 #define WEFT_TRANSPOSE_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tries the lane operations of a device before kernels use them.
 #ifndef WEFT_SRC_PROBE_H
 #define WEFT_SRC_PROBE_H
 

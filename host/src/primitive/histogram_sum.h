@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums of counts that do not overflow.
 #ifndef WEFT_SRC_HISTOGRAM_SUM_H
 #define WEFT_SRC_HISTOGRAM_SUM_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CSR schedules: a row per work-item, lanes per row, tiles of equal work, of which csr_merge has several passes:
+// The CSR schedules: a row per work-item, lanes per row, tiles of equal work. csr_merge has several passes:
 //
 //     pass             reads              writes                      form of an entry on its way   buffers (tiles.h)
 //     rows_tiles       row_ptr            begins of tiles, cut rows   (rows alone)                  ROW, POS, SPLIT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliced DIA.
+// What spmv.c and choose.c know of sliced DIA.
 #ifndef WEFT_SPMV_SDIA_H
 #define WEFT_SPMV_SDIA_H
 
