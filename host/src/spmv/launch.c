@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of SpMV kernels, and the steps of analyses and conversions: wait, read, sum up sizes, tell the time.
+#include "host/src/matrix/device_csr.h"
 #include "host/src/primitive/scan.h"
 #include "plan.h"
 
@@ -100,4 +101,12 @@ struct weft__spmv_clock weft__spmv_clock(struct weft_context *ctx)
 double weft__spmv_clock_ms(struct weft_context *ctx, const struct weft__spmv_clock *clock)
 {
     return now_ms() - clock->start_ms - (build_ms(ctx) - clock->build_ms);
+}
+
+void weft__spmv_make_word(struct weft__make *make, cl_command_queue queue, cl_mem *out, const char *what)
+{
+    const cl_uint none = 0;
+    weft__spmv_make_buffer(make, out, sizeof none, what);
+    if (!make->status)
+        make->status = weft__copy_in(make->ctx, queue, *out, &none, sizeof none);
 }

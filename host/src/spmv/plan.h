@@ -66,17 +66,15 @@ static inline int weft__spmv_is_cpu(const struct weft_spmv_plan *plan)
     return plan->ctx->schedule == WEFT_SCHEDULE_CPU;
 }
 
-// A buffer alone, which is there also where nothing is in it; a word that is 0.
+// A buffer alone, which is there also where nothing is in it; a word that is 0, written by `queue` so that a profiler
+// sees the time.
 static inline void weft__spmv_make_buffer(struct weft__make *make, cl_mem *out, size_t bytes, const char *what)
 {
     if (!make->status)
         make->status = weft__buffer_create(out, make->ctx, bytes, what);
     make->bytes = weft__add(make->bytes, bytes);
 }
-static inline void weft__spmv_make_word(struct weft__make *make, cl_mem *out, const char *what)
-{
-    weft__make_buffers(make, out, &(const struct weft__scratch){sizeof(cl_uint), what, true}, 1);
-}
+void weft__spmv_make_word(struct weft__make *make, cl_command_queue queue, cl_mem *out, const char *what);
 
 // CPU: rows, entries or both of a tile, of `work` in all, with `tiles` of them for each compute unit where that is not
 // too few.

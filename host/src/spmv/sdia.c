@@ -91,7 +91,7 @@ static struct weft__stream slots_count(struct weft_spmv_plan *plan, struct weft_
 {
     struct weft__kernel *kernel = NULL;
     cl_mem word = NULL;
-    weft__spmv_make_word(make, &word, "word of a conversion");
+    weft__spmv_make_word(make, queue, &word, "word of a conversion");
     pack_make(make, &kernel, plan, weft__spmv_is_cpu(plan) ? &weft__sdia_count_cpu_spec : &weft__sdia_count_spec);
     struct weft__stream stream = weft__spmv_stream(make, queue);
     WEFT__LAUNCH(&stream, kernel, pack_groups(plan, count), weft__spmv_is_cpu(plan) ? 1 : PACK_WG,

@@ -40,7 +40,7 @@ static void pack(struct sell16 *s, struct weft_spmv_plan *plan, struct weft__mak
     cl_mem wide = NULL;
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_PAD", "%d", PAD);
-    weft__spmv_make_word(make, &wide, "word of a conversion");
+    weft__spmv_make_word(make, queue, &wide, "word of a conversion");
     weft__make_kernel(make, &kernel, &weft__sell16_pack_spec, &d);
     struct weft__stream stream = weft__spmv_stream(make, queue);
     WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div((size_t)steps, wg), wg), wg,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distribution of the row lengths of a matrix.
+#include "host/src/core/fill.h"
 #include "plan.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
 
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
+    enum { ZERO, STATS, NKERNELS };
     enum { HIST, GROUP_SUMS, NBUFFERS };
     const int cpu = weft__spmv_is_cpu(plan);
     const size_t wg = cpu ? 1 : 64;
@@ -33,23 +35,23 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
     struct weft__make make = {.ctx = plan->ctx};
-    struct weft__kernel *kernel = NULL;
+    struct weft__kernel *k[NKERNELS] = {0};
     cl_mem b[NBUFFERS] = {0};
     cl_long *sums = weft__make_memory(&make, sums_bytes, "row figures");
-    weft__make_kernel(&make, &kernel, &weft__rows_stats_spec, &d);
-    weft__make_buffers(&make, b,
-                       (const struct weft__scratch[NBUFFERS]){
-                           [HIST] = {sizeof plan->stats.hist, "histogram of row lengths", .zeros = true},
-                           [GROUP_SUMS] = {sums_bytes, .what = "row figures"}},
-                       NBUFFERS);
+    weft__make_kernel(&make, &k[STATS], &weft__rows_stats_spec, &d);
+    if (!make.status)
+        make.status = weft__fill_create(&k[ZERO], plan->ctx);
+    weft__spmv_make_buffer(&make, &b[HIST], sizeof plan->stats.hist, "histogram of row lengths");
+    weft__spmv_make_buffer(&make, &b[GROUP_SUMS], sums_bytes, "row figures");
     struct weft__stream stream = weft__spmv_stream(&make, queue);
-    WEFT__LAUNCH(&stream, kernel, groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(hist, b[HIST]),
+    weft__fill(&stream, k[ZERO], b[HIST], 0, WEFT__SPMV_BINS, 0);
+    WEFT__LAUNCH(&stream, k[STATS], groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(hist, b[HIST]),
                  WEFT__ARG(sums, b[GROUP_SUMS]), WEFT__ARG(m));
     weft__spmv_read(&stream, b[HIST], 0, sizeof plan->stats.hist, plan->stats.hist);
     weft__spmv_read(&stream, b[GROUP_SUMS], 0, sums_bytes, sums);
     if (!stream.status)
         stats_add(plan, sums, groups);
-    weft__parts_release(&kernel, 1, b, NBUFFERS);
+    weft__parts_release(k, NKERNELS, b, NBUFFERS);
     free(sums);
     return stream.status;
 }

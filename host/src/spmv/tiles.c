@@ -16,7 +16,7 @@ static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *
     weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__make_kernel(&make, &kernel, &weft__rows_tiles_spec, &d);
-    weft__spmv_make_word(&make, &count, "number of cut rows");
+    weft__spmv_make_word(&make, queue, &count, "number of cut rows");
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div((size_t)t->tiles + 1, wg), wg), wg,
                  WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(tile_row, t->b[WEFT__TILES_ROW]),
