@@ -3,7 +3,7 @@
 #ifndef WEFT_BACKENDS_ABSENT_H
 #define WEFT_BACKENDS_ABSENT_H
 
-#include "../host/src/internal.h"
+#include "host/internal/inside.h"
 #include "backend.h"
 
 // id: as in --backend; library: the name its makers give it; option: Meson's option that turns it on

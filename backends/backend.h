@@ -20,12 +20,24 @@ struct weft_backend_times {
     char chosen[96];          // algorithm, format and schedule that really ran; "" when it is `algo` itself
 };
 
+#define WEFT_BACKEND_TUNE_MOST 6
+// A point of tuning values, by the names of the bench's axes.
+struct weft_backend_tune {
+    int count;
+    struct {
+        const char *name; // "wg"
+        int value;
+    } values[WEFT_BACKEND_TUNE_MOST];
+};
+
 // One operation of a backend. A backend that lacks it leaves `algos` NULL. All functions return a status and fill err.
 struct weft_backend_transpose {
     const char *const *algos; // NULL-terminated names; the first is the default
-    // Prepare A^T from `a` (borrowed until finish) with algorithm `algo`; *state owns everything.
+    // Prepare A^T from `a` (borrowed until finish) with algorithm `algo`, tuned by `tune` (NULL: defaults); *state owns
+    // everything. WEFT_EINVAL: an algorithm or a tuning value that the backend does not know, named in err.
     weft_status (*prepare)(void **state, struct weft_context *ctx, const struct weft_csr *a, const char *algo,
-                           struct weft_backend_times *times, struct weft_error *err);
+                           const struct weft_backend_tune *tune, struct weft_backend_times *times,
+                           struct weft_error *err);
     // Run once; *ms is the time of the kernels by device events, or of the host clock.
     weft_status (*run)(void *state, double *ms, struct weft_error *err);
     // Run once as a program would, that measures nothing, and wait; the caller looks at the clock. NULL: `run` is that.
@@ -41,7 +53,8 @@ struct weft_backend_spmv_job {
     const void *x;            // n elements of the type of a (f32 when a is a pattern)
     const void *y;            // m elements: y before the run (read when beta != 0)
     double alpha, beta;
-    int64_t products; // how many products are expected, 0: not known
+    int64_t products;                     // how many products are expected, 0: not known
+    const struct weft_backend_tune *tune; // NULL: defaults
 };
 struct weft_backend_spmv {
     const char *const *algos;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The list of all backends, in the order of `--backend`.
 #include "backend.h"
 
 // References and vendors first: what comes later is compared with them as it is printed.

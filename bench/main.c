@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-bench: matrices x types x operations x backends x devices x algorithms, each verified before it is printed.
-#include "block.h"
-#include "compare.h"
-#include "study.h"
-#include "support/memory.h"
-#include "support/name.h"
-#include "support/progress.h"
-#include "support/streams.h"
-#include "support/word.h"
-#include "tune.h"
+#include "bench/run/block.h"
+#include "bench/mode/compare.h"
+#include "bench/mode/study.h"
+#include "bench/run/memory.h"
+#include "host/common/name.h"
+#include "host/common/progress.h"
+#include "host/common/streams.h"
+#include "host/common/word.h"
+#include "bench/mode/tune.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// The recorder's own form of each OpenCL call: it times the call, passes it on and notes what it did.
 #include "calls.h"
+#include "clock.h"
+#include "objects.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct profile_calls profile__next;
-struct profile *profile__active;
 
 // The one that other threads may take out at any time.
 static struct profile *active(void)

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the offset between the clock of a device and that of the host.
 #include "clock.h"
-#include "calls.h"
+#include "next.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { SAMPLES = 4 };
+
+int64_t profile_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 void profile_clock_init(struct profile_clock *clock)
 {

@@ -4,7 +4,10 @@
 #ifndef PROFILE_CLOCK_H
 #define PROFILE_CLOCK_H
 
-#include "record.h"
+#include "model.h"
+
+// Nanoseconds of CLOCK_MONOTONIC.
+int64_t profile_now(void);
 
 void profile_clock_init(struct profile_clock *clock);
 // The offset, added to a time of the device, is at least low_ns and at most high_ns.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counters of the hardware: which sources there are, sampling them by a thread, and what the samples say.
+#include "counters.h"
 #include "counters_source.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 // Hardware counters, clocks and power of a device while it works, from whatever library or kernel interface this machine
 // has: perf_event and sysfs for CPUs and the host, NVML and CUPTI for NVIDIA, rocm_smi and sysfs for AMD. Libraries are
 // loaded at run time. What cannot be had is in the record all the same, with the reason. Nothing here prints or makes a
-// run fail. docs/profiling.md, "Hardware counters", lists them.
+// run fail. docs/reference/profile-record.md lists them.
 #ifndef PROFILE_COUNTERS_H
 #define PROFILE_COUNTERS_H
 
@@ -22,8 +22,8 @@ int weft_counters_open(struct weft_counters **out, const struct weft_device_info
 // environment (NVIDIA) up to milliseconds. Both accept NULL.
 void weft_counters_start(struct weft_counters *c);
 void weft_counters_stop(struct weft_counters *c);
-// What was counted so far, as docs/profiling.md describes it, owned by the caller; NULL: out of memory. Not between
-// start and stop. c may be NULL: {"reason"}.
+// What was counted so far, as docs/reference/profile-record.md describes it, owned by the caller; NULL: out of memory.
+// Not between start and stop. c may be NULL: {"reason"}.
 cJSON *weft_counters_json(struct weft_counters *c);
 // Accepts NULL and *c == NULL; sets *c to NULL.
 void weft_counters_close(struct weft_counters **c);

@@ -3,9 +3,10 @@
 #ifndef PROFILE_COUNTERS_SOURCE_H
 #define PROFILE_COUNTERS_SOURCE_H
 
-#include "counters.h"
-
 #include <stddef.h>
+#include <weft/device.h>
+
+struct weft_counters;
 
 enum weft_counter_kind {
     WEFT_COUNTER_SUM,   // counts while the work runs; the source gives the total

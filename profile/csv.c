@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The record as CSV: a row for each phase and each kernel of each run.
 #include "json.h"
 #include "write.h"
 

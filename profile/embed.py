@@ -15,7 +15,7 @@ def main():
     head, tail = page.replace("@CSS@", css).split("@RECORD@")
     tail = tail.replace("@JS@", "\n".join(js)) + "\n"
     with open(out, "w", encoding="utf-8") as file:
-        file.write('// Made by profile/embed.py.\n#include "html.h"\n\nconst char *const profile_html_head =\n'
+        file.write('// Made by profile/embed.py.\n#include "profile/html.h"\n\nconst char *const profile_html_head =\n'
                    + quote(head) + ";\nconst char *const profile_html_tail =\n" + quote(tail) + ";\n")
 
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The record inside the page that shows it.
 #include "html.h"
 
 int profile_html_write(FILE *out, const cJSON *document)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The record of a run as JSON: phases, kernels, bytes, resources.
 #include "json.h"
 #include "phases.h"
 #include "resources.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record: docs/profiling.md says what every key is.
+// The record: docs/reference/profile-record.md says what every key is.
 #ifndef PROFILE_JSON_H
 #define PROFILE_JSON_H
 

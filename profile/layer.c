@@ -2,9 +2,9 @@
 // The recorder as a layer of OpenCL: OPENCL_LAYERS=libweft-profile.so any-program. At the program's exit the record is
 // written to $WEFT_PROFILE ("%p" is the process; default weft-profile-%p.json); $WEFT_PROFILE_TRACE, _CSV, _HTML name
 // more files, $WEFT_PROFILE_LIMIT the commands kept at most. docs/profiling.md, "As a layer".
-#include "../bench/support/name.h"
+#include "host/common/name.h"
 #include "calls.h"
-#include "../host/src/out.h"
+#include "host/internal/out.h"
 #include "html.h"
 #include "json.h"
 #include "write.h"
@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#define WEFT_NO_LINK_CHECK // the layer is no part of the library
+#include <weft/version.h>
 
 #define EXPORT __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
 
@@ -25,6 +27,7 @@ static pid_t process;
 
 int profile_calls_attach(struct profile *p)
 {
+    p->detach = profile_calls_detach;
     __atomic_store_n(&profile__active, p, __ATOMIC_RELEASE);
     return 1;
 }

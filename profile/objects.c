@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues, kernels and buffers as the recorder knows them.
-#include "calls.h"
-#include "record.h"
+#include "objects.h"
+#include "next.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+int profile__grow(void *array, size_t *room, size_t count, size_t size)
+{
+    void **at = array;
+    if (count < *room)
+        return 1;
+    size_t wanted = 2 * *room + 64;
+    void *grown = realloc(*at, wanted * size);
+    if (!grown)
+        return 0;
+    *at = grown;
+    *room = wanted;
+    return 1;
+}
+
+const char *profile__intern(struct profile *p, const char *name)
+{
+    for (size_t i = 0; i < p->name_count; i++)
+        if (!strcmp(p->names[i], name))
+            return p->names[i];
+    char **grown = realloc(p->names, (p->name_count + 1) * sizeof *grown);
+    if (grown)
+        p->names = grown;
+    char *copy = grown ? strdup(name) : NULL;
+    if (!copy) {
+        p->lost = 1;
+        return "?";
+    }
+    return p->names[p->name_count++] = copy;
+}
 
 // The queue takes the number of one that is gone, of the same kind, from an earlier repetition: a program that makes a queue
 // in each has one number for all.
@@ -110,6 +140,24 @@ void profile__kernel_keep(struct profile *p, cl_kernel id)
         p->lost = 1;
     else if (profile__next.clRetainKernel(id) == CL_SUCCESS)
         p->kept[p->kept_count++] = id;
+}
+
+void profile__kernels_let_go(struct profile *p)
+{
+    for (size_t i = 0; i < p->kept_count; i++) {
+        profile__kernel_release(p, p->kept[i]);
+        profile__next.clReleaseKernel(p->kept[i]);
+    }
+    p->kept_count = 0;
+}
+
+void profile__kernels_forget(struct profile *p)
+{
+    for (size_t i = 0; i < p->kernel_count; i++) {
+        free(p->kernels[i].name);
+        free(p->kernels[i].args);
+    }
+    p->kernel_count = 0;
 }
 
 // Place of `id`, or where it would go: linear probing, never full.

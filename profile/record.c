@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the recorder knows: made, destroyed, repetitions and sections, commands and spans, times of events.
 #include "record.h"
-#include "calls.h"
 #include "clock.h"
+#include "next.h"
+#include "objects.h"
 #include "resources.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const char *profile_kind_name(enum profile_kind kind)
 {
@@ -28,13 +29,6 @@ const char *profile_phase_name(enum profile_phase phase)
     return names[phase];
 }
 
-int64_t profile_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int profile__thread(void)
 {
     static atomic_int next;
@@ -45,6 +39,7 @@ int profile__thread(void)
 }
 
 _Thread_local int profile__inside;
+struct profile *profile__active;
 
 void profile__lock(struct profile *p)
 {
@@ -58,21 +53,6 @@ void profile__unlock(struct profile *p)
     pthread_mutex_unlock(&p->mutex);
 }
 
-// Room for one more of `size` bytes behind `count`; *array is reallocated. 0: no memory.
-int profile__grow(void *array, size_t *room, size_t count, size_t size)
-{
-    void **at = array;
-    if (count < *room)
-        return 1;
-    size_t wanted = 2 * *room + 64;
-    void *grown = realloc(*at, wanted * size);
-    if (!grown)
-        return 0;
-    *at = grown;
-    *room = wanted;
-    return 1;
-}
-
 struct profile *profile_create(size_t limit)
 {
     struct profile *p = calloc(1, sizeof *p);
@@ -82,24 +62,6 @@ struct profile *profile_create(size_t limit)
     p->limit = limit;
     p->rep = -1;
     return p;
-}
-
-static void kernels_release(struct profile *p)
-{
-    for (size_t i = 0; i < p->kept_count; i++) {
-        profile__kernel_release(p, p->kept[i]);
-        profile__next.clReleaseKernel(p->kept[i]);
-    }
-    p->kept_count = 0;
-}
-
-static void kernels_forget(struct profile *p)
-{
-    for (size_t i = 0; i < p->kernel_count; i++) {
-        free(p->kernels[i].name);
-        free(p->kernels[i].args);
-    }
-    p->kernel_count = 0;
 }
 
 static void events_release(struct profile *p)
@@ -114,11 +76,11 @@ void profile_destroy(struct profile **p)
 {
     if (!p || !*p)
         return;
-    if (profile__active == *p)
-        profile_calls_detach();
+    if (profile__active == *p && (*p)->detach)
+        (*p)->detach();
     events_release(*p);
-    kernels_release(*p);
-    kernels_forget(*p);
+    profile__kernels_let_go(*p);
+    profile__kernels_forget(*p);
     free((*p)->kept);
     for (size_t i = 0; i < (*p)->name_count; i++)
         free((*p)->names[i]);
@@ -140,8 +102,8 @@ void profile_clear(struct profile *p)
 {
     profile__lock(p);
     events_release(p);
-    kernels_release(p);
-    kernels_forget(p);
+    profile__kernels_let_go(p);
+    profile__kernels_forget(p);
     p->span_count = 0;
     p->rep_count = 0;
     p->rep = -1;
@@ -215,22 +177,6 @@ void profile_own(struct profile *p, int begin)
 }
 
 // ---- what is recorded ------------------------------------------------------------------------------------------
-
-const char *profile__intern(struct profile *p, const char *name)
-{
-    for (size_t i = 0; i < p->name_count; i++)
-        if (!strcmp(p->names[i], name))
-            return p->names[i];
-    char **grown = realloc(p->names, (p->name_count + 1) * sizeof *grown);
-    if (grown)
-        p->names = grown;
-    char *copy = grown ? strdup(name) : NULL;
-    if (!copy) {
-        p->lost = 1;
-        return "?";
-    }
-    return p->names[p->name_count++] = copy;
-}
 
 static enum profile_phase phase_of(const struct profile *p, enum profile_kind kind)
 {
@@ -435,6 +381,6 @@ const char *profile_resources_ask(struct profile *p)
         const char *missing = profile_ptxas_ask(&c->resources, c->kernel, p->queues[c->queue].device, c->name);
         why = missing ? missing : why;
     }
-    kernels_release(p);
+    profile__kernels_let_go(p);
     return why;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Registers of kernels from the build log of NVIDIA's compiler, and the occupancy that follows.
 #include "resources.h"
-#include "calls.h"
+#include "clock.h"
+#include "next.h"
 
 #include <stdio.h>
 #include <stdlib.h>

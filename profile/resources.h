@@ -3,7 +3,7 @@
 #ifndef PROFILE_RESOURCES_H
 #define PROFILE_RESOURCES_H
 
-#include "record.h"
+#include "model.h"
 
 // What ptxas says of kernel `name` in a build log made with -cl-nv-verbose: registers, spill_bytes, stack_bytes, local_bytes
 // (where it says) and target. 0: the log has no such kernel.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../bench/support/stats.h"
+// The record as a table for people.
+#include "host/common/stats.h"
 #include "json.h"
 #include "write.h"
 
@@ -72,7 +73,7 @@ static void head(FILE *out, const cJSON *document, const cJSON *run)
     fprintf(out, "\n  end to end %.4g ms (%.4g .. %.4g), noise %.1f %%%s, %.0f repetition%s\n",
             stat_of(run, "end_to_end_ms", "median"), stat_of(run, "end_to_end_ms", "min"),
             stat_of(run, "end_to_end_ms", "max"), stat_of(run, "end_to_end_ms", "noise") * 100,
-            stat_of(run, "end_to_end_ms", "noise") > BENCH_NOISE_MAX ? "!" : "", number(run, "reps"),
+            bench_noisy(stat_of(run, "end_to_end_ms", "noise")) ? "!" : "", number(run, "reps"),
             number(run, "reps") == 1 ? "" : "s");
 }
 
@@ -156,7 +157,7 @@ static void kernels(FILE *out, const cJSON *run)
         cell(out, 10, stat_of(k, "ms", "median"));
         share(out, 8, number(k, "share"));
         share(out, 7, stat_of(k, "ms", "noise"));
-        fputc(stat_of(k, "ms", "noise") > BENCH_NOISE_MAX ? '!' : ' ', out);
+        fputc(bench_noisy(stat_of(k, "ms", "noise")) ? '!' : ' ', out);
         sizes(out, 11, get(k, "global"));
         fputc(' ', out);
         sizes(out, 5, get(k, "wg"));
@@ -182,8 +183,8 @@ int profile_text_write(FILE *out, const cJSON *document, const cJSON *run)
     head(out, document, run);
     phases(out, run);
     kernels(out, run);
-    int noisy = stat_of(run, "end_to_end_ms", "noise") > BENCH_NOISE_MAX;
-    cJSON_ArrayForEach(kernel, get(run, "kernels")) noisy |= stat_of(kernel, "ms", "noise") > BENCH_NOISE_MAX;
+    int noisy = bench_noisy(stat_of(run, "end_to_end_ms", "noise"));
+    cJSON_ArrayForEach(kernel, get(run, "kernels")) noisy |= bench_noisy(stat_of(kernel, "ms", "noise"));
     if (noisy)
         fputs("  " BENCH_NOISE_TEXT "\n", out);
     if (get(run, "gap_us"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder before weft's own table of calls.
 #include "calls.h"
-#include "cl_table.h"
+#include "host/internal/inside.h"
 
 #include <dlfcn.h>
 
@@ -20,6 +20,7 @@ int profile_calls_attach(struct profile *p)
     profile__next.clGetKernelInfo = clGetKernelInfo;
     profile__next.clRetainKernel = clRetainKernel;
     *(void **)&profile__next.clGetDeviceAndHostTimer = dlsym(RTLD_DEFAULT, "clGetDeviceAndHostTimer");
+    p->detach = profile_calls_detach;
     profile__active = p;
 #define PUT(name) weft__cl.name = profile__wrapped.name;
     PROFILE_WRAPPED(PUT)

@@ -3,23 +3,23 @@
 # Does a bare machine get from a clone to a result? Each command gets a new root with a clone of the last commit.
 #
 # fresh.sh [ROOT|FOLDER|SUITE] [bench|test]...    root and debootstrap are needed
-#     bench   ./dev bench, `meson install` and README's two programs, then ./dev bench without network and without /sys
+#     bench   ./dev bench, `meson install` and the programs of the pages, then ./dev bench without network and without /sys
 #     test    ./dev test, and once more without network and without /sys
 #   Default: bench. ROOT is a folder with a system of Debian or Ubuntu, which is copied and left as it is; in FOLDER roots
 #   of Debian 12 are made; SUITE is the name of another release (default: bookworm), whose roots are made in
 #   /var/tmp/weft-fresh. MIRROR is the mirror that packages come from; default: the first that apt's sources name here.
 #   Apt's network settings are this machine's. NETWORKS=with leaves out what goes without network.
 # fresh.sh --here FOLDER [MATRIX.mtx]             no root needed: build the library, install it below FOLDER, use it there
-# fresh.sh --use FOLDER [MATRIX.mtx]              compile and run README's two programs in FOLDER with the library installed
+# fresh.sh --use FOLDER [MATRIX.mtx]              compile and run the programs of the pages, library installed
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 
-# program N FILE: the Nth C program of README
-program() { awk -v n="$1" '/^```c$/ { k++; on = 1; next } /^```$/ { on = 0 } on && k == n' "$source/README.md" >"$2"; }
+# program PAGE FILE: the C program of a page
+program() { awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$source/$1" >"$2"; }
 
 fail() { echo "fresh: $*" >&2; exit 1; }
 
-# run WANTED PROGRAM [ARGUMENT]: one of README's. Without a device it says so; that is no fault of the installation.
+# run WANTED PROGRAM [ARGUMENT]: one of them. Without a device it says so; that is no fault of the installation.
 run()
 {
     wanted=$1
@@ -33,15 +33,15 @@ run()
     esac
 }
 
-# README's programs, compiled by its own command.
+# These programs, compiled by README's command.
 use()
 {
     mkdir -p "$1"
     cd "$1"
-    program 1 transpose.c
-    program 2 spmv.c
+    program docs/transpose.md transpose.c
+    program README.md spmv.c
     # shellcheck disable=SC2016
-    grep -q '^    cc transpose.c $(pkg-config --cflags --libs weft) -o transpose$' "$source/README.md" ||
+    grep -q '^    cc spmv.c $(pkg-config --cflags --libs weft) -o spmv$' "$source/README.md" ||
         fail "README says another command than this script runs"
     for name in transpose spmv; do
         # shellcheck disable=SC2046
@@ -51,7 +51,7 @@ use()
     run '12 30,' ./spmv
     run '1 1 2,2 2 3,1 3 1,' ./transpose sample.mtx
     [ -z "${2:-}" ] || run '' ./transpose "$2"
-    echo "fresh: README's programs compile and run"
+    echo "fresh: the programs of the pages compile and run"
 }
 
 here()

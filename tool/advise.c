@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft advise: does another order of rows and columns pay? By the model of advice.h, and by trying.
 #include "advise.h"
-#include "../bench/support/progress.h"
-#include "../bench/support/word.h"
-#include "clock.h"
-#include "context.h"
+#include "host/common/progress.h"
+#include "host/common/word.h"
+#include "host/common/clock.h"
+#include "host/internal/inside.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TOOL_ADVISE_H
 #define TOOL_ADVISE_H
 
-#include "advice.h"
+#include "host/common/advice.h"
 #include "tool.h"
 
 #include <weft/spmv.h>

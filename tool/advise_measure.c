@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft advise --measure: products in every order.
-#include "../bench/support/product.h"
-#include "../bench/support/progress.h"
+#include "host/common/product.h"
+#include "host/common/progress.h"
 #include "advise.h"
-#include "cl_table.h"
-#include "clock.h"
-#include "context.h"
-#include "internal.h"
+#include "host/internal/inside.h"
+#include "host/common/clock.h"
 
 #include <math.h>
 #include <stdlib.h>

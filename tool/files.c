@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft permute, weft transpose, weft devices: a matrix in, a matrix out.
-#include "../bench/support/list.h"
-#include "../bench/support/progress.h"
-#include "../bench/support/word.h"
-#include "mtx.h"
-#include "ref/ref.h"
+#include "host/common/list.h"
+#include "host/common/progress.h"
+#include "host/common/word.h"
+#include "host/internal/inside.h"
 #include "tool.h"
 
 #include <unistd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft info: the measures of a matrix, the bytes of its formats on a device, and what weft would run.
-#include "../bench/support/progress.h"
-#include "../bench/support/word.h"
-#include "measure.h"
+#include "host/common/progress.h"
+#include "host/common/word.h"
+#include "host/internal/inside.h"
 #include "tool.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft COMMAND: the command line.
-#include "../bench/support/progress.h"
-#include "../bench/support/streams.h"
-#include "../bench/support/word.h"
+#include "host/common/progress.h"
+#include "host/common/streams.h"
+#include "host/common/word.h"
 #include "tool.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft spy and weft entropy: where the entries of a matrix are.
-#include "../bench/support/progress.h"
-#include "../bench/support/word.h"
+#include "host/common/progress.h"
+#include "host/common/word.h"
 #include "picture.h"
 #include "tool.h"
 

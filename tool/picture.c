@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// weft spy and weft entropy: the pictures, drawn by cairo.
 #include "picture.h"
 #include "tool.h"
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the commands share: complaints, matrices, devices, files to write.
 #include "tool.h"
-#include "../bench/support/name.h"
-#include "../bench/support/progress.h"
-#include "../bench/support/streams.h"
-#include "../bench/support/word.h"
-#include "cl_table.h"
-#include "internal.h"
-#include "mtx.h"
+#include "host/common/name.h"
+#include "host/common/progress.h"
+#include "host/common/streams.h"
+#include "host/common/word.h"
+#include "host/internal/inside.h"
 
 #include <errno.h>
 #include <math.h>

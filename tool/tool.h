@@ -3,7 +3,7 @@
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
 
-#include "out.h"
+#include "host/internal/out.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // Sliced ELL and blocks on the host: cuSPARSE multiplies with them, but leaves making the first to its callers and calls
 // its own way to make the second deprecated.
 #include "cusparse_backend.h"
-#include "../../host/src/internal.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's cuSPARSE on the CUDA device that is the OpenCL device of the bench, timed by CUDA events.
 #include "cusparse_backend.h"
-#include "../clock.h"
-#include "../trace.h"
-#include "context.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
+#include "host/internal/inside.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef WEFT_BACKENDS_CUSPARSE_H
 #define WEFT_BACKENDS_CUSPARSE_H
 
-#include "../backend.h"
+#include "backends/backend.h"
 
 #include <cuda_runtime_api.h>
 #include <cusparse.h>
@@ -55,8 +55,8 @@ void weft__cusparse_form_free(struct cusparse_form *form);
 
 extern const char *const weft__cusparse_transpose_algos[];
 weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                             const char *algo, struct weft_backend_times *times,
-                                             struct weft_error *err);
+                                             const char *algo, const struct weft_backend_tune *tune,
+                                             struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__cusparse_transpose_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__cusparse_transpose_plain(void *state, struct weft_error *err);
 weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products by cusparseSpMV in each of its formats, and by cusparseSpMVOp.
-#include "../clock.h"
-#include "../trace.h"
-#include "context.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
+#include "host/internal/inside.h"
 #include "cusparse_backend.h"
 
 #include <stdio.h>
@@ -300,11 +301,9 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
 {
     *state = NULL;
     const struct weft_csr *a = job->a;
-    int k = 0;
-    while (algo && weft__cusparse_spmv_algos[k] && strcmp(algo, weft__cusparse_spmv_algos[k]))
-        k++;
-    if (!weft__cusparse_spmv_algos[k])
-        return weft__error(err, WEFT_EINVAL, "backend cusparse has no product named \"%s\"", algo);
+    const int k = weft__algo_find(weft__cusparse_spmv_algos, algo, job->tune, "backend cusparse has no product", err);
+    if (k < 0)
+        return WEFT_EINVAL;
     if (a->type != WEFT_F32 && a->type != WEFT_F64)
         return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE has no products of %s", weft_type_name(a->type));
     if (!a->m || !a->n || !a->nnz)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transposition by cusparseCsr2cscEx2.
-#include "context.h"
+#include "backends/algo.h"
+#include "host/internal/inside.h"
 #include "cusparse_backend.h"
 
 #include <stdio.h>
@@ -81,14 +82,14 @@ static weft_status transpose_init(struct cusparse_transpose *t, struct weft_cont
 }
 
 weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                             const char *algo, struct weft_backend_times *times, struct weft_error *err)
+                                             const char *algo, const struct weft_backend_tune *tune,
+                                             struct weft_backend_times *times, struct weft_error *err)
 {
     *state = NULL;
-    int k = 0;
-    while (algo && weft__cusparse_transpose_algos[k] && strcmp(algo, weft__cusparse_transpose_algos[k]))
-        k++;
-    if (!weft__cusparse_transpose_algos[k])
-        return weft__error(err, WEFT_EINVAL, "backend cusparse has no transposition named \"%s\"", algo);
+    const int k =
+        weft__algo_find(weft__cusparse_transpose_algos, algo, tune, "backend cusparse has no transposition", err);
+    if (k < 0)
+        return WEFT_EINVAL;
     if (a->ofs != WEFT_OFS32)
         return weft__error(err, WEFT_EUNSUPPORTED, "cusparseCsr2cscEx2 has no 64-bit offsets");
     if (!a->m || !a->n)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../absent.h"
+// Backend graphblas of a build that has none: says so when it is asked.
+#include "backends/absent.h"
 
 WEFT__BACKEND_ABSENT(graphblas, "SuiteSparse:GraphBLAS", "peers");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SuiteSparse:GraphBLAS on the threads of the host.
 #include "graphblas_backend.h"
-#include "internal.h"
+#include "host/internal/inside.h"
 
 #include <GraphBLAS.h>
 #include <stdio.h>

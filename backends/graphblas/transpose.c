@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A^T by GrB_transpose, which chooses its method itself. Its matrices hide their arrays and have 64-bit indices, so A is
 // copied in before and the result out after; every run makes a new matrix, and what that allocates is part of the time.
-#include "../clock.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
 #include "graphblas_backend.h"
-#include "internal.h"
+#include "host/internal/inside.h"
 
 #include <GraphBLAS.h>
 #include <stdlib.h>
@@ -105,13 +106,13 @@ static weft_status import(GrB_Matrix *out, const struct weft_csr *a, struct weft
 }
 
 weft_status weft__graphblas_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                              const char *algo, struct weft_backend_times *times,
-                                              struct weft_error *err)
+                                              const char *algo, const struct weft_backend_tune *tune,
+                                              struct weft_backend_times *times, struct weft_error *err)
 {
     (void)ctx;
     *state = NULL;
-    if (algo && strcmp(algo, weft__graphblas_transpose_algos[0]))
-        return weft__error(err, WEFT_EINVAL, "backend graphblas has no transposition named \"%s\"", algo);
+    if (weft__algo_find(weft__graphblas_transpose_algos, algo, tune, "backend graphblas has no transposition", err) < 0)
+        return WEFT_EINVAL;
     weft_status status = graphblas_begin(err);
     if (!status)
         status = distinct(a, err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-threaded C on the host, the best that we can write: what a device has to beat.
-#include "internal.h"
+#include "host/internal/inside.h"
 #include "omp_backend.h"
 
 #ifdef _OPENMP

@@ -3,11 +3,12 @@
 #ifndef WEFT_BACKENDS_OMP_H
 #define WEFT_BACKENDS_OMP_H
 
-#include "../backend.h"
+#include "backends/backend.h"
 
 extern const char *const weft__omp_transpose_algos[];
 weft_status weft__omp_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                        const char *algo, struct weft_backend_times *times, struct weft_error *err);
+                                        const char *algo, const struct weft_backend_tune *tune,
+                                        struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__omp_transpose_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__omp_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                        struct weft_error *err);

@@ -3,8 +3,9 @@
 // rows whatever their lengths (csr_rows, the naive split), and rows that lie across shares are put together at the end.
 // Source: D. Merrill, M. Garland, Merge-Based Parallel Sparse Matrix-Vector Multiplication, SC'16, section III, with
 //         one share per thread.
-#include "internal.h"
-#include "../clock.h"
+#include "backends/algo.h"
+#include "host/internal/inside.h"
+#include "host/common/clock.h"
 #include "omp_backend.h"
 
 #include <omp.h>
@@ -132,11 +133,9 @@ weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const
 {
     (void)ctx;
     *state = NULL;
-    const char *const *known = weft__omp_spmv_algos;
-    while (*known && algo && strcmp(algo, *known))
-        known++;
-    if (!*known)
-        return weft__error(err, WEFT_EINVAL, "backend omp has no product named \"%s\"", algo);
+    const int k = weft__algo_find(weft__omp_spmv_algos, algo, job->tune, "backend omp has no product", err);
+    if (k < 0)
+        return WEFT_EINVAL;
     struct omp_spmv *s = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
@@ -152,7 +151,7 @@ weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const
         return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
     }
     double start = clock_ms();
-    shares_cut(s, *known);
+    shares_cut(s, weft__omp_spmv_algos[k]);
     times->analyse_ms = clock_ms() - start;
     times->workspace_bytes = (int64_t)(((size_t)s->nshares + 1) * sizeof *s->shares);
     times->format_bytes = job->a->nnz * (int64_t)(4 + weft_type_bytes(job->a->type)) +

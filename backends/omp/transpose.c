@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-threaded transposition: cuts the work, takes the memory, chooses a method.
+#include "backends/algo.h"
 #include "transpose.h"
-#include "../clock.h"
+#include "host/common/clock.h"
 #include "omp_backend.h"
 
 #include <omp.h>
@@ -204,15 +205,14 @@ static weft_status transpose_init(struct omp_transpose *t, struct weft_backend_t
 }
 
 weft_status weft__omp_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                        const char *algo, struct weft_backend_times *times, struct weft_error *err)
+                                        const char *algo, const struct weft_backend_tune *tune,
+                                        struct weft_backend_times *times, struct weft_error *err)
 {
     (void)ctx;
     *state = NULL;
-    int k = 0;
-    while (algo && weft__omp_transpose_algos[k] && strcmp(algo, weft__omp_transpose_algos[k]))
-        k++;
-    if (!weft__omp_transpose_algos[k])
-        return weft__error(err, WEFT_EINVAL, "backend omp has no transposition named \"%s\"", algo);
+    const int k = weft__algo_find(weft__omp_transpose_algos, algo, tune, "backend omp has no transposition", err);
+    if (k < 0)
+        return WEFT_EINVAL;
     struct omp_transpose *t = calloc(1, sizeof *t);
     weft_status status = t ? WEFT_OK : WEFT_ENOMEM;
     if (t) {

@@ -3,7 +3,7 @@
 #ifndef WEFT_BACKENDS_OMP_TRANSPOSE_H
 #define WEFT_BACKENDS_OMP_TRANSPOSE_H
 
-#include "internal.h"
+#include "host/internal/inside.h"
 
 #include <string.h>
 #include <weft/matrix.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft's own kernels on an OpenCL device, timed by device events.
 #include "opencl_backend.h"
-#include "../clock.h"
-#include "../trace.h"
-#include "fill.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 
@@ -94,7 +94,7 @@ weft_status weft__opencl_plain_queue(cl_command_queue *queue, struct weft_contex
 
 weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, size_t bytes)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     struct weft__stream stream;
     if (!buffer || bytes < 4)
         return WEFT_OK;

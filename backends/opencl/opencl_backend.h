@@ -3,8 +3,8 @@
 #ifndef WEFT_BACKENDS_OPENCL_H
 #define WEFT_BACKENDS_OPENCL_H
 
-#include "../backend.h"
-#include "context.h"
+#include "backends/backend.h"
+#include "host/internal/inside.h"
 
 // Device events of the kernels of one run.
 struct opencl_events {
@@ -35,7 +35,8 @@ weft_status weft__opencl_fail(struct weft_context *ctx, weft_status status, stru
 
 extern const char *const weft__opencl_transpose_algos[];
 weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                           const char *algo, struct weft_backend_times *times, struct weft_error *err);
+                                           const char *algo, const struct weft_backend_tune *tune,
+                                           struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__opencl_transpose_plain(void *state, struct weft_error *err);
 weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,

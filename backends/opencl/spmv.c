@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The product of weft/spmv.h on one device.
-#include "../clock.h"
-#include "csr_pair.h"
-#include "internal.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
+#include "host/internal/inside.h"
 #include "opencl_backend.h"
 
 #include <stdio.h>
@@ -23,50 +23,31 @@ struct opencl_spmv {
     double alpha, beta;
     cl_mem x, y;
     struct weft_spmv_plan *plan;
-    cl_kernel pair; // instead of a plan: weft__csr_pair_names[which]
+    struct weft__kernel *pair; // instead of a plan: weft__csr_pair_names[which]
     int which;
     struct opencl_events events;
 };
 
-// "csr_lanes", or with tuning values "csr_lanes:lanes=8,wg=128"
-static weft_status params_parse(struct weft_spmv_params *out, const char *algo, struct weft_error *err)
+// What `algo` and the tuning values ask for.
+static weft_status params_make(struct weft_spmv_params *out, const char *algo, const struct weft_backend_tune *tune,
+                               struct weft_error *err)
 {
-    int padding = 0, found = 0;
-    const struct {
-        const char *name;
-        int *value;
-    } keys[] = {{"lanes", &out->lanes}, {"wg", &out->wg},       {"ipt", &out->ipt},   {"read", &out->read},
-                {"rows", &out->rows},   {"sigma", &out->sigma}, {"padding", &padding}};
-    size_t length = strcspn(algo, ":");
-    if (length == 8 && !strncmp(algo, "hyb_host", length)) {
+    int padding = 0;
+    const struct weft__tunable tunables[] = {{"lanes", &out->lanes}, {"wg", &out->wg},     {"ipt", &out->ipt},
+                                             {"read", &out->read},   {"rows", &out->rows}, {"sigma", &out->sigma},
+                                             {"padding", &padding}};
+    if (weft__algo_find(weft__opencl_spmv_algos, algo, NULL, "backend opencl has no product", err) < 0)
+        return WEFT_EINVAL;
+    out->host_rest = algo && !strcmp(algo, "hyb_host");
+    out->tune = algo && !strcmp(algo, "tuned");
+    if (out->host_rest)
         out->algo = WEFT_SPMV_HYB;
-        out->host_rest = found = 1;
-    }
-    if (length == 5 && !strncmp(algo, "tuned", length))
-        out->tune = found = 1;
-    for (int i = 0; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++) {
-        const char *name = weft_spmv_algo_name((enum weft_spmv_algo)i);
-        if (strlen(name) == length && !strncmp(algo, name, length)) {
+    for (int i = 0; algo && strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
+        if (!strcmp(algo, weft_spmv_algo_name((enum weft_spmv_algo)i)))
             out->algo = (enum weft_spmv_algo)i;
-            found = 1;
-        }
-    }
-    if (!found)
-        return weft__error(err, WEFT_EINVAL, "backend opencl has no product named \"%s\"", algo);
-    for (const char *at = algo + length; *at;) {
-        at++; // the colon or a comma
-        char *end = NULL;
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-            size_t name = strlen(keys[i].name);
-            if (!strncmp(at, keys[i].name, name) && at[name] == '=')
-                *keys[i].value = (int)strtol(at + name + 1, &end, 10);
-        }
-        if (!end || (*end && *end != ','))
-            return weft__error(err, WEFT_EINVAL, "\"%s\" is no tuning of a product", at);
-        at = end;
-    }
+    weft_status status = weft__tune_take(tune, tunables, sizeof tunables / sizeof *tunables, err);
     out->max_padding = padding;
-    return WEFT_OK;
+    return status;
 }
 
 // Queue, buffers, and the inputs in them.
@@ -106,7 +87,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     const enum weft_type type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
     struct weft_spmv_params params = {.vec_type = type, .products = job->products};
     const int which = weft__csr_pair_find(algo ? algo : "auto");
-    weft_status status = which >= 0 ? WEFT_OK : params_parse(&params, algo ? algo : "auto", err);
+    weft_status status =
+        which >= 0 ? weft__tune_take(job->tune, NULL, 0, err) : params_make(&params, algo, job->tune, err);
     if (!status && which >= 0 && (job->alpha != 1 || job->beta != 0))
         status = weft__error(err, WEFT_EUNSUPPORTED, "%s is A*x alone", algo);
     if (status)

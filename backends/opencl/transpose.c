@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transposition of weft/transpose.h on one device.
-#include "../clock.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
 #include "opencl_backend.h"
-#include "transpose.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/transpose.h>
 
 const char *const weft__opencl_transpose_algos[] = {"auto", "scan", "merge", NULL};
 
@@ -18,45 +20,19 @@ struct opencl_transpose {
     struct opencl_events events;
 };
 
-// "scan", or with tuning values "scan:wg=128,ipt=8"
-static weft_status params_parse(struct weft_transpose_params *out, const char *algo, struct weft_error *err)
-{
-    struct {
-        const char *name;
-        int *value;
-    } keys[] = {{"wg", &out->wg}, {"ipt", &out->ipt}, {"bits", &out->bits}, {"groups", &out->groups}};
-    *out = (struct weft_transpose_params){0};
-    size_t length = strcspn(algo, ":");
-    int found = 0;
-    for (int i = 0; weft__opencl_transpose_algos[i]; i++)
-        if (strlen(weft__opencl_transpose_algos[i]) == length &&
-            !strncmp(algo, weft__opencl_transpose_algos[i], length)) {
-            out->algo = (enum weft_transpose_algo)i;
-            found = 1;
-        }
-    if (!found)
-        return weft__error(err, WEFT_EINVAL, "backend opencl has no transposition named \"%s\"", algo);
-    for (const char *at = algo + length; *at;) {
-        at++; // the colon or a comma
-        char *end = NULL;
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-            size_t name = strlen(keys[i].name);
-            if (!strncmp(at, keys[i].name, name) && at[name] == '=')
-                *keys[i].value = (int)strtol(at + name + 1, &end, 10);
-        }
-        if (!end || (*end && *end != ','))
-            return weft__error(err, WEFT_EINVAL, "\"%s\" is no tuning of a transposition", at);
-        at = end;
-    }
-    return WEFT_OK;
-}
-
 weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                           const char *algo, struct weft_backend_times *times, struct weft_error *err)
+                                           const char *algo, const struct weft_backend_tune *tune,
+                                           struct weft_backend_times *times, struct weft_error *err)
 {
     *state = NULL;
-    struct weft_transpose_params params;
-    weft_status status = params_parse(&params, algo ? algo : "auto", err);
+    struct weft_transpose_params params = {0};
+    const struct weft__tunable tunables[] = {
+        {"wg", &params.wg}, {"ipt", &params.ipt}, {"bits", &params.bits}, {"groups", &params.groups}};
+    const int k = weft__algo_find(weft__opencl_transpose_algos, algo, NULL, "backend opencl has no transposition", err);
+    if (k < 0)
+        return WEFT_EINVAL;
+    params.algo = (enum weft_transpose_algo)k;
+    weft_status status = weft__tune_take(tune, tunables, sizeof tunables / sizeof *tunables, err);
     if (status)
         return status;
     struct opencl_transpose *t = calloc(1, sizeof *t);

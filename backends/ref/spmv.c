@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serial products, timed by the host clock: the oracle of host/src/ref/spmv.c, and coordinates in row order.
-#include "internal.h"
-#include "ref/ref.h"
-#include "../clock.h"
+#include "backends/algo.h"
+#include "host/internal/inside.h"
+#include "host/common/clock.h"
 #include "ref_backend.h"
 
 #include <stdlib.h>
@@ -55,9 +55,9 @@ weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const
 {
     (void)ctx;
     *state = NULL;
-    const int coo = algo && !strcmp(algo, "coo");
-    if (algo && !coo && strcmp(algo, "csr"))
-        return weft__error(err, WEFT_EINVAL, "backend ref has no product named \"%s\"", algo);
+    const int coo = weft__algo_find(weft__ref_spmv_algos, algo, job->tune, "backend ref has no product", err);
+    if (coo < 0)
+        return WEFT_EINVAL;
     struct ref_spmv *s = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serial transposition of host/src/ref/transpose.c, timed by the host clock.
-#include "internal.h"
-#include "ref/ref.h"
-#include "../clock.h"
+#include "backends/algo.h"
+#include "host/internal/inside.h"
+#include "host/common/clock.h"
 #include "ref_backend.h"
 
 #include <stdlib.h>
@@ -17,12 +17,13 @@ struct ref_transpose {
 };
 
 weft_status weft__ref_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                        const char *algo, struct weft_backend_times *times, struct weft_error *err)
+                                        const char *algo, const struct weft_backend_tune *tune,
+                                        struct weft_backend_times *times, struct weft_error *err)
 {
     (void)ctx;
     *state = NULL;
-    if (algo && strcmp(algo, weft__ref_transpose_algos[0]))
-        return weft__error(err, WEFT_EINVAL, "backend ref has no transposition named \"%s\"", algo);
+    if (weft__algo_find(weft__ref_transpose_algos, algo, tune, "backend ref has no transposition", err) < 0)
+        return WEFT_EINVAL;
     size_t ofs_bytes = weft_ofs_bytes(a->ofs), val_bytes = weft_type_bytes(a->type);
     size_t next_bytes = weft__mul((size_t)a->n, ofs_bytes);
     struct ref_transpose *t = calloc(1, sizeof *t);

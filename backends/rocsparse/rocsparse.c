@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMD's rocSPARSE on the GPU that the OpenCL device is, timed by HIP events.
 #include "rocsparse_backend.h"
-#include "../../host/src/context.h"
-#include "../clock.h"
-#include "../trace.h"
+#include "host/internal/inside.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef WEFT_BACKENDS_ROCSPARSE_H
 #define WEFT_BACKENDS_ROCSPARSE_H
 
-#include "../../host/src/internal.h"
-#include "../backend.h"
+#include "host/internal/inside.h"
+#include "backends/backend.h"
 
 #include <hip/hip_runtime_api.h>
 #include <rocsparse/rocsparse.h>
@@ -59,8 +59,8 @@ void weft__rocsparse_csr_free(struct rocsparse_csr *a);
 
 extern const char *const weft__rocsparse_transpose_algos[];
 weft_status weft__rocsparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                              const char *algo, struct weft_backend_times *times,
-                                              struct weft_error *err);
+                                              const char *algo, const struct weft_backend_tune *tune,
+                                              struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__rocsparse_transpose_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                              struct weft_error *err);

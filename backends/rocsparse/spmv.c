@@ -4,8 +4,9 @@
 //   csr_lrb, csr_nnzsplit     rocsparse_spmv from 3.1 and 4.2 on
 //   coo, coo_atomic           rocsparse_spmv
 //   ell, hyb                  rocsparse_?ellmv, rocsparse_?hybmv
-#include "../clock.h"
-#include "../trace.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
 #include "rocsparse_backend.h"
 
 #include <stdlib.h>
@@ -285,9 +286,9 @@ weft_status weft__rocsparse_spmv_prepare(void **state, struct weft_context *ctx,
 {
     *state = NULL;
     const struct weft_csr *a = job->a;
+    if (weft__algo_find(weft__rocsparse_spmv_algos, algo, job->tune, "backend rocsparse has no product", err) < 0)
+        return WEFT_EINVAL;
     const struct algorithm *found = algorithm_find(algo);
-    if (!found)
-        return weft__error(err, WEFT_EINVAL, "backend rocsparse has no product named \"%s\"", algo);
     weft_status status = fits(a, found, err);
     if (status)
         return status;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rocsparse_?csr2csc: A^T in CSR is A in CSC. It sorts the entries by column, stably, and gathers the
 // values; those of i32 travel as f32, which no gather changes.
-#include "../clock.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
 #include "rocsparse_backend.h"
 
 #include <stdlib.h>
@@ -26,12 +27,12 @@ static weft_status fits(const struct weft_csr *a, struct weft_error *err)
 }
 
 weft_status weft__rocsparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                              const char *algo, struct weft_backend_times *times,
-                                              struct weft_error *err)
+                                              const char *algo, const struct weft_backend_tune *tune,
+                                              struct weft_backend_times *times, struct weft_error *err)
 {
     *state = NULL;
-    if (algo && strcmp(algo, weft__rocsparse_transpose_algos[0]))
-        return weft__error(err, WEFT_EINVAL, "backend rocsparse has no transposition named \"%s\"", algo);
+    if (weft__algo_find(weft__rocsparse_transpose_algos, algo, tune, "backend rocsparse has no transposition", err) < 0)
+        return WEFT_EINVAL;
     weft_status status = fits(a, err);
     if (status)
         return status;

@@ -3,7 +3,7 @@
 #ifndef WEFT_BACKENDS_RSB_H
 #define WEFT_BACKENDS_RSB_H
 
-#include "../backend.h"
+#include "backends/backend.h"
 
 extern const char *const weft__rsb_spmv_algos[];
 weft_status weft__rsb_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,

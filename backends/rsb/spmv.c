@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y by rsb_spmv: in the blocks that librsb cuts A into by itself, or in those that its tuner finds
 // in a second by trying.
-#include "../clock.h"
-#include "internal.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
+#include "host/internal/inside.h"
 #include "rsb_backend.h"
 
 #include <rsb.h>
@@ -76,11 +77,13 @@ static weft_status matrix_make(struct rsb_mtx_t **out, const struct weft_csr *a,
     return status;
 }
 
-static weft_status job_check(const struct weft_csr *a, const char *algo, int *tuned, struct weft_error *err)
+static weft_status job_check(const struct weft_backend_spmv_job *job, const char *algo, int *tuned,
+                             struct weft_error *err)
 {
-    *tuned = algo && !strcmp(algo, weft__rsb_spmv_algos[1]);
-    if (algo && !*tuned && strcmp(algo, weft__rsb_spmv_algos[0]))
-        return weft__error(err, WEFT_EINVAL, "backend rsb has no product named \"%s\"", algo);
+    const struct weft_csr *a = job->a;
+    *tuned = weft__algo_find(weft__rsb_spmv_algos, algo, job->tune, "backend rsb has no product", err);
+    if (*tuned < 0)
+        return WEFT_EINVAL;
     if (a->type == WEFT_I32)
         return weft__error(err, WEFT_EUNSUPPORTED, "librsb has no products of integers");
     if (!a->m || !a->n || !a->nnz)
@@ -96,7 +99,7 @@ weft_status weft__rsb_spmv_prepare(void **state, struct weft_context *ctx, const
     (void)ctx;
     *state = NULL;
     int tuned;
-    weft_status status = job_check(job->a, algo, &tuned, err);
+    weft_status status = job_check(job, algo, &tuned, err);
     if (!status)
         status = rsb_begin(err);
     if (status)

@@ -289,13 +289,12 @@ std::unique_ptr<product> product_make_any(weft_context *ctx, const weft_backend_
 }
 
 // What ViennaCL cannot do, or does wrong.
-weft_status refuse(const weft_context *ctx, const weft_csr *a, const std::string &algo, weft_error *err)
+weft_status refuse(const weft_context *ctx, const weft_backend_spmv_job &job, const std::string &algo, weft_error *err)
 {
-    const char *const *known = weft__viennacl_spmv_algos;
-    while (*known && algo != *known)
-        known++;
-    if (!*known)
-        return weft__error(err, WEFT_EINVAL, "backend viennacl has no product named \"%s\"", algo.c_str());
+    const weft_csr *a = job.a;
+    if (weft__algo_find(weft__viennacl_spmv_algos, algo.c_str(), job.tune, "backend viennacl has no product", err) <
+        0)
+        return WEFT_EINVAL;
     if (a->type == WEFT_I32)
         return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL has no products of integers");
     if (a->type == WEFT_F64 && !ctx->device.fp64)
@@ -337,7 +336,7 @@ weft_status weft__viennacl_spmv_prepare(void **state, struct weft_context *ctx, 
     try {
         const std::string name = algo ? algo : weft__viennacl_spmv_algos[0];
         bool whole = true;
-        if (weft_status status = refuse(ctx, job->a, name, err))
+        if (weft_status status = refuse(ctx, *job, name, err))
             return status;
         auto out = job->a->type == WEFT_F64 ? product_make_any<double>(ctx, *job, name, times, &whole)
                                             : product_make_any<float>(ctx, *job, name, times, &whole);

@@ -4,12 +4,11 @@
 #define WEFT_BACKENDS_VIENNACL_H
 
 extern "C" {
-#include "../backend.h"
-#include "../clock.h"
-#include "../trace.h"
-#include "../opencl/opencl_backend.h"
-#include "context.h"
-#include "internal.h"
+#include "backends/algo.h"
+#include "host/common/clock.h"
+#include "backends/trace.h"
+#include "backends/opencl/opencl_backend.h"
+#include "host/internal/inside.h"
 }
 
 // ViennaCL launches without events; this stands in its headers for clEnqueueNDRangeKernel and gives the event of every

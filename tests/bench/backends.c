@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backends that misbehave, each in its own way, in the place of the real ones: how does the bench take it?
-#include "../../backends/backend.h"
-#include "../../host/src/internal.h"
-#include "../../host/src/ref/ref.h"
+#include "backends/backend.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +16,13 @@ struct state {
 // ---- transpositions: the serial one, and what can go wrong around it ----
 
 static weft_status prepare(void **state, struct weft_context *ctx, const struct weft_csr *a, const char *algo,
-                           struct weft_backend_times *times, struct weft_error *err)
+                           const struct weft_backend_tune *tune, struct weft_backend_times *times,
+                           struct weft_error *err)
 {
     (void)ctx;
     if (!strncmp(algo, "unable", 6))
         return weft__error(err, WEFT_EUNSUPPORTED, "no %s here", weft_type_name(a->type));
-    if (!strcmp(algo, "good:groups=128"))
+    if (!strcmp(algo, "good") && tune->count && tune->values[0].value == 128)
         return weft__error(err, WEFT_EINVAL, "groups is 128, it must be in 1..64");
     struct state *s = *state = calloc(1, sizeof *s);
     if (!s)

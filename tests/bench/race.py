@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""race.py WEFT_BENCH: bench/race on records with known ratios, and once with tiny matrices. Output is TAP."""
+"""race.py WEFT_BENCH: bench/lab/race on records with known ratios, and once with tiny matrices. Output is TAP."""
 import glob
 import json
 import os
@@ -11,7 +11,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok  # noqa: E402
 
-TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "race")
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab", "race")
 BENCH = os.path.abspath(sys.argv[1])
 A, B = "uniform:1,1,6000000", "band:9,9"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables for people: whatever was measured, 100 columns at most, and cells under their heads.
-#include "../../bench/support/table.h"
-#include "../support/tap.h"
+#include "bench/run/table.h"
+#include "tests/support/tap.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statistics and the stop rule of the bench on samples with known answers.
-#include "../../bench/support/stats.h"
-#include "../support/tap.h"
+#include "host/common/stats.h"
+#include "tests/support/tap.h"
 
 #include <math.h>
 #include <string.h>

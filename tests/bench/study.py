@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tap import done, ok, skip  # noqa: E402
 
 BENCH, BAD = (os.path.abspath(path) for path in sys.argv[1:3])
-SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench")
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab")
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
 FAST = ["--study", "permute", "--trials", "3", "--trial-time", "0.0002"]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""table.py: bench/table.py on records with known ratios. Output is TAP."""
+"""table.py: bench/lab/table.py on records with known ratios. Output is TAP."""
 import gzip
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok, skip  # noqa: E402
 
-TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "table.py")
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab", "table.py")
 HOST = {"op": "transpose", "type": "f32", "index": 32, "device": "CPU", "version": "1.0", "verified": True,
         "matrix": "a", "m": 3000, "n": 40, "nnz": 7, "gbps": 1, "noise": 0.01, "date": "2026-01-02T00:00:00Z",
         "command": "weft-bench -b ref"}
@@ -159,7 +159,7 @@ def test_tables(folder):
 
 def test_noise(folder):
     """A time whose samples are far apart says nothing; the bench and the tables agree on how far that is."""
-    with open(os.path.join(os.path.dirname(TOOL), "support", "stats.h"), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(TOOL), "..", "..", "host", "common", "stats.h"), encoding="utf-8") as file:
         limit = float(re.search(r"define BENCH_NOISE_MAX +([0-9.]+)", file.read())[1])
     sys.path.insert(0, os.path.dirname(TOOL))
     import reader  # noqa: E402

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""examples.py ROOT TRANSPOSE PRIMITIVES: the examples of the README and of the primitives' pages are the ones that are
+"""examples.py ROOT TRANSPOSE PRIMITIVES: the examples of the pages on transposition and primitives are the ones that are
 compiled, and do what they say. TAP."""
 import os
 import re
@@ -23,7 +23,7 @@ def run(*args, program=TRANSPOSE):
 
 
 example = text("docs/examples/transpose.c").split("\n", 1)[1].strip()
-ok(f"```c\n{example}\n```" in text("README.md"), "the README shows docs/examples/transpose.c as it is")
+ok(f"```c\n{example}\n```" in text("docs/transpose.md"), "docs/transpose.md shows docs/examples/transpose.c as it is")
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, "a.mtx")
     with open(path, "w", encoding="ascii") as file:

@@ -2,9 +2,8 @@
 // Every allocation of reading, writing, generating, building, permuting and measuring fails once: each time the answer is WEFT_ENOMEM, the
 // matrix is all zero, and nothing is left allocated. The linker turns the library's calls of malloc and its kin
 // into the __wrap_ functions here.
-#include "measure.h"
-#include "mtx.h"
-#include "support/tap.h"
+#include "host/internal/inside.h"
+#include "tests/support/tap.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 // transposition, plan, conversion; with the argument `spmv` products, with `permute` permuting) fails once: the answer is the status that the fault
 // deserves, with a message, or the right result where the call can be done without; nothing is left alive. The linker
 // turns the library's calls of malloc and its kin into the __wrap_ functions here.
-#include "support/check_transpose.h"
-#include "support/fault.h"
-#include "transpose.h"
+#include "tests/support/csr.h"
+#include "tests/support/fault.h"
+#include "host/internal/inside.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
 //
 // The first byte chooses parameters, the rest is text. Compiled with WEFT_FUZZ_REPLAY it has a main of its own, which
 // runs the files (or folders of files) given as arguments once: a regression test without clang.
-#include "mtx.h"
+#include "host/internal/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 #ifdef WEFT_FUZZ_REPLAY
 
-#include "support/tap.h"
+#include "tests/support/tap.h"
 
 #include <dirent.h>
 #include <stdio.h>

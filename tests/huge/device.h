@@ -4,7 +4,7 @@
 #define TESTS_HUGE_DEVICE_H
 
 #include "pattern.h"
-#include "support/tap.h"
+#include "tests/support/tap.h"
 
 #include <weft/transpose.h>
 

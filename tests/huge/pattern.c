@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pattern.h"
-#include "support/tap.h"
+#include "tests/support/tap.h"
 
 #include <pthread.h>
 #include <sched.h>

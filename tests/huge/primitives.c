@@ -2,7 +2,7 @@
 // Scan, histogram, expand, merge, segmented sort and fill of more than 2^31 elements. Every input and every result is a function
 // of the position, of periods that do not divide 2^31, so that a position that lost its upper bits shows.
 #include "device.h"
-#include "fill.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -421,7 +421,7 @@ ARRAY(filled, uint32_t, i < 5 || i >= n - 3 ? i : 42)
 
 static void fill(struct huge_device *d, int64_t n)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     struct weft__stream stream;
     char what[200];
     snprintf(what, sizeof what, "fill, %lld words", (long long)n);

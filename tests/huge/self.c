@@ -2,8 +2,8 @@
 // The checks of suite huge at small sizes: every pattern's transpose is what the serial reference makes, and one wrong
 // pointer, row or value is found.
 #include "pattern.h"
-#include "ref/ref.h"
-#include "support/tap.h"
+#include "host/internal/inside.h"
+#include "tests/support/tap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // Products by every algorithm with more than 2^31 entries of a pattern whose rows and columns are known (pattern.h). Values and x
 // are small integers, so that every order of sums gives the same y.
 #include "device.h"
-#include "fill.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static void y_check(struct test *t, int64_t count, const char *what)
 // What no run writes is no result.
 static weft_status y_poison(struct test *t)
 {
-    cl_kernel fill = NULL;
+    struct weft__kernel *fill = NULL;
     struct weft__stream stream;
     weft_status status = weft__fill_create(&fill, t->d->ctx);
     if (!status)

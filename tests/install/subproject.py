@@ -50,7 +50,7 @@ def main(folder):
     code, out = call(os.path.join(build, "product"))
     ok(code == 0 and "devices" in out, "runs", out)
     _, names = setup(folder, "tool", "-Dweft:tool=enabled")
-    ok(names == sorted(LIBRARY + ["weft"]), "and the tool where it is asked for", names)
+    ok(names == sorted(LIBRARY + ["weft", "weft-common"]), "and the tool where it is asked for", names)
     # As a project of its own: what is disabled is not there.
     os.symlink(ROOT, os.path.join(folder, "weft"))
     build, names = setup(folder, "none", "-Dtests=disabled", "-Dbench=disabled", "-Dtool=disabled", source="weft")

@@ -2,10 +2,9 @@
 // Every operation, algorithm and format on a device with small work-groups and little local memory (layer.c): with default
 // values they work, or say which limit they do not fit into; what a caller asks for beyond it is refused.
 #include "layer.h"
-#include "context.h"
-#include "ref/ref.h"
-#include "support/check_transpose.h"
-#include "support/problem.h"
+#include "host/internal/inside.h"
+#include "tests/support/csr.h"
+#include "tests/support/problem.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -102,16 +102,16 @@ def test_document():
     """A file of one kernel and one of two; the check fails for each line that is taken away or added."""
     head = "// SPDX-License-Identifier: Apache-2.0\n// {}\n// Source:  -\n\n"
     with tempfile.TemporaryDirectory() as root:
-        os.mkdir(os.path.join(root, "cl"))
-        os.mkdir(os.path.join(root, "docs"))
-        with open(os.path.join(root, "cl", "a.cl"), "w", encoding="utf-8") as file:
+        os.makedirs(os.path.join(root, "cl", "x"))
+        os.makedirs(os.path.join(root, "docs", "reference"))
+        with open(os.path.join(root, "cl", "x", "a.cl"), "w", encoding="utf-8") as file:
             file.write(head.format("y[i], i = 0 .. n-1, of x.\n// More.") + "WEFT_KERNEL void a(int n)\n{\n}\n")
-        with open(os.path.join(root, "cl", "b_cpu.cl"), "w", encoding="utf-8") as file:
+        with open(os.path.join(root, "cl", "x", "b_cpu.cl"), "w", encoding="utf-8") as file:
             file.write(head.format("Both.") + "// The\n// first. x\n#define X\nWEFT_KERNEL void b1(int n)\n{\n}\n\n"
                        "// The second.\nWEFT_KERNEL void b2(int n)\n{\n}\n")
         names = kernels_md.kernels_of(root)
-        ok(names == [("a.cl", "a", "y[i], i = 0 .. n-1, of x."), ("b_cpu.cl", "", "Both."),
-                     ("b_cpu.cl", "b1", "The first."), ("b_cpu.cl", "b2", "The second.")], "what kernels do", names)
+        ok(names == [("x/a.cl", "a", "y[i], i = 0 .. n-1, of x."), ("x/b_cpu.cl", "", "Both."),
+                     ("x/b_cpu.cl", "b1", "The first."), ("x/b_cpu.cl", "b2", "The second.")], "what kernels do", names)
         page = kernels_md.what_table(names) + "\n\n## What each takes\n\n| kernel |\n| a      |\n"
 
         def complaints(text):
@@ -130,7 +130,7 @@ def test_document():
             said = complaints("".join(lines[:number] + lines[number + 1:]))
             ok("1 complaints" in said, "without " + lines[number].split("|")[1].strip() + f", line {number}", said)
         said = complaints(page.replace("| b1 ", "| b3 "))
-        ok("b1 of cl/b_cpu.cl is not" in said and "b3 of b_cpu.cl is in" in said, "with another name", said)
+        ok("b1 of cl/x/b_cpu.cl is not" in said and "b3 of x/b_cpu.cl is in" in said, "with another name", said)
 
 
 def test_count():

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/kernels.md: what each kernel of cl/ does, and what it takes on devices of AMD and NVIDIA.
+"""docs/reference/kernels.md: what each kernel of cl/ does, and what it takes on devices of AMD and NVIDIA.
 
 kernels_md.py check ROOT                     every kernel is in the file, in both tables, and nothing else is
 kernels_md.py write ROOT WEFT_KERNELS OUT    compile for all targets as kernels.py does (folder OUT), write the file
@@ -28,8 +28,8 @@ TEXT = """<!-- Written by `ninja -C build kernels-md`: change cl/ or tests/lint/
 
 ## What each does
 
-From the comment at the head of the file, and above each kernel of a file with several. Files that end in `_cpu` hold what runs on
-processors, `_gpu` what runs on everything else; files with neither serve both or have a partner of another name.
+From the comment at the head of the file, and above each kernel of a file with several. Files named `cpu` or `..._cpu` hold what runs on
+processors, `gpu` what runs on everything else; files with neither serve both or have a partner of another name.
 
 {what}
 
@@ -41,10 +41,10 @@ A row is one variant of a kernel: values f32 (or 32 bits), 32-bit offsets, the s
 most registers. `tests/lint/isa-amd.tsv` and `isa-nvidia.tsv` of the build folder have every variant. {spills}
 
 - `wg`: work-group size; `local`: bytes of local memory of a work-group.
-- A cell of a target, whose wave or warp has the size in brackets: registers of a work-item (AMD: vector+scalar) · resident waves
-  in percent of what the device can hold, from registers, local memory and group size (formulae and their sources:
-  `tests/lint/occupancy.py`), with what ends first: **r** registers, **l** local memory, **g** the count of groups · bytes of
-  code.
+- The size of a target's wave or warp is in brackets. A cell has three parts, with a dot between them:
+  registers of a work-item (AMD: vector+scalar); resident waves; bytes of code.
+- Resident waves are in percent of what the device can hold, from registers, local memory and group size (`tests/lint/occupancy.py`).
+  A letter says what ends first: **r** registers, **l** local memory, **g** the count of groups.
 
 ### AMD
 
@@ -66,17 +66,17 @@ def sentence(lines):
 def kernels_of(root):
     """[(file, kernel, what it does)] of cl/, in order; of a file with several kernels first (file, "", what it does)."""
     out = []
-    for path in sorted(glob.glob(os.path.join(root, "cl", "*.cl"))):
+    for path in sorted(glob.glob(os.path.join(root, "cl", "*", "*.cl"))):
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines()
         entries = [(number, match[1]) for number, line in enumerate(lines) for match in [KERNEL.match(line)] if match]
         head = sentence(lines[1:next(i for i, line in enumerate(lines) if line.startswith("// Source:"))])
-        out.append((os.path.basename(path), entries[0][1] if len(entries) == 1 else "", head))
+        out.append((os.path.relpath(path, os.path.join(root, "cl")), entries[0][1] if len(entries) == 1 else "", head))
         for number, name in entries if len(entries) > 1 else []:
             first = number
             while lines[first - 1].startswith(("//", "#", "typedef")):
                 first -= 1
-            out.append((os.path.basename(path), name,
+            out.append((os.path.relpath(path, os.path.join(root, "cl")), name,
                         sentence([line for line in lines[first:number] if line.startswith("//")])))
     return out
 
@@ -161,7 +161,7 @@ def write(root, program, out):
     for check in CHECKS:
         command = [sys.executable, os.path.join(kernels.HERE, "kernels.py"), check, program, out]
         if subprocess.run(command, check=False).returncode:
-            sys.exit("docs/kernels.md stays as it is: it needs every target, with its tools, and no failure (above)")
+            sys.exit("docs/reference/kernels.md stays as it is: it needs every target, with its tools, and no failure (above)")
     names = kernels_of(root)
     data = {check: read(os.path.join(out, f"isa-{check}.tsv")) for check in CHECKS}
     everything = [row for rows in data.values() for row in rows]
@@ -177,7 +177,7 @@ def write(root, program, out):
 
 
 def document(root):
-    return os.path.join(root, "docs", "kernels.md")
+    return os.path.join(root, "docs", "reference", "kernels.md")
 
 
 def check(root):
@@ -187,12 +187,12 @@ def check(root):
         what, takes = file.read().split("\n## What each takes\n")
     listed = re.findall(r"^\| (\w+) +\| (\S+\.cl) +\|", what, re.M)
     measured = re.findall(r"^\| (\w+(?: \(\S+\))?) +\|", takes, re.M)
-    bad = [f"{kernel} of cl/{source} is not in docs/kernels.md" for source, kernel, _ in names
+    bad = [f"{kernel} of cl/{source} is not in docs/reference/kernels.md" for source, kernel, _ in names
            if (kernel, source) not in listed]
-    bad += [f"{kernel} of {source} is in docs/kernels.md but not in cl/" for kernel, source in listed
+    bad += [f"{kernel} of {source} is in docs/reference/kernels.md but not in cl/" for kernel, source in listed
             if (source, kernel) not in [name[:2] for name in names]]
-    bad += [f"{kernel} of cl/{source} has no registers in docs/kernels.md" for source, kernel, _ in names
-            if not source.endswith("_cpu.cl") and label(names, source, kernel) not in measured]
+    bad += [f"{kernel} of cl/{source} has no registers in docs/reference/kernels.md" for source, kernel, _ in names
+            if not source.endswith("cpu.cl") and label(names, source, kernel) not in measured]
     bad += [f"{kernel} of cl/{source} has no comment that says what it does" for source, kernel, what in names if not what]
     print(*bad, f"{len(names)} kernels, {len(bad)} complaints", sep="\n")
     if bad:

@@ -2,7 +2,7 @@
 // weft-kernels FOLDER SET...: write every program text that the library would compile on devices with the capabilities
 // of these sets, and print one line for each: path, file in cl/, defines, set, build options; separated by tabs.
 // kernels.py compiles them.
-#include "variants.h"
+#include "host/internal/inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,10 @@ static void text_write(struct job *job, const char *source, const char *defines)
 {
     char path[4096];
     char *text = weft__program_text(&job->set->caps, source, defines);
+    size_t folder = strlen(job->folder);
     snprintf(path, sizeof path, "%s/%s.%s.%d.cl", job->folder, source, job->set->name, job->count++);
+    for (char *at = path + folder + 1; (at = strchr(at, '/')) != NULL;) // "scan/gpu.cl" is scan_gpu.cl there
+        *at = '_';
     FILE *file = text ? fopen(path, "w") : NULL;
     int bad = !file || fputs(text, file) < 0;
     if (file)
@@ -110,7 +113,7 @@ int main(int argc, char **argv)
         const char *want = s->name;
         variants_all(source_seen, &want);
         if (want && !strstr(want, ".clh"))
-            fail(&job, want, "no operation in host/src/variants.c compiles it");
+            fail(&job, want, "no operation in host/src/core/variants.c compiles it");
     }
     for (int i = 2; i < argc; i++) {
         job = (struct job){.folder = argv[1], .failed = job.failed};

@@ -106,6 +106,8 @@ static void test_matrix(void)
     tap_ok(!weft_key_bytes((enum weft_key)77) && !weft_key_bytes((enum weft_key) - 1), "no key");
     CASE(weft_key_name);
     tap_is_str(weft_key_name((enum weft_key)77), "unknown", "no key");
+    CASE(weft_version);
+    tap_is_int(weft_version(), WEFT_VERSION_NUMBER, "the library is of the headers' version");
     CASE(weft_status_text);
     tap_is_str(weft_status_text((weft_status)77), "unknown status", "no status");
 }

@@ -3,7 +3,7 @@
 #ifndef TESTS_NONSENSE_H
 #define TESTS_NONSENSE_H
 
-#include "support/device.h"
+#include "tests/support/device.h"
 
 #include <string.h>
 #include <weft/weft.h>

@@ -15,7 +15,7 @@ import schema  # noqa: E402
 from tap import done, ok, skip  # noqa: E402
 
 BENCH, BAD = (os.path.abspath(path) for path in sys.argv[1:3])
-TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "profile_table.py")
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab", "profile_table.py")
 M, N, NNZ, REPS = 3000, 2000, 40000, 3
 SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"
 SIZE = [str(M), str(N), str(NNZ)]
@@ -105,7 +105,7 @@ def test_outcomes(folder):
 
 
 def test_table(folder):
-    """bench/profile_table.py: the pair for study, its bytes and its times."""
+    """bench/lab/profile_table.py: the pair for study, its bytes and its times."""
     path = os.path.join(folder, "pair.json")
     code, _, err = run(BENCH, "-o", "spmv", "-b", "opencl", "-a", "csr_naive,csr_private", "-t", "f64", "--reps", str(REPS),
                        "--json", path, *SIZE)

@@ -2,9 +2,10 @@
 // Counters of profile/counters.h: those of the processor for real, present or refused; sysfs on a tree of our own; NVML,
 // CUPTI and rocm_smi as contract tests against the stand-ins of folder standin, which LD_LIBRARY_PATH names. With the
 // argument `old`: an older NVML and no CUPTI, rocm_smi or CUDA; `full`: CUPTI at odds with itself.
-#include "../support/tap.h"
-#include "counters_cupti.h"
-#include "counters_source.h"
+#include "tests/support/tap.h"
+#include "profile/counters.h"
+#include "profile/counters_cupti.h"
+#include "profile/counters_source.h"
 
 #include <dlfcn.h>
 #include <errno.h>

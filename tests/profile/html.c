@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // html < RECORD > REPORT: the report of a document, for report.py.
-#include "html.h"
+#include "profile/html.h"
 
 #include <stdlib.h>
 

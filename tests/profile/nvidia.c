@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the recorder asks of NVIDIA's driver, with a stand-in before the device at hand: kernels that the program has
 // released by then, build logs of all kinds, binaries that are no PTX, a timer that is not there.
-#include "../../profile/calls.h"
-#include "../../profile/clock.h"
-#include "../support/device.h"
+#include "profile/calls.h"
+#include "profile/clock.h"
+#include "tests/support/device.h"
 
-#include "cl_table.h"
-#include "fill.h"
+#include "host/internal/inside.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +181,7 @@ static cl_int CL_API_CALL no_times(cl_event event, cl_profiling_info what, size_
 // Launch a kernel and release it, as an analysis does.
 static weft_status fill_once(struct test_device *dev, cl_mem buffer)
 {
-    cl_kernel kernel = NULL;
+    struct weft__kernel *kernel = NULL;
     struct weft__stream stream;
     weft_status status = weft__fill_create(&kernel, dev->ctx);
     if (!status)

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder: clocks and phases of made-up commands, what ptxas says, and a product on every device, whose bytes are
 // counted once more below the recorder.
-#include "../../profile/calls.h"
-#include "../../profile/clock.h"
-#include "../../profile/json.h"
-#include "../../profile/phases.h"
-#include "../../profile/resources.h"
-#include "../support/device.h"
-#include "../support/rng.h"
+#include "profile/calls.h"
+#include "profile/clock.h"
+#include "profile/json.h"
+#include "profile/phases.h"
+#include "profile/resources.h"
+#include "tests/support/device.h"
+#include "tests/support/rng.h"
 
-#include "cl_table.h"
-#include "transpose.h"
+#include "host/internal/inside.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // program as such a driver would (with a signal) where a handle is used after its last release, a call is made that the
 // platform does not have, or PTX comes back in another form than it was given in. At the end it tells on stderr what was not
 // released. A contract test: it says nothing of a real driver.
-#include "../../profile/opencl.h"
+#include "profile/opencl.h"
 
 #include <CL/cl_layer.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stand-in for bench/cuda/cub.cu that computes on the host: what weft-cub does around it can be tested without a GPU.
 // WEFT_STANDIN is "none" (no GPU), "memory" (too little of it) or "wrong" (a result that is not right).
-#include "../../bench/cuda/cub.h"
+#include "bench/lab/cuda/cub.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #ifndef TESTS_STANDIN_TRACE_CHECK_H
 #define TESTS_STANDIN_TRACE_CHECK_H
 
-#include "../../backends/backend.h"
-#include "../../backends/trace.h"
-#include "../support/tap.h"
+#include "backends/backend.h"
+#include "backends/trace.h"
+#include "tests/support/tap.h"
 
 static int64_t traced_bytes[6];
 static int traced_count[6], traced_depth, traced_owns, traced_late;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a launch costs in a model, for tests of choices.
 #include "cost.h"
 
 #include <math.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device of a test, buffers between canaries, and the sample of WEFT_SAMPLE.
 #include "device.h"
-#include "cl_table.h"
-#include "context.h"
-#include "quirks.h"
+#include "host/internal/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +130,7 @@ void test_device_each(void (*fn)(struct test_device *dev))
         const int gpu = want_gpu && !weft__quirks_of(info).cpu_only;
         if (want_gpu && !gpu)
             tap_skip("%d %s, gpu: these kernels end the driver's compiler", info->index, info->name);
-        // Where sub-groups are used only when asked for, the driver's optimiser fails on them (host/src/quirks.c).
+        // Where sub-groups are used only when asked for, the driver's optimiser fails on them (host/src/core/quirks.c).
         if (gpu && (info->lanes == WEFT_LANES_SUBGROUPS || !test_slow()))
             for (int wave = 32; wave <= 64; wave *= 2)
                 if (info->waves & wave)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// OpenCL calls that fail when a countdown ends.
 #include "fault.h"
 
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
 
 #include "tap.h"
 
-#include <cl_table.h>
+#include "host/internal/inside.h"
 
 // Calls that can be made to fail: X(name, error that the driver would give).
 #define FAULT_CALLS(X)                                                                                                 \

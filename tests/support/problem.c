@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds an SpMV problem on host and device, runs plans on it and checks y.
 #include "problem.h"
 
-#include "check_spmv.h"
+#include "host/common/check_spmv.h"
 
 #include <stdlib.h>
 

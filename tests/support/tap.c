@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prints a test's results in the Test Anything Protocol.
 #include "tap.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A device with its compiled programs and the last error: what every other object is made from.
 #ifndef WEFT_CONTEXT_H
 #define WEFT_CONTEXT_H
 
@@ -31,8 +32,9 @@ struct weft_context_params {
     int wave;        // with force_lanes, WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
     int force_index; // nonzero: device_index is meant, 0 too
     // Program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none. Made for the user alone where it is
-    // missing. The folder and its files hold native code: they are used where they are the effective user's own, no links,
-    // and neither group nor others may write to them, else a line of the log says so and kernels are compiled.
+    // missing. The folder and its files hold native code. They are used if they belong to the effective user, are no
+    // links, and neither group nor others may write to them. Otherwise a line of the log says so and kernels are
+    // compiled.
     const char *cache_dir;
     // Tuning values of the user's own, as weft-bench --tune writes them; plans take them where the caller gives none.
     // NULL: the file that the environment's WEFT_TUNE names, else $XDG_CONFIG_HOME/weft/tune.tsv or
@@ -60,8 +62,9 @@ WEFT_API enum weft_schedule weft_context_schedule(const struct weft_context *ctx
 // thread met it last; of NULL, that ctx is NULL.
 WEFT_API void weft_context_error(struct weft_context *ctx, struct weft_error *out);
 
-// Called for each kernel enqueued through this context with its event, which is valid during the call (retain it to
-// keep it), and for the copy that a product with host_rest begins with ("copy of x"); NULL: none. The queue must have CL_QUEUE_PROFILING_ENABLE for the event to carry times.
+// Called for each kernel enqueued through this context with its event, which is valid during the call; retain it to
+// keep it. Also called for the copy that an SpMV with host_rest begins with ("copy of x"). NULL: none. The queue must
+// have CL_QUEUE_PROFILING_ENABLE for the event to carry times.
 typedef void weft_launch_fn(void *arg, const char *kernel, size_t global, size_t wg, cl_event event);
 WEFT_API void weft_context_on_launch(struct weft_context *ctx, weft_launch_fn *fn, void *arg);
 

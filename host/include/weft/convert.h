@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// CSR from coordinates and back, on the device and for host arrays.
 #ifndef WEFT_CONVERT_H
 #define WEFT_CONVERT_H
 

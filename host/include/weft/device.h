@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The OpenCL devices of the machine: which there are, what they can do, which one is the default.
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
 

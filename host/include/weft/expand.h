@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pointers to index: the row of each entry from row pointers, on the device.
 #ifndef WEFT_EXPAND_H
 #define WEFT_EXPAND_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matrices made up from a specification and a seed, for tests and benches.
 #ifndef WEFT_GENERATE_H
 #define WEFT_GENERATE_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Index to pointers: how often each index appears, and where its entries begin, on the device.
 #ifndef WEFT_HISTOGRAM_H
 #define WEFT_HISTOGRAM_H
 

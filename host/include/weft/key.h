@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The types of keys that sorts and merges order.
 #ifndef WEFT_KEY_H
 #define WEFT_KEY_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sparse matrices in host memory, CSR and coordinates: made, checked, compared.
 #ifndef WEFT_MATRIX_H
 #define WEFT_MATRIX_H
 

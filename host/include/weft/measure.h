@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Figures of the pattern of a matrix: row lengths, entropy, bandwidth, symmetry, balance.
 #ifndef WEFT_MEASURE_H
 #define WEFT_MEASURE_H
 
@@ -24,9 +25,9 @@ WEFT_API double weft_entropy(const int64_t *count, int64_t buckets);
 
 struct weft_density_params {
     // Buckets along the rows and along the columns, of equal parts of the matrix: bucket of row i is i*rows/m. At most
-    // m and n are used. Default 0 for both: the rule of the paper (docs/randomization.md), as many buckets as entries, of
-    // the proportions of the matrix: height = max(1, floor(sqrt(area*m/n))) rows by floor(area/height) columns, where
-    // area = floor(m*n/nnz); bucket of row i is i/height.
+    // m and n are used. Default 0 for both is the rule of the paper (docs/randomization.md): as many buckets as
+    // entries, of the proportions of the matrix. The formula: height = max(1, floor(sqrt(area*m/n))) rows by
+    // floor(area/height) columns, where area = floor(m*n/nnz); bucket of row i is i/height.
     int64_t rows, cols;
     int threads; // default 0
 };

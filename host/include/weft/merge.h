@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Merge of sorted arrays and blocks by merge path, on the device.
 #ifndef WEFT_MERGE_H
 #define WEFT_MERGE_H
 

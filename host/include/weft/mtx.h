@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Matrix Market files, plain, .gz and .tar.gz: read and written.
 #ifndef WEFT_MTX_H
 #define WEFT_MTX_H
 
@@ -50,7 +51,7 @@ struct weft_mtx_info {
 // NISTIR 5935) into CSR: coordinate or array; real, integer, pattern or complex; general, symmetric,
 // skew-symmetric or hermitian. The file may be plain, gzip or a SuiteSparse archive (.tar.gz with NAME/NAME.mtx or
 // a single .mtx file inside; needs libarchive), which is told from its first bytes. Entries of a row keep the order
-// of the file, with each mirrored entry in the place of its origin; duplicates and zeros stay. Numbers are rounded
+// of the file, with each mirrored entry where its origin is; duplicates and zeros stay. Numbers are rounded
 // correctly whatever the locale. A pattern is taken from complex values too; docs/input.md has the rules in full.
 // Errors, each with file name and line number in err->text: WEFT_EIO cannot be opened or decompressed;
 // WEFT_EFORMAT header, counts, indices or numbers are wrong; WEFT_EUNSUPPORTED complex values refused, or no

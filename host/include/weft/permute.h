@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows and columns in another order, on the host and on the device.
 #ifndef WEFT_PERMUTE_H
 #define WEFT_PERMUTE_H
 

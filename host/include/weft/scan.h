@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Prefix sums on the device.
 #ifndef WEFT_SCAN_H
 #define WEFT_SCAN_H
 

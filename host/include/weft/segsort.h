@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Stable sort of each segment of an array, with payload, on the device.
 #ifndef WEFT_SEGSORT_H
 #define WEFT_SEGSORT_H
 

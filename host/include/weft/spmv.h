@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SpMV, y = alpha*A*x + beta*y, in the format and schedule that suit the matrix.
 #ifndef WEFT_SPMV_H
 #define WEFT_SPMV_H
 
@@ -8,7 +9,7 @@
 extern "C" {
 #endif
 
-// Format and schedule of a product.
+// Format and schedule of SpMV.
 enum weft_spmv_algo {
     WEFT_SPMV_AUTO = 0,   // any of them; a conversion only when params.products says that it pays
     WEFT_SPMV_CSR,        // the best CSR schedule: the arrays as given, no conversion
@@ -41,7 +42,7 @@ enum weft_spmv_semiring {
 enum weft_spmv_transpose {
     WEFT_SPMV_PLAIN = 0, // no: y = A*x
     WEFT_SPMV_BY_COPY,   // the plan holds A^T, made by weft_transpose; every algorithm is there for it
-    WEFT_SPMV_BY_ATOMICS // products are added to y where they belong: no copy, not repeatable in floating point
+    WEFT_SPMV_BY_ATOMICS // terms are added to y where they belong: no copy, not repeatable in floating point
 };
 
 // What may differ in the last bits of y.
@@ -60,9 +61,9 @@ struct weft_spmv_params {
     int f64_sums;                       // nonzero: sums in double of f32 values; default 0
     enum weft_spmv_transpose transpose; // default WEFT_SPMV_PLAIN
     enum weft_spmv_mode mode;           // default WEFT_REPEATABLE
-    int64_t products; // how many products are expected, 0 or more; default 0: not known, no conversion
+    int64_t products;                   // how many runs are expected, 0 or more; default 0: not known, no conversion
     int tune; // nonzero: measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
-              // while (about 20 ms each, beside compiling and converting) on the matrix itself; the one with the least
+              // while (about 20 ms each, beside compiling and converting) on the matrix itself. The one with the least
               // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and
               // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_REPRODUCIBLE and
               // BY_ATOMICS. Default 0
@@ -96,7 +97,7 @@ struct weft_spmv_info {
     char why[256];          // why this algorithm
 };
 
-// A product with one matrix: analysed once, run often.
+// SpMV with one matrix: analysed once, run often.
 struct weft_spmv_plan;
 
 // Analyse the matrix, choose format and schedule, compile, allocate.

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Error codes and messages.
 #ifndef WEFT_STATUS_H
 #define WEFT_STATUS_H
 
+#include <weft/version.h>
+
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(WEFT_BUILD) && defined(__GNUC__)
-#define WEFT_API __attribute__((visibility("default")))
-#else
-#define WEFT_API
 #endif
 
 // Every status of the library: X(name, value, text). 0 is success, the rest is negative.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Transposition of CSR matrices (CSR to CSC) on the device, and refill of values.
 #ifndef WEFT_TRANSPOSE_H
 #define WEFT_TRANSPOSE_H
 
@@ -69,9 +70,9 @@ WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_con
                                               int64_t nnz, enum weft_type type, enum weft_ofs ofs,
                                               const struct weft_transpose_params *params);
 // Compile the kernels and allocate the scratch memory for m x n matrices with nnz entries. params may be NULL.
-// Errors: WEFT_EINVAL sizes or tuning; WEFT_ERANGE beyond the offsets (of 32 bits: more than 2^31 - 2^26 - 1 entries), more than
-//         2^31 - 2^10 - 1 rows that have entries, beyond the device: an array larger than it allocates at once, or input,
-//         output and scratch larger than its memory; WEFT_EDEVMEM; WEFT_EBUILD.
+// Errors: WEFT_EINVAL sizes or tuning; WEFT_ERANGE beyond the offsets (of 32 bits: more than 2^31 - 2^26 - 1 entries) or
+//         more than 2^31 - 2^10 - 1 rows that have entries. WEFT_ERANGE also beyond the device: an array larger than it
+//         allocates at once, or input, output and scratch larger than its memory; WEFT_EDEVMEM; WEFT_EBUILD.
 // Threads: one object runs in one queue at a time.
 WEFT_API weft_status weft_transpose_create(struct weft_transpose **out, struct weft_context *ctx, int64_t m, int64_t n,
                                            int64_t nnz, enum weft_type type, enum weft_ofs ofs,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything of weft.
 //
-// Every function checks its arguments. WEFT_EINVAL, with the argument's name in the message: a NULL where an object, a
-// matrix, a queue, a buffer or a place for the result is needed; a negative size; a number that an enum does not have. Then
-// nothing is written but zeros to what a function gives. `params`, `err` and `event` may always be NULL. Functions without a
-// status do nothing for NULL, and give 0, NULL or all zeros. What lies behind a pointer is trusted where a comment says so.
+// Every function checks its arguments. Bad ones give WEFT_EINVAL, with the argument's name in the message: a NULL where
+// an object, matrix, queue, buffer or result is needed; a negative size; a number that an enum does not have.
+// Then nothing is written but zeros to what a function gives. `params`, `err` and `event` may always be NULL. Functions without a status do nothing for
+// NULL, and give 0, NULL or all zeros. What lies behind a pointer is trusted where a comment says so.
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -25,5 +25,6 @@
 #include <weft/spmv.h>
 #include <weft/status.h>
 #include <weft/transpose.h>
+#include <weft/version.h>
 
 #endif

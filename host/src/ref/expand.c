@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // row[p] = i where row_ptr[i] <= p < row_ptr[i+1].
-#include "ref.h"
+#include "host/src/ref/ref.h"
 
 void weft__ref_expand(int32_t *row, const void *row_ptr, int64_t m, enum weft_ofs ofs)
 {

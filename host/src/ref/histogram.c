@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // counts[b] = number of i with idx[i] == b; pointers[b] = number of i with 0 <= idx[i] < b.
-#include "ref.h"
+#include "host/src/ref/ref.h"
 
 #define HISTOGRAM_DEFINE(name, ofs_t)                                                                                  \
     static void name(ofs_t *out, const int32_t *idx, int64_t n, int64_t bins, int pointers)                            \

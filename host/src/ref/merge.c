@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // out = a and b in ascending order; of equal keys those of a come first. Both are sorted, so the next element is the
 // smaller of the two heads.
-#include "ref.h"
+#include "host/src/ref/ref.h"
 
 #include <string.h>
 

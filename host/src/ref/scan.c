@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // out[i] = in[0] + ... + in[i-1] (exclusive) or + in[i] (inclusive).
-#include "ref.h"
+#include "host/src/ref/ref.h"
 
 #define SCAN_DEFINE(name, in_t, sum_t, acc_t)                                                                          \
     static void name(sum_t *out, const in_t *in, int64_t n, int inclusive, int total)                                  \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each segment in ascending order of its keys, equal keys in their order: merge sort, bottom up, of runs 1, 2, 4, ...
-#include "../internal.h"
-#include "ref.h"
+// Each segment in ascending order of its keys, equal keys in their order: merge sort, bottom up, of runs of 1, 2, 4 elements and so on.
+#include "host/src/core/error.h"
+#include "host/src/ref/ref.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[i] = alpha * (sum of a[p]*x[col[p]] over the entries p of row i) + beta*y[i], entries from the left; and the same
 // in the other semirings.
-#include "ref.h"
+#include "host/src/ref/ref.h"
 
 #include <math.h>
 

@@ -4,56 +4,68 @@
 // equal entries keep their order.
 // Source: F. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition,
 //         ACM TOMS 4(3), 1978.
-#include "../internal.h"
-#include "ref.h"
+#include "host/src/core/error.h"
+#include "host/src/ref/ref.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// `bytes` of a value is a constant wherever this is called, so that memcpy becomes one load and one store.
-#define TRANSPOSE_DEFINE(name, ofs_t)                                                                                  \
-    static inline void name(const struct weft_csr *out, const struct weft_csr *a, ofs_t *restrict next, size_t bytes)  \
-    {                                                                                                                  \
-        const ofs_t *restrict a_ptr = a->row_ptr;                                                                      \
-        const int32_t *restrict a_col = a->col;                                                                        \
-        const char *restrict a_val = a->val;                                                                           \
-        ofs_t *restrict out_ptr = out->row_ptr;                                                                        \
-        int32_t *restrict out_col = out->col;                                                                          \
-        char *restrict out_val = out->val;                                                                             \
-        for (int64_t j = 0; j < a->n; j++)                                                                             \
-            next[j] = 0;                                                                                               \
-        for (int64_t p = 0; p < a->nnz; p++)                                                                           \
-            next[a_col[p]]++;                                                                                          \
-        ofs_t sum = 0;                                                                                                 \
-        for (int64_t j = 0; j < a->n; j++) {                                                                           \
-            ofs_t count = next[j];                                                                                     \
-            next[j] = out_ptr[j] = sum;                                                                                \
-            sum += count;                                                                                              \
-        }                                                                                                              \
-        out_ptr[a->n] = sum;                                                                                           \
-        for (int64_t i = 0; i < a->m; i++)                                                                             \
-            for (ofs_t p = a_ptr[i]; p < a_ptr[i + 1]; p++) {                                                          \
-                size_t to = (size_t)next[a_col[p]]++;                                                                  \
-                out_col[to] = (int32_t)i;                                                                              \
-                if (bytes)                                                                                             \
-                    memcpy(out_val + to * bytes, a_val + (size_t)p * bytes, bytes);                                    \
-            }                                                                                                          \
-    }
+// Element i of an array of offsets. `wide` and `bytes` are constants wherever these are called, so that each becomes one
+// load or store.
+static inline int64_t ofs_get(const void *ofs, int64_t i, int wide)
+{
+    return wide ? ((const int64_t *)ofs)[i] : ((const int32_t *)ofs)[i];
+}
+static inline void ofs_set(void *ofs, int64_t i, int wide, int64_t value)
+{
+    if (wide)
+        ((int64_t *)ofs)[i] = value;
+    else
+        ((int32_t *)ofs)[i] = (int32_t)value;
+}
 
-TRANSPOSE_DEFINE(transpose_ofs32, int32_t)
-TRANSPOSE_DEFINE(transpose_ofs64, int64_t)
+static inline __attribute__((always_inline)) void transpose(const struct weft_csr *out, const struct weft_csr *a,
+                                                            void *restrict next, int wide, size_t bytes)
+{
+    const void *restrict a_ptr = a->row_ptr;
+    const int32_t *restrict a_col = a->col;
+    const char *restrict a_val = a->val;
+    void *restrict out_ptr = out->row_ptr;
+    int32_t *restrict out_col = out->col;
+    char *restrict out_val = out->val;
+    int64_t sum = 0;
+    for (int64_t j = 0; j < a->n; j++)
+        ofs_set(next, j, wide, 0);
+    for (int64_t p = 0; p < a->nnz; p++)
+        ofs_set(next, a_col[p], wide, ofs_get(next, a_col[p], wide) + 1);
+    for (int64_t j = 0; j < a->n; j++) {
+        const int64_t count = ofs_get(next, j, wide);
+        ofs_set(next, j, wide, sum);
+        ofs_set(out_ptr, j, wide, sum);
+        sum += count;
+    }
+    ofs_set(out_ptr, a->n, wide, sum);
+    for (int64_t i = 0; i < a->m; i++)
+        for (int64_t p = ofs_get(a_ptr, i, wide); p < ofs_get(a_ptr, i + 1, wide); p++) {
+            const int64_t to = ofs_get(next, a_col[p], wide);
+            ofs_set(next, a_col[p], wide, to + 1);
+            out_col[to] = (int32_t)i;
+            if (bytes)
+                memcpy(out_val + (size_t)to * bytes, a_val + (size_t)p * bytes, bytes);
+        }
+}
 
 void weft__ref_transpose_into(struct weft_csr *out, const struct weft_csr *a, void *next)
 {
-    size_t bytes = weft_type_bytes(a->type);
+    const size_t bytes = weft_type_bytes(a->type);
     if (a->ofs == WEFT_OFS64)
-        bytes == 8   ? transpose_ofs64(out, a, next, 8)
-        : bytes == 4 ? transpose_ofs64(out, a, next, 4)
-                     : transpose_ofs64(out, a, next, 0);
+        bytes == 8   ? transpose(out, a, next, 1, 8)
+        : bytes == 4 ? transpose(out, a, next, 1, 4)
+                     : transpose(out, a, next, 1, 0);
     else
-        bytes == 8   ? transpose_ofs32(out, a, next, 8)
-        : bytes == 4 ? transpose_ofs32(out, a, next, 4)
-                     : transpose_ofs32(out, a, next, 0);
+        bytes == 8   ? transpose(out, a, next, 0, 8)
+        : bytes == 4 ? transpose(out, a, next, 0, 4)
+                     : transpose(out, a, next, 0, 0);
 }
 
 weft_status weft__ref_transpose(struct weft_csr *out, const struct weft_csr *a)

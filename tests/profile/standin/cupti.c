@@ -3,7 +3,7 @@
 // GPU at PCI 0000:1b:00.0, in the order in which the documentation asks for its calls. While sampling runs a buffer
 // collects samples of 1000 bytes read and 10 written. It shows that calls are made as they should be, and says nothing
 // of real GPUs.
-#include "counters_cupti.h"
+#include "profile/counters_cupti.h"
 
 #include <string.h>
 

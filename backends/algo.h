@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What backends make of the names that they are given: algorithms and tuning values.
+#ifndef WEFT_BACKENDS_ALGO_H
+#define WEFT_BACKENDS_ALGO_H
+
+#include "backends/backend.h"
+#include "host/internal/inside.h"
+
+#include <string.h>
+
+// A tuning value that a backend has, and where it goes.
+struct weft__tunable {
+    const char *name;
+    int *value;
+};
+// Take the values of `tune` (NULL: none). WEFT_EINVAL: one of them is not among the `count` tunables.
+static inline weft_status weft__tune_take(const struct weft_backend_tune *tune, const struct weft__tunable *tunables,
+                                          size_t count, struct weft_error *err)
+{
+    for (int i = 0; tune && i < tune->count; i++) {
+        size_t k = 0;
+        while (k < count && strcmp(tune->values[i].name, tunables[k].name))
+            k++;
+        if (k == count)
+            return weft__error(err, WEFT_EINVAL, "\"%s\" is no tuning value of this algorithm", tune->values[i].name);
+        *tunables[k].value = tune->values[i].value;
+    }
+    return WEFT_OK;
+}
+
+// Place of `algo` in `algos`, NULL: 0. -1 with the reason in err: it is not there, or `tune` has values, for backends
+// without any. `lacks` is for that message: "backend ref has no transposition".
+static inline int weft__algo_find(const char *const *algos, const char *algo, const struct weft_backend_tune *tune,
+                                  const char *lacks, struct weft_error *err)
+{
+    int k = 0;
+    while (algo && algos[k] && strcmp(algo, algos[k]))
+        k++;
+    if (!algos[k])
+        weft__error(err, WEFT_EINVAL, "%s named \"%s\"", lacks, algo);
+    return !algos[k] || weft__tune_take(tune, NULL, 0, err) ? -1 : k;
+}
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pointers-to-index: the row index of every entry of the matrix from its row pointers.
+#include "host/common/check_exact.h"
+#include "host/internal/inside.h"
+#include "primitive.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <weft/expand.h>
+
+static void expand_sizes(const struct bench_run *run, size_t *in_bytes, size_t *out_bytes)
+{
+    const struct weft_csr *a = run->input->a;
+    *in_bytes = weft__mul((size_t)a->m + 1, weft_ofs_bytes(a->ofs));
+    *out_bytes = weft__mul((size_t)a->nnz, sizeof(int32_t));
+}
+
+static void expand_draw(const struct bench_run *run, void *const *in)
+{
+    const struct weft_csr *a = run->input->a;
+    memcpy(*in, a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs));
+}
+
+static weft_status expand_reference(const struct bench_run *run, void *const *in, void *const *out)
+{
+    weft__ref_expand(*out, *in, run->input->a->m, run->input->a->ofs);
+    return WEFT_OK;
+}
+
+static int expand_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_expand(*out, *want, run->input->a->nnz, why, size);
+}
+
+static void expand_threaded(const struct bench_run *run, void *const *in, void *const *out)
+{
+    const struct weft_csr *a = run->input->a;
+    weft__omp_array_expand(*out, *in, a->m, a->nnz, a->ofs);
+}
+
+static weft_status expand_plan_create(void **plan, struct bench_run *run)
+{
+    const struct weft_csr *a = run->input->a;
+    struct weft_expand_plan *expand = NULL;
+    struct weft_expand_info info;
+    weft_status status =
+        weft_expand_plan_create(&expand, run->ctx, a->m, a->nnz, a->ofs,
+                                weft_expand_params(.wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
+                                                   .groups = bench_tune(run, "groups")));
+    *plan = expand;
+    if (status)
+        return status;
+    weft_expand_plan_info(expand, &info);
+    run->times.workspace_bytes = (int64_t)info.workspace_bytes;
+    snprintf(run->times.chosen, sizeof run->times.chosen, "wg %d, ipt %d", info.params.wg, info.params.ipt);
+    return WEFT_OK;
+}
+
+static weft_status expand_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
+{
+    return weft_expand_run(plan, run->queue, *in, *out, run->input->a->m, run->input->a->nnz, 0, NULL, NULL);
+}
+
+static void expand_plan_destroy(void **plan)
+{
+    struct weft_expand_plan *expand = *plan;
+    weft_expand_plan_destroy(&expand);
+    *plan = NULL;
+}
+
+static weft_status expand_setup(struct bench_run *run, struct weft_error *err)
+{
+    static const struct bench_primitive primitive = {1,
+                                                     expand_sizes,
+                                                     expand_draw,
+                                                     expand_reference,
+                                                     expand_right,
+                                                     expand_threaded,
+                                                     expand_plan_create,
+                                                     expand_plan_run,
+                                                     expand_plan_destroy};
+    return bench_primitive_setup(run, &primitive, err);
+}
+
+static int64_t expand_bytes_min(const struct bench_run *run)
+{
+    size_t in_bytes, out_bytes;
+    expand_sizes(run, &in_bytes, &out_bytes);
+    return (int64_t)(in_bytes + out_bytes);
+}
+
+static const struct bench_axis *expand_axes(const struct bench_run *run)
+{
+    static const struct bench_axis gpu[] = {{"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16, 24, 32}}, {NULL, {0}}};
+    static const struct bench_axis cpu[] = {
+        {"wg", {1, 8}}, {"ipt", {1024, 16384, 262144}}, {"groups", {2, 8, 32, 128, 512}}, {NULL, {0}}};
+    return !run->ctx ? NULL : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu : gpu;
+}
+
+const struct bench_op bench_expand = {
+    .name = "expand",
+    .help = "pointers-to-index: row indices from row pointers",
+    .algos = bench_primitive_algos,
+    .axes = expand_axes,
+    .input = bench_primitive_input,
+    .input_free = bench_primitive_input_free,
+    .bytes_min = expand_bytes_min,
+    .setup = expand_setup,
+    .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
+    .verify = bench_primitive_verify,
+    .finish = bench_primitive_finish,
+};

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exclusive scan of as many elements as the matrix has entries. Type f32 sums floats, i32 and pattern sum int32 and
+// uint32, to 64-bit sums with --index 64. The elements are small whole numbers, so that f32 sums are exact too. Algorithms of
+// opencl: the forms of weft_scan_algo.
+#include "host/common/check_exact.h"
+#include "host/internal/inside.h"
+#include "primitive.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <weft/scan.h>
+
+static const char *const *scan_algos(const struct weft_backend *backend)
+{
+    static const char *const opencl[] = {"auto", "three", "chained", NULL};
+    return strcmp(backend->name, "opencl") ? bench_primitive_algos(backend) : opencl;
+}
+
+static enum weft_scan_type scan_type(const struct bench_run *run)
+{
+    const struct weft_csr *a = run->input->a;
+    int wide = a->ofs == WEFT_OFS64;
+    return a->type == WEFT_F32   ? WEFT_SCAN_F32
+           : a->type == WEFT_I32 ? (wide ? WEFT_SCAN_I32_I64 : WEFT_SCAN_I32)
+                                 : (wide ? WEFT_SCAN_U32_U64 : WEFT_SCAN_U32);
+}
+
+static void scan_sizes(const struct bench_run *run, size_t *in_bytes, size_t *out_bytes)
+{
+    size_t n = (size_t)run->input->a->nnz;
+    *in_bytes = weft__mul(n, weft_scan_in_bytes(scan_type(run)));
+    *out_bytes = weft__mul(n, weft_scan_sum_bytes(scan_type(run)));
+}
+
+// -1, 0 or 1 (0, 1 or 2 without a sign), so that sums stay below 2^24 in f32.
+static void scan_draw(const struct bench_run *run, void *const *in)
+{
+    uint64_t state = run->input->seed;
+    for (int64_t i = 0; i < run->input->a->nnz; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        int value = (int)((state >> 33) % 3);
+        if (scan_type(run) == WEFT_SCAN_F32)
+            ((float *)*in)[i] = (float)(value - 1);
+        else
+            ((int32_t *)*in)[i] = run->input->a->type == WEFT_I32 ? value - 1 : value;
+    }
+}
+
+static weft_status scan_reference(const struct bench_run *run, void *const *in, void *const *out)
+{
+    weft__ref_scan(*out, *in, run->input->a->nnz, scan_type(run), 0, 0);
+    return WEFT_OK;
+}
+
+static int scan_right(const struct bench_run *run, void *const *out, void *const *want, char *why, size_t size)
+{
+    return check_scan(*out, *want, run->input->a->nnz, scan_type(run), why, size);
+}
+
+static void scan_threaded(const struct bench_run *run, void *const *in, void *const *out)
+{
+    weft__omp_array_scan(*out, *in, run->input->a->nnz, scan_type(run));
+}
+
+static weft_status scan_plan_create(void **plan, struct bench_run *run)
+{
+    struct weft_scan_plan *scan = NULL;
+    struct weft_scan_info info;
+    enum weft_scan_algo algo = !strcmp(run->algo, "three")     ? WEFT_SCAN_THREE
+                               : !strcmp(run->algo, "chained") ? WEFT_SCAN_CHAINED
+                                                               : WEFT_SCAN_AUTO;
+    weft_status status =
+        weft_scan_plan_create(&scan, run->ctx, scan_type(run), run->input->a->nnz,
+                              weft_scan_params(.algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
+                                               .groups = bench_tune(run, "groups"), .look = bench_tune(run, "look")));
+    *plan = scan;
+    if (status)
+        return status;
+    weft_scan_plan_info(scan, &info);
+    run->times.workspace_bytes = (int64_t)info.workspace_bytes;
+    snprintf(run->times.chosen, sizeof run->times.chosen, "%s%s, wg %d, ipt %d", weft_scan_type_name(scan_type(run)),
+             info.params.algo == WEFT_SCAN_CHAINED ? ", chained" : "", info.params.wg, info.params.ipt);
+    return WEFT_OK;
+}
+
+static weft_status scan_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
+{
+    return weft_scan_run(plan, run->queue, *in, *out, run->input->a->nnz, 0, NULL, NULL);
+}
+
+static void scan_plan_destroy(void **plan)
+{
+    struct weft_scan_plan *scan = *plan;
+    weft_scan_plan_destroy(&scan);
+    *plan = NULL;
+}
+
+const struct bench_primitive bench_scan_primitive = {1,
+                                                     scan_sizes,
+                                                     scan_draw,
+                                                     scan_reference,
+                                                     scan_right,
+                                                     scan_threaded,
+                                                     scan_plan_create,
+                                                     scan_plan_run,
+                                                     scan_plan_destroy};
+
+static weft_status scan_setup(struct bench_run *run, struct weft_error *err)
+{
+    if (run->input->a->type == WEFT_F64)
+        return weft__error(err, WEFT_EUNSUPPORTED, "there is no scan of f64");
+    return bench_primitive_setup(run, &bench_scan_primitive, err);
+}
+
+static int64_t scan_bytes_min(const struct bench_run *run)
+{
+    size_t in_bytes, out_bytes;
+    scan_sizes(run, &in_bytes, &out_bytes);
+    return (int64_t)(in_bytes + out_bytes);
+}
+
+static const struct bench_axis *scan_axes(const struct bench_run *run)
+{
+    static const struct bench_axis gpu[] = {
+        {"wg", {64, 128, 256, 512, 1024}}, {"ipt", {4, 8, 12, 16, 24, 32}}, {NULL, {0}}};
+    static const struct bench_axis cpu[] = {
+        {"wg", {1, 8}}, {"ipt", {1024, 4096, 16384, 65536, 262144, 1048576}}, {"groups", {16, 256, 4096}}, {NULL, {0}}};
+    static const struct bench_axis chained[] = {
+        {"wg", {128, 256, 384, 512}}, {"ipt", {8, 16, 24, 32}}, {"look", {32, 128, 256}}, {NULL, {0}}};
+    return !run->ctx                                              ? NULL
+           : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
+           : !strcmp(run->algo, "chained")                        ? chained
+                                                                  : gpu;
+}
+
+const struct bench_op bench_scan = {
+    .name = "scan",
+    .help = "exclusive prefix sums of nnz elements",
+    .draws = 1,
+    .defaults = "auto",
+    .algos = scan_algos,
+    .axes = scan_axes,
+    .input = bench_primitive_input,
+    .input_free = bench_primitive_input_free,
+    .bytes_min = scan_bytes_min,
+    .setup = scan_setup,
+    .launch = bench_primitive_launch,
+    .read = bench_primitive_read,
+    .transfers = bench_primitive_transfers,
+    .verify = bench_primitive_verify,
+    .finish = bench_primitive_finish,
+};

@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of weft-bench: what options mean, what excludes what, and the help.
+#include "block.h"
+#include "host/common/word.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/permute.h>
+
+#define DEFAULT_SPEC "uniform:500000,500000,10000000"
+
+// One option. `parse` gives -1 to go on, REFUSED for the message that `wants` ends, else the exit status.
+enum { REFUSED = -2 };
+struct option_row {
+    const char *name, *argument; // argument NULL: none
+    const char *help;            // lines; NULL: help_more prints all that is behind the name
+    int (*parse)(struct bench_options *o, const struct option_row *row, const char *text); // NULL: a line of the help
+    size_t at;         // offset in bench_options of what parse fills
+    const char *wants; // "--NAME is "...", not ..."
+    int64_t low, high;
+    const char *group; // headline above the option
+    void (*help_more)(void);
+    int brief;    // the letter; 0: none
+    int optional; // nonzero: the argument may be missing
+    size_t given; // offset of an int of bench_options that becomes 1; 0: none
+};
+
+__attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
+{
+    va_list args;
+    char text[1024];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    bench_complain("%s (--help explains)", text);
+    return BENCH_USAGE;
+}
+
+int bench_list_has(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, name, length) && (at[length] == 0 || at[length] == ','))
+            return 1;
+    return 0;
+}
+
+// Next word of a list with commas, copied to `word`; NULL at the end. A word that does not fit is cut, and so unknown.
+static const char *list_next(const char *list, char word[32])
+{
+    if (!list)
+        return NULL;
+    size_t length = strcspn(list, ",");
+    snprintf(word, 32, "%.*s", (int)(length < 31 ? length : 31), list);
+    return list + length + (list[length] == ',');
+}
+
+static int ops_parse(struct bench_options *o, const struct option_row *row, const char *list)
+{
+    (void)row;
+    char word[32];
+    o->nops = 0;
+    o->all_ops = bench_list_has(list, "all");
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        int found = 0, all = !strcmp(word, "all");
+        for (const struct bench_op *const *op = bench_ops; *op; op++)
+            if (all || !strcmp((*op)->name, word)) {
+                int there = 0;
+                for (size_t i = 0; i < o->nops; i++)
+                    there |= o->ops[i] == *op;
+                if (!there && o->nops < BENCH_ITEMS_MAX)
+                    o->ops[o->nops++] = *op;
+                found = 1;
+            }
+        if (!found)
+            return usage_fail("no operation is named \"%s\"", word);
+    }
+    return -1;
+}
+
+static int backends_parse(struct bench_options *o, const struct option_row *row, const char *list)
+{
+    (void)row;
+    char word[32];
+    int all = bench_list_has(list, "all");
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        int found = !strcmp(word, "all");
+        for (const struct weft_backend *const *b = weft__backends; *b; b++)
+            found |= !strcmp((*b)->name, word);
+        if (!found)
+            return usage_fail("no backend is named \"%s\"", word);
+    }
+    o->nbackends = 0;
+    for (const struct weft_backend *const *b = weft__backends; *b && o->nbackends < BENCH_ITEMS_MAX; b++)
+        if (all || bench_list_has(list, (*b)->name))
+            o->backends[o->nbackends++] = *b;
+    o->backends_given = !all;
+    return -1;
+}
+
+static int types_parse(struct bench_options *o, const struct option_row *row, const char *list)
+{
+    (void)row;
+    char word[32];
+    o->ntypes = 0;
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        int found = 0, all = !strcmp(word, "all");
+        for (enum weft_type t = WEFT_F32; t <= WEFT_PATTERN; t++)
+            if (all || !strcmp(word, weft_type_name(t))) {
+                int there = 0;
+                for (size_t i = 0; i < o->ntypes; i++)
+                    there |= o->types[i] == t;
+                if (!there)
+                    o->types[o->ntypes++] = t;
+                found = 1;
+            }
+        if (!found)
+            return usage_fail("no type is named \"%s\": f32, f64, i32, pattern", word);
+    }
+    return -1;
+}
+
+// By --device, or by WEFT_DEVICE, which has no row.
+static int device_parse(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    int64_t index;
+    if (!strcmp(text, "all")) {
+        o->device = BENCH_ALL_DEVICES;
+    } else if (!strcmp(text, "list")) {
+        o->list = 1;
+    } else if (bench_word_number(&index, text, 0, 9999)) {
+        o->device = (int)index;
+    } else {
+        return usage_fail("%s is \"%s\", not an index of --list, `all` or `list`", row ? "--device" : "WEFT_DEVICE",
+                          text);
+    }
+    return -1;
+}
+
+// "wg=128,ipt=8"
+static int tune_parse(struct bench_options *o, const char *text)
+{
+    if ((size_t)snprintf(o->tune_text, sizeof o->tune_text, "%s", text) >= sizeof o->tune_text)
+        return usage_fail("--tune is too long");
+    o->ntune = 0;
+    char *save = NULL;
+    for (char *word = strtok_r(o->tune_text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+        char *value = strchr(word, '=');
+        int64_t number;
+        if (!value || value == word || !bench_word_number(&number, value + 1, 1, INT32_MAX))
+            return usage_fail("--tune wants AXIS=VALUE,..., not \"%s\"", word);
+        if (o->ntune == BENCH_AXES_MAX)
+            return usage_fail("--tune names more than %d axes", BENCH_AXES_MAX);
+        *value = 0;
+        o->tune[o->ntune].name = word;
+        o->tune[o->ntune++].value = (int)number;
+    }
+    return o->ntune ? -1 : usage_fail("--tune is empty");
+}
+
+static int source_add(struct bench_options *o, const char *text, int generated)
+{
+    struct bench_source *grown = realloc(o->sources, (o->nsources + 1) * sizeof *grown);
+    if (!grown) {
+        bench_complain("out of host memory");
+        return BENCH_DEVICE;
+    }
+    o->sources = grown;
+    o->sources[o->nsources++] = (struct bench_source){text, generated};
+    return -1;
+}
+
+// M N NNZ when the first one is a number, else files.
+static int positionals_parse(struct bench_options *o, int count, char **words)
+{
+    int64_t size[3];
+    const int64_t limits[] = {INT32_MAX, INT32_MAX, INT64_MAX};
+    int status = -1;
+    if (count && bench_word_number(size, words[0], INT64_MIN, INT64_MAX)) {
+        if (count != 3)
+            return usage_fail("M N NNZ are three numbers, here %s %d", count == 1 ? "is" : "are", count);
+        for (int i = 0; i < 3; i++)
+            if (!bench_word_number(&size[i], words[i], 0, limits[i]))
+                return usage_fail("%s is \"%s\", not a number from 0 to %lld",
+                                  i == 0   ? "M"
+                                  : i == 1 ? "N"
+                                           : "NNZ",
+                                  words[i], (long long)limits[i]);
+        snprintf(o->spec, sizeof o->spec, "uniform:%lld,%lld,%lld", (long long)size[0], (long long)size[1],
+                 (long long)size[2]);
+        return source_add(o, o->spec, 1);
+    }
+    for (int i = 0; i < count && status < 0; i++)
+        status = source_add(o, bench_word_is_stream(words[i]) ? "/dev/stdin" : words[i], 0);
+    if (status < 0 && !o->nsources)
+        status = source_add(o, DEFAULT_SPEC, 1);
+    return status;
+}
+
+// Every word of --orders is an order.
+static int orders_check(const char *list)
+{
+    char word[32];
+    for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
+        enum weft_order order;
+        struct weft_error err = {0};
+        if (strcmp(word, "all") && weft_order_parse(&order, word, &err))
+            return usage_fail("%s", err.text);
+    }
+    return -1;
+}
+
+// What only a study has, without one, or what a study lacks.
+static int study_check(struct bench_options *o)
+{
+    if (!o->study)
+        return o->orders || o->trials || o->trial_s > 0 ? usage_fail("--orders, --trials and --trial-time want --study")
+                                                        : -1;
+    if (o->sweep || o->ntune || o->stop.reps || o->stop.min_s > 0 || o->products || o->hash)
+        return usage_fail("--study has its own measuring: no --sweep, --tune, --reps, --min-time, --products, --hash");
+    if (!o->types_given) {
+        o->types[1] = WEFT_F64;
+        o->ntypes = 2;
+    }
+    for (size_t t = 0; t < o->ntypes; t++)
+        if (o->types[t] == WEFT_I32)
+            return usage_fail("--study has no i32");
+    o->trials = o->trials ? o->trials : 32;
+    o->trial_s = o->trial_s > 0 ? o->trial_s : 0.1;
+    return ops_parse(o, NULL, "spmv");
+}
+
+// ---- the options -----------------------------------------------------------------------------------------------
+
+static void *member(struct bench_options *o, const struct option_row *row)
+{
+    return (char *)o + row->at;
+}
+
+static int flag_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)text;
+    *(int *)member(o, row) = 1;
+    return -1;
+}
+
+static int text_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    *(const char **)member(o, row) = text;
+    return -1;
+}
+
+static int int_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    int64_t number;
+    if (!bench_word_number(&number, text, row->low, row->high))
+        return REFUSED;
+    *(int *)member(o, row) = (int)number;
+    return -1;
+}
+
+static int int64_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_number(member(o, row), text, row->low, row->high) ? -1 : REFUSED;
+}
+
+static int seconds_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    char *end;
+    const double seconds = strtod(text, &end);
+    if (end == text || *end || !isfinite(seconds) || seconds <= 0)
+        return REFUSED;
+    *(double *)member(o, row) = seconds;
+    return -1;
+}
+
+static int spec_add(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)row;
+    return source_add(o, text, 1);
+}
+
+static int ofs_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_ofs(member(o, row), text) ? -1 : REFUSED;
+}
+
+static int complex_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_complex(member(o, row), text) ? -1 : REFUSED;
+}
+
+static int size_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return bench_word_size(member(o, row), text) ? -1 : REFUSED;
+}
+
+static int tune_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)row;
+    o->tune_write |= !text;
+    return text ? tune_parse(o, text) : -1;
+}
+
+static int study_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    if (strcmp(text, row->argument))
+        return usage_fail("no study is named \"%s\": %s", text, row->argument);
+    return text_set(o, row, text);
+}
+
+static int orders_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    text_set(o, row, text);
+    return orders_check(text);
+}
+
+static int version_print(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)o, (void)row, (void)text;
+    puts("weft-bench " WEFT_VERSION);
+    return BENCH_OK;
+}
+
+enum { HELP_COLUMN = 26, HELP_WORDS = HELP_COLUMN + 2 };
+
+// Print `separator`, a space (not at the start of a line) and `text`; where that gets too long, on a new line.
+static void help_word(int *column, int indent, const char *separator, const char *text)
+{
+    *column += printf("%s", separator);
+    if (*column + (int)strlen(text) > 103)
+        *column = printf("\n%*s", indent, "") - 1;
+    *column += printf("%s%s", *column > indent ? " " : "", text);
+}
+
+static void help_ops(void)
+{
+    for (const struct bench_op *const *op = bench_ops; *op; op++)
+        printf("%*s%-10s %s\n", HELP_WORDS, "", (*op)->name, (*op)->help);
+}
+
+static void help_backends(void)
+{
+    int column = HELP_COLUMN;
+    for (const struct weft_backend *const *b = weft__backends; *b; b++)
+        help_word(&column, HELP_COLUMN, b == weft__backends ? "" : ",", (*b)->name);
+    help_word(&column, HELP_COLUMN, "", "(default: every one that can run)");
+    putchar('\n');
+}
+
+static void help_algos(void)
+{
+    for (const struct bench_op *const *op = bench_ops; *op; op++) {
+        int named = 0, column = 0;
+        for (const struct weft_backend *const *b = weft__backends; *b; b++)
+            for (const char *const *first = (*op)->algos(*b), *const *a = first; a && *a; a++) {
+                char word[80];
+                snprintf(word, sizeof word, "%s%s%s", a == first ? (*b)->name : "", a == first ? ": " : "", *a);
+                if (!named++)
+                    column = printf("%*s%-10s ", HELP_WORDS, "", (*op)->name);
+                help_word(&column, 39, named == 1 ? "" : a == first ? ";" : ",", word);
+            }
+        if (named)
+            putchar('\n');
+    }
+}
+
+static int help_print(struct bench_options *o, const struct option_row *row, const char *text);
+
+#define AT(name)      .at = offsetof(struct bench_options, name)
+#define SECONDS(name) .parse = seconds_set, AT(name), .wants = "a number of seconds above 0"
+#define GIVEN(name)   .given = offsetof(struct bench_options, name)
+#define FLAG(name)    .parse = flag_set, AT(name)
+#define TEXT(name)    .parse = text_set, AT(name)
+// clang-format off
+// In the order of the help.
+static const struct option_row rows[] = {
+    {"list", NULL, "list the devices: index, platform, name, type, driver, memory; then the backends", FLAG(list),
+     .brief = 'l', .group = "what to run"},
+    {"device", "INDEX", "device by its index in --list, `all`, or `list` (default: WEFT_DEVICE,\n"
+     "else the one that --list marks: a GPU where there is one)", device_parse, .brief = 'd', GIVEN(device_given)},
+    {"op", "LIST", "operations, or `all` (default transpose)", ops_parse, .brief = 'o', GIVEN(ops_given),
+     .help_more = help_ops},
+    {"backend", "LIST", NULL, backends_parse, .brief = 'b', .help_more = help_backends},
+    {"algo", "LIST", "algorithms of the operation, or `all`; a backend that has none of them runs its\n"
+     "first one, so that a comparison stays (default: the first one of ref and omp,\n"
+     "the usual ones of opencl, all of a vendor)", TEXT(algos), .brief = 'a', .help_more = help_algos},
+    {"generate", "SPEC", "uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
+     "heavy:M,N,NNZ,ROW  web:M,NNZ\n"
+     "(may be given several times, and with files)", spec_add, .brief = 'g', .group = "matrices"},
+    {"seed", "S", "of generated matrices and data (default 0)", int64_set, AT(seed),
+     .wants = "a number from 0 to 2^63-1", .high = INT64_MAX},
+    {"type", "LIST", "f32, f64, i32, pattern, or `all` (default f32)", types_parse, .brief = 't', GIVEN(types_given)},
+    {"index", "32|64", "width of offsets (default 32)", ofs_set, AT(ofs), .wants = "32 or 64"},
+    {"complex", "PART", "of complex files take the parts `real` or `imag` (default: refuse them)", complex_set,
+     AT(complex), .wants = "real or imag"},
+    {"limit", "SIZE", "most memory for what a file promises, such as 800M or 16G (default: 1000 times the\n"
+     "bytes of the file, and at least 256M)", size_set, AT(limit), .wants = "a size such as 800M or 16G"},
+    {"reps", "N", "take N samples (default: at least 10 and 0.5 s, until the median is settled to\n"
+     "1 %, 15 s at most)", int_set, AT(stop.reps), .wants = "a number from 1", .low = 1, .high = INT32_MAX,
+     .group = "measuring"},
+    {"min-time", "S", "sample for S seconds", SECONDS(stop.min_s)},
+    {"regret", NULL, "run every algorithm of opencl, then auto, which is compared with the best of them;\n"
+     "what the library refuses is left out", FLAG(regret)},
+    {"sweep", NULL, "run every point of the operation's tuning axes; a table, the best marked", FLAG(sweep)},
+    {"tune", "AXIS=V,...", "run one tuning point, e.g. wg=128,ipt=8", tune_set, .optional = 1},
+    {"tune", NULL, "find values for the device, and write them to the file that the library reads;\n"
+     "of the operations of --op, by default all", .parse = NULL},
+    {"tune-time", "S", "in about S seconds (default 60)", SECONDS(tune_s)},
+    {"tune-file", "FILE", "there; without --tune: the file that is read (default: WEFT_TUNE, else\n"
+     "~/.config/weft/tune.tsv)", TEXT(tune_file)},
+    {"profile", NULL, "end to end, 10 times (--reps): write, kernel, read and the rest, each kernel, bytes\n"
+     "beside the least; --json and --csv then hold that record (docs/profiling.md)", FLAG(profile)},
+    {"overhead", NULL, "of --profile: as often unrecorded in between, for what recording costs", FLAG(overhead)},
+    {"no-compile", NULL, "do not measure compilation, cold and from the cache, for --json and --csv", FLAG(no_compile)},
+    {"products", "N", "products expected of a plan (spmv; default: not known)", int64_set, AT(products),
+     .wants = "a number from 0", .high = INT64_MAX},
+    {"no-roof", NULL, "do not measure the copy bandwidth", FLAG(no_roof)},
+    {"study", "permute", "products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
+     "GFLOP/s of many independent trials of each kernel (docs/randomization.md)", study_set, AT(study)},
+    {"orders", "LIST", "of the study, beside regular: row, row-gradient, col-gradient, row-col, degree,\n"
+     "rcm (default: all)", orders_set, AT(orders)},
+    {"trials", "N", "of each order (default 32)", int_set, AT(trials), .wants = "a number from 1 to 10000", .low = 1,
+     .high = 10000},
+    {"trial-time", "S", "a trial repeats the product for S seconds (default 0.1)", SECONDS(trial_s)},
+    {"json", "FILE", "a line of JSON for each result (`-`: standard output instead of the table)", TEXT(json),
+     .group = "output"},
+    {"csv", "FILE", "a row for each result (`-`: likewise)", TEXT(csv)},
+    {"trace", "FILE", "of --profile: every command, for Perfetto or chrome://tracing", TEXT(trace)},
+    {"html", "FILE", "of --profile: a report with pictures, one file that opens offline", TEXT(html)},
+    {"hash", NULL, "print a 64-bit hash of each transpose and product", FLAG(hash)},
+    {"quiet", NULL, "no table, no progress", FLAG(quiet)},
+    {"version", NULL, NULL, .parse = version_print},
+    {"help", NULL, NULL, help_print, .brief = 'h'},
+    {"compare", NULL, NULL, FLAG(compare)}, // in the usage
+};
+// clang-format on
+enum { ROWS = sizeof rows / sizeof *rows, HELP_ROWS = ROWS - 1 };
+
+static int help_print(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)o, (void)row, (void)text;
+    fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
+          "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
+          "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz; - is standard input\n"
+          "       weft-bench --compare A.json B.json\n"
+          "                                        two files of results side by side, of --json or --profile --json\n"
+          "\n"
+          "Times sparse operations on every device and backend. Each result is compared with the serial\n"
+          "reference before it is printed.\n",
+          stdout);
+    for (const struct option_row *r = rows; r < rows + HELP_ROWS; r++) {
+        if (r->group)
+            printf("\n%s\n", r->group);
+        char brief[8] = "   ";
+        if (r->brief)
+            snprintf(brief, sizeof brief, "-%c,", r->brief);
+        const int head =
+            printf("  %s --%s%s%s", brief, r->name, r->argument ? " " : "", r->argument ? r->argument : "");
+        if (r->help || r->help_more)
+            printf("%*s", HELP_COLUMN - head, "");
+        for (const char *line = r->help ? r->help : ""; *line; line += *line == '\n') {
+            const int length = (int)strcspn(line, "\n");
+            printf("%*s%.*s\n", line == r->help ? 0 : HELP_COLUMN, "", length, line);
+            line += length;
+        }
+        if (r->help_more)
+            r->help_more();
+        else if (!r->help)
+            putchar('\n');
+    }
+    fputs("\n"
+          "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
+          "3 device or driver failed\n",
+          stdout);
+    return BENCH_OK;
+}
+
+enum { FIRST = 256 }; // of the numbers that getopt_long gives for rows
+
+// The rows as getopt_long wants them: long options, and the letters in `briefs`.
+static void getopt_fill(struct option longs[ROWS + 1], char briefs[2 * ROWS + 2])
+{
+    size_t count = 0;
+    *briefs++ = ':';
+    for (int i = 0; i < ROWS; i++) {
+        if (!rows[i].parse)
+            continue;
+        const int has = !rows[i].argument ? no_argument : rows[i].optional ? optional_argument : required_argument;
+        longs[count++] = (struct option){rows[i].name, has, NULL, FIRST + i};
+        if (rows[i].brief)
+            *briefs++ = (char)rows[i].brief;
+        if (rows[i].brief && rows[i].argument)
+            *briefs++ = ':';
+    }
+    longs[count] = (struct option){NULL, 0, NULL, 0};
+    *briefs = 0;
+}
+
+// The row of what getopt_long gave; NULL: none.
+static const struct option_row *row_of(int option)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (option == FIRST + i || (option && option == rows[i].brief))
+            return &rows[i];
+    return NULL;
+}
+
+static int option_parse(struct bench_options *o, int option, int argc, char **argv)
+{
+    char brief[3];
+    const char *name = bench_word_refused(brief, argv);
+    const struct option_row *row = row_of(option);
+    if (!row)
+        return option == ':' ? usage_fail("%s wants a value", name) : usage_fail("unknown option %s", name);
+    if (row->optional && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
+        optarg = argv[optind++]; // a point
+    if (row->given)
+        *(int *)((char *)o + row->given) = 1;
+    const int status = row->parse(o, row, optarg);
+    return status == REFUSED ? usage_fail("--%s is \"%s\", not %s", row->name, optarg, row->wants) : status;
+}
+
+int bench_options_parse(struct bench_options *out, int argc, char **argv)
+{
+    *out = (struct bench_options){.device = BENCH_DEFAULT_DEVICE, .types = {WEFT_F32}, .ntypes = 1};
+    struct bench_options *o = out;
+    struct option longs[ROWS + 1];
+    char briefs[2 * ROWS + 2];
+    int status = ops_parse(o, NULL, "transpose"), option;
+    if (status < 0)
+        status = backends_parse(o, NULL, "all");
+    const char *device = getenv("WEFT_DEVICE");
+    opterr = 0;
+    getopt_fill(longs, briefs);
+    while (status < 0 && (option = getopt_long(argc, argv, briefs, longs, NULL)) != -1)
+        status = option_parse(o, option, argc, argv);
+    if (status < 0 && device && *device && !o->device_given && !o->list)
+        status = device_parse(o, NULL, device);
+    o->sources_given = o->nsources || (optind < argc && status < 0);
+    if (status < 0)
+        status = positionals_parse(o, argc - optind, argv + optind);
+    if (status < 0 && o->compare && (argc - optind != 2 || o->nsources != 2))
+        status = usage_fail("--compare wants two files");
+    if (status < 0 && o->compare && (o->csv || o->profile || o->sweep || o->study))
+        status = usage_fail("--compare goes with --json and --quiet");
+    if (status < 0 && o->stop.reps && o->stop.min_s > 0)
+        status = usage_fail("--reps and --min-time exclude each other");
+    if (status < 0 && o->profile && (o->sweep || o->study || o->stop.min_s > 0 || o->hash))
+        status = usage_fail("--profile goes without --sweep, --study, --min-time and --hash");
+    if (status < 0 && !o->profile && (o->trace || o->html || o->overhead))
+        status = usage_fail("%s needs --profile", o->trace ? "--trace" : o->html ? "--html" : "--overhead");
+    if (status < 0 && o->regret && (o->sweep || o->ntune || o->tune_write || o->profile || o->study || o->compare))
+        status = usage_fail("--regret goes without --sweep, --tune, --profile, --study and --compare");
+    if (status < 0 && o->regret && !o->backends_given)
+        status = backends_parse(o, NULL, "opencl");
+    if (status < 0 && o->sweep && (o->ntune || o->tune_write))
+        status = usage_fail("--sweep and --tune exclude each other");
+    if (status < 0 && o->ntune && o->tune_write)
+        status = usage_fail("--tune runs a point or finds the best, not both");
+    if (status < 0 && o->tune_s > 0 && !o->tune_write)
+        status = usage_fail("--tune-time goes with --tune");
+    if (status < 0 && bench_word_is_stream(o->json) + bench_word_is_stream(o->csv) + bench_word_is_stream(o->trace) +
+                              bench_word_is_stream(o->html) >
+                          1)
+        status = usage_fail("one of --json, --csv, --trace and --html can go to the standard output, not several");
+    if (status < 0)
+        status = study_check(o);
+    o->compile = (o->json || o->csv) && !o->no_compile && !o->sweep && !o->tune_write && !o->profile;
+    if (status >= 0)
+        bench_options_free(o);
+    return status;
+}
+
+void bench_options_free(struct bench_options *options)
+{
+    free(options->sources);
+    options->sources = NULL;
+    options->nsources = 0;
+}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#ifndef BENCH_REST_H
-#define BENCH_REST_H
-
-// End the threads that OpenMP keeps for its next parallel region: they wait for it actively, beside what is timed then.
-// Call it outside of parallel regions; the next one makes them anew.
-void bench_threads_rest(void);
-
-#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = alpha*A*x + beta*y, A CSR m x n; a tile of equal rows plus entries per work-item, no barriers.
+// Source:  the CPU form of Merrill & Garland, SC'16, section III; cuts as in spmv/rows_tiles.cl.
+// Shares:  spmv/spmv.clh
+// Mapping: 1-D; work-item g owns tile g.
+// Local:   none.
+// Needs:   LPR a power of two, 1 .. 16: independent sums of a row of LONG entries or more, where additions that wait for
+//          each other cost more than the loops around; tile_row, tile_pos of rows_tiles.
+// Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
+//          part[t]: sum of the row that goes on behind tile t (zero when none does).
+// Order:   from the left; in long rows entries p, p + LPR, ... of the LPR-fold part, then pairs at distance LPR/2 .. 1,
+//          then the rest from the left; depends on LPR and, in rows that are cut, on tile; repeatable.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size"
+#endif
+#ifndef WEFT_LPR
+#error "WEFT_LPR: independent sums of a row"
+#endif
+
+#define LONG 64
+
+WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
+                          ofs_t end)
+{
+    acc_t sum = ZERO;
+#if WEFT_LPR > 1
+    if (end - p >= LONG) {
+        acc_t s[WEFT_LPR];
+        for (int i = 0; i < WEFT_LPR; i++)
+            s[i] = times(read_val(val, p + i), (acc_t)x[col[p + i]]);
+        for (p += WEFT_LPR; end - p >= WEFT_LPR; p += WEFT_LPR)
+            for (int i = 0; i < WEFT_LPR; i++)
+                s[i] = plus(s[i], times(read_val(val, p + i), (acc_t)x[col[p + i]]));
+        for (int d = WEFT_LPR / 2; d > 0; d /= 2)
+            for (int i = 0; i < d; i++)
+                s[i] = plus(s[i], s[i + d]);
+        sum = s[0];
+    }
+#endif
+    for (; p < end; p++)
+        sum = plus(sum, times(read_val(val, p), (acc_t)x[col[p]]));
+    return sum;
+}
+
+WEFT_KERNEL void spmv_csr_cpu(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
+                              __global const val_t *restrict val, __global const val_t *restrict x,
+                              __global val_t *restrict y, __global const idx_t *restrict tile_row,
+                              __global const ofs_t *restrict tile_pos, __global acc_t *restrict part,
+                              __global acc_t *restrict head, uint tiles, acc_t alpha, acc_t beta)
+{
+    uint tile = (uint)get_global_id(0);
+    if (tile >= tiles)
+        return;
+    idx_t row = tile_row[tile], last = tile_row[tile + 1u];
+    ofs_t p = tile_pos[tile], stop = tile_pos[tile + 1u];
+    if (row < last && p > row_ptr[row]) {
+        ofs_t end = row_ptr[row + 1];
+        head[tile] = row_sum(col, val, x, p, end);
+        p = end;
+        row++;
+    }
+    for (; row < last; row++) {
+        ofs_t end = row_ptr[row + 1];
+        put(y, row, row_sum(col, val, x, p, end), alpha, beta);
+        p = end;
+    }
+    part[tile] = row_sum(col, val, x, p, stop);
+}

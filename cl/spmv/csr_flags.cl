@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = alpha*A*x + beta*y, A CSR m x n; tiles of equal entries, summed up where they are read, by a bit for each entry that
+// says where rows begin.
+// Source:  segmented sums: G. Blelloch, M. Heroux, M. Zagha, Segmented Operations for Sparse Matrix Computation on Vector
+//          Multiprocessors, CMU-CS-93-173; bits instead of row pointers: W. Liu, B. Vinter, CSR5, ICS'15. The CSR arrays
+//          stay as they are: a work-item takes four entries that lie side by side.
+// Shares:  spmv/spmv.clh
+// Mapping: 1-D; group g owns the WG*IPT entries of tile g, then strides; each of its groups of lanes IPT/4 steps of 128
+//          entries, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
+//          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
+//          is known, so that there is one barrier and the first cache has room for x.
+//          A row that tiles share: with WEFT_DEVICE_FENCE the last of them to come sums its parts, and none waits for
+//          another; else spmv_flags_join does.
+// Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle).
+// Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; flags, row_of, empty,
+//          cross of spmv/rows_flags.cl, for tiles == nnz/(WG*IPT) + 1 (0 where nnz == 0); GAPS 1 where rows are empty, else
+//          row_of and empty are not read. With WEFT_DEVICE_FENCE arrived[0 .. 2*tiles-1] == 0, which is left so.
+// Gives:   y of the rows that begin and end in a tile, and of empty ones; without WEFT_DEVICE_FENCE part[t]: sum of the
+//          row that begins in tile t and goes on behind it; head[t]: sum in tile t of the row that began before it, whether
+//          it ends there or not. With it all of y.
+// Order:   depends on IPT and WG alone; repeatable. Four entries from the left; lanes at distance 1, 2, .. 16; steps and
+//          groups of lanes from the left.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size"
+#endif
+#ifndef WEFT_IPT
+#error "WEFT_IPT: entries of a tile per work-item"
+#endif
+#ifndef WEFT_GAPS
+#error "WEFT_GAPS: 1 where rows are empty, else 0"
+#endif
+#if WEFT_WG % 32 || WEFT_IPT % 4
+#error "WEFT_WG: a multiple of 32; WEFT_IPT: a multiple of 4"
+#endif
+
+#define STEPS  (WEFT_IPT / 4)
+#define GROUPS (WEFT_WG / 32)
+#define TILE   (WEFT_WG * WEFT_IPT)
+
+WEFT_INLINE idx_t row_at(__global const idx_t *row_of, uint k)
+{
+    return WEFT_GAPS ? row_of[k] : (idx_t)k;
+}
+
+// Tiles from the first of a row to its last from which on a whole group joins its parts.
+#ifdef WEFT_HAS_INT64_ATOMICS
+#define JOIN_SPAN 2u
+#else
+#define JOIN_SPAN 1u
+#endif
+// Leave the part that tile `tile` has of a row in tiles span.x .. span.y.
+#ifdef WEFT_DEVICE_FENCE
+// true: the group finishes the row, for all its parts are there. Of two parts, most often, the second to come finishes the
+// row by itself: part and news go in one word.
+WEFT_INLINE int part_give(__global acc_t *part, __global acc_t *head, acc_t sum, __global uint *arrived,
+                          __global val_t *y, idx_t row, uint2 span, uint tile, acc_t alpha, acc_t beta)
+{
+#ifdef WEFT_HAS_INT64_ATOMICS
+    if (span.y - span.x == 1u) {
+        volatile __global ulong *pair = (volatile __global ulong *)(arrived + 2 * (size_t)span.y);
+        const ulong other = atom_xchg(pair, acc_pair(sum));
+        if (other) {
+            const acc_t rest = pair_acc(other);
+            atom_xchg(pair, 0ul);
+            put(y, row, tile == span.x ? plus(sum, rest) : plus(rest, sum), alpha, beta);
+        }
+        return 0;
+    }
+#endif
+    acc_give(tile == span.x ? &part[tile] : &head[tile], sum);
+    return comes_last(&arrived[2 * (size_t)span.y], span.y - span.x + 1u);
+}
+// y[row] from its part in the first tile and its heads in the others. `sums` is local memory of WG/LANES.
+WEFT_INLINE void row_join(__global val_t *y, idx_t row, __global acc_t *part, __global acc_t *head, uint2 span,
+                          acc_t alpha, acc_t beta, __local acc_t *sums, __local acc_t *mem)
+{
+    acc_t sum = ZERO;
+    for (uint t = span.x + (uint)get_local_id(0); t <= span.y; t += WEFT_WG)
+        sum = plus(sum, acc_take(t == span.x ? &part[t] : &head[t]));
+    sum = lanes_plus(sum, LANES, mem);
+    if (lane_id() == 0u)
+        sums[lane_group()] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        for (uint g = 1u; g < GROUPS && g * LANES <= span.y - span.x; g++)
+            sum = plus(sum, sums[g]);
+        put(y, row, sum, alpha, beta);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // before the sums of another row
+}
+#else
+WEFT_INLINE int part_give(__global acc_t *part, __global acc_t *head, acc_t sum, __global uint *arrived,
+                          __global val_t *y, idx_t row, uint2 span, uint tile, acc_t alpha, acc_t beta)
+{
+    *(tile == span.x ? &part[tile] : &head[tile]) = sum;
+    return 0;
+}
+#endif
+
+WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global const val_t *restrict val,
+                                __global const val_t *restrict x, __global val_t *restrict y,
+                                __global const uint2 *restrict flags, __global const idx_t *restrict row_of,
+                                __global const idx_t *restrict empty, __global const uint2 *restrict cross,
+                                __global acc_t *restrict part, __global acc_t *restrict head,
+                                __global uint *restrict arrived, uint tiles, long nnz, uint empties, acc_t alpha,
+                                acc_t beta)
+{
+    __local acc_t tails[GROUPS];
+    __local uint any[GROUPS];
+#ifdef WEFT_DEVICE_FENCE
+    __local acc_t sums[GROUPS];
+#endif
+    __local int came_last[2]; // to the row that began before, to the one that goes on
+    LANE_MEMORY(acc_t, mem);
+    __local uint *const words = (__local uint *)mem;
+    const uint lid = (uint)get_local_id(0), lane = lane_id(), grp = lane_group();
+#if WEFT_GAPS
+    for (ulong i = get_global_id(0); i < empties; i += get_global_size(0))
+        put(y, empty[i], ZERO, alpha, beta);
+#endif
+    for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
+        const long begin = (long)tile * TILE + (long)(grp * (LANES * WEFT_IPT) + lane * 4u), last = nnz - 1;
+        uint2 word[STEPS];
+#pragma unroll
+        for (int s = 0; s < STEPS; s++)
+            word[s] = flags[(begin + s * 128) >> 5];
+        const uint2 from = cross[tile], to = cross[tile + 1u];
+        const uint row1 = flags[((long)tile + 1) * (TILE / 32)].y;
+        idx_t c[STEPS][4];
+        acc_t a[STEPS][4];
+        if (tile + 1u < tiles) {
+#pragma unroll
+            for (int s = 0; s < STEPS; s++)
+                read_four(c[s], a[s], col, val, begin + s * 128);
+        } else { // past the end, the last entry again: what stands behind the last bit counts for no row
+#pragma unroll
+            for (int s = 0; s < STEPS; s++)
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    c[s][i] = read_col(col, min(begin + s * 128 + i, last));
+                    a[s][i] = read_val(val, min(begin + s * 128 + i, last));
+                }
+        }
+        if (lid < 2u)
+            came_last[lid] = 0;
+#pragma unroll
+        for (int s = 0; s < STEPS; s++)
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                a[s][i] = times(a[s][i], (acc_t)x[c[s][i]]);
+
+        const uint first_bit = (uint)begin & 31u;
+        acc_t carry = ZERO, own = ZERO; // own: of the row that ends with the first bit of the group of lanes
+        uint met = 0u, own_row = UINT_MAX;
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            const uint bits = word[s].x >> first_bit & 15u;
+            uint row = word[s].y + popcount(word[s].x & ((1u << first_bit) - 1u)) - 1u; // that goes on from the left
+            const uint row_left = row;
+            acc_t sum = a[s][0], ahead = ZERO;
+            row += bits & 1u;
+#pragma unroll
+            for (int i = 1; i < 4; i++) {
+                const bool begins = bits >> i & 1u, begun = (bits & ((1u << i) - 1u)) != 0u;
+                if (begins && begun)
+                    put(y, row_at(row_of, row), sum, alpha, beta);
+                ahead = begins && !begun ? sum : ahead;
+                sum = begins ? a[s][i] : plus(sum, a[s][i]);
+                row += begins ? 1u : 0u;
+            }
+            const uint ends = lane_ballot(bits != 0u, words), below = ends & lane_below();
+            // Lanes back that have part of the row that goes on behind this one.
+            const uint back = bits ? 0u : below ? lane - (31u - clz(below)) : lane;
+#pragma unroll
+            for (uint d = 1u; d < LANES; d <<= 1) {
+                const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), words);
+                sum = d <= back ? plus(left, sum) : sum;
+            }
+            acc_t left = acc_get(sum, (lane - 1u) & (LANES - 1u), words);
+            const acc_t all = acc_get(sum, LANES - 1u, words);
+            left = below ? left : lane == 0u ? carry : plus(carry, left);
+            carry = ends ? all : plus(carry, all);
+            if (bits) {
+                ahead = bits & 1u ? left : plus(left, ahead);
+                if (met | below)
+                    put(y, row_at(row_of, row_left), ahead, alpha, beta);
+                else {
+                    own = ahead;
+                    own_row = row_left;
+                }
+            }
+            met |= ends;
+        }
+        if (lane == 0u) {
+            tails[grp] = carry;
+            any[grp] = met;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        if (own_row != UINT_MAX || lid == 0u) {
+            // Sum that comes from the groups of lanes before this one; for work-item 0 once more, from all of them.
+            acc_t sum = ZERO, left = ZERO;
+            uint seen = 0u, left_seen = 0u;
+            for (uint g = 0u; g < GROUPS; g++) {
+                left = g == grp ? sum : left;
+                left_seen = g == grp ? seen : left_seen;
+                sum = any[g] ? tails[g] : plus(sum, tails[g]);
+                seen |= any[g];
+            }
+            if (own_row != UINT_MAX) {
+                left = plus(left, own);
+                if (left_seen)
+                    put(y, row_at(row_of, own_row), left, alpha, beta);
+                else if (from.x < tile)
+                    came_last[0] =
+                        part_give(part, head, left, arrived, y, row_at(row_of, own_row), from, tile, alpha, beta);
+            }
+            if (lid == 0u) {
+                const bool goes_on = to.x <= tile;
+                if (goes_on || !seen)
+                    came_last[1] = part_give(part, head, sum, arrived, y, row_at(row_of, row1 - 1u),
+                                             goes_on ? to : from, tile, alpha, beta);
+                else if (tile + 1u < tiles)
+                    put(y, row_at(row_of, row1 - 1u), sum, alpha, beta);
+            }
+        }
+#ifdef WEFT_DEVICE_FENCE
+        if (from.y >= from.x + JOIN_SPAN || to.y >= to.x + JOIN_SPAN) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint row0 = flags[(long)tile * (TILE / 32)].y;
+#pragma unroll 1
+            for (int b = 0; b < 2; b++) // one copy of the join: registers
+                if (came_last[b])
+                    row_join(y, row_at(row_of, b ? row1 - 1u : row0 - 1u), part, head, b && to.x <= tile ? to : from,
+                             alpha, beta, sums, mem);
+        }
+#endif
+        if (tile + (uint)get_num_groups(0) < tiles)
+            barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = alpha*A*x + beta*y, A CSR m x n; a row per work-item.
+// Source:  the parallel SpMV / CSR kernel of D. Kirk, W. Hwu, Programming Massively Parallel Processors, chapter on
+//          sparse matrices; alpha, beta and blocks of rows are ours.
+// Shares:  spmv/spmv.clh
+// Mapping: 1-D; work-item g owns rows g*chunk .. (g+1)*chunk-1, then as many rows further on, until m.
+// Local:   none.
+// Needs:   chunk > 0; row_ptr[m] == nnz; any row length, empty rows allowed.
+// Gives:   y.
+// Order:   entries of a row from the left; repeatable, whatever the device's width.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size"
+#endif
+
+WEFT_KERNEL void spmv_csr_scalar(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
+                                 __global const val_t *restrict val, __global const val_t *restrict x,
+                                 __global val_t *restrict y, idx_t m, idx_t chunk, acc_t alpha, acc_t beta)
+{
+    for (long first = (long)get_global_id(0) * chunk; first < m; first += (long)get_global_size(0) * chunk) {
+        idx_t last = (idx_t)min(first + chunk, (long)m);
+        for (idx_t row = (idx_t)first; row < last; row++) {
+            ofs_t end = row_ptr[row + 1];
+            acc_t sum = ZERO;
+            for (ofs_t p = row_ptr[row]; p < end; p++)
+                sum = plus(sum, times(read_val(val, p), (acc_t)x[col[p]]));
+            put(y, row, sum, alpha, beta);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finish the rows that tiles of spmv/csr_flags.cl share: y[row] = alpha*(sum of its parts) + beta*y[row].
+// Source:  the fix-up pass of Merrill & Garland, SC'16, section III, with one writer per row instead of one per part.
+// Shares:  spmv/spmv.clh
+// Mapping: 1-D; 32 consecutive work-items own one tile, then stride.
+// Local:   WG accumulators where lanes have no shuffle, else none.
+// Needs:   flags, row_of, cross of spmv/rows_flags.cl; part, head of spmv/csr_flags.cl with tiles of `tile` entries.
+// Gives:   y of the rows that end in a tile and began before it.
+// Order:   work-item l takes the parts of tiles l, l + 32, ... of the row; then pairs at distance 16 .. 1. Repeatable.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size"
+#endif
+
+WEFT_KERNEL void spmv_flags_join(__global val_t *restrict y, __global const uint2 *restrict flags,
+                                 __global const idx_t *restrict row_of, __global const uint2 *restrict cross,
+                                 __global const acc_t *restrict part, __global const acc_t *restrict head, uint tile,
+                                 uint tiles, uint gaps, acc_t alpha, acc_t beta)
+{
+    LANE_MEMORY(acc_t, mem);
+    for (uint base = (uint)get_group_id(0) * (WEFT_WG / LANES); base < tiles;
+         base += (uint)get_num_groups(0) * (WEFT_WG / LANES)) {
+        const uint t = base + lane_group();
+        const uint2 span = t < tiles ? cross[t] : (uint2)(0u, 0u);
+        const bool ends = t < tiles && span.x < t && span.y == t;
+        acc_t sum = ZERO;
+        for (uint u = span.x + lane_id(); ends && u <= t; u += LANES)
+            sum = plus(sum, u == span.x ? part[u] : head[u]);
+        sum = lanes_plus(sum, LANES, mem);
+        if (ends && lane_id() == 0u) {
+            const uint k = flags[(long)t * (tile / 32u)].y - 1u;
+            put(y, gaps ? row_of[k] : (idx_t)k, sum, alpha, beta);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Move the entries of each bucket, in stable order, to their columns: the last pass of ScanTrans.
+// Shares:  transpose/scan.clh
+// Source:  as transpose/scan_partition.cl; the columns of a bucket are counted in local memory.
+// Mapping: group i owns chunk i of a bucket; there may be more groups than chunks, not fewer.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes.
+// Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
+// Gives:   stable order inside each column, every output element written once.
+// Order:   exact.
+
+#ifndef WEFT_IPT
+#error "WEFT_IPT: entries per work-item and tile"
+#endif
+
+// A bucket of several tiles is counted first.
+#if defined(WEFT_PAIRS) && defined(WEFT_PACKED)
+#define WEFT_JOINED 1 // row, column and value share a word
+#endif
+#if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED)
+#define SHARED_WORDS MAX(MAX(HIST_WORDS, 2 * STAGE), WEFT_BINS)
+#else
+#define SHARED_WORDS MAX(MAX(HIST_WORDS, STAGE), WEFT_BINS)
+#endif
+
+// WEFT_WIDE: mostly each bucket is one tile, as nlarge[1] says.
+#ifdef WEFT_WIDE
+#define LOOKS_AHEAD false // the next tile of a bucket comes when this one has gone
+#else
+#define LOOKS_AHEAD true
+#endif
+
+// Word of entry e that holds its column inside the bucket.
+WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *row, ofs_t e)
+{
+#ifdef WEFT_PACKED
+    return ((__global const uint *)row)[(size_t)e * PAIRS_STRIDE];
+#else
+    return (uint)key[e];
+#endif
+}
+
+// Entries of a tile on their way to this work-item, all at once: whole, or the word that holds the column.
+#ifdef WEFT_JOINED
+typedef ulong entry_t;
+#define ENTRY(e) row[e]
+#else
+typedef uint entry_t;
+#define ENTRY(e) key_word(key, row, e)
+#endif
+
+// A tile of a bucket: `entries` entries from position `tile` on take `steps` steps of each work-item.
+WEFT_INLINE uint tile_steps(uint entries)
+{
+    return (entries + WEFT_WG - 1u) / WEFT_WG;
+}
+WEFT_INLINE void entries_get(entry_t *entry, __global const key_t *key, __global const moving_t *row, ofs_t tile,
+                             uint entries)
+{
+    const uint steps = tile_steps(entries);
+    uint lane_first = lane_group() * LANES * steps + lane_id();
+    TILE_GET(entry, steps, ENTRY);
+}
+
+// Count entries e, e + WEFT_WG .. of the `many` from position `first` on by column: AT_ONCE of them, or, unless `full`, what
+// there is of these.
+#define AT_ONCE 16u
+WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __global const moving_t *row, ofs_t first,
+                               uint e, uint many, uint shift, uint mask, __local uint *count)
+{
+    uint w[AT_ONCE];
+#pragma unroll
+    for (uint j = 0; j < AT_ONCE; j++)
+        w[j] = key_word(key, row, first + (ofs_t)(full ? e + j * WEFT_WG : min(e + j * WEFT_WG, many - 1u)));
+    forget(e);
+#pragma unroll
+    for (uint j = 0; j < AT_ONCE; j++)
+        if (full || e + j * WEFT_WG < many)
+            atomic_inc(&count[(w[j] >> shift) & mask]);
+}
+
+// base[] of this work-item's bins -= slots (forth) or += slots (back).
+WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
+{
+    base += 2u * OWN;
+    WEFT_UNROLL
+    for (uint j = 0; j < PACKS; j++) {
+        ofs_t lo = (ofs_t)(slots[j] & 0xffffu), hi = (ofs_t)(slots[j] >> 16);
+        base[2u * j] += forth ? -lo : lo;
+        base[2u * j + 1u] += forth ? -hi : hi;
+    }
+}
+
+#ifdef WEFT_PAIRS
+#define VALUE(e) (((__global const uint *)row)[2 * (size_t)(e) + 1])
+#else
+#define VALUE(e) (val[e])
+#endif
+#define ROW(e) ((uint)row[e])
+
+// One tile of a bucket, whose entries are here already; the `next` entries after it come while it is written.
+// counted: the tile is the whole bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[]
+// says where columns begin. whole: all buckets are counted so.
+WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint entries, uint next, ofs_t begin,
+                             uint cols, entry_t *entry, __global const key_t *key, __global const moving_t *row,
+                             __global const bits_t *val, __global key_t *col_out, __global ofs_t *col_ptr,
+                             __global uint *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
+                             __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem)
+{
+    uint lid = (uint)get_local_id(0);
+    forget(lid);
+    uint steps = tile_steps(entries);
+    uint lane_first = lane_group() * LANES * steps + lane_id(), starts[PACKS], after[PACKS];
+    uint c[WEFT_IPT], x[WEFT_IPT];
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        c[k] = (uint)entry[k];
+    if (entries < TILE)
+        places_fill(c, lane_first, entries, mask << shift);
+    tile_match(c, false, steps, shift, mask, x, shared, mem);
+    tile_slots(false, steps, x, starts, after, shared, sums, mem);
+    if (counted) {
+        WEFT_UNROLL
+        for (uint j = 0; j < PACKS; j++) {
+            uint p = 2u * (OWN + j);
+            forget(p);
+            if (!whole) {
+                base[p] = begin;
+                base[p + 1u] = begin;
+            }
+#ifndef WEFT_COL_OUT
+            if (p < cols)
+                col_ptr[p] = begin + (ofs_t)(starts[j] & 0xffffu);
+            if (p + 1u < cols)
+                col_ptr[p + 1u] = begin + (ofs_t)(starts[j] >> 16);
+#endif
+        }
+    } else
+        base_shift(base, starts, true);
+#if !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+    uint moved[WEFT_IPT];
+    forget_all(steps);
+    TILE_GET(moved, steps, ROW);
+#endif
+#if !defined(WEFT_JOINED) && WEFT_VAL_BITS
+    bits_t value[WEFT_IPT];
+    forget_all(steps);
+    TILE_GET(value, steps, VALUE);
+#endif
+    STAGE_TURNS(done, entries)
+    {
+        ofs_t to[WEFT_STAGED];
+        __local entry_t *stage = (__local entry_t *)shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage, steps, entry[k]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (LOOKS_AHEAD && next && entries - done <= STAGE)
+            entries_get(entry, key, row, tile + TILE, next);
+        forget_all(entries);
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_STAGED; k++)
+            if (done + SLOT(k) < entries) {
+                const entry_t word = HERE(stage, k);
+                to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (ofs_t)done + PLACE(k);
+#ifdef WEFT_COL_OUT
+                OUT(col_out, k, to[k]) = (key_t)word;
+#endif
+#ifdef WEFT_PACKED
+                OUT(row_out, k, to[k]) = (uint)word >> pack;
+#endif
+#ifdef WEFT_JOINED
+                OUT(val_out, k, to[k]) = (uint)(word >> 32);
+#endif
+            }
+#if !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+        __local uint *stage_row = shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage_row, steps, moved[k]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        STAGE_WRITE(row_out, stage_row);
+#endif
+#if !defined(WEFT_JOINED) && WEFT_VAL_BITS
+        __local bits_t *stage_val = (__local bits_t *)shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage_val, steps, value[k]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        STAGE_WRITE(val_out, stage_val);
+#endif
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (!counted)
+        base_shift(base, after, false);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// Chunk i of a bucket goes to its final place, by the digit (key >> shift) & (ncols-1) of the columns inside the
+// bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
+// Writes col_ptr (col_ptr[b*ncols + c], n+1 in all) unless WEFT_COL_OUT is set; then the keys, in order, instead.
+WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
+                             __global const ofs_t *bucket_ofs, __global const uint *chunk_first,
+                             __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
+                             __global const ofs_t *table, __global const ofs_t *total, __global key_t *col_out,
+                             __global ofs_t *col_ptr, __global uint *row_out, __global bits_t *val_out, long n,
+                             ofs_t chunk, uint nbuckets, uint shift, uint pack, uint ncols, __global const uint *failed,
+                             uint run)
+{
+    __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
+    __local ofs_t base[WEFT_BINS] __attribute__((aligned(16)));
+    __local uint sums[WARPS];
+    LANE_MEMORY(uint, mem);
+    uint lid = (uint)get_local_id(0), mask = ncols - 1u;
+    uint i = (uint)get_group_id(0);
+#ifdef WEFT_MIRROR
+    if (run != 0u && *failed != run)
+        return;
+#endif
+#ifdef WEFT_WIDE
+    const bool whole = nlarge[1] != 0u;
+#else
+    const bool whole = false;
+#endif
+    if (i >= chunk_first[nbuckets])
+        return;
+    // Mostly no bucket before it has more than one chunk.
+    uint b = whole || (i < nbuckets && chunk_first[i] == i) ? i : bucket_of(chunk_first, nbuckets, i);
+    uint nth = whole ? 0u : i - chunk_first[b];
+    ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
+    bool alone = whole || chunk_first[b + 1] - chunk_first[b] == 1u;
+    long first_col = (long)b * ncols;
+    uint cols = (uint)clamp(n - first_col, 0L, (long)ncols); // of this bucket
+    bool counted = whole || (alone && last - first <= TILE); // the tile's own histogram is the count
+
+    entry_t entry[WEFT_IPT]; // of the tile to come
+    if (first < last)
+        entries_get(entry, key, row, first, (uint)min(last - first, (ofs_t)TILE));
+
+    if (alone && !counted) {
+        // The columns of the bucket, TILE of which are here, are counted; then each work-item tells where its own begin.
+        for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
+            shared[c] = 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            atomic_inc(&shared[((uint)entry[k] >> shift) & mask]);
+        uint e = TILE + lid, many = (uint)(last - first);
+        for (; e + (AT_ONCE - 1u) * WEFT_WG < many; e += AT_ONCE * WEFT_WG)
+            columns_count(true, key, row, first, e, many, shift, mask, shared);
+        if (e < many)
+            columns_count(false, key, row, first, e, many, shift, mask, shared);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint count[2 * PACKS], sum = 0u, all, own = 2u * OWN;
+        WEFT_UNROLL
+        for (uint j = 0; j < 2 * PACKS; j++) {
+            count[j] = shared[own + j];
+            sum += count[j];
+        }
+        ofs_t before = from + (ofs_t)group_scan(sum, &all, (__local uint *)base);
+        WEFT_UNROLL
+        for (uint j = 0; j < 2 * PACKS; j++) {
+#ifndef WEFT_COL_OUT
+            if (own + j < cols)
+                col_ptr[first_col + (long)(own + j)] = before;
+#endif
+            base[own + j] = before;
+            before += (ofs_t)count[j];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    } else if (!alone) {
+        // Column sums of the bucket, found in total; then where each column begins.
+        uint k = bucket_of(large, nlarge[0], b), item = large_first[b] + nth;
+        // Each work-item sums a run of columns, the runs are scanned through base[].
+        uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
+        ofs_t sum = 0;
+        for (uint c = lo; c < hi; c++)
+            sum += total[(size_t)k * ncols + c];
+        ofs_t before = sum;
+        for (uint d = 1; d < WEFT_WG; d <<= 1) {
+            base[lid] = before;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            before += lid >= d ? base[lid - d] : 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        before += from - sum;
+        for (uint c = lo; c < hi; c++) {
+#ifndef WEFT_COL_OUT
+            if (nth == 0u && c < cols)
+                col_ptr[first_col + c] = before;
+#endif
+            base[c] = before + table[(size_t)item * ncols + c];
+            before += total[(size_t)k * ncols + c];
+        }
+        for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
+            base[c] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+#ifndef WEFT_COL_OUT
+    if (i == 0u && lid == 0u)
+        col_ptr[n] = bucket_ofs[nbuckets];
+#endif
+    for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
+        uint entries = (uint)min(last - tile, (ofs_t)TILE);
+        if (!LOOKS_AHEAD && tile != first)
+            entries_get(entry, key, row, tile, entries);
+        uint next = last - tile > TILE ? (uint)min(last - tile - TILE, (ofs_t)TILE) : 0u;
+        bucket_tile(whole, counted, tile, entries, next, from, cols, entry, key, row, val, col_out, col_ptr + first_col,
+                    row_out, val_out, shift, mask, pack, shared, base, sums, mem);
+    }
+}

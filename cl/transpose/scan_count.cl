@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+// The counting kernels of ScanTrans: how many entries of each part of the matrix fall in each bin of columns, and where
+// the bins begin. transpose/scan_partition.cl, _bucket.cl move them.
+// Shares:  transpose/scan.clh
+// Source:  Wang et al., ICS 2016, section 3.1: a histogram row per thread over all n columns, a vertical scan, a scan of
+//          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
+//          (col >> shift) & mask.
+// Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share
+//          of the rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical; bucket_*: groups stride over the
+//          chunks of large buckets.
+// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
+//          sizeof(ofs_t)*WEFT_BINS + 8*WEFT_WG.
+// Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
+// Gives:   table rows are exclusive prefixes over the parts; bucket_ofs the positions where bins begin.
+// Order:   integer sums, exact.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size, a multiple of 32"
+#endif
+#ifndef WEFT_BINS
+#error "WEFT_BINS: bins that fit, at least the nbins argument"
+#endif
+#ifndef WEFT_SPAN
+#error "WEFT_SPAN: entries between two remembered rows"
+#endif
+
+WEFT_INLINE void count_four(__local uint *count, int4 c, uint shift, uint mask)
+{
+    atomic_inc(&count[((uint)c.x >> shift) & mask]);
+    atomic_inc(&count[((uint)c.y >> shift) & mask]);
+    atomic_inc(&count[((uint)c.z >> shift) & mask]);
+    atomic_inc(&count[((uint)c.w >> shift) & mask]);
+}
+
+// Columns of the four entries at `at`, and of those WEFT_WG * 4 further each time.
+WEFT_INLINE void columns_get(int4 *c, __global const int4 *at)
+{
+#pragma unroll
+    for (uint j = 0; j < 4; j++)
+        c[j] = at[j * WEFT_WG];
+}
+
+// Count the entries of each part of the matrix by bin. Four reads of 16 bytes are in flight for each work-item; where they
+// make a tile, those of the next one while this one is counted.
+// A part is a run of tiles. before[t*width + b] = entries of bin b in the tiles of its part that come before tile t;
+// table[g*width + b] = entries of bin b in part g; width = ROW_OF_BINS(nbins). The first `finders` groups find rows in their
+// stead: row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for the last entry.
+WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
+                            __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
+                            uint shift, uint mask, uint nbins, uint finders, __global const uint *failed, uint run)
+{
+    __local uint count[WEFT_BINS];
+    UNLESS_MIRRORED(failed, run)
+    {
+        const uint lid = (uint)get_local_id(0);
+        const bool finds = (uint)get_group_id(0) < finders;
+        const ofs_t g = (ofs_t)get_group_id(0) - (ofs_t)finders;
+#ifndef WEFT_ROWS_GIVEN
+        const ofs_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (ofs_t)get_group_id(0) * WEFT_WG + (ofs_t)lid;
+        if (finds)
+            for (ofs_t at = i; at <= spans; at += (ofs_t)finders * WEFT_WG)
+                row_at[at] = row_of(row_ptr, 0, m, at < spans ? at * WEFT_SPAN : nnz - 1);
+#endif
+        const ofs_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
+        const uint share = lid * 4u, width = ROW_OF_BINS(nbins); // the bin past the last one counts nothing
+        for (uint b = lid; b < width; b += WEFT_WG)
+            count[b] = 0u;
+        bool there = tile == 16u * WEFT_WG && last - first >= (ofs_t)tile; // c holds the tile
+        int4 c[4];
+        if (there)
+            columns_get(c, (__global const int4 *)(col + first + share));
+        for (ofs_t start = first; start < last; start += (ofs_t)tile) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            size_t row = (size_t)(start / (ofs_t)tile) * width;
+            for (uint b = lid; b < width; b += WEFT_WG)
+                before[row + b] = count[b];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            const uint many = (uint)min(last - start, (ofs_t)tile);
+            if (there) {
+                int4 now[4];
+#pragma unroll
+                for (uint j = 0; j < 4; j++)
+                    now[j] = c[j];
+                there = last - start >= 2 * (ofs_t)tile;
+                if (there)
+                    columns_get(c, (__global const int4 *)(col + start + (ofs_t)(tile + share)));
+#pragma unroll
+                for (uint j = 0; j < 4; j++)
+                    count_four(count, now[j], shift, mask);
+            } else {
+                __global const idx_t *here = col + start;
+                uint e = share;
+                for (; e + 12u * WEFT_WG + 3u < many; e += 16u * WEFT_WG) {
+                    columns_get(c, (__global const int4 *)(here + e));
+#pragma unroll
+                    for (uint j = 0; j < 4; j++)
+                        count_four(count, c[j], shift, mask);
+                }
+                for (; e + 3u < many; e += 4u * WEFT_WG)
+                    count_four(count, *(__global const int4 *)(here + e), shift, mask);
+                for (; e < many; e++)
+                    atomic_inc(&count[((uint)here[e] >> shift) & mask]);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (!finds)
+            for (uint b = lid; b < width; b += WEFT_WG)
+                table[g * (ofs_t)width + (ofs_t)b] = (ofs_t)count[b];
+    }
+}
+
+// Rows r .. of a column that ends before row `to`, that many at a time; past the end its last one again.
+#define AHEAD 8
+WEFT_INLINE void rows_get(ofs_t *v, __global const ofs_t *column, uint r, uint to, uint width)
+{
+#pragma unroll
+    for (uint j = 0; j < AHEAD; j++)
+        v[j] = column[(size_t)min(r + j, to - 1u) * width];
+}
+
+// Sum of rows from .. to-1 of a column.
+WEFT_INLINE ofs_t rows_sum(__global const ofs_t *column, uint from, uint to, uint width)
+{
+    ofs_t sum = 0, v[AHEAD];
+    for (uint r = from; r < to; r += AHEAD) {
+        rows_get(v, column, r, to, width);
+#pragma unroll
+        for (uint j = 0; j < AHEAD; j++)
+            sum += r + j < to ? v[j] : 0;
+    }
+    return sum;
+}
+
+// Rows from .. to-1 of a column become `before` and the sums after it; returns the last sum.
+WEFT_INLINE ofs_t rows_prefix(__global ofs_t *column, uint from, uint to, uint width, ofs_t before)
+{
+    ofs_t v[AHEAD];
+    for (uint r = from; r < to; r += AHEAD) {
+        rows_get(v, column, r, to, width);
+#pragma unroll
+        for (uint j = 0; j < AHEAD; j++)
+            if (r + j < to) {
+                column[(size_t)(r + j) * width] = before;
+                before += v[j];
+            }
+    }
+    return before;
+}
+
+// Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
+// LANES columns to a group; `part` is local memory of WEFT_WG ofs_t.
+WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, uint b, bool valid, __local ofs_t *part)
+{
+    uint lanes = (uint)WEFT_WG / LANES, share = (rows + lanes - 1u) / lanes;
+    uint from = min(rows, lane_group() * share), to = min(rows, from + share);
+    __global ofs_t *column = table + b;
+    ofs_t sum = valid ? rows_sum(column, from, to, width) : 0;
+    part[get_local_id(0)] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ofs_t before = 0, all = 0;
+    for (uint w = 0; w < lanes; w++) {
+        before = w == lane_group() ? all : before;
+        all += part[w * LANES + lane_id()];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (valid)
+        rows_prefix(column, from, to, width, before);
+    return all;
+}
+
+// Exclusive sum of v over the work-items of the group.
+#if WEFT_OFS_BITS == 64
+#define SUMS WEFT_WG
+typedef ofs_t sum_t;
+WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
+{
+    uint lid = (uint)get_local_id(0);
+    ofs_t sum = v;
+    for (uint d = 1; d < WEFT_WG; d <<= 1) {
+        mem[lid] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += lid >= d ? mem[lid - d] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    return sum - v;
+}
+#else
+#define SUMS (WEFT_WG + WEFT_WG / 32)
+typedef uint sum_t;
+WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
+{
+    uint all;
+    return (ofs_t)group_scan((uint)v, &all, mem);
+}
+#endif
+
+// Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
+// larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
+// large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all have at most `wide` entries.
+// total[b] = entries of bucket b, which the group has put there.
+WEFT_INLINE void offsets_find(__local const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
+                              __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
+                              uint wide, uint nbins, __local sum_t *mem)
+{
+    uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
+    uint from = min(nbins, lid * share), to = min(nbins, from + share);
+    ofs_t entries = 0;
+    uint chunks = 0u, many = 0u, buckets = 0u, all;
+    bool fits = true;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint b = from; b < to; b++) {
+        ofs_t c = (total[b] + chunk - 1) / chunk;
+        fits &= total[b] <= (ofs_t)wide;
+        entries += total[b];
+        chunks += (uint)max(c, (ofs_t)1);
+        many += c > 1 ? (uint)c : 0u;
+        buckets += c > 1 ? 1u : 0u;
+    }
+    entries = ofs_before(entries, mem);
+    chunks = group_scan(chunks, &all, (__local uint *)mem);
+    many = group_scan(many, &all, (__local uint *)mem);
+    buckets = group_scan(buckets, &all, (__local uint *)mem);
+    uint misfits;
+    group_scan(fits ? 0u : 1u, &misfits, (__local uint *)mem);
+    for (uint b = from; b < to; b++) {
+        ofs_t c = (total[b] + chunk - 1) / chunk;
+        bucket_ofs[b] = entries;
+        chunk_first[b] = chunks;
+        large_first[b] = many;
+        if (c > 1)
+            large[buckets++] = b;
+        entries += total[b];
+        chunks += (uint)max(c, (ofs_t)1);
+        many += c > 1 ? (uint)c : 0u;
+    }
+    if (to == nbins && from < to) {
+        bucket_ofs[nbins] = entries;
+        chunk_first[nbins] = chunks;
+        large_first[nbins] = many;
+        nlarge[0] = buckets;
+        nlarge[1] = misfits == 0u;
+    }
+}
+
+#ifdef WEFT_DEVICE_FENCE
+// A sum that another work-group of the same launch takes, word by word.
+WEFT_INLINE void ofs_give(__global ofs_t *p, ofs_t v)
+{
+    volatile __global uint *word = (volatile __global uint *)p;
+    word_give(word, (uint)v);
+#if WEFT_OFS_BITS == 64
+    word_give(word + 1, (uint)((ulong)v >> 32));
+#endif
+}
+WEFT_INLINE ofs_t ofs_take(__global ofs_t *p)
+{
+    volatile __global uint *word = (volatile __global uint *)p;
+#if WEFT_OFS_BITS == 64
+    const uint low = word_take(word);
+    return (ofs_t)((ulong)word_take(word + 1) << 32 | low);
+#else
+    return (ofs_t)word_take(word);
+#endif
+}
+#endif
+
+// Counts of a bin become its counts in the parts before; total[b] is the sum. With WEFT_DEVICE_FENCE the last group to come
+// also finds the offsets, and *arrived == 0 is left so; else scan_offsets does, and from `bucket_ofs` to `wide` nothing is
+// touched.
+WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, __global ofs_t *bucket_ofs,
+                               __global uint *chunk_first, __global uint *large_first, __global uint *large,
+                               __global uint *nlarge, __global uint *arrived, ofs_t chunk, uint wide, uint nbins,
+                               __global const uint *failed, uint run)
+{
+    __local ofs_t part[WEFT_WG];
+#ifdef WEFT_DEVICE_FENCE
+    __local ofs_t totals[WEFT_BINS];
+    __local sum_t mem[SUMS];
+    __local int came_last[1];
+#endif
+    UNLESS_MIRRORED(failed, run)
+    {
+        const uint b = (uint)get_group_id(0) * LANES + lane_id();
+        ofs_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
+        if (lane_group() == 0u && b < nbins)
+#ifndef WEFT_DEVICE_FENCE
+            total[b] = sum;
+#else
+            ofs_give(&total[b], sum);
+        const uint lid = (uint)get_local_id(0);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (lid == 0u)
+            came_last[0] = comes_last(arrived, (uint)get_num_groups(0));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (came_last[0]) {
+            for (uint i = lid; i < nbins; i += WEFT_WG)
+                totals[i] = ofs_take(&total[i]);
+            offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+        }
+#endif
+    }
+}
+
+// The offsets on devices where one group of a launch cannot see what others wrote.
+WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
+                              __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
+                              uint wide, uint nbins, __global const uint *failed, uint run)
+{
+    __local ofs_t totals[WEFT_BINS];
+    __local sum_t mem[SUMS];
+    UNLESS_MIRRORED(failed, run)
+    {
+        for (uint i = (uint)get_local_id(0); i < nbins; i += WEFT_WG)
+            totals[i] = total[i];
+        offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+    }
+}
+
+// Count the entries of each chunk of the large buckets by bin.
+// table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
+// `stride` key_t apart.
+WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *bucket_ofs,
+                              __global const uint *large_first, __global ofs_t *table, ofs_t chunk, uint nbuckets,
+                              uint stride, uint shift, uint ncols, __global const uint *failed, uint run)
+{
+    __local uint count[WEFT_BINS];
+    UNLESS_MIRRORED(failed, run)
+    {
+        uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
+        for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
+            uint b = bucket_of(large_first, nbuckets, i);
+            ofs_t first = bucket_ofs[b] + (ofs_t)(i - large_first[b]) * chunk;
+            ofs_t last = min(bucket_ofs[b + 1], first + chunk);
+            for (uint c = lid; c < ncols; c += WEFT_WG)
+                count[c] = 0u;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (ofs_t e = first + (ofs_t)lid; e < last; e += WEFT_WG)
+                atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint c = lid; c < ncols; c += WEFT_WG)
+                table[(size_t)i * ncols + c] = (ofs_t)count[c];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}
+
+// Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..]. Where buckets
+// have few chunks, a column is one work-item's.
+WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *large_first, __global const uint *large,
+                                 __global const uint *nlarge, __global ofs_t *total, uint ncols,
+                                 __global const uint *failed, uint run)
+{
+    __local ofs_t part[WEFT_WG];
+    UNLESS_MIRRORED(failed, run)
+    {
+        const uint buckets = nlarge[0], lid = (uint)get_local_id(0);
+        const bool few = buckets && large_first[large[buckets - 1u] + 1u] <= AHEAD * buckets;
+        const uint wide = few ? WEFT_WG : LANES, strips = (ncols + wide - 1u) / wide, units = buckets * strips;
+        for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
+            uint k = u / strips, b = large[k], c = (u - k * strips) * wide + (few ? lid : lane_id());
+            uint from = large_first[b], rows = large_first[b + 1] - from;
+            __global ofs_t *counts = table + (size_t)from * ncols;
+            if (few) {
+                if (c < ncols)
+                    total[(size_t)k * ncols + c] = rows_prefix(counts + c, 0u, rows, ncols, 0);
+                continue;
+            }
+            ofs_t sum = vertical_scan(counts, rows, ncols, c, c < ncols, part);
+            if (lane_group() == 0u && c < ncols)
+                total[(size_t)k * ncols + c] = sum;
+        }
+    }
+}
+
+// Smallest position in lo .. hi whose key is `key` or more.
+WEFT_INLINE ofs_t first_at_least(__global const key_t *sorted, ofs_t lo, ofs_t hi, uint key)
+{
+    while (lo < hi) {
+        ofs_t mid = lo + (hi - lo) / 2;
+        if (sorted[mid] < key)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+// First position of column c or more: bucket c >> shift holds the keys c & (2^shift - 1), ascending.
+WEFT_INLINE ofs_t column_begin(__global const key_t *sorted, __global const ofs_t *bucket_ofs, ofs_t lo, ofs_t hi,
+                               ulong c, uint shift, uint nbuckets)
+{
+    ulong b = c >> shift;
+    if (b >= nbuckets)
+        return bucket_ofs[nbuckets];
+    uint key = (uint)(c - (b << shift));
+    return first_at_least(sorted, max(lo, bucket_ofs[b]), min(hi, bucket_ofs[b + 1]), key);
+}
+
+// col_ptr[c] for c = 0 .. n from the keys of each bucket in ascending order. A group owns COLS consecutive columns: two
+// searches bound those of its work-items.
+#define COLS (8 * WEFT_WG)
+WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const ofs_t *bucket_ofs, __global ofs_t *col_ptr,
+                              long n, ofs_t nnz, uint shift, uint nbuckets, __global const uint *failed, uint run)
+{
+    __local ofs_t bound[2];
+    UNLESS_MIRRORED(failed, run)
+    {
+        uint lid = (uint)get_local_id(0);
+        for (long base = (long)get_group_id(0) * COLS; base <= n; base += (long)get_num_groups(0) * COLS) {
+            if (lid < 2u)
+                bound[lid] = column_begin(sorted, bucket_ofs, 0, nnz, (ulong)base + (lid ? COLS : 0u), shift, nbuckets);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (long c = base + (long)lid; c < base + COLS && c <= n; c += WEFT_WG)
+                col_ptr[c] = column_begin(sorted, bucket_ofs, bound[0], bound[1], (ulong)c, shift, nbuckets);
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+}

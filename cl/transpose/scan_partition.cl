@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Move entries, in stable order, to the bins of columns that transpose/scan_count.cl counted.
+// Shares:  transpose/scan.clh
+// Source:  Wang et al., ICS 2016, section 3.1: each thread writes its entries to col_ptr + inter + intra. Here a
+//          work-group moves a tile: it ranks the entries inside their bins, orders them in local memory, and writes
+//          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.
+// Mapping: group i owns tile i.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + 2*STAGE + a few hundred bytes.
+// Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
+// Gives:   stable order inside each bin, every output element written once.
+// Order:   exact.
+
+#ifndef WEFT_IPT
+#error "WEFT_IPT: entries per work-item and tile"
+#endif
+
+#ifdef WEFT_MOVING
+typedef moving_t row_out_t;
+#else
+typedef uint row_out_t; // the last pass
+#endif
+#if WEFT_VAL_BITS == 64 || defined(WEFT_PAIRS)
+#define SHARED_WORDS MAX(HIST_WORDS, 2 * STAGE)
+#else
+#define SHARED_WORDS MAX(HIST_WORDS, STAGE)
+#endif
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
+#define WEFT_KEY_OUT 1 // the column inside the bucket goes on its own
+#endif
+
+// What the row's word holds.
+WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
+{
+#ifdef WEFT_PACKED
+    return row << pack | (c & key_mask);
+#else
+    return row;
+#endif
+}
+
+#if defined(WEFT_LANES_APART) && !defined(WEFT_ROWS_GIVEN)
+#define WEFT_ROWS_MARKED 1
+#define ROWS_MARKED      (STAGE / WARPS) // most rows of WEFT_SPAN entries that are marked rather than searched
+// Mark what begins here of the rows r .. r + batch*LANES-1 before `hi`, whose ends are read at once. Gives `found` and their
+// number.
+WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_t r, idx_t lo, idx_t hi,
+                           ofs_t span_first, uint found, __local uint *marks, __local ushort *met)
+{
+    ofs_t begin[4], end[4];
+    WEFT_UNROLL
+    for (uint j = 0; j < batch; j++) {
+        idx_t at = min(r + (idx_t)(j * LANES + lane_id()), hi - 1);
+        begin[j] = row_ptr[at];
+        end[j] = row_ptr[at + 1];
+    }
+    WEFT_UNROLL
+    for (uint j = 0; j < batch; j++) {
+        idx_t at = r + (idx_t)(j * LANES + lane_id());
+        ofs_t first = max(begin[j], span_first) - span_first, last = end[j] - span_first;
+        bool some = at < hi && first < last && first < (ofs_t)WEFT_SPAN;
+        uint all = lane_ballot(some, 0);
+        if (some) {
+            met[found + popcount(all & lane_below())] = (ushort)(at - lo);
+            atomic_or(&marks[(uint)first / LANES], 1u << ((uint)first & (LANES - 1u)));
+        }
+        found += popcount(all);
+    }
+    return found;
+}
+
+// Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at
+// its first entry and is listed. One group of lanes; `marks` is local memory of WARPS*WEFT_IPT uints, `met` of STAGE ushorts.
+WEFT_INLINE void rows_list(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first, __local uint *marks,
+                           __local ushort *met)
+{
+    uint found = 0u;
+    marks += lane_group() * WEFT_IPT;
+    met += lane_group() * ROWS_MARKED;
+    for (uint k = lane_id(); k < WEFT_IPT; k += LANES)
+        marks[k] = 0u;
+    lane_sync();
+    idx_t r = lo;
+    for (; hi - r > (idx_t)(2 * LANES); r += (idx_t)(4 * LANES))
+        found = rows_mark(4, row_ptr, r, lo, hi, span_first, found, marks, met);
+    if (r < hi)
+        rows_mark(2, row_ptr, r, lo, hi, span_first, found, marks, met);
+    lane_sync();
+}
+
+// c[k] becomes the word of the row of entry k, which the bits up to it count.
+WEFT_INLINE void rows_counted(idx_t lo, uint *c, uint pack, uint key_mask, __local const uint *marks,
+                              __local const ushort *met)
+{
+    marks += lane_group() * WEFT_IPT;
+    met += lane_group() * ROWS_MARKED;
+    uint before = 0u, up_to = lane_below() | 1u << lane_id();
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++) {
+        uint word = marks[k];
+        c[k] = row_word((uint)lo + (uint)met[before + popcount(word & up_to) - 1u], c[k], pack, key_mask);
+        before += popcount(word);
+    }
+}
+#endif
+
+// c[k] becomes the word of the row of entry from + k*LANES, which lies in rows lo .. hi-1: searches side by side.
+WEFT_INLINE void rows_searched(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from, uint *c, uint pack,
+                               uint key_mask)
+{
+    WEFT_UNROLL
+    for (uint some = 0; some < WEFT_IPT; some += 4) {
+        idx_t row[4] = {lo, lo, lo, lo};
+        for (idx_t left = hi - lo; left > 1;) {
+            const idx_t step = left / 2;
+            WEFT_UNROLL
+            for (uint j = 0; j < 4; j++)
+                row[j] += row_ptr[row[j] + step] <= from + (ofs_t)((some + j) * LANES) ? step : 0;
+            left -= step;
+        }
+        WEFT_UNROLL
+        for (uint j = 0; j < 4; j++)
+            if (some + j < WEFT_IPT)
+                c[some + j] = row_word((uint)row[j], c[some + j], pack, key_mask);
+    }
+}
+
+// The rows lo .. hi-1 of these lanes' entries, between the remembered rows around them; listed where they are not many.
+WEFT_INLINE void rows_around(__global const ofs_t *row_ptr, __global const idx_t *rows, ofs_t span_first, idx_t *lo,
+                             idx_t *hi, __local uint *marks, __local ushort *met)
+{
+    ofs_t span = span_first / WEFT_SPAN;
+    *lo = rows[span];
+    *hi = rows[span + 1] + 1;
+#ifdef WEFT_ROWS_MARKED
+    if (*hi - *lo <= ROWS_MARKED)
+        rows_list(row_ptr, *lo, *hi, span_first, marks, met);
+#endif
+}
+
+// c[k] becomes the word of entry k's row, one of those that rows_around found.
+WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from, uint *c, uint pack,
+                          uint key_mask, __local const uint *marks, __local const ushort *met)
+{
+#ifdef WEFT_ROWS_MARKED
+    if (hi - lo <= ROWS_MARKED)
+        rows_counted(lo, c, pack, key_mask, marks, met);
+    else
+#endif
+        rows_searched(row_ptr, lo, hi, from, c, pack, key_mask);
+}
+
+#define COLUMN(e) ((uint)col[e])
+#define ROW(e)    ((uint)rows[e])
+#ifdef WEFT_VAL_POSITIONS
+#define VALUE(e) ((bits_t)(e))
+#else
+#define VALUE(e) val[e]
+#endif
+
+// begin[j]: where the two bins of this work-item's word j begin for a tile.
+#if WEFT_OFS_BITS == 64
+typedef long2 ofs2_t;
+#else
+typedef int2 ofs2_t;
+#endif
+WEFT_INLINE void begin_get(ofs2_t *begin, __global const ofs_t *bucket_ofs, __global const ofs_t *part_row,
+                           __global const uint *tile_row, uint nbins)
+{
+    WEFT_UNROLL
+    for (uint j = 0; j < PACKS; j++) {
+        uint bin = 2u * (OWN + j);
+        begin[j] = (ofs2_t)(0);
+        if (bin < nbins) {
+            uint2 of_tile = *(__global const uint2 *)(tile_row + bin);
+            begin[j] = *(__global const ofs2_t *)(bucket_ofs + bin) + *(__global const ofs2_t *)(part_row + bin) +
+                       (ofs2_t)((ofs_t)of_tile.x, (ofs_t)of_tile.y);
+        }
+    }
+}
+
+// Entry e goes to bin (col >> shift) & mask. Bins begin at bucket_ofs, each part's share at its row of table, each tile's
+// share of that at its row of `before`. Tiles are taken in order, so that runs of neighbouring tiles meet in the cache.
+// Written at its place: the row and the value, in the last pass (WEFT_MOVING not set); else the entry on its way, with
+// the column & key_mask.
+// `rows` holds row_at of scan_count, or, where WEFT_ROWS_GIVEN is set, the row of each entry (row_ptr is not read).
+// val is read unless WEFT_VAL_POSITIONS is set: then positions take its place.
+WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const idx_t *rows, __global const idx_t *col,
+                                __global const bits_t *val, __global const ofs_t *bucket_ofs,
+                                __global const ofs_t *table, __global const uint *before, __global key_t *key_out,
+                                __global row_out_t *row_out, __global bits_t *val_out, ofs_t nnz, uint part_tiles,
+                                uint shift, uint mask, uint pack, uint key_mask, uint nbins,
+                                __global const uint *failed, uint run)
+{
+    __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
+    __local ofs_t base[WEFT_BINS] __attribute__((aligned(16)));
+    __local uint sums[WARPS];
+    LANE_MEMORY(uint, mem);
+#ifdef WEFT_ROWS_MARKED
+    __local uint marks[WARPS * WEFT_IPT];
+#elif !defined(WEFT_ROWS_GIVEN)
+    __local uint *marks = 0;
+#endif
+    __local ushort per_slot[STAGE]; // bins; before that, rows met
+    UNLESS_MIRRORED(failed, run)
+    {
+        const uint t = (uint)get_group_id(0);
+        const ofs_t tile = (ofs_t)t * TILE;
+        uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
+        uint lid = (uint)get_local_id(0);
+        forget(lid);
+        uint lane_first = lid / LANES * LANES * WEFT_IPT + (lid & (LANES - 1u));
+        uint c[WEFT_IPT], x[WEFT_IPT], starts[PACKS], after[PACKS];
+        // What is read comes long before it is needed: few work-groups fit on a compute unit.
+        TILE_GET(c, WEFT_IPT, COLUMN);
+        if (entries < TILE)
+            places_fill(c, lane_first, entries, (nbins - 1u) << shift);
+        ofs2_t begin[PACKS];
+        begin_get(begin, bucket_ofs, table + (size_t)(t / part_tiles) * ROW_OF_BINS(nbins),
+                  before + (size_t)t * ROW_OF_BINS(nbins), nbins);
+#ifndef WEFT_ROWS_GIVEN
+        const bool some = lane_first - lane_id() < entries; // of these lanes
+        idx_t lo = 0, hi = 0;
+        if (some)
+            rows_around(row_ptr, rows, tile + (ofs_t)(lane_first - lane_id()), &lo, &hi, marks, per_slot);
+#endif
+        tile_match(c, true, WEFT_IPT, shift, mask, x, shared, mem);
+#if WEFT_VAL_BITS
+        bits_t value[WEFT_IPT];
+        TILE_GET(value, WEFT_IPT, VALUE);
+#endif
+        tile_slots(true, WEFT_IPT, x, starts, after, shared, sums, mem);
+        WEFT_UNROLL
+        for (uint j = 0; j < PACKS; j++)
+            *(__local ofs2_t *)(base + 2u * (OWN + j)) =
+                begin[j] - (ofs2_t)((ofs_t)(starts[j] & 0xffffu), (ofs_t)(starts[j] >> 16));
+#ifdef WEFT_KEY_OUT
+        uint key[WEFT_IPT];
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            key[k] = c[k] & key_mask;
+#endif
+#ifdef WEFT_ROWS_GIVEN
+        uint row[WEFT_IPT];
+        TILE_GET(row, WEFT_IPT, ROW);
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            c[k] = row_word(row[k], c[k], pack, key_mask);
+#else
+        if (some)
+            rows_get(row_ptr, lo, hi, tile + (ofs_t)lane_first, c, pack, key_mask, marks, per_slot);
+#endif
+        STAGE_TURNS(done, entries)
+        {
+            ofs_t to[WEFT_STAGED];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_PUT(per_slot, WEFT_IPT, (ushort)BIN_OF(x[k]));
+#ifdef WEFT_PAIRS
+            __local ulong *stage = (__local ulong *)shared;
+            STAGE_PUT(stage, WEFT_IPT, (ulong)value[k] << 32 | c[k]);
+#else
+            __local uint *stage = shared;
+            STAGE_PUT(stage, WEFT_IPT, c[k]);
+#endif
+            barrier(CLK_LOCAL_MEM_FENCE);
+            WEFT_UNROLL
+            for (uint k = 0; k < WEFT_STAGED; k++)
+                if (done + SLOT(k) < entries)
+                    to[k] = base[HERE(per_slot, k)] + (ofs_t)done + PLACE(k);
+            STAGE_WRITE(row_out, stage);
+#ifdef WEFT_KEY_OUT
+            __local uint *stage_key = shared;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_PUT(stage_key, WEFT_IPT, key[k]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_WRITE(key_out, stage_key);
+#endif
+#if WEFT_VAL_BITS && !defined(WEFT_PAIRS)
+            __local bits_t *stage_val = (__local bits_t *)shared;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_PUT(stage_val, WEFT_IPT, value[k]);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            STAGE_WRITE(val_out, stage_val);
+#endif
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// SpMV with a permuted matrix: what it must give, and what permuting costs.
+#include "host/common/product.h"
+#include "host/internal/inside.h"
+#include "host/common/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+weft_status product_expect(struct product_expected *out, const struct weft_csr *a, enum weft_type type, const void *x)
+{
+    const double eps = type == WEFT_F32 ? 0x1p-24 : 0x1p-53;
+    const size_t rows = a->m > 0 ? (size_t)a->m : 1;
+    out->y = calloc(rows, sizeof *out->y);
+    out->bound = calloc(rows, sizeof *out->bound);
+    if (!out->y || !out->bound)
+        return WEFT_ENOMEM;
+    for (int64_t i = 0; i < a->m; i++) {
+        long double sum = 0, size = 0;
+        const int64_t begin = weft_csr_ofs(a, i), end = weft_csr_ofs(a, i + 1);
+        for (int64_t p = begin; p < end; p++) {
+            const long double term =
+                (long double)weft__ref_get(a->val, a->type, p) * (long double)weft__ref_get(x, type, a->col[p]);
+            sum += term;
+            size += fabsl(term);
+        }
+        out->y[i] = (double)sum;
+        out->bound[i] = (double)(end - begin + 3) * eps * (double)size;
+    }
+    return WEFT_OK;
+}
+
+void product_expected_free(struct product_expected *e)
+{
+    free(e->y);
+    free(e->bound);
+    *e = (struct product_expected){0};
+}
+
+int product_right(const void *y, enum weft_type type, const struct weft_permutation *p,
+                  const struct product_expected *e, char *why, size_t size)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const double got = weft__ref_get(y, type, p->row ? p->row_inv[i] : i);
+        if (!(fabs(got - e->y[i]) <= e->bound[i])) {
+            snprintf(why, size, "y[%lld] is %.9g, not %.9g", (long long)i, got, e->y[i]);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+double product_permute_ms(struct weft_context *ctx, cl_command_queue queue, const struct weft_csr *a,
+                          const struct weft_permutation *p)
+{
+    struct weft_device_csr from = {0}, to = {0};
+    double ms = -1;
+    weft_status status = weft_device_csr_create(&from, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    if (!status)
+        status = weft_device_csr_create(&to, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    if (!status)
+        status = weft_device_csr_write_sync(ctx, queue, &from, a);
+    for (int i = 0; i < 2 && !status; i++) {
+        struct weft_permute_plan *plan = NULL;
+        const double start = clock_ms();
+        status = weft_permute_plan_create(&plan, ctx, p, a->nnz, a->type, a->ofs, NULL);
+        if (!status)
+            status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
+        if (weft__cl.clFinish(queue) == CL_SUCCESS && !status)
+            ms = clock_ms() - start;
+        weft_permute_plan_destroy(&plan);
+    }
+    weft_device_csr_release(&from);
+    weft_device_csr_release(&to);
+    return status ? -1 : ms;
+}

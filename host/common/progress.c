@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line of progress, written by a thread of its own while a step runs.
+#include "host/common/progress.h"
+#include "host/common/clock.h"
+#include "host/common/name.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static int enabled, running;
+static pthread_t thread;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+static int over; // guarded by mutex
+static char what[128];
+static double start_ms;
+static _Atomic int64_t done_bytes, total_bytes;
+
+void bench_progress_enable(int quiet)
+{
+    enabled = !quiet && isatty(STDERR_FILENO);
+}
+
+static void line_show(void)
+{
+    int64_t done = atomic_load(&done_bytes), total = atomic_load(&total_bytes);
+    double seconds = (clock_ms() - start_ms) * 1e-3;
+    if (total > 0)
+        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f %%, %.0f s", what, 100.0 * (double)done / (double)total, seconds);
+    else if (done > 0)
+        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f MB, %.0f s", what, (double)done * 1e-6, seconds);
+    else
+        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f s", what, seconds);
+}
+
+// Wake up twice a second, first after two seconds, until the step is over.
+static void *watch(void *arg)
+{
+    (void)arg;
+    struct timespec until;
+    int shown = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 2;
+    pthread_mutex_lock(&mutex);
+    while (!over) {
+        if (!pthread_cond_timedwait(&ended, &mutex, &until))
+            continue;
+        line_show();
+        shown = 1;
+        until.tv_nsec += 500000000;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (shown)
+        dprintf(STDERR_FILENO, "\r\033[K");
+    return NULL;
+}
+
+void bench_progress_begin(const char *format, ...)
+{
+    if (!enabled || running)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    bench_text_mend(what);
+    over = 0;
+    start_ms = clock_ms();
+    atomic_store(&done_bytes, 0);
+    atomic_store(&total_bytes, 0);
+    running = !pthread_create(&thread, NULL, watch, NULL);
+}
+
+void bench_progress_bytes(void *arg, int64_t done, int64_t total)
+{
+    (void)arg;
+    atomic_store(&done_bytes, done);
+    atomic_store(&total_bytes, total);
+}
+
+void bench_progress_end(void)
+{
+    if (!running)
+        return;
+    pthread_mutex_lock(&mutex);
+    over = 1;
+    pthread_cond_signal(&ended);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+    running = 0;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The private parts of the library that have tests of their own, with the rest of the inside.
+#ifndef WEFT_INTERNAL_TESTS_H
+#define WEFT_INTERNAL_TESTS_H
+
+#include "inside.h"
+
+// clang-format off
+#include "host/src/core/cache.h"            // program binaries on disk
+#include "host/src/core/lanes_probe.h"      // which lane operations work
+#include "host/src/core/limits.h"           // limits of a device and its kernels
+#include "host/src/core/quirks.h"           // devices with known bugs
+#include "host/src/matrix/csr_build.h"      // CSR from coordinates
+#include "host/src/primitive/scan.h"        // the scan inside other operations
+#include "host/src/spmv/tune.h"             // an SpMV plan, the key of its record
+#include "host/src/transpose/scan_layout.h" // how ScanTrans cuts a shape
+// clang-format on
+
+#endif

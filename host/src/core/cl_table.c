@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of OpenCL behind one table, so that tests and profilers can stand in between.
+#include "host/src/core/cl_table.h"
+
+struct weft__cl_table weft__cl = {
+#define WEFT__CL_INIT(name) .name = name,
+    WEFT__CL_CALLS(WEFT__CL_INIT)
+#undef WEFT__CL_INIT
+};
+
+const char *weft__cl_error_name(cl_int error)
+{
+    static const struct {
+        cl_int error;
+        const char *name;
+    } names[] = {
+#define NAME(x) {x, #x}
+        NAME(CL_DEVICE_NOT_FOUND),
+        NAME(CL_DEVICE_NOT_AVAILABLE),
+        NAME(CL_COMPILER_NOT_AVAILABLE),
+        NAME(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+        NAME(CL_OUT_OF_RESOURCES),
+        NAME(CL_OUT_OF_HOST_MEMORY),
+        NAME(CL_PROFILING_INFO_NOT_AVAILABLE),
+        NAME(CL_MEM_COPY_OVERLAP),
+        NAME(CL_BUILD_PROGRAM_FAILURE),
+        NAME(CL_MISALIGNED_SUB_BUFFER_OFFSET),
+        NAME(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST),
+        NAME(CL_INVALID_VALUE),
+        NAME(CL_INVALID_DEVICE_TYPE),
+        NAME(CL_INVALID_PLATFORM),
+        NAME(CL_INVALID_DEVICE),
+        NAME(CL_INVALID_CONTEXT),
+        NAME(CL_INVALID_QUEUE_PROPERTIES),
+        NAME(CL_INVALID_COMMAND_QUEUE),
+        NAME(CL_INVALID_MEM_OBJECT),
+        NAME(CL_INVALID_BINARY),
+        NAME(CL_INVALID_BUILD_OPTIONS),
+        NAME(CL_INVALID_PROGRAM),
+        NAME(CL_INVALID_PROGRAM_EXECUTABLE),
+        NAME(CL_INVALID_KERNEL_NAME),
+        NAME(CL_INVALID_KERNEL),
+        NAME(CL_INVALID_ARG_INDEX),
+        NAME(CL_INVALID_ARG_VALUE),
+        NAME(CL_INVALID_ARG_SIZE),
+        NAME(CL_INVALID_KERNEL_ARGS),
+        NAME(CL_INVALID_WORK_DIMENSION),
+        NAME(CL_INVALID_WORK_GROUP_SIZE),
+        NAME(CL_INVALID_WORK_ITEM_SIZE),
+        NAME(CL_INVALID_GLOBAL_OFFSET),
+        NAME(CL_INVALID_EVENT_WAIT_LIST),
+        NAME(CL_INVALID_EVENT),
+        NAME(CL_INVALID_OPERATION),
+        NAME(CL_INVALID_BUFFER_SIZE),
+        NAME(CL_INVALID_GLOBAL_WORK_SIZE),
+        {-1001, "CL_PLATFORM_NOT_FOUND_KHR"},
+#undef NAME
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].error == error)
+            return names[i].name;
+    return "unknown OpenCL error";
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of a context, and what every operation needs from it: failures, their text, the log.
+#ifndef WEFT_SRC_CONTEXT_H
+#define WEFT_SRC_CONTEXT_H
+
+#include <pthread.h>
+#include <weft/context.h>
+
+#include "host/src/core/cl_table.h"
+#include "host/src/core/error.h"
+
+struct weft__program;
+struct weft__tune_row;
+
+struct weft_context {
+    struct weft_device_info device;
+    cl_context cl;
+    enum weft_schedule schedule; // GPU or CPU, never AUTO
+    char *cache_dir;             // NULL: no disk cache
+    char cache_told[512];        // the last line of the log about it
+    void (*log)(void *arg, const char *text);
+    void *log_arg;
+    weft_launch_fn *on_launch;
+    void *on_launch_arg;
+    pthread_mutex_t mutex; // guards error, programs, stats, cache_told, the counts of tune
+    struct weft_error error;
+    struct weft__program *programs;
+    struct weft_build_stats stats;
+    struct weft__tune_row *tune; // of the tune file, for this device (tune.h)
+    size_t ntune;
+    uint64_t fill_words; // most words of one launch of a fill; 0: any number
+    size_t huge_buffers; // made so far, for where the next one begins (buffer.c)
+    uint64_t salt;       // not 0: put into program texts, so that no cache, not even the driver's, knows them
+};
+
+// Record a failure in the context's last-error slot and log, and return its status.
+__attribute__((format(printf, 3, 4))) weft_status weft__fail(struct weft_context *ctx, weft_status status,
+                                                             const char *format, ...);
+// The same for an OpenCL call: CL_SUCCESS gives WEFT_OK and records nothing. `what` names the call and its object.
+weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what);
+// weft__fail with the code of the OpenCL call behind the failure.
+__attribute__((format(printf, 4, 5))) weft_status weft__fail_code(struct weft_context *ctx, weft_status status,
+                                                                  cl_int code, const char *format, ...);
+// Record a failure as it is, and return its status.
+weft_status weft__fail_again(struct weft_context *ctx, const struct weft_error *error);
+// A line of the log that is no failure.
+__attribute__((format(printf, 2, 3))) void weft__tell(struct weft_context *ctx, const char *format, ...);
+// weft__cache_read in the context's cache_dir, which is not NULL. What is not the user's own is a line of the log, once.
+unsigned char *weft__cached(struct weft_context *ctx, const char *key, size_t *size);
+// For what is tried: until weft__quiet_end, failures of this thread leave the context's error and its log alone. Pairs
+// nest, for one context at a time. *out (may be NULL) gets the last failure, status WEFT_OK where there was none.
+void weft__quiet_begin(struct weft_context *ctx);
+void weft__quiet_end(struct weft_error *out);
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists the devices of all platforms and what each can do.
+#include "host/src/core/check.h"
+#include "host/src/core/cl_table.h"
+#include "host/src/core/error.h"
+#include "host/src/core/quirks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Query codes of later versions and of extensions; headers that name them are not everywhere.
+#define MAX_NUM_SUB_GROUPS          0x105C // OpenCL 2.1
+#define NV_COMPUTE_CAPABILITY_MAJOR 0x4000
+#define NV_PCI_BUS_ID               0x4008
+#define NV_PCI_SLOT_ID              0x4009
+#define NV_PCI_DOMAIN_ID            0x400A
+#define AMD_TOPOLOGY                0x4037
+#define AMD_WAVEFRONT_WIDTH         0x4043
+#define INTEL_SUB_GROUP_SIZES       0x4108
+#define KHR_PCI_BUS_INFO            0x410F
+
+struct pci_bus_info { // cl_device_pci_bus_info_khr
+    cl_uint domain, bus, device, function;
+};
+
+struct amd_topology { // the variant of cl_device_topology_amd for PCI, type 1
+    cl_uint type;
+    cl_uchar unused[17], bus, device, function;
+};
+
+// A string of a platform or device; "" when the driver does not answer. Trailing blanks are cut.
+static void device_string(cl_device_id id, cl_device_info what, char *out, size_t size)
+{
+    out[0] = 0;
+    if (weft__cl.clGetDeviceInfo(id, what, size, out, NULL) != CL_SUCCESS)
+        out[0] = 0;
+    out[size - 1] = 0;
+    for (size_t n = strlen(out); n && out[n - 1] == ' '; n--)
+        out[n - 1] = 0;
+}
+
+static int extension_has(const char *extensions, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = strstr(extensions, name); at; at = strstr(at + length, name))
+        if ((at == extensions || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0))
+            return 1;
+    return 0;
+}
+
+static char *extensions_get(cl_device_id id)
+{
+    size_t size = 0;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS)
+        size = 0;
+    char *text = calloc(1, size + 1);
+    if (text && size && weft__cl.clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, text, NULL) != CL_SUCCESS)
+        text[0] = 0;
+    return text;
+}
+
+// Sizes 32 and 64 that sub-groups with ballot and shuffle can be asked to have, added up; 0: none. Programs that use them
+// are OpenCL C 3.0, where sub-groups need no extension.
+static int subgroups_find(const struct weft_device_info *info, const char *extensions)
+{
+    cl_uint most = 0;
+    size_t sizes[64], bytes = 0;
+    int waves = 0, major = 0;
+    if (sscanf(info->version, "OpenCL %d", &major) != 1 || major < 3)
+        return 0;
+    if (weft__cl.clGetDeviceInfo(info->id, MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL) != CL_SUCCESS)
+        most = 0;
+    if ((!most && !extension_has(extensions, "cl_khr_subgroups")) ||
+        !extension_has(extensions, "cl_khr_subgroup_ballot") || !extension_has(extensions, "cl_khr_subgroup_shuffle") ||
+        !extension_has(extensions, "cl_intel_required_subgroup_size") ||
+        weft__cl.clGetDeviceInfo(info->id, INTEL_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < bytes / sizeof *sizes && i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] == 32 || sizes[i] == 64)
+            waves |= (int)sizes[i];
+    return waves;
+}
+
+// Lane operations and hardware width, from what the driver says of itself.
+static void lanes_find(struct weft_device_info *info, const char *extensions)
+{
+    info->lanes = WEFT_LANES_LOCAL;
+    info->wave = (info->type & CL_DEVICE_TYPE_CPU) ? 1 : 32;
+    cl_uint value = 0;
+    if (extension_has(extensions, "cl_nv_device_attribute_query")) {
+        if (weft__cl.clGetDeviceInfo(info->id, NV_COMPUTE_CAPABILITY_MAJOR, sizeof value, &value, NULL) == CL_SUCCESS &&
+            value >= 7)
+            info->lanes = WEFT_LANES_PTX;
+        info->fence = info->lanes == WEFT_LANES_PTX;
+        return;
+    }
+    if (extension_has(extensions, "cl_amd_device_attribute_query") &&
+        weft__cl.clGetDeviceInfo(info->id, AMD_WAVEFRONT_WIDTH, sizeof value, &value, NULL) == CL_SUCCESS &&
+        (value == 32 || value == 64) && (info->type & CL_DEVICE_TYPE_GPU)) {
+        info->lanes = WEFT_LANES_AMDGCN;
+        info->fence = 1;
+        info->wave = (int)value;
+        return;
+    }
+    const struct weft__quirks quirks = weft__quirks_of(info);
+    info->waves = quirks.no_subgroups ? 0 : subgroups_find(info, extensions);
+    if (info->waves && !quirks.asked_subgroups) {
+        info->lanes = WEFT_LANES_SUBGROUPS;
+        info->wave = info->waves & 32 ? 32 : 64;
+    }
+}
+
+static void pci_find(struct weft_device_info *info, const char *extensions)
+{
+    struct pci_bus_info pci;
+    struct amd_topology amd;
+    cl_uint bus, slot, domain = 0;
+    info->pci_bus = info->pci_device = info->pci_domain = -1;
+    if (extension_has(extensions, "cl_khr_pci_bus_info") &&
+        weft__cl.clGetDeviceInfo(info->id, KHR_PCI_BUS_INFO, sizeof pci, &pci, NULL) == CL_SUCCESS) {
+        info->pci_domain = (int)pci.domain;
+        info->pci_bus = (int)pci.bus;
+        info->pci_device = (int)pci.device;
+    } else if (extension_has(extensions, "cl_nv_device_attribute_query") &&
+               weft__cl.clGetDeviceInfo(info->id, NV_PCI_BUS_ID, sizeof bus, &bus, NULL) == CL_SUCCESS &&
+               weft__cl.clGetDeviceInfo(info->id, NV_PCI_SLOT_ID, sizeof slot, &slot, NULL) == CL_SUCCESS) {
+        if (weft__cl.clGetDeviceInfo(info->id, NV_PCI_DOMAIN_ID, sizeof domain, &domain, NULL) != CL_SUCCESS)
+            domain = 0;
+        info->pci_domain = (int)domain;
+        info->pci_bus = (int)bus;
+        info->pci_device = (int)(slot >> 3);
+    } else if (extension_has(extensions, "cl_amd_device_attribute_query") &&
+               weft__cl.clGetDeviceInfo(info->id, AMD_TOPOLOGY, sizeof amd, &amd, NULL) == CL_SUCCESS &&
+               amd.type == 1) {
+        info->pci_bus = amd.bus; // the domain is not told
+        info->pci_device = amd.device;
+    }
+}
+
+static void device_fill(struct weft_device_info *info)
+{
+    cl_device_id id = info->id;
+    cl_ulong u64 = 0;
+    cl_uint u32 = 0;
+    cl_bool yes = CL_FALSE;
+    cl_device_fp_config fp64 = 0;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof info->type, &info->type, NULL) != CL_SUCCESS) {
+        snprintf(info->why, sizeof info->why, "the driver does not say what it is");
+        return;
+    }
+    device_string(id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    device_string(id, CL_DEVICE_VENDOR, info->vendor, sizeof info->vendor);
+    device_string(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+    device_string(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
+        info->global_bytes = (int64_t)u64;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
+        info->max_alloc_bytes = (int64_t)u64;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
+        info->local_bytes = (int64_t)u64;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
+        info->cache_bytes = (int64_t)u64;
+    info->compute_units = 1; // work is divided by it
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof u32, &u32, NULL) == CL_SUCCESS && u32 > 0)
+        info->compute_units = (int)u32;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof info->max_wg, &info->max_wg, NULL) !=
+        CL_SUCCESS)
+        info->max_wg = 1;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof yes, &yes, NULL) == CL_SUCCESS)
+        info->unified = yes != CL_FALSE;
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof fp64, &fp64, NULL) == CL_SUCCESS)
+        info->fp64 = fp64 != 0;
+    char *extensions = extensions_get(id);
+    if (!extensions) {
+        snprintf(info->why, sizeof info->why, "out of host memory");
+        return;
+    }
+    info->int64_atomics = extension_has(extensions, "cl_khr_int64_base_atomics") &&
+                          extension_has(extensions, "cl_khr_int64_extended_atomics");
+    lanes_find(info, extensions);
+    pci_find(info, extensions);
+    free(extensions);
+    if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_AVAILABLE, sizeof yes, &yes, NULL) != CL_SUCCESS || !yes)
+        snprintf(info->why, sizeof info->why, "the driver says that the device is not available");
+    else if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof yes, &yes, NULL) != CL_SUCCESS || !yes)
+        snprintf(info->why, sizeof info->why, "the driver has no compiler");
+}
+
+static weft_status list_grow(struct weft_device_info **list, size_t count, size_t more)
+{
+    struct weft_device_info *grown = realloc(*list, (count + more) * sizeof **list);
+    if (!grown)
+        return WEFT_ENOMEM;
+    memset(grown + count, 0, more * sizeof *grown);
+    *list = grown;
+    return WEFT_OK;
+}
+
+weft_status weft_devices_list(struct weft_device_info **out, size_t *count, struct weft_error *err)
+{
+    if (out)
+        *out = NULL;
+    if (count)
+        *count = 0;
+    weft_status status = WEFT__NEED(err, {"out", out}, {"count", count});
+    if (status)
+        return status;
+    cl_uint nplatforms = 0;
+    cl_int error = weft__cl.clGetPlatformIDs(0, NULL, &nplatforms);
+    if (error != CL_SUCCESS || !nplatforms)
+        return weft__error(err, WEFT_ENODEV,
+                           "no OpenCL platform: install a driver (Debian, Ubuntu: pocl-opencl-icd for the CPU)");
+    cl_platform_id *platforms = calloc(nplatforms, sizeof *platforms);
+    struct weft_device_info *list = NULL;
+    size_t n = 0;
+    status = platforms ? WEFT_OK : WEFT_ENOMEM;
+    if (!status && weft__cl.clGetPlatformIDs(nplatforms, platforms, NULL) != CL_SUCCESS)
+        nplatforms = 0;
+    for (cl_uint p = 0; p < nplatforms && !status; p++) {
+        char name[128] = "", version[128] = "";
+        weft__cl.clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof name, name, NULL);
+        weft__cl.clGetPlatformInfo(platforms[p], CL_PLATFORM_VERSION, sizeof version, version, NULL);
+        cl_uint ndevices = 0;
+        error = weft__cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 0, NULL, &ndevices);
+        if (error == CL_DEVICE_NOT_FOUND || (error == CL_SUCCESS && !ndevices))
+            continue;
+        size_t entries = error == CL_SUCCESS ? ndevices : 1;
+        cl_device_id *ids = calloc(entries, sizeof *ids);
+        status = ids ? list_grow(&list, n, entries) : WEFT_ENOMEM;
+        if (!status && error == CL_SUCCESS)
+            error = weft__cl.clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, ndevices, ids, NULL);
+        for (size_t d = 0; !status && d < entries; d++) {
+            struct weft_device_info *info = &list[n];
+            info->index = (int)n++;
+            info->platform_id = platforms[p];
+            info->id = ids[d];
+            memcpy(info->platform, name, sizeof name);
+            memcpy(info->platform_version, version, sizeof version);
+            if (error == CL_SUCCESS)
+                device_fill(info);
+            else
+                snprintf(info->why, sizeof info->why, "the platform does not list its devices: %s (%d)",
+                         weft__cl_error_name(error), error);
+        }
+        free(ids);
+    }
+    free(platforms);
+    if (status) {
+        free(list);
+        return weft__error(err, status, "out of host memory for the list of devices");
+    }
+    if (!n)
+        return weft__error(err, WEFT_ENODEV,
+                           "no OpenCL device: install a driver (Debian, Ubuntu: pocl-opencl-icd for the CPU)");
+    *out = list;
+    *count = n;
+    return WEFT_OK;
+}
+
+void weft_devices_free(struct weft_device_info **list)
+{
+    if (!list)
+        return;
+    free(*list);
+    *list = NULL;
+}
+
+static int device_rank(const struct weft_device_info *info)
+{
+    return info->why[0]                              ? 5
+           : info->type & CL_DEVICE_TYPE_GPU         ? info->unified != 0
+           : info->type & CL_DEVICE_TYPE_ACCELERATOR ? 2
+           : info->type & CL_DEVICE_TYPE_CPU         ? 3
+                                                     : 4;
+}
+
+int weft_device_default(const struct weft_device_info *list, size_t count)
+{
+    size_t best = 0;
+    if (!list)
+        return -1;
+    for (size_t i = 1; i < count; i++)
+        if (device_rank(&list[i]) < device_rank(&list[best]))
+            best = i;
+    return count ? (int)best : -1;
+}
+
+weft_status weft_device_probe(struct weft_device_info *info)
+{
+    if (!info)
+        return WEFT_EINVAL;
+    if (info->why[0])
+        return WEFT_ENODEV;
+    if (!info->id || !info->platform_id) {
+        snprintf(info->why, sizeof info->why, "%s is NULL", info->id ? "platform_id" : "id");
+        return WEFT_EINVAL;
+    }
+    cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)info->platform_id, 0};
+    cl_int error;
+    cl_context context = weft__cl.clCreateContext(props, 1, &info->id, NULL, NULL, &error);
+    if (error != CL_SUCCESS) {
+        snprintf(info->why, sizeof info->why, "clCreateContext: %s (%d)", weft__cl_error_name(error), error);
+        return WEFT_EDEVICE;
+    }
+    cl_command_queue queue = weft__cl.clCreateCommandQueue(context, info->id, 0, &error);
+    if (error != CL_SUCCESS)
+        snprintf(info->why, sizeof info->why, "clCreateCommandQueue: %s (%d)", weft__cl_error_name(error), error);
+    else
+        weft__cl.clReleaseCommandQueue(queue);
+    weft__cl.clReleaseContext(context);
+    return error == CL_SUCCESS ? WEFT_OK : WEFT_EDEVICE;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills buffers by a kernel.
+#include "host/src/core/fill.h"
+#include "host/src/core/limits.h"
+
+const struct weft__kernel_spec weft__fill_spec = {"fill", "lib/fill.cl"};
+
+weft_status weft__fill_create(struct weft__kernel **out, struct weft_context *ctx)
+{
+    struct weft__defines d = {0};
+    weft__define(&d, "WEFT_WG", "%d", weft__wg_small(ctx));
+    return weft__kernel_create(out, ctx, &weft__fill_spec, &d);
+}
+
+weft_status weft__fill(struct weft__stream *stream, struct weft__kernel *kernel, cl_mem out, uint64_t first,
+                       uint64_t count, uint32_t value)
+{
+    const size_t wg = (size_t)weft__wg_small(stream->ctx);
+    const uint64_t most = stream->ctx->fill_words ? stream->ctx->fill_words : UINT64_MAX;
+    while (count && !stream->status) {
+        const uint64_t piece = count < most ? count : most;
+        const size_t groups = weft__groups(weft__ceil_div((size_t)piece, wg), wg);
+        WEFT__LAUNCH(stream, kernel, groups, wg, WEFT__ARG(out), WEFT__ARG(first), WEFT__ARG(count, piece),
+                     WEFT__ARG(value));
+        first += piece;
+        count -= piece;
+    }
+    return stream->status;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fits work-groups and local memory to what the device and each compiled kernel allow.
+#include "host/src/core/limits.h"
+#include "host/src/core/check.h"
+#include "host/src/core/quirks.h"
+
+#include <stdio.h>
+
+// What kernels were found to allow, for the operation that this thread is creating.
+static _Thread_local struct {
+    size_t wg, local;
+    size_t next_wg, next_local; // found since
+    int found;
+} low = {SIZE_MAX, SIZE_MAX, 0, 0, 0};
+
+size_t weft__wg_most(const struct weft_context *ctx)
+{
+    return weft__min(weft__min(ctx->device.max_wg, 1024), low.wg);
+}
+
+size_t weft__local_most(const struct weft_context *ctx)
+{
+    return weft__min((size_t)ctx->device.local_bytes, low.local);
+}
+
+int weft__wg_lower(const struct weft_context *ctx, int wg)
+{
+    while (wg > 1 && (size_t)wg > weft__wg_most(ctx))
+        wg /= 2;
+    return wg;
+}
+
+int weft__wg_primitive(const struct weft_context *ctx)
+{
+    const int most = (int)weft__wg_most(ctx);
+    return ctx->schedule == WEFT_SCHEDULE_GPU ? most / 32 * 32 : most < 8 ? most : 8;
+}
+
+int weft__wg_small(const struct weft_context *ctx)
+{
+    int wg = WEFT__WG_LEAST;
+    while (wg > 1 && (size_t)wg > ctx->device.max_wg)
+        wg /= 2;
+    return wg;
+}
+
+weft_status weft__size_resolve(struct weft_context *ctx, int *wg, int *ipt, const struct weft__size_rule *r)
+{
+    const int wg_given = *wg != 0, ipt_given = *ipt != 0;
+    const size_t most = weft__local_most(ctx);
+    char name[32];
+    if (!wg_given)
+        *wg = weft__wg_lower(ctx, r->wg);
+    if (!ipt_given)
+        *ipt = r->ipt;
+    snprintf(name, sizeof name, "%swg", r->name);
+    const size_t most_wg = weft__min(weft__wg_most(ctx), r->wg_most ? (size_t)r->wg_most : 1024);
+    weft_status status =
+        weft__check_range(ctx, *wg, r->wg_step, (int64_t)(most_wg / (size_t)r->wg_step) * r->wg_step, r->wg_step, name);
+    snprintf(name, sizeof name, "%sipt", r->name);
+    if (!status)
+        status = weft__check_range(ctx, *ipt, r->ipt_least, r->ipt_most, r->ipt_step, name);
+    if (status || !r->local)
+        return status;
+    while (r->local(r->of, *wg, *ipt) > most)
+        if (!ipt_given && *ipt - r->ipt_step >= r->ipt_least)
+            *ipt -= r->ipt_step;
+        else if (!wg_given && *wg / 2 >= r->wg_step && *wg / 2 % r->wg_step == 0)
+            *wg /= 2;
+        else
+            return weft__fail(ctx, WEFT_EINVAL, "%swg %d with ipt %d needs %zu bytes of local memory, %s has %zu",
+                              r->name, *wg, *ipt, r->local(r->of, *wg, *ipt), ctx->device.name, most);
+    return WEFT_OK;
+}
+
+struct weft__limit weft__limit_begin(struct weft_context *ctx)
+{
+    struct weft__limit limit = {.ctx = ctx, .wg = low.wg, .local = low.local};
+    low.found = 0;
+    if (!ctx) // the operation refuses it
+        return limit;
+    pthread_mutex_lock(&ctx->mutex);
+    limit.error = ctx->error;
+    pthread_mutex_unlock(&ctx->mutex);
+    return limit;
+}
+
+#define LIMIT_ROUNDS 8 // each halves at least, or leaves room for what compilers add
+int weft__limit_again(struct weft__limit *limit, weft_status status)
+{
+    const int again = low.found && status == WEFT_ERANGE && limit->rounds++ < LIMIT_ROUNDS;
+    low.found = 0;
+    low.wg = again ? low.next_wg : limit->wg;
+    low.local = again ? low.next_local : limit->local;
+    if (again) {
+        pthread_mutex_lock(&limit->ctx->mutex);
+        limit->ctx->error = limit->error;
+        pthread_mutex_unlock(&limit->ctx->mutex);
+    }
+    return again;
+}
+
+weft_status weft__limit_check(struct weft_context *ctx, cl_kernel kernel, const char *name, size_t wg)
+{
+    const size_t has = (size_t)ctx->device.local_bytes;
+    size_t most = 0;
+    cl_ulong local = 0;
+    if (weft__cl.clGetKernelWorkGroupInfo(kernel, ctx->device.id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most,
+                                          NULL) ||
+        weft__quirks_of(&ctx->device).untold_groups)
+        most = 0; // not told
+    if (weft__cl.clGetKernelWorkGroupInfo(kernel, ctx->device.id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL))
+        local = 0;
+    low.next_wg = low.wg;
+    low.next_local = low.local;
+    low.found = 1;
+    if (most && most < wg) {
+        low.next_wg = most;
+        return weft__fail(ctx, WEFT_ERANGE, "%s takes work-groups of at most %zu on %s, not of %zu", name, most,
+                          ctx->device.name, wg);
+    }
+    if (local > has) {
+        const size_t over = (size_t)local - has, room = weft__local_most(ctx);
+        low.next_local = room > over ? room - over : 0;
+        return weft__fail(ctx, WEFT_ERANGE, "%s takes %zu bytes of local memory, %s has %zu", name, (size_t)local,
+                          ctx->device.name, has);
+    }
+    low.found = 0;
+    return WEFT_OK;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes and destroys contexts: the device, its schedule, the caches and the tune file.
+#include "host/src/core/check.h"
+#include "host/src/core/lanes_probe.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/own.h"
+#include "host/src/core/program.h"
+#include "host/src/core/quirks.h"
+#include "host/src/core/tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.
+static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
+{
+    const char *home = secure_getenv("HOME"), *xdg = secure_getenv("XDG_CACHE_HOME");
+    char path[4096];
+    int length;
+    if (wanted)
+        length = snprintf(path, sizeof path, "%s", wanted);
+    else if (xdg && *xdg)
+        length = snprintf(path, sizeof path, "%s/weft", xdg);
+    else if (home && *home)
+        length = snprintf(path, sizeof path, "%s/.cache/weft", home);
+    else
+        return NULL;
+    if (length <= 0 || (size_t)length >= sizeof path) {
+        weft__tell(ctx, "program cache %.64s... is not used: the path is too long", path);
+        return NULL;
+    }
+    weft__own_folder_make(path);
+    return strdup(path);
+}
+
+// The device of the list that `params` names, or the default one; NULL: there is none.
+static const struct weft_device_info *device_find(const struct weft_context_params *params,
+                                                  const struct weft_device_info *list, size_t count)
+{
+    const int given = params->device || params->device_index || params->force_index;
+    cl_device_id own[64]; // of the caller's context
+    size_t bytes = 0;
+    if (!given && !params->context)
+        return &list[weft_device_default(list, count)];
+    if (!given && weft__cl.clGetContextInfo(params->context, CL_CONTEXT_DEVICES, sizeof own, own, &bytes) != CL_SUCCESS)
+        return NULL;
+    const struct weft_device_info *chosen = NULL;
+    for (size_t i = 0; i < count; i++) {
+        int wanted = params->device ? list[i].id == params->device : given && list[i].index == params->device_index;
+        for (size_t k = 0; !given && k < bytes / sizeof *own; k++)
+            wanted |= list[i].id == own[k];
+        if (!wanted)
+            continue;
+        const struct weft_device_info two[] = {chosen ? *chosen : list[i], list[i]};
+        if (weft_device_default(two, 2) == 1 || !chosen)
+            chosen = &list[i];
+    }
+    return chosen;
+}
+
+// Can a context on this device be what `params` asks for?
+static weft_status device_check(const struct weft_device_info *d, const struct weft_context_params *params,
+                                struct weft_error *err)
+{
+    if (d->why[0])
+        return weft__error(err, WEFT_ENODEV, "device %d cannot be used: %s", d->index, d->why);
+    if (params->force_lanes && params->wave &&
+        (params->max_lanes != WEFT_LANES_SUBGROUPS || !(d->waves & params->wave & 96)))
+        return weft__error(err, WEFT_EINVAL, "params.wave is %d, device %d has no such sub-groups", params->wave,
+                           d->index);
+    if (params->schedule == WEFT_SCHEDULE_GPU && weft__quirks_of(d).cpu_only)
+        return weft__error(err, WEFT_EINVAL, "kernels for GPUs end the compiler of device %d (%s, %s)", d->index,
+                           d->platform, d->platform_version);
+    if (params->schedule == WEFT_SCHEDULE_GPU && d->max_wg < WEFT__WG_LEAST)
+        return weft__error(err, WEFT_EINVAL, "kernels for GPUs need work-groups of %d, device %d takes %zu at most",
+                           WEFT__WG_LEAST, d->index, d->max_wg);
+    return WEFT_OK;
+}
+
+// The device for the context.
+static weft_status device_choose(struct weft_device_info *out, const struct weft_context_params *params,
+                                 struct weft_error *err)
+{
+    struct weft_device_info *list = NULL;
+    size_t count = 0;
+    weft_status status = weft_devices_list(&list, &count, err);
+    if (status)
+        return status;
+    const struct weft_device_info *chosen = device_find(params, list, count);
+    if (chosen)
+        *out = *chosen;
+    weft_devices_free(&list);
+    return chosen           ? device_check(out, params, err)
+           : params->device ? weft__error(err, WEFT_ENODEV, "the device given is in no platform")
+           : params->context && !params->device_index && !params->force_index
+               ? weft__error(err, WEFT_ENODEV, "no device of the context given is in the list")
+               : weft__error(err, WEFT_ENODEV, "there is no device %d: the list goes from 0 to %zu",
+                             params->device_index, count - 1);
+}
+
+// The OpenCL context: the caller's, or a new one.
+static weft_status cl_open(struct weft_context *ctx, cl_context given, struct weft_error *err)
+{
+    const cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)ctx->device.platform_id, 0};
+    cl_int error;
+    cl_context cl = given;
+    if (given)
+        error = weft__cl.clRetainContext(given);
+    else
+        cl = weft__cl.clCreateContext(props, 1, &ctx->device.id, NULL, NULL, &error);
+    if (error == CL_SUCCESS) {
+        ctx->cl = cl;
+        return WEFT_OK;
+    }
+    weft__error(err, WEFT_EDEVICE, "device %d (%s) gives no context: %s (%d)", ctx->device.index, ctx->device.name,
+                weft__cl_error_name(error), error);
+    if (err)
+        err->cl_error = error;
+    return WEFT_EDEVICE;
+}
+
+weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
+                                struct weft_error *err)
+{
+    static const struct weft_context_params defaults;
+    struct weft_device_info device;
+    weft_status status = WEFT__NEED(err, {"out", out});
+    if (status)
+        return status;
+    if (!params)
+        params = &defaults;
+    *out = NULL;
+    if ((unsigned)params->schedule > WEFT_SCHEDULE_CPU)
+        return weft__error(err, WEFT_EINVAL, "params.schedule is %d, no schedule", (int)params->schedule);
+    if ((unsigned)params->max_lanes > WEFT_LANES_SUBGROUPS)
+        return weft__error(err, WEFT_EINVAL, "params.max_lanes is %d, no implementation of lane operations",
+                           (int)params->max_lanes);
+    status = device_choose(&device, params, err);
+    if (status)
+        return status;
+    struct weft_context *ctx = calloc(1, sizeof *ctx);
+    if (!ctx)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for a context");
+    pthread_mutex_init(&ctx->mutex, NULL);
+    ctx->device = device;
+    ctx->fill_words = weft__quirks_of(&device).fill_words;
+    ctx->log = params->log;
+    ctx->log_arg = params->log_arg;
+    const int cpu = (device.type & CL_DEVICE_TYPE_CPU) != 0 || device.max_wg < WEFT__WG_LEAST;
+    ctx->schedule = params->schedule ? params->schedule : cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU;
+    if (params->force_lanes)
+        ctx->device.lanes = params->max_lanes;
+    ctx->device.fence &= ctx->device.lanes == WEFT_LANES_PTX || ctx->device.lanes == WEFT_LANES_AMDGCN;
+    if (params->force_lanes && params->wave)
+        ctx->device.wave = params->wave;
+    ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(ctx, params->cache_dir);
+    weft__tune_load(ctx, params->tune_file);
+    status = cl_open(ctx, params->context, err);
+    // How work-items are mapped to sub-groups is the driver's choice.
+    if (!status && weft__caps_of(ctx).lanes == WEFT_LANES_SUBGROUPS && !weft__lanes_probe(ctx))
+        ctx->device.lanes = WEFT_LANES_LOCAL;
+    if (status)
+        weft_context_destroy(&ctx);
+    *out = ctx;
+    return status;
+}
+
+void weft_context_destroy(struct weft_context **ctx)
+{
+    if (!ctx || !*ctx)
+        return;
+    weft__programs_free(*ctx);
+    if ((*ctx)->cl)
+        weft__cl.clReleaseContext((*ctx)->cl);
+    pthread_mutex_destroy(&(*ctx)->mutex);
+    weft__tune_free(*ctx);
+    free((*ctx)->cache_dir);
+    free(*ctx);
+    *ctx = NULL;
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Begins and ends the chains of launches that operations enqueue.
+#include "host/src/core/stream.h"
+
+weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
+                               cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    *out =
+        (struct weft__stream){.ctx = ctx, .queue = queue, .nwait = nwait, .wait = nwait ? wait : NULL, .event = event};
+    if (!queue || (nwait && !wait)) {
+        out->status = weft__fail(ctx, WEFT_EINVAL, "%s is NULL", queue ? "wait" : "queue");
+        return out->status;
+    }
+    for (cl_uint i = 0; i < nwait; i++)
+        if (!wait[i]) {
+            out->status = weft__fail(ctx, WEFT_EINVAL, "wait[%u] is NULL", (unsigned)i);
+            return out->status;
+        }
+    cl_command_queue_properties props = 0;
+    cl_int error = weft__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
+    out->status = weft__fail_cl(ctx, error, "clGetCommandQueueInfo");
+    out->out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    return out->status;
+}
+
+weft_status weft__stream_end(struct weft__stream *stream)
+{
+    if (!stream->status && stream->event)
+        stream->status = weft__fail_cl(
+            stream->ctx,
+            weft__cl.clEnqueueMarkerWithWaitList(stream->queue, stream->nwait, stream->wait, stream->event),
+            "clEnqueueMarkerWithWaitList");
+    return stream->status;
+}

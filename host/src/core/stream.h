@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams: the launches of one call on the caller's queue, in their order.
+#ifndef WEFT_SRC_STREAM_H
+#define WEFT_SRC_STREAM_H
+
+#include "host/src/core/context.h"
+
+// A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
+// one before it, also on an out-of-order queue; the caller's event completes with the last.
+struct weft__stream {
+    struct weft_context *ctx;
+    cl_command_queue queue;
+    cl_uint nwait;
+    const cl_event *wait;
+    cl_event *event;
+    int out_of_order;
+    weft_status status; // first failure; later launches do nothing
+};
+weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
+                               cl_uint nwait, const cl_event *wait, cl_event *event);
+// Give the caller's event; return the status of the chain.
+weft_status weft__stream_end(struct weft__stream *stream);
+
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices in device memory, and blocking copies.
+#include "host/src/matrix/device_csr.h"
+#include "host/src/core/buffer.h"
+#include "host/src/core/check.h"
+
+#include <string.h>
+
+weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx)
+{
+    cl_int error;
+    cl_command_queue queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, 0, &error);
+    *out = error == CL_SUCCESS ? queue : NULL;
+    return weft__fail_cl(ctx, error, "clCreateCommandQueue");
+}
+
+void weft__queue_release(cl_command_queue *queue)
+{
+    if (*queue)
+        weft__cl.clReleaseCommandQueue(*queue);
+    *queue = NULL;
+}
+
+// A blocking write may end when `from` was taken over: only its event says that the buffer has the data, for other
+// queues too.
+weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes)
+{
+    cl_event written = NULL;
+    if (!bytes)
+        return WEFT_OK;
+    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", from});
+    if (!status)
+        status = weft__check_buffer(ctx, to, bytes, "the device array");
+    if (!status)
+        status =
+            weft__fail_cl(ctx, weft__cl.clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, bytes, from, 0, NULL, &written),
+                          "clEnqueueWriteBuffer");
+    if (status)
+        return status;
+    status = weft__fail_cl(ctx, weft__cl.clWaitForEvents(1, &written), "clWaitForEvents");
+    weft__cl.clReleaseEvent(written);
+    return status;
+}
+
+weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes)
+{
+    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", to}) : WEFT_OK;
+    if (!status)
+        status = weft__check_buffer(ctx, from, bytes, "the device array");
+    if (status)
+        return status;
+    return bytes ? weft__fail_cl(ctx, weft__cl.clEnqueueReadBuffer(queue, from, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
+                                 "clEnqueueReadBuffer")
+                 : WEFT_OK;
+}
+
+weft_status weft__shape_check(struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
+                              enum weft_ofs ofs)
+{
+    if (m < 0 || m > INT32_MAX || n < 0 || n > INT32_MAX || nnz < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix with %lld entries: sizes are 0 .. 2^31-1",
+                          (long long)m, (long long)n, (long long)nnz);
+    if (nnz > 0 && (m == 0 || n == 0))
+        return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix has no entries, %lld are given", (long long)m,
+                          (long long)n, (long long)nnz);
+    if ((int)type < 0 || type > WEFT_PATTERN)
+        return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)type);
+    if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
+        return weft__fail(ctx, WEFT_EINVAL, "%d is not a width of offsets", (int)ofs);
+    if (ofs == WEFT_OFS32 && nnz > INT32_MAX)
+        return weft__fail(ctx, WEFT_ERANGE, "%lld entries do not fit 32-bit offsets", (long long)nnz);
+    return WEFT_OK;
+}
+
+weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_context *ctx, int64_t m, int64_t n,
+                                   int64_t nnz, enum weft_type type, enum weft_ofs ofs)
+{
+    if (out)
+        *out = (struct weft_device_csr){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    status = weft__shape_check(ctx, m, n, nnz, type, ofs);
+    if (status)
+        return status;
+    *out = (struct weft_device_csr){.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
+    status = weft__buffer_create(&out->row_ptr, ctx, weft__mul((size_t)m + 1, weft_ofs_bytes(ofs)), "row pointers");
+    if (!status)
+        status = weft__buffer_create(&out->col, ctx, weft__mul((size_t)nnz, 4), "column indices");
+    if (!status && type != WEFT_PATTERN)
+        status = weft__buffer_create(&out->val, ctx, weft__mul((size_t)nnz, weft_type_bytes(type)), "values");
+    if (status)
+        weft_device_csr_release(out);
+    return status;
+}
+
+void weft_device_csr_release(struct weft_device_csr *a)
+{
+    if (!a)
+        return;
+    weft__buffer_release(&a->row_ptr);
+    weft__buffer_release(&a->col);
+    weft__buffer_release(&a->val);
+    *a = (struct weft_device_csr){0};
+}
+
+// Both sides of a copy must be the same matrix.
+static weft_status same_check(struct weft_context *ctx, const struct weft_device_csr *d, const struct weft_csr *h)
+{
+    struct weft_error err = {0};
+    weft_status status = WEFT__NEED_IN(ctx, {"the device matrix", d});
+    if (status)
+        return status;
+    if ((status = weft__csr_check(&err, h)))
+        return weft__fail(ctx, status, "%s", err.text);
+    if (d->m == h->m && d->n == h->n && d->nnz == h->nnz && d->type == h->type && d->ofs == h->ofs)
+        return WEFT_OK;
+    return weft__fail(ctx, WEFT_EINVAL,
+                      "the device matrix is %lld x %lld, %lld entries of type %d, offsets %d; the host matrix %lld x "
+                      "%lld, %lld entries of type %d, offsets %d",
+                      (long long)d->m, (long long)d->n, (long long)d->nnz, (int)d->type, (int)d->ofs, (long long)h->m,
+                      (long long)h->n, (long long)h->nnz, (int)h->type, (int)h->ofs);
+}
+
+weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queue queue,
+                                       const struct weft_device_csr *to, const struct weft_csr *from)
+{
+    weft_status status = same_check(ctx, to, from);
+    size_t nnz = status ? 0 : (size_t)from->nnz;
+    if (!status)
+        status =
+            weft__copy_in(ctx, queue, to->row_ptr, from->row_ptr, ((size_t)from->m + 1) * weft_ofs_bytes(from->ofs));
+    if (!status)
+        status = weft__copy_in(ctx, queue, to->col, from->col, nnz * 4);
+    if (!status)
+        status = weft__copy_in(ctx, queue, to->val, from->val, nnz * weft_type_bytes(from->type));
+    return status;
+}
+
+weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue queue, struct weft_csr *to,
+                                      const struct weft_device_csr *from)
+{
+    weft_status status = same_check(ctx, from, to);
+    size_t nnz = status ? 0 : (size_t)to->nnz;
+    if (!status)
+        status = weft__copy_out(ctx, queue, to->row_ptr, from->row_ptr, ((size_t)to->m + 1) * weft_ofs_bytes(to->ofs));
+    if (!status)
+        status = weft__copy_out(ctx, queue, to->col, from->col, nnz * 4);
+    if (!status)
+        status = weft__copy_out(ctx, queue, to->val, from->val, nnz * weft_type_bytes(to->type));
+    return status;
+}
+
+void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, int64_t m, int64_t n, int64_t nnz,
+                      enum weft_type type, enum weft_ofs ofs)
+{
+    s->out = out;
+    if (!s->status && weft_csr_alloc(out, m, n, nnz, type, ofs))
+        s->status = weft__fail(s->ctx, WEFT_ENOMEM, "out of host memory for the result");
+    if (!s->status)
+        s->status = weft__queue_create(&s->queue, s->ctx);
+    if (!s->status)
+        s->status = weft_device_csr_create(&s->to, s->ctx, m, n, nnz, type, ofs);
+}
+
+void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from)
+{
+    if (!s->status)
+        s->status = weft_device_csr_create(to, s->ctx, from->m, from->n, from->nnz, from->type, from->ofs);
+    if (!s->status)
+        s->status = weft_device_csr_write_sync(s->ctx, s->queue, to, from);
+}
+
+void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what)
+{
+    if (!s->status && bytes)
+        s->status = weft__buffer_create(to, s->ctx, bytes, what);
+    if (!s->status)
+        s->status = weft__copy_in(s->ctx, s->queue, *to, from, bytes);
+}
+
+weft_status weft__sync_end(struct weft__sync *s)
+{
+    if (!s->status)
+        s->status = weft_device_csr_read_sync(s->ctx, s->queue, s->out, &s->to);
+    if (s->status)
+        weft_csr_free(s->out);
+    weft_device_csr_release(&s->to);
+    weft__queue_release(&s->queue);
+    return s->status;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices in host memory: made, freed, checked, compared, hashed.
+#include "host/src/core/check.h"
+#include "host/src/core/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <weft/matrix.h>
+
+size_t weft_type_bytes(enum weft_type type)
+{
+    switch (type) {
+    case WEFT_F32:
+    case WEFT_I32:
+        return 4;
+    case WEFT_F64:
+        return 8;
+    case WEFT_PATTERN:
+        return 0;
+    }
+    return 0;
+}
+
+size_t weft_ofs_bytes(enum weft_ofs ofs)
+{
+    return ofs == WEFT_OFS64 ? 8 : ofs == WEFT_OFS32 ? 4 : 0;
+}
+
+const char *weft_type_name(enum weft_type type)
+{
+    static const char *const names[] = {"f32", "f64", "i32", "pattern"};
+    return (unsigned)type < sizeof names / sizeof *names ? names[type] : "unknown";
+}
+
+// malloc of count*bytes, at least one byte so that NULL always means failure.
+static void *array_alloc(int64_t count, size_t bytes)
+{
+    size_t total = weft__mul((size_t)count, bytes);
+    return total >= PTRDIFF_MAX ? NULL : malloc(total ? total : 1);
+}
+
+weft_status weft_csr_alloc(struct weft_csr *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
+                           enum weft_ofs ofs)
+{
+    if (!out)
+        return WEFT_EINVAL;
+    memset(out, 0, sizeof *out);
+    if (weft__sizes_check(NULL, m, n, nnz) || weft__type_check(NULL, type) || weft__ofs_check(NULL, ofs))
+        return WEFT_EINVAL;
+    if (ofs == WEFT_OFS32 && nnz > INT32_MAX)
+        return WEFT_ERANGE;
+    *out = (struct weft_csr){.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
+    out->row_ptr = nnz ? array_alloc(m + 1, weft_ofs_bytes(ofs)) : calloc((size_t)m + 1, weft_ofs_bytes(ofs));
+    out->col = array_alloc(nnz, sizeof *out->col);
+    out->val = type == WEFT_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));
+    if (!out->row_ptr || !out->col || (type != WEFT_PATTERN && !out->val)) {
+        weft_csr_free(out);
+        return WEFT_ENOMEM;
+    }
+    return WEFT_OK;
+}
+
+void weft_csr_free(struct weft_csr *a)
+{
+    if (!a)
+        return;
+    free(a->row_ptr);
+    free(a->col);
+    free(a->val);
+    memset(a, 0, sizeof *a);
+}
+
+weft_status weft_coo_alloc(struct weft_coo *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type)
+{
+    if (!out)
+        return WEFT_EINVAL;
+    memset(out, 0, sizeof *out);
+    if (weft__sizes_check(NULL, m, n, nnz) || weft__type_check(NULL, type))
+        return WEFT_EINVAL;
+    *out = (struct weft_coo){.m = m, .n = n, .nnz = nnz, .type = type};
+    out->row = array_alloc(nnz, sizeof *out->row);
+    out->col = array_alloc(nnz, sizeof *out->col);
+    out->val = type == WEFT_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));
+    if (!out->row || !out->col || (type != WEFT_PATTERN && !out->val)) {
+        weft_coo_free(out);
+        return WEFT_ENOMEM;
+    }
+    return WEFT_OK;
+}
+
+void weft_coo_free(struct weft_coo *a)
+{
+    if (!a)
+        return;
+    free(a->row);
+    free(a->col);
+    free(a->val);
+    memset(a, 0, sizeof *a);
+}
+
+weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err)
+{
+    weft_status status = weft__csr_check(err, a);
+    if (status)
+        return status;
+    if (weft_csr_ofs(a, 0) != 0)
+        return weft__error(err, WEFT_EMATRIX, "row_ptr[0] is %lld, not 0", (long long)weft_csr_ofs(a, 0));
+    if (weft_csr_ofs(a, a->m) != a->nnz)
+        return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] is %lld, not nnz = %lld", (long long)a->m,
+                           (long long)weft_csr_ofs(a, a->m), (long long)a->nnz);
+    for (int64_t i = 0; i < a->m; i++)
+        if (weft_csr_ofs(a, i) > weft_csr_ofs(a, i + 1))
+            return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] = %lld exceeds row_ptr[%lld] = %lld", (long long)i,
+                               (long long)weft_csr_ofs(a, i), (long long)i + 1, (long long)weft_csr_ofs(a, i + 1));
+    for (int64_t p = 0; p < a->nnz; p++)
+        if (a->col[p] < 0 || a->col[p] >= a->n)
+            return weft__error(err, WEFT_EMATRIX, "col[%lld] = %d is outside 0 .. %lld", (long long)p, a->col[p],
+                               (long long)a->n - 1);
+    return WEFT_OK;
+}
+
+static int arrays_same(const void *a, const void *b, size_t bytes)
+{
+    return !bytes || !memcmp(a, b, bytes);
+}
+
+int weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b)
+{
+    if (weft__csr_check(NULL, a) || weft__csr_check(NULL, b))
+        return 0;
+    if (a->m != b->m || a->n != b->n || a->nnz != b->nnz || a->type != b->type || a->ofs != b->ofs)
+        return 0;
+    return arrays_same(a->row_ptr, b->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs)) &&
+           arrays_same(a->col, b->col, (size_t)a->nnz * sizeof *a->col) &&
+           arrays_same(a->val, b->val, (size_t)a->nnz * weft_type_bytes(a->type));
+}
+
+// FNV-1a over 8 bytes at a time where possible would change the value: byte by byte it is.
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+uint64_t weft_csr_hash(const struct weft_csr *a)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    if (weft__csr_check(NULL, a))
+        return 0;
+    for (int64_t i = 0; i <= a->m; i++) {
+        int64_t ofs = weft_csr_ofs(a, i);
+        hash = hash_bytes(hash, &ofs, sizeof ofs);
+    }
+    hash = hash_bytes(hash, a->col, (size_t)a->nnz * sizeof *a->col);
+    return hash_bytes(hash, a->val, (size_t)a->nnz * weft_type_bytes(a->type));
+}

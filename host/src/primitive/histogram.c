@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts how often each index occurs: rows of private bins that are summed, or atomics; on request summed up to pointers.
+#include "host/src/core/check.h"
+#include "host/src/core/fill.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/make.h"
+#include "host/src/primitive/scan.h"
+#include "host/src/core/tune.h"
+#include "host/src/core/variants.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <weft/histogram.h>
+
+static const struct weft__kernel_spec rows_spec = {"histogram_rows", "histogram/gpu.cl"};
+static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram/gpu.cl"};
+static const struct weft__kernel_spec sum_spec = {"histogram_sum", "histogram/sum.cl"};
+static const struct weft__kernel_spec cpu_rows_spec = {"histogram_cpu_rows", "histogram/cpu.cl"};
+static const struct weft__kernel_spec cpu_sum_spec = {"histogram_cpu_sum", "histogram/cpu.cl"};
+
+struct weft_tune_histogram {
+    struct weft__tune_key key;
+    int wg, ipt;
+    int per_unit;   // groups for each compute unit
+    int range;      // bins in local memory (GPU), least bins of a range (CPU)
+    int max_ranges; // GPU: more ranges than this, and atomics are chosen
+};
+static const struct weft_tune_histogram tune_table[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 8, 8192, 8},
+    // 2026-11-22, one NVIDIA H200, 20 million indices, the best of 81 points of weft-bench -o histogram -a rows --sweep: 10000
+    // bins 0.0634 ms, 0.116 with the row above; 60000 bins 0.187 and 0.276; 80000 bins, which are 8 ranges, 0.216.
+    // Atomics take 0.442, 0.270 and 0.263. Those with ranges of 11264 bins, which fill the local memory: with 4 KiB more for lanes
+    // without shuffles the driver refuses them.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 1024, 8, 2, 10240, 8},
+    // gfx90a and gfx942: 42 vector registers leave room for every wave; 4096 bins are 16 KiB of the 64 of a compute unit, so 4 groups of
+    // 4 waves, where 8192 bins leave 2.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 16 of 32 waves"}, 256, 8, 8, 4096, 8},
+    // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,10000000: 8.4 ms with a row for each core,
+    // the best point of weft-bench -o histogram --sweep; 8.6, 9.2, 10.5 with 2, 4, 8 times as many, 15 with one row.
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 4096, 0},
+};
+
+enum { COUNT, SUM, FILL, NKERNELS };
+
+struct weft_histogram_plan {
+    struct weft_context *ctx;
+    int64_t bins;
+    enum weft_ofs ofs;
+    size_t n_max;
+    struct weft_histogram_info info;
+    struct weft__kernel *k[NKERNELS]; // SUM: with rows only; FILL: atomics only
+    cl_mem rows;                      // NULL: counts go straight to the result
+    struct weft_scan_plan *scan;
+};
+
+// How n indices are counted: slice s of them into row s, range by range.
+struct cut {
+    size_t slices, slice, ranges, range;
+};
+static struct cut cut_make(const struct weft_histogram_info *info, int64_t bins, size_t n)
+{
+    const struct weft_histogram_params *p = &info->params;
+    int gpu = info->schedule == WEFT_SCHEDULE_GPU;
+    size_t groups = (size_t)p->groups, width = weft__max(1, (size_t)bins);
+    size_t step = gpu ? (size_t)p->wg * (size_t)p->ipt : (size_t)p->ipt;
+    struct cut cut = {.range = (size_t)p->range};
+    if (info->params.algo == WEFT_HISTOGRAM_ATOMIC)
+        return (struct cut){1, n, 1, width};
+    cut.ranges = gpu ? weft__ceil_div(width, cut.range) : 1;
+    // Rows that are written and summed should not outweigh the indices; and this grows with n.
+    cut.slices = weft__min(groups / cut.ranges, weft__min(2 * n / width, gpu ? weft__ceil_div(n, step) : n / step));
+    cut.slices = weft__max(1, cut.slices);
+    cut.slice = weft__max(step, weft__round_up(weft__ceil_div(n, cut.slices), gpu ? step : 1));
+    if (!gpu) {
+        cut.ranges = weft__max(1, weft__min(groups / cut.slices, width / cut.range));
+        cut.range = weft__ceil_div(width, cut.ranges);
+    }
+    return cut;
+}
+
+// Indices of one slab, out of n that are left.
+static size_t slab_of(const struct weft_histogram_plan *plan, size_t n)
+{
+    return plan->ofs == WEFT_OFS64 ? weft__min(n, (size_t)plan->info.params.slab) : n;
+}
+
+// Most bins of a range beside the wg words that lanes without a faster way want, and the default.
+static int64_t most_range(const struct weft_context *ctx, int wg)
+{
+    return ctx->schedule == WEFT_SCHEDULE_GPU ? ctx->device.local_bytes / 4 - wg : INT32_MAX;
+}
+
+static int default_range(const struct weft_context *ctx, int wg)
+{
+    const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
+    return row->range < most_range(ctx, wg) ? row->range : (int)most_range(ctx, wg);
+}
+
+static enum weft_histogram_algo algo_choose(const struct weft_context *ctx, int64_t bins, int range)
+{
+    const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
+    int64_t ranges = range > 0 ? (bins + range - 1) / range : INT64_MAX;
+    return ctx->schedule == WEFT_SCHEDULE_GPU && ranges > row->max_ranges ? WEFT_HISTOGRAM_ATOMIC : WEFT_HISTOGRAM_ROWS;
+}
+
+// Resolve the tuning values and check them.
+static weft_status tune(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins)
+{
+    const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
+    struct weft_histogram_params *p = &info->params;
+    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->range;
+    int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
+    const int max_wg = weft__wg_primitive(ctx);
+    p->wg = p->wg ? p->wg : row->wg < max_wg ? row->wg : max_wg;
+    p->ipt = p->ipt ? p->ipt : row->ipt;
+    p->groups = p->groups ? p->groups : row->per_unit * units;
+    p->slab = p->slab ? p->slab : INT64_C(1) << 31;
+    p->range = p->range ? p->range : default_range(ctx, p->wg);
+    const weft_status status = WEFT__RANGES(ctx, {"histogram: wg", p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1},
+                                            {"histogram: ipt", p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1},
+                                            {"histogram: groups", p->groups, 1, 1 << 22, 1},
+                                            {"histogram: range", p->range, 1, most_range(ctx, p->wg), 1},
+                                            {"histogram: slab", p->slab, 4, INT64_C(1) << 31, 4});
+    if (status)
+        return status;
+    if (!p->algo)
+        p->algo = algo_choose(ctx, bins, p->range);
+    if (p->algo == WEFT_HISTOGRAM_ATOMIC && !gpu)
+        return weft__fail(ctx, WEFT_EINVAL, "histogram: the CPU schedule has no atomics");
+    snprintf(info->why, sizeof info->why, "%s; %s",
+             p->algo == WEFT_HISTOGRAM_ATOMIC ? "too many bins for local memory"
+             : gpu                            ? "bins fit local memory, in ranges"
+                                              : "private rows for each core",
+             given ? "tuning given by the caller" : row->key.source);
+    return WEFT_OK;
+}
+
+static size_t rows_bytes(const struct weft_histogram_info *info, int64_t bins, enum weft_ofs ofs)
+{
+    return info->rows > 1 || ofs == WEFT_OFS64 ? weft__mul(weft__mul((size_t)info->rows, (size_t)bins), 4) : 0;
+}
+
+// Resolve defaults, check everything, count the scratch bytes.
+static weft_status info_resolve(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins,
+                                enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+{
+    *info = (struct weft_histogram_info){.params = *params, .schedule = ctx->schedule};
+    if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
+        return weft__fail(ctx, WEFT_EINVAL, "histogram: there are no offsets %d", (int)ofs);
+    if ((unsigned)info->params.algo > WEFT_HISTOGRAM_ATOMIC)
+        return weft__fail(ctx, WEFT_EINVAL, "histogram: there is no algorithm %d", (int)info->params.algo);
+    if (n_max < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "histogram: n_max is %lld", (long long)n_max);
+    if (ofs == WEFT_OFS32 && n_max > INT32_MAX)
+        return weft__fail(ctx, WEFT_ERANGE, "histogram: %lld indices exceed 32-bit counts", (long long)n_max);
+    weft_status status = tune(info, ctx, bins);
+    if (status)
+        return status;
+    size_t most = ofs == WEFT_OFS64 ? weft__min((size_t)n_max, (size_t)info->params.slab) : (size_t)n_max;
+    struct cut cut = cut_make(info, bins, most);
+    size_t scan_bytes = 0;
+    info->rows = (int)cut.slices;
+    info->ranges = (int)cut.ranges;
+    if (info->params.pointers)
+        status = weft_scan_workspace(&scan_bytes, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
+                                     weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+    info->workspace_bytes = weft__add(rows_bytes(info, bins, ofs), scan_bytes);
+    return status;
+}
+
+static weft_status histogram_info(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins,
+                                  enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+{
+    struct weft_histogram_params p = params ? *params : (struct weft_histogram_params){0};
+    const struct weft__tune_value values[] = {
+        {"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}, {"range", &p.range}};
+    weft_status status = weft__check_range(ctx, bins, 0, INT32_MAX, 1, "histogram: bins");
+    if (status)
+        return status;
+    if (!p.algo && !p.wg && !p.ipt && !p.groups && !p.range) // the defaults choose it, whatever the file says
+        p.algo = algo_choose(ctx, bins, default_range(ctx, WEFT__TUNE_FIND(ctx, tune_table)->wg));
+    const char *op = p.algo == WEFT_HISTOGRAM_ATOMIC ? "histogram.atomic" : "histogram.rows";
+    struct weft__tuned tuned = weft__tuned_begin(ctx, op, weft_ofs_bytes(ofs), values, 4);
+    do
+        status = info_resolve(info, ctx, bins, ofs, n_max, &p);
+    while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+    return status;
+}
+
+weft_status weft_histogram_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t bins, enum weft_ofs ofs,
+                                     int64_t n_max, const struct weft_histogram_params *params)
+{
+    struct weft_histogram_info info;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = histogram_info(&info, ctx, bins, ofs, n_max, params);
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
+    return status;
+}
+
+// Least k with 2^k >= n.
+static cl_uint log2_of(size_t n)
+{
+    cl_uint k = 0;
+    while (((size_t)1 << k) < n)
+        k++;
+    return k;
+}
+
+static void count_define(struct weft__defines *d, int gpu, const struct weft_histogram_params *p, int64_t bins,
+                         enum weft_ofs ofs)
+{
+    weft__define(d, "WEFT_WG", "%d", p->wg);
+    if (gpu) {
+        weft__define(d, "WEFT_IPT", "%d", p->ipt);
+        // By eights, so that numbers of bins share programs.
+        cl_uint bits = p->algo == WEFT_HISTOGRAM_ATOMIC ? log2_of((size_t)bins + 1) : 1;
+        weft__define(d, "WEFT_KEY_BITS", "%u", (bits + 7) / 8 * 8);
+    } else {
+        weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
+    }
+}
+
+static void sum_define(struct weft__defines *d, const struct weft_histogram_params *p, enum weft_ofs ofs)
+{
+    weft__define(d, "WEFT_WG", "%d", p->wg);
+    weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
+}
+
+static weft_status plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
+                               enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+{
+    if (out)
+        *out = NULL;
+    struct weft_histogram_info info;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = histogram_info(&info, ctx, bins, ofs, n_max, params);
+    if (status)
+        return status;
+    struct weft__make make = {.ctx = ctx};
+    struct weft_histogram_plan *plan = weft__make_memory(&make, sizeof *plan, "a histogram plan");
+    if (!plan)
+        return make.status;
+    *plan = (struct weft_histogram_plan){.ctx = ctx, .bins = bins, .ofs = ofs, .n_max = (size_t)n_max, .info = info};
+    int gpu = info.schedule == WEFT_SCHEDULE_GPU, atomic = info.params.algo == WEFT_HISTOGRAM_ATOMIC;
+    const size_t bytes = rows_bytes(&info, bins, ofs);
+    const cl_uint nbins = (cl_uint)bins;
+    struct weft__defines count = {0}, sum = {0};
+    count_define(&count, gpu, &info.params, bins, ofs);
+    sum_define(&sum, &info.params, ofs);
+    weft__make_kernel(&make, &plan->k[COUNT], atomic ? &atomic_spec : gpu ? &rows_spec : &cpu_rows_spec, &count);
+    if (bytes)
+        weft__make_kernel(&make, &plan->k[SUM], gpu ? &sum_spec : &cpu_sum_spec, gpu ? &sum : &count);
+    weft__make_buffers(&make, &plan->rows, &(const struct weft__scratch){bytes, "histogram: workspace", false}, 1);
+    if (!make.status)
+        make.status = WEFT__PARTS_BIND(ctx, plan->k, NKERNELS, WEFT__ARG(rows, plan->rows), WEFT__ARG(bins, nbins));
+    if (!make.status && atomic)
+        make.status = weft__fill_create(&plan->k[FILL], ctx);
+    if (!make.status && info.params.pointers)
+        make.status = weft_scan_plan_create(&plan->scan, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
+                                            weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+    if (make.status)
+        weft_histogram_plan_destroy(&plan);
+    *out = plan;
+    return make.status;
+}
+
+weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
+                                       enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_create(out, ctx, bins, ofs, n_max, params);
+    while (weft__limit_again(&limit, status));
+    return status;
+}
+
+void weft_histogram_plan_info(const struct weft_histogram_plan *plan, struct weft_histogram_info *out)
+{
+    if (out)
+        *out = plan ? plan->info : (struct weft_histogram_info){0};
+}
+
+void weft_histogram_plan_destroy(struct weft_histogram_plan **plan)
+{
+    if (!plan || !*plan)
+        return;
+    weft__parts_release((*plan)->k, NKERNELS, &(*plan)->rows, 1);
+    weft_scan_plan_destroy(&(*plan)->scan);
+    free(*plan);
+    *plan = NULL;
+}
+
+// idx[start .. start+n-1] counted into cut->slices rows.
+static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s, const struct cut *cut, cl_mem idx,
+                          cl_mem rows, cl_ulong start, cl_ulong n)
+{
+    struct weft__kernel *kernel = plan->k[COUNT];
+    size_t wg = (size_t)plan->info.params.wg, most = (size_t)plan->info.params.groups;
+    cl_uint slices = (cl_uint)cut->slices, range = (cl_uint)cut->range, log_ranges = log2_of(cut->ranges);
+    cl_ulong slice = cut->slice;
+    size_t jobs = cut->slices << log_ranges;
+    if (plan->info.params.algo == WEFT_HISTOGRAM_ATOMIC) {
+        size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), most);
+        weft__fill(s, plan->k[FILL], rows, 0, (uint64_t)plan->bins, 0);
+        WEFT__LAUNCH(s, kernel, groups, wg, WEFT__ARG(idx), WEFT__ARG(counts, rows), WEFT__ARG(start), WEFT__ARG(n));
+    } else if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
+        WEFT__LAUNCH(s, kernel, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
+                     WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range),
+                     WEFT__LOCAL(hist, (size_t)range * 4));
+    } else {
+        WEFT__LAUNCH(s, kernel, weft__ceil_div(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
+                     WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range));
+    }
+}
+
+// out = rows summed, or out += that.
+static void sum_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s, size_t slices, cl_mem out,
+                        cl_uint add)
+{
+    size_t wg = (size_t)plan->info.params.wg, most = (size_t)plan->info.params.groups;
+    cl_uint bins = (cl_uint)plan->bins, nrows = (cl_uint)slices;
+    if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
+        // Few bins and many rows: several work-items share the rows of a bin.
+        cl_uint spread = nrows > 8 && bins < 1 << 16;
+        size_t groups = weft__groups(weft__ceil_div(bins, spread ? 32 : wg), wg);
+        WEFT__LAUNCH(s, plan->k[SUM], groups, wg, WEFT__ARG(out), WEFT__ARG(nrows), WEFT__ARG(spread), WEFT__ARG(add));
+    } else {
+        cl_uint chunk = (cl_uint)weft__max(1024, weft__ceil_div(bins, 4 * most));
+        size_t groups = weft__ceil_div(weft__ceil_div(bins, chunk), wg);
+        WEFT__LAUNCH(s, plan->k[SUM], groups, wg, WEFT__ARG(out), WEFT__ARG(nrows), WEFT__ARG(chunk), WEFT__ARG(add));
+    }
+}
+
+weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queue queue, cl_mem idx, cl_mem out,
+                               int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    if (!plan)
+        return WEFT_EINVAL;
+    struct weft_context *ctx = plan->ctx;
+    if (n < 0 || (uint64_t)n > plan->n_max)
+        return weft__fail(ctx, WEFT_EINVAL, "histogram: n is %lld, the plan is for 0..%zu", (long long)n, plan->n_max);
+    int pointers = plan->info.params.pointers != 0;
+    size_t outputs = (size_t)plan->bins + (pointers ? 1 : 0);
+    weft_status status = WEFT__BUFFERS(ctx, {"histogram: idx", idx, weft__mul((size_t)n, 4)},
+                                       {"histogram: out", out, weft__mul(outputs, weft_ofs_bytes(plan->ofs))});
+    struct weft__stream stream;
+    if (!status)
+        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
+    if (status)
+        return status;
+    if (!n)
+        idx = out; // nothing is read, but the launches need a buffer
+    size_t start = 0, left = (size_t)n;
+    do {
+        size_t slab = slab_of(plan, left);
+        struct cut cut = cut_make(&plan->info, plan->bins, slab);
+        int direct = cut.slices == 1 && plan->ofs == WEFT_OFS32;
+        if (plan->bins)
+            count_enqueue(plan, &stream, &cut, idx, direct ? out : plan->rows, start, slab);
+        if (plan->bins && !direct)
+            sum_enqueue(plan, &stream, cut.slices, out, start > 0);
+        start += slab;
+        left -= slab;
+    } while (left);
+    if (pointers)
+        weft__scan_enqueue(plan->scan, &stream, out, out, (size_t)plan->bins);
+    return weft__stream_end(&stream);
+}
+
+void weft__histogram_variants(weft__variant_fn *fn, void *arg)
+{
+    for (int gpu = 0; gpu <= 1; gpu++)
+        for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+            struct weft_histogram_params p = {.wg = gpu ? 256 : 1, .ipt = 8, .algo = WEFT_HISTOGRAM_ATOMIC};
+            const struct weft__kernel_spec *specs[] = {gpu ? &rows_spec : &cpu_rows_spec,
+                                                       gpu ? &atomic_spec : &cpu_sum_spec, gpu ? &sum_spec : NULL};
+            for (size_t i = 0; i < sizeof specs / sizeof *specs && specs[i]; i++) {
+                struct weft__variant v = {.spec = specs[i], .schedule = gpu ? WEFT_SCHEDULE_GPU : WEFT_SCHEDULE_CPU};
+                if (specs[i] == &sum_spec)
+                    sum_define(&v.defines, &p, (enum weft_ofs)ofs);
+                else if (gpu && ofs == WEFT_OFS64)
+                    continue; // the same text
+                else
+                    count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
+                fn(arg, &v);
+            }
+            p.wg = 1024; // NVIDIA's row
+            struct weft__variant v = {.spec = &rows_spec, .schedule = WEFT_SCHEDULE_GPU};
+            count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
+            if (gpu && ofs == WEFT_OFS32)
+                fn(arg, &v);
+        }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses an algorithm by what schedules and conversions cost.
+#include "choose.h"
+#include "cost.h"
+#include "sdia.h"
+
+#include <stdio.h>
+
+// Tiles by bits that say where rows begin, or of rows plus entries. On an H200 the former took 0.76 to 0.93 times as
+// long in f32 where tiles share rows (boyd1, cnr-2000, a power law), the latter 0.87 to 0.99 times where they share
+// none (uniform 500k, wave; docs/performance.md), and on a power law of 100 M entries, 0.676 ms for 0.705.
+#define FLAGS_MOST (1 << 25) // entries
+// With other semirings a row of products that are all NaN is NaN by csr_flags, zero by all others (fmin, fmax).
+static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
+{
+    const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
+                      plan->stats.max_row >= WEFT__SPMV_SHARED_ROW && plan->a.nnz <= FLAGS_MOST &&
+                      plan->info.params.semiring == WEFT_PLUS_TIMES;
+    return flags ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE;
+}
+
+// Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
+// expected to be faster: on a GPU where rows are this long on average, or the longest is little more than that, as on
+// grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of 12.5 at random took 0.872 for 0.844), and
+// enough to fill it; a CPU gains from any. Columns in 16 bits: on a CPU always; on an H200 with values of 8 bytes
+// (stencil27:120 0.128 ms for 0.149, uniform:100000,100000,10000000 0.055 for 0.064), while with 4 bytes products of 32
+// bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265). The conversion took as long
+// as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
+#define SELL_PRODUCTS 128
+#define SELL_PADDING  1.25
+#define SELL_ROW      24
+#define SELL_ALIKE    1.1 // longest row for the mean one
+#define SELL_ROWS     512 // for each compute unit
+
+#define SDIA_BOUND                                                                                                     \
+    1.5 // as SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still
+
+static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
+{
+    return (plan->denied >> algo & 1u) != 0;
+}
+
+// Sliced DIA has hardly any bytes of columns, and is worth as much padding as sliced ELL (stencil27:120 on an H200:
+// 0.067 ms for 0.094 of it, band:20000000,5 0.228 for 0.263). Where rows are long enough by themselves, a sample of the
+// slices tells.
+static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
+    double padding = 0;
+    *chosen = 0;
+    if (denied(plan, WEFT_SPMV_SDIA) ||
+        !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) ||
+        32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
+        return WEFT_OK; // a row is too long, or rows that stand together differ in length
+    weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
+    if (status || padding > limit)
+        return status;
+    snprintf(
+        info->why, sizeof info->why,
+        "%lld products expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
+        "each entry",
+        (long long)info->params.products, padding);
+    plan->bound = SDIA_BOUND < info->params.max_padding ? SDIA_BOUND : info->params.max_padding;
+    *chosen = 1;
+    return WEFT_OK;
+}
+
+// Sliced ELL, with columns in 16 bits where those are faster and the longest row allows it.
+static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
+    const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32),
+                 longest = (double)plan->stats.max_row;
+    if (padding > limit || !weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP_US))
+        return 0;
+    *out = (weft__spmv_is_cpu(plan) || weft_type_bytes(plan->a.type) == 8) &&
+                   weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP16_US)
+               ? WEFT_SPMV_SELL16
+               : WEFT_SPMV_SELL;
+    if (denied(plan, WEFT_SPMV_SELL) || denied(plan, WEFT_SPMV_SELL16))
+        return 0;
+    snprintf(info->why, sizeof info->why,
+             "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
+             "entry",
+             (long long)info->params.products, padding);
+    plan->bound = limit;
+    return 1;
+}
+
+// One of the CSR schedules.
+static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const char *instead = plan->denied ? "; converted it would take longer" : "";
+    if (weft__spmv_is_cpu(plan)) {
+        snprintf(info->why, sizeof info->why,
+                 "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)%s",
+                 weft__spmv_mean_row(plan), (long long)info->max_row, instead);
+        return WEFT_SPMV_CSR_MERGE;
+    }
+    const int lanes = weft__spmv_lanes(plan);
+    const double with_lanes = weft__spmv_lanes_cost(plan, lanes), with_tiles = weft__spmv_tiles_cost(plan);
+    snprintf(
+        info->why, sizeof info->why,
+        "rows of %.1f entries, longest %lld: %d lanes for each cost as %.3g entries, tiles of equal work as %.3g%s",
+        weft__spmv_mean_row(plan), (long long)info->max_row, lanes, with_lanes, with_tiles, instead);
+    return with_lanes <= with_tiles ? WEFT_SPMV_CSR_LANES : tiles_algo(plan);
+}
+
+weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out)
+{
+    const struct weft_spmv_params *p = &plan->info.params;
+    const double mean = weft__spmv_mean_row(plan);
+    const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
+              fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
+              gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
+    plan->bound = 0;
+    if (p->algo == WEFT_SPMV_AUTO && p->products >= SELL_PRODUCTS && gains) {
+        int chosen = 0;
+        weft_status status = sdia_choose(plan, queue, &chosen);
+        *out = WEFT_SPMV_SDIA;
+        if (status || chosen || sell_choose(plan, out))
+            return status;
+    }
+    *out = csr_choose(plan);
+    return WEFT_OK;
+}

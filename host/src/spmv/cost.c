@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells what schedules and conversions cost from the figures of a matrix; the numbers were fitted on devices.
+#include "cost.h"
+
+#include <math.h>
+
+double weft__spmv_mean_row(const struct weft_spmv_plan *plan)
+{
+    return plan->a.m ? (double)plan->a.nnz / (double)plan->a.m : 0;
+}
+
+// Rows of this mean length and more are long.
+#define LONG_ROW 48
+
+// Lanes so that one read of four entries each holds a row of mean length. Long rows take two: rows that run side by
+// side are then at like columns, if columns ascend, and x comes from the first cache. On an H200 a product of 10 M
+// entries at random, 100 to a row, took 0.053 ms with 2 lanes and 0.084 with 32 (docs/performance.md).
+int weft__spmv_lanes(const struct weft_spmv_plan *plan)
+{
+    const double mean = weft__spmv_mean_row(plan);
+    int lanes = 2;
+    if (mean < LONG_ROW)
+        while (lanes < 16 && lanes * 4 < mean)
+            lanes *= 2;
+    // No less work-items than the device runs at a time.
+    while (lanes < 32 && (double)plan->a.m * lanes < 1024.0 * plan->ctx->device.compute_units)
+        lanes *= 2;
+    return lanes;
+}
+
+// Cost in time that does not depend on the entries is told in entries: those that a device takes in that time. An H200
+// of 132 units takes about 100000 in a microsecond.
+static double fixed_cost(const struct weft_spmv_plan *plan, double h200)
+{
+    return h200 / 132 * plan->ctx->device.compute_units;
+}
+
+// What the two CSR schedules of a GPU cost, in entries.
+//   lanes  steps of 32 lanes side by side, idle ones too; or the time in which one long row runs alone.
+//   tiles  rows and entries, more for a tile than for a step; and what it takes to join a row where one may be cut,
+//          more by a second kernel than inside a launch.
+// The numbers were fitted to times on an H200. The plans that auto chose there took at most 1.2 times the best of all
+// algorithms on 109 of 112 real matrices in f32 and on 106 in f64, at most 1.72 times on the others
+// (docs/performance.md).
+double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
+{
+    int log = 0;
+    while (1 << log < lanes)
+        log++;
+    const double idle = 32.0 * (double)plan->stats.steps[log] / (weft__spmv_mean_row(plan) >= 16 ? 2 : 1.4);
+    const double alone = (double)plan->stats.max_row / lanes * fixed_cost(plan, 15000);
+    return idle > alone ? idle : alone;
+}
+double weft__spmv_tiles_cost(const struct weft_spmv_plan *plan)
+{
+    const double cut = plan->stats.max_row < WEFT__SPMV_SHARED_ROW ? 0 : weft__caps_of(plan->ctx).fence ? 3e5 : 1e6;
+    return (double)plan->a.nnz + (double)plan->a.m + fixed_cost(plan, 3e5 + cut);
+}
+
+// Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to.
+// Lengths beyond the histogram count as the longest.
+double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
+{
+    double elements = 0;
+    int64_t taken = 0; // rows, from the longest on
+    for (int64_t k = WEFT__SPMV_BINS - 1; k > 0; k--) {
+        const int64_t rows = plan->stats.hist[k],
+                      slices = (taken + rows + height - 1) / height - (taken + height - 1) / height;
+        elements += (double)(slices * height) * (double)(k == WEFT__SPMV_BINS - 1 ? plan->stats.max_row : k);
+        taken += rows;
+    }
+    return plan->a.nnz ? elements / (double)plan->a.nnz : 0;
+}
+
+// A row of a sliced format belongs to one work-item on a GPU, which takes STEP of its elements together, then waits for
+// memory. All other rows may be done by then. So the steps of the longest one must fit into the time that CSR takes at
+// least, when it moves its bytes at the full speed of the device. Numbers of an H200: 4270 GB/s by 132 units, 3 us for
+// a launch. A web graph with a row of 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
+#define UNIT_BYTES 32300.0 // in a microsecond
+#define LAUNCH_US  3.0
+#define STEP       4
+// A CPU has a chunk of rows for each work-item, and the other units wait for the heaviest. Tiles of csr_merge are
+// alike.
+#define CPU_SLACK 1.15
+#define CPU_TILE  4096.0 // rows plus entries, at least
+#define CPU_TILES 16     // for each unit, at most
+
+static double csr_least_us(const struct weft_spmv_plan *plan)
+{
+    const double value = (double)weft_type_bytes(plan->a.type), vector = (double)weft_type_bytes(plan->type);
+    const double bytes = (double)plan->a.nnz * (4 + value) + (double)plan->a.m * (double)weft_ofs_bytes(plan->a.ofs) +
+                         (double)(plan->a.m + plan->a.n) * vector;
+    return LAUNCH_US + bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
+}
+
+int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)
+{
+    return weft__spmv_is_cpu(plan) || longest / STEP * step_us <= csr_least_us(plan);
+}
+
+// Elements that the last of the units has passed when all is done.
+static double cpu_span(const struct weft_spmv_plan *plan, double total, double longest, double items)
+{
+    const double units = plan->ctx->device.compute_units;
+    return fmin(ceil(items / units) * longest, total / units + longest);
+}
+
+static int cpu_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
+{
+    const double all = (double)plan->a.nnz + (double)plan->a.m, units = plan->ctx->device.compute_units;
+    const double tile = fmax(CPU_TILE, all / (CPU_TILES * units));
+    const double csr = cpu_span(plan, all, tile, ceil(all / tile)) * (4 + (double)weft_type_bytes(plan->a.type));
+    return cpu_span(plan, load->elements, load->longest, load->items) * load->bytes <= CPU_SLACK * csr;
+}
+
+int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
+{
+    if (plan->bound <= 0)
+        return 1;
+    return load->elements <= plan->bound * (double)plan->a.nnz &&
+           (weft__spmv_is_cpu(plan) ? cpu_holds(plan, load)
+                                    : weft__spmv_steps_hidden(plan, load->longest, WEFT__SPMV_STEP_US));
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What schedules and conversions cost, told from the figures of a matrix.
+#ifndef WEFT_SPMV_COST_H
+#define WEFT_SPMV_COST_H
+
+#include "plan.h"
+
+// Tiles may share a row of this length and more.
+#define WEFT__SPMV_SHARED_ROW 64
+// Microseconds of a step of one work-item in a sliced format; columns of 16 bits wait for their base as well.
+#define WEFT__SPMV_STEP_US   0.4
+#define WEFT__SPMV_STEP16_US 0.6
+
+// Entries of a row.
+double weft__spmv_mean_row(const struct weft_spmv_plan *plan);
+// The lanes per row that suit the distribution.
+int weft__spmv_lanes(const struct weft_spmv_plan *plan);
+// What the two CSR schedules of a GPU cost, in entries: lanes for each row, tiles of equal work.
+double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes);
+double weft__spmv_tiles_cost(const struct weft_spmv_plan *plan);
+// Elements of sliced ELL for each entry when all rows are sorted by length.
+double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
+// Whether a row of `longest` elements in a sliced format takes no longer than CSR.
+int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us);
+// Whether a conversion costs no more than auto supposed, or was not chosen by auto.
+struct weft__spmv_load {
+    double elements, bytes; // stored; each
+    double longest;         // that a work-item walks one after the other: of a row (GPU), of a chunk (CPU)
+    double items;           // work-items (CPU)
+};
+int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load);
+
+#endif

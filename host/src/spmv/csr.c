@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CSR schedules: a row per work-item, lanes per row, tiles of equal work. csr_merge has several passes:
+//
+//     pass             reads              writes                      form of an entry on its way   buffers (tiles.h)
+//     rows_tiles       row_ptr            begins of tiles, cut rows   (rows alone)                  ROW, POS, SPLIT
+//   and for each SpMV
+//     spmv_csr_merge   CSR, x, ROW, POS   y, sums of cut rows         product, sum of row or part   PART, HEAD, ARRIVED
+//     spmv_join        SPLIT, PART, HEAD  y of cut rows               sum of a part                 (without a fence)
+#include "csr.h"
+#include "cost.h"
+#include "tiles.h"
+
+#include <stdlib.h>
+
+struct weft_tune_spmv_csr {
+    struct weft__tune_key key;
+    int scalar_wg;
+    int lanes_wg, lanes_ipt;          // lanes_ipt: reads of four entries of one lane in flight, at most
+    int merge_wg, merge_ipt, cut_ipt; // rows plus entries of a tile for each work-item; cut_ipt: large, with long rows
+    int cpu_lanes;                    // independent sums of a long row
+    int cpu_tiles;                    // tiles for each compute unit
+    int read;
+};
+static const struct weft_tune_spmv_csr tune[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 3, 256, 4, 8, 0, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 16, 1},
+};
+
+#define CPU_LONG_ROW 40 // mean entries of a row from which a CPU takes independent sums
+
+struct csr_state {
+    struct weft__kernel *kernel;
+    size_t groups, wg;
+    struct weft__spmv_tiles tiles; // none: rows
+};
+
+static void csr_destroy(void *state)
+{
+    struct csr_state *s = state;
+    weft__kernel_release(&s->kernel);
+    weft__spmv_tiles_release(&s->tiles);
+    free(s);
+}
+
+// The kernel with these defines, after all the sizes are known.
+static weft_status kernel_create(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                                 const struct weft__kernel_spec *spec, const struct weft__defines *d)
+{
+    const cl_int m = (cl_int)plan->a.m;
+    const cl_long whole = plan->a.nnz & ~INT64_C(3);
+    weft__make_kernel(make, &s->kernel, spec, d);
+    if (!make->status)
+        make->status = WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(m), WEFT__ARG(whole));
+    return make->status || !s->tiles.tiles ? make->status : weft__spmv_tiles_bind(&s->tiles, plan, s->kernel);
+}
+
+static weft_status csr_run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
+{
+    const struct csr_state *s = plan->state;
+    weft__spmv_launch_csr(plan, stream, s->kernel, s->groups, s->wg, call);
+    return weft__spmv_tiles_join(&s->tiles, plan, stream, call);
+}
+
+// The sizes of a method without entries of a work-item.
+static void wg_resolve(struct weft_spmv_plan *plan, struct weft__make *make, int wg)
+{
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    weft__spmv_sizes(make, plan, row->read, (struct weft__size_rule){.wg = wg, .wg_step = 1, .ipt_step = 1});
+}
+
+static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    (void)queue;
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__defines d = {0};
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    wg_resolve(plan, &make, row->scalar_wg);
+    if (make.status)
+        return make.status;
+    const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
+    const cl_int chunk = (cl_int)(units ? weft__ceil_div(m, units) : 1); // rows of a work-item
+    s->wg = (size_t)plan->info.params.wg;
+    s->groups = weft__groups(weft__ceil_div(weft__ceil_div(m, (size_t)chunk), s->wg), s->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%zu", s->wg);
+    kernel_create(s, plan, &make, &weft__spmv_scalar_spec, &d);
+    return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(chunk));
+}
+
+static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    (void)queue;
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__defines d = {0};
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    p->lanes = p->lanes ? p->lanes : weft__spmv_lanes(plan);
+    const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * p->lanes + 1); // of a lane, for a row of mean length
+    const int ipt = reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
+    weft__spmv_sizes(&make, plan, row->read,
+                     (struct weft__size_rule){
+                         .wg = row->lanes_wg, .wg_step = 32, .ipt = ipt, .ipt_least = 1, .ipt_most = 4, .ipt_step = 1});
+    if (!make.status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
+        make.status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
+    if (make.status)
+        return make.status;
+    s->wg = (size_t)p->wg;
+    s->groups = weft__groups(weft__ceil_div((size_t)plan->a.m, s->wg / (size_t)p->lanes), s->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_LPR", "%d", p->lanes);
+    weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    return kernel_create(s, plan, &make, &weft__spmv_lanes_spec, &d);
+}
+
+// Entries by which a cut may move back to the begin of its row, for a tile of `items` rows and entries.
+static uint32_t snap_of(uint32_t items)
+{
+    uint32_t snap = 1;
+    while (snap * 16 <= items)
+        snap *= 2;
+    return snap;
+}
+
+// Local memory of cl/spmv/csr_merge.cl.
+static size_t merge_local(const void *of, int wg, int ipt)
+{
+    const size_t acc = weft__spmv_acc_bytes(of), items = (size_t)wg * (size_t)ipt;
+    return items * acc + (items / 16 + 3) * 4 + (size_t)wg * acc;
+}
+
+// Tiles, the sums of the rows they cut, and the sizes of the launch; counts them in plan->info.
+static void tiles_create(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                         cl_command_queue queue, uint32_t tile, uint32_t snap)
+{
+    if (!make->status)
+        make->status = weft__spmv_tiles_create(&s->tiles, plan, queue, tile, snap);
+    if (!make->status)
+        make->status = weft__spmv_tiles_sums(&s->tiles, plan);
+    s->wg = (size_t)plan->info.params.wg;
+    s->groups = weft__groups(weft__spmv_is_cpu(plan) ? weft__ceil_div(s->tiles.tiles, s->wg) : s->tiles.tiles, s->wg);
+}
+
+static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__defines d = {0};
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    // Where tiles cut rows, larger ones cut fewer; enough of them must be left to fill the device.
+    const int64_t cut_items = (int64_t)row->merge_wg * row->cut_ipt;
+    const int cut = plan->stats.max_row >= snap_of((uint32_t)cut_items) &&
+                    plan->a.m + plan->a.nnz >= 4 * cut_items * plan->ctx->device.compute_units;
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    const int ipt = cut ? row->cut_ipt : row->merge_ipt;
+    weft__spmv_sizes(&make, plan, row->read,
+                     (struct weft__size_rule){.wg = row->merge_wg,
+                                              .wg_step = 32,
+                                              .ipt = ipt,
+                                              .ipt_least = 4,
+                                              .ipt_most = 16,
+                                              .ipt_step = 4,
+                                              .local = merge_local});
+    if (make.status)
+        return make.status;
+    const uint32_t items = (uint32_t)(p->wg * p->ipt), snap = snap_of(items);
+    tiles_create(s, plan, &make, queue, items - snap - 8, snap);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    if (s->tiles.b[WEFT__TILES_ARRIVED]) {
+        weft__define(&d, "WEFT_CUT", "1");
+        weft__define(&d, "WEFT_ITEMS", "%uu", s->tiles.tile);
+        weft__define(&d, "WEFT_SNAP", "%uu", s->tiles.snap);
+    }
+    return kernel_create(s, plan, &make, &weft__spmv_merge_spec, &d);
+}
+
+// CPU: a tile per work-item. Tiles cut long rows, but not those of csr_lanes.
+static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__defines d = {0};
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    wg_resolve(plan, &make, 1);
+    if (!p->lanes) // where rows are short, looking for long ones costs more than it saves
+        p->lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
+    if (!make.status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
+        make.status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, a CPU takes 1, 2, 4, 8 or 16", p->lanes);
+    if (make.status)
+        return make.status;
+    const uint32_t tile = weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, row->cpu_tiles);
+    tiles_create(s, plan, &make, queue, tile, p->algo == WEFT_SPMV_CSR_LANES ? UINT32_MAX : snap_of(tile));
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_LPR", "%d", p->lanes);
+    return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
+}
+
+const struct weft__spmv_method weft__spmv_csr_scalar = {scalar_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_lanes = {lanes_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_merge = {merge_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_cpu = {cpu_create, NULL, csr_run, csr_destroy};

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// ELL and sliced ELL: conversion from CSR and SpMV. ELL is one slice of a given width, so that it begins with ell_fill.
+//
+//     pass        reads                  writes               form of an entry on its way   buffers
+//     ell_sort    row_ptr                rows by length       (rows alone)                  PERM, where sigma > 1
+//     ell_width   row_ptr, PERM          elements of slices   (rows alone)                  SLICE_PTR
+//     scan        SLICE_PTR              begins of slices     (slices alone)                SLICE_PTR
+//     ell_fill    CSR, PERM, SLICE_PTR   all elements         column, value                 COL, VAL
+//   and for each SpMV
+//     spmv_ell    all of these, x        y                    product, sum of a row
+#include "ell.h"
+#include "cost.h"
+
+#include <stdlib.h>
+
+struct weft_tune_spmv_ell {
+    struct weft__tune_key key;
+    int wg, ipt;
+    int height; // rows of a slice
+    int chunk;  // places of a work-item, a multiple of height (CPU)
+    int read;
+};
+static const struct weft_tune_spmv_ell tune[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 4, 32, 1, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 8, 1024, 1},
+};
+#define SORT_WG    256
+#define ELL_HEIGHT 32 // the rows of ELL are padded to a multiple of it
+// Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL, whose columns lie far apart, at most as many
+// as have a page of f32 side by side.
+#define CPU_BLOCK     8
+#define CPU_ELL_BLOCK 1024
+
+#define CPU_ITEMS 16 // work-items for each compute unit, at least, if rows are enough
+
+// A kernel that reads the row pointers, with the defines that all of them share.
+static void convert_make(struct weft__make *make, struct weft__kernel **out, struct weft_spmv_plan *plan,
+                         const struct weft__kernel_spec *spec, size_t wg, int sorted, int sigma)
+{
+    struct weft__defines d = {0};
+    weft__define_types(&d, plan->a.type, plan->a.ofs);
+    weft__define(&d, "WEFT_WG", "%zu", wg);
+    weft__define(&d, "WEFT_SORTED", "%d", sorted);
+    weft__define(&d, "WEFT_SIGMA", "%d", sigma);
+    weft__make_kernel(make, out, spec, &d);
+}
+
+// PERM, SLICE_PTR and e->elements of sliced ELL.
+static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    enum { SORT, WIDTH, NKERNELS };
+    const int cpu = weft__spmv_is_cpu(plan), sorted = e->sigma > 1;
+    const size_t wg = cpu ? 1 : 64, sort_wg = cpu ? 1 : (size_t)weft__wg_lower(plan->ctx, SORT_WG);
+    const size_t windows = weft__ceil_div((size_t)plan->a.m, (size_t)e->sigma);
+    const cl_int m = (cl_int)plan->a.m;
+    const cl_mem row_ptr = plan->a.row_ptr, perm = sorted ? e->b[WEFT__ELL_PERM] : row_ptr;
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__kernel *k[NKERNELS] = {0};
+    cl_long ends[2] = {0, 0};
+    if (sorted)
+        convert_make(&make, &k[SORT], plan, &weft__ell_sort_spec, sort_wg, 1, e->sigma);
+    convert_make(&make, &k[WIDTH], plan, &weft__ell_width_spec, wg, sorted, 2);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    if (sorted)
+        WEFT__LAUNCH(&stream, k[SORT], weft__groups(windows, sort_wg), sort_wg, WEFT__ARG(row_ptr), WEFT__ARG(perm),
+                     WEFT__ARG(m));
+    WEFT__LAUNCH(&stream, k[WIDTH], weft__groups(weft__ceil_div(e->slices, wg), wg), wg, WEFT__ARG(row_ptr),
+                 WEFT__ARG(perm), WEFT__ARG(size, e->b[WEFT__ELL_SLICE_PTR]), WEFT__ARG(m),
+                 WEFT__ARG(height, e->height), WEFT__ARG(slices, e->slices));
+    weft__spmv_positions(&stream, e->b[WEFT__ELL_SLICE_PTR], e->slices, ends);
+    e->elements = ends[1];
+    weft__parts_release(k, NKERNELS, NULL, 0);
+    return stream.status;
+}
+
+weft_status weft__spmv_heaviest(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem slice_ptr, cl_uint slices,
+                                cl_uint per, int64_t *out)
+{
+    const size_t bytes = ((size_t)slices + 1) * sizeof(cl_long);
+    struct weft__make make = {.ctx = plan->ctx};
+    cl_long *ptr = weft__make_memory(&make, bytes, "the slices");
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__spmv_read(&stream, slice_ptr, 0, bytes, ptr);
+    *out = 0;
+    for (size_t first = 0; !stream.status && first < slices; first += per) {
+        const int64_t size = ptr[weft__min(first + per, slices)] - ptr[first];
+        *out = *out < size ? size : *out;
+    }
+    free(ptr);
+    return stream.status;
+}
+
+// Whether auto keeps it.
+static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue,
+                               double elements)
+{
+    const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    const cl_uint chunk = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : 1;
+    const int narrow = plan->info.params.algo == WEFT_SPMV_SELL16 && plan->a.n <= UINT16_MAX; // whatever the pattern
+    int64_t longest = plan->info.max_row;
+    weft_status status = WEFT_OK;
+    if (plan->bound > 0 && weft__spmv_is_cpu(plan))
+        status = weft__spmv_heaviest(plan, queue, e->b[WEFT__ELL_SLICE_PTR], e->slices, chunk / e->height, &longest);
+    const struct weft__spmv_load load = {.elements = elements,
+                                         .bytes = (narrow ? 2 : 4) + (double)weft_type_bytes(plan->a.type),
+                                         .longest = (double)longest,
+                                         .items = (double)weft__ceil_div((size_t)plan->a.m, chunk)};
+    return status || weft__spmv_bound_holds(plan, &load) ? status : WEFT_ERANGE;
+}
+
+// Refuse what would be mostly padding. Rows that only fill up the last slice do not count: a small matrix is not
+// refused for them.
+static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    const double limit = plan->info.params.max_padding, nnz = (double)plan->a.nnz;
+    const int64_t width = e->slices == 1 ? e->elements / e->height : plan->info.max_row;
+    const double filling = (double)((int64_t)e->slices * e->height - plan->a.m) * (double)width;
+    const double mib = (double)e->elements * (double)(4 + weft_type_bytes(plan->a.type)) / 1048576;
+    if ((double)e->elements - filling <= limit * nnz)
+        return bound_check(e, plan, queue, (double)e->elements - filling);
+    if (plan->trial || plan->bound > 0)
+        return WEFT_ERANGE;
+    return weft__fail(plan->ctx, WEFT_ERANGE,
+                      "%s would hold %lld elements (%.1f MiB) for %lld entries, %.1f times as many; "
+                      "params.max_padding allows %.1f: longest row %lld, mean %.1f",
+                      weft_spmv_algo_name(plan->info.params.algo), (long long)e->elements, mib, (long long)plan->a.nnz,
+                      (double)e->elements / nnz, limit, (long long)plan->info.max_row, nnz / (double)plan->a.m);
+}
+
+static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    const int cpu = weft__spmv_is_cpu(plan), sorted = e->b[WEFT__ELL_PERM] != NULL;
+    struct weft__defines d = {0};
+    weft__spmv_sizes(
+        make, plan, row->read,
+        (struct weft__size_rule){
+            .wg = row->wg, .wg_step = 1, .ipt = row->ipt, .ipt_least = !cpu, .ipt_most = cpu ? 0 : 8, .ipt_step = 1});
+    if (make->status)
+        return make->status;
+    e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : (cl_uint)row->chunk;
+    e->wg = (size_t)p->wg;
+    e->groups = weft__groups(weft__ceil_div(weft__ceil_div((size_t)plan->a.m, e->chunk), e->wg), e->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_SORTED", "%d", sorted);
+    weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d",
+                 !cpu                    ? p->ipt
+                 : e->height > CPU_BLOCK ? CPU_ELL_BLOCK
+                                         : CPU_BLOCK);
+    weft__make_kernel(make, &e->k[WEFT__ELL_RUN], cpu ? &weft__spmv_ell_cpu_spec : &weft__spmv_ell_spec, &d);
+    convert_make(make, &e->k[WEFT__ELL_FILL], plan, &weft__ell_fill_spec, cpu ? 1 : 64, sorted, 2);
+    return make->status ? make->status : weft__spmv_ell_bind(e, plan, e->k[WEFT__ELL_RUN]);
+}
+
+weft_status weft__spmv_ell_bind(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan,
+                                struct weft__kernel *kernel)
+{
+    const cl_int m = (cl_int)plan->a.m;
+    const cl_mem slice_ptr = e->b[WEFT__ELL_SLICE_PTR], col = e->b[WEFT__ELL_COL],
+                 val = e->b[WEFT__ELL_VAL] ? e->b[WEFT__ELL_VAL] : col,
+                 perm = e->b[WEFT__ELL_PERM] ? e->b[WEFT__ELL_PERM] : slice_ptr;
+    return WEFT__BIND(plan->ctx, kernel, WEFT__ARG(slice_ptr), WEFT__ARG(col), WEFT__ARG(val), WEFT__ARG(perm),
+                      WEFT__ARG(m), WEFT__ARG(height, e->height), WEFT__ARG(chunk, e->chunk));
+}
+
+cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uint step)
+{
+    const size_t items = (size_t)plan->ctx->device.compute_units * CPU_ITEMS;
+    const size_t even = weft__round_up(weft__ceil_div((size_t)plan->a.m, items), step);
+    return (cl_uint)weft__min(even, most);
+}
+
+weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft__stream *stream, const struct weft_device_csr *a)
+{
+    const int cpu = stream->ctx->schedule == WEFT_SCHEDULE_CPU;
+    const size_t wg = cpu ? 1 : 64;
+    const cl_uint chunk = cpu ? 256 : 1;
+    const cl_ulong places = (cl_ulong)e->slices * e->height;
+    const cl_int m = (cl_int)a->m;
+    const cl_mem col = e->b[WEFT__ELL_COL], val = e->b[WEFT__ELL_VAL] ? a->val : a->col,
+                 to = e->b[WEFT__ELL_VAL] ? e->b[WEFT__ELL_VAL] : col,
+                 perm = e->b[WEFT__ELL_PERM] ? e->b[WEFT__ELL_PERM] : a->row_ptr;
+    const size_t groups = e->elements ? weft__groups(weft__ceil_div(weft__ceil_div(places, chunk), wg), wg) : 0;
+    return WEFT__LAUNCH(
+        stream, e->k[WEFT__ELL_FILL], groups, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
+        WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(slice_ptr, e->b[WEFT__ELL_SLICE_PTR]), WEFT__ARG(ell_col, col),
+        WEFT__ARG(ell_val, to), WEFT__ARG(m), WEFT__ARG(height, e->height), WEFT__ARG(places), WEFT__ARG(chunk));
+}
+
+weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue,
+                                  int64_t width, int sigma)
+{
+    const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    const size_t m = (size_t)plan->a.m, val = weft_type_bytes(plan->a.type);
+    struct weft__make make = {.ctx = plan->ctx};
+    e->sigma = sigma;
+    e->height = width >= 0 ? (cl_uint)weft__round_up(m, ELL_HEIGHT) : (cl_uint)row->height;
+    e->slices = (cl_uint)weft__ceil_div(m, e->height);
+    if (width >= 0) {
+        const cl_long ends[2] = {0, (cl_long)e->height * width};
+        e->elements = ends[1];
+        make.status =
+            weft__buffer_create_from(&e->b[WEFT__ELL_SLICE_PTR], plan->ctx, sizeof ends, ends, "slices of ELL");
+        make.bytes = sizeof ends;
+    } else {
+        weft__make_buffers(
+            &make, e->b,
+            (const struct weft__scratch[WEFT__ELL_BUFFERS]){
+                [WEFT__ELL_SLICE_PTR] = {((size_t)e->slices + 1) * sizeof(cl_long), .what = "slices of ELL"},
+                [WEFT__ELL_PERM] = {sigma > 1 ? m * 4 : 0, .what = "order of rows"}},
+            WEFT__ELL_BUFFERS);
+        make.status = make.status ? make.status : slices_size(e, plan, queue);
+    }
+    make.status = make.status ? make.status : padding_check(e, plan, queue);
+    weft__spmv_make_buffer(&make, &e->b[WEFT__ELL_COL], weft__mul((size_t)e->elements, 4), "columns of ELL");
+    if (val)
+        weft__spmv_make_buffer(&make, &e->b[WEFT__ELL_VAL], weft__mul((size_t)e->elements, val), "values of ELL");
+    e->bytes = make.bytes;
+    return kernels_create(e, plan, &make);
+}
+
+weft_status weft__spmv_ell_run(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__stream *stream,
+                               const struct weft__spmv_call *call)
+{
+    return weft__spmv_launch(plan, stream, e->k[WEFT__ELL_RUN], e->groups, e->wg, call);
+}
+
+void weft__spmv_ell_release(struct weft__spmv_ell *e)
+{
+    weft__parts_release(e->k, WEFT__ELL_KERNELS, e->b, WEFT__ELL_BUFFERS);
+}
+
+static weft_status method_fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    struct weft__stream stream = weft__spmv_stream(&(struct weft__make){.ctx = plan->ctx}, queue);
+    return weft__spmv_ell_fill(plan->state, &stream, a);
+}
+
+static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue queue, int64_t width, int sigma)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__spmv_ell *e = plan->state = weft__make_memory(&make, sizeof *e, "a plan");
+    if (!e)
+        return make.status;
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    make.status = weft__spmv_ell_create(e, plan, queue, width, sigma);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__spmv_ell_fill(e, &stream, &plan->a);
+    weft__spmv_finish(&stream);
+    plan->info.format_bytes = e->bytes;
+    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    return stream.status;
+}
+
+static weft_status ell_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    return method_create(plan, queue, plan->info.max_row, 1);
+}
+
+#define WINDOW_BYTES 8 // of a row of cl/spmv/ell_sort.cl in local memory
+
+weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_params *p = &plan->info.params;
+    const size_t most = weft__local_most(plan->ctx) / WINDOW_BYTES;
+    if (!p->sigma) {
+        p->sigma = 32.0 * (double)plan->stats.steps[0] > 1.1 * (double)plan->a.nnz ? 1024 : 1;
+        while (p->sigma > 1 && (size_t)p->sigma > most)
+            p->sigma /= 2;
+    }
+    if (p->sigma < 1 || p->sigma > 1024 || (p->sigma & (p->sigma - 1)))
+        return weft__fail(plan->ctx, WEFT_EINVAL, "params.sigma is %d, it must be a power of two up to 1024", p->sigma);
+    if (p->sigma > 1 && (size_t)p->sigma > most)
+        return weft__fail(plan->ctx, WEFT_EINVAL, "params.sigma is %d: the local memory of %s orders %zu rows",
+                          p->sigma, plan->ctx->device.name, most);
+    return WEFT_OK;
+}
+
+static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    weft_status status = weft__spmv_sell_sigma(plan);
+    return status ? status : method_create(plan, queue, -1, plan->info.params.sigma);
+}
+
+static weft_status method_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
+                              const struct weft__spmv_call *call)
+{
+    return weft__spmv_ell_run(plan->state, plan, stream, call);
+}
+
+static void method_destroy(void *state)
+{
+    weft__spmv_ell_release(state);
+    free(state);
+}
+
+const struct weft__spmv_method weft__spmv_ell = {ell_create, method_fill, method_run, method_destroy};
+const struct weft__spmv_method weft__spmv_sell = {sell_create, method_fill, method_run, method_destroy};

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// csr_flags: CSR summed up by a bit for each entry, which says whether a row begins there.
+//
+// A word is 32 entries; a tile is wg*ipt entries. FLAGS holds two uints for each word: the bits, and how many bits are
+// set before the word, so that the row of a bit is found without a search.
+//
+//     pass                  reads             writes                form of an entry on its way   buffers
+//     fill                                    0 everywhere                                        FLAGS
+//     rows_flags            row_ptr           bits                  a bit, set where a row begins FLAGS
+//     rows_flags_count      bits              bits of each word     32 to a sum                   FLAGS, COUNT
+//     scan                  COUNT             sums before           32 to a sum                   COUNT
+//     rows_flags_before     COUNT             beside the bits       32 to a sum                   COUNT, FLAGS
+//     rows_flags_rows       row_ptr, FLAGS    rows, empty rows      (rows; where any is empty)    ROW_OF, EMPTY
+//     rows_flags_cross      row_ptr, FLAGS    tiles of a shared row (a pair for each tile)        CROSS
+//   and for each SpMV
+//     spmv_csr_flags        col, val, x, and  y; sums of parts of   product; sum of four, lanes,  PART, HEAD;
+//                           all of these      shared rows           groups of lanes, tile         ARRIVED
+//     spmv_flags_join       PART, HEAD        y of shared rows      sum of a tile's part          (without a fence)
+#include "flags.h"
+#include "host/src/core/fill.h"
+#include "host/src/primitive/scan.h"
+
+#include <stdlib.h>
+
+struct weft_tune_spmv_flags {
+    struct weft__tune_key key;
+    int wg, ipt;
+    int short_wg, short_ipt; // where rows are shorter than SHORT_ROW on average
+    int read;
+};
+// On an H200, f32: power law of 5.6 entries a row 0.0413 ms with 256 x 4, 0.0448 with 256 x 8, 0.0444 with 128 x 8; of
+// 13 and 10 entries (boyd1, cnr-2000) 0.0105 and 0.0181 with 128 x 8, 0.0110 and 0.0185 with 256 x 8, 0.0121 and 0.0208
+// with 256 x 4.
+static const struct weft_tune_spmv_flags tune[] = {{{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 8, 256, 4, 2}};
+#define SHORT_ROW 8
+
+#define ROWS_WG 64 // of the kernels that prepare
+#define JOIN_WG 64
+
+enum { FLAGS, CROSS, PART, HEAD, ARRIVED, ROW_OF, EMPTY, NBUFFERS };
+enum { RUN, JOIN, NKERNELS };
+struct flags_state {
+    cl_mem b[NBUFFERS];
+    struct weft__kernel *k[NKERNELS]; // JOIN: NULL where tiles join their rows themselves
+    size_t groups, wg;
+    cl_uint tiles, tile, gaps, empties;
+    cl_ulong words;
+};
+
+static void flags_destroy(void *state)
+{
+    struct flags_state *s = state;
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
+    free(s);
+}
+
+static void memory_make(struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    const size_t sums = (size_t)s->tiles * weft__spmv_acc_bytes(plan);
+    const size_t arrived = weft__caps_of(plan->ctx).fence ? (size_t)s->tiles * 8 : 0;
+    const size_t rows = s->gaps ? ((size_t)plan->a.m - s->empties + 1) * 4 : 0;
+    weft__make_buffers(
+        make, s->b,
+        (const struct weft__scratch[NBUFFERS]){[FLAGS] = {(size_t)s->words * 8, .what = "bits where rows begin"},
+                                               [CROSS] = {((size_t)s->tiles + 1) * 8, .what = "rows that tiles share"},
+                                               [PART] = {sums, .what = "sums behind each tile"},
+                                               [HEAD] = {sums, .what = "sums before each tile"},
+                                               [ARRIVED] = {arrived, "tiles that came to a shared row", .zeros = true},
+                                               [ROW_OF] = {rows, .what = "rows with entries"},
+                                               [EMPTY] = {(size_t)s->empties * 4, .what = "rows without entries"}},
+        NBUFFERS);
+    plan->info.workspace_bytes += make->bytes;
+}
+
+// Bind what a kernel takes of the matrix and the tiles; a buffer that is not there is not read.
+static void arrays_bind(const struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                        struct weft__kernel *kernel)
+{
+    const cl_mem *b = s->b, cross = b[CROSS];
+    const cl_mem row_of = b[ROW_OF] ? b[ROW_OF] : cross, empty = b[EMPTY] ? b[EMPTY] : row_of,
+                 part = b[PART] ? b[PART] : cross, head = b[HEAD] ? b[HEAD] : cross,
+                 arrived = b[ARRIVED] ? b[ARRIVED] : cross;
+    const cl_int m = (cl_int)plan->a.m;
+    const cl_long nnz = plan->a.nnz;
+    if (!make->status)
+        make->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(flags, b[FLAGS]), WEFT__ARG(row_of), WEFT__ARG(empty),
+                                  WEFT__ARG(cross), WEFT__ARG(part), WEFT__ARG(head), WEFT__ARG(arrived), WEFT__ARG(m),
+                                  WEFT__ARG(nnz), WEFT__ARG(tile, s->tile), WEFT__ARG(tiles, s->tiles),
+                                  WEFT__ARG(gaps, s->gaps), WEFT__ARG(empties, s->empties), WEFT__ARG(words, s->words));
+}
+
+// Launch over `count` elements.
+#define EACH(stream, kernel, count, ...)                                                                               \
+    WEFT__LAUNCH(stream, kernel, weft__groups(weft__ceil_div((size_t)(count), ROWS_WG), ROWS_WG), ROWS_WG, __VA_ARGS__)
+
+static void flags_fill(struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                       cl_command_queue queue)
+{
+    enum { MARK, COUNT, BEFORE, ROWS, CROSSES, ZERO, NFILLS };
+    static const struct weft__kernel_spec *const specs[] = {&weft__rows_flags_spec, &weft__rows_flags_count_spec,
+                                                            &weft__rows_flags_before_spec, &weft__rows_flags_rows_spec,
+                                                            &weft__rows_flags_cross_spec};
+    const cl_mem row_ptr = plan->a.row_ptr;
+    struct weft__kernel *k[NFILLS] = {0};
+    cl_mem count = NULL;
+    struct weft_scan_plan *scan = NULL;
+    struct weft__defines d = {0};
+    weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
+    weft__define(&d, "WEFT_WG", "%d", ROWS_WG);
+    if (!make->status)
+        make->status = weft__fill_create(&k[ZERO], plan->ctx);
+    for (int i = 0; i < ZERO; i++) {
+        weft__make_kernel(make, &k[i], specs[i], &d);
+        arrays_bind(s, plan, make, k[i]);
+    }
+    weft__spmv_make_buffer(make, &count, (size_t)s->words * 4, "rows that begin in each word");
+    if (!make->status)
+        make->status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_U32, (int64_t)s->words, NULL);
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    weft__fill(&stream, k[ZERO], s->b[FLAGS], 0, 2 * s->words, 0);
+    EACH(&stream, k[MARK], plan->a.m + 1, WEFT__ARG(row_ptr));
+    EACH(&stream, k[COUNT], s->words, WEFT__ARG(count));
+    if (!stream.status)
+        weft__scan_enqueue(scan, &stream, count, count, (size_t)s->words);
+    EACH(&stream, k[BEFORE], s->words, WEFT__ARG(before, count));
+    if (s->gaps)
+        EACH(&stream, k[ROWS], plan->a.m, WEFT__ARG(row_ptr));
+    EACH(&stream, k[CROSSES], s->tiles + UINT64_C(1), WEFT__ARG(row_ptr));
+    make->status = weft__spmv_finish(&stream);
+    weft_scan_plan_destroy(&scan);
+    weft__parts_release(k, NFILLS, &count, 1);
+}
+
+// Local memory of cl/spmv/csr_flags.cl.
+static size_t tile_local(const void *of, int wg, int ipt)
+{
+    const size_t acc = weft__spmv_acc_bytes(of), w = (size_t)wg;
+    (void)ipt;
+    return w / 16 * (acc + 4) + 8 + w * acc;
+}
+
+static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    const struct weft_tune_spmv_flags *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    const int are_short = plan->a.nnz / SHORT_ROW < plan->a.m;
+    const int wg = are_short ? row->short_wg : row->wg, ipt = are_short ? row->short_ipt : row->ipt;
+    weft__spmv_sizes(
+        make, plan, row->read,
+        (struct weft__size_rule){
+            .wg = wg, .wg_step = 32, .ipt = ipt, .ipt_least = 4, .ipt_most = 16, .ipt_step = 4, .local = tile_local});
+}
+
+static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    struct weft__defines d = {0}, join;
+    weft__spmv_define(plan, &d);
+    join = d;
+    weft__define(&d, "WEFT_WG", "%d", plan->info.params.wg);
+    weft__define(&d, "WEFT_IPT", "%d", plan->info.params.ipt);
+    weft__define(&d, "WEFT_GAPS", "%d", (int)s->gaps);
+    weft__define(&join, "WEFT_WG", "%d", JOIN_WG);
+    weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
+    if (!s->b[ARRIVED] && s->tiles > 1)
+        weft__make_kernel(make, &s->k[JOIN], &weft__spmv_flags_join_spec, &join);
+    for (int i = 0; i < NKERNELS && s->k[i]; i++)
+        arrays_bind(s, plan, make, s->k[i]);
+    return make->status;
+}
+
+static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    params_resolve(plan, &make);
+    if (make.status)
+        return make.status;
+    s->wg = (size_t)plan->info.params.wg;
+    s->tile = (cl_uint)(plan->info.params.wg * plan->info.params.ipt);
+    const int64_t tiles = plan->a.nnz ? plan->a.nnz / s->tile + 1 : 0; // a bit behind the last entry ends the last row
+    if (tiles >= UINT32_MAX)
+        return weft__fail(plan->ctx, WEFT_ERANGE, "csr_flags: %lld tiles of entries, a plan counts less than 2^32 - 1",
+                          (long long)tiles);
+    s->tiles = (cl_uint)tiles;
+    s->words = (cl_ulong)tiles * (s->tile / 32) + 1;
+    s->empties = (cl_uint)plan->info.empty_rows;
+    s->gaps = s->empties > 0;
+    s->groups = weft__groups(s->tiles ? s->tiles : weft__ceil_div((size_t)plan->a.m, s->wg), s->wg);
+    memory_make(s, plan, &make);
+    flags_fill(s, plan, &make, queue);
+    return kernels_create(s, plan, &make);
+}
+
+static weft_status flags_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
+                             const struct weft__spmv_call *call)
+{
+    const struct flags_state *s = plan->state;
+    const size_t joins = weft__groups(weft__ceil_div(s->tiles, JOIN_WG / 32), JOIN_WG);
+    weft__spmv_launch_csr(plan, stream, s->k[RUN], s->groups, s->wg, call);
+    return s->k[JOIN] ? weft__spmv_launch(plan, stream, s->k[JOIN], joins, JOIN_WG, call) : stream->status;
+}
+
+const struct weft__spmv_method weft__spmv_csr_flags = {flags_create, NULL, flags_run, flags_destroy};

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan in use: the names of the algorithms, runs, information, release.
+#include "plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *weft_spmv_algo_name(enum weft_spmv_algo algo)
+{
+    static const char *const names[] = {
+        [WEFT_SPMV_AUTO] = "auto",
+        [WEFT_SPMV_CSR] = "csr",
+        [WEFT_SPMV_CSR_SCALAR] = "csr_scalar",
+        [WEFT_SPMV_CSR_LANES] = "csr_lanes",
+        [WEFT_SPMV_CSR_MERGE] = "csr_merge",
+        [WEFT_SPMV_ELL] = "ell",
+        [WEFT_SPMV_SELL] = "sell",
+        [WEFT_SPMV_HYB] = "hyb",
+        [WEFT_SPMV_COO] = "coo",
+        [WEFT_SPMV_COO_ATOMIC] = "coo_atomic",
+        [WEFT_SPMV_CSR_FIXED] = "csr_fixed",
+        [WEFT_SPMV_SELL16] = "sell16",
+        [WEFT_SPMV_SDIA] = "sdia",
+        [WEFT_SPMV_CSR_FLAGS] = "csr_flags",
+    };
+    return (size_t)algo < sizeof names / sizeof *names ? names[algo] : "unknown";
+}
+
+void weft__spmv_sizes(struct weft__make *make, struct weft_spmv_plan *plan, int read, struct weft__size_rule rule)
+{
+    struct weft_spmv_params *p = &plan->info.params;
+    rule.name = "params.";
+    rule.of = plan;
+    p->read = p->read ? p->read : read;
+    if (!make->status)
+        make->status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt, &rule);
+}
+
+// A scalar in the type of sums.
+static weft_status scalar_convert(union weft__spmv_scalar *out, const struct weft_spmv_plan *plan, double value,
+                                  const char *name)
+{
+    if (plan->acc == WEFT_F64)
+        out->f64 = value;
+    else if (plan->acc == WEFT_F32)
+        out->f32 = (float)value;
+    else if (value >= INT32_MIN && value <= INT32_MAX && value == rint(value))
+        out->i32 = (cl_int)value;
+    else
+        return weft__fail(plan->ctx, WEFT_EINVAL, "%s is %g, integer matrices need an integer", name, value);
+    return WEFT_OK;
+}
+
+weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, double alpha, cl_mem x, double beta,
+                          cl_mem y, cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    if (!plan)
+        return WEFT_EINVAL;
+    struct weft_context *ctx = plan->ctx;
+    struct weft__stream stream;
+    struct weft__spmv_call call = {.x = x, .y = y};
+    const size_t bytes = weft_type_bytes(plan->type);
+    if (plan->info.params.semiring != WEFT_PLUS_TIMES && alpha != 1)
+        return weft__fail(ctx, WEFT_EINVAL, "alpha is %g, it must be 1 outside (+, *)", alpha);
+    weft_status status = weft__check_buffer(ctx, x, weft__mul((size_t)plan->x_size, bytes), "x");
+    if (!status)
+        status = weft__check_buffer(ctx, y, weft__mul((size_t)plan->y_size, bytes), "y");
+    if (!status && x == y && plan->x_size && plan->y_size)
+        status = weft__fail(ctx, WEFT_EINVAL, "x and y are the same buffer");
+    if (!status)
+        status = scalar_convert(&call.alpha, plan, alpha, "alpha");
+    if (!status)
+        status = scalar_convert(&call.beta, plan, beta, "beta");
+    if (!status)
+        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
+    if (status)
+        return status;
+    if (plan->y_size)
+        plan->method->run(plan, &stream, &call);
+    return weft__stream_end(&stream);
+}
+
+void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft_spmv_info *out)
+{
+    if (out)
+        *out = plan ? plan->info : (struct weft_spmv_info){0};
+}
+
+void weft__spmv_matrix_release(struct weft_spmv_plan *plan)
+{
+    weft__buffer_release(&plan->a.row_ptr);
+    weft__buffer_release(&plan->a.col);
+    weft__buffer_release(&plan->a.val);
+}
+
+void weft_spmv_plan_destroy(struct weft_spmv_plan **plan)
+{
+    if (!plan || !*plan)
+        return;
+    struct weft_spmv_plan *p = *plan;
+    if (p->state)
+        p->method->destroy(p->state);
+    weft__spmv_matrix_release(p);
+    free(p);
+    *plan = NULL;
+}

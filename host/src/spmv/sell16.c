@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sliced ELL with columns in 16 bits: conversion from sliced ELL (ell.c) and SpMV.
+//
+//     pass          reads                 writes                form of an entry on its way    buffers
+//     sell16_pack   columns of 32 bits    bases and distances   distance to the base of step   BASE, COL
+//   and for each SpMV
+//     spmv_sell16   ELL, BASE, COL, x     y                     product, sum of a row
+#include "sell16.h"
+#include "ell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAD 65535 // the distance that stands for padding
+
+enum { BASE, COL, NBUFFERS };
+struct sell16 {
+    struct weft__spmv_ell ell; // its columns are gone where those of 16 bits serve
+    cl_mem b[NBUFFERS];        // NULL: a distance does not fit, ell runs
+    struct weft__kernel *run;
+};
+
+static void destroy(void *state)
+{
+    struct sell16 *s = state;
+    weft__spmv_ell_release(&s->ell);
+    weft__parts_release(&s->run, 1, s->b, NBUFFERS);
+    free(s);
+}
+
+// Columns in 16 bits from those in 32. *is_wide: one does not fit.
+static void pack(struct sell16 *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
+                 cl_int *is_wide)
+{
+    const size_t wg = weft__spmv_is_cpu(plan) ? 1 : 64;
+    const cl_ulong steps = (cl_ulong)s->ell.elements / s->ell.height;
+    struct weft__defines d = {0};
+    struct weft__kernel *kernel = NULL;
+    cl_mem wide = NULL;
+    weft__define(&d, "WEFT_WG", "%zu", wg);
+    weft__define(&d, "WEFT_PAD", "%d", PAD);
+    weft__spmv_make_word(make, queue, &wide, "word of a conversion");
+    weft__make_kernel(make, &kernel, &weft__sell16_pack_spec, &d);
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div((size_t)steps, wg), wg), wg,
+                 WEFT__ARG(ell_col, s->ell.b[WEFT__ELL_COL]), WEFT__ARG(base, s->b[BASE]), WEFT__ARG(col, s->b[COL]),
+                 WEFT__ARG(wide), WEFT__ARG(steps), WEFT__ARG(height, s->ell.height));
+    make->status = weft__spmv_read(&stream, wide, 0, sizeof *is_wide, is_wide);
+    weft__parts_release(&kernel, 1, &wide, 1);
+}
+
+static void kernel_create(struct sell16 *s, struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    const struct weft_spmv_params *p = &plan->info.params;
+    const int cpu = weft__spmv_is_cpu(plan);
+    const cl_mem val = s->ell.b[WEFT__ELL_VAL] ? s->ell.b[WEFT__ELL_VAL] : s->b[COL];
+    struct weft__defines d = {0};
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_SORTED", "%d", s->ell.b[WEFT__ELL_PERM] != NULL);
+    weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d", cpu ? (int)s->ell.height : p->ipt);
+    weft__define(&d, "WEFT_PAD", "%d", PAD);
+    weft__make_kernel(make, &s->run, cpu ? &weft__spmv_sell16_cpu_spec : &weft__spmv_sell16_spec, &d);
+    if (!make->status)
+        make->status = weft__spmv_ell_bind(&s->ell, plan, s->run);
+    if (!make->status)
+        make->status =
+            WEFT__BIND(plan->ctx, s->run, WEFT__ARG(base, s->b[BASE]), WEFT__ARG(col, s->b[COL]), WEFT__ARG(val));
+}
+
+// Columns in 16 bits in the place of those in 32; where one does not fit, all stay.
+static weft_status narrow(struct sell16 *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                          cl_command_queue queue)
+{
+    const size_t elements = (size_t)s->ell.elements, steps = elements / s->ell.height;
+    cl_int is_wide = 0;
+    weft__spmv_make_buffer(make, &s->b[BASE], weft__mul(steps, 4), "bases of columns");
+    weft__spmv_make_buffer(make, &s->b[COL], weft__mul(elements, 2), "columns of 16 bits");
+    pack(s, plan, make, queue, &is_wide);
+    if (make->status)
+        return make->status;
+    if (is_wide) {
+        char *why = plan->info.why;
+        const size_t used = strlen(why);
+        weft__parts_release(NULL, 0, s->b, NBUFFERS);
+        plan->info.params.algo = WEFT_SPMV_SELL;
+        snprintf(why + used, sizeof plan->info.why - used,
+                 "%scolumns of 32 bits, since rows of a slice lie %d apart or more", used ? "; " : "", PAD);
+        return WEFT_OK;
+    }
+    s->ell.bytes = s->ell.bytes - elements * 2 + steps * 4;
+    kernel_create(s, plan, make);
+    weft__buffer_release(&s->ell.b[WEFT__ELL_COL]);
+    return make->status;
+}
+
+static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct sell16 *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    if (!s)
+        return make.status;
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    make.status = weft__spmv_sell_sigma(plan);
+    if (!make.status)
+        make.status = weft__spmv_ell_create(&s->ell, plan, queue, -1, plan->info.params.sigma);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    make.status = weft__spmv_ell_fill(&s->ell, &stream, &plan->a);
+    if (!make.status)
+        make.status = narrow(s, plan, &make, queue);
+    plan->info.format_bytes = s->ell.bytes;
+    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    return make.status;
+}
+
+// Values alone change. The conversion writes columns of 32 bits as well; they go to memory that the queue gives back.
+static weft_status fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    struct sell16 *s = plan->state;
+    struct weft__make make = {.ctx = plan->ctx};
+    if (s->b[BASE])
+        weft__spmv_make_buffer(&make, &s->ell.b[WEFT__ELL_COL], weft__mul((size_t)s->ell.elements, 4),
+                               "columns of ELL");
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__spmv_ell_fill(&s->ell, &stream, a);
+    if (s->b[BASE])
+        weft__buffer_release(&s->ell.b[WEFT__ELL_COL]);
+    return stream.status;
+}
+
+static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
+{
+    const struct sell16 *s = plan->state;
+    return s->b[BASE] ? weft__spmv_launch(plan, stream, s->run, s->ell.groups, s->ell.wg, call)
+                      : weft__spmv_ell_run(&s->ell, plan, stream, call);
+}
+
+const struct weft__spmv_method weft__spmv_sell16 = {create, fill, run, destroy};

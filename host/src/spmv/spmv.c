@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes SpMV plans: checks, the choice of an algorithm, its method, refills. The one file that knows all methods.
+#include "choose.h"
+#include "coo.h"
+#include "csr.h"
+#include "ell.h"
+#include "fixed.h"
+#include "flags.h"
+#include "host/src/core/check.h"
+#include "host/src/core/tune.h"
+#include "hyb.h"
+#include "scatter.h"
+#include "sdia.h"
+#include "sell16.h"
+#include "tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/transpose.h>
+
+// NULL: chosen, not run. A processor has methods of its own for some.
+static const struct {
+    const struct weft__spmv_method *gpu, *cpu;
+} methods[] = {
+    [WEFT_SPMV_AUTO] = {NULL, NULL},
+    [WEFT_SPMV_CSR] = {NULL, NULL},
+    [WEFT_SPMV_CSR_SCALAR] = {&weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
+    [WEFT_SPMV_CSR_LANES] = {&weft__spmv_csr_lanes, &weft__spmv_csr_cpu},
+    [WEFT_SPMV_CSR_MERGE] = {&weft__spmv_csr_merge, &weft__spmv_csr_cpu},
+    [WEFT_SPMV_ELL] = {&weft__spmv_ell, &weft__spmv_ell},
+    [WEFT_SPMV_SELL] = {&weft__spmv_sell, &weft__spmv_sell},
+    [WEFT_SPMV_HYB] = {&weft__spmv_hyb, &weft__spmv_hyb},
+    [WEFT_SPMV_COO] = {&weft__spmv_coo, &weft__spmv_coo},
+    [WEFT_SPMV_COO_ATOMIC] = {&weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
+    [WEFT_SPMV_CSR_FIXED] = {&weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
+    [WEFT_SPMV_SELL16] = {&weft__spmv_sell16, &weft__spmv_sell16},
+    [WEFT_SPMV_SDIA] = {&weft__spmv_sdia, &weft__spmv_sdia},
+    [WEFT_SPMV_CSR_FLAGS] = {&weft__spmv_csr_flags, &weft__spmv_csr_cpu},
+};
+#define NALGOS (sizeof methods / sizeof *methods)
+
+static size_t csr_bytes(const struct weft_device_csr *a)
+{
+    return weft__add(weft__mul((size_t)a->nnz, 4 + weft_type_bytes(a->type)),
+                     weft__mul((size_t)a->m + 1, weft_ofs_bytes(a->ofs)));
+}
+
+static weft_status matrix_check(struct weft_context *ctx, const struct weft_device_csr *a)
+{
+    if (a->m < 0 || a->n < 0 || a->nnz < 0 || a->m > INT32_MAX || a->n > INT32_MAX)
+        return weft__fail(ctx, WEFT_EINVAL, "a matrix needs 0 <= m, n <= 2147483647 and nnz >= 0");
+    if ((unsigned)a->type > WEFT_PATTERN || (unsigned)a->ofs > WEFT_OFS64)
+        return weft__fail(ctx, WEFT_EINVAL, "the type of values or of offsets is not known");
+    if (a->ofs == WEFT_OFS32 && a->nnz > INT32_MAX)
+        return weft__fail(ctx, WEFT_ERANGE, "%lld entries do not fit 32-bit offsets", (long long)a->nnz);
+    weft_status status =
+        weft__check_buffer(ctx, a->row_ptr, weft__mul((size_t)a->m + 1, weft_ofs_bytes(a->ofs)), "row_ptr");
+    if (!status)
+        status = weft__check_buffer(ctx, a->col, weft__mul((size_t)a->nnz, 4), "col");
+    if (!status)
+        status = weft__check_buffer(ctx, a->val, weft__mul((size_t)a->nnz, weft_type_bytes(a->type)), "val");
+    return status;
+}
+
+// Types of vectors and sums, and what else does not depend on the algorithm.
+static weft_status params_resolve(struct weft_spmv_plan *plan)
+{
+    struct weft_context *ctx = plan->ctx;
+    struct weft_spmv_params *p = &plan->info.params;
+    plan->type = plan->a.type == WEFT_PATTERN ? p->vec_type : plan->a.type;
+    if ((size_t)p->algo >= NALGOS)
+        return weft__fail(ctx, WEFT_EINVAL, "algorithm %d is not known", (int)p->algo);
+    if ((unsigned)p->mode > WEFT_REPRODUCIBLE)
+        return weft__fail(ctx, WEFT_EINVAL, "params.mode is %d, no mode", (int)p->mode);
+    if (p->mode == WEFT_REPRODUCIBLE &&
+        ((p->algo != WEFT_SPMV_AUTO && p->algo != WEFT_SPMV_CSR && p->algo != WEFT_SPMV_CSR_FIXED) ||
+         p->transpose == WEFT_SPMV_BY_ATOMICS))
+        return weft__fail(ctx, WEFT_EINVAL, "WEFT_REPRODUCIBLE has csr_fixed, not %s",
+                          p->transpose == WEFT_SPMV_BY_ATOMICS ? "atomics" : weft_spmv_algo_name(p->algo));
+    if (p->products < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "params.products is %lld, it must be 0 or more", (long long)p->products);
+    if ((unsigned)p->transpose > WEFT_SPMV_BY_ATOMICS)
+        return weft__fail(ctx, WEFT_EINVAL, "params.transpose is %d, no way to transpose", (int)p->transpose);
+    if (p->transpose == WEFT_SPMV_BY_ATOMICS && p->algo != WEFT_SPMV_AUTO && p->algo != WEFT_SPMV_CSR)
+        return weft__fail(ctx, WEFT_EINVAL, "A^T*x by atomics has no algorithm \"%s\"", weft_spmv_algo_name(p->algo));
+    if ((unsigned)plan->type >= WEFT_PATTERN)
+        return weft__fail(ctx, WEFT_EINVAL, "params.vec_type is %d, it must be f32, f64 or i32", (int)plan->type);
+    if (p->f64_sums && plan->type == WEFT_I32)
+        return weft__fail(ctx, WEFT_EINVAL, "params.f64_sums does not go with integer values");
+    p->vec_type = plan->type;
+    plan->acc = p->f64_sums ? WEFT_F64 : plan->type;
+    if (plan->acc == WEFT_F64 && !ctx->device.fp64)
+        return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
+    if (p->host_rest && p->algo != WEFT_SPMV_HYB)
+        return weft__fail(ctx, WEFT_EINVAL, "params.host_rest goes with hyb, not with %s",
+                          weft_spmv_algo_name(p->algo));
+    if (p->host_rest && p->semiring == WEFT_CUSTOM)
+        return weft__fail(ctx, WEFT_EINVAL,
+                          "params.host_rest does not go with a custom semiring: its OpenCL C is for "
+                          "the device");
+    p->max_padding = p->max_padding == 0 ? 4 : p->max_padding;
+    if (!(p->max_padding >= 1))
+        return weft__fail(ctx, WEFT_EINVAL, "params.max_padding is %g, it must be 1 or more", p->max_padding);
+    return weft__check_range(ctx, p->read, 0, 3, 1, "params.read");
+}
+
+static weft_status matrix_retain(struct weft_spmv_plan *plan, const struct weft_device_csr *a)
+{
+    weft_status status = weft__spmv_retain(plan->ctx, &plan->a.row_ptr, a->row_ptr);
+    if (!status)
+        status = weft__spmv_retain(plan->ctx, &plan->a.col, a->col);
+    return status ? status : weft__spmv_retain(plan->ctx, &plan->a.val, a->type == WEFT_PATTERN ? NULL : a->val);
+}
+
+// at = a^T in buffers of its own. Blocks.
+static weft_status transposed_create(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
+                                     const struct weft_device_csr *a)
+{
+    struct weft_transpose *op = NULL;
+    weft_status status = weft_device_csr_create(out, ctx, a->n, a->m, a->nnz, a->type, a->ofs);
+    if (!status)
+        status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
+    if (!status)
+        status = weft_transpose_run(op, queue, a, out, 0, NULL, NULL);
+    if (!status)
+        status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    weft_transpose_destroy(&op);
+    if (status)
+        weft_device_csr_release(out);
+    return status;
+}
+
+// plan->a: the caller's arrays, or a transposed copy of them.
+static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    if (plan->info.params.transpose != WEFT_SPMV_BY_COPY)
+        return matrix_retain(plan, a);
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    struct weft_device_csr at; // a plan that could not be refilled keeps what it had
+    weft_status status = transposed_create(&at, plan->ctx, queue, a);
+    plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+    if (status)
+        return status;
+    weft__spmv_matrix_release(plan);
+    plan->a = at;
+    return WEFT_OK;
+}
+
+// The method's state, by the tune file where the caller gives no values; where the file's are refused, once more.
+static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const struct weft_spmv_info before = *info;
+    const struct weft__spmv_method *method = plan->method;
+    const struct weft__tune_value values[] = {
+        {"wg", &info->params.wg}, {"ipt", &info->params.ipt}, {"read", &info->params.read}};
+    char row[WEFT__TUNE_NAME];
+    snprintf(row, sizeof row, "spmv.%s", weft_spmv_algo_name(info->params.algo));
+    struct weft__tuned tuned = weft__tuned_begin(plan->ctx, row, weft__spmv_acc_bytes(plan), values, 3);
+    weft_status status;
+    do {
+        if (tuned.refused) {
+            plan->method->destroy(plan->state);
+            plan->state = NULL;
+            plan->method = method; // one may hand over to another
+            *info = before;
+        }
+        status = plan->method->create(plan, queue);
+    } while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
+    return status;
+}
+
+// The state of an algorithm that can run.
+static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo algo)
+{
+    plan->method = plan->info.params.transpose == WEFT_SPMV_BY_ATOMICS ? &weft__spmv_scatter
+                   : plan->info.schedule == WEFT_SCHEDULE_CPU          ? methods[algo].cpu
+                                                                       : methods[algo].gpu;
+    plan->info.params.algo = algo;
+    return method_create(plan, queue);
+}
+
+// The algorithm that the figures speak for. A conversion may turn out to cost more than they said: then the next best.
+static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    const struct weft_spmv_info before = plan->info;
+    enum weft_spmv_algo algo;
+    weft_status status = weft__spmv_choose(plan, queue, &algo);
+    while (!status) {
+        status = algo_create(plan, queue, algo);
+        if (status != WEFT_ERANGE || plan->bound <= 0)
+            break;
+        plan->denied |= 1u << algo;
+        plan->method->destroy(plan->state);
+        plan->state = NULL;
+        plan->info = before;
+        status = weft__spmv_choose(plan, queue, &algo);
+    }
+    return status;
+}
+
+// The state by a recorded choice, in info->params. Where matrix or device refuse it, *created stays 0, and the plan is
+// as before the choice, with the caller's parameters `asked`.
+static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue queue,
+                                   const struct weft_spmv_info *asked, int *created)
+{
+    const enum weft_spmv_algo recorded = plan->info.params.algo;
+    struct weft_error error;
+    weft__quiet_begin(plan->ctx);
+    const weft_status status = algo_create(plan, queue, recorded);
+    weft__quiet_end(&error);
+    *created = !status && plan->info.params.algo == recorded;
+    if (*created)
+        return WEFT_OK;
+    if (status == WEFT_ENOMEM || status == WEFT_EDEVICE)
+        return weft__fail_again(plan->ctx, &error);
+    weft__tell(plan->ctx, "the recorded choice of %s is measured again: %.200s", weft_spmv_algo_name(recorded),
+               status ? error.text : "it became another");
+    plan->method->destroy(plan->state);
+    plan->state = NULL;
+    plan->info = *asked;
+    return WEFT_OK;
+}
+
+static weft__spmv_try plan_try;
+
+static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft_spmv_info *info = &plan->info;
+    const double transpose_ms = info->convert_ms;
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    info->convert_ms = 0;
+    weft_status status = weft__spmv_stats(plan, queue);
+    if (status)
+        return status;
+    const enum weft_spmv_algo asked = info->params.algo;
+    enum weft_spmv_algo algo = asked;
+    const struct weft_spmv_info before = *info;
+    int choose = 0, created = 0;
+    if (info->params.transpose == WEFT_SPMV_BY_ATOMICS) {
+        algo = WEFT_SPMV_CSR;
+        snprintf(info->why, sizeof info->why, "asked for");
+    } else {
+        enum weft__spmv_chosen measured = WEFT__SPMV_NOTHING;
+        if (info->params.mode == WEFT_REPEATABLE && info->params.tune)
+            status = weft__spmv_tune(plan, queue, plan_try, 0, &measured);
+        if (!status && measured == WEFT__SPMV_RECORDED)
+            status = recorded_create(plan, queue, &before, &created);
+        if (!status && measured == WEFT__SPMV_RECORDED && !created)
+            status = weft__spmv_tune(plan, queue, plan_try, 1, &measured);
+        if (status)
+            return status;
+        choose = !measured && (asked == WEFT_SPMV_AUTO || asked == WEFT_SPMV_CSR);
+        if (info->params.mode == WEFT_REPRODUCIBLE) {
+            algo = WEFT_SPMV_CSR_FIXED;
+            choose = 0;
+            snprintf(info->why, sizeof info->why, "reproducible: sums by a fixed tree");
+        } else if (measured)
+            algo = info->params.algo;
+        else if (!choose)
+            snprintf(info->why, sizeof info->why, "asked for");
+    }
+    if (!created)
+        status = choose ? chosen_create(plan, queue) : algo_create(plan, queue, algo);
+    info->analyse_ms = weft__spmv_clock_ms(plan->ctx, &clock) - info->convert_ms - info->tune_ms;
+    info->convert_ms += transpose_ms;
+    if (!status && plan->method->fill)
+        weft__spmv_matrix_release(plan);
+    return status;
+}
+
+static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                             const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
+{
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"queue", queue}, {"a", a});
+    if (!status)
+        status = matrix_check(ctx, a);
+    if (status)
+        return status;
+    struct weft_spmv_plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a plan");
+    if (params)
+        plan->info.params = *params;
+    const int transposed = plan->info.params.transpose != WEFT_SPMV_PLAIN;
+    plan->ctx = ctx;
+    plan->asked = params;
+    plan->trial = trial;
+    plan->a = *a;
+    plan->a.row_ptr = plan->a.col = plan->a.val = NULL;
+    plan->x_size = transposed ? a->m : a->n;
+    plan->y_size = transposed ? a->n : a->m;
+    plan->info.schedule = ctx->schedule;
+    status = params_resolve(plan);
+    if (!status)
+        status = weft__spmv_semiring(&plan->semiring, ctx, &plan->info.params);
+    plan->info.params.plus = plan->info.params.times = plan->info.params.zero = NULL;
+    if (!status)
+        status = matrix_take(plan, queue, a);
+    plan->info.format_bytes = csr_bytes(&plan->a);
+    if (!status && plan->y_size)
+        status = plan_analyse(plan, queue);
+    plan->asked = NULL;
+    if (status)
+        weft_spmv_plan_destroy(&plan);
+    *out = plan;
+    return status;
+}
+
+static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                               const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = plan_make(out, ctx, queue, a, params, trial);
+    while (weft__limit_again(&limit, status));
+    return status;
+}
+
+// Too much padding is no error to tell of.
+static weft_status plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                            const struct weft_device_csr *a, const struct weft_spmv_params *params)
+{
+    return plan_create(out, ctx, queue, a, params, 1);
+}
+
+weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                                  const struct weft_device_csr *a, const struct weft_spmv_params *params)
+{
+    return plan_create(out, ctx, queue, a, params, 0);
+}
+
+weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    if (!plan)
+        return WEFT_EINVAL;
+    struct weft_context *ctx = plan->ctx;
+    const int copy = plan->info.params.transpose == WEFT_SPMV_BY_COPY;
+    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"a", a});
+    if (!status)
+        status = matrix_check(ctx, a);
+    if (!status && ((copy ? a->n : a->m) != plan->a.m || (copy ? a->m : a->n) != plan->a.n || a->nnz != plan->a.nnz ||
+                    a->type != plan->a.type || a->ofs != plan->a.ofs))
+        status = weft__fail(ctx, WEFT_EINVAL, "the matrix has another shape or type than the plan");
+    if (!status)
+        status = matrix_take(plan, queue, a);
+    if (status || !plan->method || !plan->method->fill)
+        return status;
+    status = plan->method->fill(plan, queue, &plan->a);
+    if (!status)
+        status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    weft__spmv_matrix_release(plan);
+    return status;
+}

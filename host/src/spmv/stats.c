@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The distribution of the row lengths of a matrix.
+#include "host/src/core/fill.h"
+#include "plan.h"
+
+#include <stdlib.h>
+
+#define SUMS 8 // figures of a group
+
+static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t groups)
+{
+    struct weft__spmv_stats *s = &plan->stats;
+    for (size_t g = 0; g < groups; g++) {
+        for (int i = 0; i < 6; i++)
+            s->steps[i] += sums[g * SUMS + (size_t)i];
+        if (s->max_row < sums[g * SUMS + 6])
+            s->max_row = sums[g * SUMS + 6];
+    }
+    plan->info.max_row = s->max_row;
+    plan->info.empty_rows = s->hist[0];
+}
+
+weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    enum { ZERO, STATS, NKERNELS };
+    enum { HIST, GROUP_SUMS, NBUFFERS };
+    const int cpu = weft__spmv_is_cpu(plan);
+    const size_t wg = cpu ? 1 : 64;
+    const size_t groups =
+        weft__min(weft__ceil_div((size_t)plan->a.m, 32 * wg), cpu ? 4 * (size_t)plan->ctx->device.compute_units : 256);
+    const size_t sums_bytes = groups * SUMS * sizeof(cl_long);
+    const cl_int m = (cl_int)plan->a.m;
+    struct weft__defines d = {0};
+    weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
+    weft__define(&d, "WEFT_WG", "%zu", wg);
+    weft__define(&d, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__kernel *k[NKERNELS] = {0};
+    cl_mem b[NBUFFERS] = {0};
+    cl_long *sums = weft__make_memory(&make, sums_bytes, "row figures");
+    weft__make_kernel(&make, &k[STATS], &weft__rows_stats_spec, &d);
+    if (!make.status)
+        make.status = weft__fill_create(&k[ZERO], plan->ctx);
+    weft__spmv_make_buffer(&make, &b[HIST], sizeof plan->stats.hist, "histogram of row lengths");
+    weft__spmv_make_buffer(&make, &b[GROUP_SUMS], sums_bytes, "row figures");
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__fill(&stream, k[ZERO], b[HIST], 0, WEFT__SPMV_BINS, 0);
+    WEFT__LAUNCH(&stream, k[STATS], groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(hist, b[HIST]),
+                 WEFT__ARG(sums, b[GROUP_SUMS]), WEFT__ARG(m));
+    weft__spmv_read(&stream, b[HIST], 0, sizeof plan->stats.hist, plan->stats.hist);
+    weft__spmv_read(&stream, b[GROUP_SUMS], 0, sums_bytes, sums);
+    if (!stream.status)
+        stats_add(plan, sums, groups);
+    weft__parts_release(k, NKERNELS, b, NBUFFERS);
+    free(sums);
+    return stream.status;
+}

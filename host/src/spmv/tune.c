@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured choice: time the candidates for a bounded while, keep the winner on disk per device and structure.
+#include "host/src/core/tune.h"
+#include "cost.h"
+#include "host/src/core/cache.h"
+#include "host/src/core/fill.h"
+#include "hyb.h"
+#include "sdia.h"
+#include "tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TUNE_VERSION "spmv tune 3"
+#define TRY_MS       20.0 // time for the runs of one candidate, when a run takes less
+#define BATCH_MS     1.0  // the clock and the wait at the end are small against it
+#define TRIES        3    // batches at least, since one may meet a disturbance
+#define HOPELESS     4.0  // a candidate that is so much slower after these gets no others
+
+struct candidate {
+    enum weft_spmv_algo algo;
+    int lanes; // csr_lanes, csr_merge on a CPU
+};
+#define CANDIDATES_MAX 12
+#define SDIA_PADDING   1.8 // elements of sliced DIA for each entry with which it takes as many bytes as CSR
+
+// What was found.
+struct tuned {
+    int found;
+    struct weft_spmv_params params;
+    char why[256];
+};
+
+// ---- which -----------------------------------------------------------------------------------------------------
+
+struct list {
+    struct candidate items[CANDIDATES_MAX];
+    int count;
+};
+
+// What the caller asked for allows the algorithm.
+static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
+{
+    const struct weft_spmv_params *asked = &plan->info.params;
+    const int is_csr = algo <= WEFT_SPMV_CSR_MERGE || algo == WEFT_SPMV_CSR_FLAGS;
+    if (asked->algo != algo && asked->algo != WEFT_SPMV_AUTO && !(asked->algo == WEFT_SPMV_CSR && is_csr))
+        return 0;
+    const int is_converted = algo == WEFT_SPMV_ELL || algo == WEFT_SPMV_SELL || algo == WEFT_SPMV_HYB ||
+                             algo == WEFT_SPMV_SELL16 || algo == WEFT_SPMV_SDIA;
+    return asked->algo != WEFT_SPMV_AUTO || is_csr || (is_converted && asked->products > 0);
+}
+
+static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, int lanes)
+{
+    const struct weft_spmv_params *asked = &plan->info.params;
+    if (!is_allowed(plan, algo))
+        return;
+    const struct candidate c = {algo, asked->lanes ? asked->lanes : lanes};
+    for (int i = 0; i < list->count; i++)
+        if (list->items[i].algo == c.algo && list->items[i].lanes == c.lanes)
+            return;
+    list->items[list->count++] = c;
+}
+
+// sdia: elements of sliced DIA for each entry.
+static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
+{
+    struct list list = {.count = 0};
+    const double nnz = (double)plan->a.nnz, m = (double)plan->a.m, limit = plan->info.params.max_padding;
+    const int64_t width = plan->info.params.width ? plan->info.params.width : weft__spmv_hyb_width(plan);
+    if (plan->ctx->schedule == WEFT_SCHEDULE_CPU) {
+        static const int sums[] = {1, 4, 8, 16};
+        for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+            list_add(&list, plan, WEFT_SPMV_CSR_MERGE, sums[i]);
+    } else {
+        const int lanes = weft__spmv_lanes(plan);
+        if (plan->info.params.semiring == WEFT_PLUS_TIMES) // as in choose.c
+            list_add(&list, plan, WEFT_SPMV_CSR_FLAGS, 0);
+        list_add(&list, plan, WEFT_SPMV_CSR_MERGE, 0);
+        list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes);
+        list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes > 2 ? lanes / 2 : 2);
+        list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes < 32 ? lanes * 2 : 32);
+    }
+    list_add(&list, plan, WEFT_SPMV_CSR_SCALAR, 0);
+    if (sdia <= SDIA_PADDING && sdia <= limit)
+        list_add(&list, plan, WEFT_SPMV_SDIA, 0);
+    list_add(&list, plan, WEFT_SPMV_SELL16, 0);
+    list_add(&list, plan, WEFT_SPMV_SELL, 0); // what sorting saves is known once it is done
+    if (m * (double)plan->info.max_row <= limit * nnz)
+        list_add(&list, plan, WEFT_SPMV_ELL, 0);
+    if (width > 0 && width < plan->info.max_row && m * (double)width <= limit * nnz)
+        list_add(&list, plan, WEFT_SPMV_HYB, 0);
+    return list;
+}
+
+// ---- how fast --------------------------------------------------------------------------------------------------
+
+// Host time of `count` runs, in milliseconds; < 0: failed.
+static double runs_ms(struct weft_spmv_plan *c, cl_command_queue queue, cl_mem x, cl_mem y, int count)
+{
+    struct weft__spmv_clock clock = weft__spmv_clock(c->ctx);
+    for (int i = 0; i < count; i++)
+        if (weft_spmv_run(c, queue, 1, x, 0, y, 0, NULL, NULL))
+            return -1;
+    if (weft__fail_cl(c->ctx, weft__cl.clFinish(queue), "clFinish"))
+        return -1;
+    return weft__spmv_clock_ms(c->ctx, &clock);
+}
+
+// Time of one run: the shortest of several batches. `best_ms` is that of the best candidate so far, < 0: none.
+static double candidate_ms(struct weft_spmv_plan *c, cl_command_queue queue, cl_mem x, cl_mem y, double best_ms)
+{
+    int count = 1, tries = 0;
+    double spent = 0, least = runs_ms(c, queue, x, y, 1); // the first warms up
+    if (least < 0)
+        return least;
+    do {
+        const double ms = runs_ms(c, queue, x, y, count);
+        if (ms < 0)
+            return ms;
+        spent += ms;
+        least = ms / count < least ? ms / count : least;
+        if (++tries >= TRIES && best_ms >= 0 && least > HOPELESS * best_ms)
+            break;
+        if (ms < BATCH_MS && count < 256)
+            count *= 2;
+    } while (tries < TRIES || spent < TRY_MS);
+    return least;
+}
+
+// Nonzero: this matrix or device is none for the candidate.
+static int is_not_here(weft_status status)
+{
+    return status == WEFT_ERANGE || status == WEFT_EDEVMEM || status == WEFT_EINVAL;
+}
+
+// A plan for the matrix of `plan`, as it is after a transposition.
+static weft_status candidate_create(struct weft_spmv_plan **out, const struct weft_spmv_plan *plan,
+                                    cl_command_queue queue, weft__spmv_try *try, const struct candidate *candidate)
+{
+    struct weft_spmv_params params = plan->info.params;
+    params.algo = candidate->algo;
+    params.lanes = candidate->lanes;
+    params.tune = 0;
+    params.transpose = WEFT_SPMV_PLAIN;
+    params.plus = plan->asked ? plan->asked->plus : NULL;
+    params.times = plan->asked ? plan->asked->times : NULL;
+    params.zero = plan->asked ? plan->asked->zero : NULL;
+    struct weft_error error;
+    weft__quiet_begin(plan->ctx); // that a candidate is none for this matrix or device is no failure
+    const weft_status status = try(out, plan->ctx, queue, &plan->a, &params);
+    weft__quiet_end(&error);
+    if (status && !is_not_here(status))
+        weft__fail_again(plan->ctx, &error);
+    return status;
+}
+
+static int name_put(char *out, size_t size, const struct weft_spmv_params *p)
+{
+    return snprintf(out, size, p->lanes ? "%s, lanes=%d" : "%s", weft_spmv_algo_name(p->algo), p->lanes);
+}
+
+static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, weft__spmv_try *try, cl_mem x, cl_mem y,
+                           struct tuned *out)
+{
+    double sdia = 0;
+    const weft_status sampled = weft__spmv_sdia_sample(plan, queue, &sdia);
+    if (sampled)
+        return sampled;
+    const struct list list = list_make(plan, sdia);
+    const double products = (double)plan->info.params.products;
+    double best = -1, best_ms = -1;
+    char others[sizeof plan->info.why] = "";
+    size_t used = 0;
+    for (int i = 0; i < list.count; i++) {
+        struct weft_spmv_plan *c = NULL;
+        weft_status status = candidate_create(&c, plan, queue, try, &list.items[i]);
+        if (is_not_here(status))
+            continue;
+        const double ms = status ? -1 : candidate_ms(c, queue, x, y, best_ms);
+        if (!status && ms < 0)
+            status = WEFT_EDEVICE;
+        if (status) {
+            weft_spmv_plan_destroy(&c);
+            return status;
+        }
+        const double total = products > 0 ? c->info.convert_ms + products * ms : ms;
+        char name[64];
+        name_put(name, sizeof name, &c->info.params);
+        if (used < sizeof others)
+            used += (size_t)snprintf(others + used, sizeof others - used, "%s%s %.4g", used ? "; " : "", name, ms);
+        if (best < 0 || total < best) {
+            best = total;
+            best_ms = ms;
+            out->found = 1;
+            out->params = c->info.params;
+        }
+        weft_spmv_plan_destroy(&c);
+    }
+    snprintf(out->why, sizeof out->why, "measured, ms: %.*s", (int)sizeof out->why - 20, others);
+    return WEFT_OK;
+}
+
+// ---- on disk ---------------------------------------------------------------------------------------------------
+
+// 16 pieces of 64 columns, and the figures of the rows.
+static weft_status structure_hash(const struct weft_spmv_plan *plan, cl_command_queue queue, uint64_t *out)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    int32_t col[64];
+    const size_t nnz = (size_t)plan->a.nnz;
+    const unsigned char *p = (const unsigned char *)&plan->stats;
+    for (size_t i = 0; i < sizeof plan->stats; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    struct weft__stream stream = weft__spmv_stream(&(struct weft__make){.ctx = plan->ctx}, queue);
+    for (size_t k = 0; k < 16; k++) {
+        const size_t at = nnz / 16 * k, count = weft__min(64, nnz - at);
+        weft__spmv_read(&stream, plan->a.col, at * 4, count * 4, col);
+        for (size_t i = 0; !stream.status && i < count; i++)
+            hash = (hash ^ (uint32_t)col[i]) * UINT64_C(0x100000001b3);
+    }
+    *out = hash;
+    return stream.status;
+}
+
+// Rows of the tune file, which change what candidates are.
+static uint64_t rows_hash(const struct weft_context *ctx)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const unsigned char *p = (const unsigned char *)ctx->tune;
+    for (size_t i = 0; i < ctx->ntune * sizeof *ctx->tune; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version, uint64_t kernels, uint64_t structure)
+{
+    const struct weft_spmv_params *p = &plan->info.params;
+    const struct weft_context *ctx = plan->ctx;
+    char text[3584]; // the semiring takes up to 2048
+    snprintf(
+        text, sizeof text,
+        "weft %s, kernels %016llx, %lld x %lld, %lld entries, types %d %d %d, offsets %d, structure %016llx, "
+        "schedule %d, lanes %d of %d, fence %d, salt %llu, rows %016llx\n"
+        "asked: %d, products %lld, width %lld, padding %.17g, sigma %d, lanes %d, wg %d, ipt %d, rows %d, read %d, "
+        "host %d, semiring %d\n%s",
+        version, (unsigned long long)kernels, (long long)plan->a.m, (long long)plan->a.n, (long long)plan->a.nnz,
+        (int)plan->a.type, (int)plan->type, (int)plan->acc, (int)plan->a.ofs, (unsigned long long)structure,
+        (int)ctx->schedule, (int)ctx->device.lanes, ctx->device.wave, ctx->device.fence, (unsigned long long)ctx->salt,
+        (unsigned long long)rows_hash(ctx), (int)p->algo, (long long)p->products, (long long)p->width, p->max_padding,
+        p->sigma, p->lanes, p->wg, p->ipt, p->rows, p->read, p->host_rest, (int)p->semiring, plan->semiring.text);
+    return weft__cache_key(&ctx->device, TUNE_VERSION, text);
+}
+
+// What is stored: the values that a candidate differs in.
+#define RECORD "%31s %9d %9d %9d %9d %9d %18lld"
+
+// 1: a record that can be tried; 0: there is none, or one that no plan of these parameters has written.
+static int record_read(const struct weft_spmv_plan *plan, const char *key, struct tuned *out)
+{
+    char text[160] = "", name[32];
+    size_t size = 0;
+    unsigned char *data = weft__cached(plan->ctx, key, &size);
+    struct weft_spmv_params *p = &out->params;
+    long long width = 0;
+    if (data && size < sizeof text)
+        memcpy(text, data, size);
+    free(data);
+    if (sscanf(text, RECORD, name, &p->lanes, &p->wg, &p->ipt, &p->read, &p->sigma, &width) != 7)
+        return 0;
+    p->width = width;
+    if (p->lanes < 0 || p->wg < 0 || p->ipt < 0 || p->read < 0 || p->read > 3 || p->sigma < 0 || p->sigma > 1024 ||
+        width < 0 || width > plan->a.n)
+        return 0;
+    for (int i = WEFT_SPMV_CSR_SCALAR; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
+        if (!strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), name)) {
+            p->algo = (enum weft_spmv_algo)i;
+            return is_allowed(plan, p->algo);
+        }
+    return 0;
+}
+
+static void record_write(const char *dir, const char *key, const struct weft_spmv_params *p)
+{
+    char text[160];
+    int length = snprintf(text, sizeof text, "%s %d %d %d %d %d %lld", weft_spmv_algo_name(p->algo), p->lanes, p->wg,
+                          p->ipt, p->read, p->sigma, (long long)p->width);
+    weft__cache_write(dir, key, (const unsigned char *)text, (size_t)length);
+}
+
+// ---- both, and the vectors to measure with
+// ------------------------------------------------------------------------------------------------------
+
+// x is 1 everywhere in f32, 0.0078 in f64.
+static weft_status measure_all(struct weft_spmv_plan *plan, cl_command_queue queue, weft__spmv_try *try,
+                               struct tuned *out)
+{
+    enum { X, Y, NVECTORS };
+    const size_t bytes = weft_type_bytes(plan->type), x_bytes = weft__mul((size_t)plan->a.n, bytes);
+    struct weft__make make = {.ctx = plan->ctx};
+    struct weft__kernel *fill = NULL;
+    cl_mem b[NVECTORS] = {0};
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    weft__make_buffers(&make, b,
+                       (const struct weft__scratch[NVECTORS]){
+                           [X] = {x_bytes, .what = "x to measure with"},
+                           [Y] = {weft__mul((size_t)plan->a.m, bytes), .what = "y to measure with"}},
+                       NVECTORS);
+    if (!make.status)
+        make.status = weft__fill_create(&fill, plan->ctx);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__fill(&stream, fill, b[X], 0, x_bytes / 4, UINT32_C(0x3f800000));
+    if (!weft__spmv_finish(&stream))
+        stream.status = measure(plan, queue, try, b[X], b[Y], out);
+    weft__parts_release(&fill, 1, b, NVECTORS);
+    plan->info.tune_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    return stream.status;
+}
+
+weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue, weft__spmv_try *try, int again,
+                            enum weft__spmv_chosen *chosen)
+{
+    struct weft_spmv_info *info = &plan->info;
+    struct tuned tuned = {.found = 0};
+    uint64_t structure = 0;
+    int recorded = 0;
+    *chosen = WEFT__SPMV_NOTHING;
+    weft_status status = plan->a.nnz ? structure_hash(plan, queue, &structure) : WEFT_OK;
+    if (status || !plan->a.nnz)
+        return status;
+    const char *dir = plan->ctx->cache_dir;
+    char *key = dir ? weft__spmv_tune_key(plan, WEFT_VERSION, weft__sources_hash(), structure) : NULL;
+    if (key && again)
+        weft__cache_drop(dir, key);
+    if (key && !again && record_read(plan, key, &tuned)) {
+        tuned.found = recorded = 1;
+        char name[64];
+        name_put(name, sizeof name, &tuned.params);
+        snprintf(tuned.why, sizeof tuned.why, "measured before on this device and structure: %s", name);
+    } else {
+        status = measure_all(plan, queue, try, &tuned);
+        if (!status && tuned.found && key)
+            record_write(dir, key, &tuned.params);
+    }
+    free(key);
+    if (status || !tuned.found)
+        return status;
+    info->params.algo = tuned.params.algo;
+    info->params.lanes = tuned.params.lanes;
+    info->params.wg = tuned.params.wg;
+    info->params.ipt = tuned.params.ipt;
+    info->params.read = tuned.params.read;
+    info->params.sigma = tuned.params.sigma;
+    info->params.width = tuned.params.width;
+    memcpy(info->why, tuned.why, sizeof info->why);
+    *chosen = recorded ? WEFT__SPMV_RECORDED : WEFT__SPMV_MEASURED;
+    return WEFT_OK;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of SpMV, and the variants of each for lint and the test of argument names.
+#include "host/src/core/variants.h"
+#include "plan.h"
+
+#define SPEC_DEFINE(name, entry, file)                                                                                 \
+    const struct weft__kernel_spec weft__##name##_spec = {#entry, "spmv/" #file ".cl"};
+WEFT__SPMV_KERNELS(SPEC_DEFINE)
+
+static const struct {
+    enum weft_type type; // of the matrix
+    enum weft_ofs ofs;
+    int f64_sums;
+    enum weft_spmv_semiring semiring;
+    int read; // 0 .. 2, as WEFT_READ
+} shapes[] = {
+    {WEFT_F32, WEFT_OFS32, 0, WEFT_PLUS_TIMES, 1}, {WEFT_F64, WEFT_OFS64, 0, WEFT_PLUS_TIMES, 1},
+    {WEFT_F32, WEFT_OFS64, 1, WEFT_PLUS_TIMES, 2}, {WEFT_I32, WEFT_OFS32, 0, WEFT_MIN_PLUS, 1},
+    {WEFT_F32, WEFT_OFS32, 0, WEFT_MIN_PLUS, 0},   {WEFT_PATTERN, WEFT_OFS32, 0, WEFT_OR_AND, 1},
+    {WEFT_F64, WEFT_OFS32, 0, WEFT_MAX_TIMES, 2},  {WEFT_F32, WEFT_OFS32, 0, WEFT_CUSTOM, 0},
+};
+#define NSHAPES (sizeof shapes / sizeof *shapes)
+
+static void shape_define(struct weft__variant *v, size_t i)
+{
+    struct weft__defines *d = &v->defines;
+    int f64 = shapes[i].type == WEFT_F64 || shapes[i].f64_sums;
+    *d = (struct weft__defines){0};
+    v->fp64 = f64;
+    weft__define_types(d, shapes[i].type == WEFT_PATTERN ? WEFT_F32 : shapes[i].type, shapes[i].ofs);
+    if (shapes[i].type == WEFT_PATTERN)
+        weft__define(d, "WEFT_ONES", "1");
+    if (shapes[i].f64_sums)
+        weft__define(d, "WEFT_ACC_F64", "1");
+    weft__define(d, "WEFT_READ", "%d", shapes[i].read);
+    weft__define(d, "WEFT_SEMIRING", "%d", (int)shapes[i].semiring);
+    if (shapes[i].semiring == WEFT_CUSTOM) {
+        weft__define(d, "WEFT_PLUS", "fmin(a, b)");
+        weft__define(d, "WEFT_TIMES", "fmax(a, b)");
+        weft__define(d, "WEFT_ZERO", "INFINITY");
+    }
+}
+
+// One kernel in every shape; `sizes` are NAME, value pairs, ended by NULL.
+struct size {
+    const char *name;
+    int value;
+};
+static void each_shape(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
+                       enum weft_schedule schedule, int atomic, const struct size *sizes)
+{
+    struct weft__variant v = {.spec = spec, .schedule = schedule};
+    for (size_t i = 0; i < NSHAPES; i++) {
+        if (atomic && shapes[i].f64_sums) // atomics add values
+            continue;
+        shape_define(&v, i);
+        for (const struct size *s = sizes; s->name; s++)
+            weft__define(&v.defines, s->name, "%d", s->value);
+        fn(arg, &v);
+    }
+}
+#define EACH(spec, schedule, ...) each_shape(fn, arg, spec, schedule, 0, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+#define EACH_VALUE(spec, schedule, ...)                                                                                \
+    each_shape(fn, arg, spec, schedule, 1, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+
+// Conversions: no semiring, but every width of values and offsets.
+static void convert_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg,
+                         enum weft_schedule schedule)
+{
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    for (int cpu = schedule == WEFT_SCHEDULE_CPU; cpu < 2 - (schedule == WEFT_SCHEDULE_GPU); cpu++)
+        for (int i = 0; i < 3; i++) {
+            struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
+            weft__define_types(&v.defines, types[i], i == 1 ? WEFT_OFS64 : WEFT_OFS32);
+            weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : gpu_wg);
+            weft__define(&v.defines, "WEFT_SORTED", "%d", i & 1);
+            weft__define(&v.defines, "WEFT_SIGMA", "%d", i ? 1024 : 64);
+            fn(arg, &v);
+        }
+}
+
+static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg)
+{
+    for (int cpu = 0; cpu < 2; cpu++)
+        for (int ofs = 0; ofs < 2; ofs++) {
+            struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
+            weft__define_types(&v.defines, WEFT_PATTERN, ofs ? WEFT_OFS64 : WEFT_OFS32);
+            weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : gpu_wg);
+            weft__define(&v.defines, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
+            fn(arg, &v);
+        }
+}
+
+void weft__spmv_variants(weft__variant_fn *fn, void *arg)
+{
+    rows_each(fn, arg, &weft__rows_stats_spec, 64);
+    rows_each(fn, arg, &weft__rows_tiles_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_count_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_before_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_rows_spec, 64);
+    rows_each(fn, arg, &weft__rows_flags_cross_spec, 64);
+    EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
+    EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_JOIN", 256});
+    EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
+    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128});
+    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    for (int lanes = 2; lanes <= 32; lanes *= 4)
+        EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 3});
+    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 1});
+    EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", 8}, {"WEFT_IPT", 3},
+         {"WEFT_FAR", 1});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_CUT", 1},
+         {"WEFT_ITEMS", 1912}, {"WEFT_SNAP", 128});
+    EACH(&weft__spmv_merge_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 12});
+    for (int gaps = 0; gaps < 2; gaps++)
+        EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 8}, {"WEFT_GAPS", gaps});
+    EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 4}, {"WEFT_GAPS", 0});
+    EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
+    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
+    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
+    convert_each(fn, arg, &weft__ell_sort_spec, 256, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__ell_width_spec, 64, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__ell_fill_spec, 64, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__hyb_count_spec, 64, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__hyb_rest_spec, 64, WEFT_SCHEDULE_AUTO);
+    EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 0});
+    EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 1});
+    EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", 1});
+    EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 1024}, {"WEFT_SORTED", 0});
+    EACH(&weft__sell16_pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", 65535});
+    for (int sorted = 0; sorted < 2; sorted++) {
+        EACH(&weft__spmv_sell16_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", sorted},
+             {"WEFT_PAD", 65535});
+        EACH(&weft__spmv_sell16_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
+             {"WEFT_PAD", 65535});
+    }
+    convert_each(fn, arg, &weft__sdia_count_spec, 32, WEFT_SCHEDULE_GPU);
+    convert_each(fn, arg, &weft__sdia_fill_spec, 32, WEFT_SCHEDULE_GPU);
+    convert_each(fn, arg, &weft__sdia_count_cpu_spec, 1, WEFT_SCHEDULE_CPU);
+    convert_each(fn, arg, &weft__sdia_fill_cpu_spec, 1, WEFT_SCHEDULE_CPU);
+    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_ROWS", 1});
+    EACH(&weft__spmv_sdia_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 5}, {"WEFT_ROWS", 2});
+    EACH(&weft__spmv_sdia_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_segment_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 7}, {"WEFT_TILED", 1});
+    EACH(&weft__spmv_coo_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_coo_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
+    EACH(&weft__spmv_coo_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
+    EACH(&weft__spmv_fixed_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 8}, {"WEFT_TILED", 1});
+    EACH(&weft__spmv_fixed_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
+    EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
+    EACH(&weft__spmv_add_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
+    for (int cpu = 0; cpu < 2; cpu++) {
+        enum weft_schedule schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU;
+        int wg = cpu ? 1 : 256;
+        EACH_VALUE(&weft__spmv_atomic_spec, schedule, {"WEFT_WG", wg}, {"WEFT_ATOMIC", 1});
+        EACH_VALUE(&weft__spmv_scatter_spec, schedule, {"WEFT_WG", wg}, {"WEFT_LPR", cpu ? 1 : 8}, {"WEFT_ATOMIC", 1});
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two CPU methods of transposition share.
+#include "host/src/core/check.h"
+#include "host/src/transpose/transpose.h"
+
+// Entries below which one chunk is enough: a launch costs as much as moving some ten thousand of them.
+#define ONE_CHUNK 32768
+
+// Chunks: two per compute unit, so that a disturbed core does not hold up the rest, where counters of all columns for
+// each would not outnumber the entries; else one.
+static int chunks_default(const struct weft_context *ctx, const struct weft__transpose_shape *shape)
+{
+    int64_t units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
+    if (shape->nnz < ONE_CHUNK)
+        return 1;
+    if (2 * units <= shape->nnz / shape->n)
+        return (int)(2 * units);
+    return (int)units;
+}
+
+weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                                       struct weft_transpose_params *params, int most_bits)
+{
+    if (params->wg < 0 || params->wg > 1 || params->ipt)
+        return weft__fail(ctx, WEFT_EINVAL, "wg %d, ipt %d: a CPU work-group has one work-item, and ipt stays 0",
+                          params->wg, params->ipt);
+    weft_status status = weft__check_range(ctx, params->bits, 0, most_bits, 1, "bits");
+    if (!status)
+        status = weft__check_range(ctx, params->groups, 0, 4096, 1, "groups");
+    if (status)
+        return status;
+    params->wg = 1;
+    if (!params->groups)
+        params->groups = chunks_default(ctx, shape);
+    return WEFT_OK;
+}
+
+void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape)
+{
+    // Values are only moved, so types of one width share their programs.
+    weft__define(d, "WEFT_OFS_BITS", "%d", 8 * (int)weft_ofs_bytes(shape->ofs));
+    weft__define(d, "WEFT_VAL_BITS", "%d", 8 * (int)weft_type_bytes(shape->type));
+    weft__define(d, "WEFT_WG", "1");
+    if (shape->rows_given)
+        weft__define(d, "WEFT_ROWS_GIVEN", "1");
+    if (shape->val_positions)
+        weft__define(d, "WEFT_VAL_POSITIONS", "1");
+}
+
+void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec)
+{
+    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+            for (int special = 0; special < 3; special++) { // plain, rows given, positions
+                if (type == WEFT_I32 || (special == 2 && type != (ofs == WEFT_OFS64 ? WEFT_F64 : WEFT_F32)))
+                    continue;
+                struct weft__transpose_shape shape = {.type = (enum weft_type)type,
+                                                      .ofs = (enum weft_ofs)ofs,
+                                                      .rows_given = special == 1,
+                                                      .val_positions = special == 2};
+                struct weft__variant v = {.spec = spec, .schedule = WEFT_SCHEDULE_CPU};
+                weft__transpose_cpu_defines(&v.defines, &shape);
+                fn(arg, &v);
+            }
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+// MergeTrans on devices with local memory: tiles of entries are ordered by column in local memory, then rounds merge up
+// to 2^bits neighbouring runs at once. Early rounds merge as many as they may: the more runs, the closer together are
+// the columns in a tile of the result, and the fewer bits order it.
+// Runs alternate between two places: scratch of this object (COL0, ROW, VAL), and the arrays of the result with their
+// columns in COL1.
+//
+//   pass         | reads          | writes                          | form of an entry on its way | buffers
+//   sort         | A              | runs of one tile, lines of them | col, row, val               | a place, TABLE, GRIDS
+//   sort_last    | A of one tile  | A^T without long gaps           | none                        | GAPS
+//   a round:     |                |                                 |                             |
+//     cut        | lines, columns | where each tile of the result   | none                        | TABLE, GRIDS, CUTS,
+//                | of the runs    | begins in each run              |                             | FIRST
+//     join       | runs, cuts     | longer runs, lines of them      | col, row, val               | both places, CUTS,
+//                |                |                                 |                             | FIRST, TABLE, GRIDS
+//     join_last  | runs, cuts     | A^T without long gaps           | columns are dropped         | COL0, ROW, VAL, CUTS,
+//                |                |                                 |                             | FIRST, GAPS
+//   fill_gaps    | GAPS           | A^T row_ptr in long gaps of     | none                        | GAPS
+//                |                | empty columns                   |                             |
+#include "host/src/core/make.h"
+#include "host/src/core/check.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
+#include "host/src/transpose/transpose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CUT_WG     32
+#define GAP_WG     64
+#define GAP        (1 << 18) // empty columns that make a long gap; more than 8 tiles
+#define MAX_BITS   10
+#define MAX_ROUNDS 64
+#define MAX_TILE   32768
+
+// Lines of the table for merge_cut: between two of them PER_LINE entries of a run, were these spread evenly, and not so
+// many that one tile were busy writing them.
+#define PER_LINE  8
+#define MAX_LINES 65536
+
+enum { COL0, COL1, ROW, VAL, CUTS, FIRST, GAPS, TABLE, GRIDS, NBUFFERS };
+enum { SORT, SORT_LAST, JOIN, JOIN_LAST, CUT, FILL_GAPS, NKERNELS };
+static const struct weft__kernel_spec specs[NKERNELS] = {
+    [SORT] = {"merge_sort", "transpose/merge_tile.cl"}, [SORT_LAST] = {"merge_sort", "transpose/merge_tile.cl"},
+    [JOIN] = {"merge_join", "transpose/merge_tile.cl"}, [JOIN_LAST] = {"merge_join", "transpose/merge_tile.cl"},
+    [CUT] = {"merge_cut", "transpose/merge_cut.cl"},    [FILL_GAPS] = {"merge_gaps", "transpose/merge_cut.cl"},
+};
+
+struct tune {
+    struct weft__tune_key key;
+    int wg, ipt, most_ipt, bits, most_bits, radix; // most_*: taken where they save a round
+};
+static const struct tune tune_rows[] = {
+    // 2026-11-22, one NVIDIA H200, f32, ms: uniform:500000,500000,10000000 0.435, power:916000 0.271, stencil27:120
+    // 1.460, cnr-2000 0.286, boyd1 0.148, wave 0.154, power:8000000 4.96, stencil27:200 6.97. Not swept.
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "measured on an H200"}, 256, 12, 14, 7, 8, 10},
+    // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 with steps of 9 bits leave 2 groups in the 64 KiB of a
+    // compute unit (26216 bytes of local memory at most); 256 x 12 with 10 bits one (42344).
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 of 32 waves"}, 256, 8, 8, 7, 8, 9},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4, 4},
+};
+
+struct layout {
+    size_t tile, tiles, rounds;
+    size_t runs[MAX_ROUNDS];          // merged at once in a round; the first has the most
+    int room;                         // for runs in the kernels: few values, so that shapes share programs
+    int tile_bits, radix, wide, gaps; // gaps: there may be long ones
+};
+
+struct merge_gpu {
+    struct weft__transpose_shape shape;
+    struct layout l;
+    int wg, units;
+    struct weft__kernel *k[NKERNELS];
+    cl_mem b[NBUFFERS];
+};
+
+static size_t rounds_for(size_t tiles, int bits)
+{
+    size_t rounds = 0;
+    for (; tiles > 1; rounds++)
+        tiles = weft__ceil_div(tiles, (size_t)1 << bits);
+    return rounds;
+}
+
+static void layout_make(struct layout *l, const struct weft__transpose_shape *shape, int wg, int ipt, int bits,
+                        int radix)
+{
+    *l = (struct layout){.tile = (size_t)wg * (size_t)ipt, .radix = radix};
+    l->tiles = weft__ceil_div((size_t)shape->nnz, l->tile);
+    for (size_t left = l->tiles; left > 1; l->rounds++) {
+        l->runs[l->rounds] = weft__min(left, (size_t)1 << bits);
+        left = weft__ceil_div(left, l->runs[l->rounds]);
+    }
+    for (l->room = 32; l->room < (int)l->runs[0];)
+        l->room *= 2;
+    l->tile_bits = (int)weft__bits_for((int64_t)l->tile);
+    l->wide = (int)weft__bits_for(shape->n) > 32 - l->tile_bits + radix;
+    l->gaps = shape->n >= GAP;
+}
+
+// Local memory of a tile (cl/transpose/merge.clh), with a share for lane operations where the device has none.
+static size_t local_bytes(int wg, int ipt, int bits, int radix, const struct weft__transpose_shape *shape)
+{
+    size_t tile = (size_t)wg * (size_t)ipt, value = weft_type_bytes(shape->type), counters = (size_t)wg / 32 << radix;
+    bits = bits < 5 ? 5 : bits;
+    size_t words =
+        tile * (value == 8 || (int)weft__bits_for(shape->n) > 32 - (int)weft__bits_for((int64_t)tile) + radix ? 2 : 1);
+    size_t work = 2 * counters > 4 * words ? 2 * counters : 4 * words;
+    return tile * (value == 4 ? 8 : 4) + work + tile / 4 + (size_t)wg * 4 + (size_t)wg / 8 * 3 + 8 +
+           (weft_ofs_bytes(shape->ofs) << bits) + 16;
+}
+
+// Lines of the table for runs of `length` entries.
+static cl_uint lines_for(const struct weft__transpose_shape *shape, size_t length)
+{
+    size_t lines = weft__min(weft__min(length / PER_LINE, MAX_LINES), (size_t)shape->n);
+    return lines ? (cl_uint)lines : 1;
+}
+
+static void scratch(struct weft__scratch out[NBUFFERS], const struct layout *l,
+                    const struct weft__transpose_shape *shape)
+{
+    const size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), moved = l->rounds >= 1 ? nnz : 0;
+    const size_t cut = l->rounds >= 1 ? l->tiles : 0, gaps = l->gaps ? (size_t)shape->n / GAP + 1 : 0;
+    size_t lines = 0; // most of a round
+    for (size_t round = 0, length = l->tile; round < l->rounds; length *= l->runs[round++]) {
+        size_t groups = weft__ceil_div(weft__ceil_div(nnz, length), l->runs[round]);
+        lines = weft__max(lines, weft__mul(weft__mul(groups, l->runs[round]), lines_for(shape, length)));
+    }
+    const struct weft__scratch needs[NBUFFERS] = {
+        [COL0] = {weft__mul(moved, 4), .what = "columns of runs"},
+        [COL1] = {l->rounds >= 2 ? weft__mul(nnz, 4) : 0, .what = "columns of runs"},
+        [ROW] = {weft__mul(moved, 4), .what = "rows of runs"},
+        [VAL] = {weft__mul(moved, weft_type_bytes(shape->type)), .what = "values of runs"},
+        [CUTS] = {weft__mul(weft__mul(cut, l->runs[0]), ofs), .what = "cuts of tiles"},
+        [FIRST] = {weft__mul(cut, 4), .what = "first columns of tiles"},
+        [GAPS] = {8 * (1 + 3 * gaps), .what = "gaps of empty columns"},
+        [TABLE] = {weft__mul(lines, ofs), .what = "lines of runs"},
+        [GRIDS] = {cut ? weft__mul(8, weft__ceil_div(l->tiles, l->runs[0])) : 0, .what = "grids of groups"},
+    };
+    memcpy(out, needs, sizeof needs);
+}
+
+static weft_status plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                        struct weft_transpose_info *info)
+{
+    const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
+    struct weft_transpose_params *p = &info->params;
+    size_t max_local = weft__local_most(ctx);
+    int max_wg = (int)weft__wg_most(ctx) / 32 * 32, wg_given = p->wg != 0, ipt_given = p->ipt != 0;
+    if (!wg_given)
+        p->wg = tune->wg < max_wg ? tune->wg : max_wg;
+    p->ipt = p->ipt ? p->ipt : tune->ipt;
+    int bits_given = p->bits != 0;
+    p->bits = p->bits ? p->bits : tune->bits;
+    weft_status status = weft__check_range(ctx, p->wg, 32, max_wg, 32, "wg");
+    if (!status)
+        status = weft__check_range(ctx, p->ipt, 2, 32, 1, "ipt");
+    if (!status)
+        status = weft__check_range(ctx, p->bits, 1, MAX_BITS, 1, "bits");
+    if (!status) // there is nothing to share out: the value is checked and not used
+        status = weft__check_range(ctx, p->groups, 0, 1 << 20, 1, "groups");
+    if (status)
+        return status;
+    size_t tiles = weft__ceil_div((size_t)shape->nnz, (size_t)p->wg * (size_t)p->ipt);
+    size_t fewer = weft__ceil_div((size_t)shape->nnz, (size_t)p->wg * (size_t)tune->most_ipt);
+    if (!ipt_given && !bits_given && rounds_for(fewer, tune->most_bits) < rounds_for(tiles, tune->most_bits)) {
+        p->ipt = tune->most_ipt;
+        tiles = fewer;
+    }
+    if (!bits_given && rounds_for(tiles, tune->most_bits) < rounds_for(tiles, tune->bits))
+        p->bits = tune->most_bits;
+    while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
+        p->ipt = p->ipt > 4 ? p->ipt / 2 : 2;
+    while (!wg_given && p->wg > 32 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
+        p->wg = p->wg / 2 / 32 * 32;
+    size_t need = local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape);
+    if (need > max_local || p->wg * p->ipt > MAX_TILE)
+        return weft__fail(ctx, WEFT_EINVAL,
+                          "wg %d, ipt %d, bits %d need %zu bytes of local memory of %zu, and tiles of at most %d",
+                          p->wg, p->ipt, p->bits, need, max_local, MAX_TILE);
+    struct layout l;
+    layout_make(&l, shape, p->wg, p->ipt, p->bits, tune->radix);
+    if (l.tiles > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
+        return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %d", (long long)shape->nnz,
+                          p->wg * p->ipt);
+    p->bits = l.runs[0] > 1 ? (int)weft__bits_for((int64_t)l.runs[0]) : 1;
+    p->groups = 0;
+    struct weft__scratch needs[NBUFFERS];
+    scratch(needs, &l, shape);
+    info->workspace_bytes = weft__scratch_bytes(needs, NBUFFERS);
+    info->passes = (int)l.rounds + 1;
+    snprintf(info->why, sizeof info->why, "merge: %zu tiles of %zu entries, %zu rounds that merge up to %zu runs; %s",
+             l.tiles, l.tile, l.rounds, l.runs[0], tune->key.source);
+    return WEFT_OK;
+}
+
+static void define_tile(struct weft__defines *d, const struct merge_gpu *s, int what)
+{
+    const struct layout *l = &s->l;
+    weft__define(d, "WEFT_OFS_BITS", "%d", s->shape.ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_VAL_BITS", "%d", (int)weft_type_bytes(s->shape.type) * 8);
+    weft__define(d, "WEFT_WG", "%d", s->wg);
+    weft__define(d, "WEFT_IPT", "%zu", l->tile / (size_t)s->wg);
+    weft__define(d, "WEFT_TILE_BITS", "%d", l->tile_bits);
+    weft__define(d, "WEFT_RADIX_BITS", "%d", l->radix);
+    weft__define(d, "WEFT_GAP", "%d", GAP);
+    if (what <= SORT_LAST)
+        weft__define(d, "WEFT_SORT", "1");
+    else
+        weft__define(d, "WEFT_JOIN", "%d", l->room);
+    if (what == SORT_LAST || what == JOIN_LAST)
+        weft__define(d, "WEFT_LAST", "1");
+    if (l->wide)
+        weft__define(d, "WEFT_WIDE", "1");
+    if (s->shape.rows_given && what <= SORT_LAST)
+        weft__define(d, "WEFT_ROWS_GIVEN", "1");
+    if (s->shape.val_positions && what <= SORT_LAST)
+        weft__define(d, "WEFT_VAL_POSITIONS", "1");
+}
+
+static void define_cut(struct weft__defines *d, const struct merge_gpu *s, int what)
+{
+    weft__define_types(d, WEFT_PATTERN, s->shape.ofs);
+    weft__define(d, "WEFT_WG", "%d", what == CUT ? CUT_WG : GAP_WG);
+    weft__define(d, "WEFT_RUNS", "%d", s->l.room);
+    weft__define(d, "WEFT_TILE", "%zu", s->l.tile);
+}
+
+static void destroy(void **state)
+{
+    struct merge_gpu *s = *state;
+    if (!s)
+        return;
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
+    free(s);
+    *state = NULL;
+}
+
+// What all launches of a kernel share.
+static weft_status bind(const struct merge_gpu *s, struct weft_context *ctx, struct weft__kernel *kernel)
+{
+    const enum weft_ofs ofs = s->shape.ofs;
+    const union weft__ofs nnz = weft__ofs_value(ofs, (size_t)s->shape.nnz), tiles = weft__ofs_value(ofs, s->l.tiles);
+    const cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
+    return WEFT__BIND(ctx, kernel, WEFT__ARG(cuts, s->b[CUTS]), WEFT__ARG(first, s->b[FIRST]),
+                      WEFT__ARG(gaps, s->b[GAPS]), WEFT__ARG(table, s->b[TABLE]), WEFT__ARG(grids, s->b[GRIDS]),
+                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, ofs, nnz), WEFT__OFS(tiles, ofs, tiles));
+}
+
+static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                          const struct weft_transpose_info *info)
+{
+    struct weft__make make = {.ctx = ctx};
+    struct merge_gpu *s = *state = weft__make_memory(&make, sizeof *s, "a transposition");
+    if (!s)
+        return make.status;
+    const struct weft_transpose_params *p = &info->params;
+    const struct layout *l = &s->l;
+    s->shape = *shape;
+    s->wg = p->wg;
+    s->units = ctx->device.compute_units;
+    layout_make(&s->l, shape, p->wg, p->ipt, p->bits, WEFT__TUNE_FIND(ctx, tune_rows)->radix);
+    const int needed[NKERNELS] = {[SORT] = l->rounds > 0,      [SORT_LAST] = !l->rounds, [JOIN] = l->rounds > 1,
+                                  [JOIN_LAST] = l->rounds > 0, [CUT] = l->rounds > 0,    [FILL_GAPS] = l->gaps};
+    struct weft__scratch needs[NBUFFERS];
+    scratch(needs, l, shape);
+    weft__make_buffers(&make, s->b, needs, NBUFFERS);
+    for (int i = 0; i < NKERNELS; i++) {
+        struct weft__defines d = {0};
+        if (!needed[i])
+            continue;
+        if (i >= CUT)
+            define_cut(&d, s, i);
+        else
+            define_tile(&d, s, i);
+        weft__make_kernel(&make, &s->k[i], &specs[i], &d);
+        if (!make.status)
+            make.status = bind(s, ctx, s->k[i]);
+    }
+    if (make.status)
+        destroy(state);
+    return make.status;
+}
+
+// Runs in memory.
+struct place {
+    cl_mem col, row, val;
+};
+// Where the runs are after `round` rounds: in the end in the result, before that in turns in scratch and the result.
+static struct place place_of(const struct merge_gpu *s, size_t round, const struct weft_device_csr *at)
+{
+    size_t left = s->l.rounds - round;
+    return left % 2 ? (struct place){s->b[COL0], s->b[ROW], s->b[VAL]}
+                    : (struct place){left ? s->b[COL1] : NULL, at->col, at->val};
+}
+
+static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
+                       const struct weft_device_csr *at)
+{
+    struct merge_gpu *s = state;
+    const struct layout *l = &s->l;
+    size_t wg = (size_t)s->wg;
+    cl_long length = (cl_long)l->tile;
+    struct place to = place_of(s, 0, at);
+    cl_uint lines = lines_for(&s->shape, l->tile), runs = l->rounds ? (cl_uint)l->runs[0] : 1;
+    WEFT__LAUNCH(stream, s->k[l->rounds ? SORT : SORT_LAST], l->tiles, wg, WEFT__ARG(rows, a->row_ptr),
+                 WEFT__ARG(col, a->col), WEFT__ARG(val, a->val), WEFT__ARG(col_out, to.col), WEFT__ARG(row_out, to.row),
+                 WEFT__ARG(val_out, to.val), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(runs), WEFT__ARG(lines));
+    for (size_t round = 0; round < l->rounds; round++) {
+        const struct place from = to;
+        const int last = round + 1 == l->rounds;
+        cl_uint per_group = (cl_uint)weft__min((size_t)length * runs / l->tile, l->tiles);
+        cl_uint next_runs = last ? 1 : (cl_uint)l->runs[round + 1];
+        to = place_of(s, round + 1, at);
+        WEFT__LAUNCH(stream, s->k[CUT], weft__groups(l->tiles, CUT_WG), CUT_WG, WEFT__ARG(col, from.col),
+                     WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(lines));
+        lines = lines_for(&s->shape, (size_t)length * runs);
+        WEFT__LAUNCH(stream, s->k[last ? JOIN_LAST : JOIN], l->tiles, wg, WEFT__ARG(col, from.col),
+                     WEFT__ARG(row, from.row), WEFT__ARG(val, from.val), WEFT__ARG(col_out, to.col),
+                     WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(col_ptr, at->row_ptr),
+                     WEFT__ARG(per_group), WEFT__ARG(runs), WEFT__ARG(length), WEFT__ARG(next_runs), WEFT__ARG(lines));
+        length *= runs;
+        runs = next_runs;
+    }
+    if (l->gaps)
+        WEFT__LAUNCH(stream, s->k[FILL_GAPS], (size_t)s->units * 8, GAP_WG, WEFT__ARG(col_ptr, at->row_ptr));
+    return stream->status;
+}
+
+static void variant(weft__variant_fn *fn, void *arg, const struct merge_gpu *s, int what)
+{
+    struct weft__variant v = {.spec = &specs[what], .schedule = WEFT_SCHEDULE_GPU};
+    if (what >= CUT)
+        define_cut(&v.defines, s, what);
+    else
+        define_tile(&v.defines, s, what);
+    fn(arg, &v);
+}
+
+void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
+{
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+        struct merge_gpu s = {.wg = 256, .l = {.tile = 3072, .tile_bits = 12, .radix = 10, .room = 128}};
+        s.shape.ofs = (enum weft_ofs)ofs;
+        variant(fn, arg, &s, CUT);
+        variant(fn, arg, &s, FILL_GAPS);
+        for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+            for (int what = SORT; what <= JOIN_LAST; what++) {
+                s.shape.type = types[t];
+                variant(fn, arg, &s, what);
+            }
+        for (int given = 0; given < 2; given++) {
+            s.shape.type = ofs ? WEFT_F64 : WEFT_I32;
+            s.shape.rows_given = given;
+            s.shape.val_positions = 1;
+            variant(fn, arg, &s, SORT);
+        }
+        struct merge_gpu wide = s, amd = s; // rows that leave less than a tile's room; AMD's row
+        wide.l.wide = 1;
+        wide.l.tile = 1536;
+        amd.l.tile = 2048;
+        amd.l.radix = 9;
+        wide.l.tile_bits = amd.l.tile_bits = 11;
+        amd.shape = (struct weft__transpose_shape){.type = ofs ? WEFT_F64 : WEFT_F32, .ofs = (enum weft_ofs)ofs};
+        variant(fn, arg, &wide, SORT);
+        variant(fn, arg, &wide, JOIN_LAST);
+        for (int what = SORT; what <= JOIN_LAST; what++)
+            if (what != SORT_LAST)
+                variant(fn, arg, &amd, what);
+        // The most runs that may be asked for.
+        s.l.room = 1 << MAX_BITS;
+        variant(fn, arg, &s, CUT);
+    }
+}
+
+const struct weft__transpose_method weft__transpose_merge_gpu = {"merge", plan, create, run, destroy};

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts a shape for ScanTrans on GPUs into passes, tiles and buckets, and chooses the tuning values that were not given.
+#include "host/src/transpose/scan_layout.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PART_LARGE (INT64_C(1) << 26) // entries from which the parts are doubled
+#define PART_MOST  ((size_t)1 << 31)  // entries of a part, about: they are counted in 32 bits
+// Tiles in a chunk of a bucket: few, so that work-groups are many; more for patterns, whose counts would outgrow them.
+#define BUCKET_TILES         4
+#define BUCKET_TILES_PATTERN 16
+
+struct tune {
+    struct weft__tune_key key;
+    int wg, ipt4, ipt8, bits; // ipt4: values of up to 4 bytes, ipt8: of 8
+    int groups_per_unit;      // parts per compute unit
+    int wg_more; // values of 4 bytes: wg of three passes, with larger tiles, and of buckets that may go whole, with
+                 // tiles as large; 0: wg
+};
+static const struct tune tune_rows[] = {
+    // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o
+    // transpose -a scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
+    // Three passes, uniform:8000000,8000000,100000000: 3.68 ms with 512 of 16, 4.23 with 256. Buckets that go whole:
+    // 0.251 ms with 512 of 8, 0.262 with 256 of 16.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 16, 16, 10, 4, 512},
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 10, 4, 0},
+    // Compiled for gfx90a, values of 4 bytes: tiles of 256 x 8 leave 2 groups of the partition (24864 bytes of local
+    // memory) and 3 of the buckets in the 64 KiB of a compute unit; 256 x 16 one of each (45600 and 36896 bytes).
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 and 12 of 32 waves"}, 256, 8, 8, 10, 4, 0},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 8, 1, 0},
+};
+
+#define TURN 4096
+int weft__scan_staged(int wg, int ipt)
+{
+    return ipt * wg <= TURN ? ipt : TURN > wg ? TURN / wg : 1;
+}
+
+// Local memory of a moving kernel with room for 2^bits bins, whatever the layout; a partition also marks rows.
+static size_t local_bytes(const struct weft_context *ctx, const struct weft__transpose_shape *shape, int wg, int ipt,
+                          int bits, int partition)
+{
+    size_t w = (size_t)wg, slots = w * (size_t)weft__scan_staged(wg, ipt), bins = (size_t)1 << bits;
+    size_t hist = weft__max(w / 32 * bins * 2, partition ? 0 : bins * 4);
+    size_t stage = slots * (weft_type_bytes(shape->type) ? 8 : 4);
+    int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
+    size_t mem = lanes ? 1 : w, marks = lanes && partition ? w / 32 * (size_t)ipt * 4 : 0;
+    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (w / 32) + 4 * mem +
+           (partition ? slots * 2 : 0) + marks;
+}
+
+static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                const struct weft_transpose_params *p)
+{
+    const size_t local = weft__local_most(ctx);
+    return ((size_t)1 << p->bits) % (2 * (size_t)p->wg) == 0 && (size_t)p->wg * (size_t)p->ipt <= 32768 &&
+           local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1) <= local &&
+           ((int)weft__bits_for(shape->n) <= p->bits || // one pass, no buckets
+            local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 0) <= local);
+}
+
+// Bits that a bucket resolves: one more than a partition where local memory allows, since it marks no rows.
+static uint32_t bucket_bits_of(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                               const struct weft_transpose_params *p)
+{
+    int more = local_bytes(ctx, shape, p->wg, p->ipt, p->bits + 1, 0) <= weft__local_most(ctx);
+    return (uint32_t)(p->bits + more);
+}
+
+uint32_t weft__scan_bins_room(size_t bins, int wg)
+{
+    uint32_t room = 2 * (uint32_t)wg;
+    while (room < bins)
+        room *= 2;
+    return room;
+}
+
+void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
+                            const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
+{
+    size_t nnz = (size_t)shape->nnz;
+    uint32_t bits = (uint32_t)p->bits, more = bucket_bits_of(ctx, shape, p), n_bits = weft__bits_for(shape->n);
+    *l = (struct weft__scan_layout){.passes = n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3};
+    l->tile = (size_t)p->wg * (size_t)p->ipt;
+    l->span = 32 * (size_t)p->ipt;
+    const size_t parts = weft__max((size_t)p->groups, weft__ceil_div(nnz, PART_MOST));
+    l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), parts) * l->tile;
+    l->parts = weft__ceil_div(nnz, l->part);
+    if (l->passes == 3)
+        l->low_bits = (n_bits + 2) / 3;
+    if (l->passes >= 2) {
+        // Few columns to a bucket, as many as make it a full tile, and no more buckets than bins.
+        uint32_t rest = n_bits - l->low_bits, least = l->passes == 3 ? rest / 2 : rest > bits ? rest - bits : 0;
+        double wanted = 0.75 * (double)l->tile * (double)shape->n / (double)nnz;
+        l->mid_bits = least;
+        while (l->mid_bits < more && l->mid_bits < rest &&
+               (double)(UINT64_C(2) << (l->mid_bits + l->low_bits)) <= wanted)
+            l->mid_bits++;
+    }
+    l->low_bins = UINT32_C(1) << l->low_bits;
+    l->ncols = UINT32_C(1) << l->mid_bits;
+    l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << (l->mid_bits + l->low_bits));
+    l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
+    l->packed = l->passes == 2 && weft__bits_for(shape->m) + l->mid_bits <= 32;
+    l->key_bits = l->packed || l->mid_bits + l->low_bits > 16 ? 32 : 16;
+    l->first_bins = weft__scan_bins_room(weft__max(l->nbuckets, l->low_bins), p->wg);
+    l->bucket_bins = weft__scan_bins_room(l->ncols, p->wg);
+    l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
+    l->chunk = (shape->type == WEFT_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
+    // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
+    const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
+    const int wide_ipt = mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(shape->ofs)
+                             ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
+                             : 0;
+    if (l->passes == 2 && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
+        most <= (double)l->chunk &&
+        local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
+                    (int)weft__bits_for(weft__scan_bins_room(l->ncols, WEFT__SCAN_WIDE_WG)),
+                    0) <= weft__local_most(ctx))
+        l->wide_ipt = wide_ipt;
+    l->large_chunks = 2 * nnz / l->chunk;
+    l->large_buckets = nnz / l->chunk;
+}
+
+void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
+                        const struct weft__transpose_shape *shape)
+{
+    const size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
+    const size_t bins = weft__max(l->nbuckets, l->low_bins), width = bins + bins % 2; // as ROW_OF_BINS
+    const size_t moved = l->passes > 1 ? nnz : 0, large = l->passes > 1 ? l->ncols * ofs : 0;
+    const struct weft__scratch needs[NBUFFERS] = {
+        [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
+        [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
+        [TABLE] = {weft__mul(weft__mul(l->parts, width), ofs), .what = "counts of parts"},
+        // Oclgrind does not take an exchange with memory never written for writing.
+        [TOTAL] = {bins * ofs, .what = "entries of bins", .zeros = true},
+        [BUCKET_OFS] = {(bins + 1) * ofs, .what = "offsets of bins"},
+        [CHUNK_FIRST] = {(bins + 1) * 4, .what = "chunks of buckets"},
+        [LARGE_FIRST] = {(bins + 1) * 4, .what = "chunks of large buckets"},
+        [LARGE] = {(bins + 1) * 4, .what = "large buckets"},
+        [NLARGE] = {2 * 4, .what = "number of large buckets"},
+        [LARGE_TABLE] = {weft__mul(l->large_chunks, large), .what = "counts of large buckets"},
+        [LARGE_TOTAL] = {weft__mul(l->large_buckets, large), .what = "entries of large buckets"},
+        [KEY] = {weft__mul(moved, l->packed ? 0 : (size_t)l->key_bits / 8), .what = "columns in buckets"},
+        [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
+        [VAL] = {l->pairs ? 0 : weft__mul(moved, val), .what = "values in buckets"},
+        [COL] = {l->passes == 3 ? weft__mul(nnz, 4) : 0, .what = "columns between passes"},
+        [ARRIVED] = {4, .what = "groups that arrived", .zeros = true},
+    };
+    memcpy(out, needs, sizeof needs);
+}
+
+weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                            struct weft_transpose_info *info)
+{
+    const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
+    struct weft_transpose_params *p = &info->params;
+    struct weft__scan_layout l;
+    size_t val = weft_type_bytes(shape->type);
+    int given = p->wg || p->ipt || p->bits, ipt_given = p->ipt != 0;
+    if (!p->wg)
+        p->wg = weft__wg_lower(ctx, tune->wg);
+    if (!p->ipt)
+        p->ipt = val == 8 ? tune->ipt8 : tune->ipt4;
+    if (!p->bits)
+        p->bits = tune->bits;
+    if (p->wg < 32 || p->wg % 32 || (size_t)p->wg > weft__wg_most(ctx))
+        return weft__fail(ctx, WEFT_EINVAL, "wg %d is not a multiple of 32 up to %zu", p->wg, weft__wg_most(ctx));
+    if (p->ipt < 1 || p->ipt > 64 || p->bits < 1 || p->bits > 14)
+        return weft__fail(ctx, WEFT_EINVAL, "ipt %d is not in 1 .. 64, or bits %d not in 1 .. 14", p->ipt, p->bits);
+    if (!p->groups) // more for large matrices: shorter parts balance the counting better
+        p->groups = ctx->device.compute_units * tune->groups_per_unit * (shape->nnz >= PART_LARGE ? 2 : 1);
+    if (p->groups < 1 || p->groups > 1 << 20)
+        return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
+    int n_bits = (int)weft__bits_for(shape->n);
+    if (!given) {
+        // Smaller tiles where local memory asks for it, wider digits where three passes would not cover n.
+        while (3 * p->bits < n_bits)
+            p->bits++;
+        while (!fits(ctx, shape, p) && (p->ipt > 4 || p->wg > 32))
+            if (p->ipt > 4)
+                p->ipt /= 2;
+            else
+                p->wg /= 2;
+        // Two passes of smaller work-groups, whose histograms leave room for one more bit, rather than three passes.
+        struct weft_transpose_params other = *p;
+        other.wg /= 2;
+        if (n_bits == 2 * p->bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->bits && other.wg >= 64 &&
+            fits(ctx, shape, &other) && bucket_bits_of(ctx, shape, &other) > (uint32_t)p->bits)
+            *p = other;
+        weft__scan_layout_make(&l, ctx, shape, p);
+        other = *p;
+        other.wg = tune->wg_more;
+        if (l.wide_ipt && other.wg > p->wg)
+            other.ipt = (int)l.tile / other.wg;
+        if (other.wg && (size_t)other.wg <= weft__wg_most(ctx) && val == 4 && (l.passes == 3 || l.wide_ipt) &&
+            other.ipt && fits(ctx, shape, &other))
+            *p = other;
+    }
+    while (!ipt_given && p->ipt > 4 && !fits(ctx, shape, p))
+        p->ipt /= 2;
+    if (3 * p->bits < n_bits)
+        return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->bits,
+                          (long long)shape->n);
+    if (!fits(ctx, shape, p))
+        return weft__fail(
+            ctx, WEFT_EINVAL,
+            "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->wg,
+            p->ipt, p->bits,
+            weft__max(local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1),
+                      local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 0)),
+            (long long)weft__local_most(ctx));
+    weft__scan_layout_make(&l, ctx, shape, p);
+    if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
+        return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
+                          (long long)shape->nnz, l.tile);
+    struct weft__scratch needs[NBUFFERS];
+    weft__scan_scratch(needs, &l, shape);
+    info->passes = l.passes;
+    info->workspace_bytes = weft__add(weft__scratch_bytes(needs, NBUFFERS), shape->mirror ? WEFT__MIRROR_BYTES : 0);
+    char whole[64] = "";
+    if (l.wide_ipt)
+        snprintf(whole, sizeof whole, ", up to %zu entries whole",
+                 weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l.wide_ipt, l.chunk));
+    snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s%s",
+             l.passes, n_bits, l.nbuckets, l.ncols, whole, l.packed ? ", row and column in one word" : "",
+             shape->mirror ? "; mirrored where the pattern is symmetric" : "");
+    return WEFT_OK;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScanTrans on devices with local memory: how a shape is cut into passes, parts, tiles, buckets and chunks, and what
+// that takes of memory.
+#ifndef WEFT_TRANSPOSE_SCAN_LAYOUT_H
+#define WEFT_TRANSPOSE_SCAN_LAYOUT_H
+
+#include "host/src/core/make.h"
+#include "host/src/transpose/transpose.h"
+
+// A bucket that a tile of a wide work-group holds is read once, counted by its ranks, and goes out in whole lines.
+#define WEFT__SCAN_COUNT_WG      256 // of the counting kernels, at most
+#define WEFT__SCAN_WIDE_WG       512
+#define WEFT__SCAN_WIDE_IPT(ofs) ((ofs) == WEFT_OFS64 ? 24 : 28) // most entries of a work-item: registers
+
+// How a shape is cut: passes, digits, parts.
+struct weft__scan_layout {
+    int passes;
+    uint32_t low_bits, mid_bits; // digits; the rest of the column is the high digit
+    uint32_t low_bins;           // three passes: bins of the first
+    uint32_t nbuckets, ncols;    // bins of the partition into buckets; columns (digits) of a bucket
+    int key_bits;                // of a column inside its bucket
+    int pairs, packed;           // entries on their way: value beside the row, column inside the row's word
+    size_t tile, part, parts;    // entries of a tile, of a part; number of parts
+    size_t span;                 // entries between two remembered rows
+    size_t chunk, large_chunks, large_buckets;
+    int wide_ipt; // wide work-groups move the buckets, each of which may fit their tile: entries of a work-item; else 0
+    uint32_t count_bins, first_bins, bucket_bins; // room for bins: counting, partitions, buckets
+};
+
+// The layout of a shape with tuning values that weft__scan_plan has checked.
+void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
+                            const struct weft__transpose_shape *shape, const struct weft_transpose_params *p);
+// Entries of a work-item that are in local memory at once: larger tiles go through it in turns.
+int weft__scan_staged(int wg, int ipt);
+// Room for `bins` bins: a power of two, two or more for each work-item.
+uint32_t weft__scan_bins_room(size_t bins, int wg);
+// The buffers of a plan. LARGE_*: of buckets of more than a chunk.
+enum {
+    ROW_AT,      // row of the first entry of each span
+    BEFORE,      // counts of a tile's bins before it in its part
+    TABLE,       // counts of parts, then prefixes
+    TOTAL,       // entries of bins
+    BUCKET_OFS,  // where bins begin
+    CHUNK_FIRST, // first chunk of each bucket
+    LARGE_FIRST, // first chunk of each bucket among those of large ones
+    LARGE,       // the large buckets
+    NLARGE,      // their number
+    LARGE_TABLE, // counts of their chunks
+    LARGE_TOTAL, // entries of their columns
+    KEY,         // columns of entries on their way,
+    ROW,         // rows, with the value or the column where the layout packs them,
+    VAL,         // values
+    COL,         // three passes: columns by the low digit, then sorted
+    ARRIVED,     // groups that came to the offsets: zero between launches
+    NBUFFERS
+};
+void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
+                        const struct weft__transpose_shape *shape);
+// What is not given of the tuning, and the memory that it takes.
+// Errors: WEFT_EINVAL tuning, WEFT_ERANGE more tiles than groups of a launch.
+weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                            struct weft_transpose_info *info);
+
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposition: checks, the choice of a method, shapes without entries. The methods have a file each.
+#include "host/src/core/check.h"
+#include "host/src/core/fill.h"
+#include "host/src/core/make.h"
+#include "host/src/core/limits.h"
+#include "host/src/core/tune.h"
+#include "host/src/matrix/device_csr.h"
+#include "host/src/transpose/transpose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_transpose {
+    struct weft_context *ctx;
+    struct weft__transpose_shape shape;
+    struct weft_transpose_info info;
+    const struct weft__transpose_method *method; // NULL: no entries, only pointers of zeros
+    void *state;
+    struct weft__kernel *fill; // for no entries
+};
+
+#define MIRROR_LEAST                                                                                                   \
+    1000000 // entries from which AUTO on a GPU takes ScanTrans, and tries first whether the pattern mirrors
+// Columns for each entry of a row of mean length, from which on it is tried. In denser patterns an entry's image lies
+// in a far row, at a place that no guess finds: a dense 4000 x 4000 pattern took five times as long by the mirror as by
+// scan.
+#define MIRROR_SPARSE 4
+
+// Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in
+// numbers of 32 bits that must not wrap around.
+#define STRIDE_MOST (1 << 26)
+#define ROWS_AHEAD  (1 << 10)
+
+static const struct weft__transpose_method *method_find(enum weft_transpose_algo algo, enum weft_schedule schedule)
+{
+    if (algo == WEFT_TRANSPOSE_MERGE)
+        return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_merge_cpu : &weft__transpose_merge_gpu;
+    return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_scan_cpu : &weft__transpose_scan_gpu;
+}
+
+weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
+                                 const struct weft__transpose_shape *shape, const struct weft_transpose_params *params)
+{
+    *out = (struct weft_transpose_info){.schedule = ctx->schedule};
+    if (params)
+        out->params = *params;
+    struct weft_transpose_params *p = &out->params;
+    if ((int)p->algo < 0 || p->algo > WEFT_TRANSPOSE_MERGE)
+        return weft__fail(ctx, WEFT_EINVAL, "algo %d is not a method of transposition", (int)p->algo);
+    if (p->wg < 0 || p->ipt < 0 || p->bits < 0 || p->groups < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "tuning is negative: wg %d, ipt %d, bits %d, groups %d", p->wg, p->ipt,
+                          p->bits, p->groups);
+    weft_status status = weft__shape_check(ctx, shape->m, shape->n, shape->nnz, shape->type, shape->ofs);
+    if (status)
+        return status;
+    if ((shape->ofs == WEFT_OFS32 && shape->nnz > INT32_MAX - STRIDE_MOST) ||
+        (shape->nnz && !shape->rows_given && shape->m > INT32_MAX - ROWS_AHEAD))
+        return weft__fail(ctx, WEFT_ERANGE,
+                          "%lld rows, %lld entries: a transposition takes up to %d rows, and with 32-bit offsets "
+                          "up to %d entries",
+                          (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, INT32_MAX - STRIDE_MOST);
+    // On GPUs small matrices take less time by the fewer kernels of MergeTrans; docs/performance.md has the numbers.
+    if (p->algo == WEFT_TRANSPOSE_AUTO)
+        p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && shape->nnz < MIRROR_LEAST && !shape->mirror && !p->wg &&
+                          !p->ipt && !p->bits && !p->groups
+                      ? WEFT_TRANSPOSE_MERGE
+                      : WEFT_TRANSPOSE_SCAN;
+    if (shape->nnz == 0) {
+        snprintf(out->why, sizeof out->why, "no entries: pointers of zeros");
+        return WEFT_OK;
+    }
+    const struct weft__transpose_method *method = method_find(p->algo, ctx->schedule);
+    const struct weft__tune_value values[] = {
+        {"wg", &p->wg}, {"ipt", &p->ipt}, {"bits", &p->bits}, {"groups", &p->groups}};
+    const char *row = p->algo == WEFT_TRANSPOSE_MERGE ? "transpose.merge" : "transpose.scan";
+    struct weft__tuned tuned = weft__tuned_begin(ctx, row, weft_type_bytes(shape->type), values, 4);
+    do
+        status = method->plan(ctx, shape, out);
+    while (weft__tuned_again(&tuned, status, out->why, sizeof out->why));
+    return status;
+}
+
+// The shape as AUTO takes it.
+static struct weft__transpose_shape shape_auto(const struct weft_context *ctx,
+                                               const struct weft__transpose_shape *shape,
+                                               const struct weft_transpose_params *params)
+{
+    struct weft__transpose_shape out = *shape;
+    if ((!params || params->algo == WEFT_TRANSPOSE_AUTO) && ctx->schedule == WEFT_SCHEDULE_GPU &&
+        shape->nnz >= MIRROR_LEAST && shape->m == shape->n && !shape->rows_given &&
+        shape->nnz / shape->n < shape->n / MIRROR_SPARSE)
+        out.mirror = 1;
+    return out;
+}
+
+weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz,
+                                     enum weft_type type, enum weft_ofs ofs, const struct weft_transpose_params *params)
+{
+    struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
+    struct weft_transpose_info info;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status) {
+        shape = shape_auto(ctx, &shape, params);
+        status = weft__transpose_plan(&info, ctx, &shape, params);
+    }
+    if (out_bytes)
+        *out_bytes = status ? 0 : info.workspace_bytes;
+    return status;
+}
+
+// Input, output and scratch lie in the device's memory together. Drivers that allocate at the first use would tell only
+// when the operation runs. A processor may have more than its driver says.
+static weft_status memory_check(struct weft_context *ctx, const struct weft__transpose_shape *s, size_t scratch)
+{
+    const size_t nnz = (size_t)s->nnz, ofs = weft_ofs_bytes(s->ofs), val = weft_type_bytes(s->type);
+    size_t all = weft__add(scratch, weft__mul(nnz, 4 + 4 + val + (s->val_positions ? 0 : val)));
+    all = weft__add(all, s->rows_given ? weft__mul(nnz, 4) : weft__mul((size_t)s->m + 1, ofs));
+    all = weft__add(all, weft__mul((size_t)s->n + 1, ofs));
+    if ((ctx->device.type & CL_DEVICE_TYPE_CPU) || all <= (size_t)ctx->device.global_bytes)
+        return WEFT_OK;
+    return weft__fail(ctx, WEFT_ERANGE,
+                      "a transposition of %lld entries takes %zu bytes of memory, %zu of them for scratch; %s has %lld",
+                      (long long)s->nnz, all, scratch, ctx->device.name, (long long)ctx->device.global_bytes);
+}
+
+static weft_status op_create(struct weft_transpose **out, struct weft_context *ctx,
+                             const struct weft__transpose_shape *asked, const struct weft_transpose_params *params)
+{
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    struct weft__make make = {.ctx = ctx};
+    struct weft_transpose_info info;
+    const struct weft__transpose_shape own = shape_auto(ctx, asked, params), *shape = &own;
+    make.status = weft__transpose_plan(&info, ctx, shape, params);
+    if (!make.status)
+        make.status = memory_check(ctx, shape, info.workspace_bytes);
+    struct weft_transpose *op = weft__make_memory(&make, sizeof *op, "a transposition");
+    if (!op)
+        return make.status;
+    *op = (struct weft_transpose){.ctx = ctx, .shape = *shape, .info = info};
+    if (shape->nnz > 0) {
+        op->method = method_find(info.params.algo, ctx->schedule);
+        make.status = op->method->create(&op->state, ctx, shape, &info);
+    } else {
+        make.status = weft__fill_create(&op->fill, ctx);
+    }
+    if (make.status)
+        weft_transpose_destroy(&op);
+    *out = op;
+    return make.status;
+}
+
+weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
+                                   const struct weft__transpose_shape *asked,
+                                   const struct weft_transpose_params *params)
+{
+    struct weft__limit limit = weft__limit_begin(ctx);
+    weft_status status;
+    do
+        status = op_create(out, ctx, asked, params);
+    while (weft__limit_again(&limit, status));
+    return status;
+}
+
+weft_status weft_transpose_create(struct weft_transpose **out, struct weft_context *ctx, int64_t m, int64_t n,
+                                  int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+                                  const struct weft_transpose_params *params)
+{
+    struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
+    return weft__transpose_create(out, ctx, &shape, params);
+}
+
+// `x` must be m x n and have buffers large enough for what the method touches.
+static weft_status matrix_check(const struct weft_transpose *op, const struct weft_device_csr *x, int64_t m, int64_t n,
+                                int output)
+{
+    const struct weft__transpose_shape *s = &op->shape;
+    const char *name = output ? "the output" : "the input";
+    if (x->m != m || x->n != n || x->nnz != s->nnz || (x->type != s->type && !(s->val_positions && !output)) ||
+        x->ofs != s->ofs)
+        return weft__fail(op->ctx, WEFT_EINVAL,
+                          "%s is %lld x %lld, %lld entries of type %d, offsets %d; the object was made for %lld x "
+                          "%lld, %lld entries of type %d, offsets %d",
+                          name, (long long)x->m, (long long)x->n, (long long)x->nnz, (int)x->type, (int)x->ofs,
+                          (long long)m, (long long)n, (long long)s->nnz, (int)s->type, (int)s->ofs);
+    size_t nnz = (size_t)s->nnz, val = output || !s->val_positions ? weft_type_bytes(s->type) : 0;
+    size_t ptr = s->rows_given && !output ? weft__mul(nnz, 4) : weft__mul((size_t)m + 1, weft_ofs_bytes(s->ofs));
+    weft_status status = nnz || output ? weft__check_buffer(op->ctx, x->row_ptr, ptr, "row_ptr") : WEFT_OK;
+    if (!status)
+        status = weft__check_buffer(op->ctx, x->col, weft__mul(nnz, 4), "col");
+    if (!status)
+        status = weft__check_buffer(op->ctx, x->val, weft__mul(nnz, val), "val");
+    return status;
+}
+
+weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue, const struct weft_device_csr *a,
+                               const struct weft_device_csr *at, cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    if (!op)
+        return WEFT_EINVAL;
+    struct weft__stream stream;
+    const struct weft__transpose_shape *s = &op->shape;
+    weft_status status = WEFT__NEED_IN(op->ctx, {"a", a}, {"at", at});
+    if (!status)
+        status = matrix_check(op, a, s->m, s->n, 0);
+    if (!status)
+        status = matrix_check(op, at, s->n, s->m, 1);
+    if (!status && s->nnz > 0)
+        status = weft__check_apart(op->ctx, a, at);
+    if (!status)
+        status = weft__stream_begin(&stream, op->ctx, queue, nwait, wait, event);
+    if (status)
+        return status;
+    if (op->method)
+        op->method->run(op->state, &stream, a, at);
+    else
+        weft__fill(&stream, op->fill, at->row_ptr, 0, ((uint64_t)s->n + 1) * weft_ofs_bytes(s->ofs) / 4, 0);
+    return weft__stream_end(&stream);
+}
+
+struct weft_context *weft__transpose_context(const struct weft_transpose *op)
+{
+    return op ? op->ctx : NULL;
+}
+
+void weft_transpose_info(const struct weft_transpose *op, struct weft_transpose_info *out)
+{
+    if (out)
+        *out = op ? op->info : (struct weft_transpose_info){0};
+}
+
+void weft_transpose_destroy(struct weft_transpose **op)
+{
+    if (!op || !*op)
+        return;
+    if ((*op)->method)
+        (*op)->method->destroy(&(*op)->state);
+    weft__kernel_release(&(*op)->fill);
+    free(*op);
+    *op = NULL;
+}
+
+weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
+                                const struct weft_transpose_params *params)
+{
+    struct weft_error err = {0};
+    struct weft__sync sync = {.ctx = ctx};
+    struct weft_device_csr from = {0};
+    struct weft_transpose *op = NULL;
+    if (out)
+        *out = (struct weft_csr){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (status)
+        return status;
+    status = weft_csr_validate(a, &err);
+    if (status)
+        return weft__fail(ctx, status, "%s", err.text);
+    sync.status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
+    weft__sync_begin(&sync, out, a->n, a->m, a->nnz, a->type, a->ofs);
+    weft__sync_csr(&sync, &from, a);
+    if (!sync.status)
+        sync.status = weft_transpose_run(op, sync.queue, &from, &sync.to, 0, NULL, NULL);
+    status = weft__sync_end(&sync);
+    weft_device_csr_release(&from);
+    weft_transpose_destroy(&op);
+    return status;
+}

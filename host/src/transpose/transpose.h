@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What transpose.c knows of a method: a table of functions, one file each.
+#ifndef WEFT_SRC_TRANSPOSE_H
+#define WEFT_SRC_TRANSPOSE_H
+
+#include "host/src/core/program.h"
+#include "host/src/core/variants.h"
+#include <weft/transpose.h>
+
+struct weft__transpose_shape {
+    int64_t m, n, nnz;
+    enum weft_type type;
+    enum weft_ofs ofs;
+    int rows_given;    // nonzero: input is COO, `row_ptr` of the input holds nnz int32 row indices instead of offsets
+    int val_positions; // nonzero: input val is not read, its place is taken by the position of the entry (a plan's
+                       // analysis); type is then WEFT_I32 for 32-bit offsets, WEFT_F64 (8 bytes) for 64-bit ones
+    int mirror;        // nonzero: try first whether the pattern is symmetric (m == n; ScanTrans on GPUs)
+};
+
+struct weft__transpose_method {
+    const char *name;
+    // Resolve defaults in *info (params, passes, workspace_bytes, why) without allocating on the device.
+    weft_status (*plan)(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                        struct weft_transpose_info *info);
+    // Compile and allocate according to *info; *state owns everything, also when half built.
+    weft_status (*create)(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                          const struct weft_transpose_info *info);
+    // Enqueue; nnz > 0, m > 0, n > 0 (transpose.c handles the rest).
+    weft_status (*run)(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
+                       const struct weft_device_csr *at);
+    void (*destroy)(void **state);
+};
+
+extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__transpose_scan_cpu,
+    weft__transpose_merge_gpu, weft__transpose_merge_cpu;
+
+// mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
+#define WEFT__MIRROR_BYTES 4 // of its scratch
+struct weft__mirror {
+    struct weft__kernel *mirror;
+    int wg, ipt;
+    cl_mem failed; // one uint: the last run that did not make A^T
+    cl_uint run;   // the last run that tried, from 1 on; 0: none
+    cl_uint mark;  // what the kernels behind look for in *failed; 0: there is something to do, without a look
+    // A pattern that was not symmetric in these buffers is mostly not symmetric the next time either.
+    cl_mem row_ptr, col;     // of the last call
+    cl_event tried;          // a try whose end was not seen yet; NULL: none
+    cl_uint tried_run;       // its number
+    cl_command_queue reader; // for the mark alone
+    int known, no, age;      // how such a try ended; not symmetric; runs since
+};
+weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *ctx,
+                                const struct weft__transpose_shape *shape);
+// Enqueues the try, or nothing while the pattern in these buffers was not symmetric when last asked.
+void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const struct weft__transpose_shape *shape,
+                      const struct weft_device_csr *a, const struct weft_device_csr *at);
+void weft__mirror_release(struct weft__mirror *m);
+
+// Workspace and object of any shape, where the public functions make plain CSR ones.
+weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
+                                 const struct weft__transpose_shape *shape, const struct weft_transpose_params *params);
+weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
+                                   const struct weft__transpose_shape *shape,
+                                   const struct weft_transpose_params *params);
+
+// NULL: of no object.
+struct weft_context *weft__transpose_context(const struct weft_transpose *op);
+
+// Bits that hold 0 .. count-1.
+static inline uint32_t weft__bits_for(int64_t count)
+{
+    uint32_t bits = 0;
+    while (((int64_t)1 << bits) < count)
+        bits++;
+    return bits;
+}
+
+// What the CPU methods share.
+// Check params, give `groups` its default; bits may be 0 .. most_bits.
+weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                                       struct weft_transpose_params *params, int most_bits);
+void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape);
+// Every set of defines for one kernel.
+void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec);
+weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants, weft__gather_variants;
+
+#endif

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+// A contract test, not a result: the backend `cusparse` against a stand-in for CUDA and cuSPARSE (tests/standin/cuda.h).
+// Every algorithm on edge shapes, every failing call, the choice of the GPU; and that the stand-in sees wrong calls.
+#include "backends/cusparse/cusparse_backend.h"
+#include "host/internal/inside.h"
+#include "standin/cuda.h"
+#include "standin/trace_check.h"
+#include "host/common/check_spmv.h"
+#include "tests/support/csr.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct weft_backend *const backend = &weft__backend_cusparse;
+static struct weft_context fake = {.device = {.name = "GPU"}};
+static struct rng rng;
+
+// ---- an OpenCL device that knows its UUID, or with an old driver only its bus ------------------------------------
+
+static int cl_uuid, cl_bus, cl_domain; // 0: not known
+static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size_t bytes, void *out, size_t *got)
+{
+    (void)id;
+    (void)got;
+    cl_uint value = what == 0x4008 ? (cl_uint)cl_bus : (cl_uint)cl_domain;
+    if (what == 0x106A && cl_uuid && bytes == 16)
+        memset(out, cl_uuid, 16);
+    else if (((what == 0x4008 && cl_bus) || (what == 0x400A && cl_domain)) && bytes == sizeof value)
+        memcpy(out, &value, sizeof value);
+    else
+        return CL_INVALID_VALUE;
+    return CL_SUCCESS;
+}
+
+static void devices(int count, int uuid, int bus, int domain)
+{
+    standin_reset(count);
+    cl_uuid = uuid;
+    cl_bus = bus;
+    cl_domain = domain;
+}
+
+static void probe_test(void)
+{
+    struct weft_error err = {0};
+    devices(0, 1, 0, 0);
+    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV && !strncmp(err.text, "no CUDA device (", 16), "no GPU: %s",
+           err.text);
+    devices(2, 3, 0, 0);
+    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV && strstr(err.text, "GPU is no CUDA device"),
+           "GPUs, but not this one: %s", err.text);
+    devices(2, 0, 0, 0);
+    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV, "a device that knows neither UUID nor bus: %s", err.text);
+    tap_ok(backend->probe(NULL, &err) == WEFT_ENODEV && strstr(err.text, "OpenCL"), "no OpenCL device: %s", err.text);
+    devices(2, 2, 0, 0);
+    tap_ok(!backend->probe(&fake, &err), "the same UUID");
+    devices(2, 0, 0x20, 1);
+    tap_ok(!backend->probe(&fake, &err), "the same bus and domain");
+    devices(2, 0, 0x20, 0);
+    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV, "the same bus in another domain");
+    tap_is_str(backend->version(), "cuSPARSE 99.8.7", "the library's version");
+}
+
+// ---- results ---------------------------------------------------------------------------------------------------
+
+// After finish: nothing is alive and no rule was broken. Nonzero when so; else says what.
+static int clean(const char *what)
+{
+    const char *complaint = standin_complaint();
+    if (complaint || standin_alive())
+        tap_note("%s: %ld alive, %s", what, standin_alive(), complaint ? complaint : "no complaint");
+    return !complaint && !standin_alive();
+}
+
+static struct weft_backend_times no_times(void)
+{
+    return (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
+}
+
+// One transposition with the fail-th call failing (0: none). Nonzero when right, or when the failure came back whole.
+static int transpose_once(const struct weft_csr *a, const char *algo, long fail, long *calls)
+{
+    struct weft_backend_times times = no_times();
+    struct weft_error err = {0};
+    struct weft_csr want = {0}, out = {0};
+    void *state = NULL;
+    double ms = -1;
+    devices(3, 2, 0, 0);
+    standin_fail(fail);
+    weft_status status = backend->transpose.prepare(&state, &fake, a, algo, NULL, &times, &err);
+    for (int run = 0; run < 2 && !status; run++)
+        status = backend->transpose.run(state, &ms, &err);
+    if (!status)
+        status = backend->transpose.plain(state, &err);
+    if (!status)
+        status = backend->transpose.result(state, &out, &times, &err);
+    *calls = standin_calls();
+    int good = fail ? status == WEFT_EDEVICE || status == WEFT_EDEVMEM : !status;
+    if (!good || (fail && (!err.text[0] || strchr(err.text, '\n'))))
+        tap_note("call %ld: status %d, \"%s\"", fail, status, err.text);
+    if (!fail && good) {
+        if (weft__ref_transpose(&want, a))
+            tap_bail("no memory");
+        good = weft_csr_equal(&want, &out) && ms == 1 && standin_device() == 1 && times.write_ms >= 0 &&
+               times.read_ms >= 0 && times.workspace_bytes > 0;
+    }
+    backend->transpose.finish(&state);
+    weft_csr_free(&want);
+    weft_csr_free(&out);
+    return clean("transposition") && good;
+}
+
+struct product {
+    const struct weft_csr *a;
+    const void *x, *y0;
+    double alpha, beta;
+};
+
+// The same of a product. 2: refused with a reason.
+static int product_once(const struct product *p, const char *algo, long fail, long *calls)
+{
+    const struct weft_csr *a = p->a;
+    struct weft_backend_times times = no_times();
+    struct weft_error err = {0};
+    struct weft_backend_spmv_job job = {.a = a, .x = p->x, .y = p->y0, .alpha = p->alpha, .beta = p->beta};
+    void *state = NULL, *y = test_alloc((size_t)a->m * 8);
+    double ms = -1;
+    devices(3, 2, 0, 0);
+    standin_fail(fail);
+    weft_status status = backend->spmv.prepare(&state, &fake, &job, algo, &times, &err);
+    for (int run = 0; run < 2 && !status; run++)
+        status = backend->spmv.run(state, &ms, &err);
+    if (!status && p->beta == 0)
+        status = backend->spmv.plain(state, &err);
+    if (!status)
+        status = backend->spmv.result(state, y, &times, &err);
+    *calls = standin_calls();
+    int good = fail ? status == WEFT_EDEVICE || status == WEFT_EDEVMEM : !status || status == WEFT_EUNSUPPORTED;
+    if (!good || (status && (!err.text[0] || strchr(err.text, '\n'))))
+        tap_note("call %ld: status %d, \"%s\"", fail, status, err.text);
+    if (!status) {
+        struct check_spmv check = {.a = a, .type = a->type, .exact = 1, .alpha = p->alpha, .beta = p->beta};
+        char why[256];
+        check.x = p->x;
+        check.y0 = p->y0;
+        good &= check_spmv(&check, y, why, sizeof why) && ms == 1 && times.format_bytes > 0;
+    }
+    backend->spmv.finish(&state);
+    free(y);
+    return !clean("product") ? 0 : status == WEFT_EUNSUPPORTED && !fail ? 2 * good : good;
+}
+
+static const struct {
+    int64_t m, n, nnz;
+} shapes[] = {{1, 1, 0},      {1, 1, 1},       {5, 7, 0},       {1, 300, 200},  {300, 1, 200},
+              {33, 31, 1000}, {64, 64, 4096},  {70, 90, 2000},  {257, 255, 90}, {1000, 8, 7000},
+              {8, 1000, 70},  {100, 100, 350}, {40, 1000, 2500}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+// Small integers in place of the random bits.
+static void values_shrink(const struct weft_csr *a)
+{
+    for (int64_t p = 0; p < a->nnz; p++) {
+        double value = (double)rng_between(&rng, -4, 4);
+        if (a->type == WEFT_F32)
+            ((float *)a->val)[p] = (float)value;
+        else
+            ((double *)a->val)[p] = value;
+    }
+}
+
+static void transpose_test(const char *algo)
+{
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_I32, WEFT_PATTERN};
+    struct weft_csr a;
+    int good = 1, cases = 0, caught = 1;
+    long calls = 0, ignored;
+    for (int k = 0; k < SHAPES * 4; k++) {
+        test_matrix_make(&a, &rng, (enum test_spread)(k / 4 % TEST_SPREADS), shapes[k / 4].m, shapes[k / 4].n,
+                         shapes[k / 4].nnz, types[k % 4], WEFT_OFS32);
+        good &= transpose_once(&a, algo, 0, &calls);
+        for (long fail = 1; fail <= calls && k == 4 * 7; fail++)
+            caught &= transpose_once(&a, algo, fail, &ignored);
+        cases++;
+        weft_csr_free(&a);
+    }
+    tap_ok(good, "transpose by %s: %d matrices", algo, cases);
+    tap_ok(calls > 20 && caught, "transpose by %s: each of %ld calls fails once", algo, calls);
+}
+
+static void product_test(const char *algo)
+{
+    static const double scales[][2] = {{1, 0}, {-2, 0}, {3, -2}};
+    int good = 1, done = 0, refused = 0, caught = 1;
+    long calls = 0, most = 0, ignored;
+    for (int k = 0; k < SHAPES * 6; k++) {
+        struct weft_csr a;
+        const enum weft_type type = k & 1 ? WEFT_F64 : WEFT_F32;
+        test_matrix_make(&a, &rng, (enum test_spread)(k / 6 % TEST_SPREADS), shapes[k / 6].m, shapes[k / 6].n,
+                         shapes[k / 6].nnz, type, k % 5 == 4 ? WEFT_OFS64 : WEFT_OFS32);
+        values_shrink(&a);
+        struct weft_csr x = {.nnz = a.n, .type = type, .val = test_alloc((size_t)a.n * 8)};
+        struct weft_csr y = {.nnz = a.m, .type = type, .val = test_alloc((size_t)a.m * 8)};
+        values_shrink(&x);
+        values_shrink(&y);
+        struct product p = {&a, x.val, scales[k % 3][1] != 0 ? y.val : NULL, scales[k % 3][0], scales[k % 3][1]};
+        int outcome = product_once(&p, algo, 0, &calls);
+        good &= outcome != 0;
+        done += outcome == 1;
+        refused += outcome == 2;
+        if (outcome == 1 && k % 3 == 2 && calls > most)
+            for (long fail = 1, all = most = calls; fail <= all; fail++)
+                caught &= product_once(&p, algo, fail, &ignored);
+        free(x.val);
+        free(y.val);
+        weft_csr_free(&a);
+    }
+    tap_ok(good && done > 5, "product by %s: %d right, %d refused", algo, done, refused);
+    tap_ok(most > 30 && caught, "product by %s: each of %ld calls fails once", algo, most);
+}
+
+static void refusal_test(void)
+{
+    struct weft_backend_times times = no_times();
+    struct weft_error err = {0};
+    struct weft_csr a;
+    void *state = NULL;
+    struct weft_backend_spmv_job job = {.a = &a, .alpha = 1};
+    devices(2, 2, 0, 0);
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 9, 9, 30, WEFT_I32, WEFT_OFS64);
+    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
+           "64-bit offsets: %s", err.text);
+    tap_ok(backend->spmv.prepare(&state, &fake, &job, "csr_alg1", &times, &err) == WEFT_EUNSUPPORTED && !state,
+           "integers: %s", err.text);
+    tap_ok(backend->spmv.prepare(&state, &fake, &job, "ell", &times, &err) == WEFT_EINVAL && !state, "ell: %s",
+           err.text);
+    weft_csr_free(&a);
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 0, 9, 0, WEFT_F32, WEFT_OFS32);
+    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
+           "no rows: %s", err.text);
+    weft_csr_free(&a);
+    test_matrix_make(&a, &rng, TEST_ONE_ROW, 64, 100000, 90000, WEFT_F32, WEFT_OFS32);
+    tap_ok(backend->spmv.prepare(&state, &fake, &job, "sell", &times, &err) == WEFT_EUNSUPPORTED && !state,
+           "a row that pads others too far: %s", err.text);
+    weft_csr_free(&a);
+    tap_ok(clean("refusals"), "refusals leave nothing");
+}
+
+// ---- the stand-in itself ----------------------------------------------------------------------------------------
+
+static void *take(const void *from, size_t bytes)
+{
+    void *out = NULL;
+    cudaMalloc(&out, bytes);
+    cudaMemcpy(out, from, bytes, cudaMemcpyHostToDevice);
+    return out;
+}
+
+enum mistake {
+    NO_MISTAKE,
+    SMALL_BUFFER,
+    WRONG_NNZ,
+    SMALL_OUTPUT,
+    HOST_POINTER,
+    DEAD_HANDLE,
+    SHORT_VECTOR,
+    EARLY_TIME,
+    LEFT_MEMORY,
+    MISTAKES
+};
+static const char *const mistakes[] = {"no mistake",          "a buffer too small",    "a wrong number of entries",
+                                       "an output too small", "a host pointer",        "a destroyed handle",
+                                       "a short vector",      "a time before the end", "memory that is left"};
+
+// [1 2; 0 3] transposed and multiplied by calls that are right but for one.
+static void mistake_make(enum mistake mistake)
+{
+    int ptr[] = {0, 2, 3}, col[] = {0, 1, 1}, nnz = mistake == WRONG_NNZ ? 2 : 3;
+    float val[] = {1, 2, 3}, one = 1, zero = 0, ms;
+    size_t bytes = 0;
+    cudaStream_t stream;
+    cudaEvent_t start, stop;
+    cusparseHandle_t handle;
+    cusparseSpMatDescr_t a = NULL;
+    cusparseDnVecDescr_t x = NULL, y = NULL;
+    standin_reset(1);
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaEventCreate(&start);
+    cudaEventCreate(&stop);
+    cusparseCreate(&handle);
+    cusparseSetStream(handle, stream);
+    if (mistake == DEAD_HANDLE)
+        cusparseDestroy(handle);
+    void *dptr = take(ptr, sizeof ptr), *dcol = take(col, sizeof col), *dval = take(val, sizeof val);
+    void *out_ptr = take(ptr, sizeof ptr), *out_row = take(col, mistake == SMALL_OUTPUT ? 8 : sizeof col);
+    void *out_val = take(val, sizeof val), *buffer = NULL;
+    void *in = mistake == HOST_POINTER ? val : dval;
+    cusparseCsr2cscEx2_bufferSize(handle, 2, 2, nnz, in, dptr, dcol, out_val, out_ptr, out_row, CUDA_R_32F,
+                                  CUSPARSE_ACTION_NUMERIC, CUSPARSE_INDEX_BASE_ZERO, CUSPARSE_CSR2CSC_ALG1, &bytes);
+    cudaMalloc(&buffer, mistake == SMALL_BUFFER ? bytes - 1 : bytes + 1);
+    cudaEventRecord(start, stream);
+    cusparseCsr2cscEx2(handle, 2, 2, nnz, in, dptr, dcol, out_val, out_ptr, out_row, CUDA_R_32F,
+                       CUSPARSE_ACTION_NUMERIC, CUSPARSE_INDEX_BASE_ZERO, CUSPARSE_CSR2CSC_ALG1, buffer);
+    cudaEventRecord(stop, stream);
+    if (mistake != EARLY_TIME)
+        cudaStreamSynchronize(stream);
+    cudaEventElapsedTime(&ms, start, stop);
+    cudaFree(buffer);
+    cusparseCreateCsr(&a, 2, 2, nnz, dptr, dcol, dval, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                      CUDA_R_32F);
+    cusparseCreateDnVec(&x, mistake == SHORT_VECTOR ? 1 : 2, out_val, CUDA_R_32F);
+    cusparseCreateDnVec(&y, 2, out_row, CUDA_R_32F);
+    cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, x, &zero, y, CUDA_R_32F,
+                            CUSPARSE_SPMV_CSR_ALG1, &bytes);
+    cudaMalloc(&buffer, bytes + 1);
+    cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, a, x, &zero, y, CUDA_R_32F, CUSPARSE_SPMV_CSR_ALG1,
+                 buffer);
+    cudaStreamSynchronize(stream);
+    void *all[] = {dptr, dcol, dval, out_ptr, out_row, out_val, buffer};
+    for (size_t i = mistake == LEFT_MEMORY; i < sizeof all / sizeof *all; i++)
+        cudaFree(all[i]);
+    if (a)
+        cusparseDestroySpMat(a);
+    cusparseDestroyDnVec(x);
+    cusparseDestroyDnVec(y);
+    if (mistake != DEAD_HANDLE)
+        cusparseDestroy(handle);
+    cudaEventDestroy(start);
+    cudaEventDestroy(stop);
+    cudaStreamDestroy(stream);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    weft__cl.clGetDeviceInfo = device_info;
+    probe_test();
+    refusal_test();
+    for (const char *const *algo = backend->transpose.algos; *algo; algo++)
+        transpose_test(*algo);
+    for (const char *const *algo = backend->spmv.algos; *algo; algo++)
+        if (strncmp(*algo, "op", 2)) // the stand-in has no cusparseSpMVOp
+            product_test(*algo);
+    devices(1, 1, 0, 0);
+    trace_check(backend, &fake, "csr_alg1");
+    for (int k = 0; k < MISTAKES; k++) {
+        mistake_make((enum mistake)k);
+        const char *complaint = standin_complaint();
+        tap_ok(k == LEFT_MEMORY ? standin_alive() == 1 : !complaint == !k, "%s: %s", mistakes[k],
+               complaint ? complaint : "no complaint");
+    }
+    standin_reset(0);
+    return tap_done();
+}

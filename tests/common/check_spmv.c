@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker of products, on products made by hand: errors just beyond the bound of rounding are found in every row, errors
+// within it are let through.
+#include "host/common/check_spmv.h"
+#include "tests/support/rng.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { M = 9, N = 50 };
+static const int lengths[M] = {0, 1, 2, 3, 10, 40, 1, 50, 7};
+
+static struct rng rng;
+
+union values {
+    float f32[N];
+    double f64[N];
+    int32_t i32[N];
+};
+
+static void put(void *v, enum weft_type type, int64_t i, long double value)
+{
+    if (type == WEFT_F64)
+        ((double *)v)[i] = (double)value;
+    else if (type == WEFT_F32)
+        ((float *)v)[i] = (float)value;
+    else
+        ((int32_t *)v)[i] = (int32_t)value;
+}
+
+static long double get(const void *v, enum weft_type type, int64_t i)
+{
+    return type == WEFT_F64   ? (long double)((const double *)v)[i]
+           : type == WEFT_F32 ? (long double)((const float *)v)[i]
+                              : (long double)((const int32_t *)v)[i];
+}
+
+// Values in 1/2..1 of either sign (positive ones for `ones` alone), or whole numbers.
+static long double draw(enum weft_type type)
+{
+    const int sign = rng_below(&rng, 2) ? 1 : -1;
+    return type == WEFT_I32 ? (long double)rng_between(&rng, -9, 9) : (long double)(sign * (0.5 + rng_unit(&rng) / 2));
+}
+
+static struct weft_csr matrix_make(enum weft_type type, enum weft_type vec)
+{
+    struct weft_csr a;
+    int64_t nnz = 0;
+    for (int i = 0; i < M; i++)
+        nnz += lengths[i];
+    if (weft_csr_alloc(&a, M, N, nnz, type, WEFT_OFS32))
+        tap_bail("no memory for a matrix");
+    int32_t *ptr = a.row_ptr;
+    ptr[0] = 0;
+    for (int i = 0; i < M; i++) {
+        ptr[i + 1] = ptr[i] + lengths[i];
+        for (int32_t p = ptr[i]; p < ptr[i + 1]; p++) {
+            a.col[p] = (int32_t)rng_below(&rng, N);
+            if (type != WEFT_PATTERN)
+                put(a.val, vec, p, draw(vec));
+        }
+    }
+    return a;
+}
+
+// Exact value of a row, and the sum of the sizes of its terms.
+static long double row_of(const struct check_spmv *job, int i, long double *size)
+{
+    const int32_t *ptr = job->a->row_ptr;
+    long double sum = 0;
+    *size = 0;
+    for (int32_t p = ptr[i]; p < ptr[i + 1]; p++) {
+        const long double value = job->a->type == WEFT_PATTERN ? 1 : get(job->a->val, job->type, p),
+                          term = value * get(job->x, job->type, job->a->col[p]);
+        sum += term;
+        *size += fabsl(term);
+    }
+    const long double old = job->beta == 0 ? 0 : job->beta * get(job->y0, job->type, i);
+    *size = fabsl(job->alpha) * *size + fabsl(old);
+    return job->alpha * sum + old;
+}
+
+// By how much row i may be off, as check_spmv.h says it.
+static long double bound_of(const struct check_spmv *job, int i, long double value, long double size)
+{
+    const long double half = job->type == WEFT_F64 ? 0x1p-53L : 0x1p-24L;
+    if (job->exact || job->type == WEFT_I32)
+        return 0;
+    if (!job->f64_sums)
+        return (lengths[i] + 3) * half * size;
+    return (lengths[i] + 3) * 0x1p-53L * size + half * (fabsl(value) + (job->parts ? 2 * size : 0));
+}
+
+// Each row off by `times` the bound, or, where that is nothing, by the smallest step: is it found in each row (or in none)?
+static void test_errors(const struct check_spmv *job, const char *name)
+{
+    char why[256];
+    union values y, bad;
+    long double value[M], bound[M];
+    for (int i = 0; i < M; i++) {
+        long double size;
+        value[i] = row_of(job, i, &size);
+        bound[i] = bound_of(job, i, value[i], size);
+        put(&y, job->type, i, value[i]);
+    }
+    tap_ok(check_spmv(job, &y, why, sizeof why), "%s: the product itself passes %s", name, why);
+    static const double within[] = {0.4, -0.4}, beyond[] = {3, -3, 1e3, -1e7};
+    for (int i = 0; i < M; i++) {
+        const long double step = get(&y, job->type, i) == 0 ? 0 : bound[i];
+        // Rounding y to its type takes all of the bound of one sum in f64.
+        const int seen = step > 0 && (!job->f64_sums || job->parts);
+        for (size_t k = 0; k < sizeof within / sizeof *within && seen; k++) {
+            bad = y;
+            put(&bad, job->type, i, value[i] + within[k] * step);
+            if (!check_spmv(job, &bad, why, sizeof why))
+                tap_ok(0, "%s: row %d, %g of the bound: %s", name, i, within[k], why);
+        }
+        int found = 0, tried = 0;
+        for (size_t k = 0; k < sizeof beyond / sizeof *beyond; k++, tried++) {
+            bad = y;
+            if (step > 0)
+                put(&bad, job->type, i, value[i] + beyond[k] * step);
+            else if (job->type == WEFT_F64)
+                bad.f64[i] = beyond[k] < 0 ? nextafter(y.f64[i], -1e9) : y.f64[i] + 1e-3;
+            else if (job->type == WEFT_F32)
+                bad.f32[i] = beyond[k] < 0 ? nextafterf(y.f32[i], -1e9f) : y.f32[i] + 1e-3f;
+            else
+                bad.i32[i] += beyond[k] < 0 ? -1 : 1;
+            // An empty row without beta is zero: the bound allows numbers below the normal ones there.
+            if (lengths[i] == 0 && job->beta == 0 && !job->exact && job->type != WEFT_I32)
+                put(&bad, job->type, i, beyond[k] * 1e-30L);
+            const int right = check_spmv(job, &bad, why, sizeof why);
+            char row[32];
+            snprintf(row, sizeof row, "row %d", i);
+            found += !right && !strncmp(why, row, strlen(row));
+        }
+        tap_is_int(found, tried, "%s: errors beyond the bound in row %d of %d entries", name, i, lengths[i]);
+    }
+    bad = y;
+    if (job->type == WEFT_F64)
+        bad.f64[4] = NAN;
+    else if (job->type == WEFT_F32)
+        bad.f32[4] = NAN;
+    else
+        return;
+    tap_ok(!check_spmv(job, &bad, why, sizeof why), "%s: NaN is found: %s", name, why);
+}
+
+int main(void)
+{
+    static const struct {
+        enum weft_type type, vec;
+        int f64_sums, exact, parts;
+        double alpha, beta;
+        enum weft_spmv_semiring semiring;
+        const char *name;
+    } jobs[] = {
+        {WEFT_F32, WEFT_F32, 0, 0, 0, 1, 0, WEFT_PLUS_TIMES, "f32"},
+        {WEFT_F64, WEFT_F64, 0, 0, 0, 1, 0, WEFT_PLUS_TIMES, "f64"},
+        {WEFT_F32, WEFT_F32, 0, 0, 0, 2, -3, WEFT_PLUS_TIMES, "f32, alpha 2, beta -3"},
+        {WEFT_PATTERN, WEFT_F32, 0, 0, 0, 1, 0, WEFT_PLUS_TIMES, "pattern"},
+        {WEFT_F32, WEFT_F32, 1, 0, 0, 1, 0, WEFT_PLUS_TIMES, "f32, f64 sums"},
+        {WEFT_F32, WEFT_F32, 1, 0, 1, 1, 0, WEFT_PLUS_TIMES, "f32, f64 sums in parts"},
+        {WEFT_I32, WEFT_I32, 0, 0, 0, 1, 1, WEFT_PLUS_TIMES, "i32"},
+        {WEFT_I32, WEFT_I32, 0, 1, 0, 1, 0, WEFT_PLUS_TIMES, "i32, exact"},
+    };
+    rng = rng_start();
+    for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++) {
+        struct weft_csr a = matrix_make(jobs[k].type, jobs[k].vec);
+        union values x, y0;
+        for (int i = 0; i < N; i++)
+            put(&x, jobs[k].vec, i, draw(jobs[k].vec));
+        for (int i = 0; i < M; i++)
+            put(&y0, jobs[k].vec, i, draw(jobs[k].vec));
+        const struct check_spmv job = {.a = &a,
+                                       .type = jobs[k].vec,
+                                       .semiring = jobs[k].semiring,
+                                       .f64_sums = jobs[k].f64_sums,
+                                       .exact = jobs[k].exact,
+                                       .parts = jobs[k].parts,
+                                       .alpha = jobs[k].alpha,
+                                       .beta = jobs[k].beta,
+                                       .x = &x,
+                                       .y0 = &y0};
+        test_errors(&job, jobs[k].name);
+        weft_csr_free(&a);
+    }
+    // Semirings: any difference is an error.
+    struct weft_csr a = matrix_make(WEFT_F32, WEFT_F32);
+    float x[N], y[M];
+    for (int i = 0; i < N; i++)
+        x[i] = (float)draw(WEFT_F32);
+    for (int i = 0; i < M; i++) {
+        y[i] = INFINITY;
+        for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
+            y[i] = fminf(y[i], ((float *)a.val)[p] + x[a.col[p]]);
+    }
+    char why[256];
+    const struct check_spmv job = {.a = &a, .type = WEFT_F32, .semiring = WEFT_MIN_PLUS, .alpha = 1, .x = x};
+    tap_ok(check_spmv(&job, y, why, sizeof why), "min, +: the product passes %s", why);
+    for (int i = 0; i < M; i++) {
+        const float right = y[i];
+        y[i] = nextafterf(right, -1e9f);
+        tap_ok(!check_spmv(&job, y, why, sizeof why), "min, +: the last bit of row %d: %s", i, why);
+        y[i] = right;
+    }
+    weft_csr_free(&a);
+    return tap_done();
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lane operations as kernels see them, drivers whose answers are wrong, and which devices are taken to have sub-groups.
+#include "host/internal/tests.h"
+#include "tests/support/device.h"
+#include "tests/support/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static cl_uint wrong; // the word of the answer that is spoilt
+
+static cl_int CL_API_CALL read_wrong(cl_command_queue queue, cl_mem mem, cl_bool block, size_t offset, size_t bytes,
+                                     void *out, cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    cl_int error = clEnqueueReadBuffer(queue, mem, block, offset, bytes, out, nwait, wait, event);
+    if (error == CL_SUCCESS)
+        ((cl_uint *)out)[wrong] ^= 1u;
+    return error;
+}
+
+// A context of the same kind as dev's.
+static struct weft_context *context_like(struct test_device *dev, weft_status *status)
+{
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    struct weft_context *ctx = NULL;
+    struct weft_error err = {0};
+    *status = weft_context_create(&ctx,
+                                  weft_context_params(.device = info->id, .schedule = WEFT_SCHEDULE_GPU,
+                                                      .max_lanes = info->lanes, .force_lanes = 1,
+                                                      .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
+                                                      .cache_dir = ""),
+                                  &err);
+    if (*status)
+        tap_note("%s", err.text);
+    return ctx;
+}
+
+// Quirks go by platform, release and type.
+static void test_quirks(void)
+{
+    static const struct {
+        const char *platform, *version, *driver;
+        cl_device_type type;
+        int cpu_only, no_subgroups, untold_groups;
+        uint64_t fill_words;
+    } cases[] = {
+        {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0+debian  Linux", "5.0", CL_DEVICE_TYPE_CPU, 1, 1, 0, 0},
+        {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", "3.1", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
+        {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", "5.0", CL_DEVICE_TYPE_GPU, 0, 0, 0, 0},
+        {"Portable Computing Language", "OpenCL 3.0", "", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
+        {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", "580", CL_DEVICE_TYPE_GPU, 0, 0, 1, UINT64_C(1) << 30},
+        {"rusticl", "OpenCL 3.0 ", "22.3.6", CL_DEVICE_TYPE_CPU, 0, 0, 1, 0},
+        {"rusticl", "OpenCL 3.0 ", "25.0.7", CL_DEVICE_TYPE_CPU, 1, 0, 1, 0},
+        {"rusticl", "OpenCL 3.0 ", "25.0.7", CL_DEVICE_TYPE_GPU, 0, 0, 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_device_info info = {.type = cases[i].type};
+        snprintf(info.platform, sizeof info.platform, "%s", cases[i].platform);
+        snprintf(info.platform_version, sizeof info.platform_version, "%s", cases[i].version);
+        snprintf(info.driver, sizeof info.driver, "%s", cases[i].driver);
+        const struct weft__quirks got = weft__quirks_of(&info);
+        tap_ok(got.cpu_only == cases[i].cpu_only && got.no_subgroups == cases[i].no_subgroups &&
+                   got.fill_words == cases[i].fill_words && got.untold_groups == cases[i].untold_groups,
+               "quirks of %s, %s, driver %s", cases[i].platform, cases[i].version, cases[i].driver);
+    }
+}
+
+static void test_probe(struct test_device *dev)
+{
+    static const enum fault_call calls[] = {
+        FAULT_clCreateCommandQueue,  FAULT_clCreateBuffer,         FAULT_clCreateProgramWithSource,
+        FAULT_clBuildProgram,        FAULT_clCreateKernel,         FAULT_clSetKernelArg,
+        FAULT_clGetCommandQueueInfo, FAULT_clEnqueueNDRangeKernel, FAULT_clEnqueueReadBuffer};
+    if (!dev->gpu)
+        return;
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    weft_status status;
+    struct weft_context *ctx = context_like(dev, &status);
+    if (!tap_ok(!status && ctx->device.lanes == info->lanes && ctx->device.wave == info->wave, "%s: a context",
+                dev->name))
+        return;
+    tap_ok(weft__lanes_probe(ctx), "%s: lane operations are right", dev->name);
+    weft__cl.clEnqueueReadBuffer = read_wrong;
+    for (wrong = 0; wrong < 384 && !weft__lanes_probe(ctx); wrong += 383)
+        ;
+    tap_is_int(wrong, 2 * 383, "%s: one wrong work-item is found", dev->name);
+    wrong = 0;
+    struct weft_context *next = context_like(dev, &status);
+    tap_ok(!status && next->device.lanes == WEFT_LANES_LOCAL ? 1 : info->lanes != WEFT_LANES_SUBGROUPS,
+           "%s: no sub-groups where they are wrong", dev->name);
+    weft_context_destroy(&next);
+    weft__cl.clEnqueueReadBuffer = clEnqueueReadBuffer;
+    size_t max_wg = ctx->device.max_wg;
+    ctx->device.max_wg = 64;
+    tap_ok(!weft__lanes_probe(ctx), "%s: no room for the probe", dev->name);
+    ctx->device.max_wg = max_wg;
+    fault_install();
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct weft_error err = {0};
+        next = context_like(dev, &status);
+        if (status)
+            tap_bail("%s: no context", dev->name);
+        next->salt = 1 + i; // compiled anew
+        fault_set(calls[i], 1);
+        int right = weft__lanes_probe(next), hit = fault_hit();
+        fault_set(calls[i], 0);
+        weft_context_error(next, &err);
+        weft_context_destroy(&next);
+        tap_ok(hit && !right && !err.status && !err.text[0] && !fault_live(), "%s: a probe without %s", dev->name,
+               fault_name(calls[i]));
+    }
+    fault_remove();
+    weft_context_destroy(&ctx);
+}
+
+static void test_wave(struct test_device *dev)
+{
+    struct weft_context *ctx = NULL;
+    struct weft_error err = {0};
+    weft_status status =
+        weft_context_create(&ctx,
+                            weft_context_params(.device = weft_context_device(dev->ctx)->id,
+                                                .max_lanes = WEFT_LANES_SUBGROUPS, .force_lanes = 1, .wave = 16),
+                            &err);
+    tap_ok(status == WEFT_EINVAL && !ctx && strstr(err.text, "params.wave is 16"), "%s: %s", dev->name, err.text);
+    status = weft_context_create(&ctx,
+                                 weft_context_params(.device = weft_context_device(dev->ctx)->id,
+                                                     .max_lanes = WEFT_LANES_LOCAL, .force_lanes = 1, .wave = 32),
+                                 &err);
+    tap_ok(status == WEFT_EINVAL && !ctx, "%s: a width without sub-groups: %s", dev->name, err.text);
+}
+
+// ---- what drivers say ----
+
+static struct {
+    const char *platform, *version, *extensions;
+    cl_device_type type;
+    cl_uint most; // sub-groups of a work-group
+    size_t sizes[3], nsizes;
+} driver;
+
+static cl_int answer(const void *data, size_t bytes, size_t size, void *value, size_t *needed)
+{
+    if (value && size < bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, data, bytes);
+    if (needed)
+        *needed = bytes;
+    return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL driver_info(cl_device_id id, cl_device_info what, size_t size, void *value, size_t *needed)
+{
+    switch (what) {
+    case CL_DEVICE_TYPE:
+        return answer(&driver.type, sizeof driver.type, size, value, needed);
+    case CL_DEVICE_VERSION:
+        return answer(driver.version, strlen(driver.version) + 1, size, value, needed);
+    case CL_DEVICE_EXTENSIONS:
+        return answer(driver.extensions, strlen(driver.extensions) + 1, size, value, needed);
+    case 0x105C:
+        return answer(&driver.most, sizeof driver.most, size, value, needed);
+    case 0x4108:
+        return driver.nsizes ? answer(driver.sizes, driver.nsizes * sizeof *driver.sizes, size, value, needed)
+                             : CL_INVALID_VALUE;
+    default:
+        return clGetDeviceInfo(id, what, size, value, needed);
+    }
+}
+
+static cl_int CL_API_CALL driver_platform(cl_platform_id id, cl_platform_info what, size_t size, void *value,
+                                          size_t *needed)
+{
+    return what == CL_PLATFORM_NAME ? answer(driver.platform, strlen(driver.platform) + 1, size, value, needed)
+                                    : clGetPlatformInfo(id, what, size, value, needed);
+}
+
+#define BALLOT "cl_khr_subgroup_ballot cl_khr_subgroup_shuffle"
+#define NEEDED BALLOT " cl_intel_required_subgroup_size"
+
+static void test_drivers(void)
+{
+    static const struct {
+        const char *what, *platform, *version, *extensions;
+        cl_device_type type;
+        cl_uint most;
+        size_t sizes[3], nsizes;
+        int waves, wave, used;
+    } cases[] = {
+        {"both", "Any", "OpenCL 3.0", NEEDED, CL_DEVICE_TYPE_GPU, 8, {8, 32, 64}, 3, 96, 32, 1},
+        {"64 alone", "Any", "OpenCL 3.1 x", NEEDED, CL_DEVICE_TYPE_GPU, 8, {64}, 1, 64, 64, 1},
+        {"by name alone", "Any", "OpenCL 3.0", "cl_khr_subgroups " NEEDED, CL_DEVICE_TYPE_GPU, 0, {32}, 1, 32, 32, 1},
+        {"a CPU", "Any", "OpenCL 3.0", NEEDED, CL_DEVICE_TYPE_CPU, 8, {16, 32}, 2, 32, 32, 1},
+        {"none", "Any", "OpenCL 3.0", NEEDED, CL_DEVICE_TYPE_GPU, 0, {32}, 1, 0, 32, 0},
+        {"too narrow", "Any", "OpenCL 3.0", NEEDED, CL_DEVICE_TYPE_GPU, 8, {8, 16}, 2, 0, 32, 0},
+        {"no size on request", "Any", "OpenCL 3.0", BALLOT, CL_DEVICE_TYPE_GPU, 8, {32}, 1, 0, 32, 0},
+        {"sizes not told", "Any", "OpenCL 3.0", NEEDED, CL_DEVICE_TYPE_GPU, 8, {0}, 0, 0, 32, 0},
+        {"an older language",
+         "Any",
+         "OpenCL 2.1",
+         "cl_khr_subgroups " NEEDED,
+         CL_DEVICE_TYPE_GPU,
+         8,
+         {32},
+         1,
+         0,
+         32,
+         0},
+        {"no version", "Any", "3.0", NEEDED, CL_DEVICE_TYPE_GPU, 8, {32}, 1, 0, 32, 0},
+        {"PoCL's", "Portable Computing Language", "OpenCL 3.0 PoCL", NEEDED, CL_DEVICE_TYPE_CPU, 8, {32}, 1, 0, 1, 0},
+        {"Intel's CPU", "Intel(R) OpenCL", "OpenCL 3.1", NEEDED, CL_DEVICE_TYPE_CPU, 8, {32, 64}, 2, 96, 1, 0},
+        {"Intel's GPU", "Intel(R) OpenCL Graphics", "OpenCL 3.0", NEEDED, CL_DEVICE_TYPE_GPU, 8, {32}, 1, 32, 32, 1},
+        {"PoCL's of a GPU",
+         "Portable Computing Language",
+         "OpenCL 3.0 PoCL",
+         NEEDED,
+         CL_DEVICE_TYPE_GPU,
+         8,
+         {32},
+         1,
+         32,
+         32,
+         1},
+    };
+    struct weft_device_info *list = NULL;
+    struct weft_error err;
+    size_t count = 0;
+    weft__cl.clGetDeviceInfo = driver_info;
+    weft__cl.clGetPlatformInfo = driver_platform;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        driver.platform = cases[k].platform;
+        driver.version = cases[k].version;
+        driver.extensions = cases[k].extensions;
+        driver.type = cases[k].type;
+        driver.most = cases[k].most;
+        driver.nsizes = cases[k].nsizes;
+        memcpy(driver.sizes, cases[k].sizes, sizeof driver.sizes);
+        if (weft_devices_list(&list, &count, &err)) {
+            tap_skip("%s", err.text);
+            break;
+        }
+        const struct weft_device_info *d = &list[0];
+        tap_ok(d->waves == cases[k].waves && d->wave == cases[k].wave &&
+                   d->lanes == (cases[k].used ? WEFT_LANES_SUBGROUPS : WEFT_LANES_LOCAL),
+               "sub-groups, %s: sizes %d, width %d, lanes %d", cases[k].what, d->waves, d->wave, (int)d->lanes);
+        weft_devices_free(&list);
+    }
+    weft__cl.clGetDeviceInfo = clGetDeviceInfo;
+    weft__cl.clGetPlatformInfo = clGetPlatformInfo;
+}
+
+static void test_all(struct test_device *dev)
+{
+    test_probe(dev);
+    test_wave(dev);
+}
+
+int main(void)
+{
+    test_quirks();
+    test_drivers();
+    test_device_each(test_all);
+    return tap_done();
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/rng.h"
+#include "tests/support/tap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/generate.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static double value(const struct weft_csr *a, int64_t p)
+{
+    return a->type == WEFT_F32   ? (double)((float *)a->val)[p]
+           : a->type == WEFT_F64 ? ((double *)a->val)[p]
+           : a->type == WEFT_I32 ? ((int32_t *)a->val)[p]
+                                 : 1;
+}
+
+static int make(struct weft_csr *a, const char *spec, const struct weft_generate_params *params)
+{
+    struct weft_error err = {0};
+    weft_status status = weft_generate(a, spec, params, &err);
+    if (status)
+        tap_note("%s", err.text);
+    return !status && !weft_csr_validate(a, NULL);
+}
+
+static int columns_ascend(const struct weft_csr *a, int strictly)
+{
+    for (int64_t i = 0; i < a->m; i++)
+        for (int64_t p = weft_csr_ofs(a, i) + 1; p < weft_csr_ofs(a, i + 1); p++)
+            if (a->col[p] < a->col[p - 1] + strictly)
+                return 0;
+    return 1;
+}
+
+// The hashes were taken when the generators were written; they may not change, on any machine.
+static const struct known {
+    const char *spec;
+    int64_t m, n, nnz;
+    uint64_t hash, hash_seed7; // f32, of seeds 0 and 7
+} knowns[] = {
+    {"uniform:1000,2000,150000", 1000, 2000, 150000, UINT64_C(0x813d681416ab264b), UINT64_C(0x6da0e2e621697719)},
+    {"uniform:100000,100000,1000000", 100000, 100000, 1000000, UINT64_C(0x3aa572679f7210ac),
+     UINT64_C(0xed056c218aef9ccf)},
+    {"uniform:3,300000,200000", 3, 300000, 200000, UINT64_C(0x73dfa9c2634c7e0b), UINT64_C(0x88d6352692d4de2e)},
+    {"heavy:1000,2000,150000,60000", 1000, 2000, 150000, UINT64_C(0xd7f73f49ba04871e), UINT64_C(0x15a84a48bd8a843a)},
+    {"power:50000,50000,300000", 50000, 50000, 300000, UINT64_C(0xb85b7140a454a803), UINT64_C(0x2e3da397b355fc10)},
+    {"power:10,7,100", 10, 7, 100, UINT64_C(0x633bd05ec9d5a13d), UINT64_C(0xbc3f5775d956b5d6)},
+    {"web:50000,300000", 50000, 50000, 300000, UINT64_C(0xf82e3908a22fc64d), UINT64_C(0x4f21268cd8641d1d)},
+    {"web:7,100", 7, 7, 100, UINT64_C(0x3bc39a9d3aee6317), UINT64_C(0xab7794fb27ef6af7)},
+    {"stencil5:300", 90000, 90000, 448800, UINT64_C(0x974d8b451367b2d2), UINT64_C(0x974d8b451367b2d2)},
+    {"stencil27:30", 27000, 27000, 681472, UINT64_C(0x6136e989b3923abe), UINT64_C(0x6136e989b3923abe)},
+    {"band:20000,9", 20000, 20000, 179980, UINT64_C(0x2f9eda2ff248f8e5), UINT64_C(0xf88a4e7d29b2d3a1)},
+    {"dense:200,700", 200, 700, 140000, UINT64_C(0xab9bd8a9b8b11065), UINT64_C(0x05957f198839cd2f)},
+};
+
+static void test_known(void)
+{
+    for (size_t i = 0; i < COUNT(knowns); i++) {
+        const struct known *k = &knowns[i];
+        struct weft_csr a, b;
+        if (!tap_ok(make(&a, k->spec, NULL), "%s", k->spec))
+            continue;
+        tap_ok(a.m == k->m && a.n == k->n && a.nnz == k->nnz, "%s: sizes", k->spec);
+        tap_ok(columns_ascend(&a, strncmp(k->spec, "uniform", 7) != 0 && strncmp(k->spec, "heavy", 5) != 0 &&
+                                      strncmp(k->spec, "power", 5) != 0 && strncmp(k->spec, "web", 3) != 0),
+               "%s: columns ascend", k->spec);
+        if (!tap_ok(weft_csr_hash(&a) == k->hash, "%s: the matrix of seed 0", k->spec))
+            tap_note("hash 0x%016llx", (unsigned long long)weft_csr_hash(&a));
+        setenv("OMP_NUM_THREADS", "1", 1);
+        tap_ok(make(&b, k->spec, NULL) && weft_csr_equal(&a, &b), "%s: the same from one thread", k->spec);
+        weft_csr_free(&b);
+        setenv("OMP_NUM_THREADS", "5", 1);
+        tap_ok(make(&b, k->spec, NULL) && weft_csr_equal(&a, &b), "%s: the same from five", k->spec);
+        weft_csr_free(&b);
+        unsetenv("OMP_NUM_THREADS");
+        tap_ok(make(&b, k->spec, weft_generate_params(.ofs = WEFT_OFS64)) && weft_csr_hash(&b) == weft_csr_hash(&a),
+               "%s: the same with 64-bit offsets", k->spec);
+        weft_csr_free(&b);
+        int made = make(&b, k->spec, weft_generate_params(.seed = 7));
+        if (!tap_ok(made && weft_csr_hash(&b) == k->hash_seed7, "%s: the matrix of seed 7", k->spec))
+            tap_note("hash 0x%016llx", (unsigned long long)weft_csr_hash(&b));
+        weft_csr_free(&b);
+        weft_csr_free(&a);
+    }
+}
+
+static void test_values(void)
+{
+    static const char *const specs[] = {"uniform:100,100,5000", "power:100,100,5000", "band:1000,5", "dense:50,100"};
+    for (size_t i = 0; i < COUNT(specs); i++)
+        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+            for (int integers = 0; integers < 2; integers++) {
+                struct weft_csr a;
+                int good = make(&a, specs[i], weft_generate_params(.type = (enum weft_type)type, .integers = integers));
+                double low = 0, high = 0, sum = 0;
+                for (int64_t p = 0; good && type != WEFT_PATTERN && p < a.nnz; p++) {
+                    double v = value(&a, p);
+                    low = v < low ? v : low;
+                    high = v > high ? v : high;
+                    sum += v;
+                    if (integers || type == WEFT_I32)
+                        good = v == (int)v && v != 0;
+                }
+                if (type == WEFT_PATTERN)
+                    good = good && !a.val;
+                else if (integers || type == WEFT_I32)
+                    good = good && low == -8 && high == 8;
+                else // 5000 values: the mean strays by 0.008 (one sigma)
+                    good = good && low >= -1 && low < -0.99 && high < 1 && high > 0.99 && sum / 5000 < 0.05 &&
+                           sum / 5000 > -0.05;
+                tap_ok(good, "%s, %s: %s values", specs[i], weft_type_name((enum weft_type)type),
+                       integers ? "integer" : "ordinary");
+                weft_csr_free(&a);
+            }
+}
+
+// Every pair of points of the grid: neighbours or not, by the definition.
+static void test_stencil(int dimensions, int64_t k)
+{
+    char spec[64];
+    struct weft_csr a;
+    snprintf(spec, sizeof spec, "stencil%d:%lld", dimensions == 2 ? 5 : 27, (long long)k);
+    int64_t points = dimensions == 2 ? k * k : k * k * k, p = 0;
+    int good = make(&a, spec, weft_generate_params(.type = WEFT_F64)) && a.m == points && a.n == points;
+    for (int64_t i = 0; good && i < points; i++) {
+        good = weft_csr_ofs(&a, i) == p;
+        for (int64_t j = 0; good && j < points; j++) {
+            int64_t dx = llabs(i % k - j % k), dy = llabs(i / k % k - j / k % k), dz = llabs(i / k / k - j / k / k);
+            int near = dimensions == 2 ? dx + dy + dz <= 1 : dx <= 1 && dy <= 1 && dz <= 1;
+            if (!near)
+                continue;
+            double want = i != j ? -1 : dimensions == 2 ? 4 : 26;
+            good = p < a.nnz && a.col[p] == j && value(&a, p) == want;
+            p++;
+        }
+    }
+    tap_ok(good && p == a.nnz, "%s: neighbours and values", spec);
+    weft_csr_free(&a);
+}
+
+static void test_band(int64_t n, int64_t width)
+{
+    char spec[64];
+    struct weft_csr a;
+    snprintf(spec, sizeof spec, "band:%lld,%lld", (long long)n, (long long)width);
+    int64_t p = 0;
+    int good = make(&a, spec, NULL) && a.m == n && a.n == n;
+    for (int64_t i = 0; good && i < n; i++)
+        for (int64_t j = 0; good && j < n; j++)
+            if (llabs(i - j) <= width / 2) {
+                good = p < a.nnz && p >= weft_csr_ofs(&a, i) && p < weft_csr_ofs(&a, i + 1) && a.col[p] == j;
+                p++;
+            }
+    tap_ok(good && p == a.nnz, "%s: its diagonals", spec);
+    weft_csr_free(&a);
+}
+
+static void test_uniform(void)
+{
+    struct weft_csr a;
+    int64_t most = 0, least = INT64_MAX, *count = calloc(64, sizeof *count);
+    if (!make(&a, "uniform:64,64,640000", NULL) || !count)
+        tap_bail("uniform:64,64,640000");
+    for (int64_t i = 0; i < 64; i++) {
+        int64_t length = weft_csr_ofs(&a, i + 1) - weft_csr_ofs(&a, i);
+        most = length > most ? length : most;
+        least = length < least ? length : least;
+    }
+    for (int64_t p = 0; p < a.nnz; p++)
+        count[a.col[p]]++;
+    for (int64_t j = 0; j < 64; j++) {
+        most = count[j] > most ? count[j] : most;
+        least = count[j] < least ? count[j] : least;
+    }
+    // 10000 expected, one sigma is 99
+    tap_ok(most < 10600 && least > 9400, "uniform: rows and columns are equally full (%lld to %lld)", (long long)least,
+           (long long)most);
+    free(count);
+    weft_csr_free(&a);
+}
+
+static int descending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+// A power law with exponent 2: the k-th heaviest has a degree close to proportional to 1/k.
+static void power_check(int64_t *degree, int64_t count, int64_t nnz, const char *what)
+{
+    int64_t heavy = 0, others = 0, close = 0;
+    for (int64_t i = 0; i < count; i++)
+        heavy = degree[i] > degree[heavy] ? i : heavy;
+    for (int64_t i = 0; i < count; i++)
+        if (i != heavy && degree[i] * 3 > degree[heavy]) {
+            others++;
+            close += llabs(i - heavy) < count / 64;
+        }
+    tap_ok(others > 8 && close * 8 < others, "power: of %lld other heavy %s %lld are close to the heaviest",
+           (long long)others, what, (long long)close);
+    qsort(degree, (size_t)count, sizeof *degree, descending);
+    double ratio = (double)degree[999] / (double)degree[9999];
+    tap_ok(ratio > 7 && ratio < 13, "power: degree of %s number 1000 against 10000: %.1f", what, ratio);
+    double share = (double)degree[0] / (double)nnz;
+    tap_ok(share > 0.0005 && share < 0.02, "power: the heaviest of the %s holds %.2f %% of the entries", what,
+           100 * share);
+    tap_ok(degree[count - count / 10] == 0, "power: some %s are empty", what);
+}
+
+static void test_power(void)
+{
+    struct weft_csr a;
+    if (!make(&a, "power:300000,200000,1500000", weft_generate_params(.type = WEFT_PATTERN)))
+        tap_bail("power:300000,200000,1500000");
+    int64_t *rows = calloc((size_t)a.m, sizeof *rows), *cols = calloc((size_t)a.n, sizeof *cols);
+    if (!rows || !cols)
+        tap_bail("out of memory");
+    for (int64_t i = 0; i < a.m; i++)
+        rows[i] = weft_csr_ofs(&a, i + 1) - weft_csr_ofs(&a, i);
+    for (int64_t p = 0; p < a.nnz; p++)
+        cols[a.col[p]]++;
+    power_check(rows, a.m, a.nnz, "rows");
+    power_check(cols, a.n, a.nnz, "columns");
+    free(rows);
+    free(cols);
+    weft_csr_free(&a);
+}
+
+static void test_edges(void)
+{
+    static const struct {
+        const char *spec;
+        int64_t m, n, nnz;
+    } cases[] = {{"uniform:0,0,0", 0, 0, 0},
+                 {"uniform:5,0,0", 5, 0, 0},
+                 {"uniform:1,1,1000", 1, 1, 1000},
+                 {"uniform:1,2147483647,100", 1, 2147483647, 100},
+                 {"power:0,4,0", 0, 4, 0},
+                 {"power:1,1,10", 1, 1, 10},
+                 {"power:2,2147483647,100000", 2, 2147483647, 100000},
+                 {"power:3,3,0", 3, 3, 0},
+                 {"stencil5:0", 0, 0, 0},
+                 {"stencil27:1", 1, 1, 1},
+                 {"band:0,1", 0, 0, 0},
+                 {"band:1,99", 1, 1, 1},
+                 {"band:4,99999999999", 4, 4, 16},
+                 {"dense:0,9", 0, 9, 0},
+                 {"dense:9,0", 9, 0, 0}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct weft_csr a;
+        tap_ok(make(&a, cases[i].spec, NULL) && a.m == cases[i].m && a.n == cases[i].n && a.nnz == cases[i].nnz, "%s",
+               cases[i].spec);
+        weft_csr_free(&a);
+    }
+}
+
+static void test_errors(void)
+{
+    static const struct {
+        const char *spec;
+        weft_status status;
+        const char *message;
+    } cases[] = {{"", WEFT_EINVAL, "expected uniform:M,N,NNZ, heavy"},
+                 {"random:1,1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ, heavy"},
+                 {"uniform", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"uniform:", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"uniform:1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"uniform:1,1,1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"uniform:-1,1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"uniform:1, 1,1", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"uniform:1,1,1x", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
+                 {"heavy:5,5,10", WEFT_EINVAL, "expected heavy:M,N,NNZ,ROW"},
+                 {"heavy:5,5,10,11", WEFT_EINVAL, "more than all entries"},
+                 {"web:5", WEFT_EINVAL, "expected web:M,NNZ"},
+                 {"web:5,5,5", WEFT_EINVAL, "expected web:M,NNZ"},
+                 {"web:0,5", WEFT_EINVAL, "without rows or columns"},
+                 {"web:2147483648,5", WEFT_ERANGE, "limited to 2147483647"},
+                 {"web:5,2147483648", WEFT_ERANGE, "32-bit offsets"},
+                 {"uniform:0,5,1", WEFT_EINVAL, "without rows or columns"},
+                 {"power:5,0,1", WEFT_EINVAL, "without rows or columns"},
+                 {"uniform:2147483648,1,0", WEFT_ERANGE, "limited to 2147483647"},
+                 {"uniform:1,2147483648,0", WEFT_ERANGE, "limited to 2147483647"},
+                 {"uniform:1,1,2147483648", WEFT_ERANGE, "32-bit offsets"},
+                 {"uniform:1,1,99999999999999999999", WEFT_ERANGE, "exceeds 64 bits"},
+                 {"dense:100000,100000", WEFT_ERANGE, "32-bit offsets"},
+                 {"stencil5:46341", WEFT_ERANGE, "limited to 2147483647"},
+                 {"stencil27:1291", WEFT_ERANGE, "limited to 2147483647"},
+                 {"stencil27:2147483647", WEFT_ERANGE, "limited to 2147483647"},
+                 {"band:10,4", WEFT_EINVAL, "must be odd"},
+                 {"band:2147483648,1", WEFT_ERANGE, "limited to 2147483647"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct weft_csr a;
+        struct weft_error err = {0};
+        weft_status status = weft_generate(&a, cases[i].spec, NULL, &err);
+        if (!tap_ok(status == cases[i].status && strstr(err.text, cases[i].message) && !a.row_ptr, "refused: '%s'",
+                    cases[i].spec))
+            tap_note("status %d, \"%s\"", status, err.text);
+    }
+    struct weft_csr a;
+    tap_is_int(weft_generate(&a, NULL, NULL, NULL), WEFT_EINVAL, "no specification");
+    tap_is_int(weft_generate(&a, "dense:1,1", weft_generate_params(.type = (enum weft_type)9), NULL), WEFT_EINVAL,
+               "unknown type");
+}
+
+int main(void)
+{
+    test_known();
+    test_values();
+    for (int64_t k = 1; k <= 5; k++) {
+        test_stencil(2, k * k);
+        test_stencil(3, k);
+    }
+    test_band(30, 1);
+    test_band(30, 7);
+    test_band(30, 29);
+    test_band(30, 59);
+    test_band(30, 61);
+    test_band(30, 1001);
+    test_uniform();
+    test_power();
+    test_edges();
+    test_errors();
+    return tap_done();
+}

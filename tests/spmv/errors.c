@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plans of SpMV refuse, with which status and which words: params, matrices, buffers and factors of a run.
+#include "tests/support/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct rng rng;
+
+static void refused(struct test_problem *p, const char *what, const struct weft_spmv_params *params, weft_status want,
+                    const char *text)
+{
+    struct weft_spmv_plan *plan = (struct weft_spmv_plan *)&rng;
+    const weft_status status = weft_spmv_plan_create(&plan, p->dev->ctx, p->dev->queue, &p->d, params);
+    tap_ok(status == want && !plan && strstr(test_error(p->dev), text), "%s: refuses %s: %s", p->dev->name, what,
+           test_error(p->dev));
+    if (!status)
+        weft_spmv_plan_destroy(&plan);
+}
+
+static void test_refused_params(struct test_device *dev)
+{
+    struct test_problem p = test_problem_make(dev, &rng, 60, 40, 1, 40, WEFT_F32, WEFT_OFS32);
+    char sizes[80];
+    snprintf(sizes, sizeof sizes, "ell would hold 2560 elements (0.0 MiB) for %lld entries", (long long)p.a.nnz);
+    refused(&p, "an ELL of mostly padding", weft_spmv_params(.algo = WEFT_SPMV_ELL), WEFT_ERANGE, sizes);
+    refused(&p, "sliced ELL beyond a factor", weft_spmv_params(.algo = WEFT_SPMV_SELL, .sigma = 1, .max_padding = 1.01),
+            WEFT_ERANGE, "params.max_padding allows 1.0");
+    refused(&p, "an unknown algorithm", weft_spmv_params(.algo = (enum weft_spmv_algo)99), WEFT_EINVAL, "99");
+    refused(&p, "an unknown semiring", weft_spmv_params(.semiring = (enum weft_spmv_semiring)9), WEFT_EINVAL, "9");
+    refused(&p, "an unknown mode", weft_spmv_params(.mode = (enum weft_spmv_mode)5), WEFT_EINVAL, "mode is 5");
+    refused(&p, "an unknown way to transpose", weft_spmv_params(.transpose = (enum weft_spmv_transpose)7), WEFT_EINVAL,
+            "transpose is 7");
+    refused(&p, "a reproducible hybrid", weft_spmv_params(.algo = WEFT_SPMV_HYB, .mode = WEFT_REPRODUCIBLE),
+            WEFT_EINVAL, "csr_fixed, not hyb");
+    refused(&p, "reproducible atomics", weft_spmv_params(.mode = WEFT_REPRODUCIBLE, .transpose = WEFT_SPMV_BY_ATOMICS),
+            WEFT_EINVAL, "atomics");
+    refused(&p, "A^T by atomics in slices", weft_spmv_params(.algo = WEFT_SPMV_SELL, .transpose = WEFT_SPMV_BY_ATOMICS),
+            WEFT_EINVAL, "sell");
+    refused(&p, "a rest on the host without a hybrid", weft_spmv_params(.algo = WEFT_SPMV_ELL, .host_rest = 1),
+            WEFT_EINVAL, "host_rest goes with hyb, not with ell");
+    refused(&p, "a custom semiring on the host",
+            weft_spmv_params(.algo = WEFT_SPMV_HYB, .host_rest = 1, .semiring = WEFT_CUSTOM, .plus = "a + b",
+                             .times = "a * b", .zero = "0"),
+            WEFT_EINVAL, "custom");
+    refused(&p, "padding below 1", weft_spmv_params(.max_padding = 0.5), WEFT_EINVAL, "0.5");
+    refused(&p, "a width below 0", weft_spmv_params(.algo = WEFT_SPMV_HYB, .width = -1), WEFT_EINVAL, "width is -1");
+    refused(&p, "an odd window", weft_spmv_params(.algo = WEFT_SPMV_SELL, .sigma = 48), WEFT_EINVAL, "sigma is 48");
+    refused(&p, "an unknown hint", weft_spmv_params(.read = 4), WEFT_EINVAL, "params.read");
+    refused(&p, "3 lanes", weft_spmv_params(.algo = WEFT_SPMV_CSR_LANES, .lanes = 33), WEFT_EINVAL, "lanes is 33");
+    refused(&p, "a work-group beyond the device", weft_spmv_params(.algo = WEFT_SPMV_CSR_SCALAR, .wg = 1 << 20),
+            WEFT_EINVAL, "params.wg");
+    refused(&p, "no `plus`", weft_spmv_params(.semiring = WEFT_CUSTOM, .times = "a * b", .zero = "0"), WEFT_EINVAL,
+            "needs the expression `plus`");
+    refused(&p, "two statements",
+            weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "a; b", .times = "a * b", .zero = "0"), WEFT_EINVAL,
+            "';' at position 1");
+    refused(&p, "a bracket too few",
+            weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "max(a, b", .times = "a * b", .zero = "0"), WEFT_EINVAL,
+            "lacks 1 ')'");
+    if (!dev->checker) // which prints what its compiler says
+        refused(&p, "an expression that does not compile",
+                weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "nosuch(a, b)", .times = "a * b", .zero = "0"),
+                WEFT_EBUILD, "nosuch");
+    if (weft_context_device(dev->ctx)->fp64)
+        refused(&p, "f64 sums by atomics", weft_spmv_params(.algo = WEFT_SPMV_COO_ATOMIC, .f64_sums = 1), WEFT_EINVAL,
+                "atomics");
+    test_problem_free(&p);
+    p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_I32, WEFT_OFS32);
+    refused(&p, "f64 sums of integers", weft_spmv_params(.f64_sums = 1), WEFT_EINVAL, "f64_sums");
+    test_problem_free(&p);
+    p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_PATTERN, WEFT_OFS32);
+    refused(&p, "vectors of no type", weft_spmv_params(.vec_type = WEFT_PATTERN), WEFT_EINVAL, "vec_type");
+    test_problem_free(&p);
+}
+
+static void refused_matrix(struct test_problem *p, const char *what, struct weft_device_csr bad, weft_status want)
+{
+    const struct weft_device_csr good = p->d;
+    p->d = bad;
+    refused(p, what, NULL, want, "");
+    p->d = good;
+}
+
+static void test_refused_calls(struct test_device *dev)
+{
+    struct test_problem p = test_problem_make(dev, &rng, 30, 40, 1, 9, WEFT_I32, WEFT_OFS32);
+    struct weft_device_csr bad = p.d;
+    bad.m = -1;
+    refused_matrix(&p, "m < 0", bad, WEFT_EINVAL);
+    bad = p.d;
+    bad.type = (enum weft_type)17;
+    refused_matrix(&p, "an unknown type", bad, WEFT_EINVAL);
+    bad = p.d;
+    bad.col = NULL;
+    refused_matrix(&p, "no columns", bad, WEFT_EINVAL);
+    bad = p.d;
+    bad.nnz += 1000;
+    refused_matrix(&p, "small buffers", bad, WEFT_EINVAL);
+    bad.nnz = INT64_C(1) << 31;
+    refused_matrix(&p, "more entries than 32-bit offsets count", bad, WEFT_ERANGE);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, NULL);
+    if (!tap_ok(plan != NULL, "%s: a plan without params", dev->name))
+        return;
+    const struct {
+        const char *what;
+        double alpha, beta;
+        cl_mem x, y;
+        const char *text;
+    } runs[] = {{"no x", 1, 0, NULL, p.by.mem, "x is NULL"},
+                {"a small x", 1, 0, p.by.mem, p.by.mem, "x has"},
+                {"no y", 1, 0, p.bx.mem, NULL, "y is NULL"},
+                {"one buffer for x and y", 1, 0, p.bx.mem, p.bx.mem, "same buffer"},
+                {"half of integers", 0.5, 0, p.bx.mem, p.by.mem, "alpha is 0.5"},
+                {"too much of integers", 1, 1e10, p.bx.mem, p.by.mem, "beta is 1e+10"}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        const weft_status status =
+            weft_spmv_run(plan, dev->queue, runs[i].alpha, runs[i].x, runs[i].beta, runs[i].y, 0, NULL, NULL);
+        tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), runs[i].text), "%s: a run refuses %s: %s", dev->name,
+               runs[i].what, test_error(dev));
+    }
+    weft_spmv_plan_destroy(&plan);
+    plan = test_problem_plan(&p, weft_spmv_params(.semiring = WEFT_MIN_PLUS));
+    const weft_status status =
+        plan ? weft_spmv_run(plan, dev->queue, 2, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) : WEFT_OK;
+    tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "alpha is 2"), "%s: a run refuses alpha in (min, +): %s",
+           dev->name, test_error(dev));
+    weft_spmv_plan_destroy(&plan);
+    weft_spmv_plan_destroy(&plan);
+    weft_spmv_plan_destroy(NULL);
+    test_problem_free(&p);
+}
+
+static void each_device(struct test_device *dev)
+{
+    test_refused_params(dev);
+    test_refused_calls(dev);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(each_device);
+    return tap_done();
+}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of SpMV: the caller's own semirings, new values, the rest of a hybrid on the host, queues and events, figures
+// that analysis gives, the measured choice, host arrays. What is refused: errors.c.
+#include "host/internal/inside.h"
+#include "tests/support/problem.h"
+
+#include <math.h>
+#include <string.h>
+#include <weft/generate.h>
+
+static struct rng rng;
+
+static const enum weft_spmv_algo algos[] = {
+    WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE,  WEFT_SPMV_ELL,       WEFT_SPMV_SELL,
+    WEFT_SPMV_HYB,        WEFT_SPMV_COO,       WEFT_SPMV_COO_ATOMIC, WEFT_SPMV_CSR_FIXED, WEFT_SPMV_CSR_FLAGS};
+#define ALGOS (sizeof algos / sizeof *algos)
+
+// ---- the caller's semiring -------------------------------------------------------------------------------------
+
+// Widest paths, (max, min): y[i] = max over j of min(a[i][j], x[j]); with beta also y0[i].
+static int widest_check(struct test_problem *p, int add)
+{
+    test_buffer_read(p->dev, &p->by, p->y, p->y_bytes);
+    for (int64_t i = 0; i < p->a.m; i++) {
+        float want = add ? ((float *)p->y0)[i] : -INFINITY;
+        for (int64_t q = weft_csr_ofs(&p->a, i); q < weft_csr_ofs(&p->a, i + 1); q++)
+            want = fmaxf(want, fminf(((float *)p->a.val)[q], ((float *)p->x)[p->a.col[q]]));
+        if (((float *)p->y)[i] != want) {
+            tap_note("row %lld: %g, expected %g", (long long)i, (double)((float *)p->y)[i], (double)want);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void test_custom(struct test_device *dev)
+{
+    struct test_problem p = test_problem_make(dev, &rng, test_sample() ? 70 : 700, 90, 0, 60, WEFT_F32, WEFT_OFS32);
+    for (size_t i = 0; i < ALGOS; i++) {
+        char plus[] = "fmax(a, b)", times[] = "fmin(a, b)", zero[] = "-INFINITY";
+        struct weft_spmv_params params = {
+            .algo = algos[i], .semiring = WEFT_CUSTOM, .plus = plus, .times = times, .zero = zero, .max_padding = 1e9};
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+        memset(plus, '?', sizeof plus - 1); // the plan has copies
+        memset(times, '?', sizeof times - 1);
+        memset(zero, '?', sizeof zero - 1);
+        int ok = plan != NULL;
+        for (int add = 0; ok && add < 2; add++) {
+            test_buffer_write(dev, &p.by, p.y0, p.y_bytes);
+            ok = !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, add, p.by.mem, 0, NULL, NULL) && widest_check(&p, add);
+        }
+        tap_ok(ok, "%s: widest paths, a semiring of the caller: %s", dev->name, weft_spmv_algo_name(algos[i]));
+        weft_spmv_plan_destroy(&plan);
+    }
+    test_problem_free(&p);
+}
+
+// ---- new values ------------------------------------------------------------------------------------------------
+
+static void test_refill(struct test_device *dev)
+{
+    static const struct {
+        enum weft_spmv_algo algo;
+        int host_rest;
+        const char *name;
+    } ways[] = {{WEFT_SPMV_CSR, 0, "csr"},       {WEFT_SPMV_ELL, 0, "ell"}, {WEFT_SPMV_SELL, 0, "sell"},
+                {WEFT_SPMV_SELL16, 0, "sell16"}, {WEFT_SPMV_HYB, 0, "hyb"}, {WEFT_SPMV_HYB, 1, "hyb, rest on the host"},
+                {WEFT_SPMV_COO, 0, "coo"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct test_problem p = test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_F32, i % 2 ? WEFT_OFS64 : WEFT_OFS32);
+        const struct weft_spmv_params params = {
+            .algo = ways[i].algo, .host_rest = ways[i].host_rest, .max_padding = 1e9};
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+        int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
+        test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
+        struct weft_device_csr other = {0};
+        ok = ok && !weft_device_csr_create(&other, dev->ctx, p.a.m, p.a.n, p.a.nnz, p.a.type, p.a.ofs) &&
+             !weft_device_csr_write_sync(dev->ctx, dev->queue, &other, &p.a) &&
+             !weft_spmv_plan_refill(plan, dev->queue, &other);
+        weft_device_csr_release(&other); // the plan keeps what it needs
+        tap_ok(ok && test_problem_run(&p, plan, &params, 2, -1), "%s: new values from other buffers: %s", dev->name,
+               ways[i].name);
+        struct weft_device_csr bad = p.d;
+        bad.n++;
+        const weft_status status = plan ? weft_spmv_plan_refill(plan, dev->queue, &bad) : WEFT_OK;
+        tap_ok(status == WEFT_EINVAL && test_problem_run(&p, plan, &params, 2, -1),
+               "%s: another shape is refused, the plan stays: %s", dev->name, test_error(dev));
+        weft_spmv_plan_destroy(&plan);
+        test_problem_free(&p);
+    }
+}
+
+// A CSR plan sees what is written to the caller's own values; a transposed copy does not until it is refilled.
+static void test_values_written(struct test_device *dev)
+{
+    struct test_problem p = test_problem_make(dev, &rng, 60, 60, 2, 40, WEFT_F32, WEFT_OFS32);
+    const struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR};
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+    int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
+    test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
+    ok = ok && !weft_device_csr_write_sync(dev->ctx, dev->queue, &p.d, &p.a) &&
+         test_problem_run(&p, plan, &params, 1, 0);
+    tap_ok(ok, "%s: csr reads the values that are there", dev->name);
+    weft_spmv_plan_destroy(&plan);
+    test_problem_free(&p);
+}
+
+// ---- the rest on the host --------------------------------------------------------------------------------------
+
+static void test_host_rest(struct test_device *dev)
+{
+    static const struct {
+        enum weft_type type;
+        int f64_sums;
+        enum weft_spmv_semiring semiring;
+        int64_t longest;
+    } ways[] = {
+        {WEFT_F32, 0, WEFT_PLUS_TIMES, 300},  {WEFT_F64, 0, WEFT_PLUS_TIMES, 300}, {WEFT_F32, 1, WEFT_PLUS_TIMES, 300},
+        {WEFT_I32, 0, WEFT_PLUS_TIMES, 300},  {WEFT_F32, 0, WEFT_MIN_PLUS, 70},    {WEFT_I32, 0, WEFT_MIN_PLUS, 70},
+        {WEFT_F64, 0, WEFT_MAX_TIMES, 70},    {WEFT_I32, 0, WEFT_MAX_TIMES, 70},   {WEFT_F32, 1, WEFT_MIN_PLUS, 70},
+        {WEFT_F32, 1, WEFT_OR_AND, 70},       {WEFT_PATTERN, 0, WEFT_OR_AND, 70},  {WEFT_I32, 0, WEFT_OR_AND, 70},
+        {WEFT_F32, 0, WEFT_PLUS_TIMES, 20000}}; // rows of several pieces
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if ((ways[i].type == WEFT_F64 || ways[i].f64_sums) && !weft_context_device(dev->ctx)->fp64) {
+            tap_skip("%s: no double precision", dev->name);
+            continue;
+        }
+        struct test_problem p = test_problem_make(dev, &rng, 90, 100, 2, ways[i].longest, ways[i].type, WEFT_OFS32);
+        const struct weft_spmv_params params = {.algo = WEFT_SPMV_HYB,
+                                                .host_rest = 1,
+                                                .f64_sums = ways[i].f64_sums,
+                                                .semiring = ways[i].semiring,
+                                                .vec_type = p.type,
+                                                .max_padding = 1e9};
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+        struct weft_spmv_info info = {0};
+        if (plan)
+            weft_spmv_plan_info(plan, &info);
+        const int plain = ways[i].semiring == WEFT_PLUS_TIMES;
+        int64_t rest = 0;
+        for (int64_t r = 0; r < p.a.m; r++) {
+            const int64_t length = weft_csr_ofs(&p.a, r + 1) - weft_csr_ofs(&p.a, r);
+            rest += length > 4 ? length - 4 : 0;
+        }
+        int ok = plan && info.params.width == 4 && info.rest == rest &&
+                 test_problem_run(&p, plan, &params, plain ? 2 : 1, 0) &&
+                 test_problem_run(&p, plan, &params, 1, plain ? -3 : 1);
+        tap_ok(ok, "%s: rest on the host, %s%s, semiring %d, rows of %d", dev->name, weft_type_name(ways[i].type),
+               ways[i].f64_sums ? ", f64 sums" : "", (int)ways[i].semiring, (int)ways[i].longest);
+        weft_spmv_plan_destroy(&plan);
+        test_problem_free(&p);
+    }
+    struct test_problem p = test_problem_make(dev, &rng, 50, 100, 2, 3, WEFT_F32, WEFT_OFS32);
+    const struct weft_spmv_params params = {.algo = WEFT_SPMV_HYB, .host_rest = 1, .width = 100, .max_padding = 1e9};
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+    tap_ok(plan && test_problem_run(&p, plan, &params, 1, 0), "%s: rest on the host, and there is none", dev->name);
+    weft_spmv_plan_destroy(&plan);
+    test_problem_free(&p);
+}
+
+// ---- queues ----------------------------------------------------------------------------------------------------
+
+// Runs that wait for each other by events alone, on an out-of-order queue where the device has one; each adds A*x to y.
+static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int host_rest)
+{
+    enum { RUNS = 4 };
+    struct test_problem p = test_problem_make(dev, &rng, 90, 90, 2, 70, WEFT_I32, WEFT_OFS32);
+    const struct weft_spmv_params params = {.algo = algo, .host_rest = host_rest, .max_padding = 1e9};
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+    cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    if (!queue)
+        queue = test_queue(dev, 0);
+    cl_int error;
+    cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), done[RUNS] = {NULL};
+    if (dev->checker) // Oclgrind works through a queue when it is flushed, and would wait here for ever
+        clSetUserEventStatus(gate, CL_COMPLETE);
+    int ok = plan && error == CL_SUCCESS;
+    for (int i = 0; ok && i < RUNS; i++)
+        ok = !weft_spmv_run(plan, queue, 1, p.bx.mem, 1, p.by.mem, 1, i ? &done[i - 1] : &gate, &done[i]);
+    cl_int state = CL_COMPLETE;
+    if (ok)
+        clGetEventInfo(done[0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    const int waits = state != CL_COMPLETE || dev->checker;
+    if (!dev->checker)
+        clSetUserEventStatus(gate, CL_COMPLETE);
+    if (host_rest) // which waits for the runs
+        weft_spmv_plan_destroy(&plan);
+    ok = ok && waits && clWaitForEvents(1, &done[RUNS - 1]) == CL_SUCCESS;
+    clFinish(queue);
+    tap_ok(ok && test_problem_right(&p, &params, RUNS, 1), "%s: %d runs behind a gate: %s%s", dev->name, RUNS,
+           weft_spmv_algo_name(algo), host_rest ? ", rest on the host, plan destroyed meanwhile" : "");
+    for (int i = 0; i < RUNS; i++)
+        if (done[i])
+            clReleaseEvent(done[i]);
+    clReleaseEvent(gate);
+    weft_spmv_plan_destroy(&plan);
+    clReleaseCommandQueue(queue);
+    test_problem_free(&p);
+}
+
+// ---- figures ---------------------------------------------------------------------------------------------------
+
+// Bytes of the formats by the formulas of docs/spmv.md, and what analysis says of the rows.
+static void test_info(struct test_device *dev)
+{
+    const int64_t m = 64, longest = 50;
+    struct test_problem p =
+        test_problem_make(dev, &rng, m, 80, 2, longest, WEFT_F32, WEFT_OFS32); // three long rows: 7, 37
+    const int64_t nnz = p.a.nnz;
+    for (size_t i = 0; i < ALGOS; i++) {
+        const struct weft_spmv_params params = {.algo = algos[i], .sigma = 1, .max_padding = 1e9};
+        struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+        struct weft_spmv_info info = {0};
+        if (plan)
+            weft_spmv_plan_info(plan, &info);
+        const int64_t height = dev->gpu ? 32 : 8, slices = m / height;
+        int64_t sell = 0;
+        for (int64_t s = 0; s < slices; s++) {
+            int64_t widest = 0;
+            for (int64_t r = s * height; r < (s + 1) * height; r++) {
+                const int64_t length = weft_csr_ofs(&p.a, r + 1) - weft_csr_ofs(&p.a, r);
+                widest = length > widest ? length : widest;
+            }
+            sell += widest * height;
+        }
+        const int64_t width = 4; // the last column that a third of the rows fill: rows of 2, 3, 4, 5 entries
+        const int64_t want = algos[i] == WEFT_SPMV_ELL    ? m * longest * 8 + 2 * 8
+                             : algos[i] == WEFT_SPMV_SELL ? sell * 8 + (slices + 1) * 8
+                             : algos[i] == WEFT_SPMV_HYB  ? m * width * 8 + 2 * 8 + info.rest * 12
+                             : algos[i] == WEFT_SPMV_COO || algos[i] == WEFT_SPMV_COO_ATOMIC ? nnz * 12
+                                                                                             : nnz * 8 + (m + 1) * 4;
+        const int converts = algos[i] >= WEFT_SPMV_ELL && algos[i] <= WEFT_SPMV_COO_ATOMIC;
+        const int ok = plan && info.params.algo == algos[i] && info.max_row == longest && info.empty_rows == 0 &&
+                       (int64_t)info.format_bytes == want && (info.convert_ms > 0) == converts && info.analyse_ms > 0 &&
+                       (algos[i] != WEFT_SPMV_HYB || info.params.width == width) && !strcmp(info.why, "asked for");
+        tap_ok(ok, "%s: figures of a plan: %s", dev->name, weft_spmv_algo_name(algos[i]));
+        if (!ok)
+            tap_note("%lld bytes, expected %lld; width %lld, longest %lld, convert %g ms, analyse %g ms, %s",
+                     (long long)info.format_bytes, (long long)want, (long long)info.params.width,
+                     (long long)info.max_row, info.convert_ms, info.analyse_ms, info.why);
+        weft_spmv_plan_destroy(&plan);
+    }
+    test_problem_free(&p);
+}
+
+// A row that keeps its lanes busy for longer than all others: tiles. Those of csr_flags where lanes are NVIDIA's.
+static void test_shared(struct test_device *dev)
+{
+    const int nvidia = weft_context_device(dev->ctx)->lanes == WEFT_LANES_PTX;
+    struct test_problem p = test_problem_make(dev, &rng, 40, 80, 2, 6000, WEFT_F32, WEFT_OFS32);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, weft_spmv_params(.algo = WEFT_SPMV_CSR));
+    struct weft_spmv_info info = {0};
+    if (plan)
+        weft_spmv_plan_info(plan, &info);
+    tap_ok(plan && info.params.algo == (nvidia ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE),
+           "%s: csr is %s where few rows have all entries: %s", dev->name, weft_spmv_algo_name(info.params.algo),
+           info.why);
+    weft_spmv_plan_destroy(&plan);
+    test_problem_free(&p);
+}
+
+// ---- measured choice -------------------------------------------------------------------------------------------
+
+struct tuned {
+    int right, converted;
+    struct weft_spmv_info info;
+};
+
+static struct tuned tuned_run(struct test_problem *p, struct weft_context *ctx, enum weft_spmv_algo algo,
+                              int64_t products)
+{
+    const struct weft_spmv_params params = {.algo = algo, .tune = 1, .products = products};
+    struct tuned t = {0};
+    struct weft_spmv_plan *plan = NULL;
+    if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, &params))
+        return t;
+    weft_spmv_plan_info(plan, &t.info);
+    t.right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = t.info.params.algo}, 2, -3);
+    t.converted = t.info.params.algo >= WEFT_SPMV_ELL && t.info.params.algo <= WEFT_SPMV_HYB;
+    weft_spmv_plan_destroy(&plan);
+    return t;
+}
+
+static int is_measured(const struct tuned *t)
+{
+    return t->right && t->info.tune_ms > 0 && !strncmp(t->info.why, "measured, ms: ", 14);
+}
+
+static void test_tune(struct test_device *dev)
+{
+    struct test_problem p = test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 12, WEFT_F32, WEFT_OFS32);
+    struct tuned first = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
+    tap_ok(is_measured(&first) && !first.converted, "%s: auto without products: %s", dev->name, first.info.why);
+    struct tuned again = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
+    const struct weft_spmv_params *a = &first.info.params, *b = &again.info.params;
+    tap_ok(again.right && again.info.tune_ms == 0 && a->algo == b->algo && a->lanes == b->lanes && a->wg == b->wg &&
+               a->ipt == b->ipt && a->read == b->read && !strncmp(again.info.why, "measured before", 15),
+           "%s: the same again: %s", dev->name, again.info.why);
+    struct tuned other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR_LANES, 0);
+    tap_ok(other.right && other.info.params.algo == WEFT_SPMV_CSR_LANES && (is_measured(&other) || !dev->gpu),
+           "%s: lanes alone: %s", dev->name, other.info.why);
+    other = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 1000000);
+    tap_ok(is_measured(&other) && strstr(other.info.why, "sell"), "%s: with many products: %s", dev->name,
+           other.info.why);
+    other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR, 1000000);
+    tap_ok(is_measured(&other) && !other.converted && !strstr(other.info.why, "sell"), "%s: csr alone: %s", dev->name,
+           other.info.why);
+    struct test_problem q = test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 13, WEFT_F32, WEFT_OFS32);
+    other = tuned_run(&q, dev->ctx, WEFT_SPMV_AUTO, 0);
+    tap_ok(is_measured(&other), "%s: another structure is measured by itself", dev->name);
+    test_problem_free(&q);
+    struct weft_context *bare = NULL; // without a cache
+    if (!weft_context_create(&bare,
+                             weft_context_params(.context = weft_context_cl(dev->ctx),
+                                                 .device = weft_context_device(dev->ctx)->id,
+                                                 .schedule = weft_context_schedule(dev->ctx), .cache_dir = ""),
+                             NULL)) {
+        first = tuned_run(&p, bare, WEFT_SPMV_CSR, 0);
+        again = tuned_run(&p, bare, WEFT_SPMV_CSR, 0);
+    }
+    tap_ok(bare && is_measured(&first) && is_measured(&again), "%s: without a cache each plan measures", dev->name);
+    weft_context_destroy(&bare);
+    test_problem_free(&p);
+    p = test_problem_make(dev, &rng, 60, 50, 1, 2, WEFT_F32, WEFT_OFS32);
+    const struct weft_spmv_params custom = {.semiring = WEFT_CUSTOM,
+                                            .plus = "fmax(a, b)",
+                                            .times = "fmin(a, b)",
+                                            .zero = "-INFINITY",
+                                            .tune = 1,
+                                            .products = 9};
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &custom);
+    tap_ok(plan && !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) && widest_check(&p, 0),
+           "%s: measured with a semiring of the caller", dev->name);
+    weft_spmv_plan_destroy(&plan);
+    test_problem_free(&p);
+    p = test_problem_make(dev, &rng, 60, 60, 1, 20, WEFT_PATTERN, WEFT_OFS64);
+    const struct weft_spmv_params turned = {.transpose = WEFT_SPMV_BY_COPY, .tune = 1};
+    plan = test_problem_plan(&p, &turned);
+    struct weft_csr at;
+    if (weft__ref_transpose(&at, &p.a))
+        tap_bail("no memory for a transpose");
+    weft_csr_free(&p.a);
+    p.a = at;
+    tap_ok(plan && test_problem_run(&p, plan, &turned, 2, -3), "%s: measured on the transpose of a pattern", dev->name);
+    weft_spmv_plan_destroy(&plan);
+    test_problem_free(&p);
+}
+
+// ---- host arrays -----------------------------------------------------------------------------------------------
+
+static void test_sync(struct test_device *dev)
+{
+    struct test_problem p = test_problem_make(dev, &rng, 60, 50, 1, 20, WEFT_F32, WEFT_OFS64);
+    const struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR};
+    memcpy(p.y, p.y0, p.y_bytes);
+    weft_status status = weft_spmv_sync(dev->ctx, 2, &p.a, p.x, -3, p.y, &params);
+    test_buffer_write(dev, &p.by, p.y, p.y_bytes);
+    tap_ok(!status && test_problem_right(&p, &params, 2, -3), "%s: host arrays", dev->name);
+    test_poison(p.y, p.y_bytes);
+    status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
+    test_buffer_write(dev, &p.by, p.y, p.y_bytes);
+    tap_ok(!status && test_problem_right(&p, &params, 1, 0), "%s: host arrays, y is not read", dev->name);
+    p.a.col[3] = 50;
+    status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
+    tap_ok(status == WEFT_EMATRIX && strstr(test_error(dev), "50"), "%s: refuses a column out of range: %s", dev->name,
+           test_error(dev));
+    p.a.col[3] = 0;
+    status = weft_spmv_sync(dev->ctx, 1, &p.a, NULL, 0, p.y, NULL);
+    tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "x is NULL"), "%s: refuses no x", dev->name);
+    test_problem_free(&p);
+}
+
+// ---- a CPU's units ---------------------------------------------------------------------------------------------
+
+// A small matrix has work for every unit of a CPU, in every format.
+#define UNITS 16
+struct launches {
+    const char *part; // of the name of a kernel
+    size_t items;
+};
+
+static void items_count(void *arg, const char *entry, size_t global, size_t wg, cl_event event)
+{
+    struct launches *l = arg;
+    (void)wg, (void)event;
+    if (strstr(entry, l->part))
+        l->items = global;
+}
+
+static void test_items(struct test_device *dev)
+{
+    static const enum weft_spmv_algo formats[] = {WEFT_SPMV_ELL, WEFT_SPMV_SELL, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA};
+    const int units = dev->ctx->device.compute_units;
+    struct weft_csr a;
+    struct weft_error err = {0};
+    struct weft_device_csr d = {0};
+    if (weft_generate(&a, "band:2000,9", NULL, &err))
+        tap_bail("%s", err.text);
+    static const float ones[2000] = {1};
+    struct test_buffer x = test_buffer_make(dev, ones, sizeof ones), y = test_buffer_make(dev, NULL, sizeof ones);
+    if (weft_device_csr_create(&d, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
+        weft_device_csr_write_sync(dev->ctx, dev->queue, &d, &a))
+        tap_bail("%s", test_error(dev));
+    dev->ctx->device.compute_units = UNITS;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        struct weft_spmv_plan *plan = NULL;
+        struct launches l = {.part = "spmv_"};
+        int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = formats[i]));
+        dev->ctx->on_launch = items_count;
+        dev->ctx->on_launch_arg = &l;
+        ok = ok && !weft_spmv_run(plan, dev->queue, 1, x.mem, 0, y.mem, 0, NULL, NULL);
+        dev->ctx->on_launch = NULL;
+        weft_spmv_plan_destroy(&plan);
+        tap_ok(ok && l.items >= 2 * (size_t)UNITS, "%s: 2000 rows by %s: %zu work-items for %d units", dev->name,
+               weft_spmv_algo_name(formats[i]), l.items, UNITS);
+    }
+    dev->ctx->device.compute_units = units;
+    test_buffer_free(&x);
+    test_buffer_free(&y);
+    weft_device_csr_release(&d);
+    weft_csr_free(&a);
+}
+
+static void each_device(struct test_device *dev)
+{
+    test_custom(dev);
+    test_refill(dev);
+    test_values_written(dev);
+    test_host_rest(dev);
+    test_queues(dev, WEFT_SPMV_CSR_MERGE, 0);
+    test_queues(dev, WEFT_SPMV_COO, 0);
+    test_queues(dev, WEFT_SPMV_HYB, 0);
+    test_queues(dev, WEFT_SPMV_HYB, 1);
+    test_info(dev);
+    test_shared(dev);
+    test_tune(dev);
+    test_sync(dev);
+    if (!dev->gpu)
+        test_items(dev);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    tap_ok(!strcmp(weft_spmv_algo_name((enum weft_spmv_algo) - 1), "unknown") &&
+               !strcmp(weft_spmv_algo_name(WEFT_SPMV_CSR_FIXED), "csr_fixed"),
+           "names of algorithms");
+    test_device_each(each_device);
+    return tap_done();
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of the measured choice: what their key holds; a record that no longer fits is measured again, once.
+#include "host/internal/tests.h"
+#include "tests/support/problem.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct rng rng;
+static char dir[] = "/tmp/weft-record-XXXXXX";
+
+// ---- the key ---------------------------------------------------------------------------------------------------
+
+struct input {
+    struct weft_context ctx;
+    struct weft_spmv_plan plan;
+    struct weft__tune_row row;
+    const char *version;
+    uint64_t kernels, structure;
+};
+
+static char *key_of(struct input *in)
+{
+    in->plan.ctx = &in->ctx;
+    in->ctx.tune = &in->row;
+    return weft__spmv_tune_key(&in->plan, in->version, in->kernels, in->structure);
+}
+
+#define TEXT(member, what)   strcpy(in->member, what)
+#define NUMBER(member, what) in->member = what
+
+// Change component `i`; NULL: there is none, else its name.
+static const char *input_change(struct input *in, int i)
+{
+#define CHANGE(number, kind, member, what)                                                                             \
+    case number:                                                                                                       \
+        kind(member, what);                                                                                            \
+        return #member
+    switch (i) {
+        CHANGE(0, NUMBER, version, "0.1.1");
+        CHANGE(1, NUMBER, kernels, 78);
+        CHANGE(2, NUMBER, structure, 100);
+        CHANGE(3, TEXT, ctx.device.name, "another");
+        CHANGE(4, TEXT, ctx.device.vendor, "another");
+        CHANGE(5, TEXT, ctx.device.driver, "another");
+        CHANGE(6, TEXT, ctx.device.version, "another");
+        CHANGE(7, TEXT, ctx.device.platform, "another");
+        CHANGE(8, TEXT, ctx.device.platform_version, "another");
+        CHANGE(9, NUMBER, ctx.device.lanes, WEFT_LANES_SUBGROUPS);
+        CHANGE(10, NUMBER, ctx.device.wave, 64);
+        CHANGE(11, NUMBER, ctx.device.fence, 1);
+        CHANGE(12, NUMBER, ctx.schedule, WEFT_SCHEDULE_GPU);
+        CHANGE(13, NUMBER, ctx.salt, 9);
+        CHANGE(14, NUMBER, row.values[0].value, 65);
+        CHANGE(15, NUMBER, plan.a.m, 11);
+        CHANGE(16, NUMBER, plan.a.n, 21);
+        CHANGE(17, NUMBER, plan.a.nnz, 31);
+        CHANGE(18, NUMBER, plan.a.type, WEFT_PATTERN);
+        CHANGE(19, NUMBER, plan.a.ofs, WEFT_OFS64);
+        CHANGE(20, NUMBER, plan.type, WEFT_I32);
+        CHANGE(21, NUMBER, plan.acc, WEFT_F64);
+        CHANGE(22, TEXT, plan.semiring.text, "another");
+        CHANGE(23, NUMBER, plan.info.params.semiring, WEFT_MIN_PLUS);
+        CHANGE(24, NUMBER, plan.info.params.algo, WEFT_SPMV_CSR);
+        CHANGE(25, NUMBER, plan.info.params.products, 1000);
+        CHANGE(26, NUMBER, plan.info.params.width, 7);
+        CHANGE(27, NUMBER, plan.info.params.host_rest, 1);
+        CHANGE(28, NUMBER, plan.info.params.max_padding, 4.000000001);
+        CHANGE(29, NUMBER, plan.info.params.sigma, 32);
+        CHANGE(30, NUMBER, plan.info.params.lanes, 4);
+        CHANGE(31, NUMBER, plan.info.params.wg, 128);
+        CHANGE(32, NUMBER, plan.info.params.ipt, 8);
+        CHANGE(33, NUMBER, plan.info.params.rows, 2);
+        CHANGE(34, NUMBER, plan.info.params.read, 1);
+    }
+    return NULL;
+}
+
+static void test_key(void)
+{
+    static struct input plain = {.version = "0.1.0", .kernels = 77, .structure = 99}, other;
+    plain.ctx.schedule = WEFT_SCHEDULE_CPU;
+    plain.ctx.ntune = 1;
+    plain.row.count = 1;
+    plain.row.values[0].value = 64;
+    plain.plan.a = (struct weft_device_csr){.m = 10, .n = 20, .nnz = 30};
+    plain.plan.info.params.max_padding = 4;
+    char *key = key_of(&plain), *same = key_of(&plain);
+    tap_is_str(key, same, "the same plan has the same key");
+    free(same);
+    const char *name = "";
+    for (int i = 0; name; i++) {
+        other = plain;
+        name = input_change(&other, i);
+        if (!name)
+            break;
+        char *changed = key_of(&other);
+        tap_ok(key && changed && strcmp(key, changed) != 0, "another %s, another key", name);
+        free(changed);
+    }
+    // A semiring as long as may be: its end counts.
+    memset(plain.plan.semiring.text, 'x', sizeof plain.plan.semiring.text - 1);
+    other = plain;
+    other.plan.semiring.text[sizeof other.plan.semiring.text - 2] = 'y';
+    char *a = key_of(&plain), *b = key_of(&other);
+    tap_ok(a && b && strcmp(a, b) != 0, "the end of a long semiring is in the key");
+    free(a);
+    free(b);
+    free(key);
+    tap_ok(weft__sources_hash() && weft__sources_hash() == weft__sources_hash(), "the kernels have one hash");
+}
+
+// ---- the record ------------------------------------------------------------------------------------------------
+
+static int told, failed; // lines of the log
+
+static void log_count(void *arg, const char *text)
+{
+    (void)arg;
+    if (strstr(text, "measured again"))
+        told++;
+    else
+        failed++;
+    tap_note("log: %.300s", text);
+}
+
+// Key of the only record in the folder; the caller frees it.
+static char *record_key(char path[400])
+{
+    DIR *d = opendir(dir);
+    char *out = NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char head[40] = "", file_path[400];
+        uint64_t sizes[3];
+        snprintf(file_path, sizeof file_path, "%s/%.255s", dir, e->d_name);
+        FILE *file = e->d_name[0] == '.' ? NULL : fopen(file_path, "rb");
+        if (!file)
+            continue;
+        char *key = NULL;
+        if (fread(head, 24, 1, file) == 1 && fread(sizes, sizeof sizes, 1, file) == 1 && sizes[0] < 100000) {
+            key = calloc(1, sizes[0] + 1);
+            if (key && fread(key, sizes[0], 1, file) == 1 && strstr(key, "\nspmv tune ") && !out) {
+                out = key;
+                key = NULL;
+                snprintf(path, 400, "%s", file_path);
+            }
+        }
+        free(key);
+        fclose(file);
+    }
+    if (d)
+        closedir(d);
+    return out;
+}
+
+static struct weft_spmv_info run(struct test_problem *p, struct weft_context *ctx,
+                                 const struct weft_spmv_params *params, int *right)
+{
+    struct weft_spmv_info info = {.why = ""};
+    struct weft_spmv_plan *plan = NULL;
+    *right = 0;
+    if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, params))
+        return info;
+    weft_spmv_plan_info(plan, &info);
+    *right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = info.params.algo}, 2, -3);
+    weft_spmv_plan_destroy(&plan);
+    return info;
+}
+
+static void clear(void)
+{
+    char path[400];
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] != '.') {
+            snprintf(path, sizeof path, "%s/%.255s", dir, e->d_name);
+            unlink(path);
+        }
+    if (d)
+        closedir(d);
+}
+
+static void test_records(struct test_device *dev)
+{
+    static const struct {
+        const char *text;
+        int told;                                // it was a record that this matrix or device refuses
+    } records[] = {{"ell 0 0 0 0 0 0", 1},       // too much padding
+                   {"csr_lanes 3 0 0 0 0 0", 1}, // no such number
+                   {"csr_lanes 77 0 0 0 0 0", 1},
+                   {"", 0},
+                   {"csr_merge", 0},
+                   {"nothing 0 0 0 0 0 0", 0},
+                   {"coo_atomic 0 0 0 0 0 0", 0}, // never a candidate
+                   {"auto 0 0 0 0 0 0", 0},
+                   {"csr_scalar 0 0 0 9 0 0", 0},
+                   {"csr_scalar -1 0 0 0 0 0", 0},
+                   {"hyb 0 0 0 0 0 -5", 0},
+                   {"hyb 0 0 0 0 0 999999999999", 0},
+                   {"sell 0 0 0 0 5000 0", 0},
+                   {"csr_merge 99999999999999999999 99999999999999999999 0 0 0 0", 0}};
+    const struct weft_spmv_params params = {.tune = 1, .products = 100000};
+    struct test_problem p = test_problem_make(dev, &rng, 600, 700, 2, 600, WEFT_F32, WEFT_OFS32);
+    struct weft_context *ctx = NULL;
+    struct weft_error err = {0};
+    char path[400];
+    int right = 0;
+    clear();
+    const struct weft_device_info *device = weft_context_device(dev->ctx);
+    weft_status status = weft_context_create(
+        &ctx,
+        weft_context_params(.context = weft_context_cl(dev->ctx), .device = device->id,
+                            .schedule = weft_context_schedule(dev->ctx), .cache_dir = dir, .max_lanes = device->lanes,
+                            .force_lanes = 1, .wave = device->lanes == WEFT_LANES_SUBGROUPS ? device->wave : 0,
+                            .tune_file = "", .log = log_count),
+        &err);
+    if (!tap_ok(!status, "%s: a context: %s", dev->name, err.text))
+        return;
+    told = failed = 0;
+    struct weft_spmv_info info = run(&p, ctx, &params, &right);
+    char *key = record_key(path);
+    tap_ok(right && info.tune_ms > 0 && key && !failed,
+           "%s: measured and recorded, candidates that fail are no news: %s", dev->name, info.why);
+    weft_context_error(ctx, &err);
+    tap_ok(!err.status, "%s: nor errors: %s", dev->name, err.text);
+    const int count = key ? (int)(sizeof records / sizeof *records) : 0;
+    for (int i = 0; i < count; i += test_sample() && i > 2 ? 3 : 1) {
+        told = failed = 0;
+        weft__cache_write(dir, key, (const unsigned char *)records[i].text,
+                          strlen(records[i].text) + !*records[i].text);
+        info = run(&p, ctx, &params, &right);
+        tap_ok(right && info.tune_ms > 0 && !strncmp(info.why, "measured, ms: ", 14),
+               "%s: \"%s\" is measured again: %s", dev->name, records[i].text, info.why);
+        tap_ok(told == records[i].told && !failed, "%s: with %d lines of the log", dev->name, records[i].told);
+        info = run(&p, ctx, &params, &right);
+        tap_ok(right && info.tune_ms == 0 && !strncmp(info.why, "measured before", 15) && told == records[i].told,
+               "%s: once: %s", dev->name, info.why);
+    }
+    weft_context_error(ctx, &err);
+    tap_ok(!err.status, "%s: and no error is left: %s", dev->name, err.text);
+    free(key);
+    weft_context_destroy(&ctx);
+    test_problem_free(&p);
+    clear();
+}
+
+int main(void)
+{
+    rng = rng_start();
+    if (!mkdtemp(dir))
+        tap_bail("%s", dir);
+    test_key();
+    test_device_each(test_records);
+    clear();
+    rmdir(dir);
+    return tap_done();
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+// SpMV against its oracle: every algorithm, type, edge shape; semirings; tuning values; queues; errors.
+#include "host/common/check_spmv.h"
+#include "tests/support/device.h"
+#include "tests/support/rng.h"
+
+#include "host/internal/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/spmv.h>
+
+static struct rng rng;
+static const char *only; // first argument: the one algorithm to test, NULL for all
+static int64_t huge;     // length of the long rows
+
+static int is_wanted(enum weft_spmv_algo algo)
+{
+    return !only || !strcmp(only, weft_spmv_algo_name(algo));
+}
+
+// Lengths of the rows of a test matrix.
+enum rows { ROWS_EMPTY, ROWS_ONE, ROWS_FEW, ROWS_MIXED, ROWS_HUGE_FIRST, ROWS_HUGE_LAST, ROWS_HUGE_MIDDLE, ROWS_FULL };
+
+static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
+{
+    switch (rows) {
+    case ROWS_EMPTY:
+        return 0;
+    case ROWS_ONE:
+        return 1;
+    case ROWS_FEW:
+        return rng_between(&rng, 0, 9);
+    case ROWS_MIXED: // mostly short, some long, runs of empty rows
+        return i / 40 % 3 == 1       ? 0
+               : rng_below(&rng, 50) ? rng_between(&rng, 1, 40)
+                                     : rng_between(&rng, huge / 45, huge / 6);
+    case ROWS_HUGE_FIRST:
+        return i == 0 ? huge : rng_between(&rng, 0, 3);
+    case ROWS_HUGE_LAST:
+        return i == m - 1 ? huge : rng_between(&rng, 0, 3);
+    case ROWS_HUGE_MIDDLE:
+        return i == m / 2 ? huge : i == m / 2 + 1 ? huge / 3 : rng_between(&rng, 0, 3);
+    default:
+        return n;
+    }
+}
+
+// Values: in -1..1, or small whole numbers, of which sums are exact.
+static void values_fill(void *v, enum weft_type type, int64_t count, int whole)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double value = whole || type == WEFT_I32 ? (double)rng_between(&rng, -4, 4) : 2 * rng_unit(&rng) - 1;
+        if (type == WEFT_F32)
+            ((float *)v)[i] = (float)value;
+        else if (type == WEFT_F64)
+            ((double *)v)[i] = value;
+        else if (type == WEFT_I32)
+            ((int32_t *)v)[i] = (int32_t)value;
+    }
+}
+
+// Columns in any order, duplicates included; or ascending, each once, so that rows have at most n entries.
+static struct weft_csr matrix_make(int64_t m, int64_t n, enum rows rows, enum weft_type type, enum weft_ofs ofs,
+                                   int whole, int ascending)
+{
+    struct weft_csr a;
+    int64_t *lengths = test_alloc((size_t)m * sizeof *lengths), nnz = 0;
+    for (int64_t i = 0; i < m; i++) {
+        lengths[i] = n ? row_length(rows, i, m, n) : 0;
+        nnz += lengths[i] = ascending && lengths[i] > n ? n : lengths[i];
+    }
+    if (weft_csr_alloc(&a, m, n, nnz, type, ofs))
+        tap_bail("no memory for a test matrix");
+    int64_t at = 0;
+    for (int64_t i = 0; i <= m; i++) {
+        if (ofs == WEFT_OFS64)
+            ((int64_t *)a.row_ptr)[i] = at;
+        else
+            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
+        for (int64_t k = 0; i < m && k < lengths[i]; k++, at++) { // where they ascend, each has columns of its own
+            const int64_t low = ascending ? k * n / lengths[i] : 0, end = ascending ? (k + 1) * n / lengths[i] : n;
+            a.col[at] = (int32_t)(low + (int64_t)rng_below(&rng, (uint64_t)(end - low)));
+        }
+    }
+    values_fill(a.val, type, nnz, whole);
+    free(lengths);
+    return a;
+}
+
+// A matrix on the device, between canaries.
+struct on_device {
+    struct test_buffer row_ptr, col, val;
+    struct weft_device_csr a;
+};
+
+static struct on_device matrix_write(struct test_device *dev, const struct weft_csr *a)
+{
+    struct on_device d = {
+        .row_ptr = test_buffer_make(dev, a->row_ptr, (size_t)(a->m + 1) * weft_ofs_bytes(a->ofs)),
+        .col = test_buffer_make(dev, a->col, (size_t)a->nnz * 4),
+        .val = test_buffer_make(dev, a->val, (size_t)a->nnz * weft_type_bytes(a->type)),
+        .a = {.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type, .ofs = a->ofs},
+    };
+    d.a.row_ptr = d.row_ptr.mem;
+    d.a.col = d.col.mem;
+    d.a.val = a->type == WEFT_PATTERN ? NULL : d.val.mem;
+    return d;
+}
+
+static int matrix_free(struct test_device *dev, struct on_device *d)
+{
+    int intact =
+        test_buffer_intact(dev, &d->row_ptr) && test_buffer_intact(dev, &d->col) && test_buffer_intact(dev, &d->val);
+    test_buffer_free(&d->row_ptr);
+    test_buffer_free(&d->col);
+    test_buffer_free(&d->val);
+    return intact;
+}
+
+// Sums by atomics come in any order.
+static int is_repeatable(const struct weft_spmv_info *info)
+{
+    return info->params.vec_type == WEFT_I32 || info->params.semiring != WEFT_PLUS_TIMES ||
+           (info->params.algo != WEFT_SPMV_COO_ATOMIC && info->params.transpose != WEFT_SPMV_BY_ATOMICS);
+}
+
+// One product with a plan that is there, twice, against the oracle and bit for bit against itself. `a` is what it
+// multiplies, transposed if the plan transposes.
+static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const struct weft_csr *a, double alpha,
+                     double beta, int whole)
+{
+    struct weft_spmv_info info;
+    weft_spmv_plan_info(plan, &info);
+    const enum weft_type type = info.params.vec_type;
+    const size_t x_bytes = (size_t)a->n * weft_type_bytes(type), y_bytes = (size_t)a->m * weft_type_bytes(type);
+    void *x = test_alloc(x_bytes), *y0 = test_alloc(y_bytes), *y = test_alloc(y_bytes), *again = test_alloc(y_bytes);
+    values_fill(x, type, a->n, whole);
+    values_fill(y0, type, a->m, whole);
+    struct test_buffer bx = test_buffer_make(dev, x, x_bytes),
+                       by = test_buffer_make(dev, beta == 0 ? NULL : y0, y_bytes);
+    weft_status status = weft_spmv_run(plan, dev->queue, alpha, bx.mem, beta, by.mem, 0, NULL, NULL);
+    test_buffer_read(dev, &by, y, y_bytes);
+    if (beta != 0)
+        test_buffer_write(dev, &by, y0, y_bytes);
+    if (!status)
+        status = weft_spmv_run(plan, dev->queue, alpha, bx.mem, beta, by.mem, 0, NULL, NULL);
+    test_buffer_read(dev, &by, again, y_bytes);
+    struct check_spmv job = {.a = a,
+                             .type = type,
+                             .semiring = info.params.semiring,
+                             .f64_sums = info.params.f64_sums,
+                             .exact = whole,
+                             .parts = info.params.algo >= WEFT_SPMV_HYB && info.params.algo <= WEFT_SPMV_COO_ATOMIC,
+                             .alpha = alpha,
+                             .beta = beta,
+                             .x = x,
+                             .y0 = y0};
+    char why[256] = "";
+    int right = !status && check_spmv(&job, y, why, sizeof why),
+        same = !is_repeatable(&info) || !memcmp(y, again, y_bytes);
+    int intact = test_buffer_intact(dev, &bx) && test_buffer_intact(dev, &by);
+    if (right && info.params.algo == WEFT_SPMV_CSR_FIXED && info.params.semiring == WEFT_PLUS_TIMES) {
+        weft__ref_spmv_fixed(a, type, info.params.f64_sums, alpha, x, beta, y0);
+        right = !memcmp(y, y0, y_bytes);
+        snprintf(why, sizeof why, "not the bits of the oracle");
+    }
+    if (!right || !same || !intact)
+        tap_note("%s %s ofs%d m=%lld n=%lld nnz=%lld semiring=%d lanes=%d wg=%d ipt=%d read=%d f64_sums=%d alpha=%g "
+                 "beta=%g: %s%s%s%s",
+                 weft_spmv_algo_name(info.params.algo), weft_type_name(a->type), a->ofs == WEFT_OFS64 ? 64 : 32,
+                 (long long)a->m, (long long)a->n, (long long)a->nnz, (int)info.params.semiring, info.params.lanes,
+                 info.params.wg, info.params.ipt, info.params.read, info.params.f64_sums, alpha, beta,
+                 status ? test_error(dev) : "", why, same ? "" : ", runs differ", intact ? "" : ", canary hit");
+    test_buffer_free(&bx);
+    test_buffer_free(&by);
+    free(x);
+    free(y0);
+    free(y);
+    free(again);
+    return right && same && intact;
+}
+
+// A matrix and a plan for it, run with several alpha and beta.
+static int check(struct test_device *dev, const struct weft_csr *a, const struct weft_spmv_params *params, int whole)
+{
+    static const double scalars[][2] = {{1, 0}, {1, 1}, {2, -3}, {0, 0}};
+    struct on_device d = matrix_write(dev, a);
+    struct weft_spmv_plan *plan = NULL;
+    int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, params);
+    if (!ok)
+        tap_note("plan: %s", test_error(dev));
+    if (ok && a->m && params->algo == WEFT_SPMV_SDIA) { // what it takes instead is tested by itself
+        struct weft_spmv_info info;
+        weft_spmv_plan_info(plan, &info);
+        ok = info.params.algo == WEFT_SPMV_SDIA;
+        if (!ok)
+            tap_note("plan: %s", info.why);
+    }
+    struct weft_csr at = {0};
+    if (params->transpose && weft__ref_transpose(&at, a))
+        tap_bail("no memory for a transpose");
+    // A sample has one pair that looks at the sums for each plan, in turn; zeros, which do not, come on top now and then.
+    static size_t turn;
+    const size_t count = params->semiring == WEFT_PLUS_TIMES ? 4 : 2, looks = count == 4 ? 3 : 2;
+    const size_t one = turn % looks, zeros = count == 4 && turn % 4 == 0 ? 3 : one;
+    turn++;
+    for (size_t i = 0; ok && i < count; i++)
+        if (!test_sample() || i == one || i == zeros)
+            ok = check_run(dev, plan, params->transpose ? &at : a, scalars[i][0], scalars[i][1], whole);
+    weft_spmv_plan_destroy(&plan);
+    weft_csr_free(&at);
+    return matrix_free(dev, &d) && ok;
+}
+
+static const enum weft_spmv_algo all_algos[] = {
+    WEFT_SPMV_AUTO,      WEFT_SPMV_CSR,    WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE,
+    WEFT_SPMV_ELL,       WEFT_SPMV_SELL,   WEFT_SPMV_HYB,        WEFT_SPMV_COO,       WEFT_SPMV_COO_ATOMIC,
+    WEFT_SPMV_CSR_FIXED, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA,       WEFT_SPMV_CSR_FLAGS};
+#define ALGOS (sizeof all_algos / sizeof *all_algos)
+
+static const struct shape {
+    int64_t m, n;
+    enum rows rows;
+} shapes[] = {
+    {0, 0, ROWS_EMPTY},       {0, 5, ROWS_EMPTY},          {5, 0, ROWS_EMPTY},      {1, 1, ROWS_ONE},
+    {1, 300, ROWS_FULL},      {300, 1, ROWS_ONE},          {31, 40, ROWS_FEW},      {257, 3, ROWS_FEW},
+    {1000, 1, ROWS_EMPTY},    {64, 64, ROWS_FULL},         {700, 900, ROWS_MIXED},  {5, 100, ROWS_HUGE_FIRST},
+    {90, 77, ROWS_HUGE_LAST}, {300, 50, ROWS_HUGE_MIDDLE}, {1, 9, ROWS_HUGE_FIRST}, {3000, 2000, ROWS_FEW},
+};
+#define SHAPES (sizeof shapes / sizeof *shapes)
+// The same kinds of shapes, for slow checkers. Rows of 3000 are cut by the tiles of the CPU schedule.
+static const struct shape small_shapes[SHAPES] = {
+    {0, 0, ROWS_EMPTY},       {0, 5, ROWS_EMPTY},         {5, 0, ROWS_EMPTY},      {1, 1, ROWS_ONE},
+    {1, 90, ROWS_FULL},       {60, 1, ROWS_ONE},          {31, 40, ROWS_FEW},      {70, 3, ROWS_FEW},
+    {100, 1, ROWS_EMPTY},     {3, 3000, ROWS_FULL},       {85, 90, ROWS_MIXED},    {5, 100, ROWS_HUGE_FIRST},
+    {12, 77, ROWS_HUGE_LAST}, {20, 50, ROWS_HUGE_MIDDLE}, {1, 9, ROWS_HUGE_FIRST}, {100, 90, ROWS_FEW},
+};
+
+// A sample has every fifth shape, from shape `part` (modulo 5) on: the types and semirings of an algorithm share them.
+static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_ofs ofs,
+                        const struct weft_spmv_params *params, int whole, size_t part)
+{
+    int ok = 1;
+    struct weft_spmv_params small = *params;
+    const int fixed = params->algo == WEFT_SPMV_CSR_FIXED; // its tiles cannot be made small
+    if (test_sample() && dev->gpu && !fixed) {             // small tiles, so that little has many
+        small.wg = 32;
+        small.ipt = params->algo == WEFT_SPMV_CSR_SCALAR                                  ? 0
+                    : params->algo < WEFT_SPMV_ELL || params->algo == WEFT_SPMV_CSR_FLAGS ? 4
+                                                                                          : 3;
+    }
+    huge = !test_sample() ? 9000 : fixed ? 2100 : 250;
+    for (size_t i = test_sample() ? part % 5 : 0; ok && i < SHAPES; i += test_sample() ? 5 : 1) {
+        const struct shape *s = test_sample() ? &small_shapes[i] : &shapes[i];
+        const int64_t n = test_sample() && dev->gpu && !fixed && s->n > 200 ? 200 : s->n;
+        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole, params->algo == WEFT_SPMV_SDIA);
+        ok = check(dev, &a, &small, whole);
+        weft_csr_free(&a);
+    }
+    return ok;
+}
+
+// Every algorithm over every shape, for all kinds of values.
+static void test_types(struct test_device *dev)
+{
+    static const struct {
+        enum weft_type type, vec_type;
+        enum weft_ofs ofs;
+        int f64_sums, whole;
+    } kinds[] = {{WEFT_F32, WEFT_F32, WEFT_OFS32, 0, 0},     {WEFT_F64, WEFT_F64, WEFT_OFS64, 0, 0},
+                 {WEFT_F32, WEFT_F32, WEFT_OFS64, 1, 0},     {WEFT_I32, WEFT_I32, WEFT_OFS32, 0, 1},
+                 {WEFT_PATTERN, WEFT_F32, WEFT_OFS32, 0, 0}, {WEFT_F32, WEFT_F32, WEFT_OFS32, 0, 1},
+                 {WEFT_PATTERN, WEFT_F64, WEFT_OFS64, 0, 1}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < ALGOS; i++) {
+            struct weft_spmv_params params = {
+                .algo = all_algos[i], .vec_type = kinds[k].vec_type, .f64_sums = kinds[k].f64_sums, .max_padding = 1e9};
+            if (!is_wanted(all_algos[i]) || (kinds[k].f64_sums && all_algos[i] == WEFT_SPMV_COO_ATOMIC))
+                continue;                      // the latter is refused, see errors.c
+            const int once = (k + i) % 7 == 0; // of all kinds of values one for each algorithm
+            if (test_sample() && !once)
+                continue;
+            int fp64 = kinds[k].vec_type == WEFT_F64 || kinds[k].f64_sums;
+            if (fp64 && !weft_context_device(dev->ctx)->fp64)
+                tap_skip("%s: no double precision", dev->name);
+            else
+                tap_ok(shapes_check(dev, kinds[k].type, kinds[k].ofs, &params, kinds[k].whole, k / 3 + i + 3),
+                       "%s: %s, %s matrix, %s vectors%s%s, shapes", dev->name, weft_spmv_algo_name(all_algos[i]),
+                       weft_type_name(kinds[k].type), weft_type_name(kinds[k].vec_type),
+                       kinds[k].f64_sums ? ", f64 sums" : "", kinds[k].whole ? ", exact" : "");
+        }
+}
+
+static void test_semirings(struct test_device *dev)
+{
+    static const enum weft_spmv_semiring rings[] = {WEFT_MIN_PLUS, WEFT_OR_AND, WEFT_MAX_TIMES};
+    static const enum weft_type types[] = {WEFT_F32, WEFT_I32, WEFT_PATTERN};
+    for (size_t r = 0; r < 3; r++)
+        for (size_t i = 2; i < ALGOS; i++) {
+            if (!is_wanted(all_algos[i]) || (test_sample() && (r + i) % 3))
+                continue;
+            const enum weft_type type = types[(r + i) % 3];
+            struct weft_spmv_params params = {.algo = all_algos[i], .semiring = rings[r], .max_padding = 1e9};
+            tap_ok(shapes_check(dev, type, WEFT_OFS32, &params, 0, r + i), "%s: %s, semiring %d, %s", dev->name,
+                   weft_spmv_algo_name(all_algos[i]), (int)rings[r], weft_type_name(type));
+        }
+}
+
+// Every tuning value that changes the code, and some drawn at random.
+static void test_tuning(struct test_device *dev)
+{
+    huge = test_sample() ? 250 : 9000;
+    struct weft_csr a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0, 0);
+    for (int lanes = 1; lanes <= 32; lanes *= 2) {
+        if (dev->gpu ? lanes < 2 : lanes > 16)
+            continue;
+        struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_LANES, .lanes = lanes, .wg = dev->gpu ? 64 : 0};
+        tap_ok(check(dev, &a, &params, 0), "%s: csr_lanes with %d lanes", dev->name, lanes);
+    }
+    const int fence = weft_context_device(dev->ctx)->fence;
+    for (int k = 0; dev->gpu && k < 6; k++) {
+        test_fence(dev, fence && k < 4);
+        struct weft_spmv_params params = {.algo = k % 2 ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE,
+                                          .lanes = k % 2 ? 4 : 0,
+                                          .wg = 32 * (int)rng_between(&rng, 1, 8),
+                                          .ipt = (int)rng_between(&rng, 1, 4) * (k % 2 ? 1 : 4),
+                                          .read = k % 4};
+        tap_ok(check(dev, &a, &params, 0), "%s: %s with wg=%d ipt=%d read=%d", dev->name,
+               weft_spmv_algo_name(params.algo), params.wg, params.ipt, params.read);
+    }
+    for (int k = 0; dev->gpu && k < 4; k += test_sample() ? 3 : 1) {
+        test_fence(dev, fence && k < 3);
+        struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_FLAGS,
+                                          .wg = 32 * (int)rng_between(&rng, 1, 8),
+                                          .ipt = 4 * (int)rng_between(&rng, 1, 4),
+                                          .read = k};
+        tap_ok(check(dev, &a, &params, 0), "%s: csr_flags with wg=%d ipt=%d read=%d", dev->name, params.wg, params.ipt,
+               params.read);
+    }
+    test_fence(dev, fence);
+    weft_csr_free(&a);
+    if (dev->gpu) {  // a row in so many tiles that a whole work-group joins its parts
+        huge = 3000; // and one of a third
+        a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_F32, WEFT_OFS32, 0, 0);
+        for (int k = 0; k < 2; k++) { // by either kind of tiles
+            struct weft_spmv_params params = {
+                .algo = k ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE, .wg = 32, .ipt = 4};
+            const char *name = weft_spmv_algo_name(params.algo);
+            tap_ok(check(dev, &a, &params, 0), "%s: %s, a row in many tiles", dev->name, name);
+            test_fence(dev, 0);
+            tap_ok(check(dev, &a, &params, 0), "%s: %s, a row in many tiles, joined by a second kernel", dev->name,
+                   name);
+            test_fence(dev, fence);
+        }
+        // Long rows in the steps of 128 entries that a group of lanes takes: three of them, by two groups.
+        struct weft_spmv_params steps = {.algo = WEFT_SPMV_CSR_FLAGS, .wg = 64, .ipt = 12};
+        tap_ok(check(dev, &a, &steps, 0), "%s: csr_flags, rows over several steps", dev->name);
+        weft_csr_free(&a);
+    }
+}
+
+// A^T*x, by a copy in every format and by atomics.
+static void test_transposed(struct test_device *dev)
+{
+    static const struct {
+        enum weft_spmv_transpose transpose;
+        enum weft_spmv_algo algo;
+        enum weft_type type;
+    } ways[] = {{WEFT_SPMV_BY_COPY, WEFT_SPMV_CSR, WEFT_F32},       {WEFT_SPMV_BY_COPY, WEFT_SPMV_SELL, WEFT_F64},
+                {WEFT_SPMV_BY_COPY, WEFT_SPMV_COO, WEFT_PATTERN},   {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_AUTO, WEFT_F32},
+                {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_CSR, WEFT_F64},    {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_CSR, WEFT_I32},
+                {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_CSR, WEFT_PATTERN}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct weft_spmv_params params = {.algo = ways[i].algo, .transpose = ways[i].transpose, .max_padding = 1e9};
+        if (ways[i].type == WEFT_F64 && !weft_context_device(dev->ctx)->fp64)
+            tap_skip("%s: no double precision", dev->name);
+        else
+            tap_ok(shapes_check(dev, ways[i].type, i % 2 ? WEFT_OFS64 : WEFT_OFS32, &params, 0, i),
+                   "%s: A^T*x %s, %s, %s", dev->name,
+                   ways[i].transpose == WEFT_SPMV_BY_COPY ? "by a copy" : "by atomics",
+                   weft_spmv_algo_name(ways[i].algo), weft_type_name(ways[i].type));
+    }
+}
+
+// The number of products that are expected decides on a conversion; one long row speaks against it, and on a GPU short
+// rows that differ.
+static void test_products(struct test_device *dev, enum weft_type type)
+{
+    static const struct {
+        enum weft_spmv_algo algo;
+        int64_t products, n;
+        enum rows rows;
+        int sell, sell_gpu;
+    } cases[] = {{WEFT_SPMV_AUTO, 0, 40, ROWS_FULL, 0, 0},   {WEFT_SPMV_AUTO, 1000, 40, ROWS_FULL, 1, 1},
+                 {WEFT_SPMV_CSR, 1000, 40, ROWS_FULL, 0, 0}, {WEFT_SPMV_AUTO, 1000, 40, ROWS_HUGE_MIDDLE, 0, 0},
+                 {WEFT_SPMV_AUTO, 1000, 5, ROWS_FULL, 1, 1}, {WEFT_SPMV_AUTO, 1000, 40, ROWS_FEW, 1, 0},
+                 {WEFT_SPMV_AUTO, 0, 5, ROWS_FULL, 0, 0},    {WEFT_SPMV_AUTO, 1000, 40, ROWS_EMPTY, 0, 0}};
+    huge = 400;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (test_sample() && type == WEFT_F64 && i != 1)
+            continue; // the one in which types differ
+        // As many rows as a GPU is expected to want for sliced ELL.
+        const int64_t m = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 64;
+        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS32, 0, 0);
+        struct on_device d = matrix_write(dev, &a);
+        struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
+        struct weft_spmv_plan *plan = NULL;
+        struct weft_spmv_info info = {0};
+        int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
+        if (ok) {
+            weft_spmv_plan_info(plan, &info);
+            ok = (info.params.algo == (dev->gpu && type == WEFT_F32 ? WEFT_SPMV_SELL : WEFT_SPMV_SELL16)) ==
+                     (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
+                 info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
+        }
+        weft_spmv_plan_destroy(&plan);
+        ok &= matrix_free(dev, &d);
+        tap_ok(ok, "%s: %s, %s with %d products expected, rows %d: %s", dev->name, weft_type_name(type),
+               weft_spmv_algo_name(cases[i].algo), (int)cases[i].products, (int)cases[i].rows,
+               weft_spmv_algo_name(info.params.algo));
+        weft_csr_free(&a);
+    }
+}
+
+static void each_device(struct test_device *dev)
+{
+    test_types(dev);
+    test_semirings(dev);
+    if (only)
+        return;
+    test_tuning(dev);
+    test_products(dev, WEFT_F32);
+    if (weft_context_device(dev->ctx)->fp64)
+        test_products(dev, WEFT_F64);
+    test_transposed(dev);
+}
+
+int main(int argc, char **argv)
+{
+    only = argc > 1 ? argv[1] : NULL;
+    rng = rng_start();
+    test_device_each(each_device);
+    return tap_done();
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// How ScanTrans on GPUs cuts shapes that no machine of the tests holds: counters and numbers of 32 bits must be enough for
+// what they count, and sizes must not wrap around; and what is too large for a device.
+#include "host/internal/tests.h"
+#include "tests/support/device.h"
+
+#include <string.h>
+
+typedef unsigned __int128 wide;
+
+struct counts {
+    int64_t planned, refused, overflows, uncovered, sizes;
+};
+
+static wide up(wide a, wide b)
+{
+    return (a + b - 1) / b;
+}
+
+static void layout_check(struct counts *c, struct test_device *dev, const struct weft__transpose_shape *shape,
+                         struct weft_transpose_params params)
+{
+    struct weft_transpose_info info = {.params = params};
+    const weft_status status = weft__scan_plan(dev->ctx, shape, &info);
+    const struct weft_transpose_params *p = &info.params;
+    const wide nnz = (uint64_t)shape->nnz, most = UINT32_MAX, own = (uint32_t)p->wg;
+    if (status) { // only what a launch cannot hold
+        c->refused++;
+        c->overflows += status != WEFT_ERANGE || up(nnz, own * (uint32_t)p->ipt) * own <= most;
+        return;
+    }
+    struct weft__scan_layout l;
+    struct weft__scratch needs[NBUFFERS];
+    weft__scan_layout_make(&l, dev->ctx, shape, p);
+    weft__scan_scratch(needs, &l, shape);
+    c->planned++;
+    const wide tile = l.tile, part = l.part, tiles = up(nnz, tile), chunks = nnz / l.chunk + l.nbuckets;
+    const wide wg = l.wide_ipt ? WEFT__SCAN_WIDE_WG : own;
+    // Counters of a part, and of the tiles before one in their part; numbers of chunks; work-items of each launch.
+    c->overflows += part > most || chunks > most || tiles * own > most || chunks * wg > most ||
+                    (up(nnz, l.span) / 256 + 2 + l.parts) * 256 > most;
+    c->uncovered += part % tile != 0 || part * l.parts < nnz || part * (l.parts - 1) >= nnz;
+    const wide bins = weft__max(l.nbuckets, l.low_bins), width = bins + bins % 2, ofs = weft_ofs_bytes(shape->ofs);
+    const wide value = weft_type_bytes(shape->type), key = l.packed ? 0 : (uint32_t)l.key_bits / 8;
+    const wide large = nnz / l.chunk * l.ncols * ofs;
+    c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 || needs[BEFORE].bytes != tiles * width * 4 ||
+                needs[TABLE].bytes != width * ofs * l.parts;
+    if (l.passes > 1)
+        c->sizes += needs[LARGE_TOTAL].bytes != large || needs[LARGE_TABLE].bytes < 2 * large ||
+                    needs[KEY].bytes != nnz * key || needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) ||
+                    needs[VAL].bytes != (l.pairs ? 0 : nnz * value);
+    c->sizes += needs[COL].bytes != (l.passes == 3 ? nnz * 4 : 0);
+}
+
+// A device of exactly the memory that an operation and its matrices take, and one of a byte less.
+static void test_memory(struct test_device *dev)
+{
+    const struct weft_device_info own = dev->ctx->device;
+    for (int algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+        const struct weft_transpose_params params = {.algo = (enum weft_transpose_algo)algo};
+        struct weft_transpose *op = NULL;
+        size_t scratch = 0;
+        weft_status status =
+            weft_transpose_workspace(&scratch, dev->ctx, 300, 500, 10000, WEFT_F64, WEFT_OFS64, &params);
+        tap_ok(!status && scratch, "%s: says what scratch an operation takes", dev->name);
+        dev->ctx->device.type = CL_DEVICE_TYPE_GPU;
+        dev->ctx->device.global_bytes = (int64_t)scratch + 2 * 10000 * 12 + (301 + 501) * 8;
+        status = weft_transpose_create(&op, dev->ctx, 300, 500, 10000, WEFT_F64, WEFT_OFS64, &params);
+        tap_ok(!status && op, "%s: takes a device of just enough memory", dev->name);
+        weft_transpose_destroy(&op);
+        dev->ctx->device.global_bytes--;
+        status = weft_transpose_create(&op, dev->ctx, 300, 500, 10000, WEFT_F64, WEFT_OFS64, &params);
+        tap_ok(status == WEFT_ERANGE && !op && strstr(test_error(dev), "of memory"), "%s: refuses it with less: %s",
+               dev->name, test_error(dev));
+        weft_transpose_destroy(&op);
+        dev->ctx->device = own;
+    }
+}
+
+static void test_layouts(struct test_device *dev)
+{
+    static const int64_t entries[] = {INT64_C(2147483647), INT64_C(2147483648), INT64_C(2190000000),
+                                      INT64_C(4294967295), INT64_C(4294967296), INT64_C(4294967297),
+                                      INT64_C(4400000000), INT64_C(8589934593), INT64_C(100000000000),
+                                      INT64_C(1) << 38,    INT64_C(1) << 44};
+    static const int64_t columns[] = {1, 1000, 20000, 1000000, 146000000, INT32_MAX};
+    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    static const struct weft_transpose_params tunings[] = {{.groups = 0},
+                                                           {.groups = 1},
+                                                           {.groups = 2},
+                                                           {.groups = 1 << 20},
+                                                           {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}};
+    struct counts c = {0};
+    for (size_t e = 0; e < sizeof entries / sizeof *entries; e++)
+        for (size_t n = 0; n < sizeof columns / sizeof *columns; n++)
+            for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+                for (size_t p = 0; p < sizeof tunings / sizeof *tunings && dev->gpu; p++) {
+                    const struct weft__transpose_shape shape = {
+                        .m = INT32_MAX / 2, .n = columns[n], .nnz = entries[e], .type = types[t], .ofs = WEFT_OFS64};
+                    layout_check(&c, dev, &shape, tunings[p]);
+                }
+    if (dev->gpu) {
+        tap_ok(c.planned > 600 && c.refused, "%s: %lld shapes of 2^31 - 1 to 2^44 entries are planned, %lld refused",
+               dev->name, (long long)c.planned, (long long)c.refused);
+        tap_is_int(c.overflows, 0, "%s: none has numbers beyond 32 bits where these are kept in 32", dev->name);
+        tap_is_int(c.uncovered, 0, "%s: parts cover the entries", dev->name);
+        tap_is_int(c.sizes, 0, "%s: sizes of scratch buffers", dev->name);
+    }
+
+    test_memory(dev);
+}
+
+int main(void)
+{
+    test_device_each(test_layouts);
+    return tap_done();
+}

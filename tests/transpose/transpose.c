@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposition against the serial oracle, bit for bit: every method, schedule, type and width of offsets on every
+// device; edge shapes, tuning values, queues, events, workspace. What is refused: transpose_errors.c.
+#include "host/internal/inside.h"
+#include "tests/support/csr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct rng rng;
+
+struct shape {
+    enum test_spread spread;
+    int64_t m, n, nnz;
+};
+
+static int check(struct test_device *dev, const struct shape *s, enum weft_type type, enum weft_ofs ofs,
+                 const struct weft_transpose_params *params)
+{
+    struct weft_csr a;
+    test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, type, ofs);
+    int ok = test_transpose(dev, &a, params, NULL);
+    if (!ok)
+        tap_note("entries are spread: %s", test_spread_name(s->spread));
+    weft_csr_free(&a);
+    return ok;
+}
+
+// Tuning that makes small matrices large: tiles of few entries, passes of few bits, several chunks.
+static size_t small_tunings(struct test_device *dev, enum weft_transpose_algo algo, struct weft_transpose_params out[4])
+{
+    const struct weft_transpose_params scan_cpu[] = {
+        {.bits = 31, .groups = 3}, {.bits = 3, .groups = 2}, {.bits = 1, .groups = 1}};
+    const struct weft_transpose_params merge_cpu[] = {
+        {.bits = 1, .groups = 5}, {.bits = 2, .groups = 4}, {.bits = 1, .groups = 2}, {.groups = 1}};
+    const struct weft_transpose_params scan_gpu[] = {{.wg = 32, .ipt = 2, .bits = 6, .groups = 3}};
+    const struct weft_transpose_params merge_gpu[] = {{.wg = 32, .ipt = 2}};
+    const struct weft_transpose_params *from[] = {scan_cpu, merge_cpu, scan_gpu, merge_gpu};
+    const size_t counts[] = {3, 4, 1, 1};
+    size_t which = (dev->gpu ? 2u : 0u) + (algo == WEFT_TRANSPOSE_MERGE ? 1u : 0u);
+    for (size_t i = 0; i < counts[which]; i++) {
+        out[i] = from[which][i];
+        out[i].algo = algo;
+    }
+    return counts[which];
+}
+
+// Around the tiles of the small tunings (64 entries), their passes (64 and 4096 columns), chunks; extremes of shape.
+static const struct shape edge_shapes[] = {
+    {TEST_UNIFORM, 0, 0, 0},          {TEST_UNIFORM, 0, 70, 0},          {TEST_UNIFORM, 70, 0, 0},
+    {TEST_UNIFORM, 9, 70, 0},         {TEST_UNIFORM, 1, 1, 1},           {TEST_UNIFORM, 1, 1, 5},
+    {TEST_UNIFORM, 1, 1000, 90},      {TEST_UNIFORM, 1000, 1, 90},       {TEST_UNIFORM, 2, 2, 31},
+    {TEST_UNIFORM, 20, 63, 32},       {TEST_UNIFORM, 20, 64, 33},        {TEST_UNIFORM, 20, 65, 63},
+    {TEST_UNIFORM, 20, 64, 64},       {TEST_UNIFORM, 20, 64, 65},        {TEST_UNIFORM, 300, 4095, 127},
+    {TEST_UNIFORM, 300, 4096, 128},   {TEST_UNIFORM, 300, 4097, 129},    {TEST_ONE_ROW, 30, 200, 2000},
+    {TEST_ONE_COLUMN, 200, 30, 2000}, {TEST_ONE_COLUMN, 90, 5000, 900},  {TEST_LAST, 40, 50, 300},
+    {TEST_FEW_ROWS, 500, 100, 300},   {TEST_DIAGONAL, 900, 800, 2500},   {TEST_SKEWED, 700, 5000, 3000},
+    {TEST_DESCENDING, 50, 400, 2100}, {TEST_UNIFORM, 3000, 70000, 4000}, {TEST_UNIFORM, 20000, 3, 3000},
+};
+
+// The sample: every spread once, both sides of a tile and of a pass, every shape without entries, buckets of
+// several chunks with entries in their last column and in others.
+static const struct shape sample_shapes[] = {
+    {TEST_UNIFORM, 0, 0, 0},       {TEST_UNIFORM, 0, 70, 0},      {TEST_UNIFORM, 70, 0, 0},
+    {TEST_UNIFORM, 9, 70, 0},      {TEST_UNIFORM, 1, 1, 1},       {TEST_UNIFORM, 1, 1, 5},
+    {TEST_UNIFORM, 20, 64, 63},    {TEST_UNIFORM, 20, 65, 64},    {TEST_UNIFORM, 20, 64, 65},
+    {TEST_ONE_ROW, 9, 100, 130},   {TEST_ONE_COLUMN, 90, 9, 130}, {TEST_LAST, 20, 30, 70},
+    {TEST_FEW_ROWS, 90, 40, 70},   {TEST_DIAGONAL, 70, 60, 130},  {TEST_SKEWED, 50, 90, 130},
+    {TEST_DESCENDING, 9, 50, 130}, {TEST_UNIFORM, 20, 4200, 70},  {TEST_LAST, 20, 4096, 600},
+    {TEST_SKEWED, 50, 900, 1500},
+};
+
+static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type, enum weft_ofs ofs)
+{
+    struct weft_transpose_params tunings[4];
+    size_t count = small_tunings(dev, algo, tunings);
+    const struct shape *shapes = test_sample() ? sample_shapes : edge_shapes;
+    size_t nshapes = test_sample() ? sizeof sample_shapes / sizeof *shapes : sizeof edge_shapes / sizeof *shapes;
+    int ok = 1;
+    for (size_t t = 0; ok && t < count; t++)
+        // A sample: every tuning of f32, one of each other type.
+        for (size_t i = 0; ok && i < nshapes && (!test_sample() || type == WEFT_F32 || t == (size_t)type % count); i++)
+            // Under a checker every shape of f32, and of each other type some, among them that of three passes.
+            if (!dev->checker || type == WEFT_F32 || i % 5 == (size_t)type || shapes[i].n > 4096)
+                ok = check(dev, &shapes[i], type, ofs, &tunings[t]);
+    tap_ok(ok, "%s: %s, %s, %d-bit offsets, edge shapes", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge",
+           weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
+}
+
+// Default tuning, with sizes at the edges of its own tiles, and large enough for each form that the CPU scan has.
+static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type,
+                          enum weft_ofs ofs)
+{
+    struct weft_transpose_params params = {.algo = algo};
+    struct weft_transpose *op = NULL;
+    struct weft_transpose_info info = {0};
+    int ok = !weft_transpose_create(&op, dev->ctx, 1000, 1000, 10000, type, ofs, &params);
+    if (ok)
+        weft_transpose_info(op, &info);
+    weft_transpose_destroy(&op);
+    int64_t tile = dev->gpu ? (int64_t)info.params.wg * info.params.ipt : 1024;
+    const struct shape shapes[] = {
+        {TEST_UNIFORM, 10, 10, 0},
+        {TEST_UNIFORM, 100, 90, tile - 1},
+        {TEST_DIAGONAL, 100, 90, tile},
+        {TEST_DESCENDING, 1000, 5000, tile + 1},
+        {TEST_SKEWED, 400, 300, 9000},
+        {TEST_UNIFORM, 5000, 140000, 300000},
+        {TEST_DIAGONAL, 9000, 140000, 300000},
+        {TEST_SKEWED, 9000, 140000, 300000},
+        {TEST_ONE_COLUMN, 9000, 140000, 60000},
+        {TEST_UNIFORM, 10000000, 20, 1000},
+        {TEST_UNIFORM, 20, 10000000, 1000},
+    };
+    size_t count = test_sample() ? 2 : sizeof shapes / sizeof *shapes;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = check(dev, &shapes[i], type, ofs, &params);
+    tap_ok(ok, "%s: %s, %s, %d-bit offsets, default tuning", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN    ? "scan"
+           : algo == WEFT_TRANSPOSE_MERGE ? "merge"
+                                          : "auto",
+           weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
+}
+
+// What merge does on GPUs: tables written from the starts of digits (bands) in every round, as many runs at once as
+// there may be, keys that do not fit beside a slot.
+static void test_merged(struct test_device *dev)
+{
+    const struct weft_transpose_params rounds = {.algo = WEFT_TRANSPOSE_MERGE, .wg = 32, .ipt = 2, .bits = 2},
+                                       runs = {.algo = WEFT_TRANSPOSE_MERGE, .wg = 32, .ipt = 2, .bits = 10},
+                                       pairs = {.algo = WEFT_TRANSPOSE_MERGE, .bits = 1};
+    const struct {
+        struct shape s, sample;
+        const struct weft_transpose_params *params;
+        const char *what;
+    } cases[] = {
+        {{TEST_DIAGONAL, 3000, 3000, 20000}, {TEST_DIAGONAL, 200, 200, 1300}, &rounds, "a band, runs by four"},
+        {{TEST_SKEWED, 900, 2000, 9000}, {TEST_SKEWED, 90, 900, 1300}, &rounds, "heavy columns, runs by four"},
+        {{TEST_UNIFORM, 3000, 5000, 65600}, {TEST_UNIFORM, 200, 300, 4200}, &runs, "as many runs as there may be"},
+        {{TEST_UNIFORM, 20, 9000000, 9300}, {TEST_UNIFORM, 20, 1060000, 3100}, &pairs, "columns far apart"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        tap_ok(check(dev, test_sample() ? &cases[i].sample : &cases[i].s, WEFT_F32, WEFT_OFS32, cases[i].params),
+               "%s: merge, %s", dev->name, cases[i].what);
+}
+
+// What direct scan does on CPUs with counters for a part of the columns: chunks whose columns fit, that do not by a
+// sample of them, that do not by one entry. Then blocks are taken.
+static void test_spans(struct test_device *dev)
+{
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_SCAN, .groups = 8};
+    const struct shape band = test_sample() ? (struct shape){TEST_DIAGONAL, 1800, 20000, 6000}
+                                            : (struct shape){TEST_DIAGONAL, 9000, 100000, 150000},
+                       rows = test_sample() ? (struct shape){TEST_DESCENDING, 8, 20000, 40000}
+                                            : (struct shape){TEST_DESCENDING, 3, 100000, 150000};
+    tap_ok(check(dev, &band, WEFT_F32, WEFT_OFS32, &params), "%s: scan, a band", dev->name);
+    tap_ok(check(dev, &band, WEFT_PATTERN, WEFT_OFS64, &params), "%s: scan, the pattern of a band", dev->name);
+    tap_ok(check(dev, &rows, WEFT_F32, WEFT_OFS32, &params), "%s: scan, chunks that have all columns", dev->name);
+    for (int last = 0; last < 2; last++) {
+        struct weft_csr a;
+        test_matrix_make(&a, &rng, band.spread, band.m, band.n, band.nnz, WEFT_F64, WEFT_OFS32);
+        a.col[band.nnz / 3] = last ? (int32_t)band.n - 1 : 0;
+        tap_ok(test_transpose(dev, &a, &params, NULL), "%s: scan, a band but for one entry in the %s column", dev->name,
+               last ? "last" : "first");
+        weft_csr_free(&a);
+    }
+}
+
+static struct weft_transpose_params params_draw(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    struct weft_transpose_params p = {.algo = algo};
+    if (!dev->gpu) {
+        p.wg = (int)rng_below(&rng, 2);
+        p.bits = (int)rng_below(&rng, algo == WEFT_TRANSPOSE_SCAN ? 32 : 6);
+        p.groups = (int)rng_below(&rng, 40);
+    } else {
+        p.wg = 32 << rng_below(&rng, 4);
+        p.ipt = algo == WEFT_TRANSPOSE_SCAN ? (int)rng_between(&rng, 1, 24) : 1 << rng_below(&rng, 4);
+        p.bits = algo == WEFT_TRANSPOSE_SCAN ? (int)rng_between(&rng, 6, 11) : (int)rng_below(&rng, 3);
+        p.groups = (int)rng_below(&rng, 20);
+    }
+    return p;
+}
+
+// Random shapes with random tuning. What a method refuses (local memory, bits that do not reach n) is drawn again.
+static void test_random(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    int ok = 1, draws = test_sample() ? 1 : dev->gpu ? 4 : 40, refused = 0;
+    for (int draw = 0; ok && draw < draws && refused < 200;) {
+        struct weft_transpose_params p = params_draw(dev, algo);
+        size_t bytes;
+        int64_t most = test_sample() ? 400 : 20000;
+        struct shape s = {(enum test_spread)rng_below(&rng, TEST_SPREADS), rng_between(&rng, 1, most),
+                          rng_between(&rng, 1, most), rng_between(&rng, 0, 3 * most)};
+        enum weft_type type = (enum weft_type)rng_below(&rng, 4);
+        enum weft_ofs ofs = (enum weft_ofs)rng_below(&rng, 2);
+        if (weft_transpose_workspace(&bytes, dev->ctx, s.m, s.n, s.nnz, type, ofs, &p) == WEFT_EINVAL) {
+            refused++;
+            continue;
+        }
+        ok = check(dev, &s, type, ofs, &p);
+        draw++;
+    }
+    tap_ok(ok && refused < 200, "%s: %s, random shapes and tuning", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+}
+
+// (A^T)^T is A when the columns ascend inside its rows; with host arrays in and out.
+static void test_twice(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    struct weft_csr a, b, c = {0}, d = {0};
+    test_matrix_make(&a, &rng, TEST_SKEWED, 300, 500, test_sample() ? 300 : 4000, WEFT_F64, WEFT_OFS32);
+    if (weft__ref_transpose(&b, &a)) // rows of b are in order
+        tap_bail("out of host memory");
+    struct weft_transpose_params params = {.algo = algo};
+    weft_status status = weft_transpose_sync(&c, dev->ctx, &b, &params);
+    if (!status)
+        status = weft_transpose_sync(&d, dev->ctx, &c, &params);
+    tap_ok(!status && weft_csr_equal(&d, &b) && weft_csr_hash(&d) == weft_csr_hash(&b),
+           "%s: %s, the transpose of the transpose is the matrix", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+    weft_csr_free(&a);
+    weft_csr_free(&b);
+    weft_csr_free(&c);
+    weft_csr_free(&d);
+}
+
+// On an out-of-order queue, behind an event that the test completes late: A to A^T to A, then no entries at all.
+static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    if (!queue) {
+        tap_skip("%s: no out-of-order queue", dev->name);
+        return;
+    }
+    enum { N = 200, NNZ = 700 };
+    char why[256] = "";
+    struct weft_csr a, sorted;
+    struct test_csr x, y;
+    struct weft_transpose *op = NULL, *empty = NULL;
+    test_matrix_make(&a, &rng, TEST_UNIFORM, N, N, NNZ, WEFT_F32, WEFT_OFS32);
+    if (weft__ref_transpose(&sorted, &a))
+        tap_bail("out of host memory");
+    weft_csr_free(&a);
+    struct weft_transpose_params params = {.algo = algo};
+    test_csr_make(&x, dev, &sorted, N, N, NNZ, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&y, dev, NULL, N, N, NNZ, WEFT_F32, WEFT_OFS32);
+    test_buffer_poison(dev, &x.val);
+    cl_int error;
+    cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), written = NULL, first = NULL, second = NULL,
+             none = NULL;
+    int ok = error == CL_SUCCESS && !weft_transpose_create(&op, dev->ctx, N, N, NNZ, WEFT_F32, WEFT_OFS32, &params) &&
+             !weft_transpose_create(&empty, dev->ctx, N, N, 0, WEFT_F32, WEFT_OFS32, &params) &&
+             !clEnqueueWriteBuffer(queue, x.val.mem, CL_FALSE, 0, NNZ * 4, sorted.val, 1, &gate, &written) &&
+             !weft_transpose_run(op, queue, &x.d, &y.d, 1, &written, &first) &&
+             !weft_transpose_run(op, queue, &y.d, &x.d, 1, &first, &second);
+    cl_int state = CL_COMPLETE;
+    if (ok)
+        clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    int waits = state != CL_COMPLETE;
+    clSetUserEventStatus(gate, CL_COMPLETE);
+    ok = ok && waits && clWaitForEvents(1, &second) == CL_SUCCESS;
+    if (dev->checker) // whose markers do not wait for what is before them
+        clFinish(queue);
+    ok = ok && test_csr_equal(dev, &x, &sorted, why);
+    tap_ok(ok, "%s: %s, out-of-order queue, wait lists and events %s", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", why);
+    struct weft_device_csr e = y.d, f = x.d;
+    e.nnz = f.nnz = 0;
+    ok = empty && second && !weft_transpose_run(empty, queue, &f, &e, 1, &second, &none) &&
+         clWaitForEvents(1, &none) == CL_SUCCESS;
+    if (dev->checker)
+        clFinish(queue);
+    struct weft_csr zeros;
+    if (weft_csr_alloc(&zeros, N, N, 0, WEFT_F32, WEFT_OFS32))
+        tap_bail("out of host memory");
+    tap_ok(ok && test_csr_equal(dev, &y, &zeros, why), "%s: no entries give zeros and an event %s", dev->name, why);
+    clFinish(queue);
+    cl_event events[] = {gate, written, first, second, none};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (events[i])
+            clReleaseEvent(events[i]);
+    weft_transpose_destroy(&op);
+    weft_transpose_destroy(&empty);
+    test_csr_free(&x);
+    test_csr_free(&y);
+    weft_csr_free(&sorted);
+    weft_csr_free(&zeros);
+    clReleaseCommandQueue(queue);
+}
+
+// What the library allocates on the device, seen at the table of OpenCL calls.
+static struct weft__cl_table real_cl;
+static size_t allocated_bytes;
+static int allocations, kernels_created;
+
+static cl_mem CL_API_CALL count_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error)
+{
+    allocated_bytes += size;
+    allocations++;
+    return real_cl.clCreateBuffer(context, flags, size, host, error);
+}
+
+static cl_kernel CL_API_CALL count_kernel(cl_program program, const char *name, cl_int *error)
+{
+    kernels_created++;
+    return real_cl.clCreateKernel(program, name, error);
+}
+
+// The workspace is what is asked for, what is reported and what is allocated; a run allocates nothing; scan keeps to
+// 2.2 times the bytes of input and output.
+static void test_workspace(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    static const struct shape shapes[] = {
+        {TEST_UNIFORM, 30, 90, 300}, {TEST_UNIFORM, 300, 5000, 40000}, {TEST_UNIFORM, 70000, 140000, 200000}};
+    int ok = 1;
+    real_cl = weft__cl;
+    for (size_t i = 0; ok && i < (test_sample() ? 1 : sizeof shapes / sizeof *shapes); i++) {
+        const struct shape *s = &shapes[i];
+        struct weft_csr a;
+        struct test_csr from, to;
+        struct weft_transpose *op = NULL;
+        struct weft_transpose_info info = {0};
+        struct weft_transpose_params params = {.algo = algo};
+        size_t asked = 0;
+        test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32);
+        test_csr_make(&from, dev, &a, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32);
+        test_csr_make(&to, dev, NULL, s->n, s->m, s->nnz, WEFT_F32, WEFT_OFS32);
+        allocated_bytes = 0;
+        allocations = 0;
+        weft__cl.clCreateBuffer = count_buffer;
+        weft__cl.clCreateKernel = count_kernel;
+        ok = !weft_transpose_workspace(&asked, dev->ctx, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32, &params) &&
+             allocations == 0 &&
+             !weft_transpose_create(&op, dev->ctx, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32, &params);
+        if (ok) {
+            weft_transpose_info(op, &info);
+            // A buffer of no bytes takes one.
+            ok = asked == info.workspace_bytes && allocated_bytes >= asked &&
+                 allocated_bytes - asked <= (size_t)allocations && info.params.algo == algo && info.passes > 0 &&
+                 info.why[0] && (info.schedule == WEFT_SCHEDULE_GPU) == dev->gpu;
+            allocations = kernels_created = 0;
+            ok = ok && !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL) && allocations == 0 &&
+                 kernels_created == 0;
+            clFinish(dev->queue);
+        }
+        weft__cl = real_cl;
+        if (!ok)
+            tap_note("%lld x %lld: asked %zu, reported %zu, allocated %zu in %d", (long long)s->m, (long long)s->n,
+                     asked, info.workspace_bytes, allocated_bytes, allocations);
+        weft_transpose_destroy(&op);
+        test_csr_free(&from);
+        test_csr_free(&to);
+        weft_csr_free(&a);
+    }
+    tap_ok(ok, "%s: %s, workspace as reported, none in a run", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+    static const struct shape large[] = {{TEST_UNIFORM, 500000, 500000, 10000000},
+                                         {TEST_UNIFORM, 916428, 916428, 5105039},
+                                         {TEST_UNIFORM, 1728000, 1728000, 45882712},
+                                         {TEST_UNIFORM, 8000000, 8000000, 100000000}};
+    for (size_t i = 0; algo == WEFT_TRANSPOSE_SCAN && i < sizeof large / sizeof *large; i++)
+        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++) {
+            const struct shape *s = &large[i];
+            size_t bytes = SIZE_MAX, value = weft_type_bytes((enum weft_type)type);
+            size_t both = 2 * (size_t)s->nnz * (4 + value) + (size_t)(s->m + s->n + 2) * 4;
+            ok = !weft_transpose_workspace(&bytes, dev->ctx, s->m, s->n, s->nnz, (enum weft_type)type, WEFT_OFS32,
+                                           weft_transpose_params(.algo = algo)) &&
+                 (double)(both + bytes) <= 2.2 * (double)both;
+            tap_ok(ok, "%s: scan of %lld x %lld, %s, takes %.2f times the bytes of input and output", dev->name,
+                   (long long)s->m, (long long)s->n, weft_type_name((enum weft_type)type),
+                   (double)(both + bytes) / (double)both);
+        }
+}
+
+// Random shapes of growing size; one tuning, so that few programs are compiled.
+static void test_sweep(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    struct weft_transpose_params params = {.algo = algo};
+    int64_t nnz = 1, most = dev->gpu && (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU) ? 300000 : 20000000;
+    int ok = 1;
+    while (ok && nnz <= most) {
+        int64_t m = rng_between(&rng, 1, nnz), n = rng_between(&rng, 1, 2 * nnz);
+        struct shape s = {(enum test_spread)rng_below(&rng, TEST_SPREADS), m, n, nnz};
+        ok = check(dev, &s, WEFT_F32, WEFT_OFS32, &params);
+        nnz = nnz < 300 ? nnz + 1 : nnz * 3 / 2;
+    }
+    tap_ok(ok, "%s: %s, sweep to %lld entries", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge",
+           (long long)nnz);
+}
+
+// A dense m x n pattern with more than 2^31 entries, where the device has the memory: its transpose is known.
+static void test_huge(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    enum { PIECE = 1 << 24, N = 1024 };
+    const int64_t m = (INT64_C(1) << 21) + 12345, nnz = m * N;
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    if (info->max_alloc_bytes < nnz * 8 || info->global_bytes < INT64_C(80) << 30) {
+        tap_skip("%s: more than 2^31 entries need a device with 80 GiB", dev->name);
+        return;
+    }
+    struct weft_device_csr a = {0}, at = {0};
+    struct weft_transpose *op = NULL;
+    int32_t *piece = test_alloc(PIECE * sizeof *piece);
+    int64_t *ptr = test_alloc(((size_t)m + 1) * sizeof *ptr);
+    int ok =
+        !weft_device_csr_create(&a, dev->ctx, m, N, nnz, WEFT_PATTERN, WEFT_OFS64) &&
+        !weft_device_csr_create(&at, dev->ctx, N, m, nnz, WEFT_PATTERN, WEFT_OFS64) &&
+        !weft_transpose_create(&op, dev->ctx, m, N, nnz, WEFT_PATTERN, WEFT_OFS64, weft_transpose_params(.algo = algo));
+    for (int64_t i = 0; i <= m; i++)
+        ptr[i] = i * N;
+    ok = ok && !clEnqueueWriteBuffer(dev->queue, a.row_ptr, CL_TRUE, 0, ((size_t)m + 1) * 8, ptr, 0, NULL, NULL);
+    for (int64_t p = 0; p < PIECE; p++)
+        piece[p] = (int32_t)(p % N);
+    for (int64_t p = 0; ok && p < nnz; p += PIECE)
+        ok = !clEnqueueWriteBuffer(dev->queue, a.col, CL_TRUE, (size_t)p * 4,
+                                   (size_t)(nnz - p < PIECE ? nnz - p : PIECE) * 4, piece, 0, NULL, NULL);
+    ok = ok && !weft_transpose_run(op, dev->queue, &a, &at, 0, NULL, NULL) &&
+         !clEnqueueReadBuffer(dev->queue, at.row_ptr, CL_TRUE, 0, (N + 1) * 8, ptr, 0, NULL, NULL);
+    for (int64_t j = 0; ok && j <= N; j++)
+        ok = ptr[j] == j * m;
+    for (int64_t p = 0; ok && p < nnz; p += PIECE) {
+        int64_t count = nnz - p < PIECE ? nnz - p : PIECE;
+        ok = !clEnqueueReadBuffer(dev->queue, at.col, CL_TRUE, (size_t)p * 4, (size_t)count * 4, piece, 0, NULL, NULL);
+        for (int64_t i = 0; ok && i < count; i++)
+            ok = piece[i] == (p + i) % m;
+    }
+    tap_ok(ok, "%s: %s, %lld entries: %s", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", (long long)nnz,
+           ok ? "" : test_error(dev));
+    weft_transpose_destroy(&op);
+    weft_device_csr_release(&a);
+    weft_device_csr_release(&at);
+    free(piece);
+    free(ptr);
+}
+
+// As many columns as there can be, where the device holds the pointers.
+static void test_wide(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    int64_t n =
+        info->max_alloc_bytes > INT64_C(9) << 30 && info->global_bytes > INT64_C(60) << 30 ? INT32_MAX : 100000000;
+    struct shape s = {TEST_UNIFORM, 7, n, 1000};
+    struct weft_transpose_params params = {.algo = algo};
+    tap_ok(check(dev, &s, WEFT_I32, WEFT_OFS32, &params), "%s: %s, %lld columns", dev->name,
+           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", (long long)n);
+}
+
+static void test_all(struct test_device *dev)
+{
+    for (enum weft_transpose_algo algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+        if (test_slow()) {
+            test_sweep(dev, algo);
+            test_wide(dev, algo);
+            test_huge(dev, algo);
+            continue;
+        }
+        // A GPU schedule on a CPU takes minutes to compile for all pairs: there, as in the sample, each type comes
+        // once.
+        int few = test_sample() || (dev->gpu && (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU));
+        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+            for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+                if (!few || ofs == type % 2)
+                    test_edges(dev, algo, (enum weft_type)type, (enum weft_ofs)ofs);
+        test_defaults(dev, algo, WEFT_F32, WEFT_OFS32);
+        test_defaults(dev, algo, WEFT_F64, WEFT_OFS64);
+        test_random(dev, algo);
+        test_twice(dev, algo);
+        test_events(dev, algo);
+        test_workspace(dev, algo);
+    }
+    if (!test_slow()) {
+        if (dev->gpu)
+            test_merged(dev);
+        else
+            test_spans(dev);
+        test_defaults(dev, WEFT_TRANSPOSE_AUTO, WEFT_F32, WEFT_OFS32);
+    }
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(test_all);
+    return tap_done();
+}
