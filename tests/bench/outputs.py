@@ -111,6 +111,8 @@ def test_reasons(folder):
 
 def test_signals(folder):
     """What comes in between leaves the results so far, or the old file, and no parts; also where files have names at once."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # who runs the tests may ignore some of them (nohup)
+        signal.signal(number, signal.SIG_DFL)
     out, matrix = os.path.join(folder, "out.json"), os.path.join(folder, "slow.mtx")
     os.mkfifo(matrix)
     quick = put(os.path.join(folder, "quick.mtx"), MATRIX)
