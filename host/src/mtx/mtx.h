@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the Matrix Market reader: a stream of text (mtx_file.c) is cut into blocks of whole lines, blocks are
-// parsed independently (mtx_parse.c), and their entries become one matrix (mtx_read.c).
+// Inside of the Matrix Market reader: a stream of text (file.c) is cut into blocks of whole lines, blocks are
+// parsed independently (parse.c), and their entries become one matrix (read.c).
 #ifndef WEFT_SRC_MTX_H
 #define WEFT_SRC_MTX_H
 
@@ -31,7 +31,7 @@ weft_status weft__mtx_open_file(struct weft__mtx_stream **out, const char *path,
 weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err);
 // A descriptor to read `path` from, negative with errno; "/dev/stdin" is descriptor 0 also where no /proc is.
 int weft__mtx_path_open(const char *path);
-// The member NAME/NAME.mtx of an archive, or its only .mtx member (mtx_archive.c).
+// The member NAME/NAME.mtx of an archive, or its only .mtx member (archive.c).
 weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, struct weft_error *err);
 
 // ---- parsing ---------------------------------------------------------------------------------------------------
