@@ -80,7 +80,8 @@ uint64_t weft__sources_hash(void)
         for (int part = 0; part < 2; part++)
             for (const char *c = part ? s->text : s->name; *c; c++)
                 hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    return known = hash;
+    known = hash;
+    return hash;
 }
 
 // Append a file to `text` of `room` bytes, *length of which are taken; counts on where there is no room.
