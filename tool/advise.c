@@ -192,13 +192,13 @@ int tool_advise(const struct tool_options *options)
     struct tool_options o = *options;
     struct advise s = {.o = &o};
     struct weft_error err = {0};
-    if (o.type_given && o.type == WEFT_I32) {
+    if (o.type_given && o.type == WEFT_TYPE_I32) {
         tool_complain("advice is for products of f32, f64 or pattern");
         return TOOL_USAGE;
     }
     if (!o.type_given) // whatever the file holds
-        o.type_given = 1, o.type = WEFT_F32;
-    s.type = o.type == WEFT_PATTERN ? WEFT_F32 : o.type;
+        o.type_given = 1, o.type = WEFT_TYPE_F32;
+    s.type = o.type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : o.type;
     weft_status status = tool_device_open(&s.device, &o, &err);
     if (status) {
         tool_fail(status, &err);

@@ -68,7 +68,7 @@ static weft_status trial_prepare(struct advise *s, struct trial *t, const struct
     double ms;
     weft_status status = x_moved && y ? WEFT_OK : WEFT_ENOMEM;
     if (!status)
-        status = weft_vector_permute(x_moved, x, &t->p, WEFT_PERMUTE_COLS, 0, bytes);
+        status = weft_vector_permute(x_moved, x, &t->p, WEFT_PERMUTE_SIDE_COLS, 0, bytes);
     if (!status)
         status = weft_device_csr_create(&t->on_device, ctx, t->a.m, t->a.n, t->a.nnz, t->a.type, t->a.ofs);
     if (!status)

@@ -12,8 +12,9 @@
 #include <weft/spmv.h>
 
 enum { FORMATS = 7, SPLITS = 3 };
-static const enum weft_spmv_algo formats[FORMATS] = {WEFT_SPMV_CSR,  WEFT_SPMV_ELL, WEFT_SPMV_SELL, WEFT_SPMV_SELL16,
-                                                     WEFT_SPMV_SDIA, WEFT_SPMV_HYB, WEFT_SPMV_COO};
+static const enum weft_spmv_algo formats[FORMATS] = {WEFT_SPMV_ALGO_CSR,    WEFT_SPMV_ALGO_ELL,  WEFT_SPMV_ALGO_SELL,
+                                                     WEFT_SPMV_ALGO_SELL16, WEFT_SPMV_ALGO_SDIA, WEFT_SPMV_ALGO_HYB,
+                                                     WEFT_SPMV_ALGO_COO};
 static const int64_t splits[SPLITS] = {2, 16, 256};
 
 struct report {
@@ -71,7 +72,7 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
         plan_try(&info, r->format_why[i], sizeof r->format_why[i], &device, &on_device,
                  weft_spmv_params(.algo = formats[i]));
         r->format_bytes[i] = info.format_bytes;
-        if (!r->format_why[i][0] && formats[i] != WEFT_SPMV_CSR && info.params.algo != formats[i]) {
+        if (!r->format_why[i][0] && formats[i] != WEFT_SPMV_ALGO_CSR && info.params.algo != formats[i]) {
             const char *last = strrchr(info.why, ';'); // before it: that it was asked for
             snprintf(r->format_why[i], sizeof r->format_why[i], "%s", last ? last + 2 : info.why);
         }

@@ -199,7 +199,7 @@ static int option_parse(struct tool_options *o, int option)
         o->generated = 1;
         return -1;
     case 't':
-        for (enum weft_type t = WEFT_F32; t <= WEFT_PATTERN; t++)
+        for (enum weft_type t = WEFT_TYPE_F32; t <= WEFT_TYPE_PATTERN; t++)
             if (!strcmp(optarg, weft_type_name(t))) {
                 o->type = t;
                 o->type_given = 1;

@@ -61,13 +61,13 @@ static void type_narrow(struct tool_matrix *m)
 {
     struct weft_csr *a = &m->a;
     const double *from = a->val;
-    if (m->file.field == WEFT_MTX_PATTERN && !m->file.array) {
+    if (m->file.field == WEFT_MTX_FIELD_PATTERN && !m->file.array) {
         free(a->val);
         a->val = NULL;
-        a->type = WEFT_PATTERN;
+        a->type = WEFT_TYPE_PATTERN;
         return;
     }
-    int whole = m->file.field == WEFT_MTX_INTEGER;
+    int whole = m->file.field == WEFT_MTX_FIELD_INTEGER;
     for (int64_t p = 0; p < a->nnz && whole; p++)
         whole = from[p] >= INT32_MIN && from[p] <= INT32_MAX;
     if (!whole)
@@ -76,7 +76,7 @@ static void type_narrow(struct tool_matrix *m)
         const int32_t value = (int32_t)from[p];
         memcpy((char *)a->val + p * 4, &value, sizeof value);
     }
-    a->type = WEFT_I32;
+    a->type = WEFT_TYPE_I32;
 }
 
 static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int all_rows)
@@ -92,7 +92,7 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
     } else {
         bench_name_of_file(out->name, sizeof out->name, o->source);
         bench_progress_begin("reading %s", o->source);
-        const struct weft_mtx_params params = {.type = o->type_given ? o->type : WEFT_F64,
+        const struct weft_mtx_params params = {.type = o->type_given ? o->type : WEFT_TYPE_F64,
                                                .ofs = o->ofs,
                                                .complex = o->complex,
                                                .limit_bytes = o->limit,

@@ -35,7 +35,7 @@ static weft_status form_alloc(struct cusparse_form *out, size_t values, enum wef
 
 static void value_add(void *to, int64_t i, const struct weft_csr *a, int64_t p)
 {
-    if (a->type == WEFT_F64)
+    if (a->type == WEFT_TYPE_F64)
         ((double *)to)[i] += ((const double *)a->val)[p];
     else
         ((float *)to)[i] += ((const float *)a->val)[p];

@@ -103,7 +103,7 @@ static weft_status csr_make(struct cusparse_spmv *s, struct weft_backend_times *
     times->format_bytes = (int64_t)(ptr_bytes + idx_bytes + val_bytes);
     if (!status && s->format != FORMAT_COO)
         status = weft__cusparse_fail(cusparseCreateCsr(&s->matrix, a->m, a->n, a->nnz, s->ptr, s->col, s->val,
-                                                       a->ofs == WEFT_OFS64 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I,
+                                                       a->ofs == WEFT_OFS_64 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I,
                                                        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, s->type),
                                      "cusparseCreateCsr", err);
     return status;
@@ -113,7 +113,7 @@ static weft_status coo_make(struct cusparse_spmv *s, struct weft_backend_times *
 {
     const struct weft_csr *a = s->a;
     const size_t idx_bytes = (size_t)a->nnz * sizeof *a->col;
-    if (a->ofs != WEFT_OFS32)
+    if (a->ofs != WEFT_OFS_32)
         return weft__error(err, WEFT_EUNSUPPORTED, "cusparseXcsr2coo has no 64-bit offsets");
     weft_status status = csr_make(s, times, err);
     if (!status)
@@ -304,7 +304,7 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
     const int k = weft__algo_find(weft__cusparse_spmv_algos, algo, job->tune, "backend cusparse has no product", err);
     if (k < 0)
         return WEFT_EINVAL;
-    if (a->type != WEFT_F32 && a->type != WEFT_F64)
+    if (a->type != WEFT_TYPE_F32 && a->type != WEFT_TYPE_F64)
         return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE has no products of %s", weft_type_name(a->type));
     if (!a->m || !a->n || !a->nnz)
         return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE is given no matrix without entries");
@@ -316,7 +316,7 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
     s->alg = algos[k].alg;
     s->keeps_y = job->beta != 0;
     s->y_bytes = (size_t)a->m * weft_type_bytes(a->type);
-    if (a->type == WEFT_F64) {
+    if (a->type == WEFT_TYPE_F64) {
         s->type = CUDA_R_64F;
         s->alpha.f64 = job->alpha;
         s->beta.f64 = job->beta;

@@ -32,8 +32,8 @@ struct cusparse_transpose {
 // pointers have to point somewhere.
 static void type_choose(struct cusparse_transpose *t)
 {
-    t->action = t->a->type == WEFT_PATTERN ? CUSPARSE_ACTION_SYMBOLIC : CUSPARSE_ACTION_NUMERIC;
-    t->type = t->a->type == WEFT_F64 ? CUDA_R_64F : CUDA_R_32F;
+    t->action = t->a->type == WEFT_TYPE_PATTERN ? CUSPARSE_ACTION_SYMBOLIC : CUSPARSE_ACTION_NUMERIC;
+    t->type = t->a->type == WEFT_TYPE_F64 ? CUDA_R_64F : CUDA_R_32F;
 }
 
 static weft_status transpose_init(struct cusparse_transpose *t, struct weft_context *ctx,
@@ -60,7 +60,7 @@ static weft_status transpose_init(struct cusparse_transpose *t, struct weft_cont
     if (!status)
         status = weft__cuda_take(s, &t->out_row, t->idx_bytes, "row indices", err);
     t->out_val = t->val;
-    if (!status && a->type != WEFT_PATTERN)
+    if (!status && a->type != WEFT_TYPE_PATTERN)
         status = weft__cuda_take(s, &t->out_val, t->val_bytes, "values of the transpose", err);
     if (!status)
         status = weft__cuda_write(t->row_ptr, a->row_ptr, a_ptr_bytes, &times->write_ms, err);
@@ -76,7 +76,7 @@ static weft_status transpose_init(struct cusparse_transpose *t, struct weft_cont
     if (!status)
         status = weft__cuda_take(s, &t->buffer, bytes, "cuSPARSE's buffer", err);
     times->workspace_bytes = (int64_t)bytes;
-    if (a->type == WEFT_I32)
+    if (a->type == WEFT_TYPE_I32)
         snprintf(times->chosen, sizeof times->chosen, "values moved as f32");
     return status;
 }
@@ -90,7 +90,7 @@ weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *
         weft__algo_find(weft__cusparse_transpose_algos, algo, tune, "backend cusparse has no transposition", err);
     if (k < 0)
         return WEFT_EINVAL;
-    if (a->ofs != WEFT_OFS32)
+    if (a->ofs != WEFT_OFS_32)
         return weft__error(err, WEFT_EUNSUPPORTED, "cusparseCsr2cscEx2 has no 64-bit offsets");
     if (!a->m || !a->n)
         return weft__error(err, WEFT_EUNSUPPORTED, "no rows or columns, for which cuSPARSE before CUDA 13.0 is wrong");

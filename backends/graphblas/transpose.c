@@ -46,7 +46,10 @@ static weft_status graphblas_begin(struct weft_error *err)
 
 static GrB_Type type_of(enum weft_type type)
 {
-    return type == WEFT_F32 ? GrB_FP32 : type == WEFT_F64 ? GrB_FP64 : type == WEFT_I32 ? GrB_INT32 : GrB_BOOL;
+    return type == WEFT_TYPE_F32   ? GrB_FP32
+           : type == WEFT_TYPE_F64 ? GrB_FP64
+           : type == WEFT_TYPE_I32 ? GrB_INT32
+                                   : GrB_BOOL;
 }
 
 // A GraphBLAS matrix has one entry at most at a place.
@@ -77,9 +80,9 @@ static weft_status import(GrB_Matrix *out, const struct weft_csr *a, struct weft
     const GrB_Index rows = (GrB_Index)a->m, cols = (GrB_Index)a->n, nnz = (GrB_Index)a->nnz;
     GrB_Index *ptr = malloc(weft__mul((size_t)a->m + 1, sizeof *ptr));
     GrB_Index *col = malloc(weft__max(1, weft__mul((size_t)a->nnz, sizeof *col)));
-    bool *ones = a->type == WEFT_PATTERN ? malloc(weft__max(1, (size_t)a->nnz)) : NULL;
+    bool *ones = a->type == WEFT_TYPE_PATTERN ? malloc(weft__max(1, (size_t)a->nnz)) : NULL;
     weft_status status = WEFT_OK;
-    if (!ptr || !col || (a->type == WEFT_PATTERN && !ones))
+    if (!ptr || !col || (a->type == WEFT_TYPE_PATTERN && !ones))
         status = weft__error(err, WEFT_ENOMEM, "out of host memory for a transpose");
     for (int64_t i = 0; i <= a->m && !status; i++)
         ptr[i] = (GrB_Index)weft_csr_ofs(a, i);
@@ -89,10 +92,10 @@ static weft_status import(GrB_Matrix *out, const struct weft_csr *a, struct weft
         ones[p] = true;
     const void *val = ones ? ones : a->val;
     if (!status)
-        status = fail(a->type == WEFT_F32   ? IMPORT(FP32, float)
-                      : a->type == WEFT_F64 ? IMPORT(FP64, double)
-                      : a->type == WEFT_I32 ? IMPORT(INT32, int32_t)
-                                            : IMPORT(BOOL, bool),
+        status = fail(a->type == WEFT_TYPE_F32   ? IMPORT(FP32, float)
+                      : a->type == WEFT_TYPE_F64 ? IMPORT(FP64, double)
+                      : a->type == WEFT_TYPE_I32 ? IMPORT(INT32, int32_t)
+                                                 : IMPORT(BOOL, bool),
                       "GrB_Matrix_import", err);
     if (!status && ones) // one value for all, kept once: a pattern
         status = fail(GrB_Matrix_assign_BOOL(*out, *out, NULL, true, GrB_ALL, rows, GrB_ALL, cols, GrB_DESC_S),
@@ -155,7 +158,7 @@ weft_status weft__graphblas_transpose_result(void *state, struct weft_csr *out, 
     (void)times;
     struct graphblas_transpose *t = state;
     const struct weft_csr *a = t->from;
-    const size_t nnz = (size_t)a->nnz, val_bytes = a->type == WEFT_PATTERN ? 1 : weft_type_bytes(a->type);
+    const size_t nnz = (size_t)a->nnz, val_bytes = a->type == WEFT_TYPE_PATTERN ? 1 : weft_type_bytes(a->type);
     GrB_Index nptr = (GrB_Index)a->n + 1, nrow = (GrB_Index)nnz, nval = (GrB_Index)nnz;
     GrB_Index *ptr = malloc(weft__mul((size_t)nptr, sizeof *ptr));
     GrB_Index *row = malloc(weft__max(1, weft__mul(nnz, sizeof *row)));
@@ -164,22 +167,22 @@ weft_status weft__graphblas_transpose_result(void *state, struct weft_csr *out, 
     if (status)
         weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     else
-        status = fail(a->type == WEFT_F32   ? EXPORT(FP32, float)
-                      : a->type == WEFT_F64 ? EXPORT(FP64, double)
-                      : a->type == WEFT_I32 ? EXPORT(INT32, int32_t)
-                                            : EXPORT(BOOL, bool),
+        status = fail(a->type == WEFT_TYPE_F32   ? EXPORT(FP32, float)
+                      : a->type == WEFT_TYPE_F64 ? EXPORT(FP64, double)
+                      : a->type == WEFT_TYPE_I32 ? EXPORT(INT32, int32_t)
+                                                 : EXPORT(BOOL, bool),
                       "GrB_Matrix_export", err);
     if (!status && (nptr != (GrB_Index)a->n + 1 || nrow != nnz))
         status = weft__error(err, WEFT_EMATRIX, "GraphBLAS gives %llu entries of %zu", (unsigned long long)nrow, nnz);
     if (!status) {
         for (int64_t j = 0; j <= a->n; j++)
-            if (a->ofs == WEFT_OFS64)
+            if (a->ofs == WEFT_OFS_64)
                 ((int64_t *)out->row_ptr)[j] = (int64_t)ptr[j];
             else
                 ((int32_t *)out->row_ptr)[j] = (int32_t)ptr[j];
         for (size_t p = 0; p < nnz; p++)
             out->col[p] = (int32_t)row[p];
-        if (a->type != WEFT_PATTERN)
+        if (a->type != WEFT_TYPE_PATTERN)
             memcpy(out->val, val, nnz * val_bytes);
     } else {
         weft_csr_free(out);

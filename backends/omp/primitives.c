@@ -56,13 +56,13 @@ SCAN_DEFINE(scan_u32_u64, uint32_t, uint64_t)
 
 void weft__omp_array_scan(void *out, const void *in, int64_t n, enum weft_scan_type type)
 {
-    if (type == WEFT_SCAN_I64)
+    if (type == WEFT_SCAN_TYPE_I64)
         scan_u64(out, in, n);
-    else if (type == WEFT_SCAN_F32)
+    else if (type == WEFT_SCAN_TYPE_F32)
         scan_f32(out, in, n);
-    else if (type == WEFT_SCAN_I32_I64)
+    else if (type == WEFT_SCAN_TYPE_I32_I64)
         scan_i32_i64(out, in, n);
-    else if (type == WEFT_SCAN_U32_U64)
+    else if (type == WEFT_SCAN_TYPE_U32_U64)
         scan_u32_u64(out, in, n);
     else
         scan_u32(out, in, n);
@@ -140,7 +140,7 @@ size_t weft__omp_array_histogram_scratch(int64_t n, int64_t bins, enum weft_ofs 
 
 void weft__omp_array_histogram(void *out, const int32_t *idx, int64_t n, int64_t bins, enum weft_ofs ofs, void *scratch)
 {
-    if (ofs == WEFT_OFS64)
+    if (ofs == WEFT_OFS_64)
         histogram_typed(out, scratch, idx, n, bins, rows_count(n, bins), 1);
     else
         histogram_typed(out, scratch, idx, n, bins, rows_count(n, bins), 0);
@@ -181,7 +181,7 @@ WEFT_INLINE void expand_typed(int32_t *row, const void *row_ptr, int64_t m, int6
 
 void weft__omp_array_expand(int32_t *row, const void *row_ptr, int64_t m, int64_t nnz, enum weft_ofs ofs)
 {
-    if (ofs == WEFT_OFS64)
+    if (ofs == WEFT_OFS_64)
         expand_typed(row, row_ptr, m, nnz, 1);
     else
         expand_typed(row, row_ptr, m, nnz, 0);

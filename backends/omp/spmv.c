@@ -108,10 +108,10 @@ SPMV_DEFINE_TYPE(i32, int32_t)
 
 static void run_shares(struct omp_spmv *s)
 {
-    const int ones = s->job.a->type == WEFT_PATTERN, wide = s->job.a->ofs == WEFT_OFS64;
-    void (*run)(const struct omp_spmv *, struct share *) = s->type == WEFT_F32   ? SPMV_OF(f32)
-                                                           : s->type == WEFT_F64 ? SPMV_OF(f64)
-                                                                                 : SPMV_OF(i32);
+    const int ones = s->job.a->type == WEFT_TYPE_PATTERN, wide = s->job.a->ofs == WEFT_OFS_64;
+    void (*run)(const struct omp_spmv *, struct share *) = s->type == WEFT_TYPE_F32   ? SPMV_OF(f32)
+                                                           : s->type == WEFT_TYPE_F64 ? SPMV_OF(f64)
+                                                                                      : SPMV_OF(i32);
 #pragma omp parallel for schedule(static) num_threads(s->nshares)
     for (int i = 0; i < s->nshares; i++)
         run(s, &s->shares[i]);
@@ -119,9 +119,9 @@ static void run_shares(struct omp_spmv *s)
         int64_t row = s->shares[i + 1].row;
         if (row == s->job.a->m || s->shares[i].part == 0)
             continue;
-        if (s->type == WEFT_F32)
+        if (s->type == WEFT_TYPE_F32)
             ((float *)s->y)[row] += (float)(s->job.alpha * s->shares[i].part);
-        else if (s->type == WEFT_F64)
+        else if (s->type == WEFT_TYPE_F64)
             ((double *)s->y)[row] += s->job.alpha * s->shares[i].part;
         else
             ((int32_t *)s->y)[row] += (int32_t)(s->job.alpha * s->shares[i].part);
@@ -141,7 +141,7 @@ weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
     *state = s;
     s->job = *job;
-    s->type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
+    s->type = job->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : job->a->type;
     s->y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(s->type));
     s->y = malloc(weft__max(1, s->y_bytes));
     s->nshares = omp_get_max_threads();

@@ -218,7 +218,7 @@ weft_status weft__omp_transpose_prepare(void **state, struct weft_context *ctx, 
     if (t) {
         t->method = methods[k];
         t->work.a = a;
-        t->work.wide = a->ofs == WEFT_OFS64;
+        t->work.wide = a->ofs == WEFT_OFS_64;
         t->work.val_bytes = weft_type_bytes(a->type);
         t->work.slots = omp_get_max_threads();
         status = transpose_init(t, times);

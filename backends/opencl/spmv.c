@@ -41,7 +41,7 @@ static weft_status params_make(struct weft_spmv_params *out, const char *algo, c
     out->host_rest = algo && !strcmp(algo, "hyb_host");
     out->tune = algo && !strcmp(algo, "tuned");
     if (out->host_rest)
-        out->algo = WEFT_SPMV_HYB;
+        out->algo = WEFT_SPMV_ALGO_HYB;
     for (int i = 0; algo && strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
         if (!strcmp(algo, weft_spmv_algo_name((enum weft_spmv_algo)i)))
             out->algo = (enum weft_spmv_algo)i;
@@ -84,7 +84,7 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
                                       const char *algo, struct weft_backend_times *times, struct weft_error *err)
 {
     *state = NULL;
-    const enum weft_type type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
+    const enum weft_type type = job->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : job->a->type;
     struct weft_spmv_params params = {.vec_type = type, .products = job->products};
     const int which = weft__csr_pair_find(algo ? algo : "auto");
     weft_status status =
@@ -112,8 +112,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         weft__opencl_fail(ctx, status, err);
         weft__opencl_spmv_finish(state);
         // A format that would be mostly padding is not for this matrix.
-        const int padded = (params.algo >= WEFT_SPMV_ELL && params.algo <= WEFT_SPMV_HYB) ||
-                           params.algo == WEFT_SPMV_SELL16 || params.algo == WEFT_SPMV_SDIA;
+        const int padded = (params.algo >= WEFT_SPMV_ALGO_ELL && params.algo <= WEFT_SPMV_ALGO_HYB) ||
+                           params.algo == WEFT_SPMV_ALGO_SELL16 || params.algo == WEFT_SPMV_ALGO_SDIA;
         return status == WEFT_ERANGE && padded ? WEFT_EUNSUPPORTED : status;
     }
     if (which >= 0) // no plan, nothing to tell

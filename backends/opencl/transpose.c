@@ -16,7 +16,7 @@ struct opencl_transpose {
     struct weft_context *ctx;
     cl_command_queue queue, plain; // plain: NULL until it is used
     struct weft_device_csr a, at;
-    struct weft_transpose *op;
+    struct weft_transpose_plan *op;
     struct opencl_events events;
 };
 
@@ -61,16 +61,16 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
         status = weft_device_csr_write_sync(ctx, t->queue, &t->a, a);
     times->write_ms = clock_ms() - start;
     if (!status)
-        status = weft_transpose_create(&t->op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, &params);
+        status = weft_transpose_plan_create(&t->op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, &params);
     if (status) {
         weft__opencl_fail(ctx, status, err);
         weft__opencl_transpose_finish(state);
         return status;
     }
     struct weft_transpose_info info;
-    weft_transpose_info(t->op, &info);
+    weft_transpose_plan_info(t->op, &info);
     times->workspace_bytes = (int64_t)info.workspace_bytes;
-    if (params.algo == WEFT_TRANSPOSE_AUTO)
+    if (params.algo == WEFT_TRANSPOSE_ALGO_AUTO)
         snprintf(times->chosen, sizeof times->chosen, "%s", weft__opencl_transpose_algos[info.params.algo]);
     return WEFT_OK;
 }
@@ -115,7 +115,7 @@ void weft__opencl_transpose_finish(void **state)
     if (!state || !*state)
         return;
     struct opencl_transpose *t = *state;
-    weft_transpose_destroy(&t->op);
+    weft_transpose_plan_destroy(&t->op);
     weft_device_csr_release(&t->a);
     weft_device_csr_release(&t->at);
     weft__queue_release(&t->queue);

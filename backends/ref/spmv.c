@@ -44,10 +44,10 @@ COO_DEFINE(coo_ones_i32, int32_t, 1)
 
 static void coo_run(const struct ref_spmv *s)
 {
-    const int ones = s->job.a->type == WEFT_PATTERN;
-    (s->type == WEFT_F32   ? (ones ? coo_ones_f32 : coo_f32)
-     : s->type == WEFT_F64 ? (ones ? coo_ones_f64 : coo_f64)
-                           : (ones ? coo_ones_i32 : coo_i32))(s);
+    const int ones = s->job.a->type == WEFT_TYPE_PATTERN;
+    (s->type == WEFT_TYPE_F32   ? (ones ? coo_ones_f32 : coo_f32)
+     : s->type == WEFT_TYPE_F64 ? (ones ? coo_ones_f64 : coo_f64)
+                                : (ones ? coo_ones_i32 : coo_i32))(s);
 }
 
 weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
@@ -62,7 +62,7 @@ weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
     s->job = *job;
-    s->type = job->a->type == WEFT_PATTERN ? WEFT_F32 : job->a->type;
+    s->type = job->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : job->a->type;
     s->y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(s->type));
     s->y = malloc(weft__max(1, s->y_bytes));
     s->row = coo ? malloc(weft__max(1, weft__mul((size_t)job->a->nnz, sizeof *s->row))) : NULL;

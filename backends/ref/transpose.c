@@ -69,7 +69,7 @@ weft_status weft__ref_transpose_result(void *state, struct weft_csr *out, struct
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     memcpy(out->row_ptr, from->row_ptr, ((size_t)from->m + 1) * weft_ofs_bytes(from->ofs));
     memcpy(out->col, from->col, (size_t)from->nnz * sizeof *out->col);
-    if (from->type != WEFT_PATTERN)
+    if (from->type != WEFT_TYPE_PATTERN)
         memcpy(out->val, from->val, (size_t)from->nnz * weft_type_bytes(from->type));
     return WEFT_OK;
 }

@@ -211,7 +211,7 @@ weft_status weft__rocsparse_read(void *to, const void *from, size_t bytes, const
 weft_status weft__rocsparse_csr_create(struct rocsparse_csr *out, const struct weft_csr *a, struct weft_error *err)
 {
     *out = (struct rocsparse_csr){0};
-    if (a->ofs != WEFT_OFS32)
+    if (a->ofs != WEFT_OFS_32)
         return weft__error(err, WEFT_EUNSUPPORTED, "these routines of rocSPARSE take 32-bit offsets only");
     out->m = (rocsparse_int)a->m;
     out->n = (rocsparse_int)a->n;
@@ -220,7 +220,7 @@ weft_status weft__rocsparse_csr_create(struct rocsparse_csr *out, const struct w
         weft__rocsparse_alloc(&out->row_ptr, ((size_t)a->m + 1) * sizeof(int32_t), "memory for row_ptr", err);
     if (!status)
         status = weft__rocsparse_alloc(&out->col, (size_t)a->nnz * sizeof *a->col, "memory for col", err);
-    if (!status && a->type != WEFT_PATTERN)
+    if (!status && a->type != WEFT_TYPE_PATTERN)
         status = weft__rocsparse_alloc(&out->val, (size_t)a->nnz * weft_type_bytes(a->type), "memory for val", err);
     return status;
 }

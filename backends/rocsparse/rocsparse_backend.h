@@ -15,7 +15,7 @@
 
 // A routine for f32 or f64: ROCSPARSE_CALL(type, csrmv, ...) is rocsparse_scsrmv or rocsparse_dcsrmv.
 #define ROCSPARSE_CALL(type, name, ...)                                                                                \
-    ((type) == WEFT_F64 ? rocsparse_d##name(__VA_ARGS__) : rocsparse_s##name(__VA_ARGS__))
+    ((type) == WEFT_TYPE_F64 ? rocsparse_d##name(__VA_ARGS__) : rocsparse_s##name(__VA_ARGS__))
 
 // Status of a call as a status of ours; a failure names the call in err.
 weft_status weft__rocsparse_hip(hipError_t code, const char *call, struct weft_error *err);

@@ -88,7 +88,7 @@ enum stage { SIZE, ANALYSE, COMPUTE };
 
 static rocsparse_status spmv_stage(struct rocsparse_spmv *s, enum stage stage, size_t *bytes)
 {
-    const rocsparse_datatype type = s->type == WEFT_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
+    const rocsparse_datatype type = s->type == WEFT_TYPE_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
     void *workspace = stage == SIZE ? NULL : s->workspace;
 #if ROCSPARSE_HEADERS >= 20400
     const rocsparse_spmv_stage stages[] = {rocsparse_spmv_stage_buffer_size, rocsparse_spmv_stage_preprocess,
@@ -111,7 +111,7 @@ static rocsparse_status spmv_stage(struct rocsparse_spmv *s, enum stage stage, s
 // Descriptors of the vectors, workspace, analysis; s->mat is there.
 static weft_status generic_prepare(struct rocsparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
 {
-    const rocsparse_datatype type = s->type == WEFT_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
+    const rocsparse_datatype type = s->type == WEFT_TYPE_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
     size_t bytes = 0;
     weft_status status = weft__rocsparse_lib(rocsparse_create_dnvec_descr(&s->vec_x, s->a.n, s->x, type),
                                              "rocsparse_create_dnvec_descr of x", err);
@@ -137,7 +137,7 @@ static weft_status generic_launch(struct rocsparse_spmv *s, struct weft_error *e
 
 static weft_status coo_convert(struct rocsparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
 {
-    const rocsparse_datatype type = s->type == WEFT_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
+    const rocsparse_datatype type = s->type == WEFT_TYPE_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
     size_t nnz = (size_t)s->a.nnz;
     weft_status status = weft__rocsparse_alloc(&s->row, nnz * sizeof(int32_t), "memory for row", err);
     double start = clock_ms();
@@ -159,7 +159,7 @@ static weft_status coo_convert(struct rocsparse_spmv *s, struct weft_backend_tim
 #if ROCSPARSE_HEADERS >= 30100
 static weft_status csr_describe(struct rocsparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
 {
-    const rocsparse_datatype type = s->type == WEFT_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
+    const rocsparse_datatype type = s->type == WEFT_TYPE_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
     weft_status status = weft__rocsparse_lib(
         rocsparse_create_csr_descr(&s->mat, s->a.m, s->a.n, s->a.nnz, s->a.row_ptr, s->a.col, s->a.val,
                                    rocsparse_indextype_i32, rocsparse_indextype_i32, rocsparse_index_base_zero, type),
@@ -270,7 +270,7 @@ static const struct algorithm *algorithm_find(const char *name)
 // What rocSPARSE does not take.
 static weft_status fits(const struct weft_csr *a, const struct algorithm *algo, struct weft_error *err)
 {
-    if (a->type != WEFT_F32 && a->type != WEFT_F64)
+    if (a->type != WEFT_TYPE_F32 && a->type != WEFT_TYPE_F64)
         return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE has no product for values of type %s",
                            weft_type_name(a->type));
     if (!a->nnz) // some releases leave y as it is, some scale it, and HYB cannot be made
@@ -300,7 +300,7 @@ weft_status weft__rocsparse_spmv_prepare(void **state, struct weft_context *ctx,
     s->type = a->type;
     s->y0 = job->y;
     s->has_beta = job->beta != 0;
-    if (a->type == WEFT_F64) {
+    if (a->type == WEFT_TYPE_F64) {
         s->alpha.f64 = job->alpha;
         s->beta.f64 = job->beta;
     } else {

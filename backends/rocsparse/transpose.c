@@ -41,7 +41,7 @@ weft_status weft__rocsparse_transpose_prepare(void **state, struct weft_context 
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a transposition");
     *state = t;
     t->type = a->type;
-    const rocsparse_action action = a->type == WEFT_PATTERN ? rocsparse_action_symbolic : rocsparse_action_numeric;
+    const rocsparse_action action = a->type == WEFT_TYPE_PATTERN ? rocsparse_action_symbolic : rocsparse_action_numeric;
     size_t workspace = 0, nnz = (size_t)a->nnz;
     status = weft__rocsparse_open(&t->gpu, ctx, err);
     if (!status)
@@ -50,7 +50,7 @@ weft_status weft__rocsparse_transpose_prepare(void **state, struct weft_context 
         status = weft__rocsparse_alloc(&t->col_ptr, ((size_t)a->n + 1) * sizeof(int32_t), "memory for col_ptr", err);
     if (!status)
         status = weft__rocsparse_alloc(&t->row, nnz * sizeof(int32_t), "memory for row", err);
-    if (!status && a->type != WEFT_PATTERN)
+    if (!status && a->type != WEFT_TYPE_PATTERN)
         status = weft__rocsparse_alloc(&t->val, nnz * weft_type_bytes(a->type), "memory for val of the transpose", err);
     double start = clock_ms();
     if (!status)
@@ -71,7 +71,7 @@ weft_status weft__rocsparse_transpose_prepare(void **state, struct weft_context 
 weft_status weft__rocsparse_transpose_run(void *state, double *ms, struct weft_error *err)
 {
     struct rocsparse_transpose *t = state;
-    const rocsparse_action action = t->type == WEFT_PATTERN ? rocsparse_action_symbolic : rocsparse_action_numeric;
+    const rocsparse_action action = t->type == WEFT_TYPE_PATTERN ? rocsparse_action_symbolic : rocsparse_action_numeric;
     weft_status status = weft__rocsparse_begin(&t->gpu, err);
     if (status)
         return status;
@@ -86,7 +86,7 @@ weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, 
                                              struct weft_error *err)
 {
     struct rocsparse_transpose *t = state;
-    weft_status status = weft_csr_alloc(out, t->a.n, t->a.m, t->a.nnz, t->type, WEFT_OFS32);
+    weft_status status = weft_csr_alloc(out, t->a.n, t->a.m, t->a.nnz, t->type, WEFT_OFS_32);
     if (status)
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     size_t nnz = (size_t)out->nnz;
@@ -95,7 +95,7 @@ weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, 
         weft__rocsparse_read(out->row_ptr, t->col_ptr, ((size_t)out->m + 1) * sizeof(int32_t), "read col_ptr", err);
     if (!status)
         status = weft__rocsparse_read(out->col, t->row, nnz * sizeof *out->col, "read row", err);
-    if (!status && t->type != WEFT_PATTERN)
+    if (!status && t->type != WEFT_TYPE_PATTERN)
         status = weft__rocsparse_read(out->val, t->val, nnz * weft_type_bytes(t->type), "read val", err);
     times->read_ms = clock_ms() - start;
     if (status)

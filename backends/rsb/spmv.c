@@ -56,10 +56,10 @@ static weft_status matrix_make(struct rsb_mtx_t **out, const struct weft_csr *a,
                                struct weft_error *err)
 {
     rsb_coo_idx_t *row = malloc(weft__mul((size_t)a->nnz, sizeof *row));
-    float *ones = a->type == WEFT_PATTERN ? malloc(weft__mul((size_t)a->nnz, sizeof *ones)) : NULL;
+    float *ones = a->type == WEFT_TYPE_PATTERN ? malloc(weft__mul((size_t)a->nnz, sizeof *ones)) : NULL;
     weft_status status = WEFT_OK;
     rsb_err_t error = RSB_ERR_NO_ERROR;
-    if (!row || (a->type == WEFT_PATTERN && !ones))
+    if (!row || (a->type == WEFT_TYPE_PATTERN && !ones))
         status = weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
     for (int64_t i = 0; i < a->m && row; i++)
         for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
@@ -84,7 +84,7 @@ static weft_status job_check(const struct weft_backend_spmv_job *job, const char
     *tuned = weft__algo_find(weft__rsb_spmv_algos, algo, job->tune, "backend rsb has no product", err);
     if (*tuned < 0)
         return WEFT_EINVAL;
-    if (a->type == WEFT_I32)
+    if (a->type == WEFT_TYPE_I32)
         return weft__error(err, WEFT_EUNSUPPORTED, "librsb has no products of integers");
     if (!a->m || !a->n || !a->nnz)
         return weft__error(err, WEFT_EUNSUPPORTED, "librsb takes no matrix without entries");
@@ -104,7 +104,7 @@ weft_status weft__rsb_spmv_prepare(void **state, struct weft_context *ctx, const
         status = rsb_begin(err);
     if (status)
         return status;
-    const int wide = job->a->type == WEFT_F64;
+    const int wide = job->a->type == WEFT_TYPE_F64;
     struct rsb_spmv *s = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");

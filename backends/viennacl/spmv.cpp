@@ -139,7 +139,7 @@ shape shape_of(const weft_csr *a)
     for (int64_t i = 0; i < a->m; i++)
         count[(size_t)length(i)]++;
     auto is_most = [a](int64_t rows) { // reckoned in the type of the matrix
-        return a->type == WEFT_F64 ? (double)rows >= 0.8 * (double)a->m : (float)rows >= 0.8f * (float)a->m;
+        return a->type == WEFT_TYPE_F64 ? (double)rows >= 0.8 * (double)a->m : (float)rows >= 0.8f * (float)a->m;
     };
     for (int64_t sum = count[0]; !is_most(sum); sum += count[(size_t)out.short_width])
         out.short_width++;
@@ -223,7 +223,7 @@ void matrix_set(viennacl::compressed_matrix<T> &out, const weft_csr *a, bool *wh
 {
     std::vector<cl_uint> narrow;
     std::vector<T> ones;
-    if (a->ofs == WEFT_OFS64) {
+    if (a->ofs == WEFT_OFS_64) {
         narrow.resize((size_t)a->m + 1);
         for (int64_t i = 0; i <= a->m; i++)
             narrow[(size_t)i] = (cl_uint)weft_csr_ofs(a, i);
@@ -295,9 +295,9 @@ weft_status refuse(const weft_context *ctx, const weft_backend_spmv_job &job, co
     if (weft__algo_find(weft__viennacl_spmv_algos, algo.c_str(), job.tune, "backend viennacl has no product", err) <
         0)
         return WEFT_EINVAL;
-    if (a->type == WEFT_I32)
+    if (a->type == WEFT_TYPE_I32)
         return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL has no products of integers");
-    if (a->type == WEFT_F64 && !ctx->device.fp64)
+    if (a->type == WEFT_TYPE_F64 && !ctx->device.fp64)
         return weft__error(err, WEFT_EUNSUPPORTED, "the device has no double precision");
     if (!a->nnz)
         return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL takes no matrix without entries");
@@ -305,7 +305,7 @@ weft_status refuse(const weft_context *ctx, const weft_backend_spmv_job &job, co
     const int64_t limit = std::min((int64_t)UINT32_MAX, ctx->device.max_alloc_bytes);
     const shape s = shape_of(a);
     const int64_t rows = (int64_t)weft__round_up((size_t)a->m, viennacl::dense_padding_size);
-    const size_t element = a->type == WEFT_F64 ? sizeof(double) : sizeof(float);
+    const size_t element = a->type == WEFT_TYPE_F64 ? sizeof(double) : sizeof(float);
     const double entries = algo == "ell"    ? (double)rows * (double)s.longest
                            : algo == "hyb"  ? std::max((double)rows * (double)s.short_width, (double)a->nnz)
                            : algo == "sell" ? (double)s.slices
@@ -338,7 +338,7 @@ weft_status weft__viennacl_spmv_prepare(void **state, struct weft_context *ctx, 
         bool whole = true;
         if (weft_status status = refuse(ctx, *job, name, err))
             return status;
-        auto out = job->a->type == WEFT_F64 ? product_make_any<double>(ctx, *job, name, times, &whole)
+        auto out = job->a->type == WEFT_TYPE_F64 ? product_make_any<double>(ctx, *job, name, times, &whole)
                                             : product_make_any<float>(ctx, *job, name, times, &whole);
         if (!whole)
             return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL loses the empty rows at the end of this matrix");

@@ -164,7 +164,7 @@ static weft_status subject_make(struct subject *out, struct study *s, struct stu
     if (!status && !out->x)
         status = weft__error(err, WEFT_ENOMEM, "out of host memory for x");
     if (!status)
-        status = weft_vector_permute(out->x, x, &out->p, WEFT_PERMUTE_COLS, 0, bytes);
+        status = weft_vector_permute(out->x, x, &out->p, WEFT_PERMUTE_SIDE_COLS, 0, bytes);
     if (!status) {
         struct weft_density d = {0};
         status = weft_density_make(&d, &out->a, NULL, err);
@@ -268,7 +268,7 @@ static void outcome_count(struct bench *b, const struct study *s)
 void bench_study_run(struct bench *b, const struct weft_csr *a)
 {
     const struct bench_options *o = &b->options;
-    const enum weft_type type = a->type == WEFT_PATTERN ? WEFT_F32 : a->type;
+    const enum weft_type type = a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : a->type;
     struct study *s = calloc(1, sizeof *s);
     struct subject subjects[WEFT_ORDER_COUNT] = {0};
     struct product_expected e = {0};

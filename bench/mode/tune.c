@@ -30,24 +30,24 @@ static const struct job {
     const char *axes;                 // those of the operation's that do not depend on the matrix; NULL: all
     const char *schedule;             // "gpu" or "cpu": a row for devices of this one; NULL: for all
 } jobs[] = {
-    {"transpose.scan", 4, &bench_transpose, WEFT_F32, {"scan"}, NULL, NULL},
-    {"transpose.merge", 4, &bench_transpose, WEFT_F32, {"merge"}, NULL, NULL},
-    {"spmv.csr_lanes", 4, &bench_spmv, WEFT_F32, {"csr_lanes"}, "wg,read", NULL},
-    {"spmv.csr_merge", 4, &bench_spmv, WEFT_F32, {"csr_merge"}, "wg,ipt,read", NULL},
-    {"spmv.csr_flags", 4, &bench_spmv, WEFT_F32, {"csr_flags"}, "wg,ipt,read", "gpu"},
-    {"spmv.sell", 4, &bench_spmv, WEFT_F32, {"sell"}, "wg,ipt,read", NULL},
-    {"spmv.coo", 4, &bench_spmv, WEFT_F32, {"coo"}, "wg,ipt,read", NULL},
-    {"scan", 4, &bench_scan, WEFT_I32, {"auto"}, NULL, NULL},
-    {"segsort", 8, &bench_segsort, WEFT_F32, {"blocks", "rows", "mixed", "whole"}, NULL, "cpu"},
-    {"segsort", 8, &bench_segsort, WEFT_F32, {"blocks", "rows", "mixed"}, NULL, "gpu"},
-    {"segsort.whole", 8, &bench_segsort, WEFT_F32, {"whole"}, "wg,ipt,look,words", "gpu"},
-    {"merge", 8, &bench_merge, WEFT_F32, {"small", "large", "two"}, NULL, NULL},
-    {"histogram.rows", 4, &bench_histogram, WEFT_F32, {"rows"}, NULL, NULL},
-    {"histogram.atomic", 4, &bench_histogram, WEFT_F32, {"atomic"}, NULL, NULL},
-    {"expand", 4, &bench_expand, WEFT_F32, {"auto"}, NULL, NULL},
-    {"transpose.scan", 8, &bench_transpose, WEFT_F64, {"scan"}, NULL, NULL},
-    {"transpose.merge", 8, &bench_transpose, WEFT_F64, {"merge"}, NULL, NULL},
-    {"spmv.csr_merge", 8, &bench_spmv, WEFT_F64, {"csr_merge"}, "wg,ipt,read", NULL},
+    {"transpose.scan", 4, &bench_transpose, WEFT_TYPE_F32, {"scan"}, NULL, NULL},
+    {"transpose.merge", 4, &bench_transpose, WEFT_TYPE_F32, {"merge"}, NULL, NULL},
+    {"spmv.csr_lanes", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_lanes"}, "wg,read", NULL},
+    {"spmv.csr_merge", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_merge"}, "wg,ipt,read", NULL},
+    {"spmv.csr_flags", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_flags"}, "wg,ipt,read", "gpu"},
+    {"spmv.sell", 4, &bench_spmv, WEFT_TYPE_F32, {"sell"}, "wg,ipt,read", NULL},
+    {"spmv.coo", 4, &bench_spmv, WEFT_TYPE_F32, {"coo"}, "wg,ipt,read", NULL},
+    {"scan", 4, &bench_scan, WEFT_TYPE_I32, {"auto"}, NULL, NULL},
+    {"segsort", 8, &bench_segsort, WEFT_TYPE_F32, {"blocks", "rows", "mixed", "whole"}, NULL, "cpu"},
+    {"segsort", 8, &bench_segsort, WEFT_TYPE_F32, {"blocks", "rows", "mixed"}, NULL, "gpu"},
+    {"segsort.whole", 8, &bench_segsort, WEFT_TYPE_F32, {"whole"}, "wg,ipt,look,words", "gpu"},
+    {"merge", 8, &bench_merge, WEFT_TYPE_F32, {"small", "large", "two"}, NULL, NULL},
+    {"histogram.rows", 4, &bench_histogram, WEFT_TYPE_F32, {"rows"}, NULL, NULL},
+    {"histogram.atomic", 4, &bench_histogram, WEFT_TYPE_F32, {"atomic"}, NULL, NULL},
+    {"expand", 4, &bench_expand, WEFT_TYPE_F32, {"auto"}, NULL, NULL},
+    {"transpose.scan", 8, &bench_transpose, WEFT_TYPE_F64, {"scan"}, NULL, NULL},
+    {"transpose.merge", 8, &bench_transpose, WEFT_TYPE_F64, {"merge"}, NULL, NULL},
+    {"spmv.csr_merge", 8, &bench_spmv, WEFT_TYPE_F64, {"csr_merge"}, "wg,ipt,read", NULL},
 };
 enum { JOBS = sizeof jobs / sizeof *jobs };
 
@@ -394,7 +394,7 @@ static int wanted(const struct bench *b, const struct device_slot *slot, const s
     int named = !b->options.ops_given;
     for (size_t i = 0; i < b->options.nops; i++)
         named |= b->options.ops[i] == job->op;
-    return named && (job->type != WEFT_F64 || slot->device.info.fp64) &&
+    return named && (job->type != WEFT_TYPE_F64 || slot->device.info.fp64) &&
            (!job->schedule || !strcmp(job->schedule, schedule_name(slot)));
 }
 

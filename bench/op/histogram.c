@@ -53,9 +53,9 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
     const struct weft_csr *a = run->input->a;
     struct weft_histogram_plan *histogram = NULL;
     struct weft_histogram_info info;
-    enum weft_histogram_algo algo = !strcmp(run->algo, "rows")     ? WEFT_HISTOGRAM_ROWS
-                                    : !strcmp(run->algo, "atomic") ? WEFT_HISTOGRAM_ATOMIC
-                                                                   : WEFT_HISTOGRAM_AUTO;
+    enum weft_histogram_algo algo = !strcmp(run->algo, "rows")     ? WEFT_HISTOGRAM_ALGO_ROWS
+                                    : !strcmp(run->algo, "atomic") ? WEFT_HISTOGRAM_ALGO_ATOMIC
+                                                                   : WEFT_HISTOGRAM_ALGO_AUTO;
     weft_status status = weft_histogram_plan_create(
         &histogram, run->ctx, a->n, a->ofs, a->nnz,
         weft_histogram_params(.pointers = 1, .algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
@@ -66,8 +66,8 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
     weft_histogram_plan_info(histogram, &info);
     run->times.workspace_bytes = (int64_t)info.workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s, wg %d, ipt %d, %d rows, %d ranges",
-             info.params.algo == WEFT_HISTOGRAM_ROWS ? "rows" : "atomic", info.params.wg, info.params.ipt, info.rows,
-             info.ranges);
+             info.params.algo == WEFT_HISTOGRAM_ALGO_ROWS ? "rows" : "atomic", info.params.wg, info.params.ipt,
+             info.rows, info.ranges);
     return WEFT_OK;
 }
 

@@ -12,7 +12,7 @@
 static inline enum weft_key bench_key(const struct bench_run *run)
 {
     enum weft_type type = run->input->a->type;
-    return type == WEFT_F64 ? WEFT_KEY_U64 : type == WEFT_I32 ? WEFT_KEY_I32 : WEFT_KEY_U32;
+    return type == WEFT_TYPE_F64 ? WEFT_KEY_U64 : type == WEFT_TYPE_I32 ? WEFT_KEY_I32 : WEFT_KEY_U32;
 }
 
 static inline int bench_payload_bytes(const struct bench_run *run)

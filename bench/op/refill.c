@@ -62,20 +62,21 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
     const struct weft_csr *host = run->input->a;
     struct weft_csr pattern = *host;
     struct weft_device_csr a = {0};
-    struct weft_transpose_plan *plan = NULL;
+    struct weft_transpose_refill *plan = NULL;
     struct weft_transpose_info info;
-    pattern.type = WEFT_PATTERN;
+    pattern.type = WEFT_TYPE_PATTERN;
     pattern.val = NULL;
-    weft_status status = weft_device_csr_create(&a, run->ctx, host->m, host->n, host->nnz, WEFT_PATTERN, host->ofs);
+    weft_status status =
+        weft_device_csr_create(&a, run->ctx, host->m, host->n, host->nnz, WEFT_TYPE_PATTERN, host->ofs);
     if (!status)
         status = weft_device_csr_write_sync(run->ctx, run->queue, &a, &pattern);
     double start = bench_now_ms();
     if (!status)
-        status = weft_transpose_plan_create(&plan, run->ctx, run->queue, &a, NULL);
+        status = weft_transpose_refill_create(&plan, run->ctx, run->queue, &a, NULL);
     if (!status) {
         clFinish(run->queue);
         run->times.analyse_ms = bench_now_ms() - start;
-        weft_transpose_plan_info(plan, &info);
+        weft_transpose_refill_info(plan, &info);
         run->times.workspace_bytes = (int64_t)info.workspace_bytes;
     }
     weft_device_csr_release(&a);
@@ -85,13 +86,13 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
 
 static weft_status refill_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_transpose_plan_run(plan, run->queue, run->input->a->type, *in, *out, 0, NULL, NULL);
+    return weft_transpose_refill_run(plan, run->queue, run->input->a->type, *in, *out, 0, NULL, NULL);
 }
 
 static void refill_plan_destroy(void **plan)
 {
-    struct weft_transpose_plan *refill = *plan;
-    weft_transpose_plan_destroy(&refill);
+    struct weft_transpose_refill *refill = *plan;
+    weft_transpose_refill_destroy(&refill);
     *plan = NULL;
 }
 
@@ -100,7 +101,7 @@ static weft_status refill_setup(struct bench_run *run, struct weft_error *err)
     static const struct bench_primitive primitive = {
         1,    refill_sizes,       refill_draw,     refill_reference,   refill_right,
         NULL, refill_plan_create, refill_plan_run, refill_plan_destroy};
-    if (run->input->a->type == WEFT_PATTERN)
+    if (run->input->a->type == WEFT_TYPE_PATTERN)
         return weft__error(err, WEFT_EUNSUPPORTED, "a pattern has no values");
     return bench_primitive_setup(run, &primitive, err);
 }

@@ -19,10 +19,10 @@ static const char *const *scan_algos(const struct weft_backend *backend)
 static enum weft_scan_type scan_type(const struct bench_run *run)
 {
     const struct weft_csr *a = run->input->a;
-    int wide = a->ofs == WEFT_OFS64;
-    return a->type == WEFT_F32   ? WEFT_SCAN_F32
-           : a->type == WEFT_I32 ? (wide ? WEFT_SCAN_I32_I64 : WEFT_SCAN_I32)
-                                 : (wide ? WEFT_SCAN_U32_U64 : WEFT_SCAN_U32);
+    int wide = a->ofs == WEFT_OFS_64;
+    return a->type == WEFT_TYPE_F32   ? WEFT_SCAN_TYPE_F32
+           : a->type == WEFT_TYPE_I32 ? (wide ? WEFT_SCAN_TYPE_I32_I64 : WEFT_SCAN_TYPE_I32)
+                                      : (wide ? WEFT_SCAN_TYPE_U32_U64 : WEFT_SCAN_TYPE_U32);
 }
 
 static void scan_sizes(const struct bench_run *run, size_t *in_bytes, size_t *out_bytes)
@@ -39,10 +39,10 @@ static void scan_draw(const struct bench_run *run, void *const *in)
     for (int64_t i = 0; i < run->input->a->nnz; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         int value = (int)((state >> 33) % 3);
-        if (scan_type(run) == WEFT_SCAN_F32)
+        if (scan_type(run) == WEFT_SCAN_TYPE_F32)
             ((float *)*in)[i] = (float)(value - 1);
         else
-            ((int32_t *)*in)[i] = run->input->a->type == WEFT_I32 ? value - 1 : value;
+            ((int32_t *)*in)[i] = run->input->a->type == WEFT_TYPE_I32 ? value - 1 : value;
     }
 }
 
@@ -66,9 +66,9 @@ static weft_status scan_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_scan_plan *scan = NULL;
     struct weft_scan_info info;
-    enum weft_scan_algo algo = !strcmp(run->algo, "three")     ? WEFT_SCAN_THREE
-                               : !strcmp(run->algo, "chained") ? WEFT_SCAN_CHAINED
-                                                               : WEFT_SCAN_AUTO;
+    enum weft_scan_algo algo = !strcmp(run->algo, "three")     ? WEFT_SCAN_ALGO_THREE
+                               : !strcmp(run->algo, "chained") ? WEFT_SCAN_ALGO_CHAINED
+                                                               : WEFT_SCAN_ALGO_AUTO;
     weft_status status =
         weft_scan_plan_create(&scan, run->ctx, scan_type(run), run->input->a->nnz,
                               weft_scan_params(.algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
@@ -79,7 +79,7 @@ static weft_status scan_plan_create(void **plan, struct bench_run *run)
     weft_scan_plan_info(scan, &info);
     run->times.workspace_bytes = (int64_t)info.workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s%s, wg %d, ipt %d", weft_scan_type_name(scan_type(run)),
-             info.params.algo == WEFT_SCAN_CHAINED ? ", chained" : "", info.params.wg, info.params.ipt);
+             info.params.algo == WEFT_SCAN_ALGO_CHAINED ? ", chained" : "", info.params.wg, info.params.ipt);
     return WEFT_OK;
 }
 
@@ -107,7 +107,7 @@ const struct bench_primitive bench_scan_primitive = {1,
 
 static weft_status scan_setup(struct bench_run *run, struct weft_error *err)
 {
-    if (run->input->a->type == WEFT_F64)
+    if (run->input->a->type == WEFT_TYPE_F64)
         return weft__error(err, WEFT_EUNSUPPORTED, "there is no scan of f64");
     return bench_primitive_setup(run, &bench_scan_primitive, err);
 }

@@ -105,9 +105,9 @@ static void segsort_threaded(const struct bench_run *run, void *const *in, void 
 static struct weft_segsort_params segsort_params(const struct bench_run *run)
 {
     struct weft_segsort_params p = {.whole = is(run, "whole") ? (enum weft_segsort_whole)bench_tune(run, "form")
-                                                              : WEFT_SEGSORT_MERGE};
+                                                              : WEFT_SEGSORT_WHOLE_MERGE};
     int gpu = weft_context_schedule(run->ctx) == WEFT_SCHEDULE_GPU;
-    if (gpu && p.whole != WEFT_SEGSORT_MERGE)
+    if (gpu && p.whole != WEFT_SEGSORT_WHOLE_MERGE)
         p.radix = (struct weft_segsort_radix){.wg = bench_tune(run, "wg"),
                                               .ipt = bench_tune(run, "ipt"),
                                               .bits = bench_tune(run, "bits"),
@@ -138,9 +138,9 @@ static weft_status segsort_plan_create(void **plan, struct bench_run *run)
     const int payload = bench_payload_bytes(run);
     if (info.schedule == WEFT_SCHEDULE_CPU)
         snprintf(chosen, size, "%s + %d, wg %d, ipt %d, groups %d", key, payload, p->wg, p->ipt, p->groups);
-    else if (p->whole == WEFT_SEGSORT_MERGE)
+    else if (p->whole == WEFT_SEGSORT_WHOLE_MERGE)
         snprintf(chosen, size, "%s + %d, wg %d, ipt %d, bits %d", key, payload, p->wg, p->ipt, p->bits);
-    else if (p->whole == WEFT_SEGSORT_RADIX)
+    else if (p->whole == WEFT_SEGSORT_WHOLE_RADIX)
         snprintf(chosen, size, "%s + %d, radix, wg %d, ipt %d, bits %d, words %d", key, payload, p->radix.wg,
                  p->radix.ipt, p->radix.bits, p->radix.words);
     else

@@ -41,9 +41,9 @@ static void *vector_make(enum weft_type type, size_t count, uint64_t seed, int s
     void *out = malloc(weft__max(1, weft__mul(count, weft_type_bytes(type))));
     for (size_t i = 0; i < count && out; i++) {
         double u = unit(seed, i), value = small ? (double)(int)(u * 9) - 4 : 2 * u - 1;
-        if (type == WEFT_F32)
+        if (type == WEFT_TYPE_F32)
             ((float *)out)[i] = (float)value;
-        else if (type == WEFT_F64)
+        else if (type == WEFT_TYPE_F64)
             ((double *)out)[i] = value;
         else
             ((int32_t *)out)[i] = (int32_t)value;
@@ -69,12 +69,12 @@ static weft_status spmv_input(struct bench_input *in, struct weft_error *err)
     struct spmv_input *data = in->data = calloc(1, sizeof *data);
     if (!data)
         return weft__error(err, WEFT_ENOMEM, "out of host memory");
-    data->type = a->type == WEFT_PATTERN ? WEFT_F32 : a->type;
-    data->x = vector_make(data->type, (size_t)a->n, in->seed, data->type == WEFT_I32);
+    data->type = a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : a->type;
+    data->x = vector_make(data->type, (size_t)a->n, in->seed, data->type == WEFT_TYPE_I32);
     data->x_small = vector_make(data->type, (size_t)a->n, in->seed + 1, 1);
-    if (a->type != WEFT_PATTERN)
+    if (a->type != WEFT_TYPE_PATTERN)
         data->val_small = vector_make(a->type, (size_t)a->nnz, in->seed + 2, 1);
-    if (!data->x || !data->x_small || (a->type != WEFT_PATTERN && !data->val_small))
+    if (!data->x || !data->x_small || (a->type != WEFT_TYPE_PATTERN && !data->val_small))
         return weft__error(err, WEFT_ENOMEM, "out of host memory for the vectors");
     return WEFT_OK;
 }

@@ -110,7 +110,7 @@ static int types_parse(struct bench_options *o, const struct option_row *row, co
     o->ntypes = 0;
     for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
         int found = 0, all = !strcmp(word, "all");
-        for (enum weft_type t = WEFT_F32; t <= WEFT_PATTERN; t++)
+        for (enum weft_type t = WEFT_TYPE_F32; t <= WEFT_TYPE_PATTERN; t++)
             if (all || !strcmp(word, weft_type_name(t))) {
                 int there = 0;
                 for (size_t i = 0; i < o->ntypes; i++)
@@ -224,11 +224,11 @@ static int study_check(struct bench_options *o)
     if (o->sweep || o->ntune || o->stop.reps || o->stop.min_s > 0 || o->products || o->hash)
         return usage_fail("--study has its own measuring: no --sweep, --tune, --reps, --min-time, --products, --hash");
     if (!o->types_given) {
-        o->types[1] = WEFT_F64;
+        o->types[1] = WEFT_TYPE_F64;
         o->ntypes = 2;
     }
     for (size_t t = 0; t < o->ntypes; t++)
-        if (o->types[t] == WEFT_I32)
+        if (o->types[t] == WEFT_TYPE_I32)
             return usage_fail("--study has no i32");
     o->trials = o->trials ? o->trials : 32;
     o->trial_s = o->trial_s > 0 ? o->trial_s : 0.1;
@@ -528,7 +528,7 @@ static int option_parse(struct bench_options *o, int option, int argc, char **ar
 
 int bench_options_parse(struct bench_options *out, int argc, char **argv)
 {
-    *out = (struct bench_options){.device = BENCH_DEFAULT_DEVICE, .types = {WEFT_F32}, .ntypes = 1};
+    *out = (struct bench_options){.device = BENCH_DEFAULT_DEVICE, .types = {WEFT_TYPE_F32}, .ntypes = 1};
     struct bench_options *o = out;
     struct option longs[ROWS + 1];
     char briefs[2 * ROWS + 2];

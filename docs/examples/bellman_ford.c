@@ -40,9 +40,10 @@ static int64_t distances(float *d, const struct weft_csr *graph, int64_t from, i
         fail("the device gives no queue");
     check(weft_device_csr_create(&a, ctx, graph->m, graph->n, graph->nnz, graph->type, graph->ofs));
     check(weft_device_csr_write_sync(ctx, queue, &a, graph));
-    check(weft_spmv_plan_create(&plan, ctx, queue, &a,
-                                weft_spmv_params(.semiring = reach ? WEFT_OR_AND : WEFT_MIN_PLUS,
-                                                 .transpose = WEFT_SPMV_BY_COPY, .products = 30)));
+    check(weft_spmv_plan_create(
+        &plan, ctx, queue, &a,
+        weft_spmv_params(.semiring = reach ? WEFT_SPMV_SEMIRING_OR_AND : WEFT_SPMV_SEMIRING_MIN_PLUS,
+                         .transpose = WEFT_SPMV_TRANSPOSE_BY_COPY, .products = 30)));
     // Distances of this round and of the one before. What x has is never lost, though y is older: distances only fall,
     // so the product with x is no longer than the one that x came from.
     cl_mem x = NULL, y = NULL;
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
         fail("usage: bellman_ford [--reach] SPECIFICATION | FILE.mtx [FROM]");
     if (strstr(name, ".mtx") ? weft_mtx_read(&graph, NULL, name, NULL, &err) : weft_generate(&graph, name, NULL, &err))
         fail(err.text);
-    if (graph.m != graph.n || from < 0 || from >= graph.n || graph.type != WEFT_F32)
+    if (graph.m != graph.n || from < 0 || from >= graph.n || graph.type != WEFT_TYPE_F32)
         fail("the matrix is not square, or it has no such vertex");
     for (int64_t p = 0; p < graph.nnz; p++)
         ((float *)graph.val)[p] = fabsf(((float *)graph.val)[p]);

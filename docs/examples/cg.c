@@ -128,7 +128,7 @@ static void matrix_read(struct weft_csr *a, const char *name)
         strstr(name, ".mtx") ? weft_mtx_read(a, NULL, name, NULL, &err) : weft_generate(a, name, NULL, &err);
     if (status)
         fail(err.text);
-    if (a->m != a->n || a->type != WEFT_F32)
+    if (a->m != a->n || a->type != WEFT_TYPE_F32)
         fail("the matrix is not square");
 }
 

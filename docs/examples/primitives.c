@@ -40,7 +40,7 @@ static void scan(void)
     cl_event event;
 
     struct weft_scan_plan *plan;
-    weft_status status = weft_scan_plan_create(&plan, ctx, WEFT_SCAN_U32, n_max, weft_scan_params(.total = 1));
+    weft_status status = weft_scan_plan_create(&plan, ctx, WEFT_SCAN_TYPE_U32, n_max, weft_scan_params(.total = 1));
     if (!status) // out has n+1 elements; without .total it may be `in` itself, or n elements
         status = weft_scan_run(plan, queue, in, out, n, 0, NULL, &event);
     if (!status)
@@ -63,7 +63,7 @@ static void histogram(void)
 
     struct weft_histogram_plan *plan;
     weft_status status =
-        weft_histogram_plan_create(&plan, ctx, n_cols, WEFT_OFS32, nnz_max, weft_histogram_params(.pointers = 1));
+        weft_histogram_plan_create(&plan, ctx, n_cols, WEFT_OFS_32, nnz_max, weft_histogram_params(.pointers = 1));
     if (!status) // col_ptr has n_cols+1 elements
         status = weft_histogram_run(plan, queue, col, col_ptr, nnz, 0, NULL, &event);
     if (!status)
@@ -85,7 +85,7 @@ static void expand(void)
     cl_event event;
 
     struct weft_expand_plan *plan;
-    weft_status status = weft_expand_plan_create(&plan, ctx, m_max, nnz_max, WEFT_OFS32, NULL);
+    weft_status status = weft_expand_plan_create(&plan, ctx, m_max, nnz_max, WEFT_OFS_32, NULL);
     if (!status) // row_ptr: m+1 offsets, row: nnz int32_t
         status = weft_expand_run(plan, queue, row_ptr, row, m, nnz, 0, NULL, &event);
     if (!status)
@@ -141,7 +141,7 @@ static void segsort(void)
     cl_event event[2];
 
     struct weft_segsort_plan *plan; // keys int32_t, with 4 bytes of payload each
-    weft_status status = weft_segsort_plan_create(&plan, ctx, WEFT_KEY_I32, 4, WEFT_OFS32, n_max, NULL);
+    weft_status status = weft_segsort_plan_create(&plan, ctx, WEFT_KEY_I32, 4, WEFT_OFS_32, n_max, NULL);
     if (!status) // sorts the columns of each row, values with them, in place
         status = weft_segsort_run(plan, queue, col, val, nnz, row_ptr, m, col, val, 0, NULL, &event[0]);
     if (!status)
@@ -164,7 +164,7 @@ static void permute(void)
 {
     static int32_t pointers[] = {0, 1, 1, 4}, columns[] = {1, 0, 2, 3}, values[] = {5, 6, 7, 8};
     static const int32_t product[] = {10, 20, 30};
-    struct weft_csr a = {3, 4, 4, WEFT_I32, WEFT_OFS32, pointers, columns, values};
+    struct weft_csr a = {3, 4, 4, WEFT_TYPE_I32, WEFT_OFS_32, pointers, columns, values};
     struct weft_device_csr from, to;
     struct weft_error err;
     cl_mem y_new = buffer(product, a.m), y = buffer(product, a.m);
@@ -182,7 +182,8 @@ static void permute(void)
     if (!status) // the longest row comes first
         status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
     if (!status) // a product with that matrix, brought back to the old order
-        status = weft_permute_vector_run(plan, queue, WEFT_PERMUTE_ROWS, 1, WEFT_I32, y_new, y, 0, NULL, NULL);
+        status =
+            weft_permute_vector_run(plan, queue, WEFT_PERMUTE_SIDE_ROWS, 1, WEFT_TYPE_I32, y_new, y, 0, NULL, NULL);
     weft_permute_plan_destroy(&plan);
 
     print("permute, row_ptr", status, to.row_ptr, a.m + 1);

@@ -6,7 +6,7 @@ int main(void)
 {
     int32_t row_ptr[] = {0, 2, 3}, col[] = {0, 1, 1}; // 2 1 0
     float val[] = {2, 1, 3};                          // 0 3 0
-    struct weft_csr a = {.m = 2, .n = 3, .nnz = 3, .type = WEFT_F32, .row_ptr = row_ptr, .col = col, .val = val};
+    struct weft_csr a = {.m = 2, .n = 3, .nnz = 3, .type = WEFT_TYPE_F32, .row_ptr = row_ptr, .col = col, .val = val};
     float x[] = {1, 10, 100}, y[2];
     struct weft_context *ctx = NULL;
     struct weft_error err = {0};

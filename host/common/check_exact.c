@@ -48,8 +48,8 @@ int check_transpose(const struct weft_csr *got, const struct weft_csr *want, cha
 
 int check_scan(const void *got, const void *want, int64_t n, enum weft_scan_type type, char *why, size_t size)
 {
-    if (type == WEFT_SCAN_F32)
-        return check_values(got, want, n, WEFT_F32, why, size);
+    if (type == WEFT_SCAN_TYPE_F32)
+        return check_values(got, want, n, WEFT_TYPE_F32, why, size);
     return same("sums", got, want, n, weft_scan_sum_bytes(type), why, size);
 }
 

@@ -18,7 +18,7 @@ struct row {
     {                                                                                                                  \
         const int32_t *col = job->a->col;                                                                              \
         const T *val = job->a->val, *x = job->x;                                                                       \
-        const int ones = job->a->type == WEFT_PATTERN;                                                                 \
+        const int ones = job->a->type == WEFT_TYPE_PATTERN;                                                            \
         wide_t sum = 0, size = 0;                                                                                      \
         for (int64_t p = begin; p < end; p++) {                                                                        \
             wide_t term = (ones ? (wide_t)1 : (wide_t)val[p]) * (wide_t)x[col[p]];                                     \
@@ -34,11 +34,11 @@ ROW_SUM(row_i32, int32_t, double)
 static struct row row_value(const struct check_spmv *job, int64_t i)
 {
     int64_t begin = weft_csr_ofs(job->a, i), end = weft_csr_ofs(job->a, i + 1);
-    struct row r = job->type == WEFT_F32   ? row_f32(job, begin, end)
-                   : job->type == WEFT_F64 ? row_f64(job, begin, end)
-                                           : row_i32(job, begin, end);
+    struct row r = job->type == WEFT_TYPE_F32   ? row_f32(job, begin, end)
+                   : job->type == WEFT_TYPE_F64 ? row_f64(job, begin, end)
+                                                : row_i32(job, begin, end);
     // The device has alpha and beta in the type of sums.
-    int f32 = job->type == WEFT_F32 && !job->f64_sums;
+    int f32 = job->type == WEFT_TYPE_F32 && !job->f64_sums;
     long double alpha = f32 ? (float)job->alpha : job->alpha, beta = f32 ? (float)job->beta : job->beta;
     long double y0 = beta == 0 ? 0 : weft__ref_get(job->y0, job->type, i);
     r.value = alpha * r.value + beta * y0;
@@ -48,15 +48,15 @@ static struct row row_value(const struct check_spmv *job, int64_t i)
 
 static int check_rows(const struct check_spmv *job, const void *y, char *why, size_t why_size)
 {
-    const long double eps = job->type == WEFT_F64 || job->f64_sums ? 0x1p-53L : 0x1p-24L;
-    const long double last = job->type == WEFT_F64 ? 0x1p-53L : 0x1p-24L,
-                      tiny = job->type == WEFT_F64 ? 0x1p-1074L : 0x1p-149L;
+    const long double eps = job->type == WEFT_TYPE_F64 || job->f64_sums ? 0x1p-53L : 0x1p-24L;
+    const long double last = job->type == WEFT_TYPE_F64 ? 0x1p-53L : 0x1p-24L,
+                      tiny = job->type == WEFT_TYPE_F64 ? 0x1p-1074L : 0x1p-149L;
     for (int64_t i = 0; i < job->a->m; i++) {
         int64_t k = weft_csr_ofs(job->a, i + 1) - weft_csr_ofs(job->a, i);
         struct row r = row_value(job, i);
         long double bound = (long double)(k + 3) * (eps * r.size + tiny) +
                             (job->f64_sums ? last * (fabsl(r.value) + (job->parts ? 2 * r.size : 0)) : 0);
-        if (job->exact || job->type == WEFT_I32)
+        if (job->exact || job->type == WEFT_TYPE_I32)
             bound = 0;
         double got = weft__ref_get(y, job->type, i);
         if (!(fabsl((long double)got - r.value) <= bound)) { // NaN fails too
@@ -100,5 +100,6 @@ uint64_t check_hash(const void *y, size_t bytes)
 int check_spmv(const struct check_spmv *job, const void *y, char *why, size_t why_size)
 {
     why[0] = 0;
-    return job->semiring == WEFT_PLUS_TIMES ? check_rows(job, y, why, why_size) : check_semiring(job, y, why, why_size);
+    return job->semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? check_rows(job, y, why, why_size)
+                                                          : check_semiring(job, y, why, why_size);
 }

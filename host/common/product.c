@@ -10,7 +10,7 @@
 
 weft_status product_expect(struct product_expected *out, const struct weft_csr *a, enum weft_type type, const void *x)
 {
-    const double eps = type == WEFT_F32 ? 0x1p-24 : 0x1p-53;
+    const double eps = type == WEFT_TYPE_F32 ? 0x1p-24 : 0x1p-53;
     const size_t rows = a->m > 0 ? (size_t)a->m : 1;
     out->y = calloc(rows, sizeof *out->y);
     out->bound = calloc(rows, sizeof *out->bound);

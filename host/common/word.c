@@ -41,7 +41,7 @@ int bench_word_ofs(enum weft_ofs *out, const char *text)
 {
     if (strcmp(text, "32") && strcmp(text, "64"))
         return 0;
-    *out = *text == '6' ? WEFT_OFS64 : WEFT_OFS32;
+    *out = *text == '6' ? WEFT_OFS_64 : WEFT_OFS_32;
     return 1;
 }
 

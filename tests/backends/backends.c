@@ -72,11 +72,11 @@ static double small(struct rng *rng)
 
 static void number_set(enum weft_type type, void *out, int64_t i, double value)
 {
-    if (type == WEFT_F32)
+    if (type == WEFT_TYPE_F32)
         ((float *)out)[i] = (float)value;
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         ((double *)out)[i] = value;
-    else if (type == WEFT_I32)
+    else if (type == WEFT_TYPE_I32)
         ((int32_t *)out)[i] = (int32_t)value;
 }
 
@@ -133,7 +133,7 @@ static void spmv_case(struct tally *t, struct weft_context *ctx, const struct we
                       struct rng *rng)
 {
     const struct weft_backend_spmv *op = &t->backend->spmv;
-    const enum weft_type type = a->type == WEFT_PATTERN ? WEFT_F32 : a->type;
+    const enum weft_type type = a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : a->type;
     struct weft_backend_times times = {-1, -1, -1, -1, -1, -1, -1, -1, ""};
     struct weft_error err = {0};
     size_t bytes = (size_t)a->m * weft_type_bytes(type);
@@ -192,7 +192,7 @@ static void transpose_case(struct tally *t, struct weft_context *ctx, const stru
     count(t, a, status, right, err.text);
 }
 
-static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_I32, WEFT_PATTERN};
+static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_I32, WEFT_TYPE_PATTERN};
 
 static void tally_show(const struct tally *t, const char *op, const char *where)
 {
@@ -230,7 +230,7 @@ static void backend_test(const struct weft_backend *backend, struct weft_context
     for (const char *const *algo = backend->transpose.algos; algo && *algo; algo++) {
         struct tally t = {.backend = backend, .algo = *algo};
         for (size_t k = 0; k < nshapes * 8; k++) {
-            make(&a, &shapes[k / 8], types[k % 4], k & 4 ? WEFT_OFS64 : WEFT_OFS32, rng);
+            make(&a, &shapes[k / 8], types[k % 4], k & 4 ? WEFT_OFS_64 : WEFT_OFS_32, rng);
             transpose_case(&t, ctx, &a);
             weft_csr_free(&a);
         }
@@ -241,13 +241,13 @@ static void backend_test(const struct weft_backend *backend, struct weft_context
         for (size_t k = 0; k < nshapes * 8; k++)
             for (size_t s = 0; s < (test_sample() ? 1 : 3); s++) {
                 const double *scale = scales[test_sample() ? k % 3 : s];
-                make(&a, &shapes[k / 8], types[k % 4], k & 4 ? WEFT_OFS64 : WEFT_OFS32, rng);
+                make(&a, &shapes[k / 8], types[k % 4], k & 4 ? WEFT_OFS_64 : WEFT_OFS_32, rng);
                 spmv_case(&t, ctx, &a, scale[0], scale[1], rng);
                 weft_csr_free(&a);
             }
         tally_show(&t, "product", where);
     }
-    make(&a, &shapes[8], WEFT_F32, WEFT_OFS32, rng);
+    make(&a, &shapes[8], WEFT_TYPE_F32, WEFT_OFS_32, rng);
     names_test(backend, ctx, &a);
     weft_csr_free(&a);
 }
@@ -274,11 +274,11 @@ static void refusal_test(const struct weft_backend *backend, struct weft_context
     void *state = NULL;
     double ms;
     float x[300], y[300];
-    make(&a, &shapes[8], WEFT_F32, WEFT_OFS32, &rng);
+    make(&a, &shapes[8], WEFT_TYPE_F32, WEFT_OFS_32, &rng);
     for (int j = 0; j < 300; j++)
         x[j] = (float)(j % 7);
     struct weft_backend_spmv_job job = {.a = &a, .x = x, .alpha = 1};
-    struct check_spmv check = {.a = &a, .type = WEFT_F32, .exact = 1, .alpha = 1, .x = x};
+    struct check_spmv check = {.a = &a, .type = WEFT_TYPE_F32, .exact = 1, .alpha = 1, .x = x};
     struct weft__cl_table whole = weft__cl;
     weft__cl.clEnqueueNDRangeKernel = launch_refuse;
     weft_status status = op->prepare(&state, ctx, &job, NULL, &times, &err);
@@ -312,7 +312,7 @@ static void device_test(struct test_device *dev)
         return;
     last = index;
     struct weft_csr a;
-    make(&a, &shapes[8], WEFT_F32, WEFT_OFS32, &rng);
+    make(&a, &shapes[8], WEFT_TYPE_F32, WEFT_OFS_32, &rng);
     names_test(&weft__backend_opencl, dev->ctx, &a);
     weft_csr_free(&a);
     for (const struct weft_backend *const *b = weft__backends; *b; b++) {
@@ -344,8 +344,8 @@ static void far_test(const struct weft_backend *backend, const char *algo)
     const struct weft_csr a = {.m = ROWS,
                                .n = MANY,
                                .nnz = INT32_MAX,
-                               .type = WEFT_F32,
-                               .ofs = WEFT_OFS32,
+                               .type = WEFT_TYPE_F32,
+                               .ofs = WEFT_OFS_32,
                                .row_ptr = row_ptr,
                                .col = (int32_t *)((uintptr_t)col - (uintptr_t)first * sizeof *col),
                                .val = (float *)((uintptr_t)val - (uintptr_t)first * sizeof *val)};

@@ -162,7 +162,7 @@ static void values_shrink(const struct weft_csr *a)
 {
     for (int64_t p = 0; p < a->nnz; p++) {
         double value = (double)rng_between(&rng, -4, 4);
-        if (a->type == WEFT_F32)
+        if (a->type == WEFT_TYPE_F32)
             ((float *)a->val)[p] = (float)value;
         else
             ((double *)a->val)[p] = value;
@@ -171,13 +171,13 @@ static void values_shrink(const struct weft_csr *a)
 
 static void transpose_test(const char *algo)
 {
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_I32, WEFT_PATTERN};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_I32, WEFT_TYPE_PATTERN};
     struct weft_csr a;
     int good = 1, cases = 0, caught = 1;
     long calls = 0, ignored;
     for (int k = 0; k < SHAPES * 4; k++) {
         test_matrix_make(&a, &rng, (enum test_spread)(k / 4 % TEST_SPREADS), shapes[k / 4].m, shapes[k / 4].n,
-                         shapes[k / 4].nnz, types[k % 4], WEFT_OFS32);
+                         shapes[k / 4].nnz, types[k % 4], WEFT_OFS_32);
         good &= transpose_once(&a, algo, 0, &calls);
         for (long fail = 1; fail <= calls && k == 4 * 7; fail++)
             caught &= transpose_once(&a, algo, fail, &ignored);
@@ -195,9 +195,9 @@ static void product_test(const char *algo)
     long calls = 0, most = 0, ignored;
     for (int k = 0; k < SHAPES * 6; k++) {
         struct weft_csr a;
-        const enum weft_type type = k & 1 ? WEFT_F64 : WEFT_F32;
+        const enum weft_type type = k & 1 ? WEFT_TYPE_F64 : WEFT_TYPE_F32;
         test_matrix_make(&a, &rng, (enum test_spread)(k / 6 % TEST_SPREADS), shapes[k / 6].m, shapes[k / 6].n,
-                         shapes[k / 6].nnz, type, k % 5 == 4 ? WEFT_OFS64 : WEFT_OFS32);
+                         shapes[k / 6].nnz, type, k % 5 == 4 ? WEFT_OFS_64 : WEFT_OFS_32);
         values_shrink(&a);
         struct weft_csr x = {.nnz = a.n, .type = type, .val = test_alloc((size_t)a.n * 8)};
         struct weft_csr y = {.nnz = a.m, .type = type, .val = test_alloc((size_t)a.m * 8)};
@@ -227,7 +227,7 @@ static void refusal_test(void)
     void *state = NULL;
     struct weft_backend_spmv_job job = {.a = &a, .alpha = 1};
     devices(2, 2, 0, 0);
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 9, 9, 30, WEFT_I32, WEFT_OFS64);
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 9, 9, 30, WEFT_TYPE_I32, WEFT_OFS_64);
     tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
            "64-bit offsets: %s", err.text);
     tap_ok(backend->spmv.prepare(&state, &fake, &job, "csr_alg1", &times, &err) == WEFT_EUNSUPPORTED && !state,
@@ -235,11 +235,11 @@ static void refusal_test(void)
     tap_ok(backend->spmv.prepare(&state, &fake, &job, "ell", &times, &err) == WEFT_EINVAL && !state, "ell: %s",
            err.text);
     weft_csr_free(&a);
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 0, 9, 0, WEFT_F32, WEFT_OFS32);
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 0, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32);
     tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
            "no rows: %s", err.text);
     weft_csr_free(&a);
-    test_matrix_make(&a, &rng, TEST_ONE_ROW, 64, 100000, 90000, WEFT_F32, WEFT_OFS32);
+    test_matrix_make(&a, &rng, TEST_ONE_ROW, 64, 100000, 90000, WEFT_TYPE_F32, WEFT_OFS_32);
     tap_ok(backend->spmv.prepare(&state, &fake, &job, "sell", &times, &err) == WEFT_EUNSUPPORTED && !state,
            "a row that pads others too far: %s", err.text);
     weft_csr_free(&a);

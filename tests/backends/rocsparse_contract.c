@@ -104,7 +104,7 @@ static double value_of(struct rng *rng, int exact)
 
 static void set(void *values, int64_t i, enum weft_type type, double value)
 {
-    if (type == WEFT_F64)
+    if (type == WEFT_TYPE_F64)
         ((double *)values)[i] = value;
     else
         ((float *)values)[i] = (float)value;
@@ -154,7 +154,7 @@ static weft_status transposed(struct weft_context *ctx, const struct weft_csr *a
 static void transpose_test(struct rng *rng)
 {
     struct weft_context ctx = context_at(0, 0x83, 0);
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_I32, WEFT_PATTERN};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_I32, WEFT_TYPE_PATTERN};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         int good = 1;
         standin_reset(2);
@@ -164,7 +164,7 @@ static void transpose_test(struct rng *rng)
                 struct weft_error err = {0};
                 int right;
                 test_matrix_make(&a, rng, (enum test_spread)spread, shapes[k].m, shapes[k].n, shapes[k].nnz, types[t],
-                                 WEFT_OFS32);
+                                 WEFT_OFS_32);
                 if (transposed(&ctx, &a, &right, &err) || !right) {
                     tap_note("%lld x %lld, %lld entries, %s: %s", (long long)a.m, (long long)a.n, (long long)a.nnz,
                              test_spread_name((enum test_spread)spread), err.text);
@@ -186,7 +186,7 @@ struct product {
 static void product_make(struct product *p, struct rng *rng, enum test_spread spread, int64_t m, int64_t n, int64_t nnz,
                          enum weft_type type, int exact)
 {
-    test_matrix_make(&p->a, rng, spread, m, n, nnz, type, WEFT_OFS32);
+    test_matrix_make(&p->a, rng, spread, m, n, nnz, type, WEFT_OFS_32);
     p->x = malloc((size_t)n * 8 + 8);
     p->y0 = malloc((size_t)m * 8 + 8);
     p->y = malloc((size_t)m * 8 + 8);
@@ -264,7 +264,7 @@ static void spmv_test(struct rng *rng)
     static const double scalars[][2] = {{1, 0}, {2, 1}, {-1, 0.5}, {0, 3}};
     struct weft_context ctx = context_at(0, 3, 0);
     for (const char *const *algo = backend->spmv.algos; *algo; algo++)
-        for (int type = WEFT_F32; type <= WEFT_F64; type++) {
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_F64; type++) {
             int good = 1, refused = 0, ran = 0, round = 0;
             standin_reset(1);
             for (size_t k = 0; k < SHAPES; k++)
@@ -304,13 +304,13 @@ static void refusal_test(struct rng *rng)
         int64_t m, n, nnz;
         const char *transpose, *spmv; // NULL: it is not refused
     } cases[] = {
-        {WEFT_I32, WEFT_OFS32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type i32"},
-        {WEFT_PATTERN, WEFT_OFS32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type pattern"},
-        {WEFT_F32, WEFT_OFS64, 9, 9, 20, "these routines of rocSPARSE take 32-bit offsets only",
+        {WEFT_TYPE_I32, WEFT_OFS_32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type i32"},
+        {WEFT_TYPE_PATTERN, WEFT_OFS_32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type pattern"},
+        {WEFT_TYPE_F32, WEFT_OFS_64, 9, 9, 20, "these routines of rocSPARSE take 32-bit offsets only",
          "these routines of rocSPARSE take 32-bit offsets only"},
-        {WEFT_F64, WEFT_OFS32, 0, 9, 0, "rocSPARSE transposes no matrix without rows or columns",
+        {WEFT_TYPE_F64, WEFT_OFS_32, 0, 9, 0, "rocSPARSE transposes no matrix without rows or columns",
          "rocSPARSE's products want a matrix with entries"},
-        {WEFT_F64, WEFT_OFS32, 9, 0, 0, "rocSPARSE transposes no matrix without rows or columns",
+        {WEFT_TYPE_F64, WEFT_OFS_32, 9, 0, 0, "rocSPARSE transposes no matrix without rows or columns",
          "rocSPARSE's products want a matrix with entries"},
     };
     standin_reset(1);
@@ -352,7 +352,7 @@ static void fault_test(struct rng *rng)
             struct product p;
             int good = 1, right = 0;
             long calls = 0, failed = 0;
-            product_make(&p, rng, TEST_UNIFORM, 20, 30, 100, WEFT_F64, 0);
+            product_make(&p, rng, TEST_UNIFORM, 20, 30, 100, WEFT_TYPE_F64, 0);
             for (long n = 0; n <= calls; n++) { // none fails the first time
                 struct weft_error err = {0};
                 standin_reset(1);

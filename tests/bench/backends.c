@@ -91,7 +91,7 @@ static weft_status spmv_run(void *state, double *ms, struct weft_error *err)
 {
     (void)err;
     struct state *s = state;
-    enum weft_type type = s->a->type == WEFT_PATTERN ? WEFT_F32 : s->a->type;
+    enum weft_type type = s->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : s->a->type;
     weft__ref_spmv(s->a, type, s->job.alpha, s->job.x, s->job.beta, s->y);
     if (!strcmp(s->algo, "far")) // beyond any rounding error
         ((float *)s->y)[0] += 100;
@@ -107,7 +107,7 @@ static weft_status spmv_result(void *state, void *y, struct weft_backend_times *
     (void)times;
     (void)err;
     struct state *s = state;
-    memcpy(y, s->y, (size_t)s->a->m * (s->a->type == WEFT_F64 ? 8 : 4));
+    memcpy(y, s->y, (size_t)s->a->m * (s->a->type == WEFT_TYPE_F64 ? 8 : 4));
     return WEFT_OK;
 }
 

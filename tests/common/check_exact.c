@@ -24,7 +24,8 @@ static void test_transpose(void)
 {
     int32_t ptr[] = {0, 2, 2, 3}, got_ptr[] = {0, 2, 2, 3}, idx[] = {0, 1, 1}, got_idx[] = {0, 1, 1};
     double val[] = {1, 2, 3}, got_val[] = {1, 2, 3};
-    const struct weft_csr want = {.m = 3, .n = 2, .nnz = 3, .type = WEFT_F64, .row_ptr = ptr, .col = idx, .val = val};
+    const struct weft_csr want = {
+        .m = 3, .n = 2, .nnz = 3, .type = WEFT_TYPE_F64, .row_ptr = ptr, .col = idx, .val = val};
     struct weft_csr got = want;
     got.row_ptr = got_ptr;
     got.col = got_idx;
@@ -32,7 +33,7 @@ static void test_transpose(void)
     FOUND(check_transpose(&got, &want, why, sizeof why), got_ptr, 3, "col_ptr[3] is 2, not 3");
     FOUND(check_transpose(&got, &want, why, sizeof why), got_idx, 0, "row_idx[0] is 1, not 0");
     FOUND(check_transpose(&got, &want, why, sizeof why), got_val, 2, "val[2] is not");
-    FOUND(check_values(got_val, val, 3, WEFT_F64, why, sizeof why), got_val, 1, "val[1] is not");
+    FOUND(check_values(got_val, val, 3, WEFT_TYPE_F64, why, sizeof why), got_val, 1, "val[1] is not");
     got.n++;
     tap_ok(!check_transpose(&got, &want, why, sizeof why) && strstr(why, "3 x 3"), "another shape: %s", why);
 }
@@ -45,16 +46,16 @@ static void test_primitives(void)
         want[i] = got[i] = 10 * i;
         wide[i] = got_wide[i] = INT64_C(10000000000) * i;
     }
-    FOUND(check_scan(got, want, N, WEFT_SCAN_I32, why, sizeof why), got, 8, "sums[8] is 81, not 80");
-    FOUND(check_scan(got_wide, wide, N, WEFT_SCAN_I32_I64, why, sizeof why), got_wide, 2,
+    FOUND(check_scan(got, want, N, WEFT_SCAN_TYPE_I32, why, sizeof why), got, 8, "sums[8] is 81, not 80");
+    FOUND(check_scan(got_wide, wide, N, WEFT_SCAN_TYPE_I32_I64, why, sizeof why), got_wide, 2,
           "sums[2] is 20000000001, not 20000000000");
     FOUND(check_keys(got, got_wide, want, wide, N, WEFT_KEY_U32, 8, why, sizeof why), got, 0, "keys[0] is 1");
     FOUND(check_keys(got, got_wide, want, wide, N, WEFT_KEY_U32, 8, why, sizeof why), got_wide, 8, "payloads[8]");
     tap_ok(check_keys(got, NULL, want, NULL, N, WEFT_KEY_U32, 0, why, sizeof why), "no payloads");
-    FOUND(check_histogram(got, want, N, WEFT_OFS32, 0, why, sizeof why), got, 8, "counts[8]");
-    FOUND(check_histogram(got, want, N, WEFT_OFS32, 1, why, sizeof why), got, 9, "pointers[9]");
+    FOUND(check_histogram(got, want, N, WEFT_OFS_32, 0, why, sizeof why), got, 8, "counts[8]");
+    FOUND(check_histogram(got, want, N, WEFT_OFS_32, 1, why, sizeof why), got, 9, "pointers[9]");
     got[N]++;
-    tap_ok(check_histogram(got, want, N, WEFT_OFS32, 0, why, sizeof why), "counts end before the last pointer");
+    tap_ok(check_histogram(got, want, N, WEFT_OFS_32, 0, why, sizeof why), "counts end before the last pointer");
     FOUND(check_expand(got, want, N, why, sizeof why), got, 4, "rows[4]");
     tap_ok(check_expand(NULL, NULL, 0, why, sizeof why), "nothing is equal to nothing");
 }

@@ -22,9 +22,9 @@ union values {
 
 static void put(void *v, enum weft_type type, int64_t i, long double value)
 {
-    if (type == WEFT_F64)
+    if (type == WEFT_TYPE_F64)
         ((double *)v)[i] = (double)value;
-    else if (type == WEFT_F32)
+    else if (type == WEFT_TYPE_F32)
         ((float *)v)[i] = (float)value;
     else
         ((int32_t *)v)[i] = (int32_t)value;
@@ -32,16 +32,17 @@ static void put(void *v, enum weft_type type, int64_t i, long double value)
 
 static long double get(const void *v, enum weft_type type, int64_t i)
 {
-    return type == WEFT_F64   ? (long double)((const double *)v)[i]
-           : type == WEFT_F32 ? (long double)((const float *)v)[i]
-                              : (long double)((const int32_t *)v)[i];
+    return type == WEFT_TYPE_F64   ? (long double)((const double *)v)[i]
+           : type == WEFT_TYPE_F32 ? (long double)((const float *)v)[i]
+                                   : (long double)((const int32_t *)v)[i];
 }
 
 // Values in 1/2..1 of either sign (positive ones for `ones` alone), or whole numbers.
 static long double draw(enum weft_type type)
 {
     const int sign = rng_below(&rng, 2) ? 1 : -1;
-    return type == WEFT_I32 ? (long double)rng_between(&rng, -9, 9) : (long double)(sign * (0.5 + rng_unit(&rng) / 2));
+    return type == WEFT_TYPE_I32 ? (long double)rng_between(&rng, -9, 9)
+                                 : (long double)(sign * (0.5 + rng_unit(&rng) / 2));
 }
 
 static struct weft_csr matrix_make(enum weft_type type, enum weft_type vec)
@@ -50,7 +51,7 @@ static struct weft_csr matrix_make(enum weft_type type, enum weft_type vec)
     int64_t nnz = 0;
     for (int i = 0; i < M; i++)
         nnz += lengths[i];
-    if (weft_csr_alloc(&a, M, N, nnz, type, WEFT_OFS32))
+    if (weft_csr_alloc(&a, M, N, nnz, type, WEFT_OFS_32))
         tap_bail("no memory for a matrix");
     int32_t *ptr = a.row_ptr;
     ptr[0] = 0;
@@ -58,7 +59,7 @@ static struct weft_csr matrix_make(enum weft_type type, enum weft_type vec)
         ptr[i + 1] = ptr[i] + lengths[i];
         for (int32_t p = ptr[i]; p < ptr[i + 1]; p++) {
             a.col[p] = (int32_t)rng_below(&rng, N);
-            if (type != WEFT_PATTERN)
+            if (type != WEFT_TYPE_PATTERN)
                 put(a.val, vec, p, draw(vec));
         }
     }
@@ -72,7 +73,7 @@ static long double row_of(const struct check_spmv *job, int i, long double *size
     long double sum = 0;
     *size = 0;
     for (int32_t p = ptr[i]; p < ptr[i + 1]; p++) {
-        const long double value = job->a->type == WEFT_PATTERN ? 1 : get(job->a->val, job->type, p),
+        const long double value = job->a->type == WEFT_TYPE_PATTERN ? 1 : get(job->a->val, job->type, p),
                           term = value * get(job->x, job->type, job->a->col[p]);
         sum += term;
         *size += fabsl(term);
@@ -85,8 +86,8 @@ static long double row_of(const struct check_spmv *job, int i, long double *size
 // By how much row i may be off, as check_spmv.h says it.
 static long double bound_of(const struct check_spmv *job, int i, long double value, long double size)
 {
-    const long double half = job->type == WEFT_F64 ? 0x1p-53L : 0x1p-24L;
-    if (job->exact || job->type == WEFT_I32)
+    const long double half = job->type == WEFT_TYPE_F64 ? 0x1p-53L : 0x1p-24L;
+    if (job->exact || job->type == WEFT_TYPE_I32)
         return 0;
     if (!job->f64_sums)
         return (lengths[i] + 3) * half * size;
@@ -122,14 +123,14 @@ static void test_errors(const struct check_spmv *job, const char *name)
             bad = y;
             if (step > 0)
                 put(&bad, job->type, i, value[i] + beyond[k] * step);
-            else if (job->type == WEFT_F64)
+            else if (job->type == WEFT_TYPE_F64)
                 bad.f64[i] = beyond[k] < 0 ? nextafter(y.f64[i], -1e9) : y.f64[i] + 1e-3;
-            else if (job->type == WEFT_F32)
+            else if (job->type == WEFT_TYPE_F32)
                 bad.f32[i] = beyond[k] < 0 ? nextafterf(y.f32[i], -1e9f) : y.f32[i] + 1e-3f;
             else
                 bad.i32[i] += beyond[k] < 0 ? -1 : 1;
             // An empty row without beta is zero: the bound allows numbers below the normal ones there.
-            if (lengths[i] == 0 && job->beta == 0 && !job->exact && job->type != WEFT_I32)
+            if (lengths[i] == 0 && job->beta == 0 && !job->exact && job->type != WEFT_TYPE_I32)
                 put(&bad, job->type, i, beyond[k] * 1e-30L);
             const int right = check_spmv(job, &bad, why, sizeof why);
             char row[32];
@@ -139,9 +140,9 @@ static void test_errors(const struct check_spmv *job, const char *name)
         tap_is_int(found, tried, "%s: errors beyond the bound in row %d of %d entries", name, i, lengths[i]);
     }
     bad = y;
-    if (job->type == WEFT_F64)
+    if (job->type == WEFT_TYPE_F64)
         bad.f64[4] = NAN;
-    else if (job->type == WEFT_F32)
+    else if (job->type == WEFT_TYPE_F32)
         bad.f32[4] = NAN;
     else
         return;
@@ -157,14 +158,14 @@ int main(void)
         enum weft_spmv_semiring semiring;
         const char *name;
     } jobs[] = {
-        {WEFT_F32, WEFT_F32, 0, 0, 0, 1, 0, WEFT_PLUS_TIMES, "f32"},
-        {WEFT_F64, WEFT_F64, 0, 0, 0, 1, 0, WEFT_PLUS_TIMES, "f64"},
-        {WEFT_F32, WEFT_F32, 0, 0, 0, 2, -3, WEFT_PLUS_TIMES, "f32, alpha 2, beta -3"},
-        {WEFT_PATTERN, WEFT_F32, 0, 0, 0, 1, 0, WEFT_PLUS_TIMES, "pattern"},
-        {WEFT_F32, WEFT_F32, 1, 0, 0, 1, 0, WEFT_PLUS_TIMES, "f32, f64 sums"},
-        {WEFT_F32, WEFT_F32, 1, 0, 1, 1, 0, WEFT_PLUS_TIMES, "f32, f64 sums in parts"},
-        {WEFT_I32, WEFT_I32, 0, 0, 0, 1, 1, WEFT_PLUS_TIMES, "i32"},
-        {WEFT_I32, WEFT_I32, 0, 1, 0, 1, 0, WEFT_PLUS_TIMES, "i32, exact"},
+        {WEFT_TYPE_F32, WEFT_TYPE_F32, 0, 0, 0, 1, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, "f32"},
+        {WEFT_TYPE_F64, WEFT_TYPE_F64, 0, 0, 0, 1, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, "f64"},
+        {WEFT_TYPE_F32, WEFT_TYPE_F32, 0, 0, 0, 2, -3, WEFT_SPMV_SEMIRING_PLUS_TIMES, "f32, alpha 2, beta -3"},
+        {WEFT_TYPE_PATTERN, WEFT_TYPE_F32, 0, 0, 0, 1, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, "pattern"},
+        {WEFT_TYPE_F32, WEFT_TYPE_F32, 1, 0, 0, 1, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, "f32, f64 sums"},
+        {WEFT_TYPE_F32, WEFT_TYPE_F32, 1, 0, 1, 1, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, "f32, f64 sums in parts"},
+        {WEFT_TYPE_I32, WEFT_TYPE_I32, 0, 0, 0, 1, 1, WEFT_SPMV_SEMIRING_PLUS_TIMES, "i32"},
+        {WEFT_TYPE_I32, WEFT_TYPE_I32, 0, 1, 0, 1, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, "i32, exact"},
     };
     rng = rng_start();
     for (size_t k = 0; k < sizeof jobs / sizeof *jobs; k++) {
@@ -188,17 +189,18 @@ int main(void)
         weft_csr_free(&a);
     }
     // Semirings: any difference is an error.
-    struct weft_csr a = matrix_make(WEFT_F32, WEFT_F32);
+    struct weft_csr a = matrix_make(WEFT_TYPE_F32, WEFT_TYPE_F32);
     float x[N], y[M];
     for (int i = 0; i < N; i++)
-        x[i] = (float)draw(WEFT_F32);
+        x[i] = (float)draw(WEFT_TYPE_F32);
     for (int i = 0; i < M; i++) {
         y[i] = INFINITY;
         for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
             y[i] = fminf(y[i], ((float *)a.val)[p] + x[a.col[p]]);
     }
     char why[256];
-    const struct check_spmv job = {.a = &a, .type = WEFT_F32, .semiring = WEFT_MIN_PLUS, .alpha = 1, .x = x};
+    const struct check_spmv job = {
+        .a = &a, .type = WEFT_TYPE_F32, .semiring = WEFT_SPMV_SEMIRING_MIN_PLUS, .alpha = 1, .x = x};
     tap_ok(check_spmv(&job, y, why, sizeof why), "min, +: the product passes %s", why);
     for (int i = 0; i < M; i++) {
         const float right = y[i];

@@ -82,7 +82,7 @@ static void *tuned_often(void *arg)
     struct worker *w = arg;
     for (int i = 0; i < w->rounds; i++) {
         size_t bytes = 0;
-        w->torn += weft_scan_workspace(&bytes, w->ctx, WEFT_SCAN_I32, 1000, NULL) != WEFT_OK || !bytes;
+        w->torn += weft_scan_workspace(&bytes, w->ctx, WEFT_SCAN_TYPE_I32, 1000, NULL) != WEFT_OK || !bytes;
     }
     return NULL;
 }

@@ -122,7 +122,7 @@ static struct tail tail_make(struct test_device *dev, enum weft_ofs ofs, int64_t
     for (int j = 0; j < COLUMNS; j++)
         t.host_x[j] = (float)(j % 11 - 5);
     t.row_ptr =
-        ofs == WEFT_OFS64 ? test_buffer_make(dev, ptr64, sizeof ptr64) : test_buffer_make(dev, ptr32, sizeof ptr32);
+        ofs == WEFT_OFS_64 ? test_buffer_make(dev, ptr64, sizeof ptr64) : test_buffer_make(dev, ptr32, sizeof ptr32);
     t.col = test_buffer_make(dev, t.host_col, there * 4);
     t.val = test_buffer_make(dev, t.host_val, there * 4);
     t.x = test_buffer_make(dev, t.host_x, sizeof t.host_x);
@@ -161,12 +161,12 @@ static int tail_right(struct test_device *dev, struct tail *t)
 // What the host defines for a product by the whole matrix, and moves of its entries.
 static struct weft__defines product_defines(const struct test_device *dev, const struct tail *t, int64_t m)
 {
-    struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_F32, .acc = WEFT_F32};
+    struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_TYPE_F32, .acc = WEFT_TYPE_F32};
     struct weft__defines d = {0};
     plan.a.m = m;
     plan.a.n = COLUMNS;
     plan.a.nnz = t->nnz;
-    plan.a.type = WEFT_F32;
+    plan.a.type = WEFT_TYPE_F32;
     plan.a.ofs = t->ofs;
     plan.info.params.read = 1;
     weft__define(&plan.semiring, "WEFT_SEMIRING", "%d", 0);
@@ -251,7 +251,7 @@ static struct one_tile tile_make(struct test_device *dev, const struct tail *t)
                             .part = test_buffer_make(dev, NULL, 8),
                             .head = test_buffer_make(dev, NULL, 8)};
     tile.pos =
-        t->ofs == WEFT_OFS64 ? test_buffer_make(dev, pos64, sizeof pos64) : test_buffer_make(dev, pos32, sizeof pos32);
+        t->ofs == WEFT_OFS_64 ? test_buffer_make(dev, pos64, sizeof pos64) : test_buffer_make(dev, pos32, sizeof pos32);
     return tile;
 }
 static void tile_free(struct one_tile *tile)
@@ -321,7 +321,7 @@ static void test_ell_fill(struct test_device *dev, struct tail *t)
     struct test_buffer ptr = test_buffer_make(dev, slice_ptr, sizeof slice_ptr);
     struct test_buffer col = test_buffer_make(dev, NULL, ELEMENTS * 4), val = test_buffer_make(dev, NULL, ELEMENTS * 4);
     int32_t *got = test_alloc(ELEMENTS * 4);
-    weft__define_types(&d, WEFT_F32, t->ofs);
+    weft__define_types(&d, WEFT_TYPE_F32, t->ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_SORTED", "0");
     struct weft__kernel *kernel = kernel_moved(dev, &weft__ell_fill_spec, &d, moves_of(t));
@@ -357,7 +357,7 @@ static void test_merge(struct test_device *dev)
     cl_int tile_row[17], tile_pos[17], row_ptr[PLACED + 1] = {(cl_int)first};
     float val[MANY], x[COLUMNS], got[PLACED];
     int32_t col[MANY];
-    struct tail like = {.ofs = WEFT_OFS32, .nnz = INT32_MAX};
+    struct tail like = {.ofs = WEFT_OFS_32, .nnz = INT32_MAX};
     char moves[200];
     for (int i = 0; i < PLACED; i++)
         row_ptr[i + 1] = row_ptr[i] + lengths[i];
@@ -480,7 +480,7 @@ static void test_groups(void)
 static void test_pair(struct test_device *dev)
 {
     struct weft__stream stream = {.ctx = dev->ctx, .queue = dev->queue};
-    struct weft_device_csr a = {.m = INT32_MAX, .n = 1, .type = WEFT_F32, .ofs = WEFT_OFS32};
+    struct weft_device_csr a = {.m = INT32_MAX, .n = 1, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_32};
     tap_ok(weft__csr_pair_run(&stream, NULL, 0, &a, NULL, NULL) == WEFT_ERANGE && strstr(test_error(dev), "2^31"),
            "%s: csr_naive of 2^31-1 rows: %s", dev->name, test_error(dev));
 }
@@ -494,19 +494,19 @@ static void test_sizes(struct test_device *dev)
     struct weft_device_info *info = &dev->ctx->device;
     char vendor[sizeof info->vendor];
     size_t bytes = 0, other = 0;
-    tap_ok(!weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_I32_I64, many, NULL) && bytes, "%s: scan of 4.4e9",
+    tap_ok(!weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_TYPE_I32_I64, many, NULL) && bytes, "%s: scan of 4.4e9",
            dev->name);
-    tap_ok(!weft_histogram_workspace(&bytes, dev->ctx, 1000, WEFT_OFS64, many, NULL) && bytes &&
-               weft_histogram_workspace(&other, dev->ctx, 1000, WEFT_OFS32, many, NULL) == WEFT_ERANGE,
+    tap_ok(!weft_histogram_workspace(&bytes, dev->ctx, 1000, WEFT_OFS_64, many, NULL) && bytes &&
+               weft_histogram_workspace(&other, dev->ctx, 1000, WEFT_OFS_32, many, NULL) == WEFT_ERANGE,
            "%s: histogram of 4.4e9", dev->name);
-    tap_ok(!weft_expand_workspace(&bytes, dev->ctx, INT32_MAX, many, WEFT_OFS64, NULL) && !bytes == !dev->gpu &&
-               weft_expand_workspace(&other, dev->ctx, INT32_MAX, many, WEFT_OFS32, NULL) == WEFT_ERANGE,
+    tap_ok(!weft_expand_workspace(&bytes, dev->ctx, INT32_MAX, many, WEFT_OFS_64, NULL) && !bytes == !dev->gpu &&
+               weft_expand_workspace(&other, dev->ctx, INT32_MAX, many, WEFT_OFS_32, NULL) == WEFT_ERANGE,
            "%s: expand of 4.4e9 positions", dev->name);
     tap_ok(!weft_merge_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, many, NULL) && !bytes == !dev->gpu,
            "%s: merge of 4.4e9", dev->name);
-    tap_ok(!weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, many, NULL) &&
+    tap_ok(!weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, many, NULL) &&
                bytes >= 8 * (size_t)many &&
-               weft_segsort_workspace(&other, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, many, NULL) == WEFT_ERANGE,
+               weft_segsort_workspace(&other, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, many, NULL) == WEFT_ERANGE,
            "%s: segsort of 4.4e9", dev->name);
     if (!dev->gpu)
         return;
@@ -518,29 +518,29 @@ static void test_sizes(struct test_device *dev)
     info->int64_atomics = 1;
     info->local_bytes = 49152;
     info->max_wg = 1024;
-    const enum weft_scan_type types[] = {WEFT_SCAN_U32, WEFT_SCAN_I64, WEFT_SCAN_U32_U64};
+    const enum weft_scan_type types[] = {WEFT_SCAN_TYPE_U32, WEFT_SCAN_TYPE_I64, WEFT_SCAN_TYPE_U32_U64};
     for (size_t i = 0; i < 3; i++) {
         int ok = 1;
         for (int64_t n = INT64_C(1) << 33; n <= more; n += INT64_C(1) << 33)
             ok = ok && !weft_scan_workspace(&bytes, dev->ctx, types[i], n, NULL);
         tap_ok(ok, "%s: scan of up to 2^36 %s has a form", dev->name, weft_scan_type_name(types[i]));
     }
-    tap_ok(weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_U32, more * 4,
-                               weft_scan_params(.algo = WEFT_SCAN_CHAINED)) == WEFT_ERANGE &&
+    tap_ok(weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_TYPE_U32, more * 4,
+                               weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED)) == WEFT_ERANGE &&
                strstr(test_error(dev), "2^31"),
            "%s: too many to be chained: %s", dev->name, test_error(dev));
     size_t chained = 0, radix = 0;
     const int64_t most = (INT64_C(1) << 30) - 1;
-    int ok = !weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, most, NULL) &&
-             !weft_segsort_workspace(&chained, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, most,
-                                     weft_segsort_params(.whole = WEFT_SEGSORT_CHAINED)) &&
-             !weft_segsort_workspace(&other, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, most + 1, NULL) &&
-             !weft_segsort_workspace(&radix, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, most + 1,
-                                     weft_segsort_params(.whole = WEFT_SEGSORT_RADIX));
+    int ok = !weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most, NULL) &&
+             !weft_segsort_workspace(&chained, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most,
+                                     weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_CHAINED)) &&
+             !weft_segsort_workspace(&other, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most + 1, NULL) &&
+             !weft_segsort_workspace(&radix, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most + 1,
+                                     weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_RADIX));
     tap_ok(ok && bytes == chained && other == radix, "%s: segsort chains less than 2^30: %zu and %zu bytes", dev->name,
            bytes, other);
-    tap_ok(weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, most + 1,
-                                  weft_segsort_params(.whole = WEFT_SEGSORT_CHAINED)) == WEFT_ERANGE &&
+    tap_ok(weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most + 1,
+                                  weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_CHAINED)) == WEFT_ERANGE &&
                strstr(test_error(dev), "less than 2^30"),
            "%s: too many to be chained: %s", dev->name, test_error(dev));
     memcpy(info->vendor, vendor, sizeof vendor);
@@ -555,10 +555,10 @@ static void test_device(struct test_device *dev)
     const struct {
         enum weft_ofs ofs;
         int64_t nnz;
-    } ends[] = {{WEFT_OFS32, INT32_MAX},
-                {WEFT_OFS32, INT32_MAX - 7},
-                {WEFT_OFS64, (INT64_C(1) << 31) + 701},
-                {WEFT_OFS64, (INT64_C(1) << 32) + 703}};
+    } ends[] = {{WEFT_OFS_32, INT32_MAX},
+                {WEFT_OFS_32, INT32_MAX - 7},
+                {WEFT_OFS_64, (INT64_C(1) << 31) + 701},
+                {WEFT_OFS_64, (INT64_C(1) << 32) + 703}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (test_sample() && i % 2)
             continue;

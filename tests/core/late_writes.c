@@ -142,7 +142,7 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
 {
     struct weft_csr at, got;
     struct weft_device_csr from, to;
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     cl_command_queue other = test_queue(dev, 0);
     cl_event done = NULL;
     if (!other || weft__ref_transpose(&at, a) || weft_csr_alloc(&got, a->n, a->m, a->nnz, a->type, a->ofs))
@@ -152,7 +152,7 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
     if (!status)
         status = weft_device_csr_create(&to, dev->ctx, a->n, a->m, a->nnz, a->type, a->ofs);
     if (!status)
-        status = weft_transpose_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
+        status = weft_transpose_plan_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
     if (!status)
         status = weft_device_csr_write_sync(dev->ctx, dev->queue, &from, a);
     if (!status)
@@ -165,7 +165,7 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
            status ? test_error(dev) : "");
     if (done)
         clReleaseEvent(done);
-    weft_transpose_destroy(&op);
+    weft_transpose_plan_destroy(&op);
     weft_device_csr_release(&from);
     weft_device_csr_release(&to);
     clReleaseCommandQueue(other);
@@ -176,9 +176,10 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
 // A plan is made in one queue and run in another.
 static void test_plans(struct test_device *dev, const struct weft_csr *a)
 {
-    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_CSR_MERGE, WEFT_SPMV_CSR_FLAGS, WEFT_SPMV_ELL,
-                                                WEFT_SPMV_SELL,      WEFT_SPMV_HYB,       WEFT_SPMV_COO,
-                                                WEFT_SPMV_SDIA,      WEFT_SPMV_SELL16,    WEFT_SPMV_CSR_FIXED};
+    static const enum weft_spmv_algo algos[] = {
+        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_FLAGS, WEFT_SPMV_ALGO_ELL,
+        WEFT_SPMV_ALGO_SELL,      WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,
+        WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_SELL16,    WEFT_SPMV_ALGO_CSR_FIXED};
     float *x = test_alloc((size_t)a->n * 4), *y = test_alloc((size_t)a->m * 4);
     struct test_csr d;
     cl_command_queue other = test_queue(dev, 0);
@@ -196,13 +197,13 @@ static void test_plans(struct test_device *dev, const struct weft_csr *a)
         late_set(1);
         weft_status status = weft_spmv_plan_create(
             &plan, dev->ctx, dev->queue, &d.d,
-            weft_spmv_params(.algo = algos[i], .max_padding = 1e9, .mode = algos[i] == WEFT_SPMV_CSR_FIXED));
+            weft_spmv_params(.algo = algos[i], .max_padding = 1e9, .mode = algos[i] == WEFT_SPMV_ALGO_CSR_FIXED));
         if (!status)
             status = weft_spmv_run(plan, other, 1, bx.mem, 0, by.mem, 0, NULL, NULL);
         if (!status)
             clEnqueueReadBuffer(other, by.mem, CL_TRUE, 0, (size_t)a->m * 4, y, 0, NULL, NULL);
         late_set(0);
-        const struct check_spmv job = {.a = a, .type = WEFT_F32, .exact = 1, .alpha = 1, .x = x};
+        const struct check_spmv job = {.a = a, .type = WEFT_TYPE_F32, .exact = 1, .alpha = 1, .x = x};
         tap_ok(!status && check_spmv(&job, y, why, sizeof why), "%s: %s, made in one queue and run in another %s%s",
                dev->name, weft_spmv_algo_name(algos[i]), why, status ? test_error(dev) : "");
         weft_spmv_plan_destroy(&plan);
@@ -218,7 +219,7 @@ static void test_plans(struct test_device *dev, const struct weft_csr *a)
 static void test_all(struct test_device *dev)
 {
     struct weft_csr a;
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 300, 200, 2000, WEFT_F32, WEFT_OFS32);
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 300, 200, 2000, WEFT_TYPE_F32, WEFT_OFS_32);
     for (int64_t p = 0; p < a.nnz; p++)
         ((float *)a.val)[p] = (float)(p % 13 - 6);
     test_permute(dev, &a);

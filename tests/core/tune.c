@@ -108,11 +108,11 @@ static int scan_right(struct test_device *dev, struct weft_context *ctx)
     cl_int error;
     for (int i = 0; i < N; i++)
         in[i] = (int32_t)(rng_u64(&rng) % 9);
-    weft__ref_scan(want, in, N, WEFT_SCAN_I32, 0, 0);
+    weft__ref_scan(want, in, N, WEFT_SCAN_TYPE_I32, 0, 0);
     cl_command_queue queue = clCreateCommandQueue(ctx->cl, ctx->device.id, 0, &error);
     cl_mem a = clCreateBuffer(ctx->cl, CL_MEM_COPY_HOST_PTR, sizeof in, in, &error);
     cl_mem b = clCreateBuffer(ctx->cl, 0, sizeof got, NULL, &error);
-    int good = !weft_scan_plan_create(&plan, ctx, WEFT_SCAN_I32, N, NULL) &&
+    int good = !weft_scan_plan_create(&plan, ctx, WEFT_SCAN_TYPE_I32, N, NULL) &&
                !weft_scan_run(plan, queue, a, b, N, 0, NULL, NULL) &&
                !clEnqueueReadBuffer(queue, b, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) &&
                !memcmp(got, want, sizeof got);
@@ -130,16 +130,17 @@ static void test_taken(struct test_device *dev)
 {
     struct weft_context *ctx = context_make(dev, row(dev, "", "scan", 4, scan_values(dev)));
     tap_ok(scan_right(dev, ctx) && !*logged, "%s: a plan takes the values of its row, and sums are right", dev->name);
-    struct weft_scan_info plain = scan_info(dev->ctx, WEFT_SCAN_I64, NULL), wide = scan_info(ctx, WEFT_SCAN_I64, NULL);
+    struct weft_scan_info plain = scan_info(dev->ctx, WEFT_SCAN_TYPE_I64, NULL),
+                          wide = scan_info(ctx, WEFT_SCAN_TYPE_I64, NULL);
     tap_ok(!memcmp(&plain.params, &wide.params, sizeof plain.params) && !strcmp(plain.why, wide.why),
            "%s: elements of another width do not", dev->name);
     int ipt = dev->gpu ? 8 : 128;
-    struct weft_scan_info given = scan_info(ctx, WEFT_SCAN_I32, weft_scan_params(.ipt = ipt));
+    struct weft_scan_info given = scan_info(ctx, WEFT_SCAN_TYPE_I32, weft_scan_params(.ipt = ipt));
     tap_ok(given.params.ipt == ipt && given.params.groups != 3 && strstr(given.why, "by the caller"),
            "%s: nor does a plan whose caller gives a value", dev->name);
     size_t bytes = 0;
-    tap_ok(!weft_scan_workspace(&bytes, ctx, WEFT_SCAN_I32, 1000, NULL) &&
-               bytes == scan_info(ctx, WEFT_SCAN_I32, NULL).workspace_bytes,
+    tap_ok(!weft_scan_workspace(&bytes, ctx, WEFT_SCAN_TYPE_I32, 1000, NULL) &&
+               bytes == scan_info(ctx, WEFT_SCAN_TYPE_I32, NULL).workspace_bytes,
            "%s: the workspace that is told is that of the tuned plan", dev->name);
     weft_context_destroy(&ctx);
 }
@@ -151,14 +152,15 @@ static void test_others(struct test_device *dev)
     for (int i = 0; i < 3; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s", row(dev, of[i], "scan", 4, scan_values(dev)));
     struct weft_context *ctx = context_make(dev, text);
-    struct weft_scan_info plain = scan_info(dev->ctx, WEFT_SCAN_I32, NULL), info = scan_info(ctx, WEFT_SCAN_I32, NULL);
+    struct weft_scan_info plain = scan_info(dev->ctx, WEFT_SCAN_TYPE_I32, NULL),
+                          info = scan_info(ctx, WEFT_SCAN_TYPE_I32, NULL);
     tap_ok(!memcmp(&plain.params, &info.params, sizeof plain.params) && !strstr(info.why, "tune file") && !*logged,
            "%s: rows of another device, driver or schedule change nothing", dev->name);
     weft_context_destroy(&ctx);
     snprintf(text, sizeof text, "%s%s", row(dev, "", "scan", 4, "wg=32 ipt=8"), "");
     strcat(text, row(dev, "", "scan", 4, scan_values(dev)));
     ctx = context_make(dev, text);
-    info = scan_info(ctx, WEFT_SCAN_I32, NULL);
+    info = scan_info(ctx, WEFT_SCAN_TYPE_I32, NULL);
     tap_ok(is_tuned(dev, &info), "%s: of two rows the last counts", dev->name);
     weft_context_destroy(&ctx);
 }
@@ -191,7 +193,7 @@ static void test_malformed(struct test_device *dev)
     strcat(text, row(dev, "", "scan", 4, scan_values(dev)));
     text[strlen(text) - 1] = 0; // the last line has no end
     struct weft_context *ctx = context_make(dev, text);
-    struct weft_scan_info info = scan_info(ctx, WEFT_SCAN_I32, NULL);
+    struct weft_scan_info info = scan_info(ctx, WEFT_SCAN_TYPE_I32, NULL);
     tap_ok(is_tuned(dev, &info), "%s: lines that are none hide no other", dev->name);
     tap_is_int(log_lines(), 3 + VALUES + 2 + 1, "%s: each is a line of the log", dev->name);
     tap_ok(strstr(logged, ":3: no row") && strstr(logged, ": too long") && strstr(logged, path),
@@ -211,10 +213,10 @@ static void test_malformed(struct test_device *dev)
 static void test_refused(struct test_device *dev)
 {
     static const char *const values[] = {"wg=99999999", "ipt=3", "ipt=2000000000", "bins=3"};
-    struct weft_scan_info plain = scan_info(dev->ctx, WEFT_SCAN_I32, NULL);
+    struct weft_scan_info plain = scan_info(dev->ctx, WEFT_SCAN_TYPE_I32, NULL);
     for (int i = 0; i < 4; i++) {
         struct weft_context *ctx = context_make(dev, row(dev, "", "scan", 4, values[i]));
-        struct weft_scan_info info = scan_info(ctx, WEFT_SCAN_I32, NULL);
+        struct weft_scan_info info = scan_info(ctx, WEFT_SCAN_TYPE_I32, NULL);
         struct weft_error err;
         weft_context_error(ctx, &err);
         tap_ok(!memcmp(&plain.params, &info.params, sizeof plain.params) && !strcmp(info.why, plain.why) &&
@@ -224,7 +226,7 @@ static void test_refused(struct test_device *dev)
     }
     struct weft_context *ctx = context_make(dev, row(dev, "", "scan", 4, scan_values(dev)));
     struct weft_scan_plan *plan = NULL;
-    tap_ok(weft_scan_plan_create(&plan, ctx, WEFT_SCAN_I32, -1, NULL) == WEFT_EINVAL && !plan &&
+    tap_ok(weft_scan_plan_create(&plan, ctx, WEFT_SCAN_TYPE_I32, -1, NULL) == WEFT_EINVAL && !plan &&
                !strstr(logged, "left out"),
            "%s: the caller's own mistake is not the file's: %s", dev->name, logged);
     weft_context_destroy(&ctx);
@@ -254,16 +256,16 @@ static void test_operations(struct test_device *dev)
     struct weft_segsort_plan *sort = NULL;
     struct weft_segsort_info s = {.why = ""};
     if (!test_sample()) { // its kernels take a CPU's compiler longest
-        if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, NULL))
+        if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, NULL))
             weft_segsort_plan_info(sort, &s);
         tap_ok(s.params.wg == wg && s.params.ipt == ipt && strstr(s.why, "tune file"), "%s: segsort: %s", dev->name,
                s.why);
         weft_segsort_plan_destroy(&sort);
         if (dev->gpu) { // a row of its own, which the plan above is too small for
             tap_ok(!s.params.radix.wg, "%s: no digits, no values of theirs", dev->name);
-            const struct weft_segsort_params chained = {.whole = WEFT_SEGSORT_CHAINED};
+            const struct weft_segsort_params chained = {.whole = WEFT_SEGSORT_WHOLE_CHAINED};
             s = (struct weft_segsort_info){.why = ""};
-            if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, &chained))
+            if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, &chained))
                 weft_segsort_plan_info(sort, &s);
             const char *why = strstr(s.why, "look back");
             tap_ok(s.params.radix.wg == 64 && s.params.radix.ipt == 4 && s.params.radix.look == 2 &&
@@ -274,17 +276,17 @@ static void test_operations(struct test_device *dev)
     }
     struct weft_expand_plan *expand = NULL;
     struct weft_expand_info e = {.why = ""};
-    if (!weft_expand_plan_create(&expand, ctx, 100, 100, WEFT_OFS32, NULL))
+    if (!weft_expand_plan_create(&expand, ctx, 100, 100, WEFT_OFS_32, NULL))
         weft_expand_plan_info(expand, &e);
     tap_ok(e.params.wg == wg && e.params.ipt == ipt && strstr(e.why, "tune file"), "%s: expand: %s", dev->name, e.why);
     weft_expand_plan_destroy(&expand);
     for (int many = 0; many <= dev->gpu; many++) {
         struct weft_histogram_plan *histogram = NULL;
         struct weft_histogram_info h = {.why = ""};
-        if (!weft_histogram_plan_create(&histogram, ctx, many ? 10000000 : 100, WEFT_OFS32, 100, NULL))
+        if (!weft_histogram_plan_create(&histogram, ctx, many ? 10000000 : 100, WEFT_OFS_32, 100, NULL))
             weft_histogram_plan_info(histogram, &h);
         tap_ok(h.params.wg == wg && h.params.ipt == ipt && strstr(h.why, "tune file") &&
-                   h.params.algo == (many ? WEFT_HISTOGRAM_ATOMIC : WEFT_HISTOGRAM_ROWS),
+                   h.params.algo == (many ? WEFT_HISTOGRAM_ALGO_ATOMIC : WEFT_HISTOGRAM_ALGO_ROWS),
                "%s: histogram: %s", dev->name, h.why);
         weft_histogram_plan_destroy(&histogram);
     }
@@ -297,14 +299,14 @@ static int transpose_right(struct weft_context *ctx, const struct weft_csr *a, e
                            struct weft_transpose_info *info)
 {
     struct weft_csr want = {0}, got = {0};
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     const struct weft_transpose_params *params = weft_transpose_params(.algo = algo);
     int good = !weft__ref_transpose(&want, a) && !weft_transpose_sync(&got, ctx, a, params) &&
                weft_csr_equal(&want, &got) &&
-               !weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
+               !weft_transpose_plan_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
     if (good)
-        weft_transpose_info(op, info);
-    weft_transpose_destroy(&op);
+        weft_transpose_plan_info(op, info);
+    weft_transpose_plan_destroy(&op);
     weft_csr_free(&want);
     weft_csr_free(&got);
     return good;
@@ -323,7 +325,7 @@ static void test_matrices(struct test_device *dev)
         x[i] = (float)(i % 7);
     for (int64_t p = 0; p < a.nnz; p++)
         ((float *)a.val)[p] = (float)(p % 5);
-    const enum weft_spmv_algo algo = dev->gpu ? WEFT_SPMV_CSR_MERGE : WEFT_SPMV_SELL;
+    const enum weft_spmv_algo algo = dev->gpu ? WEFT_SPMV_ALGO_CSR_MERGE : WEFT_SPMV_ALGO_SELL;
     for (int bad = 0; bad < 2; bad++) {
         const char *values = bad ? "wg=7777777" : dev->gpu ? "wg=64 ipt=4 bits=8" : "groups=3";
         text[0] = 0;
@@ -334,7 +336,7 @@ static void test_matrices(struct test_device *dev)
                          : dev->gpu ? "wg=64 ipt=8 read=1"
                                     : "wg=2"));
         struct weft_context *ctx = context_make(dev, text);
-        for (enum weft_transpose_algo t = WEFT_TRANSPOSE_SCAN; t <= WEFT_TRANSPOSE_MERGE; t++) {
+        for (enum weft_transpose_algo t = WEFT_TRANSPOSE_ALGO_SCAN; t <= WEFT_TRANSPOSE_ALGO_MERGE; t++) {
             struct weft_transpose_info info = {.why = ""};
             int good = transpose_right(ctx, &a, t, &info);
             int taken = dev->gpu ? info.params.wg == 64 && info.params.ipt == 4 : info.params.groups == 3;
@@ -388,7 +390,7 @@ static void test_vendor(struct test_device *dev)
     struct weft_segsort_info s = {.why = ""};
     if (!weft_merge_plan_create(&merge, ctx, WEFT_KEY_U32, 4, 100, NULL))
         weft_merge_plan_info(merge, &m);
-    if (!test_sample() && !weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 100, NULL))
+    if (!test_sample() && !weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, NULL))
         weft_segsort_plan_info(sort, &s);
     tap_ok((strstr(m.why, "from the ISA") != NULL) == dev->gpu &&
                (test_sample() || (strstr(s.why, "from the ISA") != NULL) == dev->gpu) &&
@@ -418,7 +420,7 @@ static void test_path(struct test_device *dev)
     weft_context_destroy(&ctx);
     unsetenv("WEFT_TUNE");
     ctx = context_make(dev, NULL);
-    struct weft_scan_info info = scan_info(ctx, WEFT_SCAN_I32, NULL);
+    struct weft_scan_info info = scan_info(ctx, WEFT_SCAN_TYPE_I32, NULL);
     tap_ok(is_tuned(dev, &info), "%s: the file below XDG_CONFIG_HOME is read by default", dev->name);
     weft_context_destroy(&ctx);
     tap_ok(weft__tune_path(out, sizeof out, "x") && !strcmp(out, "x") && !weft__tune_path(out, sizeof out, ""),

@@ -110,8 +110,8 @@ static weft_status read_file(struct weft_csr *a, struct weft_error *err)
 static weft_status permute(struct weft_csr *a, struct weft_error *err)
 {
     int32_t row[] = {0, 1, 1, 1, 2, 0}, col[] = {1, 0, 2, 3, 3, 3};
-    const struct weft_coo coo = {3, 4, 6, WEFT_PATTERN, row, col, NULL};
-    weft_status status = weft_csr_from_coo(a, &coo, WEFT_OFS32, err);
+    const struct weft_coo coo = {3, 4, 6, WEFT_TYPE_PATTERN, row, col, NULL};
+    weft_status status = weft_csr_from_coo(a, &coo, WEFT_OFS_32, err);
     for (int order = 0; order < WEFT_ORDER_COUNT && !status; order++) {
         struct weft_permutation p, back = {0};
         struct weft_csr moved = {0};

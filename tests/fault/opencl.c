@@ -102,9 +102,9 @@ static weft_status transpose_life(struct weft_error *err, int *right)
 {
     struct weft_context *ctx = NULL;
     struct weft_device_csr a = {0}, at = {0};
-    struct weft_transpose *op = NULL;
-    struct weft_transpose_plan *plan = NULL;
-    struct weft_csr got = {0}, csr = {0}, none = {0}, empty = {.m = 3, .n = 4, .type = WEFT_F32};
+    struct weft_transpose_plan *op = NULL;
+    struct weft_transpose_refill *plan = NULL;
+    struct weft_csr got = {0}, csr = {0}, none = {0}, empty = {.m = 3, .n = 4, .type = WEFT_TYPE_F32};
     int32_t zeros[5] = {0};
     cl_command_queue queue = NULL;
     cl_event done = NULL;
@@ -124,7 +124,7 @@ static weft_status transpose_life(struct weft_error *err, int *right)
     if (!status)
         status = weft_device_csr_write_sync(ctx, queue, &a, &input);
     if (!status)
-        status = weft_transpose_create(&op, ctx, input.m, input.n, input.nnz, input.type, input.ofs, &params);
+        status = weft_transpose_plan_create(&op, ctx, input.m, input.n, input.nnz, input.type, input.ofs, &params);
     if (!status)
         status = weft_transpose_run(op, queue, &a, &at, 0, NULL, &done);
     if (!status) { // not in the table: the test waits, not the library
@@ -141,9 +141,9 @@ static weft_status transpose_life(struct weft_error *err, int *right)
     if (!status)
         *right = weft_csr_equal(&got, &output);
     if (!status)
-        status = weft_transpose_plan_create(&plan, ctx, queue, &a, &params);
+        status = weft_transpose_refill_create(&plan, ctx, queue, &a, &params);
     if (!status)
-        status = weft_transpose_plan_run(plan, queue, input.type, a.val, at.val, 0, NULL, &done);
+        status = weft_transpose_refill_run(plan, queue, input.type, a.val, at.val, 0, NULL, &done);
     if (!status) {
         clWaitForEvents(1, &done);
         weft__cl.clReleaseEvent(done);
@@ -166,8 +166,8 @@ static weft_status transpose_life(struct weft_error *err, int *right)
     weft_csr_free(&got);
     weft_csr_free(&csr);
     weft_csr_free(&none);
-    weft_transpose_destroy(&op);
-    weft_transpose_plan_destroy(&plan);
+    weft_transpose_plan_destroy(&op);
+    weft_transpose_refill_destroy(&plan);
     weft_device_csr_release(&a);
     weft_device_csr_release(&at);
     clReleaseCommandQueue(queue);
@@ -181,18 +181,18 @@ static struct spmv_case {
     int ordered; // nonzero: the matrix whose columns ascend
     struct weft_spmv_params params;
 } spmv_cases[] = {
-    {"csr_merge", 0, {.algo = WEFT_SPMV_CSR_MERGE}},
-    {"csr_flags", 0, {.algo = WEFT_SPMV_CSR_FLAGS}},
-    {"sell", 0, {.algo = WEFT_SPMV_SELL, .max_padding = 100}},
-    {"sell16", 0, {.algo = WEFT_SPMV_SELL16, .max_padding = 100}},
-    {"sdia", 1, {.algo = WEFT_SPMV_SDIA, .max_padding = 100}},
-    {"sell for sdia", 0, {.algo = WEFT_SPMV_SDIA, .max_padding = 100}},
-    {"hyb", 0, {.algo = WEFT_SPMV_HYB, .max_padding = 100}},
-    {"hyb, rest on the host", 0, {.algo = WEFT_SPMV_HYB, .max_padding = 100, .host_rest = 1}},
-    {"coo, transposed", 0, {.algo = WEFT_SPMV_COO, .transpose = WEFT_SPMV_BY_COPY}},
-    {"A^T by atomics", 0, {.transpose = WEFT_SPMV_BY_ATOMICS}},
-    {"csr_fixed", 0, {.mode = WEFT_REPRODUCIBLE}},
-    {"measured", 0, {.algo = WEFT_SPMV_CSR_LANES, .lanes = 4, .tune = 1}},
+    {"csr_merge", 0, {.algo = WEFT_SPMV_ALGO_CSR_MERGE}},
+    {"csr_flags", 0, {.algo = WEFT_SPMV_ALGO_CSR_FLAGS}},
+    {"sell", 0, {.algo = WEFT_SPMV_ALGO_SELL, .max_padding = 100}},
+    {"sell16", 0, {.algo = WEFT_SPMV_ALGO_SELL16, .max_padding = 100}},
+    {"sdia", 1, {.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 100}},
+    {"sell for sdia", 0, {.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 100}},
+    {"hyb", 0, {.algo = WEFT_SPMV_ALGO_HYB, .max_padding = 100}},
+    {"hyb, rest on the host", 0, {.algo = WEFT_SPMV_ALGO_HYB, .max_padding = 100, .host_rest = 1}},
+    {"coo, transposed", 0, {.algo = WEFT_SPMV_ALGO_COO, .transpose = WEFT_SPMV_TRANSPOSE_BY_COPY}},
+    {"A^T by atomics", 0, {.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS}},
+    {"csr_fixed", 0, {.mode = WEFT_SPMV_MODE_REPRODUCIBLE}},
+    {"measured", 0, {.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = 4, .tune = 1}},
 };
 static struct spmv_case *spmv_case;
 
@@ -217,7 +217,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
     cl_command_queue queue = NULL;
     cl_mem x = NULL, y = NULL;
     int32_t ones[60], got[60];
-    const int turned = spmv_case->params.transpose != WEFT_SPMV_PLAIN;
+    const int turned = spmv_case->params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     const struct weft_csr *from = spmv_case->ordered ? &ordered : &input, *what = turned ? &output : from;
     for (int i = 0; i < 60; i++)
         ones[i] = 1;
@@ -301,7 +301,8 @@ static weft_status permute_life(struct weft_error *err, int *right)
     if (!status)
         status = weft__copy_in(ctx, queue, in, permutation.col, sizeof vector);
     if (!status)
-        status = weft_permute_vector_run(plan, queue, WEFT_PERMUTE_COLS, 1, WEFT_I32, in, out, 0, NULL, &done);
+        status =
+            weft_permute_vector_run(plan, queue, WEFT_PERMUTE_SIDE_COLS, 1, WEFT_TYPE_I32, in, out, 0, NULL, &done);
     if (!status)
         clWaitForEvents(1, &done);
     if (done)
@@ -480,9 +481,9 @@ static void test_device(struct test_device *dev)
     fault_install(); // here, since the table is another one for each device and schedule
     device = weft_context_device(dev->ctx)->id;
     schedule = weft_context_schedule(dev->ctx);
-    for (algo = WEFT_TRANSPOSE_SCAN; life == transpose_life && algo <= WEFT_TRANSPOSE_MERGE; algo++) {
-        snprintf(where, sizeof where, "%s, %s", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
-        test_life(where, algo == WEFT_TRANSPOSE_MERGE, 1);
+    for (algo = WEFT_TRANSPOSE_ALGO_SCAN; life == transpose_life && algo <= WEFT_TRANSPOSE_ALGO_MERGE; algo++) {
+        snprintf(where, sizeof where, "%s, %s", dev->name, algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge");
+        test_life(where, algo == WEFT_TRANSPOSE_ALGO_MERGE, 1);
     }
     for (size_t i = 0; life == spmv_life && i < sizeof spmv_cases / sizeof *spmv_cases; i++) {
         if (test_sample() &&
@@ -507,9 +508,9 @@ int main(int argc, char **argv)
     rng = rng_start();
     if (!mkdtemp(cache_dir))
         tap_bail("%s: %s", cache_dir, strerror(errno));
-    const enum weft_type type = life == spmv_life ? WEFT_I32 : WEFT_F32;
-    test_matrix_make(&input, &rng, TEST_SKEWED, 50, 60, 300, type, WEFT_OFS32);
-    if (weft_coo_alloc(&coordinates, 50, 60, 300, type) || weft_csr_alloc(&ordered, 50, 60, 300, type, WEFT_OFS32))
+    const enum weft_type type = life == spmv_life ? WEFT_TYPE_I32 : WEFT_TYPE_F32;
+    test_matrix_make(&input, &rng, TEST_SKEWED, 50, 60, 300, type, WEFT_OFS_32);
+    if (weft_coo_alloc(&coordinates, 50, 60, 300, type) || weft_csr_alloc(&ordered, 50, 60, 300, type, WEFT_OFS_32))
         tap_bail("out of host memory");
     memcpy(ordered.val, input.val, 1200);
     for (int32_t p = 0; p < 300; p++)
@@ -522,7 +523,7 @@ int main(int argc, char **argv)
     memcpy(coordinates.col, input.col, 1200);
     memcpy(coordinates.val, input.val, 1200);
     struct weft_coo turned = {60, 50, 300, type, coordinates.col, coordinates.row, coordinates.val};
-    if (weft_csr_from_coo(&output, &turned, WEFT_OFS32, &err)) // stable: the transpose
+    if (weft_csr_from_coo(&output, &turned, WEFT_OFS_32, &err)) // stable: the transpose
         tap_bail("%s", err.text);
     if (weft_permutation_make(&permutation, WEFT_ORDER_ROW_COL, &input, 7, &err) ||
         weft_csr_permute(&permuted, &input, &permutation, NULL, &err))

@@ -19,7 +19,7 @@ static int name_find(const char *text, const char *const *names, int count, cons
 void huge_options_read(struct huge_options *o, int argc, char **argv)
 {
     static const char *const types[] = {"f32", "f64", "i32", "pattern"}, *const ofs[] = {"32", "64"};
-    static const enum weft_type type_of[] = {WEFT_F32, WEFT_F64, WEFT_I32, WEFT_PATTERN};
+    static const enum weft_type type_of[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_I32, WEFT_TYPE_PATTERN};
     static const char *const schedules[] = {"auto", "gpu", "cpu"}, *const lanes[] = {"best", "local"};
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
@@ -32,7 +32,7 @@ void huge_options_read(struct huge_options *o, int argc, char **argv)
         else if (!strcmp(name, "--type"))
             o->type = type_of[name_find(value, types, 4, name)];
         else if (!strcmp(name, "--index"))
-            o->ofs = name_find(value, ofs, 2, name) ? WEFT_OFS64 : WEFT_OFS32;
+            o->ofs = name_find(value, ofs, 2, name) ? WEFT_OFS_64 : WEFT_OFS_32;
         else if (!strcmp(name, "--pattern"))
             o->kind = (enum huge_kind)name_find(value, huge_kind_names, HUGE_KINDS, name);
         else if (!strcmp(name, "--generate"))

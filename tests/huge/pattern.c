@@ -144,7 +144,7 @@ struct rows {
 
 static void ofs_put(const struct huge_offsets *o, int64_t i, int64_t v)
 {
-    if (o->ofs == WEFT_OFS64)
+    if (o->ofs == WEFT_OFS_64)
         ((int64_t *)o->at)[i] = v;
     else
         ((int32_t *)o->at)[i] = (int32_t)v;

@@ -85,19 +85,19 @@ static inline uint32_t huge_value(int64_t row, int64_t col, uint32_t salt)
 }
 static inline void huge_value_put(void *val, enum weft_type type, int64_t p, uint32_t value)
 {
-    if (type == WEFT_F32)
+    if (type == WEFT_TYPE_F32)
         ((float *)val)[p] = (float)value;
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         ((double *)val)[p] = value;
-    else if (type == WEFT_I32)
+    else if (type == WEFT_TYPE_I32)
         ((int32_t *)val)[p] = (int32_t)value;
 }
 static inline int huge_value_is(const void *val, enum weft_type type, int64_t p, uint32_t value)
 {
-    return type == WEFT_F32   ? ((const float *)val)[p] == (float)value
-           : type == WEFT_F64 ? ((const double *)val)[p] == value
-           : type == WEFT_I32 ? ((const int32_t *)val)[p] == (int32_t)value
-                              : 1;
+    return type == WEFT_TYPE_F32   ? ((const float *)val)[p] == (float)value
+           : type == WEFT_TYPE_F64 ? ((const double *)val)[p] == value
+           : type == WEFT_TYPE_I32 ? ((const int32_t *)val)[p] == (int32_t)value
+                                   : 1;
 }
 
 // ---- with threads ----------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ struct huge_offsets {
 };
 static inline int64_t huge_ofs(const struct huge_offsets *o, int64_t i)
 {
-    return o->ofs == WEFT_OFS64 ? ((const int64_t *)o->at)[i] : ((const int32_t *)o->at)[i];
+    return o->ofs == WEFT_OFS_64 ? ((const int64_t *)o->at)[i] : ((const int32_t *)o->at)[i];
 }
 // Row pointers (m+1); returns the number of entries.
 int64_t huge_row_ptr(const struct huge_pattern *p, struct huge_offsets row_ptr);

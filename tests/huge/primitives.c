@@ -105,7 +105,7 @@ static void scan(struct huge_device *d, int64_t n, enum weft_scan_type type, enu
     struct weft_scan_plan *plan = NULL;
     char what[200];
     snprintf(what, sizeof what, "scan %s, %lld elements, %s", weft_scan_type_name(type), (long long)n,
-             algo == WEFT_SCAN_CHAINED ? "chained" : "three launches");
+             algo == WEFT_SCAN_ALGO_CHAINED ? "chained" : "three launches");
     if (!huge_fits(d, n * (4 + width), n * width, 0, what))
         return;
     huge_time_begin(d);
@@ -144,14 +144,14 @@ static void histogram(struct huge_device *d, int64_t n, int64_t bins, enum weft_
     const int many = bins == MANY_BINS;
     char what[200];
     snprintf(what, sizeof what, "histogram, %lld indices in %lld bins, %s", (long long)n, (long long)bins,
-             algo == WEFT_HISTOGRAM_ATOMIC ? "atomics" : "rows");
+             algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? "atomics" : "rows");
     if (!huge_fits(d, n * 4, n * 4, 0, what))
         return;
     huge_time_begin(d);
     histogram_n = n;
     cl_mem in = array_make(d, many ? many_indices : indices, n, 4), out = huge_buffer(d, (bins + 1) * 8);
     huge_time_note(d, "%s: written", what);
-    weft_status status = weft_histogram_plan_create(&plan, d->ctx, bins, WEFT_OFS64, n,
+    weft_status status = weft_histogram_plan_create(&plan, d->ctx, bins, WEFT_OFS_64, n,
                                                     weft_histogram_params(.pointers = 1, .algo = algo));
     if (!status)
         status = weft_histogram_run(plan, d->queue, in, out, n, 0, NULL, NULL);
@@ -200,7 +200,7 @@ static void expand(struct huge_device *d, int64_t n)
     huge_time_begin(d);
     cl_mem row_ptr = array_make(d, row_begins, m + 1, 8), row = huge_buffer(d, nnz * 4);
     huge_time_note(d, "%s: written", what);
-    weft_status status = weft_expand_plan_create(&plan, d->ctx, m, nnz, WEFT_OFS64, NULL);
+    weft_status status = weft_expand_plan_create(&plan, d->ctx, m, nnz, WEFT_OFS_64, NULL);
     if (!status)
         status = weft_expand_run(plan, d->queue, row_ptr, row, m, nnz, 0, NULL, NULL);
     huge_time_note(d, "%s: run", what);
@@ -343,13 +343,14 @@ static void segsort(struct huge_device *d, int64_t n, enum sorted kind)
     array_fn *keys = kind == SORT_ROWS ? row_keys : kind == SORT_BLOCKS ? block_keys : whole_keys;
     array_fn *places = kind == SORT_ROWS ? row_places : kind == SORT_BLOCKS ? block_places : whole_places;
     array_fn *sorted = kind == SORT_ROWS ? row_sorted : kind == SORT_BLOCKS ? block_sorted : numbers;
-    const struct weft_segsort_params params = {.whole = kind == SORT_WHOLE ? WEFT_SEGSORT_AUTO : WEFT_SEGSORT_MERGE};
+    const struct weft_segsort_params params = {.whole = kind == SORT_WHOLE ? WEFT_SEGSORT_WHOLE_AUTO
+                                                                           : WEFT_SEGSORT_WHOLE_MERGE};
     struct weft_segsort_plan *plan = NULL;
     struct weft_segsort_info info;
     size_t scratch = 0;
     char what[200];
     snprintf(what, sizeof what, "segsort, %lld keys with 4 bytes, %s", (long long)n, names[kind]);
-    weft_status status = weft_segsort_workspace(&scratch, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, n, &params);
+    weft_status status = weft_segsort_workspace(&scratch, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, n, &params);
     if (!good(d, status, what) || !huge_fits(d, 8 * n + (int64_t)scratch + (m + 1) * width, 4 * n, 0, what))
         return;
     huge_time_begin(d);
@@ -363,7 +364,7 @@ static void segsort(struct huge_device *d, int64_t n, enum sorted kind)
         huge_write(d, offsets, 0, ends, sizeof ends);
     }
     huge_time_note(d, "%s: written", what);
-    status = weft_segsort_plan_create(&plan, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS64, n, &params);
+    status = weft_segsort_plan_create(&plan, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, n, &params);
     if (!status) {
         weft_segsort_plan_info(plan, &info);
         tap_note("%s", info.why);
@@ -401,7 +402,7 @@ static void segments(struct huge_device *d, int64_t wanted)
     cl_mem key = array_make(d, block_keys, n, 4), val = array_make(d, numbers, n, 4);
     cl_mem offsets = array_make(d, late_offsets, count + 1, 4);
     huge_time_note(d, "%s: written", what);
-    weft_status status = weft_segsort_plan_create(&plan, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, n, NULL);
+    weft_status status = weft_segsort_plan_create(&plan, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, n, NULL);
     if (!status)
         status = weft_segsort_run(plan, d->queue, key, val, n, offsets, count, key, val, 0, NULL, NULL);
     huge_time_note(d, "%s: run", what);
@@ -445,7 +446,7 @@ static void fill(struct huge_device *d, int64_t n)
 
 int main(int argc, char **argv)
 {
-    struct huge_options o = {.entries = 2200000000, .ofs = WEFT_OFS64};
+    struct huge_options o = {.entries = 2200000000, .ofs = WEFT_OFS_64};
     struct huge_device d;
     huge_skip_unless_wanted(argc);
     o.what = "scan,histogram,expand,merge,segsort,segments,fill";
@@ -453,15 +454,16 @@ int main(int argc, char **argv)
     huge_device_open(&d, &o);
     const int64_t n = o.entries;
     if (huge_wanted(&o, "scan")) {
-        scan(&d, n, WEFT_SCAN_U32_U64, WEFT_SCAN_THREE);
-        scan(&d, n, WEFT_SCAN_U32_U64, WEFT_SCAN_CHAINED);
-        scan(&d, 2 * n, WEFT_SCAN_U32, WEFT_SCAN_THREE);
-        scan(&d, 2 * n, WEFT_SCAN_U32, WEFT_SCAN_CHAINED);
+        scan(&d, n, WEFT_SCAN_TYPE_U32_U64, WEFT_SCAN_ALGO_THREE);
+        scan(&d, n, WEFT_SCAN_TYPE_U32_U64, WEFT_SCAN_ALGO_CHAINED);
+        scan(&d, 2 * n, WEFT_SCAN_TYPE_U32, WEFT_SCAN_ALGO_THREE);
+        scan(&d, 2 * n, WEFT_SCAN_TYPE_U32, WEFT_SCAN_ALGO_CHAINED);
     }
     if (huge_wanted(&o, "histogram")) {
-        histogram(&d, 2 * n, PERIOD, WEFT_HISTOGRAM_ROWS);
+        histogram(&d, 2 * n, PERIOD, WEFT_HISTOGRAM_ALGO_ROWS);
         histogram(&d, 2 * n, MANY_BINS,
-                  weft_context_schedule(d.ctx) == WEFT_SCHEDULE_CPU ? WEFT_HISTOGRAM_ROWS : WEFT_HISTOGRAM_ATOMIC);
+                  weft_context_schedule(d.ctx) == WEFT_SCHEDULE_CPU ? WEFT_HISTOGRAM_ALGO_ROWS
+                                                                    : WEFT_HISTOGRAM_ALGO_ATOMIC);
     }
     if (huge_wanted(&o, "expand"))
         expand(&d, 2 * n);

@@ -68,7 +68,7 @@ static void test_pattern(enum huge_kind kind, int64_t columns, enum weft_ofs ofs
     tap_is_int(wrong(&p, &at), 1, "%s: a wrong value is found", name);
     ((char *)at.val)[(size_t)some * weft_type_bytes(type) + 2] ^= 4;
     const int64_t column = kind == HUGE_NARROW ? p.window / 2 : p.n / 2;
-    if (ofs == WEFT_OFS64)
+    if (ofs == WEFT_OFS_64)
         ((int64_t *)at.row_ptr)[column]++;
     else
         ((int32_t *)at.row_ptr)[column]++;
@@ -80,10 +80,10 @@ static void test_pattern(enum huge_kind kind, int64_t columns, enum weft_ofs ofs
 
 int main(void)
 {
-    test_pattern(HUGE_FAR, 0, WEFT_OFS64, WEFT_F32);
-    test_pattern(HUGE_NEAR, 0, WEFT_OFS32, WEFT_F64);
-    test_pattern(HUGE_MIRROR, 0, WEFT_OFS64, WEFT_I32);
-    test_pattern(HUGE_NARROW, 0, WEFT_OFS64, WEFT_F32);
-    test_pattern(HUGE_NARROW, 21, WEFT_OFS32, WEFT_F32);
+    test_pattern(HUGE_FAR, 0, WEFT_OFS_64, WEFT_TYPE_F32);
+    test_pattern(HUGE_NEAR, 0, WEFT_OFS_32, WEFT_TYPE_F64);
+    test_pattern(HUGE_MIRROR, 0, WEFT_OFS_64, WEFT_TYPE_I32);
+    test_pattern(HUGE_NARROW, 0, WEFT_OFS_64, WEFT_TYPE_F32);
+    test_pattern(HUGE_NARROW, 21, WEFT_OFS_32, WEFT_TYPE_F32);
     return tap_done();
 }

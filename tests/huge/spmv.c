@@ -56,7 +56,7 @@ static void matrix_write(struct test *t)
 {
     struct weft_device_csr pattern = t->a;
     pattern.val = NULL;
-    pattern.type = WEFT_PATTERN;
+    pattern.type = WEFT_TYPE_PATTERN;
     huge_upload(t->d, &pattern, &t->p, &t->row_ptr, 0);
     for (int64_t i = 0, end; i < t->p.m && t->value; i = end) {
         end = huge_piece_end(&t->row_ptr, t->p.m, i, HUGE_PIECE);
@@ -141,16 +141,16 @@ static int64_t plan_bytes(const struct test *t, enum weft_spmv_algo algo)
 {
     const int64_t elements = t->nnz / 15 * HUGE_SLOTS, entry = 4 + t->value;
     switch (algo) {
-    case WEFT_SPMV_COO:
-    case WEFT_SPMV_COO_ATOMIC:
+    case WEFT_SPMV_ALGO_COO:
+    case WEFT_SPMV_ALGO_COO_ATOMIC:
         return t->nnz * 4 + t->nnz / 32;
-    case WEFT_SPMV_ELL:
-    case WEFT_SPMV_SELL:
-    case WEFT_SPMV_HYB:
+    case WEFT_SPMV_ALGO_ELL:
+    case WEFT_SPMV_ALGO_SELL:
+    case WEFT_SPMV_ALGO_HYB:
         return elements * entry + t->p.m * 12;
-    case WEFT_SPMV_SELL16:
+    case WEFT_SPMV_ALGO_SELL16:
         return elements * (entry + 2) + t->p.m * 12;
-    case WEFT_SPMV_SDIA:
+    case WEFT_SPMV_ALGO_SDIA:
         return elements * (2 * entry);
     default:
         return t->nnz / 2 + t->p.m * 4;
@@ -163,7 +163,7 @@ static void product(struct test *t, enum weft_spmv_algo algo, int by_atomics)
     struct weft_spmv_plan *plan = NULL;
     struct weft_spmv_info info;
     char what[200];
-    params.transpose = by_atomics ? WEFT_SPMV_BY_ATOMICS : WEFT_SPMV_PLAIN;
+    params.transpose = by_atomics ? WEFT_SPMV_TRANSPOSE_BY_ATOMICS : WEFT_SPMV_TRANSPOSE_PLAIN;
     snprintf(what, sizeof what, "%s: %s", t->name, by_atomics ? "A^T*x by atomics" : weft_spmv_algo_name(algo));
     const int64_t matrix = t->nnz * (4 + t->value) + t->p.m * (t->offset + 8);
     if (!huge_fits(t->d, matrix + plan_bytes(t, algo), t->nnz * 4, t->p.m * (t->offset + 8), what))
@@ -190,7 +190,7 @@ static void product(struct test *t, enum weft_spmv_algo algo, int by_atomics)
 static void run(struct huge_device *d, const struct huge_options *o)
 {
     struct test t = {.d = d, .o = o, .value = (int64_t)weft_type_bytes(o->type)};
-    if (t.value && o->type != WEFT_F32)
+    if (t.value && o->type != WEFT_TYPE_F32)
         tap_bail("--type is f32 or pattern here");
     t.offset = (int64_t)weft_ofs_bytes(o->ofs);
     huge_pattern_make(&t.p, o->kind, o->entries, o->columns);
@@ -208,7 +208,7 @@ static void run(struct huge_device *d, const struct huge_options *o)
     snprintf(t.name, sizeof t.name, "%s, %lld entries of %s", huge_kind_names[o->kind], (long long)t.nnz,
              weft_type_name(o->type));
     huge_time_note(d, "%s, %lld x %lld: row pointers", t.name, (long long)t.p.m, (long long)t.p.n);
-    if (o->ofs == WEFT_OFS32 && t.nnz > INT32_MAX)
+    if (o->ofs == WEFT_OFS_32 && t.nnz > INT32_MAX)
         tap_bail("--index 32 ends at 2147483647 entries");
     const int made = !weft_device_csr_create(&t.a, d->ctx, t.p.m, t.p.n, t.nnz, o->type, o->ofs);
     if (!tap_ok(made, "%s: buffers", t.name))
@@ -221,13 +221,13 @@ static void run(struct huge_device *d, const struct huge_options *o)
         huge_time_note(d, "%s: written", t.name);
         huge_parallel(t.p.m, 4096, rows_want, &t);
         huge_time_note(d, "%s: y known", t.name);
-        for (int i = WEFT_SPMV_AUTO; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
+        for (int i = WEFT_SPMV_ALGO_AUTO; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
             if (huge_wanted(o, weft_spmv_algo_name((enum weft_spmv_algo)i)))
                 product(&t, (enum weft_spmv_algo)i, 0);
         if (huge_wanted(o, "atomics")) {
             huge_parallel(t.p.n, 4096, columns_want, &t);
             huge_time_note(d, "%s: y of A^T known", t.name);
-            product(&t, WEFT_SPMV_AUTO, 1);
+            product(&t, WEFT_SPMV_ALGO_AUTO, 1);
         }
     }
     huge_release(&t.x);
@@ -240,7 +240,7 @@ static void run(struct huge_device *d, const struct huge_options *o)
 
 int main(int argc, char **argv)
 {
-    struct huge_options o = {.entries = 2200000000, .type = WEFT_F32, .ofs = WEFT_OFS64};
+    struct huge_options o = {.entries = 2200000000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_64};
     struct huge_device d;
     huge_skip_unless_wanted(argc);
     o.what = "auto,csr_scalar,csr_lanes,csr_merge,csr_flags,csr_fixed,coo,coo_atomic,ell,sell,hyb,atomics";
@@ -249,19 +249,19 @@ int main(int argc, char **argv)
     run(&d, &o);
     if (argc == 1) {
         o.entries *= 2;
-        o.type = WEFT_PATTERN;
+        o.type = WEFT_TYPE_PATTERN;
         o.what = "auto,csr_scalar,csr_lanes,csr_merge,csr_flags,csr_fixed,coo,coo_atomic,atomics";
         run(&d, &o);
         // Near the end of 32-bit offsets.
         o.entries = INT32_MAX - 20000;
-        o.type = WEFT_F32;
-        o.ofs = WEFT_OFS32;
+        o.type = WEFT_TYPE_F32;
+        o.ofs = WEFT_OFS_32;
         o.what = "csr_lanes,csr_merge,csr_fixed,sell,atomics";
         run(&d, &o);
         // Columns that lie close enough for 16 bits; diagonals.
         o.entries = 2200000000;
-        o.ofs = WEFT_OFS64;
-        o.type = WEFT_F32;
+        o.ofs = WEFT_OFS_64;
+        o.type = WEFT_TYPE_F32;
         o.kind = HUGE_NARROW;
         o.what = "sell16";
         run(&d, &o);

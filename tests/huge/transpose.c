@@ -45,7 +45,7 @@ static int64_t host_bytes(const struct test *t)
 static void transpose(struct test *t, enum weft_transpose_algo algo, const char *name)
 {
     const struct weft_transpose_params params = {.algo = algo};
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     struct weft_device_csr at = {0};
     struct weft_transpose_info info;
     char what[200];
@@ -61,7 +61,7 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
                    largest(t, t->value), host_bytes(t), what))
         return;
     huge_time_begin(t->d);
-    status = weft_transpose_create(&op, t->d->ctx, t->p.m, t->p.n, t->nnz, t->a.type, t->a.ofs, &params);
+    status = weft_transpose_plan_create(&op, t->d->ctx, t->p.m, t->p.n, t->nnz, t->a.type, t->a.ofs, &params);
     if (!status)
         status = weft_device_csr_create(&at, t->d->ctx, t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs);
     huge_time_note(t->d, "%s: made", what);
@@ -70,27 +70,28 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
         huge_time_note(t->d, "%s: run", what);
     }
     if (tap_ok(!status, "%s: runs", what)) {
-        weft_transpose_info(op, &info);
+        weft_transpose_plan_info(op, &info);
         tap_note("%s", info.why);
         huge_check_transpose(t->d, &t->p, at.row_ptr, at.col, at.val, t->nnz, t->a.type, t->a.ofs, 0, what);
         huge_time_note(t->d, "%s: checked", what);
     } else
         tap_note("%s", huge_error(t->d));
-    weft_transpose_destroy(&op);
+    weft_transpose_plan_destroy(&op);
     weft_device_csr_release(&at);
 }
 
 // Values for a plan: those of A are not needed any more.
 static void plan(struct test *t)
 {
-    struct weft_transpose_plan *plan = NULL;
+    struct weft_transpose_refill *plan = NULL;
     const int64_t value = t->value ? t->value : 4;
-    const enum weft_type type = t->value ? t->a.type : WEFT_F32;
+    const enum weft_type type = t->value ? t->a.type : WEFT_TYPE_F32;
     char what[200];
     size_t scratch = 0;
     snprintf(what, sizeof what, "%s by a plan", t->name);
-    weft_status status = weft_transpose_workspace(&scratch, t->d->ctx, t->p.m, t->p.n, t->nnz,
-                                                  t->a.ofs == WEFT_OFS64 ? WEFT_F64 : WEFT_I32, t->a.ofs, NULL);
+    weft_status status =
+        weft_transpose_workspace(&scratch, t->d->ctx, t->p.m, t->p.n, t->nnz,
+                                 t->a.ofs == WEFT_OFS_64 ? WEFT_TYPE_F64 : WEFT_TYPE_I32, t->a.ofs, NULL);
     int64_t bytes = csr_bytes(t, t->p.m, t->value) + csr_bytes(t, t->p.n, t->offset);
     const int64_t after = bytes + t->nnz * value * (t->value ? 1 : 2);
     bytes += (int64_t)scratch;
@@ -98,21 +99,21 @@ static void plan(struct test *t)
         !huge_fits(t->d, bytes > after ? bytes : after, largest(t, t->offset), host_bytes(t), what))
         return;
     huge_time_begin(t->d);
-    status = weft_transpose_plan_create(&plan, t->d->ctx, t->d->queue, &t->a, NULL);
+    status = weft_transpose_refill_create(&plan, t->d->ctx, t->d->queue, &t->a, NULL);
     huge_time_note(t->d, "%s: analysed", what);
     if (!tap_ok(!status, "%s: analysed", what)) {
         tap_note("%s", huge_error(t->d));
         return;
     }
     struct weft_device_csr at, from = t->a;
-    weft_transpose_plan_pattern(plan, &at);
+    weft_transpose_refill_pattern(plan, &at);
     from.type = type;
     from.row_ptr = from.col = NULL;
     from.val = t->value ? t->a.val : huge_buffer(t->d, t->nnz * value);
     cl_mem val = huge_buffer(t->d, t->nnz * value);
     huge_upload(t->d, &from, &t->p, &t->row_ptr, 12345);
     huge_time_note(t->d, "%s: new values written", what);
-    status = weft_transpose_plan_run(plan, t->d->queue, type, from.val, val, 0, NULL, NULL);
+    status = weft_transpose_refill_run(plan, t->d->queue, type, from.val, val, 0, NULL, NULL);
     huge_time_note(t->d, "%s: refilled", what);
     if (tap_ok(!status, "%s: runs", what))
         huge_check_transpose(t->d, &t->p, at.row_ptr, at.col, val, t->nnz, type, t->a.ofs, 12345, what);
@@ -120,7 +121,7 @@ static void plan(struct test *t)
         tap_note("%s", huge_error(t->d));
     huge_time_note(t->d, "%s: checked", what);
     huge_release(&val);
-    weft_transpose_plan_destroy(&plan);
+    weft_transpose_refill_destroy(&plan);
     if (!t->value)
         huge_release(&from.val);
     else {
@@ -225,7 +226,7 @@ static void run(struct huge_device *d, const struct huge_options *o)
     snprintf(t.name, sizeof t.name, "%s, %lld entries of %s", huge_kind_names[o->kind], (long long)t.nnz,
              weft_type_name(o->type));
     huge_time_note(d, "%s, %lld x %lld: row pointers", t.name, (long long)t.p.m, (long long)t.p.n);
-    if (o->ofs == WEFT_OFS32 && t.nnz > INT32_MAX)
+    if (o->ofs == WEFT_OFS_32 && t.nnz > INT32_MAX)
         tap_bail("--index 32 ends at 2147483647 entries");
     if (!tap_ok(!weft_device_csr_create(&t.a, d->ctx, t.p.m, t.p.n, t.nnz, o->type, o->ofs), "%s: buffers", t.name)) {
         tap_note("%s", huge_error(d));
@@ -235,11 +236,11 @@ static void run(struct huge_device *d, const struct huge_options *o)
     huge_upload(d, &t.a, &t.p, &t.row_ptr, 0);
     huge_time_note(d, "%s: written", t.name);
     if (huge_wanted(o, "scan"))
-        transpose(&t, WEFT_TRANSPOSE_SCAN, "scan");
+        transpose(&t, WEFT_TRANSPOSE_ALGO_SCAN, "scan");
     if (huge_wanted(o, "merge"))
-        transpose(&t, WEFT_TRANSPOSE_MERGE, "merge");
+        transpose(&t, WEFT_TRANSPOSE_ALGO_MERGE, "merge");
     if (huge_wanted(o, "auto"))
-        transpose(&t, WEFT_TRANSPOSE_AUTO, "auto");
+        transpose(&t, WEFT_TRANSPOSE_ALGO_AUTO, "auto");
     if (huge_wanted(o, "plan"))
         plan(&t);
     if (huge_wanted(o, "expand"))
@@ -289,7 +290,8 @@ static void generated(struct huge_device *d, const struct huge_options *o)
     static const struct {
         const char *name;
         enum weft_transpose_algo algo;
-    } algos[] = {{"scan", WEFT_TRANSPOSE_SCAN}, {"merge", WEFT_TRANSPOSE_MERGE}, {"auto", WEFT_TRANSPOSE_AUTO}};
+    } algos[] = {
+        {"scan", WEFT_TRANSPOSE_ALGO_SCAN}, {"merge", WEFT_TRANSPOSE_ALGO_MERGE}, {"auto", WEFT_TRANSPOSE_ALGO_AUTO}};
     struct weft_csr a;
     struct weft_device_csr from = {0}, to = {0};
     struct weft_error error = {0};
@@ -323,9 +325,9 @@ static void generated(struct huge_device *d, const struct huge_options *o)
     for (int i = 0; i < 3 && !status; i++) {
         if (!huge_wanted(o, algos[i].name))
             continue;
-        struct weft_transpose *op = NULL;
-        status = weft_transpose_create(&op, d->ctx, a.m, a.n, a.nnz, a.type, a.ofs,
-                                       weft_transpose_params(.algo = algos[i].algo));
+        struct weft_transpose_plan *op = NULL;
+        status = weft_transpose_plan_create(&op, d->ctx, a.m, a.n, a.nnz, a.type, a.ofs,
+                                            weft_transpose_params(.algo = algos[i].algo));
         if (!status)
             status = weft_transpose_run(op, d->queue, &from, &to, 0, NULL, NULL);
         huge_time_note(d, "%s by %s: run", o->generate, algos[i].name);
@@ -334,7 +336,7 @@ static void generated(struct huge_device *d, const struct huge_options *o)
         if (bad.count)
             tap_note("%lld wrong, first at %lld: %s", (long long)bad.count, (long long)bad.at, bad.what);
         huge_time_note(d, "%s by %s: checked", o->generate, algos[i].name);
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
     }
     if (status)
         tap_note("%s", huge_error(d));
@@ -345,7 +347,7 @@ static void generated(struct huge_device *d, const struct huge_options *o)
 
 int main(int argc, char **argv)
 {
-    struct huge_options o = {.entries = 2200000000, .type = WEFT_F32, .ofs = WEFT_OFS64};
+    struct huge_options o = {.entries = 2200000000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_64};
     struct huge_device d;
     huge_skip_unless_wanted(argc);
     o.what = "scan,merge,auto,plan,expand,coo";
@@ -357,7 +359,7 @@ int main(int argc, char **argv)
         run(&d, &o);
     if (argc == 1) {
         o.entries *= 2;
-        o.type = WEFT_PATTERN;
+        o.type = WEFT_TYPE_PATTERN;
         o.what = "scan,merge,auto,expand";
         run(&d, &o);
         o.kind = HUGE_MIRROR;

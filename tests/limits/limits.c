@@ -40,7 +40,7 @@ static int names(struct test_device *dev, weft_status status, const char *limit)
 static const struct form {
     enum weft_type type;
     enum weft_ofs ofs;
-} forms[] = {{WEFT_F32, WEFT_OFS32}, {WEFT_F64, WEFT_OFS64}, {WEFT_PATTERN, WEFT_OFS32}};
+} forms[] = {{WEFT_TYPE_F32, WEFT_OFS_32}, {WEFT_TYPE_F64, WEFT_OFS_64}, {WEFT_TYPE_PATTERN, WEFT_OFS_32}};
 static int first_form, end_form = 2; // those of this run
 
 // Every `every`-th case, from number `phase` on.
@@ -59,7 +59,7 @@ static void band_make(struct weft_csr *a, int32_t m, enum weft_type type, enum w
     if (weft_csr_alloc(a, m, m, 3 * (int64_t)m - 2, type, ofs))
         tap_bail("out of host memory");
     for (int32_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS64)
+        if (ofs == WEFT_OFS_64)
             ((int64_t *)a->row_ptr)[i] = at;
         else
             ((int32_t *)a->row_ptr)[i] = (int32_t)at;
@@ -72,7 +72,8 @@ static void band_make(struct weft_csr *a, int32_t m, enum weft_type type, enum w
 
 static void test_transposes(struct test_device *dev)
 {
-    static const enum weft_transpose_algo algos[] = {WEFT_TRANSPOSE_AUTO, WEFT_TRANSPOSE_SCAN, WEFT_TRANSPOSE_MERGE};
+    static const enum weft_transpose_algo algos[] = {WEFT_TRANSPOSE_ALGO_AUTO, WEFT_TRANSPOSE_ALGO_SCAN,
+                                                     WEFT_TRANSPOSE_ALGO_MERGE};
     static const char *const names_of[] = {"auto", "scan", "merge"};
     struct weft_transpose_info info;
     struct weft_csr a;
@@ -90,27 +91,27 @@ static void test_transposes(struct test_device *dev)
         if (!take())
             continue;
         test_matrix_make(&a, &rng, TEST_UNIFORM, 50, 1 << 22, 3000, forms[f].type, forms[f].ofs);
-        int ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN), &info);
+        int ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN), &info);
         weft_csr_free(&a);
         tap_ok(ok, "%s: transposition of 2^22 columns, %s, wg %d", dev->name, weft_type_name(forms[f].type),
                info.params.wg);
         test_matrix_make(&a, &rng, TEST_ONE_COLUMN, 3000, 5000, 30000, forms[f].type, forms[f].ofs);
-        ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN), &info);
+        ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN), &info);
         weft_csr_free(&a);
         tap_ok(ok, "%s: transposition of one full column, %s, wg %d", dev->name, weft_type_name(forms[f].type),
                info.params.wg);
         band_make(&a, 3000, forms[f].type, forms[f].ofs);
-        ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_AUTO), &info);
+        ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_AUTO), &info);
         weft_csr_free(&a);
         tap_ok(ok, "%s: transposition of a band, %s, wg %d", dev->name, weft_type_name(forms[f].type), info.params.wg);
     }
     if (!dev->gpu)
         return;
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     char limit[16];
     snprintf(limit, sizeof limit, "%u", limits.kernel);
-    const weft_status status = weft_transpose_create(&op, dev->ctx, 900, 700, 9000, WEFT_F32, WEFT_OFS32,
-                                                     weft_transpose_params(.wg = 2 * (int)limits.kernel));
+    const weft_status status = weft_transpose_plan_create(&op, dev->ctx, 900, 700, 9000, WEFT_TYPE_F32, WEFT_OFS_32,
+                                                          weft_transpose_params(.wg = 2 * (int)limits.kernel));
     tap_ok(names(dev, status, limit), "%s: transposition with wg %u is refused: %s", dev->name, 2 * limits.kernel,
            test_error(dev));
 }
@@ -129,7 +130,7 @@ static void test_moves(struct test_device *dev)
         struct weft_csr a, want, got;
         struct weft_coo coo;
         struct weft_permutation p;
-        struct weft_transpose_plan *plan = NULL;
+        struct weft_transpose_refill *plan = NULL;
         struct test_csr d;
         const enum weft_type type = forms[f].type;
         test_matrix_make(&a, &rng, TEST_UNIFORM, 600, 800, 7000, type, forms[f].ofs);
@@ -139,13 +140,13 @@ static void test_moves(struct test_device *dev)
         const size_t bytes = (size_t)a.nnz * weft_type_bytes(type);
         struct test_buffer val = test_buffer_make(dev, NULL, bytes);
         char *out = test_alloc(bytes);
-        weft_status status = weft_transpose_plan_create(&plan, dev->ctx, dev->queue, &d.d, NULL);
+        weft_status status = weft_transpose_refill_create(&plan, dev->ctx, dev->queue, &d.d, NULL);
         if (!status)
-            status = weft_transpose_plan_run(plan, dev->queue, type, d.d.val, val.mem, 0, NULL, NULL);
+            status = weft_transpose_refill_run(plan, dev->queue, type, d.d.val, val.mem, 0, NULL, NULL);
         test_buffer_read(dev, &val, out, bytes);
         tap_ok(!status && !memcmp(out, want.val, bytes), "%s: refill of a transposition, %s %s", dev->name,
                weft_type_name(type), status ? test_error(dev) : "");
-        weft_transpose_plan_destroy(&plan);
+        weft_transpose_refill_destroy(&plan);
         test_buffer_free(&val);
         test_csr_free(&d);
         weft_csr_free(&want);
@@ -185,12 +186,13 @@ static int holds(struct test_device *dev, const struct test_buffer *out, const v
 
 static void test_scans(struct test_device *dev)
 {
-    static const enum weft_scan_type types[] = {WEFT_SCAN_I32, WEFT_SCAN_I64};
+    static const enum weft_scan_type types[] = {WEFT_SCAN_TYPE_I32, WEFT_SCAN_TYPE_I64};
     int64_t *in = test_alloc(N * 8), *want = test_alloc((N + 1) * 8);
     for (int i = 0; i < N; i++)
         in[i] = rng_between(&rng, 0, 9) << 32 | rng_between(&rng, 0, 9);
     for (int t = 0; t < 2; t++)
-        for (int algo = WEFT_SCAN_AUTO; algo <= (dev->gpu ? WEFT_SCAN_CHAINED : WEFT_SCAN_AUTO); algo++) {
+        for (int algo = WEFT_SCAN_ALGO_AUTO; algo <= (dev->gpu ? WEFT_SCAN_ALGO_CHAINED : WEFT_SCAN_ALGO_AUTO);
+             algo++) {
             if (!take())
                 continue;
 
@@ -221,7 +223,8 @@ static void test_histograms(struct test_device *dev)
     static const int64_t many[] = {300, 100000};
     int32_t *idx = test_alloc(N * 4);
     for (int b = 0; b < 2; b++)
-        for (int algo = WEFT_HISTOGRAM_AUTO; algo <= (dev->gpu ? WEFT_HISTOGRAM_ATOMIC : WEFT_HISTOGRAM_ROWS); algo++) {
+        for (int algo = WEFT_HISTOGRAM_ALGO_AUTO;
+             algo <= (dev->gpu ? WEFT_HISTOGRAM_ALGO_ATOMIC : WEFT_HISTOGRAM_ALGO_ROWS); algo++) {
             if (!take())
                 continue;
 
@@ -234,13 +237,13 @@ static void test_histograms(struct test_device *dev)
             struct test_buffer from = test_buffer_make(dev, idx, N * 4),
                                to = test_buffer_make(dev, NULL, ((size_t)bins + 1) * 4);
             weft_status status = weft_histogram_plan_create(
-                &plan, dev->ctx, bins, WEFT_OFS32, N,
+                &plan, dev->ctx, bins, WEFT_OFS_32, N,
                 &(struct weft_histogram_params){.algo = (enum weft_histogram_algo)algo, .pointers = 1});
             if (!status) {
                 weft_histogram_plan_info(plan, &info);
                 status = weft_histogram_run(plan, dev->queue, from.mem, to.mem, N, 0, NULL, NULL);
             }
-            weft__ref_histogram(want, idx, N, bins, WEFT_OFS32, 1);
+            weft__ref_histogram(want, idx, N, bins, WEFT_OFS_32, 1);
             tap_ok(!status && holds(dev, &to, want, ((size_t)bins + 1) * 4) && fits(info.params.wg),
                    "%s: histogram, form %d of %lld bins, wg %d %s", dev->name, algo, (long long)bins, info.params.wg,
                    status ? test_error(dev) : "");
@@ -266,7 +269,8 @@ static void test_sorts(struct test_device *dev)
         struct test_buffer key = test_buffer_make(dev, in, N * bytes), load = test_buffer_make(dev, val, N * bytes);
         struct test_buffer out = test_buffer_make(dev, NULL, N * bytes),
                            out_val = test_buffer_make(dev, NULL, N * bytes);
-        for (int form = WEFT_SEGSORT_AUTO; form <= (dev->gpu ? WEFT_SEGSORT_CHAINED : WEFT_SEGSORT_AUTO); form++) {
+        for (int form = WEFT_SEGSORT_WHOLE_AUTO;
+             form <= (dev->gpu ? WEFT_SEGSORT_WHOLE_CHAINED : WEFT_SEGSORT_WHOLE_AUTO); form++) {
             if (!take())
                 continue;
 
@@ -274,7 +278,7 @@ static void test_sorts(struct test_device *dev)
             struct weft_segsort_info info = {0};
             struct test_buffer ofs = test_buffer_make(dev, form ? whole : blocks, form ? sizeof whole : sizeof blocks);
             const int64_t segments = form ? 1 : 3;
-            weft_status status = weft_segsort_plan_create(&plan, dev->ctx, keys[k], (int)bytes, WEFT_OFS64, N,
+            weft_status status = weft_segsort_plan_create(&plan, dev->ctx, keys[k], (int)bytes, WEFT_OFS_64, N,
                                                           weft_segsort_params(.whole = (enum weft_segsort_whole)form));
             if (!status) {
                 weft_segsort_plan_info(plan, &info);
@@ -360,16 +364,16 @@ static void test_products(struct test_device *dev)
 {
     for (int f = first_form; f < end_form; f++) {
         struct test_problem p = test_problem_make(dev, &rng, 1500, 1200, 6, 1100, forms[f].type, forms[f].ofs);
-        for (int algo = WEFT_SPMV_AUTO; algo <= WEFT_SPMV_CSR_FLAGS; algo++)
-            if (algo != WEFT_SPMV_SDIA)
+        for (int algo = WEFT_SPMV_ALGO_AUTO; algo <= WEFT_SPMV_ALGO_CSR_FLAGS; algo++)
+            if (algo != WEFT_SPMV_ALGO_SDIA)
                 product_check(&p, weft_spmv_params(.algo = (enum weft_spmv_algo)algo, .max_padding = 1e9), "");
-        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_SELL, .max_padding = 1e9, .sigma = 1024), "sorted ");
-        product_check(&p, weft_spmv_params(.mode = WEFT_REPRODUCIBLE), "reproducible ");
-        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_HYB, .host_rest = 1), "with the host ");
+        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .max_padding = 1e9, .sigma = 1024), "sorted ");
+        product_check(&p, weft_spmv_params(.mode = WEFT_SPMV_MODE_REPRODUCIBLE), "reproducible ");
+        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .host_rest = 1), "with the host ");
         product_check(&p, weft_spmv_params(.products = 1000), "a thousand ");
         if (f == 0)
-            product_check(&p, weft_spmv_params(.f64_sums = 1, .mode = WEFT_REPRODUCIBLE), "sums of f64 ");
-        for (int way = WEFT_SPMV_BY_COPY; way <= WEFT_SPMV_BY_ATOMICS; way++) {
+            product_check(&p, weft_spmv_params(.f64_sums = 1, .mode = WEFT_SPMV_MODE_REPRODUCIBLE), "sums of f64 ");
+        for (int way = WEFT_SPMV_TRANSPOSE_BY_COPY; way <= WEFT_SPMV_TRANSPOSE_BY_ATOMICS; way++) {
             if (!take())
                 continue;
 
@@ -386,12 +390,12 @@ static void test_products(struct test_device *dev)
         test_problem_free(&p);
         p = test_problem_make(dev, &rng, 1500, 1600, 6, 9, forms[f].type, forms[f].ofs);
         band_set(&p);
-        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_SDIA, .max_padding = 8), "a band, ");
+        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 8), "a band, ");
         product_check(&p, weft_spmv_params(.products = 1000), "a band, a thousand ");
         struct weft_spmv_plan *plan = NULL;
         char limit[16];
         snprintf(limit, sizeof limit, "%u", limits.kernel);
-        for (int algo = WEFT_SPMV_CSR_SCALAR; dev->gpu && algo <= WEFT_SPMV_CSR_FLAGS; algo++) {
+        for (int algo = WEFT_SPMV_ALGO_CSR_SCALAR; dev->gpu && algo <= WEFT_SPMV_ALGO_CSR_FLAGS; algo++) {
             const weft_status status = weft_spmv_plan_create(
                 &plan, dev->ctx, dev->queue, &p.d,
                 weft_spmv_params(.algo = (enum weft_spmv_algo)algo, .wg = 2 * (int)limits.kernel, .max_padding = 1e9));

@@ -11,10 +11,10 @@
 
 static double value(const struct weft_csr *a, int64_t p)
 {
-    return a->type == WEFT_F32   ? (double)((float *)a->val)[p]
-           : a->type == WEFT_F64 ? ((double *)a->val)[p]
-           : a->type == WEFT_I32 ? ((int32_t *)a->val)[p]
-                                 : 1;
+    return a->type == WEFT_TYPE_F32   ? (double)((float *)a->val)[p]
+           : a->type == WEFT_TYPE_F64 ? ((double *)a->val)[p]
+           : a->type == WEFT_TYPE_I32 ? ((int32_t *)a->val)[p]
+                                      : 1;
 }
 
 static int make(struct weft_csr *a, const char *spec, const struct weft_generate_params *params)
@@ -76,7 +76,7 @@ static void test_known(void)
         tap_ok(make(&b, k->spec, NULL) && weft_csr_equal(&a, &b), "%s: the same from five", k->spec);
         weft_csr_free(&b);
         unsetenv("OMP_NUM_THREADS");
-        tap_ok(make(&b, k->spec, weft_generate_params(.ofs = WEFT_OFS64)) && weft_csr_hash(&b) == weft_csr_hash(&a),
+        tap_ok(make(&b, k->spec, weft_generate_params(.ofs = WEFT_OFS_64)) && weft_csr_hash(&b) == weft_csr_hash(&a),
                "%s: the same with 64-bit offsets", k->spec);
         weft_csr_free(&b);
         int made = make(&b, k->spec, weft_generate_params(.seed = 7));
@@ -91,22 +91,22 @@ static void test_values(void)
 {
     static const char *const specs[] = {"uniform:100,100,5000", "power:100,100,5000", "band:1000,5", "dense:50,100"};
     for (size_t i = 0; i < COUNT(specs); i++)
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
             for (int integers = 0; integers < 2; integers++) {
                 struct weft_csr a;
                 int good = make(&a, specs[i], weft_generate_params(.type = (enum weft_type)type, .integers = integers));
                 double low = 0, high = 0, sum = 0;
-                for (int64_t p = 0; good && type != WEFT_PATTERN && p < a.nnz; p++) {
+                for (int64_t p = 0; good && type != WEFT_TYPE_PATTERN && p < a.nnz; p++) {
                     double v = value(&a, p);
                     low = v < low ? v : low;
                     high = v > high ? v : high;
                     sum += v;
-                    if (integers || type == WEFT_I32)
+                    if (integers || type == WEFT_TYPE_I32)
                         good = v == (int)v && v != 0;
                 }
-                if (type == WEFT_PATTERN)
+                if (type == WEFT_TYPE_PATTERN)
                     good = good && !a.val;
-                else if (integers || type == WEFT_I32)
+                else if (integers || type == WEFT_TYPE_I32)
                     good = good && low == -8 && high == 8;
                 else // 5000 values: the mean strays by 0.008 (one sigma)
                     good = good && low >= -1 && low < -0.99 && high < 1 && high > 0.99 && sum / 5000 < 0.05 &&
@@ -124,7 +124,7 @@ static void test_stencil(int dimensions, int64_t k)
     struct weft_csr a;
     snprintf(spec, sizeof spec, "stencil%d:%lld", dimensions == 2 ? 5 : 27, (long long)k);
     int64_t points = dimensions == 2 ? k * k : k * k * k, p = 0;
-    int good = make(&a, spec, weft_generate_params(.type = WEFT_F64)) && a.m == points && a.n == points;
+    int good = make(&a, spec, weft_generate_params(.type = WEFT_TYPE_F64)) && a.m == points && a.n == points;
     for (int64_t i = 0; good && i < points; i++) {
         good = weft_csr_ofs(&a, i) == p;
         for (int64_t j = 0; good && j < points; j++) {
@@ -213,7 +213,7 @@ static void power_check(int64_t *degree, int64_t count, int64_t nnz, const char 
 static void test_power(void)
 {
     struct weft_csr a;
-    if (!make(&a, "power:300000,200000,1500000", weft_generate_params(.type = WEFT_PATTERN)))
+    if (!make(&a, "power:300000,200000,1500000", weft_generate_params(.type = WEFT_TYPE_PATTERN)))
         tap_bail("power:300000,200000,1500000");
     int64_t *rows = calloc((size_t)a.m, sizeof *rows), *cols = calloc((size_t)a.n, sizeof *cols);
     if (!rows || !cols)

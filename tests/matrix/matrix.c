@@ -14,26 +14,26 @@ static void test_alloc(void)
     struct weft_csr a;
     struct weft_coo coo;
     static const struct weft_csr zero;
-    tap_is_int(weft_csr_alloc(&a, -1, 1, 0, WEFT_F32, WEFT_OFS32), WEFT_EINVAL, "negative rows");
-    tap_is_int(weft_csr_alloc(&a, 1, INT64_C(1) << 31, 0, WEFT_F32, WEFT_OFS32), WEFT_EINVAL, "2^31 columns");
-    tap_is_int(weft_csr_alloc(&a, 1, 1, INT64_C(1) << 31, WEFT_F32, WEFT_OFS32), WEFT_ERANGE,
+    tap_is_int(weft_csr_alloc(&a, -1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32), WEFT_EINVAL, "negative rows");
+    tap_is_int(weft_csr_alloc(&a, 1, INT64_C(1) << 31, 0, WEFT_TYPE_F32, WEFT_OFS_32), WEFT_EINVAL, "2^31 columns");
+    tap_is_int(weft_csr_alloc(&a, 1, 1, INT64_C(1) << 31, WEFT_TYPE_F32, WEFT_OFS_32), WEFT_ERANGE,
                "2^31 entries, 32-bit offsets");
-    tap_is_int(weft_csr_alloc(&a, 1, 1, INT64_C(1) << 61, WEFT_F64, WEFT_OFS64), WEFT_ENOMEM, "2^61 entries");
+    tap_is_int(weft_csr_alloc(&a, 1, 1, INT64_C(1) << 61, WEFT_TYPE_F64, WEFT_OFS_64), WEFT_ENOMEM, "2^61 entries");
     tap_ok(!memcmp(&a, &zero, sizeof a), "a failure leaves zeros");
-    tap_is_int(weft_coo_alloc(&coo, 1, 1, -1, WEFT_F32), WEFT_EINVAL, "negative entries");
-    tap_is_int(weft_coo_alloc(&coo, 1, 1, INT64_C(1) << 61, WEFT_F32), WEFT_ENOMEM, "2^61 coordinates");
-    tap_ok(!weft_csr_alloc(&a, 0, 0, 0, WEFT_F32, WEFT_OFS32) && !weft_csr_validate(&a, NULL), "0 x 0");
+    tap_is_int(weft_coo_alloc(&coo, 1, 1, -1, WEFT_TYPE_F32), WEFT_EINVAL, "negative entries");
+    tap_is_int(weft_coo_alloc(&coo, 1, 1, INT64_C(1) << 61, WEFT_TYPE_F32), WEFT_ENOMEM, "2^61 coordinates");
+    tap_ok(!weft_csr_alloc(&a, 0, 0, 0, WEFT_TYPE_F32, WEFT_OFS_32) && !weft_csr_validate(&a, NULL), "0 x 0");
     weft_csr_free(&a);
-    tap_ok(!weft_csr_alloc(&a, 3, 0, 0, WEFT_PATTERN, WEFT_OFS64) && !a.val && !weft_csr_validate(&a, NULL),
+    tap_ok(!weft_csr_alloc(&a, 3, 0, 0, WEFT_TYPE_PATTERN, WEFT_OFS_64) && !a.val && !weft_csr_validate(&a, NULL),
            "3 x 0 pattern");
     weft_csr_free(&a);
     tap_ok(!memcmp(&a, &zero, sizeof a), "freeing leaves zeros");
     weft_csr_free(&a);
     weft_csr_free(NULL);
     weft_coo_free(NULL);
-    tap_is_int((int64_t)weft_type_bytes(WEFT_F64), 8, "bytes of f64");
+    tap_is_int((int64_t)weft_type_bytes(WEFT_TYPE_F64), 8, "bytes of f64");
     tap_is_int((int64_t)weft_type_bytes((enum weft_type)77), 0, "bytes of no type");
-    tap_is_str(weft_type_name(WEFT_I32), "i32", "name of i32");
+    tap_is_str(weft_type_name(WEFT_TYPE_I32), "i32", "name of i32");
     tap_is_str(weft_type_name((enum weft_type)77), "unknown", "name of no type");
 }
 
@@ -78,30 +78,30 @@ static void coo_random(struct weft_coo *coo, struct rng *rng, int64_t m, int64_t
     for (int64_t k = 0; k < nnz; k++) {
         coo->row[k] = (int32_t)(skew && rng_below(rng, 8) ? m / 2 : (int64_t)rng_below(rng, (uint64_t)m));
         coo->col[k] = (int32_t)rng_below(rng, (uint64_t)n);
-        if (type == WEFT_F32)
+        if (type == WEFT_TYPE_F32)
             ((float *)coo->val)[k] = (float)k;
-        else if (type == WEFT_F64)
+        else if (type == WEFT_TYPE_F64)
             ((double *)coo->val)[k] = (double)k;
-        else if (type == WEFT_I32)
+        else if (type == WEFT_TYPE_I32)
             ((int32_t *)coo->val)[k] = (int32_t)k;
     }
 }
 
 static double coo_value(const struct weft_coo *coo, int64_t k)
 {
-    return coo->type == WEFT_F32   ? (double)((float *)coo->val)[k]
-           : coo->type == WEFT_F64 ? ((double *)coo->val)[k]
-           : coo->type == WEFT_I32 ? ((int32_t *)coo->val)[k]
-                                   : 1;
+    return coo->type == WEFT_TYPE_F32   ? (double)((float *)coo->val)[k]
+           : coo->type == WEFT_TYPE_F64 ? ((double *)coo->val)[k]
+           : coo->type == WEFT_TYPE_I32 ? ((int32_t *)coo->val)[k]
+                                        : 1;
 }
 
 // Put value v where position p of `a` is; patterns ignore it.
 static int position_is(const struct weft_csr *a, int64_t p, int32_t col, double v)
 {
-    double got = a->type == WEFT_F32   ? (double)((float *)a->val)[p]
-                 : a->type == WEFT_F64 ? ((double *)a->val)[p]
-                 : a->type == WEFT_I32 ? ((int32_t *)a->val)[p]
-                                       : v;
+    double got = a->type == WEFT_TYPE_F32   ? (double)((float *)a->val)[p]
+                 : a->type == WEFT_TYPE_F64 ? ((double *)a->val)[p]
+                 : a->type == WEFT_TYPE_I32 ? ((int32_t *)a->val)[p]
+                                            : v;
     return a->col[p] == col && got == v;
 }
 
@@ -142,13 +142,13 @@ static void test_from_coo(struct rng *rng)
                                        {65536, 65536, 65536},
                                        {65537, 100, 65537}};
     for (size_t s = 0; s < COUNT(sizes); s++)
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
             for (int skew = 0; skew < 2; skew++) {
                 struct weft_coo coo;
                 struct weft_csr a, b;
                 coo_random(&coo, rng, sizes[s][0], sizes[s][1], sizes[s][2], (enum weft_type)type, skew);
                 int good =
-                    !weft_csr_from_coo(&a, &coo, WEFT_OFS32, NULL) && !weft_csr_from_coo(&b, &coo, WEFT_OFS64, NULL);
+                    !weft_csr_from_coo(&a, &coo, WEFT_OFS_32, NULL) && !weft_csr_from_coo(&b, &coo, WEFT_OFS_64, NULL);
                 tap_ok(good && holds(&a, &coo, WEFT__MIRROR_NONE) && holds(&b, &coo, WEFT__MIRROR_NONE) &&
                            weft_csr_hash(&a) == weft_csr_hash(&b) && !weft_csr_equal(&a, &b),
                        "CSR of %lld x %lld, %lld entries, %s%s", (long long)coo.m, (long long)coo.n, (long long)coo.nnz,
@@ -180,7 +180,8 @@ static void test_build(struct rng *rng)
         int threads = (int)rng_between(rng, 1, 6);
         struct weft__team team;
         weft__team_begin(&team, threads);
-        int built = !weft__csr_build(&a, n, n, type, trial % 2 ? WEFT_OFS64 : WEFT_OFS32, slices, count, mirror, &team);
+        int built =
+            !weft__csr_build(&a, n, n, type, trial % 2 ? WEFT_OFS_64 : WEFT_OFS_32, slices, count, mirror, &team);
         weft__team_end(&team);
         tap_ok(built && holds(&a, &coo, mirror), "%lld x %lld of %lld entries in slices, %s, mirror %d, %d threads",
                (long long)n, (long long)n, (long long)nnz, weft_type_name(type), mirror, threads);
@@ -192,7 +193,7 @@ static void test_build(struct rng *rng)
     struct weft__coo_slice ones = {2, row, col, NULL};
     struct weft__team team;
     weft__team_begin(&team, 0);
-    tap_ok(!weft__csr_build(&a, 2, 2, WEFT_F64, WEFT_OFS32, &ones, 1, WEFT__MIRROR_SAME, &team) && a.nnz == 3 &&
+    tap_ok(!weft__csr_build(&a, 2, 2, WEFT_TYPE_F64, WEFT_OFS_32, &ones, 1, WEFT__MIRROR_SAME, &team) && a.nnz == 3 &&
                ((double *)a.val)[0] == 1 && ((double *)a.val)[2] == 1,
            "without values every one is one");
     weft__team_end(&team);
@@ -202,15 +203,15 @@ static void test_build(struct rng *rng)
 static void test_from_coo_errors(void)
 {
     int32_t row[] = {0, 1, 5, 7}, col[] = {0, 2, 0, 0};
-    struct weft_coo coo = {.m = 5, .n = 3, .nnz = 4, .type = WEFT_PATTERN, .row = row, .col = col};
+    struct weft_coo coo = {.m = 5, .n = 3, .nnz = 4, .type = WEFT_TYPE_PATTERN, .row = row, .col = col};
     struct weft_csr a;
     struct weft_error err = {0};
-    tap_ok(weft_csr_from_coo(&a, &coo, WEFT_OFS32, &err) == WEFT_EMATRIX && !a.row_ptr &&
+    tap_ok(weft_csr_from_coo(&a, &coo, WEFT_OFS_32, &err) == WEFT_EMATRIX && !a.row_ptr &&
                !strcmp(err.text, "entry 2 at (5, 0) is outside 5 x 3"),
            "%s", err.text);
     row[2] = row[3] = 0;
     col[3] = -1;
-    tap_ok(weft_csr_from_coo(&a, &coo, WEFT_OFS32, &err) == WEFT_EMATRIX &&
+    tap_ok(weft_csr_from_coo(&a, &coo, WEFT_OFS_32, &err) == WEFT_EMATRIX &&
                !strcmp(err.text, "entry 3 at (0, -1) is outside 5 x 3"),
            "%s", err.text);
 }
@@ -221,7 +222,7 @@ static void test_equal(void)
     float val[] = {1, 2};
     struct weft_coo coo = {.m = 2, .n = 2, .nnz = 2, .row = row, .col = col, .val = val};
     struct weft_csr a, b;
-    if (weft_csr_from_coo(&a, &coo, WEFT_OFS32, NULL) || weft_csr_from_coo(&b, &coo, WEFT_OFS32, NULL))
+    if (weft_csr_from_coo(&a, &coo, WEFT_OFS_32, NULL) || weft_csr_from_coo(&b, &coo, WEFT_OFS_32, NULL))
         tap_bail("out of memory");
     tap_ok(weft_csr_equal(&a, &b) && weft_csr_hash(&a) == weft_csr_hash(&b), "equal matrices");
     ((float *)b.val)[1] = 3;

@@ -51,7 +51,7 @@ static void test_entropy(void)
     tap_ok(near(weft_entropy(count, 3), 1.5 * log(2)), "entropy of 1 1 2 is 1.5 bits");
     struct weft_csr a;
     struct weft_density d;
-    matrix_generate(&a, "dense:60,60", WEFT_PATTERN);
+    matrix_generate(&a, "dense:60,60", WEFT_TYPE_PATTERN);
     density_make(&d, &a, 0, 0, 0);
     tap_ok(d.rows == 60 && d.cols == 60 && near(weft_density_entropy(&d), log(3600)), "dense: H is ln(m*n)");
     weft_density_free(&d);
@@ -62,7 +62,7 @@ static void test_entropy(void)
     tap_ok(weft_density_entropy(&d) == 0, "one bucket: 0");
     weft_density_free(&d);
     weft_csr_free(&a);
-    matrix_generate(&a, "band:100,1", WEFT_PATTERN);
+    matrix_generate(&a, "band:100,1", WEFT_TYPE_PATTERN);
     density_make(&d, &a, 0, 0, 0);
     tap_ok(d.height == 10 && d.width == 10 && near(weft_density_entropy(&d), log(10)),
            "diagonal: 10 of 10 x 10 buckets");
@@ -150,7 +150,7 @@ static void test_density(void)
         for (size_t s = 0; ok && s < sizeof shapes / sizeof *shapes; s++) {
             struct weft_csr a;
             test_matrix_make(&a, &rng, (enum test_spread)rng_below(&rng, TEST_SPREADS), shapes[s].m, shapes[s].n,
-                             shapes[s].nnz, WEFT_PATTERN, s % 2 ? WEFT_OFS64 : WEFT_OFS32);
+                             shapes[s].nnz, WEFT_TYPE_PATTERN, s % 2 ? WEFT_OFS_64 : WEFT_OFS_32);
             ok = density_good(&a, grids[g][0], grids[g][1]);
             if (!ok)
                 tap_note("%lld x %lld, %lld entries", (long long)a.m, (long long)a.n, (long long)a.nnz);
@@ -161,7 +161,7 @@ static void test_density(void)
     }
     struct weft_csr empty;
     struct weft_density d;
-    if (weft_csr_alloc(&empty, 0, 9, 0, WEFT_F32, WEFT_OFS32))
+    if (weft_csr_alloc(&empty, 0, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32))
         tap_bail("out of host memory");
     density_make(&d, &empty, 0, 0, 0);
     tap_ok(!d.rows && !d.cols && weft_density_entropy(&d) == 0, "a matrix without rows has no buckets");
@@ -331,7 +331,7 @@ static int measures_good(const struct weft_csr *a)
         for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++) {
             int64_t j = a->col[p], seen = 0;
             stored[i * n + j]++;
-            sum[i * n + j] += a->type == WEFT_I32 ? ((int32_t *)a->val)[p] : 0;
+            sum[i * n + j] += a->type == WEFT_TYPE_I32 ? ((int32_t *)a->val)[p] : 0;
             rows[i]++;
             cols[j]++;
             lower = i - j > lower ? i - j : lower;
@@ -354,7 +354,7 @@ static int measures_good(const struct weft_csr *a)
             continue;
         places++;
         met += stored[j * n + i] > 0;
-        equal += stored[j * n + i] > 0 && (a->type == WEFT_PATTERN || sum[c] == sum[j * n + i]);
+        equal += stored[j * n + i] > 0 && (a->type == WEFT_TYPE_PATTERN || sum[c] == sum[j * n + i]);
     }
     double pattern = m != n ? -1 : places ? (double)met / (double)places : 1;
     double value = m != n ? -1 : places ? (double)equal / (double)places : 1;
@@ -387,7 +387,7 @@ static void test_measures(void)
         for (int spread = 0; ok && spread < TEST_SPREADS; spread++) {
             struct weft_csr a;
             test_matrix_make(&a, &rng, (enum test_spread)spread, shapes[s].m, shapes[s].n, shapes[s].nnz,
-                             spread % 2 ? WEFT_I32 : WEFT_PATTERN, s % 2 ? WEFT_OFS64 : WEFT_OFS32);
+                             spread % 2 ? WEFT_TYPE_I32 : WEFT_TYPE_PATTERN, s % 2 ? WEFT_OFS_64 : WEFT_OFS_32);
             for (int64_t p = 0; a.val && p < a.nnz; p++) // few values, so that some are equal
                 ((int32_t *)a.val)[p] = (int32_t)rng_below(&rng, 3);
             ok = measures_good(&a);
@@ -396,7 +396,7 @@ static void test_measures(void)
     tap_ok(ok, "figures as read off a dense table");
     struct weft_csr a;
     struct weft_measures f;
-    matrix_generate(&a, "stencil5:20", WEFT_F64);
+    matrix_generate(&a, "stencil5:20", WEFT_TYPE_F64);
     ok = !weft_measure(&f, &a, 0, NULL);
     tap_ok(ok && f.lower == 20 && f.upper == 20 && f.pattern_symmetry == 1 && f.value_symmetry == 1 &&
                f.row.quantile[0] == 3 && f.row.quantile[6] == 5 && !f.row.empty,
@@ -411,7 +411,7 @@ static void test_imbalance(void)
 {
     struct weft_csr a;
     double f = 0, g = 0, h = 0;
-    matrix_generate(&a, "heavy:1000,1000,9000,4500", WEFT_PATTERN);
+    matrix_generate(&a, "heavy:1000,1000,9000,4500", WEFT_TYPE_PATTERN);
     int64_t fullest = 0, parts = 7;
     for (int64_t k = 0; k < parts; k++) {
         int64_t entries = weft_csr_ofs(&a, a.m * (k + 1) / parts) - weft_csr_ofs(&a, a.m * k / parts);
@@ -422,10 +422,10 @@ static void test_imbalance(void)
     tap_ok(!weft_load_imbalance(&g, &a, 1, NULL) && g == 1 && !weft_load_imbalance(&h, &a, 1000000, NULL) && h > 5e5,
            "one part is balanced, a million are not");
     weft_csr_free(&a);
-    matrix_generate(&a, "dense:64,5", WEFT_PATTERN);
+    matrix_generate(&a, "dense:64,5", WEFT_TYPE_PATTERN);
     tap_ok(!weft_load_imbalance(&f, &a, 16, NULL) && f == 1, "equal rows in equal parts: 1");
     weft_csr_free(&a);
-    if (weft_csr_alloc(&a, 9, 9, 0, WEFT_F32, WEFT_OFS32))
+    if (weft_csr_alloc(&a, 9, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32))
         tap_bail("out of host memory");
     tap_ok(!weft_load_imbalance(&f, &a, 4, NULL) && f == 1, "no entries: 1");
     weft_csr_free(&a);
@@ -445,7 +445,7 @@ static void test_errors(void)
     struct weft_measures f;
     int64_t count[10] = {1, 2, 3}, bad[10] = {1, -2, 3};
     double x, parts[1];
-    matrix_generate(&a, "band:10,3", WEFT_F32);
+    matrix_generate(&a, "band:10,3", WEFT_TYPE_F32);
     refused(weft_density_make(&d, &a, weft_density_params(.rows = 4), &err), WEFT_EINVAL, &err, "rows without columns");
     refused(weft_density_make(&d, &a, weft_density_params(.rows = -1, .cols = 2), &err), WEFT_EINVAL, &err,
             "a negative number of buckets");
@@ -494,7 +494,7 @@ static double entropy_shuffled(const struct weft_csr *a)
 {
     struct weft_coo coo;
     struct weft_csr b;
-    if (weft_coo_alloc(&coo, a->m, a->n, a->nnz, WEFT_PATTERN))
+    if (weft_coo_alloc(&coo, a->m, a->n, a->nnz, WEFT_TYPE_PATTERN))
         tap_bail("out of host memory");
     memcpy(coo.col, a->col, (size_t)a->nnz * 4);
     for (int64_t i = 0; i < a->m; i++)
@@ -503,7 +503,7 @@ static double entropy_shuffled(const struct weft_csr *a)
             coo.row[p] = coo.row[q];
             coo.row[q] = (int32_t)i;
         }
-    if (weft_csr_from_coo(&b, &coo, WEFT_OFS32, NULL))
+    if (weft_csr_from_coo(&b, &coo, WEFT_OFS_32, NULL))
         tap_bail("out of host memory");
     double entropy = entropy_of(&b);
     weft_csr_free(&b);
@@ -522,7 +522,7 @@ static void test_published(const char *folder)
         struct weft_csr a;
         struct weft_error err;
         snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, table[t].name);
-        if (weft_mtx_read(&a, NULL, path, weft_mtx_params(.type = WEFT_PATTERN), &err)) {
+        if (weft_mtx_read(&a, NULL, path, weft_mtx_params(.type = WEFT_TYPE_PATTERN), &err)) {
             tap_skip("%s", err.text);
             continue;
         }
@@ -545,7 +545,7 @@ static void test_published(const char *folder)
 // Places of 300 entries and their mirrors, half of the mirrors left out or with another value.
 static void far_make(struct weft_coo *out)
 {
-    if (weft_coo_alloc(out, FAR_LINES, FAR_LINES, FAR_ENTRIES, WEFT_F32))
+    if (weft_coo_alloc(out, FAR_LINES, FAR_LINES, FAR_ENTRIES, WEFT_TYPE_F32))
         tap_bail("out of memory");
     for (int64_t p = 0; p < FAR_ENTRIES; p += 2) {
         const int32_t i = (int32_t)rng_below(&rng, FAR_LINES), j = p % 3 ? (int32_t)rng_below(&rng, FAR_LINES) : i / 2;
@@ -621,7 +621,7 @@ static void test_far(void)
     struct weft_measures want, got, rows;
     far_make(&coo);
     far_expect(&want, &coo);
-    if (weft_csr_from_coo(&a, &coo, WEFT_OFS32, NULL))
+    if (weft_csr_from_coo(&a, &coo, WEFT_OFS_32, NULL))
         tap_bail("out of memory");
     int32_t *row = far_compact(&few, &a);
     tap_ok(!weft_measure(&got, &a, 0, NULL) && !weft__measure(&rows, &few, row, a.m, 0, NULL),

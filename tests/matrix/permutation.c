@@ -104,7 +104,7 @@ static void test_orders(enum weft_order order)
             struct weft_permutation p, inverse;
             int keep = c & 1;
             test_matrix_make(&a, &rng, (enum test_spread)rng_below(&rng, TEST_SPREADS), shapes[s].m, shapes[s].n,
-                             shapes[s].nnz, (enum weft_type)c, c & 2 ? WEFT_OFS64 : WEFT_OFS32);
+                             shapes[s].nnz, (enum weft_type)c, c & 2 ? WEFT_OFS_64 : WEFT_OFS_32);
             order_make(&p, order, &a, rng_u64(&rng));
             good = good && p.m == a.m && p.n == a.n && maps_good(p.row, p.row_inv, a.m) &&
                    maps_good(p.col, p.col_inv, a.n);
@@ -155,23 +155,23 @@ static void test_sorted(enum weft_order order)
             char *y_old = test_alloc((size_t)a.m * bytes);
             for (int64_t j = 0; j < a.n; j++) {
                 int32_t v = (int32_t)rng_between(&rng, -100, 100);
-                if (type == WEFT_F32)
+                if (type == WEFT_TYPE_F32)
                     ((float *)x)[j] = (float)v;
-                else if (type == WEFT_F64)
+                else if (type == WEFT_TYPE_F64)
                     ((double *)x)[j] = v;
                 else
                     ((int32_t *)x)[j] = v;
             }
             weft__ref_spmv(&a, type, 1, x, 0, y);
-            int failed = weft_vector_permute(x_new, x, &p, WEFT_PERMUTE_COLS, 0, bytes);
+            int failed = weft_vector_permute(x_new, x, &p, WEFT_PERMUTE_SIDE_COLS, 0, bytes);
             weft__ref_spmv(&b, type, 1, x_new, 0, y_new);
-            failed = failed || weft_vector_permute(y_old, y_new, &p, WEFT_PERMUTE_ROWS, 1, bytes);
+            failed = failed || weft_vector_permute(y_old, y_new, &p, WEFT_PERMUTE_SIDE_ROWS, 1, bytes);
             product = product && !failed && !memcmp(y_old, y, (size_t)a.m * bytes);
             // And the other ways: x back, y there.
-            failed = weft_vector_permute(x, x_new, &p, WEFT_PERMUTE_COLS, 1, bytes) ||
-                     weft_vector_permute(y_old, y, &p, WEFT_PERMUTE_ROWS, 0, bytes);
+            failed = weft_vector_permute(x, x_new, &p, WEFT_PERMUTE_SIDE_COLS, 1, bytes) ||
+                     weft_vector_permute(y_old, y, &p, WEFT_PERMUTE_SIDE_ROWS, 0, bytes);
             weft__ref_spmv(&a, type, 1, x, 0, y);
-            failed = failed || weft_vector_permute(y_new, y, &p, WEFT_PERMUTE_ROWS, 0, bytes);
+            failed = failed || weft_vector_permute(y_new, y, &p, WEFT_PERMUTE_SIDE_ROWS, 0, bytes);
             product = product && !failed && !memcmp(y_old, y_new, (size_t)a.m * bytes);
             char *vectors[] = {x, x_new, y, y_new, y_old};
             for (int i = 0; i < 5; i++)
@@ -196,7 +196,7 @@ static void test_pinned(void)
                                                       UINT64_C(0x8d35c2b6c387a571), UINT64_C(0xbdaf159831e4a115),
                                                       UINT64_C(0xd8c15a3c555fec45)};
     struct weft_csr a;
-    matrix_generate(&a, "power:3000,2000,20000", WEFT_PATTERN);
+    matrix_generate(&a, "power:3000,2000,20000", WEFT_TYPE_PATTERN);
     for (int order = 0; order < WEFT_ORDER_COUNT; order++) {
         struct weft_permutation p, other;
         order_make(&p, (enum weft_order)order, &a, 42);
@@ -221,7 +221,7 @@ static void test_uniform(void)
 {
     struct weft_csr a;
     int count[8][8] = {{0}};
-    matrix_generate(&a, "band:8,1", WEFT_PATTERN);
+    matrix_generate(&a, "band:8,1", WEFT_TYPE_PATTERN);
     for (uint64_t seed = 0; seed < 4000; seed++) {
         struct weft_permutation p;
         order_make(&p, WEFT_ORDER_ROW_COL, &a, seed);
@@ -243,7 +243,7 @@ static void test_gradient(void)
     struct weft_coo coo;
     struct weft_csr a;
     struct weft_permutation p;
-    if (weft_coo_alloc(&coo, M, N, M + HEAVY * N, WEFT_PATTERN))
+    if (weft_coo_alloc(&coo, M, N, M + HEAVY * N, WEFT_TYPE_PATTERN))
         tap_bail("out of host memory");
     int64_t k = 0;
     for (int i = 0; i < M; i++)
@@ -251,7 +251,7 @@ static void test_gradient(void)
             coo.row[k] = i;
             coo.col[k] = j % N;
         }
-    if (weft_csr_from_coo(&a, &coo, WEFT_OFS32, NULL))
+    if (weft_csr_from_coo(&a, &coo, WEFT_OFS_32, NULL))
         tap_bail("out of host memory");
     order_make(&p, WEFT_ORDER_ROW_GRADIENT, &a, 1);
     struct weft_density d;
@@ -273,7 +273,7 @@ static void test_gradient(void)
     weft_permutation_free(&p);
     weft_density_free(&d);
     weft_csr_free(&a);
-    matrix_generate(&a, "band:49,1", WEFT_PATTERN); // 7 x 7 buckets of 7 x 7: a histogram without a step
+    matrix_generate(&a, "band:49,1", WEFT_TYPE_PATTERN); // 7 x 7 buckets of 7 x 7: a histogram without a step
     order_make(&p, WEFT_ORDER_COL_GRADIENT, &a, 1);
     tap_ok(!p.row_cut && !p.col_cut && maps_good(p.row, p.row_inv, 49) && !weft_permutation_is_identity(&p),
            "col-gradient: no step, no cut, still at random");
@@ -287,7 +287,7 @@ static void test_degree(void)
     struct weft_csr a;
     struct weft_permutation p;
     int ok = 1;
-    matrix_generate(&a, "power:2000,1000,9000", WEFT_PATTERN);
+    matrix_generate(&a, "power:2000,1000,9000", WEFT_TYPE_PATTERN);
     order_make(&p, WEFT_ORDER_DEGREE, &a, 0);
     for (int64_t i = 1; i < a.m; i++) {
         int64_t before = weft_csr_ofs(&a, p.row[i - 1] + 1) - weft_csr_ofs(&a, p.row[i - 1]);
@@ -312,7 +312,7 @@ static void test_rcm(const char *spec, int64_t most)
 {
     struct weft_csr a, mixed, back;
     struct weft_permutation p, alike, rcm;
-    matrix_generate(&a, spec, WEFT_F32);
+    matrix_generate(&a, spec, WEFT_TYPE_F32);
     order_make(&p, WEFT_ORDER_ROW, &a, 9);
     if (weft_permutation_from(&alike, a.m, a.n, p.row, p.row, NULL))
         tap_bail("out of host memory");
@@ -340,14 +340,14 @@ static void test_rcm_shapes(void)
     struct weft_permutation p, rcm;
     for (int wide = 0; wide < 2; wide++) {
         int64_t n = wide ? 2 * N : N;
-        if (weft_coo_alloc(&coo, N, n, 2 * N, WEFT_PATTERN))
+        if (weft_coo_alloc(&coo, N, n, 2 * N, WEFT_TYPE_PATTERN))
             tap_bail("out of host memory");
         for (int i = 0; i < N; i++)
             for (int k = 0; k < 2; k++) { // square: above the diagonal; wide: columns 2*i and 2*i+3
                 coo.row[2 * i + k] = i;
                 coo.col[2 * i + k] = (int32_t)(wide ? (2 * i + 3 * k) % n : (i + k + 1) % n);
             }
-        if (weft_csr_from_coo(&a, &coo, WEFT_OFS64, NULL))
+        if (weft_csr_from_coo(&a, &coo, WEFT_OFS_64, NULL))
             tap_bail("out of host memory");
         order_make(&p, WEFT_ORDER_ROW_COL, &a, 3);
         if (!wide) {
@@ -389,7 +389,7 @@ static void test_errors(void)
     struct weft_csr a, b;
     struct weft_coo coo, moved;
     enum weft_order order = WEFT_ORDER_RCM;
-    matrix_generate(&a, "band:3,3", WEFT_F32);
+    matrix_generate(&a, "band:3,3", WEFT_TYPE_F32);
     refused(weft_order_parse(&order, "rows", &err), WEFT_EINVAL, &err, "an unknown order");
     refused(weft_order_parse(&order, NULL, &err), WEFT_EINVAL, &err, "no order");
     tap_ok(order == WEFT_ORDER_RCM, "a refusal leaves the order as it was");
@@ -413,7 +413,7 @@ static void test_errors(void)
     refused(weft_permutation_make(&none, WEFT_ORDER_ROW, &a, 0, &err), WEFT_EMATRIX, &err, "the same in an order");
     tap_ok(!b.row_ptr && !none.row, "nothing is left of these");
     weft_permutation_free(&p);
-    if (weft_coo_alloc(&coo, 3, 3, 1, WEFT_PATTERN) || weft_permutation_from(&p, 3, 3, turned, turned, NULL))
+    if (weft_coo_alloc(&coo, 3, 3, 1, WEFT_TYPE_PATTERN) || weft_permutation_from(&p, 3, 3, turned, turned, NULL))
         tap_bail("out of host memory");
     coo.row[0] = 3;
     coo.col[0] = 0;
@@ -421,9 +421,9 @@ static void test_errors(void)
     coo.m = 4;
     refused(weft_coo_permute(&moved, &coo, &p, &err), WEFT_EINVAL, &err, "coordinates of another shape");
     float x[3] = {0}, y[3];
-    tap_ok(weft_vector_permute(y, x, &p, WEFT_PERMUTE_ROWS, 0, 2) == WEFT_EINVAL &&
+    tap_ok(weft_vector_permute(y, x, &p, WEFT_PERMUTE_SIDE_ROWS, 0, 2) == WEFT_EINVAL &&
                weft_vector_permute(y, x, &p, (enum weft_permute_side)5, 0, 4) == WEFT_EINVAL &&
-               weft_vector_permute(NULL, x, &p, WEFT_PERMUTE_ROWS, 0, 4) == WEFT_EINVAL,
+               weft_vector_permute(NULL, x, &p, WEFT_PERMUTE_SIDE_ROWS, 0, 4) == WEFT_EINVAL,
            "refuses elements of 2 bytes, an unknown side, no vector");
     weft_coo_free(&coo);
     weft_permutation_free(&p);

@@ -196,14 +196,14 @@ static void random_matrix(struct weft_csr *a, struct rng *rng, int64_t m, int64_
         float f;
         memcpy(&d, &bits, sizeof d);
         memcpy(&f, &bits32, sizeof f);
-        if (type == WEFT_F32)
+        if (type == WEFT_TYPE_F32)
             ((float *)coo.val)[k] = isnan(f) ? 0.0f : rng_below(rng, 8) ? f : rintf(f);
-        else if (type == WEFT_F64)
+        else if (type == WEFT_TYPE_F64)
             ((double *)coo.val)[k] = isnan(d) ? 0.0 : rng_below(rng, 8) ? d : (double)(int8_t)bits;
-        else if (type == WEFT_I32)
+        else if (type == WEFT_TYPE_I32)
             ((int32_t *)coo.val)[k] = (int32_t)bits32;
     }
-    if (weft_csr_from_coo(a, &coo, WEFT_OFS32, NULL))
+    if (weft_csr_from_coo(a, &coo, WEFT_OFS_32, NULL))
         tap_bail("out of memory");
     weft_coo_free(&coo);
 }
@@ -214,7 +214,7 @@ static void test_round_trip(struct rng *rng)
         {0, 0, 0},           {1, 1, 1}, {5, 0, 0}, {0, 7, 0}, {40, 3, 200}, {1, 1000, 500}, {3000, 2000, 150000},
         {100000, 100000, 10}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
             for (int gzip = 0; gzip < 2; gzip++) {
                 struct weft_csr a, b;
                 struct weft_error err = {0};
@@ -250,12 +250,12 @@ static void test_write(void)
     struct weft_error err = {0};
     double values[] = {NAN, INFINITY, -INFINITY, -0.0};
     int32_t rows[] = {0, 0, 0, 0}, cols[] = {0, 1, 2, 3};
-    struct weft_coo coo = {.m = 1, .n = 4, .nnz = 4, .type = WEFT_F64, .row = rows, .col = cols, .val = values};
-    if (weft_csr_from_coo(&a, &coo, WEFT_OFS64, NULL))
+    struct weft_coo coo = {.m = 1, .n = 4, .nnz = 4, .type = WEFT_TYPE_F64, .row = rows, .col = cols, .val = values};
+    if (weft_csr_from_coo(&a, &coo, WEFT_OFS_64, NULL))
         tap_bail("out of memory");
     weft_status status = weft_mtx_write(in_folder("out.mtx"), &a, &err);
     if (!status)
-        status = weft_mtx_read(&b, NULL, in_folder("out.mtx"), weft_mtx_params(.type = WEFT_F64), &err);
+        status = weft_mtx_read(&b, NULL, in_folder("out.mtx"), weft_mtx_params(.type = WEFT_TYPE_F64), &err);
     tap_ok(!status && isnan(((double *)b.val)[0]) && !memcmp((double *)b.val + 1, values + 1, 3 * sizeof *values),
            "not a number, infinities and negative zero come back");
     if (!status)
@@ -312,7 +312,7 @@ static int simple_read(struct weft_csr *out, const char *path)
     if (array)
         stored = general ? m * n : skew ? n * (n - 1) / 2 : n * (n + 1) / 2;
     struct weft_coo coo;
-    if (weft_coo_alloc(&coo, m, n, 2 * stored, WEFT_F64))
+    if (weft_coo_alloc(&coo, m, n, 2 * stored, WEFT_TYPE_F64))
         return 0;
     double *val = coo.val;
     coo.nnz = 0;
@@ -341,7 +341,7 @@ static int simple_read(struct weft_csr *out, const char *path)
         }
     }
     gzclose(file);
-    int good = !weft_csr_from_coo(out, &coo, WEFT_OFS32, NULL);
+    int good = !weft_csr_from_coo(out, &coo, WEFT_OFS_32, NULL);
     weft_coo_free(&coo);
     return good;
 }
@@ -352,11 +352,11 @@ static void collection_good(const char *path, const char *name, int64_t m, int64
     struct weft_mtx_info info;
     struct weft_error err = {0};
     weft_status status =
-        weft_mtx_read(&a, &info, path, weft_mtx_params(.type = WEFT_F64, .complex = WEFT_MTX_COMPLEX_REAL), &err);
+        weft_mtx_read(&a, &info, path, weft_mtx_params(.type = WEFT_TYPE_F64, .complex = WEFT_MTX_COMPLEX_REAL), &err);
     int equal = !status && simple_read(&want, path) && weft_csr_equal(&a, &want);
     if (!tap_ok(equal && info.m == m && info.n == n && info.stored == stored, "%s", name))
         tap_note("%s", err.text);
-    if (!status && info.field == WEFT_MTX_COMPLEX) {
+    if (!status && info.field == WEFT_MTX_FIELD_COMPLEX) {
         struct weft_csr none;
         tap_is_int(weft_mtx_read(&none, NULL, path, NULL, &err), WEFT_EUNSUPPORTED, "%s: complex values are refused",
                    name);

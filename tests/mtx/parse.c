@@ -96,10 +96,10 @@ static void describe(char *text, size_t room, const struct weft_csr *a)
     text[0] = '\0';
     for (int64_t i = 0; i < a->m; i++)
         for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1) && used < room; p++) {
-            double v = a->type == WEFT_F32   ? (double)((float *)a->val)[p]
-                       : a->type == WEFT_F64 ? ((double *)a->val)[p]
-                       : a->type == WEFT_I32 ? ((int32_t *)a->val)[p]
-                                             : 1;
+            double v = a->type == WEFT_TYPE_F32   ? (double)((float *)a->val)[p]
+                       : a->type == WEFT_TYPE_F64 ? ((double *)a->val)[p]
+                       : a->type == WEFT_TYPE_I32 ? ((int32_t *)a->val)[p]
+                                                  : 1;
             used += (size_t)snprintf(text + used, room - used, "%lld,%d:%g ", (long long)i, a->col[p], v + 0.0);
         }
 }
@@ -108,7 +108,7 @@ static void test_goods(void)
 {
     for (size_t i = 0; i < COUNT(goods); i++) {
         struct weft_error err = {0};
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++) {
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++) {
             const struct good *g = &goods[i];
             struct weft_csr a;
             struct weft_mtx_info info;
@@ -117,9 +117,9 @@ static void test_goods(void)
             weft_status status =
                 parse(&a, &info, g->text,
                       weft_mtx_params(.type = (enum weft_type)type, .complex = g->complex,
-                                      .keep_symmetric = g->keep_symmetric, .ofs = i % 2 ? WEFT_OFS64 : WEFT_OFS32),
+                                      .keep_symmetric = g->keep_symmetric, .ofs = i % 2 ? WEFT_OFS_64 : WEFT_OFS_32),
                       &err);
-            if (type == WEFT_I32 && fraction) {
+            if (type == WEFT_TYPE_I32 && fraction) {
                 tap_is_int(status, WEFT_ERANGE, "%s: fractions do not fit i32", g->name);
                 continue;
             }
@@ -131,7 +131,7 @@ static void test_goods(void)
                        info.file_bytes == (int64_t)strlen(g->text),
                    "%s: sizes", g->name);
             describe(text, sizeof text, &a);
-            if (type == WEFT_PATTERN)
+            if (type == WEFT_TYPE_PATTERN)
                 tap_ok(!a.val, "%s: a pattern has no values", g->name);
             else
                 tap_is_str(text, g->rows, "%s: entries", g->name);
@@ -266,15 +266,16 @@ static void test_special(void)
     static const char nul2[] = REAL "2 2 \0\n";
     refused_as("NUL in the size line", nul2, sizeof nul2 - 1, NULL, WEFT_EFORMAT, "file:2: size line: '\\x00'");
     static const char big[] = REAL "1 1 1\n1 1 1e309\n";
-    refused_as("value past f64", big, sizeof big - 1, weft_mtx_params(.type = WEFT_F64), WEFT_ERANGE,
+    refused_as("value past f64", big, sizeof big - 1, weft_mtx_params(.type = WEFT_TYPE_F64), WEFT_ERANGE,
                "file:3: '1e309' exceeds the range of f64");
     static const char past[] = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2147483648\n";
-    refused_as("integer past i32", past, sizeof past - 1, weft_mtx_params(.type = WEFT_I32), WEFT_ERANGE,
+    refused_as("integer past i32", past, sizeof past - 1, weft_mtx_params(.type = WEFT_TYPE_I32), WEFT_ERANGE,
                "file:3: '2147483648' is not an integer of 32 bits");
     static const char inf[] = REAL "1 1 1\n1 1 inf\n";
-    refused_as("infinity as i32", inf, sizeof inf - 1, weft_mtx_params(.type = WEFT_I32), WEFT_ERANGE, "file:3: 'inf'");
+    refused_as("infinity as i32", inf, sizeof inf - 1, weft_mtx_params(.type = WEFT_TYPE_I32), WEFT_ERANGE,
+               "file:3: 'inf'");
     static const char skew[] = "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -2147483648\n";
-    refused_as("the least i32, negated", skew, sizeof skew - 1, weft_mtx_params(.type = WEFT_I32), WEFT_ERANGE,
+    refused_as("the least i32, negated", skew, sizeof skew - 1, weft_mtx_params(.type = WEFT_TYPE_I32), WEFT_ERANGE,
                "file:3: ");
     static const char part[] = "%%MatrixMarket matrix coordinate complex skew-symmetric\n2 2 1\n1 1 0 1\n";
     refused_as("imaginary skew diagonal", part, sizeof part - 1, weft_mtx_params(.complex = WEFT_MTX_COMPLEX_REAL),

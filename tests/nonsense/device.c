@@ -76,26 +76,26 @@ static void test_scan(struct test_device *dev, cl_mem a, cl_mem b)
     CASE(weft_scan_type_name);
     tap_is_str(weft_scan_type_name(SUM(-1)), "unknown", "no type");
     CASE(weft_scan_workspace);
-    SILENT(weft_scan_workspace(&bytes, NULL, WEFT_SCAN_I32, 1, NULL));
+    SILENT(weft_scan_workspace(&bytes, NULL, WEFT_SCAN_TYPE_I32, 1, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_scan_workspace(NULL, dev->ctx, WEFT_SCAN_I32, 1, NULL));
+    NO_IN("out_bytes is NULL", weft_scan_workspace(NULL, dev->ctx, WEFT_SCAN_TYPE_I32, 1, NULL));
     NO_IN("type 77", weft_scan_workspace(&bytes, dev->ctx, SUM(77), 1, NULL));
     CASE(weft_scan_plan_create);
-    SILENT(weft_scan_plan_create(&plan, NULL, WEFT_SCAN_I32, 1, NULL));
+    SILENT(weft_scan_plan_create(&plan, NULL, WEFT_SCAN_TYPE_I32, 1, NULL));
     tap_ok(!plan, "no plan");
-    NO_IN("out is NULL", weft_scan_plan_create(NULL, dev->ctx, WEFT_SCAN_I32, 1, NULL));
+    NO_IN("out is NULL", weft_scan_plan_create(NULL, dev->ctx, WEFT_SCAN_TYPE_I32, 1, NULL));
     NO_IN("type 77", weft_scan_plan_create(&plan, dev->ctx, SUM(77), 1, NULL));
-    NO_IN("n_max is -1", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_I32, -1, NULL));
-    NO_IN("77",
-          weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_I32, 1, weft_scan_params(.algo = (enum weft_scan_algo)77)));
-    NO_IN("wg", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_I32, 1, weft_scan_params(.wg = -1)));
-    NO_IN("ipt", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_I32, 1, weft_scan_params(.ipt = INT32_MIN)));
-    NO_IN("groups", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_I32, 1, weft_scan_params(.groups = -1)));
-    tap_is_int(weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_I64, INT64_MAX,
-                                     weft_scan_params(.algo = WEFT_SCAN_THREE)) == WEFT_OK,
+    NO_IN("n_max is -1", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, -1, NULL));
+    NO_IN("77", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1,
+                                      weft_scan_params(.algo = (enum weft_scan_algo)77)));
+    NO_IN("wg", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1, weft_scan_params(.wg = -1)));
+    NO_IN("ipt", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1, weft_scan_params(.ipt = INT32_MIN)));
+    NO_IN("groups", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1, weft_scan_params(.groups = -1)));
+    tap_is_int(weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I64, INT64_MAX,
+                                     weft_scan_params(.algo = WEFT_SCAN_ALGO_THREE)) == WEFT_OK,
                dev->gpu ? 0 : 1, "2^63-1 elements");
     weft_scan_plan_destroy(&plan);
-    if (weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_I32, 4, NULL))
+    if (weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 4, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_scan_run);
     SILENT(weft_scan_run(NULL, dev->queue, a, b, 1, 0, NULL, NULL));
@@ -123,26 +123,27 @@ static void test_histogram(struct test_device *dev, cl_mem a, cl_mem b)
     struct weft_histogram_info info = {.rows = 1};
     size_t bytes = 7;
     CASE(weft_histogram_workspace);
-    SILENT(weft_histogram_workspace(&bytes, NULL, 4, WEFT_OFS32, 4, NULL));
+    SILENT(weft_histogram_workspace(&bytes, NULL, 4, WEFT_OFS_32, 4, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_histogram_workspace(NULL, dev->ctx, 4, WEFT_OFS32, 4, NULL));
+    NO_IN("out_bytes is NULL", weft_histogram_workspace(NULL, dev->ctx, 4, WEFT_OFS_32, 4, NULL));
     CASE(weft_histogram_plan_create);
-    SILENT(weft_histogram_plan_create(&plan, NULL, 4, WEFT_OFS32, 4, NULL));
+    SILENT(weft_histogram_plan_create(&plan, NULL, 4, WEFT_OFS_32, 4, NULL));
     tap_ok(!plan, "no plan");
-    NO_IN("out is NULL", weft_histogram_plan_create(NULL, dev->ctx, 4, WEFT_OFS32, 4, NULL));
-    NO_IN("bins", weft_histogram_plan_create(&plan, dev->ctx, -1, WEFT_OFS32, 4, NULL));
-    NO_IN("bins", weft_histogram_plan_create(&plan, dev->ctx, INT64_MAX, WEFT_OFS32, 4, NULL));
-    NO_IN("bins", weft_histogram_plan_create(&plan, dev->ctx, INT64_MIN, WEFT_OFS32, 4, NULL));
+    NO_IN("out is NULL", weft_histogram_plan_create(NULL, dev->ctx, 4, WEFT_OFS_32, 4, NULL));
+    NO_IN("bins", weft_histogram_plan_create(&plan, dev->ctx, -1, WEFT_OFS_32, 4, NULL));
+    NO_IN("bins", weft_histogram_plan_create(&plan, dev->ctx, INT64_MAX, WEFT_OFS_32, 4, NULL));
+    NO_IN("bins", weft_histogram_plan_create(&plan, dev->ctx, INT64_MIN, WEFT_OFS_32, 4, NULL));
     NO_IN("offsets 9", weft_histogram_plan_create(&plan, dev->ctx, 4, OFS(9), 4, NULL));
-    NO_IN("n_max", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS32, -1, NULL));
-    NO_IN("algorithm 77", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS32, 4,
+    NO_IN("n_max", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, -1, NULL));
+    NO_IN("algorithm 77", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4,
                                                      weft_histogram_params(.algo = (enum weft_histogram_algo)77)));
-    NO_IN("wg", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS32, 4, weft_histogram_params(.wg = -1)));
-    NO_IN("ipt", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS32, 4, weft_histogram_params(.ipt = -1)));
-    NO_IN("groups", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS32, 4, weft_histogram_params(.groups = -1)));
+    NO_IN("wg", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, weft_histogram_params(.wg = -1)));
+    NO_IN("ipt", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, weft_histogram_params(.ipt = -1)));
+    NO_IN("groups",
+          weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, weft_histogram_params(.groups = -1)));
     NO_IN("slab",
-          weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS64, 4, weft_histogram_params(.slab = INT64_MIN)));
-    if (weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS32, 4, NULL))
+          weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_64, 4, weft_histogram_params(.slab = INT64_MIN)));
+    if (weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_histogram_run);
     SILENT(weft_histogram_run(NULL, dev->queue, a, b, 1, 0, NULL, NULL));
@@ -166,21 +167,21 @@ static void test_expand(struct test_device *dev, cl_mem a, cl_mem b)
     struct weft_expand_info info = {.workspace_bytes = 1};
     size_t bytes = 7;
     CASE(weft_expand_workspace);
-    SILENT(weft_expand_workspace(&bytes, NULL, 4, 4, WEFT_OFS32, NULL));
+    SILENT(weft_expand_workspace(&bytes, NULL, 4, 4, WEFT_OFS_32, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_expand_workspace(NULL, dev->ctx, 4, 4, WEFT_OFS32, NULL));
+    NO_IN("out_bytes is NULL", weft_expand_workspace(NULL, dev->ctx, 4, 4, WEFT_OFS_32, NULL));
     CASE(weft_expand_plan_create);
-    SILENT(weft_expand_plan_create(&plan, NULL, 4, 4, WEFT_OFS32, NULL));
+    SILENT(weft_expand_plan_create(&plan, NULL, 4, 4, WEFT_OFS_32, NULL));
     tap_ok(!plan, "no plan");
-    NO_IN("out is NULL", weft_expand_plan_create(NULL, dev->ctx, 4, 4, WEFT_OFS32, NULL));
-    NO_IN("m_max", weft_expand_plan_create(&plan, dev->ctx, -1, 4, WEFT_OFS32, NULL));
-    NO_IN("m_max", weft_expand_plan_create(&plan, dev->ctx, INT64_MAX, 4, WEFT_OFS32, NULL));
-    NO_IN("nnz_max", weft_expand_plan_create(&plan, dev->ctx, 4, INT64_MIN, WEFT_OFS32, NULL));
+    NO_IN("out is NULL", weft_expand_plan_create(NULL, dev->ctx, 4, 4, WEFT_OFS_32, NULL));
+    NO_IN("m_max", weft_expand_plan_create(&plan, dev->ctx, -1, 4, WEFT_OFS_32, NULL));
+    NO_IN("m_max", weft_expand_plan_create(&plan, dev->ctx, INT64_MAX, 4, WEFT_OFS_32, NULL));
+    NO_IN("nnz_max", weft_expand_plan_create(&plan, dev->ctx, 4, INT64_MIN, WEFT_OFS_32, NULL));
     NO_IN("offsets 9", weft_expand_plan_create(&plan, dev->ctx, 4, 4, OFS(9), NULL));
-    NO_IN("wg", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS32, weft_expand_params(.wg = -1)));
-    NO_IN("ipt", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS32, weft_expand_params(.ipt = -1)));
-    NO_IN("groups", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS32, weft_expand_params(.groups = -1)));
-    if (weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS32, NULL))
+    NO_IN("wg", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, weft_expand_params(.wg = -1)));
+    NO_IN("ipt", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, weft_expand_params(.ipt = -1)));
+    NO_IN("groups", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, weft_expand_params(.groups = -1)));
+    if (weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_expand_run);
     SILENT(weft_expand_run(NULL, dev->queue, a, b, 1, 1, 0, NULL, NULL));
@@ -255,28 +256,28 @@ static void test_segsort(struct test_device *dev, cl_mem a, cl_mem b)
     struct weft_segsort_info info = {.workspace_bytes = 1};
     size_t bytes = 7;
     CASE(weft_segsort_workspace);
-    SILENT(weft_segsort_workspace(&bytes, NULL, WEFT_KEY_U32, 0, WEFT_OFS32, 4, NULL));
+    SILENT(weft_segsort_workspace(&bytes, NULL, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_segsort_workspace(NULL, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4, NULL));
+    NO_IN("out_bytes is NULL", weft_segsort_workspace(NULL, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL));
     CASE(weft_segsort_plan_create);
-    SILENT(weft_segsort_plan_create(&plan, NULL, WEFT_KEY_U32, 0, WEFT_OFS32, 4, NULL));
+    SILENT(weft_segsort_plan_create(&plan, NULL, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL));
     tap_ok(!plan, "no plan");
-    NO_IN("out is NULL", weft_segsort_plan_create(NULL, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4, NULL));
-    NO_IN("key type 77", weft_segsort_plan_create(&plan, dev->ctx, KEY(77), 0, WEFT_OFS32, 4, NULL));
-    NO_IN("payload_bytes", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 5, WEFT_OFS32, 4, NULL));
+    NO_IN("out is NULL", weft_segsort_plan_create(NULL, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL));
+    NO_IN("key type 77", weft_segsort_plan_create(&plan, dev->ctx, KEY(77), 0, WEFT_OFS_32, 4, NULL));
+    NO_IN("payload_bytes", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 5, WEFT_OFS_32, 4, NULL));
     NO_IN("9", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, OFS(9), 4, NULL));
-    NO_IN("n_max", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, -1, NULL));
-    NO_IN("form 77", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4,
+    NO_IN("n_max", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, -1, NULL));
+    NO_IN("form 77", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
                                               weft_segsort_params(.whole = (enum weft_segsort_whole)77)));
     NO_IN("wg",
-          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4, weft_segsort_params(.wg = -1)));
+          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, weft_segsort_params(.wg = -1)));
     NO_IN("ipt",
-          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4, weft_segsort_params(.ipt = -1)));
+          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, weft_segsort_params(.ipt = -1)));
     NO_IN("bits",
-          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4, weft_segsort_params(.bits = -1)));
-    NO_IN("groups",
-          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4, weft_segsort_params(.groups = -1)));
-    if (weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, 4, NULL))
+          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, weft_segsort_params(.bits = -1)));
+    NO_IN("groups", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
+                                             weft_segsort_params(.groups = -1)));
+    if (weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_segsort_run);
     SILENT(weft_segsort_run(NULL, dev->queue, a, NULL, 2, a, 1, b, NULL, 0, NULL, NULL));

@@ -57,26 +57,26 @@ static void test_matrix(void)
         NO(bad[i].word, weft_csr_validate(&bad[i].a, &err));
     tap_is_int(weft_csr_validate(&good, NULL), WEFT_OK, "a good one, no place for an error");
     CASE(weft_csr_alloc);
-    SILENT(weft_csr_alloc(NULL, 1, 1, 1, WEFT_F32, WEFT_OFS32));
+    SILENT(weft_csr_alloc(NULL, 1, 1, 1, WEFT_TYPE_F32, WEFT_OFS_32));
     const int64_t sizes[][3] = {{-1, 1, 1},        {1, -1, 1},        {1, 1, -1},
                                 {INT64_MAX, 1, 1}, {1, INT64_MIN, 1}, {1, 1, INT64_MIN}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         memset(&out, 1, sizeof out);
-        SILENT(weft_csr_alloc(&out, sizes[i][0], sizes[i][1], sizes[i][2], WEFT_F32, WEFT_OFS64));
+        SILENT(weft_csr_alloc(&out, sizes[i][0], sizes[i][1], sizes[i][2], WEFT_TYPE_F32, WEFT_OFS_64));
         ZERO(out);
     }
-    SILENT(weft_csr_alloc(&out, 1, 1, 1, TYPE(77), WEFT_OFS32));
-    SILENT(weft_csr_alloc(&out, 1, 1, 1, TYPE(-1), WEFT_OFS32));
-    SILENT(weft_csr_alloc(&out, 1, 1, 1, WEFT_F32, OFS(9)));
-    tap_is_int(weft_csr_alloc(&out, 1, 1, INT64_MAX, WEFT_F64, WEFT_OFS64), WEFT_ENOMEM, "2^63-1 entries");
+    SILENT(weft_csr_alloc(&out, 1, 1, 1, TYPE(77), WEFT_OFS_32));
+    SILENT(weft_csr_alloc(&out, 1, 1, 1, TYPE(-1), WEFT_OFS_32));
+    SILENT(weft_csr_alloc(&out, 1, 1, 1, WEFT_TYPE_F32, OFS(9)));
+    tap_is_int(weft_csr_alloc(&out, 1, 1, INT64_MAX, WEFT_TYPE_F64, WEFT_OFS_64), WEFT_ENOMEM, "2^63-1 entries");
     ZERO(out);
     CASE(weft_csr_free);
     weft_csr_free(NULL);
     weft_csr_free(&out);
     CASE(weft_coo_alloc);
-    SILENT(weft_coo_alloc(NULL, 1, 1, 1, WEFT_F32));
+    SILENT(weft_coo_alloc(NULL, 1, 1, 1, WEFT_TYPE_F32));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        SILENT(weft_coo_alloc(&coo_out, sizes[i][0], sizes[i][1], sizes[i][2], WEFT_F32));
+        SILENT(weft_coo_alloc(&coo_out, sizes[i][0], sizes[i][1], sizes[i][2], WEFT_TYPE_F32));
     SILENT(weft_coo_alloc(&coo_out, 1, 1, 1, TYPE(77)));
     ZERO(coo_out);
     CASE(weft_coo_free);
@@ -90,11 +90,11 @@ static void test_matrix(void)
         tap_ok(!weft_csr_equal(&bad[i].a, &bad[i].a) && !weft_csr_hash(&bad[i].a), "bad %d: not equal, no hash", i);
     bad_coos_make(bad, bad_coo);
     CASE(weft_csr_from_coo);
-    NO("out is NULL", weft_csr_from_coo(NULL, &coo, WEFT_OFS32, &err));
-    NO("matrix is NULL", weft_csr_from_coo(&out, NULL, WEFT_OFS32, &err));
+    NO("out is NULL", weft_csr_from_coo(NULL, &coo, WEFT_OFS_32, &err));
+    NO("matrix is NULL", weft_csr_from_coo(&out, NULL, WEFT_OFS_32, &err));
     NO("ofs 9", weft_csr_from_coo(&out, &coo, OFS(9), &err));
     for (int i = 0; i < BADS; i++)
-        NO(bad[i].word, weft_csr_from_coo(&out, &bad_coo[i], WEFT_OFS32, &err));
+        NO(bad[i].word, weft_csr_from_coo(&out, &bad_coo[i], WEFT_OFS_32, &err));
     ZERO(out);
     CASE(weft_type_bytes);
     tap_ok(!weft_type_bytes(TYPE(77)) && !weft_type_bytes(TYPE(-1)), "no type");
@@ -178,16 +178,16 @@ static void test_permutation(void)
         NO(words[i], weft_csr_permute(&out, &good, &bad_p[i], NULL, &err));
         SILENT(weft_permutation_inverse(&q, &bad_p[i]));
         tap_ok(!weft_permutation_hash(&bad_p[i]) && !weft_permutation_is_identity(&bad_p[i]), "bad permutation %d", i);
-        SILENT(weft_vector_permute(val, val, &bad_p[i], WEFT_PERMUTE_ROWS, 0, 4));
+        SILENT(weft_vector_permute(val, val, &bad_p[i], WEFT_PERMUTE_SIDE_ROWS, 0, 4));
     }
     ZERO(coo_out);
     CASE(weft_vector_permute);
     float in[3] = {1, 2, 3}, to[3] = {0};
-    SILENT(weft_vector_permute(NULL, in, &p, WEFT_PERMUTE_ROWS, 0, 4));
-    SILENT(weft_vector_permute(to, NULL, &p, WEFT_PERMUTE_ROWS, 0, 4));
-    SILENT(weft_vector_permute(to, in, NULL, WEFT_PERMUTE_ROWS, 0, 4));
+    SILENT(weft_vector_permute(NULL, in, &p, WEFT_PERMUTE_SIDE_ROWS, 0, 4));
+    SILENT(weft_vector_permute(to, NULL, &p, WEFT_PERMUTE_SIDE_ROWS, 0, 4));
+    SILENT(weft_vector_permute(to, in, NULL, WEFT_PERMUTE_SIDE_ROWS, 0, 4));
     SILENT(weft_vector_permute(to, in, &p, (enum weft_permute_side)77, 0, 4));
-    SILENT(weft_vector_permute(to, in, &p, WEFT_PERMUTE_COLS, 0, 3));
+    SILENT(weft_vector_permute(to, in, &p, WEFT_PERMUTE_SIDE_COLS, 0, 3));
     ZERO(to);
     CASE(weft_permutation_free);
     weft_permutation_free(NULL);

@@ -51,9 +51,9 @@ static void test_device_csr(struct test_device *dev, const struct weft_device_cs
     struct weft_csr to;
     CASE(weft_device_csr_create);
     memset(&out, 1, sizeof out);
-    SILENT(weft_device_csr_create(&out, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32));
+    SILENT(weft_device_csr_create(&out, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32));
     ZERO(out);
-    NO_IN("out is NULL", weft_device_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32));
+    NO_IN("out is NULL", weft_device_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32));
     for (int i = 0; i < SHAPES; i++)
         NO_IN(shapes[i].word, weft_device_csr_create(&out, dev->ctx, SHAPE(i)));
     ZERO(out);
@@ -88,30 +88,30 @@ static void test_device_csr(struct test_device *dev, const struct weft_device_cs
 
 static void test_transpose(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
-    struct weft_transpose *op = (struct weft_transpose *)dev;
+    struct weft_transpose_plan *op = (struct weft_transpose_plan *)dev;
     struct weft_transpose_info info = {.passes = 1};
     struct weft_csr out, host;
     struct weft_device_csr lost = *a;
     size_t bytes = 7;
     CASE(weft_transpose_workspace);
-    SILENT(weft_transpose_workspace(&bytes, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    SILENT(weft_transpose_workspace(&bytes, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_transpose_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    NO_IN("out_bytes is NULL", weft_transpose_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     for (int i = 0; i < SHAPES; i++)
         NO_IN(shapes[i].word, weft_transpose_workspace(&bytes, dev->ctx, SHAPE(i), NULL));
-    CASE(weft_transpose_create);
-    SILENT(weft_transpose_create(&op, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    CASE(weft_transpose_plan_create);
+    SILENT(weft_transpose_plan_create(&op, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     tap_ok(!op, "no object");
-    NO_IN("out is NULL", weft_transpose_create(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    NO_IN("out is NULL", weft_transpose_plan_create(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     for (int i = 0; i < SHAPES; i++)
-        NO_IN(shapes[i].word, weft_transpose_create(&op, dev->ctx, SHAPE(i), NULL));
-    NO_IN("algo 77", weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32,
-                                           weft_transpose_params(.algo = (enum weft_transpose_algo)77)));
-    NO_IN("wg -1",
-          weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, weft_transpose_params(.wg = -1)));
-    NO_IN("groups", weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32,
-                                          weft_transpose_params(.groups = INT32_MIN)));
-    if (weft_transpose_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL))
+        NO_IN(shapes[i].word, weft_transpose_plan_create(&op, dev->ctx, SHAPE(i), NULL));
+    NO_IN("algo 77", weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32,
+                                                weft_transpose_params(.algo = (enum weft_transpose_algo)77)));
+    NO_IN("wg -1", weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32,
+                                              weft_transpose_params(.wg = -1)));
+    NO_IN("groups", weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32,
+                                               weft_transpose_params(.groups = INT32_MIN)));
+    if (weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL))
         tap_bail("no object: %s", test_error(dev));
     CASE(weft_transpose_run);
     SILENT(weft_transpose_run(NULL, dev->queue, a, at, 0, NULL, NULL));
@@ -121,13 +121,13 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
     NO_IN("wait is NULL", weft_transpose_run(op, dev->queue, a, at, 1, NULL, NULL));
     lost.val = NULL;
     NO_IN("val is NULL", weft_transpose_run(op, dev->queue, &lost, at, 0, NULL, NULL));
-    CASE(weft_transpose_info);
-    weft_transpose_info(op, NULL);
-    weft_transpose_info(NULL, &info);
+    CASE(weft_transpose_plan_info);
+    weft_transpose_plan_info(op, NULL);
+    weft_transpose_plan_info(NULL, &info);
     ZERO(info);
-    CASE(weft_transpose_destroy);
-    weft_transpose_destroy(NULL);
-    weft_transpose_destroy(&op);
+    CASE(weft_transpose_plan_destroy);
+    weft_transpose_plan_destroy(NULL);
+    weft_transpose_plan_destroy(&op);
     CASE(weft_transpose_sync);
     memset(&out, 1, sizeof out);
     SILENT(weft_transpose_sync(&out, NULL, &good, NULL));
@@ -143,65 +143,65 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
 
 static void test_plan(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
-    struct weft_transpose_plan *plan = (struct weft_transpose_plan *)dev;
+    struct weft_transpose_refill *plan = (struct weft_transpose_refill *)dev;
     struct weft_transpose_info info = {.passes = 1};
     struct weft_device_csr pattern = *a, wrong = *a;
-    CASE(weft_transpose_plan_create);
-    SILENT(weft_transpose_plan_create(&plan, NULL, dev->queue, a, NULL));
+    CASE(weft_transpose_refill_create);
+    SILENT(weft_transpose_refill_create(&plan, NULL, dev->queue, a, NULL));
     tap_ok(!plan, "no plan");
-    NO_IN("out is NULL", weft_transpose_plan_create(NULL, dev->ctx, dev->queue, a, NULL));
-    NO_IN("queue is NULL", weft_transpose_plan_create(&plan, dev->ctx, NULL, a, NULL));
-    NO_IN("a is NULL", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, NULL, NULL));
+    NO_IN("out is NULL", weft_transpose_refill_create(NULL, dev->ctx, dev->queue, a, NULL));
+    NO_IN("queue is NULL", weft_transpose_refill_create(&plan, dev->ctx, NULL, a, NULL));
+    NO_IN("a is NULL", weft_transpose_refill_create(&plan, dev->ctx, dev->queue, NULL, NULL));
     wrong.ofs = OFS(9);
-    NO_IN("9", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    NO_IN("9", weft_transpose_refill_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
     wrong = *a;
     wrong.nnz = -1;
-    NO_IN("sizes", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    NO_IN("sizes", weft_transpose_refill_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
     wrong = *a;
     wrong.col = NULL;
-    NO_IN("col is NULL", weft_transpose_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
-    if (weft_transpose_plan_create(&plan, dev->ctx, dev->queue, a, NULL))
+    NO_IN("col is NULL", weft_transpose_refill_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
+    if (weft_transpose_refill_create(&plan, dev->ctx, dev->queue, a, NULL))
         tap_bail("no plan: %s", test_error(dev));
-    CASE(weft_transpose_plan_run);
-    SILENT(weft_transpose_plan_run(NULL, dev->queue, WEFT_F32, a->val, at->val, 0, NULL, NULL));
-    NO_IN("queue is NULL", weft_transpose_plan_run(plan, NULL, WEFT_F32, a->val, at->val, 0, NULL, NULL));
-    NO_IN("type 77", weft_transpose_plan_run(plan, dev->queue, TYPE(77), a->val, at->val, 0, NULL, NULL));
-    NO_IN("val is NULL", weft_transpose_plan_run(plan, dev->queue, WEFT_F32, NULL, at->val, 0, NULL, NULL));
-    NO_IN("at_val is NULL", weft_transpose_plan_run(plan, dev->queue, WEFT_F32, a->val, NULL, 0, NULL, NULL));
-    NO_IN("wait is NULL", weft_transpose_plan_run(plan, dev->queue, WEFT_F32, a->val, at->val, 1, NULL, NULL));
-    CASE(weft_transpose_plan_pattern);
-    weft_transpose_plan_pattern(plan, NULL);
-    weft_transpose_plan_pattern(NULL, &pattern);
+    CASE(weft_transpose_refill_run);
+    SILENT(weft_transpose_refill_run(NULL, dev->queue, WEFT_TYPE_F32, a->val, at->val, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_transpose_refill_run(plan, NULL, WEFT_TYPE_F32, a->val, at->val, 0, NULL, NULL));
+    NO_IN("type 77", weft_transpose_refill_run(plan, dev->queue, TYPE(77), a->val, at->val, 0, NULL, NULL));
+    NO_IN("val is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, NULL, at->val, 0, NULL, NULL));
+    NO_IN("at_val is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, a->val, NULL, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, a->val, at->val, 1, NULL, NULL));
+    CASE(weft_transpose_refill_pattern);
+    weft_transpose_refill_pattern(plan, NULL);
+    weft_transpose_refill_pattern(NULL, &pattern);
     tap_ok(!pattern.row_ptr && !pattern.col && !pattern.nnz, "no pattern");
-    CASE(weft_transpose_plan_info);
-    weft_transpose_plan_info(plan, NULL);
-    weft_transpose_plan_info(NULL, &info);
+    CASE(weft_transpose_refill_info);
+    weft_transpose_refill_info(plan, NULL);
+    weft_transpose_refill_info(NULL, &info);
     ZERO(info);
     clFinish(dev->queue);
-    CASE(weft_transpose_plan_destroy);
-    weft_transpose_plan_destroy(NULL);
-    weft_transpose_plan_destroy(&plan);
+    CASE(weft_transpose_refill_destroy);
+    weft_transpose_refill_destroy(NULL);
+    weft_transpose_refill_destroy(&plan);
 }
 
 static void test_convert(struct test_device *dev, const struct weft_device_csr *a)
 {
     struct weft_coo_to_csr *op = (struct weft_coo_to_csr *)dev;
     struct weft_transpose_info info = {.passes = 1};
-    struct weft_device_coo from = {2, 3, 3, WEFT_F32, a->col, a->col, a->val};
+    struct weft_device_coo from = {2, 3, 3, WEFT_TYPE_F32, a->col, a->col, a->val};
     struct weft_csr out, host;
     struct weft_coo coo_out, wrong;
     size_t bytes = 7;
     CASE(weft_coo_to_csr_workspace);
-    SILENT(weft_coo_to_csr_workspace(&bytes, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    SILENT(weft_coo_to_csr_workspace(&bytes, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_coo_to_csr_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    NO_IN("out_bytes is NULL", weft_coo_to_csr_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     CASE(weft_coo_to_csr_create);
-    SILENT(weft_coo_to_csr_create(&op, NULL, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    SILENT(weft_coo_to_csr_create(&op, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     tap_ok(!op, "no object");
-    NO_IN("out is NULL", weft_coo_to_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL));
+    NO_IN("out is NULL", weft_coo_to_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     for (int i = 0; i < SHAPES; i++)
         NO_IN(shapes[i].word, weft_coo_to_csr_create(&op, dev->ctx, SHAPE(i), NULL));
-    if (weft_coo_to_csr_create(&op, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32, NULL))
+    if (weft_coo_to_csr_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL))
         tap_bail("no object: %s", test_error(dev));
     CASE(weft_coo_to_csr_run);
     SILENT(weft_coo_to_csr_run(NULL, dev->queue, &from, a, 0, NULL, NULL));
@@ -218,18 +218,18 @@ static void test_convert(struct test_device *dev, const struct weft_device_csr *
     weft_coo_to_csr_destroy(&op);
     CASE(weft_coo_to_csr_sync);
     memset(&out, 1, sizeof out);
-    SILENT(weft_coo_to_csr_sync(&out, NULL, &coo, WEFT_OFS32, NULL));
+    SILENT(weft_coo_to_csr_sync(&out, NULL, &coo, WEFT_OFS_32, NULL));
     ZERO(out);
-    NO_IN("out is NULL", weft_coo_to_csr_sync(NULL, dev->ctx, &coo, WEFT_OFS32, NULL));
-    NO_IN("matrix is NULL", weft_coo_to_csr_sync(&out, dev->ctx, NULL, WEFT_OFS32, NULL));
+    NO_IN("out is NULL", weft_coo_to_csr_sync(NULL, dev->ctx, &coo, WEFT_OFS_32, NULL));
+    NO_IN("matrix is NULL", weft_coo_to_csr_sync(&out, dev->ctx, NULL, WEFT_OFS_32, NULL));
     NO_IN("9", weft_coo_to_csr_sync(&out, dev->ctx, &coo, OFS(9), NULL));
     for (int i = 0; i < 4; i++) {
         wrong = (struct weft_coo){bad[i].m, bad[i].n, bad[i].nnz, TYPE(bad[i].type), row, col, val};
-        NO_IN(bad[i].word, weft_coo_to_csr_sync(&out, dev->ctx, &wrong, WEFT_OFS32, NULL));
+        NO_IN(bad[i].word, weft_coo_to_csr_sync(&out, dev->ctx, &wrong, WEFT_OFS_32, NULL));
     }
     wrong = coo;
     wrong.row = NULL;
-    NO_IN("row is NULL", weft_coo_to_csr_sync(&out, dev->ctx, &wrong, WEFT_OFS32, NULL));
+    NO_IN("row is NULL", weft_coo_to_csr_sync(&out, dev->ctx, &wrong, WEFT_OFS_32, NULL));
     ZERO(out);
     CASE(weft_csr_to_coo_sync);
     memset(&coo_out, 1, sizeof coo_out);
@@ -253,17 +253,17 @@ static void test_permute(struct test_device *dev, const struct weft_device_csr *
     if (weft_permutation_make(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
         tap_bail("no permutation");
     CASE(weft_permute_plan_create);
-    SILENT(weft_permute_plan_create(&plan, NULL, &p, 3, WEFT_F32, WEFT_OFS32, NULL));
+    SILENT(weft_permute_plan_create(&plan, NULL, &p, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
     tap_ok(!plan, "no plan");
-    NO_IN("out is NULL", weft_permute_plan_create(NULL, dev->ctx, &p, 3, WEFT_F32, WEFT_OFS32, NULL));
-    NO_IN("permutation is NULL", weft_permute_plan_create(&plan, dev->ctx, NULL, 3, WEFT_F32, WEFT_OFS32, NULL));
-    NO_IN("sizes", weft_permute_plan_create(&plan, dev->ctx, &p, -1, WEFT_F32, WEFT_OFS32, NULL));
-    NO_IN("type 77", weft_permute_plan_create(&plan, dev->ctx, &p, 3, TYPE(77), WEFT_OFS32, NULL));
-    NO_IN("9", weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_F32, OFS(9), NULL));
+    NO_IN("out is NULL", weft_permute_plan_create(NULL, dev->ctx, &p, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    NO_IN("permutation is NULL", weft_permute_plan_create(&plan, dev->ctx, NULL, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    NO_IN("sizes", weft_permute_plan_create(&plan, dev->ctx, &p, -1, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    NO_IN("type 77", weft_permute_plan_create(&plan, dev->ctx, &p, 3, TYPE(77), WEFT_OFS_32, NULL));
+    NO_IN("9", weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_TYPE_F32, OFS(9), NULL));
     wrong = p;
     wrong.row_inv = NULL;
-    NO_IN("row_inv", weft_permute_plan_create(&plan, dev->ctx, &wrong, 3, WEFT_F32, WEFT_OFS32, NULL));
-    if (weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_F32, WEFT_OFS32, NULL))
+    NO_IN("row_inv", weft_permute_plan_create(&plan, dev->ctx, &wrong, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    if (weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_permute_run);
     SILENT(weft_permute_run(NULL, dev->queue, a, b, 0, NULL, NULL));
@@ -272,17 +272,18 @@ static void test_permute(struct test_device *dev, const struct weft_device_csr *
     NO_IN("out is NULL", weft_permute_run(plan, dev->queue, a, NULL, 0, NULL, NULL));
     NO_IN("wait is NULL", weft_permute_run(plan, dev->queue, a, b, 1, NULL, NULL));
     CASE(weft_permute_vector_run);
-    SILENT(weft_permute_vector_run(NULL, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_F32, a->val, b->val, 0, NULL, NULL));
+    SILENT(weft_permute_vector_run(NULL, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, a->val, b->val, 0, NULL,
+                                   NULL));
     NO_IN("queue is NULL",
-          weft_permute_vector_run(plan, NULL, WEFT_PERMUTE_ROWS, 0, WEFT_F32, a->val, b->val, 0, NULL, NULL));
-    NO_IN("side 77", weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)77, 0, WEFT_F32, a->val, b->val,
-                                             0, NULL, NULL));
-    NO_IN("type 3",
-          weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_PATTERN, a->val, b->val, 0, NULL, NULL));
-    NO_IN("in is NULL",
-          weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_F32, NULL, b->val, 0, NULL, NULL));
-    NO_IN("out is NULL",
-          weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_F32, a->val, NULL, 0, NULL, NULL));
+          weft_permute_vector_run(plan, NULL, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, a->val, b->val, 0, NULL, NULL));
+    NO_IN("side 77", weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)77, 0, WEFT_TYPE_F32, a->val,
+                                             b->val, 0, NULL, NULL));
+    NO_IN("type 3", weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_PATTERN, a->val,
+                                            b->val, 0, NULL, NULL));
+    NO_IN("in is NULL", weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, NULL,
+                                                b->val, 0, NULL, NULL));
+    NO_IN("out is NULL", weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, a->val,
+                                                 NULL, 0, NULL, NULL));
     CASE(weft_permute_plan_info);
     weft_permute_plan_info(plan, NULL);
     weft_permute_plan_info(NULL, &info);
@@ -337,20 +338,20 @@ static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, 
     NO_IN("row_ptr is NULL", weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
     spmv_params_refused(dev, "77", a, (struct weft_spmv_params){.algo = (enum weft_spmv_algo)77});
     spmv_params_refused(dev, "semiring 77", a, (struct weft_spmv_params){.semiring = (enum weft_spmv_semiring)77});
-    spmv_params_refused(dev, "plus", a, (struct weft_spmv_params){.semiring = WEFT_CUSTOM});
+    spmv_params_refused(dev, "plus", a, (struct weft_spmv_params){.semiring = WEFT_SPMV_SEMIRING_CUSTOM});
     spmv_params_refused(dev, "transpose is 77", a,
                         (struct weft_spmv_params){.transpose = (enum weft_spmv_transpose)77});
     spmv_params_refused(dev, "mode is 77", a, (struct weft_spmv_params){.mode = (enum weft_spmv_mode)77});
     spmv_params_refused(dev, "products", a, (struct weft_spmv_params){.products = -1});
     spmv_params_refused(dev, "max_padding", a, (struct weft_spmv_params){.max_padding = -1});
     spmv_params_refused(dev, "read", a, (struct weft_spmv_params){.read = 77});
-    spmv_params_refused(dev, "width", a, (struct weft_spmv_params){.algo = WEFT_SPMV_HYB, .width = INT64_MIN});
-    spmv_params_refused(dev, "sigma", a, (struct weft_spmv_params){.algo = WEFT_SPMV_SELL, .sigma = -1});
-    spmv_params_refused(dev, "lanes", a, (struct weft_spmv_params){.algo = WEFT_SPMV_CSR_LANES, .lanes = 77});
+    spmv_params_refused(dev, "width", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_HYB, .width = INT64_MIN});
+    spmv_params_refused(dev, "sigma", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_SELL, .sigma = -1});
+    spmv_params_refused(dev, "lanes", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = 77});
     if (dev->gpu)
-        spmv_params_refused(dev, "wg", a, (struct weft_spmv_params){.algo = WEFT_SPMV_CSR_SCALAR, .wg = -1});
+        spmv_params_refused(dev, "wg", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_CSR_SCALAR, .wg = -1});
     wrong = *a;
-    wrong.type = WEFT_PATTERN;
+    wrong.type = WEFT_TYPE_PATTERN;
     spmv_params_refused(dev, "vec_type is 77", &wrong, (struct weft_spmv_params){.vec_type = TYPE(77)});
     CASE(weft_spmv_plan_create);
     if (weft_spmv_plan_create(&plan, dev->ctx, dev->queue, a, NULL))
@@ -389,9 +390,9 @@ void nonsense_matrices(struct test_device *dev)
     struct weft_device_csr a, b, at;
     struct test_buffer in = test_buffer_make(dev, x, sizeof x), out = test_buffer_make(dev, NULL, sizeof y);
     tap_note("%s", dev->name);
-    if (weft_device_csr_create(&a, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32) ||
-        weft_device_csr_create(&b, dev->ctx, 2, 3, 3, WEFT_F32, WEFT_OFS32) ||
-        weft_device_csr_create(&at, dev->ctx, 3, 2, 3, WEFT_F32, WEFT_OFS32) ||
+    if (weft_device_csr_create(&a, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32) ||
+        weft_device_csr_create(&b, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32) ||
+        weft_device_csr_create(&at, dev->ctx, 3, 2, 3, WEFT_TYPE_F32, WEFT_OFS_32) ||
         weft_device_csr_write_sync(dev->ctx, dev->queue, &a, &good))
         tap_bail("no matrix: %s", test_error(dev));
     test_device_csr(dev, &a);

@@ -17,7 +17,7 @@ static const char *const rows_names[] = {"even", "one row", "first and last", "f
 
 static void row_set(void *row_ptr, int64_t i, int64_t p, enum weft_ofs ofs)
 {
-    if (ofs == WEFT_OFS64)
+    if (ofs == WEFT_OFS_64)
         ((int64_t *)row_ptr)[i] = p;
     else
         ((int32_t *)row_ptr)[i] = (int32_t)p;
@@ -124,9 +124,9 @@ static void test_clamped(struct test_device *dev)
     for (int groups = 1; ok && groups <= 3; groups++) {
         struct weft_expand_params params = smallest(dev);
         params.groups = groups;
-        struct weft_expand_plan *plan = plan_make(dev, 1000, 3000, WEFT_OFS64, &params);
-        ok = plan && check(dev, plan, WEFT_OFS64, 1000, 3000, ROWS_RARE) &&
-             check(dev, plan, WEFT_OFS64, 7, 2999, ROWS_SKEWED);
+        struct weft_expand_plan *plan = plan_make(dev, 1000, 3000, WEFT_OFS_64, &params);
+        ok = plan && check(dev, plan, WEFT_OFS_64, 1000, 3000, ROWS_RARE) &&
+             check(dev, plan, WEFT_OFS_64, 7, 2999, ROWS_SKEWED);
         weft_expand_plan_destroy(&plan);
     }
     tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups", dev->name);
@@ -161,10 +161,10 @@ static void test_events(struct test_device *dev)
         return;
     }
     int32_t row_ptr[M + 1], *want = test_alloc(NNZ * sizeof *want), *got = test_alloc(NNZ * sizeof *got);
-    rows_fill(row_ptr, M, NNZ, ROWS_SKEWED, WEFT_OFS32);
-    weft__ref_expand(want, row_ptr, M, WEFT_OFS32);
+    rows_fill(row_ptr, M, NNZ, ROWS_SKEWED, WEFT_OFS_32);
+    weft__ref_expand(want, row_ptr, M, WEFT_OFS_32);
     struct weft_expand_params params = smallest(dev);
-    struct weft_expand_plan *plan = plan_make(dev, M, NNZ, WEFT_OFS32, &params);
+    struct weft_expand_plan *plan = plan_make(dev, M, NNZ, WEFT_OFS_32, &params);
     struct test_buffer in = test_buffer_make(dev, NULL, sizeof row_ptr);
     struct test_buffer out = test_buffer_make(dev, NULL, NNZ * sizeof *got);
     cl_int error;
@@ -210,17 +210,17 @@ static void run_refused(struct test_device *dev, const char *what, struct weft_e
 static void test_errors(struct test_device *dev)
 {
     const int64_t big = INT64_C(1) << 31;
-    refused(dev, "2^31 rows", big, 10, WEFT_OFS32, NULL, WEFT_EINVAL);
-    refused(dev, "a negative number of rows", -1, 10, WEFT_OFS32, NULL, WEFT_EINVAL);
-    refused(dev, "a negative number of positions", 10, -1, WEFT_OFS32, NULL, WEFT_EINVAL);
+    refused(dev, "2^31 rows", big, 10, WEFT_OFS_32, NULL, WEFT_EINVAL);
+    refused(dev, "a negative number of rows", -1, 10, WEFT_OFS_32, NULL, WEFT_EINVAL);
+    refused(dev, "a negative number of positions", 10, -1, WEFT_OFS_32, NULL, WEFT_EINVAL);
     refused(dev, "an unknown width", 10, 10, (enum weft_ofs)9, NULL, WEFT_EINVAL);
-    refused(dev, "2^31 positions in 32 bits", 10, big, WEFT_OFS32, NULL, WEFT_ERANGE);
-    refused(dev, "a work-group size", 10, 10, WEFT_OFS32, weft_expand_params(.wg = 33), WEFT_EINVAL);
-    refused(dev, "steps per work-item", 10, 10, WEFT_OFS32, weft_expand_params(.ipt = -1), WEFT_EINVAL);
-    refused(dev, "a negative number of groups", 10, 10, WEFT_OFS32, weft_expand_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "2^31 positions in 32 bits", 10, big, WEFT_OFS_32, NULL, WEFT_ERANGE);
+    refused(dev, "a work-group size", 10, 10, WEFT_OFS_32, weft_expand_params(.wg = 33), WEFT_EINVAL);
+    refused(dev, "steps per work-item", 10, 10, WEFT_OFS_32, weft_expand_params(.ipt = -1), WEFT_EINVAL);
+    refused(dev, "a negative number of groups", 10, 10, WEFT_OFS_32, weft_expand_params(.groups = -1), WEFT_EINVAL);
     if (dev->gpu)
-        refused(dev, "more scratch than the device has", 10, INT64_MAX - 10, WEFT_OFS64, NULL, WEFT_ERANGE);
-    struct weft_expand_plan *plan = plan_make(dev, 99, 200, WEFT_OFS32, NULL);
+        refused(dev, "more scratch than the device has", 10, INT64_MAX - 10, WEFT_OFS_64, NULL, WEFT_ERANGE);
+    struct weft_expand_plan *plan = plan_make(dev, 99, 200, WEFT_OFS_32, NULL);
     struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
     run_refused(dev, "m < 0", plan, dev->queue, in.mem, out.mem, -1, 0, WEFT_EINVAL);
     run_refused(dev, "m > m_max", plan, dev->queue, in.mem, out.mem, 100, 10, WEFT_EINVAL);
@@ -233,7 +233,7 @@ static void test_errors(struct test_device *dev)
     struct weft_expand_info info;
     size_t bytes = 0;
     weft_expand_plan_info(plan, &info);
-    weft_status status = weft_expand_workspace(&bytes, dev->ctx, 99, 200, WEFT_OFS32, NULL);
+    weft_status status = weft_expand_workspace(&bytes, dev->ctx, 99, 200, WEFT_OFS_32, NULL);
     tap_ok(!status && bytes == info.workspace_bytes && (bytes > 0) == dev->gpu && info.params.wg > 0 &&
                info.params.ipt > 0 && info.why[0],
            "%s: info gives the defaults back: %s", dev->name, info.why);
@@ -282,14 +282,14 @@ static void test_sweep(struct test_device *dev, enum weft_ofs ofs, enum rows row
 static void test_all(struct test_device *dev)
 {
     if (test_slow()) {
-        test_sweep(dev, WEFT_OFS32, ROWS_SKEWED);
-        test_sweep(dev, WEFT_OFS64, ROWS_RARE);
+        test_sweep(dev, WEFT_OFS_32, ROWS_SKEWED);
+        test_sweep(dev, WEFT_OFS_64, ROWS_RARE);
         return;
     }
     struct weft_expand_params params = smallest(dev);
-    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
         test_shapes(dev, (enum weft_ofs)ofs, &params, "smallest tuning");
-        if (ofs == WEFT_OFS32 && !test_sample())
+        if (ofs == WEFT_OFS_32 && !test_sample())
             test_shapes(dev, (enum weft_ofs)ofs, NULL, "default tuning");
     }
     test_clamped(dev);

@@ -108,7 +108,7 @@ static void test_shapes(struct test_device *dev, enum weft_histogram_algo algo, 
     int ok = 1;
     for (size_t b = 0; ok && b < nbins; b++)
         ok = check_sizes(dev, bins[b], ofs, sizes, nsizes, b % DATA_COUNT, &params);
-    tap_ok(ok, "%s: %s to %d-bit %s, edge sizes", dev->name, algo == WEFT_HISTOGRAM_ROWS ? "rows" : "atomic",
+    tap_ok(ok, "%s: %s to %d-bit %s, edge sizes", dev->name, algo == WEFT_HISTOGRAM_ALGO_ROWS ? "rows" : "atomic",
            (int)weft_ofs_bytes(ofs) * 8, pointers ? "pointers" : "counts");
 }
 
@@ -117,7 +117,7 @@ static void test_defaults(struct test_device *dev, enum weft_ofs ofs)
 {
     const int64_t bins[] = {1, 16, 1000, 8192, 8193, test_sample() ? 16000 : 40000, test_sample() ? 16500 : 300000};
     const int64_t sizes[] = {0, 1, 255, 2048, 2049, test_sample() ? 600 : 100000};
-    for (size_t b = 0; b < sizeof bins / sizeof *bins; b += !test_sample() ? 1 : ofs == WEFT_OFS64 ? 3 : 2) {
+    for (size_t b = 0; b < sizeof bins / sizeof *bins; b += !test_sample() ? 1 : ofs == WEFT_OFS_64 ? 3 : 2) {
         struct weft_histogram_params params = {.pointers = b % 3 == 0};
         int ok = 1;
         for (int data = 0; ok && data < DATA_COUNT; data++) {
@@ -144,10 +144,10 @@ static void test_clamped(struct test_device *dev)
             params.groups = groups;
             params.pointers = pointers;
             params.slab = groups == 3 ? 4 : slab * groups;
-            ok = check_sizes(dev, 150, WEFT_OFS64, sizes, groups == 3 ? 2 : 3, DATA_FLAT, &params);
-            params.algo = WEFT_HISTOGRAM_ATOMIC;
+            ok = check_sizes(dev, 150, WEFT_OFS_64, sizes, groups == 3 ? 2 : 3, DATA_FLAT, &params);
+            params.algo = WEFT_HISTOGRAM_ALGO_ATOMIC;
             if (ok && dev->gpu)
-                ok = check_sizes(dev, 150, WEFT_OFS64, sizes, groups == 3 ? 2 : 3, DATA_SKEWED, &params);
+                ok = check_sizes(dev, 150, WEFT_OFS_64, sizes, groups == 3 ? 2 : 3, DATA_SKEWED, &params);
         }
     tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups and to small slabs", dev->name);
 }
@@ -158,7 +158,7 @@ static void test_tuning(struct test_device *dev)
     for (int draw = 0; ok && draw < (test_sample() ? 2 : 6); draw++) {
         int wg_max = max_wg < 512 ? max_wg : 512;
         struct weft_histogram_params params = {.pointers = (int)rng_below(&rng, 2)};
-        params.algo = dev->gpu ? (enum weft_histogram_algo)rng_below(&rng, 3) : WEFT_HISTOGRAM_AUTO;
+        params.algo = dev->gpu ? (enum weft_histogram_algo)rng_below(&rng, 3) : WEFT_HISTOGRAM_ALGO_AUTO;
         params.wg = dev->gpu ? (int)rng_between(&rng, 1, wg_max / 32) * 32 : (int)rng_between(&rng, 1, 8);
         params.ipt = dev->gpu ? (int)rng_between(&rng, 1, 8) * 4 : (int)rng_between(&rng, 1, 1000);
         params.groups = (int)rng_between(&rng, 1, 50);
@@ -182,10 +182,10 @@ static void test_events(struct test_device *dev)
     }
     int32_t *idx = test_alloc(N * sizeof *idx), want[BINS + 1], got[BINS + 1];
     data_fill(idx, N, BINS, DATA_SKEWED);
-    weft__ref_histogram(want, idx, N, BINS, WEFT_OFS32, 1);
+    weft__ref_histogram(want, idx, N, BINS, WEFT_OFS_32, 1);
     struct weft_histogram_params params = smallest(dev);
     params.pointers = 1;
-    struct weft_histogram_plan *plan = plan_make(dev, BINS, WEFT_OFS32, N, &params);
+    struct weft_histogram_plan *plan = plan_make(dev, BINS, WEFT_OFS_32, N, &params);
     struct test_buffer in = test_buffer_make(dev, NULL, N * sizeof *idx);
     struct test_buffer out = test_buffer_make(dev, NULL, sizeof got);
     cl_int error;
@@ -229,21 +229,22 @@ static void run_refused(struct test_device *dev, const char *what, struct weft_h
 static void test_errors(struct test_device *dev)
 {
     const int64_t big = INT64_C(1) << 31;
-    refused(dev, "2^31 bins", big, WEFT_OFS32, 10, NULL, WEFT_EINVAL);
-    refused(dev, "a negative number of bins", -1, WEFT_OFS32, 10, NULL, WEFT_EINVAL);
+    refused(dev, "2^31 bins", big, WEFT_OFS_32, 10, NULL, WEFT_EINVAL);
+    refused(dev, "a negative number of bins", -1, WEFT_OFS_32, 10, NULL, WEFT_EINVAL);
     refused(dev, "an unknown width", 10, (enum weft_ofs)9, 10, NULL, WEFT_EINVAL);
-    refused(dev, "an unknown algorithm", 10, WEFT_OFS32, 10, weft_histogram_params(.algo = (enum weft_histogram_algo)7),
-            WEFT_EINVAL);
-    refused(dev, "a negative length", 10, WEFT_OFS32, -1, NULL, WEFT_EINVAL);
-    refused(dev, "2^31 indices in 32 bits", 10, WEFT_OFS32, big, NULL, WEFT_ERANGE);
-    refused(dev, "a work-group size", 10, WEFT_OFS32, 10, weft_histogram_params(.wg = 33), WEFT_EINVAL);
-    refused(dev, "indices per work-item", 10, WEFT_OFS32, 10, weft_histogram_params(.ipt = -1), WEFT_EINVAL);
-    refused(dev, "a negative number of groups", 10, WEFT_OFS32, 10, weft_histogram_params(.groups = -1), WEFT_EINVAL);
-    refused(dev, "a negative range", 10, WEFT_OFS32, 10, weft_histogram_params(.range = -1), WEFT_EINVAL);
-    refused(dev, "a slab of 3", 10, WEFT_OFS64, 10, weft_histogram_params(.slab = 3), WEFT_EINVAL);
+    refused(dev, "an unknown algorithm", 10, WEFT_OFS_32, 10,
+            weft_histogram_params(.algo = (enum weft_histogram_algo)7), WEFT_EINVAL);
+    refused(dev, "a negative length", 10, WEFT_OFS_32, -1, NULL, WEFT_EINVAL);
+    refused(dev, "2^31 indices in 32 bits", 10, WEFT_OFS_32, big, NULL, WEFT_ERANGE);
+    refused(dev, "a work-group size", 10, WEFT_OFS_32, 10, weft_histogram_params(.wg = 33), WEFT_EINVAL);
+    refused(dev, "indices per work-item", 10, WEFT_OFS_32, 10, weft_histogram_params(.ipt = -1), WEFT_EINVAL);
+    refused(dev, "a negative number of groups", 10, WEFT_OFS_32, 10, weft_histogram_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "a negative range", 10, WEFT_OFS_32, 10, weft_histogram_params(.range = -1), WEFT_EINVAL);
+    refused(dev, "a slab of 3", 10, WEFT_OFS_64, 10, weft_histogram_params(.slab = 3), WEFT_EINVAL);
     if (!dev->gpu)
-        refused(dev, "atomics", 10, WEFT_OFS32, 10, weft_histogram_params(.algo = WEFT_HISTOGRAM_ATOMIC), WEFT_EINVAL);
-    struct weft_histogram_plan *plan = plan_make(dev, 100, WEFT_OFS64, 100, NULL);
+        refused(dev, "atomics", 10, WEFT_OFS_32, 10, weft_histogram_params(.algo = WEFT_HISTOGRAM_ALGO_ATOMIC),
+                WEFT_EINVAL);
+    struct weft_histogram_plan *plan = plan_make(dev, 100, WEFT_OFS_64, 100, NULL);
     struct test_buffer idx = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
     run_refused(dev, "n < 0", plan, dev->queue, idx.mem, out.mem, -1, WEFT_EINVAL);
     run_refused(dev, "n > n_max", plan, dev->queue, idx.mem, out.mem, 101, WEFT_EINVAL);
@@ -253,7 +254,7 @@ static void test_errors(struct test_device *dev)
     struct weft_histogram_info info;
     size_t bytes = 0;
     weft_histogram_plan_info(plan, &info);
-    weft_status status = weft_histogram_workspace(&bytes, dev->ctx, 100, WEFT_OFS64, 100, NULL);
+    weft_status status = weft_histogram_workspace(&bytes, dev->ctx, 100, WEFT_OFS_64, 100, NULL);
     tap_ok(!status && bytes == info.workspace_bytes && bytes && info.params.wg > 0 && info.params.algo && info.why[0] &&
                info.rows > 0 && info.ranges > 0,
            "%s: info gives the defaults back: %s", dev->name, info.why);
@@ -297,16 +298,16 @@ static void test_sweep(struct test_device *dev, int64_t bins, enum weft_ofs ofs)
 static void test_all(struct test_device *dev)
 {
     if (test_slow()) {
-        test_sweep(dev, 100, WEFT_OFS32);
-        test_sweep(dev, 20000, WEFT_OFS64);
-        test_sweep(dev, 100000, WEFT_OFS32);
+        test_sweep(dev, 100, WEFT_OFS_32);
+        test_sweep(dev, 20000, WEFT_OFS_64);
+        test_sweep(dev, 100000, WEFT_OFS_32);
         return;
     }
-    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
         for (int pointers = 0; pointers <= 1; pointers++) {
-            test_shapes(dev, WEFT_HISTOGRAM_ROWS, (enum weft_ofs)ofs, pointers);
+            test_shapes(dev, WEFT_HISTOGRAM_ALGO_ROWS, (enum weft_ofs)ofs, pointers);
             if (dev->gpu)
-                test_shapes(dev, WEFT_HISTOGRAM_ATOMIC, (enum weft_ofs)ofs, pointers);
+                test_shapes(dev, WEFT_HISTOGRAM_ALGO_ATOMIC, (enum weft_ofs)ofs, pointers);
         }
         test_defaults(dev, (enum weft_ofs)ofs);
     }

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <weft/scan.h>
 
-static const enum weft_scan_type all_types[] = {WEFT_SCAN_I32, WEFT_SCAN_U32,     WEFT_SCAN_I64,
-                                                WEFT_SCAN_F32, WEFT_SCAN_I32_I64, WEFT_SCAN_U32_U64};
+static const enum weft_scan_type all_types[] = {WEFT_SCAN_TYPE_I32, WEFT_SCAN_TYPE_U32,     WEFT_SCAN_TYPE_I64,
+                                                WEFT_SCAN_TYPE_F32, WEFT_SCAN_TYPE_I32_I64, WEFT_SCAN_TYPE_U32_U64};
 #define TYPES (sizeof all_types / sizeof *all_types)
 
 static struct rng rng;
@@ -25,7 +25,7 @@ static void data_fill(void *in, int64_t n, enum weft_scan_type type, enum data d
 {
     for (int64_t i = 0; i < n; i++) {
         uint64_t bits = rng_u64(&rng);
-        if (type == WEFT_SCAN_F32)
+        if (type == WEFT_SCAN_TYPE_F32)
             ((float *)in)[i] = data == DATA_ANY ? (float)(2 * rng_unit(&rng) - 1) : (float)((int)(bits % 8) - 3);
         else if (weft_scan_in_bytes(type) == 8)
             ((uint64_t *)in)[i] = data == DATA_ANY ? bits : bits % 8;
@@ -41,7 +41,7 @@ static int64_t first_wrong(const void *got, const void *want, const void *in, in
     size_t bytes = weft_scan_sum_bytes(type);
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (type == WEFT_SCAN_F32 && data == DATA_ANY) {
+        if (type == WEFT_SCAN_TYPE_F32 && data == DATA_ANY) {
             double error = fabs((double)((const float *)got)[i] - (double)((const float *)want)[i]);
             sum += i < n ? fabs((double)((const float *)in)[i]) : 0;
             if (!(error <= (double)(i + 3) * FLT_EPSILON * sum))
@@ -112,7 +112,7 @@ static struct weft_scan_params smallest(struct test_device *dev)
 // Nonzero: there is a form of one launch.
 static int can_chain(struct test_device *dev, enum weft_scan_type type)
 {
-    return dev->gpu && type != WEFT_SCAN_F32 && weft_context_device(dev->ctx)->int64_atomics;
+    return dev->gpu && type != WEFT_SCAN_TYPE_F32 && weft_context_device(dev->ctx)->int64_atomics;
 }
 
 static void test_shapes(struct test_device *dev, enum weft_scan_type type, int inclusive, int total,
@@ -134,7 +134,7 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
     if (ok && weft_scan_in_bytes(type) == weft_scan_sum_bytes(type))
         ok = check(dev, plan, type, 5 * tile + 3, DATA_ANY, 1);
     tap_ok(ok, "%s: %s %s%s%s, edge sizes", dev->name, weft_scan_type_name(type), inclusive ? "inclusive" : "exclusive",
-           total ? " with total" : "", algo == WEFT_SCAN_CHAINED ? ", chained" : "");
+           total ? " with total" : "", algo == WEFT_SCAN_ALGO_CHAINED ? ", chained" : "");
     weft_scan_plan_destroy(&plan);
 }
 
@@ -142,7 +142,7 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
 static void test_spine(struct test_device *dev, enum weft_scan_type type)
 {
     struct weft_scan_params params = smallest(dev);
-    params.algo = WEFT_SCAN_THREE;
+    params.algo = WEFT_SCAN_ALGO_THREE;
     const int64_t tile = (int64_t)params.wg * params.ipt, n = 2 * tile * tile + 1;
     struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
     tap_ok(plan && check(dev, plan, type, n, DATA_ANY, 0), "%s: %s, sums of %lld tiles", dev->name,
@@ -178,9 +178,9 @@ static void test_clamped(struct test_device *dev)
         struct weft_scan_params params = smallest(dev);
         params.groups = groups;
         params.total = 1;
-        struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_U32_U64, 3000, &params);
-        ok = plan && check(dev, plan, WEFT_SCAN_U32_U64, 3000, DATA_ANY, 0) &&
-             check(dev, plan, WEFT_SCAN_U32_U64, 200, DATA_ANY, 0);
+        struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32_U64, 3000, &params);
+        ok = plan && check(dev, plan, WEFT_SCAN_TYPE_U32_U64, 3000, DATA_ANY, 0) &&
+             check(dev, plan, WEFT_SCAN_TYPE_U32_U64, 200, DATA_ANY, 0);
         weft_scan_plan_destroy(&plan);
     }
     tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups", dev->name);
@@ -196,8 +196,8 @@ static void test_tuning(struct test_device *dev)
         params.ipt = dev->gpu ? (int)rng_between(&rng, 1, 8) * 4 : (int)rng_between(&rng, 1, 100) * 8;
         params.groups = (int)rng_between(&rng, 1, 50);
         enum weft_scan_type type = all_types[rng_below(&rng, TYPES)];
-        params.algo = can_chain(dev, type) ? (enum weft_scan_algo)rng_below(&rng, 3) : WEFT_SCAN_AUTO;
-        if (params.algo == WEFT_SCAN_CHAINED) { // tiles of it are in local memory
+        params.algo = can_chain(dev, type) ? (enum weft_scan_algo)rng_below(&rng, 3) : WEFT_SCAN_ALGO_AUTO;
+        if (params.algo == WEFT_SCAN_ALGO_CHAINED) { // tiles of it are in local memory
             int64_t most = (weft_context_device(dev->ctx)->local_bytes - 64) / params.wg - 5;
             while (params.ipt > 4 && params.ipt * (int64_t)weft_scan_in_bytes(type) > most)
                 params.ipt -= 4;
@@ -217,12 +217,12 @@ static void test_repeatable(struct test_device *dev)
     enum { N = 5000 };
     float *in = test_alloc(N * sizeof *in), *first = test_alloc(N * sizeof *in), *again = test_alloc(N * sizeof *in);
     int ok = 1;
-    data_fill(in, N, WEFT_SCAN_F32, DATA_ANY);
+    data_fill(in, N, WEFT_SCAN_TYPE_F32, DATA_ANY);
     for (int run = 0; ok && run < 3; run++) {
         struct weft_scan_params params = smallest(dev);
         if (dev->gpu)
             params.groups = 1 + 3 * run;
-        struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_F32, N, &params);
+        struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_F32, N, &params);
         struct test_buffer from = test_buffer_make(dev, in, N * sizeof *in);
         struct test_buffer out = test_buffer_make(dev, NULL, N * sizeof *in);
         ok = plan && !weft_scan_run(plan, dev->queue, from.mem, out.mem, N, 0, NULL, NULL);
@@ -250,7 +250,7 @@ static void test_chained_queue(struct test_device *dev, enum weft_scan_type type
     data_fill(want[1], N, type, DATA_ANY);
     struct test_buffer b[2] = {test_buffer_make(dev, want[0], N * bytes), test_buffer_make(dev, want[1], N * bytes)};
     struct weft_scan_params params = smallest(dev);
-    params.algo = WEFT_SCAN_CHAINED;
+    params.algo = WEFT_SCAN_ALGO_CHAINED;
     params.inclusive = 1;
     struct weft_scan_plan *plan = plan_make(dev, type, N, &params);
     int ok = plan != NULL;
@@ -298,7 +298,7 @@ static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type
     params.look = wg;
     int64_t tile = (int64_t)params.wg * params.ipt, most = (test_sample() ? 34 : 75) * tile + 7;
     const int64_t sizes[] = {30 * tile + 5, 5 * tile, 2 * tile, 31 * tile + 5, most, 2 * tile, 33 * tile, 3 * tile};
-    params.algo = WEFT_SCAN_CHAINED;
+    params.algo = WEFT_SCAN_ALGO_CHAINED;
     params.total = 1;
     build_as_before = weft__cl.clBuildProgram;
     weft__cl.clBuildProgram = build_stuck;
@@ -334,18 +334,18 @@ static void test_chained_no_words(struct test_device *dev)
 {
     enum { N = 1000 };
     struct weft_scan_params params = smallest(dev);
-    params.algo = WEFT_SCAN_CHAINED;
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_U32, N, &params);
+    params.algo = WEFT_SCAN_ALGO_CHAINED;
+    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32, N, &params);
     struct test_buffer in = test_buffer_make(dev, NULL, 4 * N), out = test_buffer_make(dev, NULL, 4 * N);
     if (plan)
         weft__scan_last_run(plan);
-    int ok = plan && check(dev, plan, WEFT_SCAN_U32, N, DATA_ANY, 0);
+    int ok = plan && check(dev, plan, WEFT_SCAN_TYPE_U32, N, DATA_ANY, 0);
     cl_mem(CL_API_CALL * before)(cl_context, cl_mem_flags, size_t, void *, cl_int *) = weft__cl.clCreateBuffer;
     weft__cl.clCreateBuffer = no_buffer;
     ok = ok && weft_scan_run(plan, dev->queue, in.mem, out.mem, N, 0, NULL, NULL) == WEFT_EDEVMEM;
     weft__cl.clCreateBuffer = before;
     for (int run = 0; ok && run < 2; run++)
-        ok = check(dev, plan, WEFT_SCAN_U32, N, DATA_ANY, 0);
+        ok = check(dev, plan, WEFT_SCAN_TYPE_U32, N, DATA_ANY, 0);
     tap_ok(ok, "%s: chained, no memory for new words", dev->name);
     test_buffer_free(&in);
     test_buffer_free(&out);
@@ -362,13 +362,13 @@ static void test_events(struct test_device *dev, enum weft_scan_algo algo)
         return;
     }
     uint32_t *in = test_alloc(N * sizeof *in), *want = test_alloc(N * sizeof *in), *got = test_alloc(N * sizeof *in);
-    data_fill(in, N, WEFT_SCAN_U32, DATA_ANY);
-    weft__ref_scan(want, in, N, WEFT_SCAN_U32, 0, 0);
-    weft__ref_scan(got, want, N, WEFT_SCAN_U32, 0, 0);
+    data_fill(in, N, WEFT_SCAN_TYPE_U32, DATA_ANY);
+    weft__ref_scan(want, in, N, WEFT_SCAN_TYPE_U32, 0, 0);
+    weft__ref_scan(got, want, N, WEFT_SCAN_TYPE_U32, 0, 0);
     memcpy(want, got, N * sizeof *in);
     struct weft_scan_params params = smallest(dev);
     params.algo = algo;
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_U32, N, &params);
+    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32, N, &params);
     struct test_buffer a = test_buffer_make(dev, NULL, N * sizeof *in), b = test_buffer_make(dev, NULL, N * sizeof *in);
     cl_int error;
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), first = NULL, second = NULL, written = NULL;
@@ -419,38 +419,39 @@ static void run_refused(struct test_device *dev, const char *what, struct weft_s
 static void test_errors(struct test_device *dev)
 {
     refused(dev, "an unknown type", (enum weft_scan_type)99, 10, NULL, WEFT_EINVAL);
-    refused(dev, "a negative length", WEFT_SCAN_I32, -1, NULL, WEFT_EINVAL);
-    refused(dev, "a total of an inclusive scan", WEFT_SCAN_I32, 10, weft_scan_params(.inclusive = 1, .total = 1),
+    refused(dev, "a negative length", WEFT_SCAN_TYPE_I32, -1, NULL, WEFT_EINVAL);
+    refused(dev, "a total of an inclusive scan", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.inclusive = 1, .total = 1),
             WEFT_EINVAL);
-    refused(dev, "a work-group size", WEFT_SCAN_I32, 10, weft_scan_params(.wg = 33), WEFT_EINVAL);
-    refused(dev, "items per work-item", WEFT_SCAN_I32, 10, weft_scan_params(.ipt = 3), WEFT_EINVAL);
-    refused(dev, "a negative number of groups", WEFT_SCAN_I32, 10, weft_scan_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "a work-group size", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.wg = 33), WEFT_EINVAL);
+    refused(dev, "items per work-item", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.ipt = 3), WEFT_EINVAL);
+    refused(dev, "a negative number of groups", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.groups = -1), WEFT_EINVAL);
     if (dev->gpu)
-        refused(dev, "more scratch than the device has", WEFT_SCAN_I64, INT64_MAX, NULL, WEFT_ERANGE);
-    refused(dev, "an unknown algorithm", WEFT_SCAN_I32, 10, weft_scan_params(.algo = (enum weft_scan_algo)3),
+        refused(dev, "more scratch than the device has", WEFT_SCAN_TYPE_I64, INT64_MAX, NULL, WEFT_ERANGE);
+    refused(dev, "an unknown algorithm", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.algo = (enum weft_scan_algo)3),
             WEFT_EINVAL);
-    refused(dev, "f32 chained", WEFT_SCAN_F32, 10, weft_scan_params(.algo = WEFT_SCAN_CHAINED), WEFT_EUNSUPPORTED);
+    refused(dev, "f32 chained", WEFT_SCAN_TYPE_F32, 10, weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED),
+            WEFT_EUNSUPPORTED);
     int atomics = dev->ctx->device.int64_atomics;
     dev->ctx->device.int64_atomics = 0;
-    refused(dev, "chained without atomics", WEFT_SCAN_I32, 10, weft_scan_params(.algo = WEFT_SCAN_CHAINED),
+    refused(dev, "chained without atomics", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED),
             WEFT_EUNSUPPORTED);
     dev->ctx->device.int64_atomics = atomics;
-    if (can_chain(dev, WEFT_SCAN_I32)) {
+    if (can_chain(dev, WEFT_SCAN_TYPE_I32)) {
         int64_t local = dev->ctx->device.local_bytes;
         dev->ctx->device.local_bytes = 1024;
-        refused(dev, "a tile that local memory does not hold", WEFT_SCAN_I32, 10,
-                weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 64, .ipt = 4), WEFT_EINVAL);
+        refused(dev, "a tile that local memory does not hold", WEFT_SCAN_TYPE_I32, 10,
+                weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .wg = 64, .ipt = 4), WEFT_EINVAL);
         dev->ctx->device.local_bytes = local;
-        refused(dev, "a window beyond the work-group", WEFT_SCAN_I32, 10,
-                weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .look = 64), WEFT_EINVAL);
+        refused(dev, "a window beyond the work-group", WEFT_SCAN_TYPE_I32, 10,
+                weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .wg = 32, .look = 64), WEFT_EINVAL);
         const int64_t most = ((INT64_C(1) << 31) - 32) * 4; // the last group below 2^31 work-items
-        const struct weft_scan_params *four = weft_scan_params(.algo = WEFT_SCAN_CHAINED, .wg = 32, .ipt = 4);
-        refused(dev, "2^31 work-items", WEFT_SCAN_I32, most + 1, four, WEFT_ERANGE);
+        const struct weft_scan_params *four = weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .wg = 32, .ipt = 4);
+        refused(dev, "2^31 work-items", WEFT_SCAN_TYPE_I32, most + 1, four, WEFT_ERANGE);
         size_t words = 0;
-        tap_ok(!weft_scan_workspace(&words, dev->ctx, WEFT_SCAN_I32, most, four) && words == (most / 128) * 12,
+        tap_ok(!weft_scan_workspace(&words, dev->ctx, WEFT_SCAN_TYPE_I32, most, four) && words == (most / 128) * 12,
                "%s: less than 2^31 work-items are not refused", dev->name);
     }
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_I32_I64, 100, NULL);
+    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_I32_I64, 100, NULL);
     struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
     run_refused(dev, "n < 0", plan, dev->queue, in.mem, out.mem, -1, WEFT_EINVAL);
     run_refused(dev, "n > n_max", plan, dev->queue, in.mem, out.mem, 101, WEFT_EINVAL);
@@ -460,11 +461,11 @@ static void test_errors(struct test_device *dev)
     run_refused(dev, "no queue", plan, NULL, in.mem, out.mem, 100, WEFT_EINVAL);
     const struct weft_device_info *device = weft_context_device(dev->ctx);
     const enum weft_scan_algo usual =
-        dev->gpu && strstr(device->vendor, "NVIDIA") ? WEFT_SCAN_CHAINED : WEFT_SCAN_THREE;
+        dev->gpu && strstr(device->vendor, "NVIDIA") ? WEFT_SCAN_ALGO_CHAINED : WEFT_SCAN_ALGO_THREE;
     struct weft_scan_info info;
     size_t bytes = 0;
     weft_scan_plan_info(plan, &info);
-    weft_status status = weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_I32_I64, 100, NULL);
+    weft_status status = weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_TYPE_I32_I64, 100, NULL);
     tap_ok(!status && bytes == info.workspace_bytes && info.params.wg > 0 && info.params.ipt > 0 && info.why[0] &&
                (info.schedule == WEFT_SCHEDULE_GPU) == dev->gpu && info.params.algo == usual,
            "%s: info gives the defaults back: %s", dev->name, info.why);
@@ -481,8 +482,8 @@ static void test_sweep(struct test_device *dev, enum weft_scan_type type, enum w
     enum { MOST = 20000000, MORE = 64 };
     size_t in_bytes = weft_scan_in_bytes(type), bytes = weft_scan_sum_bytes(type);
     char *in = test_alloc(MOST * in_bytes), *want = test_alloc(MOST * bytes), *got = test_alloc((MOST + MORE) * bytes);
-    data_fill(in, MOST, type, type == WEFT_SCAN_F32 ? DATA_SMALL : DATA_ANY);
-    if (type == WEFT_SCAN_F32) // sums that stay exact
+    data_fill(in, MOST, type, type == WEFT_SCAN_TYPE_F32 ? DATA_SMALL : DATA_ANY);
+    if (type == WEFT_SCAN_TYPE_F32) // sums that stay exact
         for (int64_t i = 0; i < MOST; i++)
             ((float *)(void *)in)[i] = (float)(i % 3 - 1);
     weft__ref_scan(want, in, MOST, type, 0, 0);
@@ -524,7 +525,7 @@ static void test_huge(struct test_device *dev)
     uint32_t *piece = test_alloc(PIECE * sizeof *piece);
     cl_int error;
     cl_mem data = clCreateBuffer(weft_context_cl(dev->ctx), CL_MEM_READ_WRITE, (size_t)n * 4, NULL, &error);
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_U32, n, NULL);
+    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32, n, NULL);
     int ok = plan && error == CL_SUCCESS;
     for (int64_t i = 0; i < PIECE; i++)
         piece[i] = 1;
@@ -550,54 +551,55 @@ static void test_chained(struct test_device *dev)
     // A sample: each width in and out, each form once.
     for (size_t t = 0; t < TYPES; t++)
         for (size_t f = 0; f < 3 && can_chain(dev, all_types[t]); f++)
-            if (!test_sample() || (all_types[t] != WEFT_SCAN_U32 && all_types[t] != WEFT_SCAN_U32_U64 && f == t % 3))
-                test_shapes(dev, all_types[t], f == 2, f == 1, WEFT_SCAN_CHAINED);
-    test_defaults(dev, WEFT_SCAN_I32, WEFT_SCAN_CHAINED);
-    test_events(dev, WEFT_SCAN_CHAINED);
-    test_chained_queue(dev, WEFT_SCAN_I64);
+            if (!test_sample() ||
+                (all_types[t] != WEFT_SCAN_TYPE_U32 && all_types[t] != WEFT_SCAN_TYPE_U32_U64 && f == t % 3))
+                test_shapes(dev, all_types[t], f == 2, f == 1, WEFT_SCAN_ALGO_CHAINED);
+    test_defaults(dev, WEFT_SCAN_TYPE_I32, WEFT_SCAN_ALGO_CHAINED);
+    test_events(dev, WEFT_SCAN_ALGO_CHAINED);
+    test_chained_queue(dev, WEFT_SCAN_TYPE_I64);
     test_chained_no_words(dev);
-    test_chained_stuck(dev, WEFT_SCAN_U32, "3", 32);
-    test_chained_stuck(dev, WEFT_SCAN_U32_U64, "1000", 32); // none
-    test_chained_stuck(dev, WEFT_SCAN_I32, "21", 64);
+    test_chained_stuck(dev, WEFT_SCAN_TYPE_U32, "3", 32);
+    test_chained_stuck(dev, WEFT_SCAN_TYPE_U32_U64, "1000", 32); // none
+    test_chained_stuck(dev, WEFT_SCAN_TYPE_I32, "21", 64);
     if (test_sample())
         return;
-    test_defaults(dev, WEFT_SCAN_U32_U64, WEFT_SCAN_CHAINED);
-    test_chained_queue(dev, WEFT_SCAN_U32);
-    test_chained_stuck(dev, WEFT_SCAN_I32_I64, "3", 32);
-    test_chained_stuck(dev, WEFT_SCAN_I64, "1000", 64);
+    test_defaults(dev, WEFT_SCAN_TYPE_U32_U64, WEFT_SCAN_ALGO_CHAINED);
+    test_chained_queue(dev, WEFT_SCAN_TYPE_U32);
+    test_chained_stuck(dev, WEFT_SCAN_TYPE_I32_I64, "3", 32);
+    test_chained_stuck(dev, WEFT_SCAN_TYPE_I64, "1000", 64);
 }
 
 static void test_all(struct test_device *dev)
 {
     if (test_slow()) {
-        test_sweep(dev, WEFT_SCAN_U32, WEFT_SCAN_AUTO);
-        test_sweep(dev, WEFT_SCAN_F32, WEFT_SCAN_AUTO);
-        test_sweep(dev, WEFT_SCAN_I32_I64, WEFT_SCAN_AUTO);
-        if (can_chain(dev, WEFT_SCAN_U32)) {
-            test_sweep(dev, WEFT_SCAN_U32, WEFT_SCAN_CHAINED);
-            test_sweep(dev, WEFT_SCAN_I32_I64, WEFT_SCAN_CHAINED);
+        test_sweep(dev, WEFT_SCAN_TYPE_U32, WEFT_SCAN_ALGO_AUTO);
+        test_sweep(dev, WEFT_SCAN_TYPE_F32, WEFT_SCAN_ALGO_AUTO);
+        test_sweep(dev, WEFT_SCAN_TYPE_I32_I64, WEFT_SCAN_ALGO_AUTO);
+        if (can_chain(dev, WEFT_SCAN_TYPE_U32)) {
+            test_sweep(dev, WEFT_SCAN_TYPE_U32, WEFT_SCAN_ALGO_CHAINED);
+            test_sweep(dev, WEFT_SCAN_TYPE_I32_I64, WEFT_SCAN_ALGO_CHAINED);
         }
         test_huge(dev);
         return;
     }
     for (size_t t = 0; t < TYPES; t++) {
-        test_shapes(dev, all_types[t], 0, 0, WEFT_SCAN_AUTO);
-        test_shapes(dev, all_types[t], 0, 1, WEFT_SCAN_AUTO);
-        test_shapes(dev, all_types[t], 1, 0, WEFT_SCAN_AUTO);
+        test_shapes(dev, all_types[t], 0, 0, WEFT_SCAN_ALGO_AUTO);
+        test_shapes(dev, all_types[t], 0, 1, WEFT_SCAN_ALGO_AUTO);
+        test_shapes(dev, all_types[t], 1, 0, WEFT_SCAN_ALGO_AUTO);
     }
-    test_defaults(dev, WEFT_SCAN_I32, WEFT_SCAN_AUTO);
-    test_defaults(dev, WEFT_SCAN_F32, WEFT_SCAN_AUTO);
-    test_defaults(dev, WEFT_SCAN_U32_U64, WEFT_SCAN_AUTO);
+    test_defaults(dev, WEFT_SCAN_TYPE_I32, WEFT_SCAN_ALGO_AUTO);
+    test_defaults(dev, WEFT_SCAN_TYPE_F32, WEFT_SCAN_ALGO_AUTO);
+    test_defaults(dev, WEFT_SCAN_TYPE_U32_U64, WEFT_SCAN_ALGO_AUTO);
     if (dev->gpu) {
-        test_spine(dev, WEFT_SCAN_U32);
+        test_spine(dev, WEFT_SCAN_TYPE_U32);
         if (!dev->checker) // which takes its time
-            test_spine(dev, WEFT_SCAN_I32_I64);
+            test_spine(dev, WEFT_SCAN_TYPE_I32_I64);
     }
     test_clamped(dev);
     test_tuning(dev);
     test_repeatable(dev);
-    test_events(dev, WEFT_SCAN_AUTO);
-    if (can_chain(dev, WEFT_SCAN_I32))
+    test_events(dev, WEFT_SCAN_ALGO_AUTO);
+    if (can_chain(dev, WEFT_SCAN_TYPE_I32))
         test_chained(dev);
     test_errors(dev);
 }

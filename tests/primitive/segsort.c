@@ -222,7 +222,7 @@ static void test_types(struct test_device *dev)
                 continue;
             struct sort_case c = {.key = key,
                                   .payload_bytes = payload,
-                                  .ofs = (int)key % 2 ? WEFT_OFS64 : WEFT_OFS32,
+                                  .ofs = (int)key % 2 ? WEFT_OFS_64 : WEFT_OFS_32,
                                   .n = test_sample() ? 150 : 5000,
                                   .split = payload ? MIXED : ONE,
                                   .keys = payload == 4 ? FEW : ANY};
@@ -236,9 +236,9 @@ static void test_types(struct test_device *dev)
 static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
 {
     const int64_t tile = 64, sizes[] = {1, tile - 1, tile, tile + 1, 4 * tile + 1, 33 * tile + 5, 0};
-    const int count = sizeof sizes / sizeof *sizes, bits[] = {whole != WEFT_SEGSORT_RADIX ? 5
-                                                              : test_sample()             ? 7
-                                                                                          : 11,
+    const int count = sizeof sizes / sizeof *sizes, bits[] = {whole != WEFT_SEGSORT_WHOLE_RADIX ? 5
+                                                              : test_sample()                   ? 7
+                                                                                                : 11,
                                                               8};
     for (int place = KEYS; place <= PAYLOAD; place++)
         for (enum keys keys = ANY; keys <= SAME; keys += SAME - ANY) { // all alike: no pass, or one that copies
@@ -277,7 +277,7 @@ static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
                 continue;
             struct sort_case c = {.key = key,
                                   .payload_bytes = payload,
-                                  .ofs = (int)key % 2 ? WEFT_OFS64 : WEFT_OFS32,
+                                  .ofs = (int)key % 2 ? WEFT_OFS_64 : WEFT_OFS_32,
                                   .n = test_sample() ? 130 : 2000,
                                   .split = ONE,
                                   .keys = payload == 4 ? FEW : ANY,
@@ -318,7 +318,7 @@ static void test_whole_again(struct test_device *dev, enum weft_segsort_whole wh
         stuck_builds = 0;
         dev->ctx->salt = 0x57c4; // caches do not see the option: these programs are other texts to them
     }
-    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, most, &params);
+    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, most, &params);
     if (stuck) {
         weft__cl.clBuildProgram = build_as_before;
         dev->ctx->salt = 0;
@@ -380,7 +380,7 @@ static void test_out_of_order(struct test_device *dev)
     struct weft_segsort_plan *plan = NULL;
     struct weft_segsort_params params = params_small(dev);
     cl_event first = NULL, second = NULL;
-    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, N, &params);
+    weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, N, &params);
     if (!status)
         status = weft_segsort_blocks_run(plan, queue, x.mem, NULL, N, N / 3, y.mem, NULL, 0, NULL, &first);
     if (!status)
@@ -425,7 +425,7 @@ static void test_whole_failed(struct test_device *dev, enum weft_segsort_whole w
     params.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = 8, .look = 2};
     struct weft_segsort_plan *plan = NULL;
     fault_install();
-    int ok = !weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS32, N, &params), failed = 0;
+    int ok = !weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, N, &params), failed = 0;
     for (int launch = 2; ok && launch <= 4; launch++) {
         fault_set_error(FAULT_clEnqueueNDRangeKernel, launch, CL_OUT_OF_RESOURCES);
         failed += weft_segsort_blocks_run(plan, dev->queue, x.mem, NULL, N, N, y.mem, NULL, 0, NULL, NULL) != WEFT_OK;
@@ -452,22 +452,22 @@ static void test_whole_errors(struct test_device *dev)
         weft_status status;
     };
     const struct whole gpu[] = {
-        {WEFT_SEGSORT_RADIX, {.wg = 48}, 9, "radix.wg", "radix.wg", WEFT_EINVAL},
-        {WEFT_SEGSORT_RADIX, {.ipt = 1}, 9, "radix.ipt", "radix.ipt", WEFT_EINVAL},
-        {WEFT_SEGSORT_RADIX, {.bits = 12}, 9, "radix.bits", "radix.bits", WEFT_EINVAL},
-        {WEFT_SEGSORT_CHAINED, {.look = 33}, 9, "radix.look", "radix.look", WEFT_EINVAL},
-        {WEFT_SEGSORT_CHAINED, {.words = 3}, 9, "radix.words", "radix.words", WEFT_EINVAL},
-        {WEFT_SEGSORT_AUTO, {.wg = -32}, 1 << 20, "radix.wg of auto", "radix.wg", WEFT_EINVAL},
-        {WEFT_SEGSORT_CHAINED, {0}, 1 << 30, "2^30 elements that look back", "too many", WEFT_ERANGE},
+        {WEFT_SEGSORT_WHOLE_RADIX, {.wg = 48}, 9, "radix.wg", "radix.wg", WEFT_EINVAL},
+        {WEFT_SEGSORT_WHOLE_RADIX, {.ipt = 1}, 9, "radix.ipt", "radix.ipt", WEFT_EINVAL},
+        {WEFT_SEGSORT_WHOLE_RADIX, {.bits = 12}, 9, "radix.bits", "radix.bits", WEFT_EINVAL},
+        {WEFT_SEGSORT_WHOLE_CHAINED, {.look = 33}, 9, "radix.look", "radix.look", WEFT_EINVAL},
+        {WEFT_SEGSORT_WHOLE_CHAINED, {.words = 3}, 9, "radix.words", "radix.words", WEFT_EINVAL},
+        {WEFT_SEGSORT_WHOLE_AUTO, {.wg = -32}, 1 << 20, "radix.wg of auto", "radix.wg", WEFT_EINVAL},
+        {WEFT_SEGSORT_WHOLE_CHAINED, {0}, 1 << 30, "2^30 elements that look back", "too many", WEFT_ERANGE},
     };
     const struct whole cpu[] = {
-        {WEFT_SEGSORT_RADIX, {0}, 9, "digits", "CPU", WEFT_EUNSUPPORTED},
-        {WEFT_SEGSORT_CHAINED, {0}, 9, "digits that look back", "CPU", WEFT_EUNSUPPORTED},
+        {WEFT_SEGSORT_WHOLE_RADIX, {0}, 9, "digits", "CPU", WEFT_EUNSUPPORTED},
+        {WEFT_SEGSORT_WHOLE_CHAINED, {0}, 9, "digits that look back", "CPU", WEFT_EUNSUPPORTED},
     };
     const struct whole *cases = dev->gpu ? gpu : cpu;
     for (size_t i = 0; i < (dev->gpu ? sizeof gpu : sizeof cpu) / sizeof *gpu; i++) {
         struct weft_segsort_params params = {.whole = cases[i].whole, .radix = cases[i].radix};
-        refused(dev, cases[i].what, WEFT_KEY_U32, 4, WEFT_OFS32, cases[i].n, &params, cases[i].status);
+        refused(dev, cases[i].what, WEFT_KEY_U32, 4, WEFT_OFS_32, cases[i].n, &params, cases[i].status);
         tap_ok(strstr(test_error(dev), cases[i].said) != NULL, "%s: and says so", dev->name);
     }
     // Which form auto is: the scratch tells. Merges where the array is small, or the local memory.
@@ -476,16 +476,16 @@ static void test_whole_errors(struct test_device *dev)
         size_t bytes[4] = {0};
         struct weft_segsort_params params = params_small(dev);
         dev->ctx->device.local_bytes = i == 2 ? 2048 : local;
-        for (int whole = WEFT_SEGSORT_AUTO; whole <= WEFT_SEGSORT_CHAINED; whole++) {
+        for (int whole = WEFT_SEGSORT_WHOLE_AUTO; whole <= WEFT_SEGSORT_WHOLE_CHAINED; whole++) {
             params.whole = (enum weft_segsort_whole)whole;
-            weft_segsort_workspace(&bytes[whole], dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, (1 << 17) - !i, &params);
+            weft_segsort_workspace(&bytes[whole], dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, (1 << 17) - !i, &params);
         }
         const int merged = bytes[0] == bytes[1], digits = bytes[0] == bytes[2] || bytes[0] == bytes[3];
         tap_ok(bytes[1] && (dev->gpu && i == 1 ? digits && !merged : merged && !digits), "%s: auto %s", dev->name,
                dev->gpu && i == 1 ? "goes by digits" : "merges");
         if (dev->gpu && i == 2) {
-            params.whole = WEFT_SEGSORT_RADIX;
-            refused(dev, "digits that exceed the local memory", WEFT_KEY_U32, 4, WEFT_OFS32, 9, &params, WEFT_EINVAL);
+            params.whole = WEFT_SEGSORT_WHOLE_RADIX;
+            refused(dev, "digits that exceed the local memory", WEFT_KEY_U32, 4, WEFT_OFS_32, 9, &params, WEFT_EINVAL);
         }
     }
     dev->ctx->device.local_bytes = local;
@@ -495,27 +495,27 @@ static void test_errors(struct test_device *dev)
 {
     struct weft_segsort_plan *plan = NULL;
     struct test_buffer x = test_buffer_make(dev, NULL, 64), y = test_buffer_make(dev, NULL, 64);
-    refused(dev, "a key type", (enum weft_key)9, 0, WEFT_OFS32, 1, NULL, WEFT_EINVAL);
-    refused(dev, "a payload", WEFT_KEY_U32, 3, WEFT_OFS32, 1, NULL, WEFT_EINVAL);
+    refused(dev, "a key type", (enum weft_key)9, 0, WEFT_OFS_32, 1, NULL, WEFT_EINVAL);
+    refused(dev, "a payload", WEFT_KEY_U32, 3, WEFT_OFS_32, 1, NULL, WEFT_EINVAL);
     refused(dev, "a width of offsets", WEFT_KEY_U32, 0, 7, 1, NULL, WEFT_EINVAL);
-    refused(dev, "n_max", WEFT_KEY_U32, 0, WEFT_OFS32, -1, NULL, WEFT_EINVAL);
-    refused(dev, "n_max beyond offsets", WEFT_KEY_U32, 0, WEFT_OFS32, INT64_C(1) << 31, NULL, WEFT_ERANGE);
-    refused(dev, "wg", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.wg = 9), WEFT_EINVAL);
-    refused(dev, "ipt", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.ipt = -1), WEFT_EINVAL);
-    refused(dev, "bits", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.bits = 9), WEFT_EINVAL);
-    refused(dev, "groups", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.groups = -1), WEFT_EINVAL);
-    refused(dev, "a form", WEFT_KEY_U32, 0, WEFT_OFS32, 1, weft_segsort_params(.whole = (enum weft_segsort_whole)4),
+    refused(dev, "n_max", WEFT_KEY_U32, 0, WEFT_OFS_32, -1, NULL, WEFT_EINVAL);
+    refused(dev, "n_max beyond offsets", WEFT_KEY_U32, 0, WEFT_OFS_32, INT64_C(1) << 31, NULL, WEFT_ERANGE);
+    refused(dev, "wg", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.wg = 9), WEFT_EINVAL);
+    refused(dev, "ipt", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.ipt = -1), WEFT_EINVAL);
+    refused(dev, "bits", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.bits = 9), WEFT_EINVAL);
+    refused(dev, "groups", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "a form", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.whole = (enum weft_segsort_whole)4),
             WEFT_EINVAL);
     test_whole_errors(dev);
     struct weft_segsort_params params = params_small(dev);
-    if (weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 16, &params))
+    if (weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 16, &params))
         tap_bail("%s: plan: %s", dev->name, test_error(dev));
     struct weft_segsort_info info;
     size_t bytes = 1;
     weft_segsort_plan_info(plan, &info);
     tap_ok(info.params.wg > 0 && info.params.ipt > 0 && info.params.bits > 0 && info.params.groups > 0 && info.why[0],
            "%s: info", dev->name);
-    tap_ok(weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS32, 16, &params) == WEFT_OK &&
+    tap_ok(weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 16, &params) == WEFT_OK &&
                bytes == info.workspace_bytes,
            "%s: workspace is what the plan holds", dev->name);
     cl_command_queue q = dev->queue;
@@ -554,13 +554,14 @@ static void test_device(struct test_device *dev)
     test_edges(dev);
     test_types(dev);
     test_random(dev);
-    for (enum weft_segsort_whole whole = WEFT_SEGSORT_RADIX; dev->gpu && whole <= WEFT_SEGSORT_CHAINED; whole++) {
+    for (enum weft_segsort_whole whole = WEFT_SEGSORT_WHOLE_RADIX; dev->gpu && whole <= WEFT_SEGSORT_WHOLE_CHAINED;
+         whole++) {
         test_whole(dev, whole);
         test_whole_again(dev, whole, 0);
         test_whole_failed(dev, whole);
     }
     if (dev->gpu)
-        test_whole_again(dev, WEFT_SEGSORT_CHAINED, 1);
+        test_whole_again(dev, WEFT_SEGSORT_WHOLE_CHAINED, 1);
     test_out_of_order(dev);
     test_errors(dev);
     if (test_slow())

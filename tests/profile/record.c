@@ -235,7 +235,7 @@ static void device_check(struct test_device *dev)
     enum { ROWS = 300, PER_ROW = 5 };
     int32_t row_ptr[ROWS + 1], col[ROWS * PER_ROW];
     float val[ROWS * PER_ROW], x[ROWS], y[ROWS], want[ROWS];
-    struct weft_csr a = {.m = ROWS, .n = ROWS, .nnz = ROWS * PER_ROW, .type = WEFT_F32, .ofs = WEFT_OFS32};
+    struct weft_csr a = {.m = ROWS, .n = ROWS, .nnz = ROWS * PER_ROW, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_32};
     a.row_ptr = row_ptr;
     a.col = col;
     a.val = val;

@@ -211,7 +211,7 @@ static struct weft_csr family_make(enum family family, int64_t m, enum weft_type
     }
     const int64_t n = family == TALL ? m / 50 : family == WIDE ? m * 4 : m, rows = family == WIDE ? m / 10 : m;
     const int64_t room = rows * 62 + 8 * n + 400000;
-    if (weft_csr_alloc(&a, rows, n, room, type, WEFT_OFS32))
+    if (weft_csr_alloc(&a, rows, n, room, type, WEFT_OFS_32))
         tap_bail("out of host memory");
     struct build b = {.a = &a};
     ((int32_t *)a.row_ptr)[0] = 0;
@@ -240,7 +240,7 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
         const struct weft_spmv_params params = {.products = products};
         struct weft_spmv_plan *plan = NULL;
         struct weft_spmv_info info = {0};
-        enum weft_spmv_algo best = WEFT_SPMV_AUTO;
+        enum weft_spmv_algo best = WEFT_SPMV_ALGO_AUTO;
         const double least = cost_spmv_best(model, &a, !products, &best);
         const int made = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
         if (made)
@@ -302,7 +302,7 @@ static void check_mirror(struct test_device *dev, enum shape shape)
 {
     const int64_t n = shape == S_STENCIL ? 1728 : 1600;
     struct weft_csr a;
-    if (weft_csr_alloc(&a, n, n, n * n, WEFT_F32, WEFT_OFS32))
+    if (weft_csr_alloc(&a, n, n, n * n, WEFT_TYPE_F32, WEFT_OFS_32))
         tap_bail("out of host memory");
     struct build b = {.a = &a};
     ((int32_t *)a.row_ptr)[0] = 0;
@@ -316,8 +316,8 @@ static void check_mirror(struct test_device *dev, enum shape shape)
     memset(a.val, 0, (size_t)a.nnz * 4);
     const struct weft__transpose_shape of = {.m = n, .n = n, .nnz = a.nnz, .mirror = 1};
     struct test_csr from, to;
-    test_csr_make(&from, dev, &a, n, n, a.nnz, WEFT_F32, WEFT_OFS32);
-    test_csr_make(&to, dev, NULL, n, n, a.nnz, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&from, dev, &a, n, n, a.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+    test_csr_make(&to, dev, NULL, n, n, a.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
     struct weft__mirror mirror = {0};
     struct weft__stream stream = {0};
     cl_uint failed = 77;
@@ -347,8 +347,8 @@ static void each_device(struct test_device *dev)
     const int units = dev->ctx->device.compute_units;
     dev->ctx->device.compute_units = dev->gpu ? cost_gpu.units : cost_cpu.units;
     for (int family = 0; family < FAMILIES; family++) {
-        check_spmv_choice(dev, (enum family)family, 72000, family % 2 ? WEFT_F64 : WEFT_F32);
-        check_spmv_choice(dev, (enum family)family, 24000, family % 2 ? WEFT_F32 : WEFT_F64);
+        check_spmv_choice(dev, (enum family)family, 72000, family % 2 ? WEFT_TYPE_F64 : WEFT_TYPE_F32);
+        check_spmv_choice(dev, (enum family)family, 24000, family % 2 ? WEFT_TYPE_F32 : WEFT_TYPE_F64);
     }
     dev->ctx->device.compute_units = units;
     for (int shape = 0; dev->gpu && shape < S_SHAPES; shape++)

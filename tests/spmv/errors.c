@@ -20,57 +20,64 @@ static void refused(struct test_problem *p, const char *what, const struct weft_
 
 static void test_refused_params(struct test_device *dev)
 {
-    struct test_problem p = test_problem_make(dev, &rng, 60, 40, 1, 40, WEFT_F32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, 60, 40, 1, 40, WEFT_TYPE_F32, WEFT_OFS_32);
     char sizes[80];
     snprintf(sizes, sizeof sizes, "ell would hold 2560 elements (0.0 MiB) for %lld entries", (long long)p.a.nnz);
-    refused(&p, "an ELL of mostly padding", weft_spmv_params(.algo = WEFT_SPMV_ELL), WEFT_ERANGE, sizes);
-    refused(&p, "sliced ELL beyond a factor", weft_spmv_params(.algo = WEFT_SPMV_SELL, .sigma = 1, .max_padding = 1.01),
-            WEFT_ERANGE, "params.max_padding allows 1.0");
+    refused(&p, "an ELL of mostly padding", weft_spmv_params(.algo = WEFT_SPMV_ALGO_ELL), WEFT_ERANGE, sizes);
+    refused(&p, "sliced ELL beyond a factor",
+            weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .sigma = 1, .max_padding = 1.01), WEFT_ERANGE,
+            "params.max_padding allows 1.0");
     refused(&p, "an unknown algorithm", weft_spmv_params(.algo = (enum weft_spmv_algo)99), WEFT_EINVAL, "99");
     refused(&p, "an unknown semiring", weft_spmv_params(.semiring = (enum weft_spmv_semiring)9), WEFT_EINVAL, "9");
     refused(&p, "an unknown mode", weft_spmv_params(.mode = (enum weft_spmv_mode)5), WEFT_EINVAL, "mode is 5");
     refused(&p, "an unknown way to transpose", weft_spmv_params(.transpose = (enum weft_spmv_transpose)7), WEFT_EINVAL,
             "transpose is 7");
-    refused(&p, "a reproducible hybrid", weft_spmv_params(.algo = WEFT_SPMV_HYB, .mode = WEFT_REPRODUCIBLE),
-            WEFT_EINVAL, "csr_fixed, not hyb");
-    refused(&p, "reproducible atomics", weft_spmv_params(.mode = WEFT_REPRODUCIBLE, .transpose = WEFT_SPMV_BY_ATOMICS),
+    refused(&p, "a reproducible hybrid",
+            weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .mode = WEFT_SPMV_MODE_REPRODUCIBLE), WEFT_EINVAL,
+            "csr_fixed, not hyb");
+    refused(&p, "reproducible atomics",
+            weft_spmv_params(.mode = WEFT_SPMV_MODE_REPRODUCIBLE, .transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS),
             WEFT_EINVAL, "atomics");
-    refused(&p, "A^T by atomics in slices", weft_spmv_params(.algo = WEFT_SPMV_SELL, .transpose = WEFT_SPMV_BY_ATOMICS),
-            WEFT_EINVAL, "sell");
-    refused(&p, "a rest on the host without a hybrid", weft_spmv_params(.algo = WEFT_SPMV_ELL, .host_rest = 1),
+    refused(&p, "A^T by atomics in slices",
+            weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS), WEFT_EINVAL,
+            "sell");
+    refused(&p, "a rest on the host without a hybrid", weft_spmv_params(.algo = WEFT_SPMV_ALGO_ELL, .host_rest = 1),
             WEFT_EINVAL, "host_rest goes with hyb, not with ell");
     refused(&p, "a custom semiring on the host",
-            weft_spmv_params(.algo = WEFT_SPMV_HYB, .host_rest = 1, .semiring = WEFT_CUSTOM, .plus = "a + b",
-                             .times = "a * b", .zero = "0"),
+            weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .host_rest = 1, .semiring = WEFT_SPMV_SEMIRING_CUSTOM,
+                             .plus = "a + b", .times = "a * b", .zero = "0"),
             WEFT_EINVAL, "custom");
     refused(&p, "padding below 1", weft_spmv_params(.max_padding = 0.5), WEFT_EINVAL, "0.5");
-    refused(&p, "a width below 0", weft_spmv_params(.algo = WEFT_SPMV_HYB, .width = -1), WEFT_EINVAL, "width is -1");
-    refused(&p, "an odd window", weft_spmv_params(.algo = WEFT_SPMV_SELL, .sigma = 48), WEFT_EINVAL, "sigma is 48");
+    refused(&p, "a width below 0", weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .width = -1), WEFT_EINVAL,
+            "width is -1");
+    refused(&p, "an odd window", weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .sigma = 48), WEFT_EINVAL,
+            "sigma is 48");
     refused(&p, "an unknown hint", weft_spmv_params(.read = 4), WEFT_EINVAL, "params.read");
-    refused(&p, "3 lanes", weft_spmv_params(.algo = WEFT_SPMV_CSR_LANES, .lanes = 33), WEFT_EINVAL, "lanes is 33");
-    refused(&p, "a work-group beyond the device", weft_spmv_params(.algo = WEFT_SPMV_CSR_SCALAR, .wg = 1 << 20),
+    refused(&p, "3 lanes", weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = 33), WEFT_EINVAL, "lanes is 33");
+    refused(&p, "a work-group beyond the device", weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR_SCALAR, .wg = 1 << 20),
             WEFT_EINVAL, "params.wg");
-    refused(&p, "no `plus`", weft_spmv_params(.semiring = WEFT_CUSTOM, .times = "a * b", .zero = "0"), WEFT_EINVAL,
-            "needs the expression `plus`");
+    refused(&p, "no `plus`", weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .times = "a * b", .zero = "0"),
+            WEFT_EINVAL, "needs the expression `plus`");
     refused(&p, "two statements",
-            weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "a; b", .times = "a * b", .zero = "0"), WEFT_EINVAL,
-            "';' at position 1");
+            weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .plus = "a; b", .times = "a * b", .zero = "0"),
+            WEFT_EINVAL, "';' at position 1");
     refused(&p, "a bracket too few",
-            weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "max(a, b", .times = "a * b", .zero = "0"), WEFT_EINVAL,
-            "lacks 1 ')'");
+            weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .plus = "max(a, b", .times = "a * b", .zero = "0"),
+            WEFT_EINVAL, "lacks 1 ')'");
     if (!dev->checker) // which prints what its compiler says
         refused(&p, "an expression that does not compile",
-                weft_spmv_params(.semiring = WEFT_CUSTOM, .plus = "nosuch(a, b)", .times = "a * b", .zero = "0"),
+                weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .plus = "nosuch(a, b)", .times = "a * b",
+                                 .zero = "0"),
                 WEFT_EBUILD, "nosuch");
     if (weft_context_device(dev->ctx)->fp64)
-        refused(&p, "f64 sums by atomics", weft_spmv_params(.algo = WEFT_SPMV_COO_ATOMIC, .f64_sums = 1), WEFT_EINVAL,
-                "atomics");
+        refused(&p, "f64 sums by atomics", weft_spmv_params(.algo = WEFT_SPMV_ALGO_COO_ATOMIC, .f64_sums = 1),
+                WEFT_EINVAL, "atomics");
     test_problem_free(&p);
-    p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_I32, WEFT_OFS32);
+    p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_TYPE_I32, WEFT_OFS_32);
     refused(&p, "f64 sums of integers", weft_spmv_params(.f64_sums = 1), WEFT_EINVAL, "f64_sums");
     test_problem_free(&p);
-    p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_PATTERN, WEFT_OFS32);
-    refused(&p, "vectors of no type", weft_spmv_params(.vec_type = WEFT_PATTERN), WEFT_EINVAL, "vec_type");
+    p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_TYPE_PATTERN, WEFT_OFS_32);
+    refused(&p, "vectors of no type", weft_spmv_params(.vec_type = WEFT_TYPE_PATTERN), WEFT_EINVAL, "vec_type");
     test_problem_free(&p);
 }
 
@@ -84,7 +91,7 @@ static void refused_matrix(struct test_problem *p, const char *what, struct weft
 
 static void test_refused_calls(struct test_device *dev)
 {
-    struct test_problem p = test_problem_make(dev, &rng, 30, 40, 1, 9, WEFT_I32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, 30, 40, 1, 9, WEFT_TYPE_I32, WEFT_OFS_32);
     struct weft_device_csr bad = p.d;
     bad.m = -1;
     refused_matrix(&p, "m < 0", bad, WEFT_EINVAL);
@@ -120,7 +127,7 @@ static void test_refused_calls(struct test_device *dev)
                runs[i].what, test_error(dev));
     }
     weft_spmv_plan_destroy(&plan);
-    plan = test_problem_plan(&p, weft_spmv_params(.semiring = WEFT_MIN_PLUS));
+    plan = test_problem_plan(&p, weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_MIN_PLUS));
     const weft_status status =
         plan ? weft_spmv_run(plan, dev->queue, 2, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) : WEFT_OK;
     tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "alpha is 2"), "%s: a run refuses alpha in (min, +): %s",

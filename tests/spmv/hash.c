@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WEFT_REPRODUCIBLE gives the same bits on every device: the hashes of y are recorded here, so that each device is
+// WEFT_SPMV_MODE_REPRODUCIBLE gives the same bits on every device: the hashes of y are recorded here, so that each device is
 // compared with those before it. The input is drawn from a fixed seed; WEFT_SEED does not change it.
 #include "host/common/check_spmv.h"
 #include "tests/support/device.h"
@@ -23,15 +23,18 @@ static const struct hash_case {
     double alpha, beta;
     uint64_t hash; // of y
 } cases[] = {
-    {"f32", 60, WEFT_F32, WEFT_OFS32, 0, WEFT_SPMV_PLAIN, 1, 0, UINT64_C(0x9d7aa5086b6e6e3a)},
-    {"f32, alpha and beta", 60, WEFT_F32, WEFT_OFS64, 0, WEFT_SPMV_PLAIN, 1.1, -0.3, UINT64_C(0x2b7ba220e015e68f)},
-    {"f32, A^T", 60, WEFT_F32, WEFT_OFS32, 0, WEFT_SPMV_BY_COPY, 1, 0, UINT64_C(0xd591590dc083d97f)},
-    {"f32, f64 sums", 60, WEFT_F32, WEFT_OFS32, 1, WEFT_SPMV_PLAIN, 1.1, -0.3, UINT64_C(0x0ed18a621fef6519)},
-    {"f64", 60, WEFT_F64, WEFT_OFS32, 0, WEFT_SPMV_PLAIN, 1, 0, UINT64_C(0xec0fa0be95e50384)},
-    {"f64, alpha and beta", 60, WEFT_F64, WEFT_OFS64, 0, WEFT_SPMV_PLAIN, 1.1, -0.3, UINT64_C(0x28a54bc67a3615d0)},
-    {"f64, A^T", 60, WEFT_F64, WEFT_OFS32, 0, WEFT_SPMV_BY_COPY, 1, 0, UINT64_C(0x3b849bdfc04d25f7)},
-    {"f32, large", 20000, WEFT_F32, WEFT_OFS32, 0, WEFT_SPMV_PLAIN, 1, 0, UINT64_C(0xa6c4ad6dc52c1739)},
-    {"f64, large", 20000, WEFT_F64, WEFT_OFS32, 0, WEFT_SPMV_PLAIN, 1, 0, UINT64_C(0xe7bd013e2bfd5637)},
+    {"f32", 60, WEFT_TYPE_F32, WEFT_OFS_32, 0, WEFT_SPMV_TRANSPOSE_PLAIN, 1, 0, UINT64_C(0x9d7aa5086b6e6e3a)},
+    {"f32, alpha and beta", 60, WEFT_TYPE_F32, WEFT_OFS_64, 0, WEFT_SPMV_TRANSPOSE_PLAIN, 1.1, -0.3,
+     UINT64_C(0x2b7ba220e015e68f)},
+    {"f32, A^T", 60, WEFT_TYPE_F32, WEFT_OFS_32, 0, WEFT_SPMV_TRANSPOSE_BY_COPY, 1, 0, UINT64_C(0xd591590dc083d97f)},
+    {"f32, f64 sums", 60, WEFT_TYPE_F32, WEFT_OFS_32, 1, WEFT_SPMV_TRANSPOSE_PLAIN, 1.1, -0.3,
+     UINT64_C(0x0ed18a621fef6519)},
+    {"f64", 60, WEFT_TYPE_F64, WEFT_OFS_32, 0, WEFT_SPMV_TRANSPOSE_PLAIN, 1, 0, UINT64_C(0xec0fa0be95e50384)},
+    {"f64, alpha and beta", 60, WEFT_TYPE_F64, WEFT_OFS_64, 0, WEFT_SPMV_TRANSPOSE_PLAIN, 1.1, -0.3,
+     UINT64_C(0x28a54bc67a3615d0)},
+    {"f64, A^T", 60, WEFT_TYPE_F64, WEFT_OFS_32, 0, WEFT_SPMV_TRANSPOSE_BY_COPY, 1, 0, UINT64_C(0x3b849bdfc04d25f7)},
+    {"f32, large", 20000, WEFT_TYPE_F32, WEFT_OFS_32, 0, WEFT_SPMV_TRANSPOSE_PLAIN, 1, 0, UINT64_C(0xa6c4ad6dc52c1739)},
+    {"f64, large", 20000, WEFT_TYPE_F64, WEFT_OFS_32, 0, WEFT_SPMV_TRANSPOSE_PLAIN, 1, 0, UINT64_C(0xe7bd013e2bfd5637)},
 };
 
 // Numbers of many magnitudes, so that another order of a sum shows.
@@ -39,7 +42,7 @@ static void values_draw(struct rng *rng, void *v, enum weft_type type, int64_t c
 {
     for (int64_t i = 0; i < count; i++) {
         double value = ldexp(2 * rng_unit(rng) - 1, (int)rng_between(rng, -9, 9));
-        if (type == WEFT_F64)
+        if (type == WEFT_TYPE_F64)
             ((double *)v)[i] = value;
         else
             ((float *)v)[i] = (float)value;
@@ -59,7 +62,7 @@ static struct weft_csr matrix_draw(struct rng *rng, const struct hash_case *c)
     if (weft_csr_alloc(&a, c->rows, 90, nnz, c->type, c->ofs))
         tap_bail("no memory for a test matrix");
     for (int64_t i = 0, at = 0; i <= c->rows; i++) {
-        if (c->ofs == WEFT_OFS64)
+        if (c->ofs == WEFT_OFS_64)
             ((int64_t *)a.row_ptr)[i] = at;
         else
             ((int32_t *)a.row_ptr)[i] = (int32_t)at;
@@ -77,7 +80,7 @@ static int product(struct test_device *dev, const struct hash_case *c, const str
                    size_t x_bytes, void *y, size_t y_bytes)
 {
     const struct weft_spmv_params params = {
-        .mode = WEFT_REPRODUCIBLE, .f64_sums = c->f64_sums, .transpose = c->transpose};
+        .mode = WEFT_SPMV_MODE_REPRODUCIBLE, .f64_sums = c->f64_sums, .transpose = c->transpose};
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
     struct test_buffer bx = test_buffer_make(dev, x, x_bytes),
@@ -131,7 +134,7 @@ static void each_device(struct test_device *dev)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (test_sample() && cases[i].rows > 1000)
             continue;
-        if ((cases[i].type == WEFT_F64 || cases[i].f64_sums) && !weft_context_device(dev->ctx)->fp64)
+        if ((cases[i].type == WEFT_TYPE_F64 || cases[i].f64_sums) && !weft_context_device(dev->ctx)->fp64)
             tap_skip("%s: no double precision", dev->name);
         else
             test_case(dev, &cases[i]);

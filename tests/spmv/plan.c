@@ -11,8 +11,9 @@
 static struct rng rng;
 
 static const enum weft_spmv_algo algos[] = {
-    WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE,  WEFT_SPMV_ELL,       WEFT_SPMV_SELL,
-    WEFT_SPMV_HYB,        WEFT_SPMV_COO,       WEFT_SPMV_COO_ATOMIC, WEFT_SPMV_CSR_FIXED, WEFT_SPMV_CSR_FLAGS};
+    WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES, WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,
+    WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC,
+    WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_CSR_FLAGS};
 #define ALGOS (sizeof algos / sizeof *algos)
 
 // ---- the caller's semiring -------------------------------------------------------------------------------------
@@ -35,11 +36,16 @@ static int widest_check(struct test_problem *p, int add)
 
 static void test_custom(struct test_device *dev)
 {
-    struct test_problem p = test_problem_make(dev, &rng, test_sample() ? 70 : 700, 90, 0, 60, WEFT_F32, WEFT_OFS32);
+    struct test_problem p =
+        test_problem_make(dev, &rng, test_sample() ? 70 : 700, 90, 0, 60, WEFT_TYPE_F32, WEFT_OFS_32);
     for (size_t i = 0; i < ALGOS; i++) {
         char plus[] = "fmax(a, b)", times[] = "fmin(a, b)", zero[] = "-INFINITY";
-        struct weft_spmv_params params = {
-            .algo = algos[i], .semiring = WEFT_CUSTOM, .plus = plus, .times = times, .zero = zero, .max_padding = 1e9};
+        struct weft_spmv_params params = {.algo = algos[i],
+                                          .semiring = WEFT_SPMV_SEMIRING_CUSTOM,
+                                          .plus = plus,
+                                          .times = times,
+                                          .zero = zero,
+                                          .max_padding = 1e9};
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         memset(plus, '?', sizeof plus - 1); // the plan has copies
         memset(times, '?', sizeof times - 1);
@@ -63,11 +69,13 @@ static void test_refill(struct test_device *dev)
         enum weft_spmv_algo algo;
         int host_rest;
         const char *name;
-    } ways[] = {{WEFT_SPMV_CSR, 0, "csr"},       {WEFT_SPMV_ELL, 0, "ell"}, {WEFT_SPMV_SELL, 0, "sell"},
-                {WEFT_SPMV_SELL16, 0, "sell16"}, {WEFT_SPMV_HYB, 0, "hyb"}, {WEFT_SPMV_HYB, 1, "hyb, rest on the host"},
-                {WEFT_SPMV_COO, 0, "coo"}};
+    } ways[] = {{WEFT_SPMV_ALGO_CSR, 0, "csr"},   {WEFT_SPMV_ALGO_ELL, 0, "ell"},
+                {WEFT_SPMV_ALGO_SELL, 0, "sell"}, {WEFT_SPMV_ALGO_SELL16, 0, "sell16"},
+                {WEFT_SPMV_ALGO_HYB, 0, "hyb"},   {WEFT_SPMV_ALGO_HYB, 1, "hyb, rest on the host"},
+                {WEFT_SPMV_ALGO_COO, 0, "coo"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct test_problem p = test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_F32, i % 2 ? WEFT_OFS64 : WEFT_OFS32);
+        struct test_problem p =
+            test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_TYPE_F32, i % 2 ? WEFT_OFS_64 : WEFT_OFS_32);
         const struct weft_spmv_params params = {
             .algo = ways[i].algo, .host_rest = ways[i].host_rest, .max_padding = 1e9};
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
@@ -93,8 +101,8 @@ static void test_refill(struct test_device *dev)
 // A CSR plan sees what is written to the caller's own values; a transposed copy does not until it is refilled.
 static void test_values_written(struct test_device *dev)
 {
-    struct test_problem p = test_problem_make(dev, &rng, 60, 60, 2, 40, WEFT_F32, WEFT_OFS32);
-    const struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR};
+    struct test_problem p = test_problem_make(dev, &rng, 60, 60, 2, 40, WEFT_TYPE_F32, WEFT_OFS_32);
+    const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
     test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
@@ -115,18 +123,20 @@ static void test_host_rest(struct test_device *dev)
         enum weft_spmv_semiring semiring;
         int64_t longest;
     } ways[] = {
-        {WEFT_F32, 0, WEFT_PLUS_TIMES, 300},  {WEFT_F64, 0, WEFT_PLUS_TIMES, 300}, {WEFT_F32, 1, WEFT_PLUS_TIMES, 300},
-        {WEFT_I32, 0, WEFT_PLUS_TIMES, 300},  {WEFT_F32, 0, WEFT_MIN_PLUS, 70},    {WEFT_I32, 0, WEFT_MIN_PLUS, 70},
-        {WEFT_F64, 0, WEFT_MAX_TIMES, 70},    {WEFT_I32, 0, WEFT_MAX_TIMES, 70},   {WEFT_F32, 1, WEFT_MIN_PLUS, 70},
-        {WEFT_F32, 1, WEFT_OR_AND, 70},       {WEFT_PATTERN, 0, WEFT_OR_AND, 70},  {WEFT_I32, 0, WEFT_OR_AND, 70},
-        {WEFT_F32, 0, WEFT_PLUS_TIMES, 20000}}; // rows of several pieces
+        {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},  {WEFT_TYPE_F64, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
+        {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},  {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
+        {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},     {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},
+        {WEFT_TYPE_F64, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 70},    {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 70},
+        {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},     {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_OR_AND, 70},
+        {WEFT_TYPE_PATTERN, 0, WEFT_SPMV_SEMIRING_OR_AND, 70},   {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_OR_AND, 70},
+        {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 20000}}; // rows of several pieces
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if ((ways[i].type == WEFT_F64 || ways[i].f64_sums) && !weft_context_device(dev->ctx)->fp64) {
+        if ((ways[i].type == WEFT_TYPE_F64 || ways[i].f64_sums) && !weft_context_device(dev->ctx)->fp64) {
             tap_skip("%s: no double precision", dev->name);
             continue;
         }
-        struct test_problem p = test_problem_make(dev, &rng, 90, 100, 2, ways[i].longest, ways[i].type, WEFT_OFS32);
-        const struct weft_spmv_params params = {.algo = WEFT_SPMV_HYB,
+        struct test_problem p = test_problem_make(dev, &rng, 90, 100, 2, ways[i].longest, ways[i].type, WEFT_OFS_32);
+        const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_HYB,
                                                 .host_rest = 1,
                                                 .f64_sums = ways[i].f64_sums,
                                                 .semiring = ways[i].semiring,
@@ -136,7 +146,7 @@ static void test_host_rest(struct test_device *dev)
         struct weft_spmv_info info = {0};
         if (plan)
             weft_spmv_plan_info(plan, &info);
-        const int plain = ways[i].semiring == WEFT_PLUS_TIMES;
+        const int plain = ways[i].semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
         int64_t rest = 0;
         for (int64_t r = 0; r < p.a.m; r++) {
             const int64_t length = weft_csr_ofs(&p.a, r + 1) - weft_csr_ofs(&p.a, r);
@@ -150,8 +160,9 @@ static void test_host_rest(struct test_device *dev)
         weft_spmv_plan_destroy(&plan);
         test_problem_free(&p);
     }
-    struct test_problem p = test_problem_make(dev, &rng, 50, 100, 2, 3, WEFT_F32, WEFT_OFS32);
-    const struct weft_spmv_params params = {.algo = WEFT_SPMV_HYB, .host_rest = 1, .width = 100, .max_padding = 1e9};
+    struct test_problem p = test_problem_make(dev, &rng, 50, 100, 2, 3, WEFT_TYPE_F32, WEFT_OFS_32);
+    const struct weft_spmv_params params = {
+        .algo = WEFT_SPMV_ALGO_HYB, .host_rest = 1, .width = 100, .max_padding = 1e9};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     tap_ok(plan && test_problem_run(&p, plan, &params, 1, 0), "%s: rest on the host, and there is none", dev->name);
     weft_spmv_plan_destroy(&plan);
@@ -164,7 +175,7 @@ static void test_host_rest(struct test_device *dev)
 static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int host_rest)
 {
     enum { RUNS = 4 };
-    struct test_problem p = test_problem_make(dev, &rng, 90, 90, 2, 70, WEFT_I32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, 90, 90, 2, 70, WEFT_TYPE_I32, WEFT_OFS_32);
     const struct weft_spmv_params params = {.algo = algo, .host_rest = host_rest, .max_padding = 1e9};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -205,7 +216,7 @@ static void test_info(struct test_device *dev)
 {
     const int64_t m = 64, longest = 50;
     struct test_problem p =
-        test_problem_make(dev, &rng, m, 80, 2, longest, WEFT_F32, WEFT_OFS32); // three long rows: 7, 37
+        test_problem_make(dev, &rng, m, 80, 2, longest, WEFT_TYPE_F32, WEFT_OFS_32); // three long rows: 7, 37
     const int64_t nnz = p.a.nnz;
     for (size_t i = 0; i < ALGOS; i++) {
         const struct weft_spmv_params params = {.algo = algos[i], .sigma = 1, .max_padding = 1e9};
@@ -224,15 +235,16 @@ static void test_info(struct test_device *dev)
             sell += widest * height;
         }
         const int64_t width = 4; // the last column that a third of the rows fill: rows of 2, 3, 4, 5 entries
-        const int64_t want = algos[i] == WEFT_SPMV_ELL    ? m * longest * 8 + 2 * 8
-                             : algos[i] == WEFT_SPMV_SELL ? sell * 8 + (slices + 1) * 8
-                             : algos[i] == WEFT_SPMV_HYB  ? m * width * 8 + 2 * 8 + info.rest * 12
-                             : algos[i] == WEFT_SPMV_COO || algos[i] == WEFT_SPMV_COO_ATOMIC ? nnz * 12
-                                                                                             : nnz * 8 + (m + 1) * 4;
-        const int converts = algos[i] >= WEFT_SPMV_ELL && algos[i] <= WEFT_SPMV_COO_ATOMIC;
+        const int64_t want = algos[i] == WEFT_SPMV_ALGO_ELL    ? m * longest * 8 + 2 * 8
+                             : algos[i] == WEFT_SPMV_ALGO_SELL ? sell * 8 + (slices + 1) * 8
+                             : algos[i] == WEFT_SPMV_ALGO_HYB  ? m * width * 8 + 2 * 8 + info.rest * 12
+                             : algos[i] == WEFT_SPMV_ALGO_COO || algos[i] == WEFT_SPMV_ALGO_COO_ATOMIC
+                                 ? nnz * 12
+                                 : nnz * 8 + (m + 1) * 4;
+        const int converts = algos[i] >= WEFT_SPMV_ALGO_ELL && algos[i] <= WEFT_SPMV_ALGO_COO_ATOMIC;
         const int ok = plan && info.params.algo == algos[i] && info.max_row == longest && info.empty_rows == 0 &&
                        (int64_t)info.format_bytes == want && (info.convert_ms > 0) == converts && info.analyse_ms > 0 &&
-                       (algos[i] != WEFT_SPMV_HYB || info.params.width == width) && !strcmp(info.why, "asked for");
+                       (algos[i] != WEFT_SPMV_ALGO_HYB || info.params.width == width) && !strcmp(info.why, "asked for");
         tap_ok(ok, "%s: figures of a plan: %s", dev->name, weft_spmv_algo_name(algos[i]));
         if (!ok)
             tap_note("%lld bytes, expected %lld; width %lld, longest %lld, convert %g ms, analyse %g ms, %s",
@@ -247,12 +259,12 @@ static void test_info(struct test_device *dev)
 static void test_shared(struct test_device *dev)
 {
     const int nvidia = weft_context_device(dev->ctx)->lanes == WEFT_LANES_PTX;
-    struct test_problem p = test_problem_make(dev, &rng, 40, 80, 2, 6000, WEFT_F32, WEFT_OFS32);
-    struct weft_spmv_plan *plan = test_problem_plan(&p, weft_spmv_params(.algo = WEFT_SPMV_CSR));
+    struct test_problem p = test_problem_make(dev, &rng, 40, 80, 2, 6000, WEFT_TYPE_F32, WEFT_OFS_32);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR));
     struct weft_spmv_info info = {0};
     if (plan)
         weft_spmv_plan_info(plan, &info);
-    tap_ok(plan && info.params.algo == (nvidia ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE),
+    tap_ok(plan && info.params.algo == (nvidia ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE),
            "%s: csr is %s where few rows have all entries: %s", dev->name, weft_spmv_algo_name(info.params.algo),
            info.why);
     weft_spmv_plan_destroy(&plan);
@@ -276,7 +288,7 @@ static struct tuned tuned_run(struct test_problem *p, struct weft_context *ctx, 
         return t;
     weft_spmv_plan_info(plan, &t.info);
     t.right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = t.info.params.algo}, 2, -3);
-    t.converted = t.info.params.algo >= WEFT_SPMV_ELL && t.info.params.algo <= WEFT_SPMV_HYB;
+    t.converted = t.info.params.algo >= WEFT_SPMV_ALGO_ELL && t.info.params.algo <= WEFT_SPMV_ALGO_HYB;
     weft_spmv_plan_destroy(&plan);
     return t;
 }
@@ -288,25 +300,27 @@ static int is_measured(const struct tuned *t)
 
 static void test_tune(struct test_device *dev)
 {
-    struct test_problem p = test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 12, WEFT_F32, WEFT_OFS32);
-    struct tuned first = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
+    struct test_problem p =
+        test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 12, WEFT_TYPE_F32, WEFT_OFS_32);
+    struct tuned first = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_AUTO, 0);
     tap_ok(is_measured(&first) && !first.converted, "%s: auto without products: %s", dev->name, first.info.why);
-    struct tuned again = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 0);
+    struct tuned again = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_AUTO, 0);
     const struct weft_spmv_params *a = &first.info.params, *b = &again.info.params;
     tap_ok(again.right && again.info.tune_ms == 0 && a->algo == b->algo && a->lanes == b->lanes && a->wg == b->wg &&
                a->ipt == b->ipt && a->read == b->read && !strncmp(again.info.why, "measured before", 15),
            "%s: the same again: %s", dev->name, again.info.why);
-    struct tuned other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR_LANES, 0);
-    tap_ok(other.right && other.info.params.algo == WEFT_SPMV_CSR_LANES && (is_measured(&other) || !dev->gpu),
+    struct tuned other = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_CSR_LANES, 0);
+    tap_ok(other.right && other.info.params.algo == WEFT_SPMV_ALGO_CSR_LANES && (is_measured(&other) || !dev->gpu),
            "%s: lanes alone: %s", dev->name, other.info.why);
-    other = tuned_run(&p, dev->ctx, WEFT_SPMV_AUTO, 1000000);
+    other = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_AUTO, 1000000);
     tap_ok(is_measured(&other) && strstr(other.info.why, "sell"), "%s: with many products: %s", dev->name,
            other.info.why);
-    other = tuned_run(&p, dev->ctx, WEFT_SPMV_CSR, 1000000);
+    other = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_CSR, 1000000);
     tap_ok(is_measured(&other) && !other.converted && !strstr(other.info.why, "sell"), "%s: csr alone: %s", dev->name,
            other.info.why);
-    struct test_problem q = test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 13, WEFT_F32, WEFT_OFS32);
-    other = tuned_run(&q, dev->ctx, WEFT_SPMV_AUTO, 0);
+    struct test_problem q =
+        test_problem_make(dev, &rng, test_sample() ? 60 : 600, 50, 6, 13, WEFT_TYPE_F32, WEFT_OFS_32);
+    other = tuned_run(&q, dev->ctx, WEFT_SPMV_ALGO_AUTO, 0);
     tap_ok(is_measured(&other), "%s: another structure is measured by itself", dev->name);
     test_problem_free(&q);
     struct weft_context *bare = NULL; // without a cache
@@ -315,14 +329,14 @@ static void test_tune(struct test_device *dev)
                                                  .device = weft_context_device(dev->ctx)->id,
                                                  .schedule = weft_context_schedule(dev->ctx), .cache_dir = ""),
                              NULL)) {
-        first = tuned_run(&p, bare, WEFT_SPMV_CSR, 0);
-        again = tuned_run(&p, bare, WEFT_SPMV_CSR, 0);
+        first = tuned_run(&p, bare, WEFT_SPMV_ALGO_CSR, 0);
+        again = tuned_run(&p, bare, WEFT_SPMV_ALGO_CSR, 0);
     }
     tap_ok(bare && is_measured(&first) && is_measured(&again), "%s: without a cache each plan measures", dev->name);
     weft_context_destroy(&bare);
     test_problem_free(&p);
-    p = test_problem_make(dev, &rng, 60, 50, 1, 2, WEFT_F32, WEFT_OFS32);
-    const struct weft_spmv_params custom = {.semiring = WEFT_CUSTOM,
+    p = test_problem_make(dev, &rng, 60, 50, 1, 2, WEFT_TYPE_F32, WEFT_OFS_32);
+    const struct weft_spmv_params custom = {.semiring = WEFT_SPMV_SEMIRING_CUSTOM,
                                             .plus = "fmax(a, b)",
                                             .times = "fmin(a, b)",
                                             .zero = "-INFINITY",
@@ -333,8 +347,8 @@ static void test_tune(struct test_device *dev)
            "%s: measured with a semiring of the caller", dev->name);
     weft_spmv_plan_destroy(&plan);
     test_problem_free(&p);
-    p = test_problem_make(dev, &rng, 60, 60, 1, 20, WEFT_PATTERN, WEFT_OFS64);
-    const struct weft_spmv_params turned = {.transpose = WEFT_SPMV_BY_COPY, .tune = 1};
+    p = test_problem_make(dev, &rng, 60, 60, 1, 20, WEFT_TYPE_PATTERN, WEFT_OFS_64);
+    const struct weft_spmv_params turned = {.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY, .tune = 1};
     plan = test_problem_plan(&p, &turned);
     struct weft_csr at;
     if (weft__ref_transpose(&at, &p.a))
@@ -350,8 +364,8 @@ static void test_tune(struct test_device *dev)
 
 static void test_sync(struct test_device *dev)
 {
-    struct test_problem p = test_problem_make(dev, &rng, 60, 50, 1, 20, WEFT_F32, WEFT_OFS64);
-    const struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR};
+    struct test_problem p = test_problem_make(dev, &rng, 60, 50, 1, 20, WEFT_TYPE_F32, WEFT_OFS_64);
+    const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR};
     memcpy(p.y, p.y0, p.y_bytes);
     weft_status status = weft_spmv_sync(dev->ctx, 2, &p.a, p.x, -3, p.y, &params);
     test_buffer_write(dev, &p.by, p.y, p.y_bytes);
@@ -389,7 +403,8 @@ static void items_count(void *arg, const char *entry, size_t global, size_t wg, 
 
 static void test_items(struct test_device *dev)
 {
-    static const enum weft_spmv_algo formats[] = {WEFT_SPMV_ELL, WEFT_SPMV_SELL, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA};
+    static const enum weft_spmv_algo formats[] = {WEFT_SPMV_ALGO_ELL, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
+                                                  WEFT_SPMV_ALGO_SDIA};
     const int units = dev->ctx->device.compute_units;
     struct weft_csr a;
     struct weft_error err = {0};
@@ -427,10 +442,10 @@ static void each_device(struct test_device *dev)
     test_refill(dev);
     test_values_written(dev);
     test_host_rest(dev);
-    test_queues(dev, WEFT_SPMV_CSR_MERGE, 0);
-    test_queues(dev, WEFT_SPMV_COO, 0);
-    test_queues(dev, WEFT_SPMV_HYB, 0);
-    test_queues(dev, WEFT_SPMV_HYB, 1);
+    test_queues(dev, WEFT_SPMV_ALGO_CSR_MERGE, 0);
+    test_queues(dev, WEFT_SPMV_ALGO_COO, 0);
+    test_queues(dev, WEFT_SPMV_ALGO_HYB, 0);
+    test_queues(dev, WEFT_SPMV_ALGO_HYB, 1);
     test_info(dev);
     test_shared(dev);
     test_tune(dev);
@@ -443,7 +458,7 @@ int main(void)
 {
     rng = rng_start();
     tap_ok(!strcmp(weft_spmv_algo_name((enum weft_spmv_algo) - 1), "unknown") &&
-               !strcmp(weft_spmv_algo_name(WEFT_SPMV_CSR_FIXED), "csr_fixed"),
+               !strcmp(weft_spmv_algo_name(WEFT_SPMV_ALGO_CSR_FIXED), "csr_fixed"),
            "names of algorithms");
     test_device_each(each_device);
     return tap_done();

@@ -58,13 +58,13 @@ static const char *input_change(struct input *in, int i)
         CHANGE(15, NUMBER, plan.a.m, 11);
         CHANGE(16, NUMBER, plan.a.n, 21);
         CHANGE(17, NUMBER, plan.a.nnz, 31);
-        CHANGE(18, NUMBER, plan.a.type, WEFT_PATTERN);
-        CHANGE(19, NUMBER, plan.a.ofs, WEFT_OFS64);
-        CHANGE(20, NUMBER, plan.type, WEFT_I32);
-        CHANGE(21, NUMBER, plan.acc, WEFT_F64);
+        CHANGE(18, NUMBER, plan.a.type, WEFT_TYPE_PATTERN);
+        CHANGE(19, NUMBER, plan.a.ofs, WEFT_OFS_64);
+        CHANGE(20, NUMBER, plan.type, WEFT_TYPE_I32);
+        CHANGE(21, NUMBER, plan.acc, WEFT_TYPE_F64);
         CHANGE(22, TEXT, plan.semiring.text, "another");
-        CHANGE(23, NUMBER, plan.info.params.semiring, WEFT_MIN_PLUS);
-        CHANGE(24, NUMBER, plan.info.params.algo, WEFT_SPMV_CSR);
+        CHANGE(23, NUMBER, plan.info.params.semiring, WEFT_SPMV_SEMIRING_MIN_PLUS);
+        CHANGE(24, NUMBER, plan.info.params.algo, WEFT_SPMV_ALGO_CSR);
         CHANGE(25, NUMBER, plan.info.params.products, 1000);
         CHANGE(26, NUMBER, plan.info.params.width, 7);
         CHANGE(27, NUMBER, plan.info.params.host_rest, 1);
@@ -203,7 +203,7 @@ static void test_records(struct test_device *dev)
                    {"sell 0 0 0 0 5000 0", 0},
                    {"csr_merge 99999999999999999999 99999999999999999999 0 0 0 0", 0}};
     const struct weft_spmv_params params = {.tune = 1, .products = 100000};
-    struct test_problem p = test_problem_make(dev, &rng, 600, 700, 2, 600, WEFT_F32, WEFT_OFS32);
+    struct test_problem p = test_problem_make(dev, &rng, 600, 700, 2, 600, WEFT_TYPE_F32, WEFT_OFS_32);
     struct weft_context *ctx = NULL;
     struct weft_error err = {0};
     char path[400];

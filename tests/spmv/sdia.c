@@ -38,17 +38,17 @@ static double value_draw(int whole)
 
 static void value_set(void *v, enum weft_type type, int64_t i, double value)
 {
-    if (type == WEFT_F64)
+    if (type == WEFT_TYPE_F64)
         ((double *)v)[i] = value;
-    else if (type == WEFT_I32)
+    else if (type == WEFT_TYPE_I32)
         ((int32_t *)v)[i] = (int32_t)value;
-    else if (type == WEFT_F32)
+    else if (type == WEFT_TYPE_F32)
         ((float *)v)[i] = (float)value;
 }
 
 static void ofs_set(struct weft_csr *a, int64_t i, int64_t at)
 {
-    if (a->ofs == WEFT_OFS64)
+    if (a->ofs == WEFT_OFS_64)
         ((int64_t *)a->row_ptr)[i] = at;
     else
         ((int32_t *)a->row_ptr)[i] = (int32_t)at;
@@ -101,7 +101,7 @@ struct job {
 static int job_make(struct job *j, struct test_device *dev, const struct weft_csr *a, const void *x,
                     const struct weft_spmv_params *params)
 {
-    const size_t bytes = weft_type_bytes(a->type == WEFT_PATTERN ? WEFT_F32 : a->type);
+    const size_t bytes = weft_type_bytes(a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : a->type);
     *j = (struct job){.dev = dev, .y_bytes = (size_t)a->m * bytes};
     j->x = test_buffer_make(dev, x, (size_t)a->n * bytes);
     j->y = test_buffer_make(dev, NULL, j->y_bytes);
@@ -151,8 +151,8 @@ static int is_right(const struct weft_csr *a, const void *x, const void *y, enum
 }
 
 static const struct shape shapes[] = {
-    {"three diagonals", 100, 100, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"three diagonals of a pattern", 100, 100, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_PATTERN, WEFT_OFS32},
+    {"three diagonals", 100, 100, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"three diagonals of a pattern", 100, 100, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_TYPE_PATTERN, WEFT_OFS_32},
     {"nine diagonals, offsets of 64 bits",
      130,
      130,
@@ -160,32 +160,32 @@ static const struct shape shapes[] = {
      9,
      0,
      NOWHERE,
-     WEFT_F32,
-     WEFT_OFS64},
-    {"f64", 97, 97, {-3, -2, -1, 0, 1, 2, 3}, 7, 0, NOWHERE, WEFT_F64, WEFT_OFS64},
-    {"integers", 64, 64, {-7, 0, 5}, 3, 0, NOWHERE, WEFT_I32, WEFT_OFS32},
-    {"diagonals with holes", 200, 200, {-33, -2, -1, 0, 1, 2, 31, 32}, 8, 3, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"one slice", 32, 32, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"a row less", 31, 31, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"a row more", 33, 33, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"one row", 1, 9, {0, 1, 8}, 3, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"one entry", 50, 50, {-49}, 1, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"the other corner", 50, 50, {49}, 1, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"corners", 50, 50, {-49, 49}, 2, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"wide", 70, 9000, {0, 1, 4500, 8930}, 4, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"tall", 700, 40, {-690, -660, -1, 0, 1}, 5, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"empty slices", 300, 300, {-1, 0, 1}, 3, 0, 90, WEFT_F32, WEFT_OFS32},
-    {"empty rows at the begin", 130, 130, {-1, 0, 1}, 3, 4, 0, WEFT_F32, WEFT_OFS32},
-    {"no entries", 70, 70, {0}, 0, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
-    {"no columns", 70, 0, {0}, 1, 0, NOWHERE, WEFT_F32, WEFT_OFS32},
+     WEFT_TYPE_F32,
+     WEFT_OFS_64},
+    {"f64", 97, 97, {-3, -2, -1, 0, 1, 2, 3}, 7, 0, NOWHERE, WEFT_TYPE_F64, WEFT_OFS_64},
+    {"integers", 64, 64, {-7, 0, 5}, 3, 0, NOWHERE, WEFT_TYPE_I32, WEFT_OFS_32},
+    {"diagonals with holes", 200, 200, {-33, -2, -1, 0, 1, 2, 31, 32}, 8, 3, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"one slice", 32, 32, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"a row less", 31, 31, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"a row more", 33, 33, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"one row", 1, 9, {0, 1, 8}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"one entry", 50, 50, {-49}, 1, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"the other corner", 50, 50, {49}, 1, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"corners", 50, 50, {-49, 49}, 2, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"wide", 70, 9000, {0, 1, 4500, 8930}, 4, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"tall", 700, 40, {-690, -660, -1, 0, 1}, 5, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"empty slices", 300, 300, {-1, 0, 1}, 3, 0, 90, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"empty rows at the begin", 130, 130, {-1, 0, 1}, 3, 4, 0, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"no entries", 70, 70, {0}, 0, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"no columns", 70, 0, {0}, 1, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
 };
 
 static void test_shapes(struct test_device *dev)
 {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const struct shape *s = &shapes[i];
-        const enum weft_type type = s->type == WEFT_PATTERN ? WEFT_F32 : s->type;
-        if (type == WEFT_F64 && !weft_context_device(dev->ctx)->fp64) {
+        const enum weft_type type = s->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : s->type;
+        if (type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64) {
             tap_skip("%s: no double precision", dev->name);
             continue;
         }
@@ -201,14 +201,14 @@ static void test_shapes(struct test_device *dev)
             void *x = x_draw(s->n, type, whole);
             struct job plain = {0}, j;
             struct weft_spmv_params params = tuned[dev->gpu ? (i / 2 + (size_t)whole) % 3 : 0];
-            params.algo = WEFT_SPMV_SDIA;
+            params.algo = WEFT_SPMV_ALGO_SDIA;
             params.max_padding = 1e9;
             int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, got) && job_run(&j, again);
             if (!whole) {
-                ok &= job_make(&plain, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_SELL, .max_padding = 1e9));
+                ok &= job_make(&plain, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .max_padding = 1e9));
                 ok = ok && job_run(&plain, want);
             }
-            tap_ok(ok && j.info.params.algo == WEFT_SPMV_SDIA && !memcmp(got, again, y_bytes) &&
+            tap_ok(ok && j.info.params.algo == WEFT_SPMV_ALGO_SDIA && !memcmp(got, again, y_bytes) &&
                        (whole ? is_right(&a, x, got, type) : !memcmp(got, want, y_bytes)),
                    "%s: %s: %s", dev->name, s->what, whole ? "exact" : "the bits of plain slices");
             const int64_t slots = slots_of(s), slices = (s->m + HEIGHT - 1) / HEIGHT,
@@ -230,8 +230,9 @@ static void test_shapes(struct test_device *dev)
 // What is not an entry does not reach y: NaN and infinity in columns without entries, column 0 among them.
 static void test_leaks(struct test_device *dev)
 {
-    static const enum weft_spmv_semiring rings[] = {WEFT_PLUS_TIMES, WEFT_MIN_PLUS, WEFT_OR_AND, WEFT_MAX_TIMES};
-    const struct shape s = {"", 150, 150, {-35, -2, 0, 2, 35}, 5, 0, NOWHERE, WEFT_F32, WEFT_OFS32};
+    static const enum weft_spmv_semiring rings[] = {WEFT_SPMV_SEMIRING_PLUS_TIMES, WEFT_SPMV_SEMIRING_MIN_PLUS,
+                                                    WEFT_SPMV_SEMIRING_OR_AND, WEFT_SPMV_SEMIRING_MAX_TIMES};
+    const struct shape s = {"", 150, 150, {-35, -2, 0, 2, 35}, 5, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32};
     struct weft_csr a = matrix(&s, 1);
     int64_t kept = 0; // leave out each column that 3 divides
     for (int64_t i = 0, p = 0; i < a.m; i++) {
@@ -254,12 +255,12 @@ static void test_leaks(struct test_device *dev)
                 zeros[j] = j % 3 ? (float)rng_between(&rng, 1, 4) : 0;
                 x[j] = j % 3 ? zeros[j] : bad[k];
             }
-            const struct weft_spmv_params params = {.algo = WEFT_SPMV_SDIA, .semiring = rings[r]};
+            const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_SDIA, .semiring = rings[r]};
             struct job job;
             int ok = job_make(&job, dev, &a, x, &params) && job_run(&job, got);
             test_buffer_write(dev, &job.x, zeros, sizeof zeros);
-            ok = ok && job_run(&job, want) && job.info.params.algo == WEFT_SPMV_SDIA;
-            tap_ok(ok && !memcmp(got, want, sizeof got) && (r || is_right(&a, zeros, got, WEFT_F32)),
+            ok = ok && job_run(&job, want) && job.info.params.algo == WEFT_SPMV_ALGO_SDIA;
+            tap_ok(ok && !memcmp(got, want, sizeof got) && (r || is_right(&a, zeros, got, WEFT_TYPE_F32)),
                    "%s: %g in columns without entries, semiring %d", dev->name, (double)bad[k], (int)rings[r]);
             job_free(&job);
         }
@@ -280,7 +281,7 @@ static void test_instead(struct test_device *dev)
                  {"little padding allowed", "1.02 elements for each entry", -1, 0, 1.01},
                  {"more padding allowed", NULL, -1, 0, 1.03},
                  {"as usual", NULL, -1, 0, 0}};
-    const struct shape s = {"", 100, 100, {-5, -1, 0, 1, 5}, 5, 0, NOWHERE, WEFT_F32, WEFT_OFS32};
+    const struct shape s = {"", 100, 100, {-5, -1, 0, 1, 5}, 5, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weft_csr a = matrix(&s, 1);
         if (cases[i].row >= 0) {
@@ -288,12 +289,12 @@ static void test_instead(struct test_device *dev)
             last[-1] = cases[i].swap ? *last : before;
             *last = before;
         }
-        float *x = x_draw(a.n, WEFT_F32, 1), y[100];
-        const struct weft_spmv_params params = {.algo = WEFT_SPMV_SDIA, .max_padding = cases[i].max_padding};
+        float *x = x_draw(a.n, WEFT_TYPE_F32, 1), y[100];
+        const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = cases[i].max_padding};
         struct job j;
-        int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
+        int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
         const char *why = cases[i].why;
-        tap_ok(ok && j.info.params.algo == (why ? WEFT_SPMV_SELL : WEFT_SPMV_SDIA) &&
+        tap_ok(ok && j.info.params.algo == (why ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SDIA) &&
                    (why ? strstr(j.info.why, why) && strstr(j.info.why, "sliced ELL, since") &&
                               j.info.format_bytes >= (size_t)a.nnz * 8
                         : !strcmp(j.info.why, "asked for")) &&
@@ -306,25 +307,27 @@ static void test_instead(struct test_device *dev)
              !weft_device_csr_write_sync(dev->ctx, dev->queue, &next, &a) &&
              !weft_spmv_plan_refill(j.plan, dev->queue, &next);
         weft_device_csr_release(&next); // the plan keeps what it needs
-        tap_ok(ok && job_run(&j, y) && is_right(&a, x, y, WEFT_F32), "%s: %s: new values", dev->name, cases[i].what);
+        tap_ok(ok && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32), "%s: %s: new values", dev->name,
+               cases[i].what);
         job_free(&j);
         free(x);
         weft_csr_free(&a);
     }
     // Three rows fill a slice badly, which does not count; sliced ELL that is refused is refused.
-    const struct shape few = {"", 3, 3, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_F32, WEFT_OFS32};
+    const struct shape few = {"", 3, 3, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32};
     struct weft_csr a = matrix(&few, 1);
     float x[3] = {1, 2, 3}, y[3];
     struct job j;
-    int ok = job_make(&j, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_SDIA, .max_padding = 1.3)) && job_run(&j, y);
-    tap_ok(ok && j.info.params.algo == WEFT_SPMV_SDIA && is_right(&a, x, y, WEFT_F32), "%s: rows that fill up a slice",
-           dev->name);
+    int ok =
+        job_make(&j, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 1.3)) && job_run(&j, y);
+    tap_ok(ok && j.info.params.algo == WEFT_SPMV_ALGO_SDIA && is_right(&a, x, y, WEFT_TYPE_F32),
+           "%s: rows that fill up a slice", dev->name);
     job_free(&j);
     weft_csr_free(&a);
-    const struct shape odd = {"", 64, 64, {-63, 0, 63}, 3, 0, NOWHERE, WEFT_F32, WEFT_OFS32};
+    const struct shape odd = {"", 64, 64, {-63, 0, 63}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32};
     a = matrix(&odd, 1);
     float ones[64] = {0};
-    const struct weft_spmv_params strict = {.algo = WEFT_SPMV_SDIA, .sigma = 1, .max_padding = 1.1};
+    const struct weft_spmv_params strict = {.algo = WEFT_SPMV_ALGO_SDIA, .sigma = 1, .max_padding = 1.1};
     ok = !job_make(&j, dev, &a, ones, &strict);
     tap_ok(ok && strstr(test_error(dev), "sell would hold"), "%s: neither diagonals nor slices: %s", dev->name,
            test_error(dev));
@@ -332,7 +335,7 @@ static void test_instead(struct test_device *dev)
     weft_csr_free(&a);
 }
 
-static const struct shape band = {"", 300, 300, {-2, -1, 0, 1, 2}, 5, 0, NOWHERE, WEFT_F32, WEFT_OFS32};
+static const struct shape band = {"", 300, 300, {-2, -1, 0, 1, 2}, 5, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32};
 
 // What auto takes for a band, and for one whose columns do not ascend.
 static void test_auto(struct test_device *dev)
@@ -359,13 +362,14 @@ static void test_auto(struct test_device *dev)
             last[-1] = *last;
             *last = before;
         }
-        float *x = x_draw(a.n, WEFT_F32, 1), *y = test_alloc((size_t)a.m * 4);
+        float *x = x_draw(a.n, WEFT_TYPE_F32, 1), *y = test_alloc((size_t)a.m * 4);
         const struct weft_spmv_params params = {.products = cases[i].products, .max_padding = cases[i].max_padding};
         struct job j;
-        const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
+        const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
         // seen in the sample
-        const int instead = cases[i].row < 0 || j.info.params.algo == (dev->gpu ? WEFT_SPMV_SELL : WEFT_SPMV_SELL16);
-        tap_ok(ok && instead && (j.info.params.algo == WEFT_SPMV_SDIA) == cases[i].sdia, "%s: auto, %s: %s: %s",
+        const int instead =
+            cases[i].row < 0 || j.info.params.algo == (dev->gpu ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SELL16);
+        tap_ok(ok && instead && (j.info.params.algo == WEFT_SPMV_ALGO_SDIA) == cases[i].sdia, "%s: auto, %s: %s: %s",
                dev->name, cases[i].what, weft_spmv_algo_name(j.info.params.algo), j.info.why);
         job_free(&j);
         free(x);
@@ -378,7 +382,7 @@ static void test_auto(struct test_device *dev)
 static int is_untried(const struct weft_spmv_info *info)
 {
     const char *first = strstr(info->why, "; sell ");
-    return info->params.algo != WEFT_SPMV_SDIA && !strstr(info->why, "sdia") &&
+    return info->params.algo != WEFT_SPMV_ALGO_SDIA && !strstr(info->why, "sdia") &&
            (!first || !strstr(first + 1, "; sell "));
 }
 
@@ -387,17 +391,17 @@ static void test_sample_spread(struct test_device *dev)
 {
     const int64_t m = 512 * HEIGHT * 2 + 40;
     struct weft_csr a = {0};
-    if (weft_csr_alloc(&a, m, m, m, WEFT_PATTERN, WEFT_OFS32))
+    if (weft_csr_alloc(&a, m, m, m, WEFT_TYPE_PATTERN, WEFT_OFS_32))
         tap_bail("out of memory");
     for (int64_t i = 0; i < m; i++) {
         ofs_set(&a, i + 1, i + 1);
         a.col[i] = (int32_t)(i < m / 2 ? i : (int64_t)rng_below(&rng, (uint64_t)m));
     }
     ofs_set(&a, 0, 0);
-    float *x = x_draw(m, WEFT_F32, 1), *y = test_alloc((size_t)m * 4);
+    float *x = x_draw(m, WEFT_TYPE_F32, 1), *y = test_alloc((size_t)m * 4);
     struct job j; // GPUs are asked about diagonals where everything is measured
     const struct weft_spmv_params params = {.products = 1000, .tune = dev->gpu};
-    const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
+    const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
     tap_ok(ok && is_untried(&j.info) && !strstr(j.info.why, "diagonals"), "%s: a diagonal at the begin alone: %s",
            dev->name, j.info.why);
     job_free(&j);
@@ -416,15 +420,16 @@ static void test_tune(struct test_device *dev)
     for (int k = 1; k < s.count; k++)
         s.offsets[k] = s.offsets[k - 1] + rng_between(&rng, 1, 60);
     struct weft_csr a = matrix(&s, 1);
-    float *x = x_draw(a.n, WEFT_F32, 1), y[100];
-    const struct weft_spmv_params alone = {.algo = WEFT_SPMV_SDIA, .tune = 1}, any = {.tune = 1, .products = 1000};
+    float *x = x_draw(a.n, WEFT_TYPE_F32, 1), y[100];
+    const struct weft_spmv_params alone = {.algo = WEFT_SPMV_ALGO_SDIA, .tune = 1}, any = {.tune = 1, .products = 1000};
     static const char *const whys[] = {"measured, ms: sdia ", "measured before on this device and structure: sdia"};
     for (int k = 0; k < 3; k++) {
         struct job j;
         const int ok =
-            job_make(&j, dev, &a, x, k < 2 ? &alone : &any) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
-        tap_ok(ok && (k < 2 ? j.info.params.algo == WEFT_SPMV_SDIA && !strncmp(j.info.why, whys[k], strlen(whys[k]))
-                            : strstr(j.info.why, "sdia") != NULL),
+            job_make(&j, dev, &a, x, k < 2 ? &alone : &any) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
+        tap_ok(ok &&
+                   (k < 2 ? j.info.params.algo == WEFT_SPMV_ALGO_SDIA && !strncmp(j.info.why, whys[k], strlen(whys[k]))
+                          : strstr(j.info.why, "sdia") != NULL),
                "%s: tuned: %s", dev->name, j.info.why);
         job_free(&j);
     }
@@ -432,7 +437,7 @@ static void test_tune(struct test_device *dev)
         for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
             a.col[p] = (int32_t)(s.offsets[0] + i * 37 % 50 * 5 + p - weft_csr_ofs(&a, i));
     struct job j;
-    const int ok = job_make(&j, dev, &a, x, &any) && job_run(&j, y) && is_right(&a, x, y, WEFT_F32);
+    const int ok = job_make(&j, dev, &a, x, &any) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
     tap_ok(ok && is_untried(&j.info) && strstr(j.info.why, "; sell "), "%s: tuned, no diagonals: %s", dev->name,
            j.info.why);
     job_free(&j);

@@ -13,14 +13,14 @@
 static struct weft_csr matrix(struct rng *rng, int64_t n, int64_t near, int64_t step, int length, enum weft_type type)
 {
     struct weft_csr a = {0};
-    if (weft_csr_alloc(&a, M, n, M * length, type, WEFT_OFS32))
+    if (weft_csr_alloc(&a, M, n, M * length, type, WEFT_OFS_32))
         tap_bail("out of memory");
     int32_t *ptr = a.row_ptr, at = 0;
     for (int64_t i = 0; i < M; i++) {
         ptr[i] = at;
         for (int k = 0; k < length - (i % 5 == 3); k++, at++) {
             a.col[at] = (int32_t)(i * near + k * step);
-            if (type == WEFT_F32)
+            if (type == WEFT_TYPE_F32)
                 ((float *)a.val)[at] = (float)rng_unit(rng) - 0.5F;
         }
     }
@@ -62,11 +62,11 @@ static void test_each(struct test_device *dev)
         int64_t near, step;
         int length;
         enum weft_type type;
-    } cases[] = {{"a band", 1, 1, 5, WEFT_F32},
-                 {"a band of a pattern", 1, 1, 5, WEFT_PATTERN},
-                 {"steps far apart", 2, 30000, 4, WEFT_F32},
-                 {"all rows alike", 0, 7, 9, WEFT_F32},
-                 {"one entry", 3, 0, 1, WEFT_F32}};
+    } cases[] = {{"a band", 1, 1, 5, WEFT_TYPE_F32},
+                 {"a band of a pattern", 1, 1, 5, WEFT_TYPE_PATTERN},
+                 {"steps far apart", 2, 30000, 4, WEFT_TYPE_F32},
+                 {"all rows alike", 0, 7, 9, WEFT_TYPE_F32},
+                 {"one entry", 3, 0, 1, WEFT_TYPE_F32}};
     struct rng rng = {.state = 11};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int64_t n = cases[i].near * (M - 1) + cases[i].step * cases[i].length + 1;
@@ -75,13 +75,14 @@ static void test_each(struct test_device *dev)
         for (int64_t j = 0; j < n; j++)
             x[j] = (float)rng_unit(&rng) - 0.5F;
         struct weft_spmv_info plain = {0}, narrow = {0};
-        const int ok = run(want, &plain, dev, &a, x, WEFT_SPMV_SELL) && run(got, &narrow, dev, &a, x, WEFT_SPMV_SELL16);
+        const int ok =
+            run(want, &plain, dev, &a, x, WEFT_SPMV_ALGO_SELL) && run(got, &narrow, dev, &a, x, WEFT_SPMV_ALGO_SELL16);
         tap_ok(ok && !memcmp(got, want, sizeof want), "%s: %s: the bits of plain slices", dev->name, cases[i].what);
         const int64_t slices = (M + height - 1) / height, ptr_bytes = (slices + 1) * 8,
                       sorted = narrow.params.sigma > 1 ? M * 4 : 0,
                       elements =
-                          ((int64_t)plain.format_bytes - ptr_bytes - sorted) / (cases[i].type == WEFT_F32 ? 8 : 4);
-        tap_ok(ok && narrow.params.algo == WEFT_SPMV_SELL16 &&
+                          ((int64_t)plain.format_bytes - ptr_bytes - sorted) / (cases[i].type == WEFT_TYPE_F32 ? 8 : 4);
+        tap_ok(ok && narrow.params.algo == WEFT_SPMV_ALGO_SELL16 &&
                    (int64_t)narrow.format_bytes == (int64_t)plain.format_bytes - elements * 2 + elements / height * 4,
                "%s: %s: in 16 bits, %zu bytes for %zu", dev->name, cases[i].what, narrow.format_bytes,
                plain.format_bytes);
@@ -92,16 +93,17 @@ static void test_each(struct test_device *dev)
     // The distance 65534 is the last that fits: rows 0 and 1 of a slice.
     for (int64_t far = 65533; far <= 65536; far++) {
         const int64_t n = far + 5;
-        struct weft_csr a = matrix(&rng, n, 0, 1, 3, WEFT_F32);
+        struct weft_csr a = matrix(&rng, n, 0, 1, 3, WEFT_TYPE_F32);
         a.col[3] = (int32_t)far; // the first entry of row 1; its others come before it
         float *x = test_alloc((size_t)n * 4), want[M], got[M];
         for (int64_t j = 0; j < n; j++)
             x[j] = (float)rng_unit(&rng) - 0.5F;
         struct weft_spmv_info plain = {0}, info = {0};
-        const int ok = run(want, &plain, dev, &a, x, WEFT_SPMV_SELL) && run(got, &info, dev, &a, x, WEFT_SPMV_SELL16);
+        const int ok =
+            run(want, &plain, dev, &a, x, WEFT_SPMV_ALGO_SELL) && run(got, &info, dev, &a, x, WEFT_SPMV_ALGO_SELL16);
         const int fits = far <= 65534;
         tap_ok(ok && !memcmp(got, want, sizeof want) &&
-                   info.params.algo == (fits ? WEFT_SPMV_SELL16 : WEFT_SPMV_SELL) &&
+                   info.params.algo == (fits ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL) &&
                    (strstr(info.why, "32 bits") != NULL) == !fits && (info.format_bytes < plain.format_bytes) == fits,
                "%s: columns %lld apart: %s", dev->name, (long long)far, info.why);
         free(x);

@@ -51,12 +51,12 @@ static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
 static void values_fill(void *v, enum weft_type type, int64_t count, int whole)
 {
     for (int64_t i = 0; i < count; i++) {
-        double value = whole || type == WEFT_I32 ? (double)rng_between(&rng, -4, 4) : 2 * rng_unit(&rng) - 1;
-        if (type == WEFT_F32)
+        double value = whole || type == WEFT_TYPE_I32 ? (double)rng_between(&rng, -4, 4) : 2 * rng_unit(&rng) - 1;
+        if (type == WEFT_TYPE_F32)
             ((float *)v)[i] = (float)value;
-        else if (type == WEFT_F64)
+        else if (type == WEFT_TYPE_F64)
             ((double *)v)[i] = value;
-        else if (type == WEFT_I32)
+        else if (type == WEFT_TYPE_I32)
             ((int32_t *)v)[i] = (int32_t)value;
     }
 }
@@ -75,7 +75,7 @@ static struct weft_csr matrix_make(int64_t m, int64_t n, enum rows rows, enum we
         tap_bail("no memory for a test matrix");
     int64_t at = 0;
     for (int64_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS64)
+        if (ofs == WEFT_OFS_64)
             ((int64_t *)a.row_ptr)[i] = at;
         else
             ((int32_t *)a.row_ptr)[i] = (int32_t)at;
@@ -105,7 +105,7 @@ static struct on_device matrix_write(struct test_device *dev, const struct weft_
     };
     d.a.row_ptr = d.row_ptr.mem;
     d.a.col = d.col.mem;
-    d.a.val = a->type == WEFT_PATTERN ? NULL : d.val.mem;
+    d.a.val = a->type == WEFT_TYPE_PATTERN ? NULL : d.val.mem;
     return d;
 }
 
@@ -122,8 +122,8 @@ static int matrix_free(struct test_device *dev, struct on_device *d)
 // Sums by atomics come in any order.
 static int is_repeatable(const struct weft_spmv_info *info)
 {
-    return info->params.vec_type == WEFT_I32 || info->params.semiring != WEFT_PLUS_TIMES ||
-           (info->params.algo != WEFT_SPMV_COO_ATOMIC && info->params.transpose != WEFT_SPMV_BY_ATOMICS);
+    return info->params.vec_type == WEFT_TYPE_I32 || info->params.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES ||
+           (info->params.algo != WEFT_SPMV_ALGO_COO_ATOMIC && info->params.transpose != WEFT_SPMV_TRANSPOSE_BY_ATOMICS);
 }
 
 // One product with a plan that is there, twice, against the oracle and bit for bit against itself. `a` is what it
@@ -152,7 +152,8 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
                              .semiring = info.params.semiring,
                              .f64_sums = info.params.f64_sums,
                              .exact = whole,
-                             .parts = info.params.algo >= WEFT_SPMV_HYB && info.params.algo <= WEFT_SPMV_COO_ATOMIC,
+                             .parts = info.params.algo >= WEFT_SPMV_ALGO_HYB &&
+                                      info.params.algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
                              .alpha = alpha,
                              .beta = beta,
                              .x = x,
@@ -161,7 +162,8 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
     int right = !status && check_spmv(&job, y, why, sizeof why),
         same = !is_repeatable(&info) || !memcmp(y, again, y_bytes);
     int intact = test_buffer_intact(dev, &bx) && test_buffer_intact(dev, &by);
-    if (right && info.params.algo == WEFT_SPMV_CSR_FIXED && info.params.semiring == WEFT_PLUS_TIMES) {
+    if (right && info.params.algo == WEFT_SPMV_ALGO_CSR_FIXED &&
+        info.params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) {
         weft__ref_spmv_fixed(a, type, info.params.f64_sums, alpha, x, beta, y0);
         right = !memcmp(y, y0, y_bytes);
         snprintf(why, sizeof why, "not the bits of the oracle");
@@ -169,7 +171,7 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
     if (!right || !same || !intact)
         tap_note("%s %s ofs%d m=%lld n=%lld nnz=%lld semiring=%d lanes=%d wg=%d ipt=%d read=%d f64_sums=%d alpha=%g "
                  "beta=%g: %s%s%s%s",
-                 weft_spmv_algo_name(info.params.algo), weft_type_name(a->type), a->ofs == WEFT_OFS64 ? 64 : 32,
+                 weft_spmv_algo_name(info.params.algo), weft_type_name(a->type), a->ofs == WEFT_OFS_64 ? 64 : 32,
                  (long long)a->m, (long long)a->n, (long long)a->nnz, (int)info.params.semiring, info.params.lanes,
                  info.params.wg, info.params.ipt, info.params.read, info.params.f64_sums, alpha, beta,
                  status ? test_error(dev) : "", why, same ? "" : ", runs differ", intact ? "" : ", canary hit");
@@ -191,10 +193,10 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, params);
     if (!ok)
         tap_note("plan: %s", test_error(dev));
-    if (ok && a->m && params->algo == WEFT_SPMV_SDIA) { // what it takes instead is tested by itself
+    if (ok && a->m && params->algo == WEFT_SPMV_ALGO_SDIA) { // what it takes instead is tested by itself
         struct weft_spmv_info info;
         weft_spmv_plan_info(plan, &info);
-        ok = info.params.algo == WEFT_SPMV_SDIA;
+        ok = info.params.algo == WEFT_SPMV_ALGO_SDIA;
         if (!ok)
             tap_note("plan: %s", info.why);
     }
@@ -203,7 +205,7 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
         tap_bail("no memory for a transpose");
     // A sample has one pair that looks at the sums for each plan, in turn; zeros, which do not, come on top now and then.
     static size_t turn;
-    const size_t count = params->semiring == WEFT_PLUS_TIMES ? 4 : 2, looks = count == 4 ? 3 : 2;
+    const size_t count = params->semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 4 : 2, looks = count == 4 ? 3 : 2;
     const size_t one = turn % looks, zeros = count == 4 && turn % 4 == 0 ? 3 : one;
     turn++;
     for (size_t i = 0; ok && i < count; i++)
@@ -215,9 +217,10 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
 }
 
 static const enum weft_spmv_algo all_algos[] = {
-    WEFT_SPMV_AUTO,      WEFT_SPMV_CSR,    WEFT_SPMV_CSR_SCALAR, WEFT_SPMV_CSR_LANES, WEFT_SPMV_CSR_MERGE,
-    WEFT_SPMV_ELL,       WEFT_SPMV_SELL,   WEFT_SPMV_HYB,        WEFT_SPMV_COO,       WEFT_SPMV_COO_ATOMIC,
-    WEFT_SPMV_CSR_FIXED, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA,       WEFT_SPMV_CSR_FLAGS};
+    WEFT_SPMV_ALGO_AUTO,      WEFT_SPMV_ALGO_CSR,        WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES,
+    WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,        WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,
+    WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC, WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_SELL16,
+    WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_CSR_FLAGS};
 #define ALGOS (sizeof all_algos / sizeof *all_algos)
 
 static const struct shape {
@@ -244,18 +247,18 @@ static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_
 {
     int ok = 1;
     struct weft_spmv_params small = *params;
-    const int fixed = params->algo == WEFT_SPMV_CSR_FIXED; // its tiles cannot be made small
-    if (test_sample() && dev->gpu && !fixed) {             // small tiles, so that little has many
+    const int fixed = params->algo == WEFT_SPMV_ALGO_CSR_FIXED; // its tiles cannot be made small
+    if (test_sample() && dev->gpu && !fixed) {                  // small tiles, so that little has many
         small.wg = 32;
-        small.ipt = params->algo == WEFT_SPMV_CSR_SCALAR                                  ? 0
-                    : params->algo < WEFT_SPMV_ELL || params->algo == WEFT_SPMV_CSR_FLAGS ? 4
-                                                                                          : 3;
+        small.ipt = params->algo == WEFT_SPMV_ALGO_CSR_SCALAR                                       ? 0
+                    : params->algo < WEFT_SPMV_ALGO_ELL || params->algo == WEFT_SPMV_ALGO_CSR_FLAGS ? 4
+                                                                                                    : 3;
     }
     huge = !test_sample() ? 9000 : fixed ? 2100 : 250;
     for (size_t i = test_sample() ? part % 5 : 0; ok && i < SHAPES; i += test_sample() ? 5 : 1) {
         const struct shape *s = test_sample() ? &small_shapes[i] : &shapes[i];
         const int64_t n = test_sample() && dev->gpu && !fixed && s->n > 200 ? 200 : s->n;
-        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole, params->algo == WEFT_SPMV_SDIA);
+        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole, params->algo == WEFT_SPMV_ALGO_SDIA);
         ok = check(dev, &a, &small, whole);
         weft_csr_free(&a);
     }
@@ -269,20 +272,21 @@ static void test_types(struct test_device *dev)
         enum weft_type type, vec_type;
         enum weft_ofs ofs;
         int f64_sums, whole;
-    } kinds[] = {{WEFT_F32, WEFT_F32, WEFT_OFS32, 0, 0},     {WEFT_F64, WEFT_F64, WEFT_OFS64, 0, 0},
-                 {WEFT_F32, WEFT_F32, WEFT_OFS64, 1, 0},     {WEFT_I32, WEFT_I32, WEFT_OFS32, 0, 1},
-                 {WEFT_PATTERN, WEFT_F32, WEFT_OFS32, 0, 0}, {WEFT_F32, WEFT_F32, WEFT_OFS32, 0, 1},
-                 {WEFT_PATTERN, WEFT_F64, WEFT_OFS64, 0, 1}};
+    } kinds[] = {
+        {WEFT_TYPE_F32, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0},     {WEFT_TYPE_F64, WEFT_TYPE_F64, WEFT_OFS_64, 0, 0},
+        {WEFT_TYPE_F32, WEFT_TYPE_F32, WEFT_OFS_64, 1, 0},     {WEFT_TYPE_I32, WEFT_TYPE_I32, WEFT_OFS_32, 0, 1},
+        {WEFT_TYPE_PATTERN, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0}, {WEFT_TYPE_F32, WEFT_TYPE_F32, WEFT_OFS_32, 0, 1},
+        {WEFT_TYPE_PATTERN, WEFT_TYPE_F64, WEFT_OFS_64, 0, 1}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < ALGOS; i++) {
             struct weft_spmv_params params = {
                 .algo = all_algos[i], .vec_type = kinds[k].vec_type, .f64_sums = kinds[k].f64_sums, .max_padding = 1e9};
-            if (!is_wanted(all_algos[i]) || (kinds[k].f64_sums && all_algos[i] == WEFT_SPMV_COO_ATOMIC))
+            if (!is_wanted(all_algos[i]) || (kinds[k].f64_sums && all_algos[i] == WEFT_SPMV_ALGO_COO_ATOMIC))
                 continue;                      // the latter is refused, see errors.c
             const int once = (k + i) % 7 == 0; // of all kinds of values one for each algorithm
             if (test_sample() && !once)
                 continue;
-            int fp64 = kinds[k].vec_type == WEFT_F64 || kinds[k].f64_sums;
+            int fp64 = kinds[k].vec_type == WEFT_TYPE_F64 || kinds[k].f64_sums;
             if (fp64 && !weft_context_device(dev->ctx)->fp64)
                 tap_skip("%s: no double precision", dev->name);
             else
@@ -295,15 +299,16 @@ static void test_types(struct test_device *dev)
 
 static void test_semirings(struct test_device *dev)
 {
-    static const enum weft_spmv_semiring rings[] = {WEFT_MIN_PLUS, WEFT_OR_AND, WEFT_MAX_TIMES};
-    static const enum weft_type types[] = {WEFT_F32, WEFT_I32, WEFT_PATTERN};
+    static const enum weft_spmv_semiring rings[] = {WEFT_SPMV_SEMIRING_MIN_PLUS, WEFT_SPMV_SEMIRING_OR_AND,
+                                                    WEFT_SPMV_SEMIRING_MAX_TIMES};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_I32, WEFT_TYPE_PATTERN};
     for (size_t r = 0; r < 3; r++)
         for (size_t i = 2; i < ALGOS; i++) {
             if (!is_wanted(all_algos[i]) || (test_sample() && (r + i) % 3))
                 continue;
             const enum weft_type type = types[(r + i) % 3];
             struct weft_spmv_params params = {.algo = all_algos[i], .semiring = rings[r], .max_padding = 1e9};
-            tap_ok(shapes_check(dev, type, WEFT_OFS32, &params, 0, r + i), "%s: %s, semiring %d, %s", dev->name,
+            tap_ok(shapes_check(dev, type, WEFT_OFS_32, &params, 0, r + i), "%s: %s, semiring %d, %s", dev->name,
                    weft_spmv_algo_name(all_algos[i]), (int)rings[r], weft_type_name(type));
         }
 }
@@ -312,17 +317,17 @@ static void test_semirings(struct test_device *dev)
 static void test_tuning(struct test_device *dev)
 {
     huge = test_sample() ? 250 : 9000;
-    struct weft_csr a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_F32, WEFT_OFS32, 0, 0);
+    struct weft_csr a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
     for (int lanes = 1; lanes <= 32; lanes *= 2) {
         if (dev->gpu ? lanes < 2 : lanes > 16)
             continue;
-        struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_LANES, .lanes = lanes, .wg = dev->gpu ? 64 : 0};
+        struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = lanes, .wg = dev->gpu ? 64 : 0};
         tap_ok(check(dev, &a, &params, 0), "%s: csr_lanes with %d lanes", dev->name, lanes);
     }
     const int fence = weft_context_device(dev->ctx)->fence;
     for (int k = 0; dev->gpu && k < 6; k++) {
         test_fence(dev, fence && k < 4);
-        struct weft_spmv_params params = {.algo = k % 2 ? WEFT_SPMV_CSR_LANES : WEFT_SPMV_CSR_MERGE,
+        struct weft_spmv_params params = {.algo = k % 2 ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE,
                                           .lanes = k % 2 ? 4 : 0,
                                           .wg = 32 * (int)rng_between(&rng, 1, 8),
                                           .ipt = (int)rng_between(&rng, 1, 4) * (k % 2 ? 1 : 4),
@@ -332,7 +337,7 @@ static void test_tuning(struct test_device *dev)
     }
     for (int k = 0; dev->gpu && k < 4; k += test_sample() ? 3 : 1) {
         test_fence(dev, fence && k < 3);
-        struct weft_spmv_params params = {.algo = WEFT_SPMV_CSR_FLAGS,
+        struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR_FLAGS,
                                           .wg = 32 * (int)rng_between(&rng, 1, 8),
                                           .ipt = 4 * (int)rng_between(&rng, 1, 4),
                                           .read = k};
@@ -343,10 +348,10 @@ static void test_tuning(struct test_device *dev)
     weft_csr_free(&a);
     if (dev->gpu) {  // a row in so many tiles that a whole work-group joins its parts
         huge = 3000; // and one of a third
-        a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_F32, WEFT_OFS32, 0, 0);
+        a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
         for (int k = 0; k < 2; k++) { // by either kind of tiles
             struct weft_spmv_params params = {
-                .algo = k ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE, .wg = 32, .ipt = 4};
+                .algo = k ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE, .wg = 32, .ipt = 4};
             const char *name = weft_spmv_algo_name(params.algo);
             tap_ok(check(dev, &a, &params, 0), "%s: %s, a row in many tiles", dev->name, name);
             test_fence(dev, 0);
@@ -355,7 +360,7 @@ static void test_tuning(struct test_device *dev)
             test_fence(dev, fence);
         }
         // Long rows in the steps of 128 entries that a group of lanes takes: three of them, by two groups.
-        struct weft_spmv_params steps = {.algo = WEFT_SPMV_CSR_FLAGS, .wg = 64, .ipt = 12};
+        struct weft_spmv_params steps = {.algo = WEFT_SPMV_ALGO_CSR_FLAGS, .wg = 64, .ipt = 12};
         tap_ok(check(dev, &a, &steps, 0), "%s: csr_flags, rows over several steps", dev->name);
         weft_csr_free(&a);
     }
@@ -368,18 +373,21 @@ static void test_transposed(struct test_device *dev)
         enum weft_spmv_transpose transpose;
         enum weft_spmv_algo algo;
         enum weft_type type;
-    } ways[] = {{WEFT_SPMV_BY_COPY, WEFT_SPMV_CSR, WEFT_F32},       {WEFT_SPMV_BY_COPY, WEFT_SPMV_SELL, WEFT_F64},
-                {WEFT_SPMV_BY_COPY, WEFT_SPMV_COO, WEFT_PATTERN},   {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_AUTO, WEFT_F32},
-                {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_CSR, WEFT_F64},    {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_CSR, WEFT_I32},
-                {WEFT_SPMV_BY_ATOMICS, WEFT_SPMV_CSR, WEFT_PATTERN}};
+    } ways[] = {{WEFT_SPMV_TRANSPOSE_BY_COPY, WEFT_SPMV_ALGO_CSR, WEFT_TYPE_F32},
+                {WEFT_SPMV_TRANSPOSE_BY_COPY, WEFT_SPMV_ALGO_SELL, WEFT_TYPE_F64},
+                {WEFT_SPMV_TRANSPOSE_BY_COPY, WEFT_SPMV_ALGO_COO, WEFT_TYPE_PATTERN},
+                {WEFT_SPMV_TRANSPOSE_BY_ATOMICS, WEFT_SPMV_ALGO_AUTO, WEFT_TYPE_F32},
+                {WEFT_SPMV_TRANSPOSE_BY_ATOMICS, WEFT_SPMV_ALGO_CSR, WEFT_TYPE_F64},
+                {WEFT_SPMV_TRANSPOSE_BY_ATOMICS, WEFT_SPMV_ALGO_CSR, WEFT_TYPE_I32},
+                {WEFT_SPMV_TRANSPOSE_BY_ATOMICS, WEFT_SPMV_ALGO_CSR, WEFT_TYPE_PATTERN}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct weft_spmv_params params = {.algo = ways[i].algo, .transpose = ways[i].transpose, .max_padding = 1e9};
-        if (ways[i].type == WEFT_F64 && !weft_context_device(dev->ctx)->fp64)
+        if (ways[i].type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64)
             tap_skip("%s: no double precision", dev->name);
         else
-            tap_ok(shapes_check(dev, ways[i].type, i % 2 ? WEFT_OFS64 : WEFT_OFS32, &params, 0, i),
+            tap_ok(shapes_check(dev, ways[i].type, i % 2 ? WEFT_OFS_64 : WEFT_OFS_32, &params, 0, i),
                    "%s: A^T*x %s, %s, %s", dev->name,
-                   ways[i].transpose == WEFT_SPMV_BY_COPY ? "by a copy" : "by atomics",
+                   ways[i].transpose == WEFT_SPMV_TRANSPOSE_BY_COPY ? "by a copy" : "by atomics",
                    weft_spmv_algo_name(ways[i].algo), weft_type_name(ways[i].type));
     }
 }
@@ -393,17 +401,18 @@ static void test_products(struct test_device *dev, enum weft_type type)
         int64_t products, n;
         enum rows rows;
         int sell, sell_gpu;
-    } cases[] = {{WEFT_SPMV_AUTO, 0, 40, ROWS_FULL, 0, 0},   {WEFT_SPMV_AUTO, 1000, 40, ROWS_FULL, 1, 1},
-                 {WEFT_SPMV_CSR, 1000, 40, ROWS_FULL, 0, 0}, {WEFT_SPMV_AUTO, 1000, 40, ROWS_HUGE_MIDDLE, 0, 0},
-                 {WEFT_SPMV_AUTO, 1000, 5, ROWS_FULL, 1, 1}, {WEFT_SPMV_AUTO, 1000, 40, ROWS_FEW, 1, 0},
-                 {WEFT_SPMV_AUTO, 0, 5, ROWS_FULL, 0, 0},    {WEFT_SPMV_AUTO, 1000, 40, ROWS_EMPTY, 0, 0}};
+    } cases[] = {
+        {WEFT_SPMV_ALGO_AUTO, 0, 40, ROWS_FULL, 0, 0},   {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_FULL, 1, 1},
+        {WEFT_SPMV_ALGO_CSR, 1000, 40, ROWS_FULL, 0, 0}, {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_HUGE_MIDDLE, 0, 0},
+        {WEFT_SPMV_ALGO_AUTO, 1000, 5, ROWS_FULL, 1, 1}, {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_FEW, 1, 0},
+        {WEFT_SPMV_ALGO_AUTO, 0, 5, ROWS_FULL, 0, 0},    {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_EMPTY, 0, 0}};
     huge = 400;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (test_sample() && type == WEFT_F64 && i != 1)
+        if (test_sample() && type == WEFT_TYPE_F64 && i != 1)
             continue; // the one in which types differ
         // As many rows as a GPU is expected to want for sliced ELL.
         const int64_t m = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 64;
-        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS32, 0, 0);
+        struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS_32, 0, 0);
         struct on_device d = matrix_write(dev, &a);
         struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
         struct weft_spmv_plan *plan = NULL;
@@ -411,7 +420,8 @@ static void test_products(struct test_device *dev, enum weft_type type)
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
             weft_spmv_plan_info(plan, &info);
-            ok = (info.params.algo == (dev->gpu && type == WEFT_F32 ? WEFT_SPMV_SELL : WEFT_SPMV_SELL16)) ==
+            ok = (info.params.algo ==
+                  (dev->gpu && type == WEFT_TYPE_F32 ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SELL16)) ==
                      (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
                  info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
         }
@@ -431,9 +441,9 @@ static void each_device(struct test_device *dev)
     if (only)
         return;
     test_tuning(dev);
-    test_products(dev, WEFT_F32);
+    test_products(dev, WEFT_TYPE_F32);
     if (weft_context_device(dev->ctx)->fp64)
-        test_products(dev, WEFT_F64);
+        test_products(dev, WEFT_TYPE_F64);
     test_transposed(dev);
 }
 

@@ -31,7 +31,7 @@ static void trace_check(const struct weft_backend *backend, struct weft_context 
 {
     int32_t row_ptr[] = {0, 2, 3, 5}, col[] = {0, 2, 1, 0, 2};
     float val[] = {1, 2, 3, 4, 5}, x[] = {1, 1, 1}, y[3] = {0};
-    struct weft_csr a = {.m = 3, .n = 3, .nnz = 5, .type = WEFT_F32, .ofs = WEFT_OFS32};
+    struct weft_csr a = {.m = 3, .n = 3, .nnz = 5, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_32};
     a.row_ptr = row_ptr;
     a.col = col;
     a.val = val;

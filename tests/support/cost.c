@@ -206,39 +206,39 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
     double us = INFINITY;
     w = (struct work){.launches = 1, .bytes = csr};
     switch (algo) {
-    case WEFT_SPMV_CSR_LANES:
+    case WEFT_SPMV_ALGO_CSR_LANES:
         if (d->cpu)
             return INFINITY; // rows stay whole: csr_merge is never worse
         lanes_work(&w, a, lanes);
         return work_us(d, &w);
-    case WEFT_SPMV_CSR_MERGE:
-    case WEFT_SPMV_CSR_FLAGS:
+    case WEFT_SPMV_ALGO_CSR_MERGE:
+    case WEFT_SPMV_ALGO_CSR_FLAGS:
         w.bytes += 8 * (m + nnz) / TILE;
         w.longest = 6 + (double)parts / 256;
         w.steps = (m + nnz) / 32 / TOGETHER;
         work_even(&w, a->m + a->nnz < d->units * 16 * 4096 ? (a->m + a->nnz + 4095) / 4096 : d->units * 16);
         w.launches = d->cpu && is_cut(a, (a->m + a->nnz) / w.count) ? 2 : 1;
         return work_us(d, &w);
-    case WEFT_SPMV_SELL:
-    case WEFT_SPMV_SELL16:
+    case WEFT_SPMV_ALGO_SELL:
+    case WEFT_SPMV_ALGO_SELL16:
         for (int sorted = 0; sorted < 2; sorted++)
-            if (sell_work(&w, d, a, sorted, algo == WEFT_SPMV_SELL16, val)) {
+            if (sell_work(&w, d, a, sorted, algo == WEFT_SPMV_ALGO_SELL16, val)) {
                 w.bytes += vectors;
                 for (int i = 0; i < w.count; i++)
                     w.items[i] += vectors / w.count;
                 us = fmin(us, work_us(d, &w));
             }
         return us;
-    case WEFT_SPMV_SDIA:
+    case WEFT_SPMV_ALGO_SDIA:
         if (!sdia_work(&w, d, a, val))
             return INFINITY;
         w.bytes += vectors;
         for (int i = 0; i < w.count; i++)
             w.items[i] += vectors / w.count;
         return work_us(d, &w);
-    case WEFT_SPMV_ELL:
+    case WEFT_SPMV_ALGO_ELL:
         return ell_cost(d, a, &w, longest, val, vectors);
-    case WEFT_SPMV_HYB:
+    case WEFT_SPMV_ALGO_HYB:
         for (int64_t width = 0, shorter = 0; width < longest && width < 1000; width++, shorter = 0) {
             for (int64_t i = 0; i < a->m; i++)
                 shorter += length_of(a, i) <= width;
@@ -246,7 +246,7 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
                 return ell_cost(d, a, &w, width, val, vectors);
         }
         return INFINITY;
-    case WEFT_SPMV_COO:
+    case WEFT_SPMV_ALGO_COO:
         w.bytes = nnz * (8 + val) + vectors + m * val;
         w.longest = 6 + (double)parts / 256;
         w.launches = 3;
@@ -259,14 +259,15 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
 
 double cost_spmv_best(const struct cost_device *d, const struct weft_csr *a, int csr, enum weft_spmv_algo *algo)
 {
-    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_CSR_MERGE, WEFT_SPMV_SELL, WEFT_SPMV_SELL16, WEFT_SPMV_SDIA,
-                                                WEFT_SPMV_ELL,       WEFT_SPMV_HYB,  WEFT_SPMV_COO};
+    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
+                                                WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_ELL,  WEFT_SPMV_ALGO_HYB,
+                                                WEFT_SPMV_ALGO_COO};
     double best = INFINITY;
     for (int lanes = 2; lanes <= 32 && !d->cpu; lanes *= 2) {
-        const double us = cost_spmv(d, a, WEFT_SPMV_CSR_LANES, lanes);
+        const double us = cost_spmv(d, a, WEFT_SPMV_ALGO_CSR_LANES, lanes);
         if (us < best) {
             best = us;
-            *algo = WEFT_SPMV_CSR_LANES;
+            *algo = WEFT_SPMV_ALGO_CSR_LANES;
         }
     }
     for (size_t i = 0; i < (csr ? 1 : sizeof algos / sizeof *algos); i++) {

@@ -78,7 +78,7 @@ void test_csr_make(struct test_csr *out, struct test_device *dev, const struct w
     *out = (struct test_csr){.d = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs}};
     out->row_ptr = test_buffer_make(dev, a ? a->row_ptr : NULL, ((size_t)m + 1) * weft_ofs_bytes(ofs));
     out->col = test_buffer_make(dev, a && nnz ? a->col : NULL, (size_t)nnz * 4);
-    if (type != WEFT_PATTERN)
+    if (type != WEFT_TYPE_PATTERN)
         out->val = test_buffer_make(dev, a && nnz ? a->val : NULL, (size_t)nnz * weft_type_bytes(type));
     out->d.row_ptr = out->row_ptr.mem;
     out->d.col = out->col.mem;
@@ -141,15 +141,16 @@ int test_transpose(struct test_device *dev, const struct weft_csr *a, const stru
     char why[256] = "";
     struct weft_csr want;
     struct test_csr from, to;
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     if (weft__ref_transpose(&want, a))
         tap_bail("out of host memory");
     test_csr_make(&from, dev, a, a->m, a->n, a->nnz, a->type, a->ofs);
     test_csr_make(&to, dev, NULL, a->n, a->m, a->nnz, a->type, a->ofs);
-    weft_status status = weft_transpose_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, params_of(params));
+    weft_status status =
+        weft_transpose_plan_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, params_of(params));
     int ok = !status;
     if (ok && info)
-        weft_transpose_info(op, info);
+        weft_transpose_plan_info(op, info);
     for (int run = 0; ok && run < (test_sample() && a->nnz > 64 ? 1 : 2); run++) { // the second finds scratch used
         status = weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
         ok = !status && test_csr_equal(dev, &to, &want, why);
@@ -163,9 +164,9 @@ int test_transpose(struct test_device *dev, const struct weft_csr *a, const stru
     if (!ok)
         tap_note("%lld x %lld, %lld entries, %s, %d-bit offsets; algo=%d wg=%d ipt=%d bits=%d groups=%d: %s",
                  (long long)a->m, (long long)a->n, (long long)a->nnz, weft_type_name(a->type),
-                 a->ofs == WEFT_OFS64 ? 64 : 32, (int)params->algo, params->wg, params->ipt, params->bits,
+                 a->ofs == WEFT_OFS_64 ? 64 : 32, (int)params->algo, params->wg, params->ipt, params->bits,
                  params->groups, status ? test_error(dev) : why);
-    weft_transpose_destroy(&op);
+    weft_transpose_plan_destroy(&op);
     test_csr_free(&from);
     test_csr_free(&to);
     weft_csr_free(&want);

@@ -9,11 +9,11 @@
 void test_values_draw(struct rng *rng, void *v, enum weft_type type, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
-        if (type == WEFT_F32)
+        if (type == WEFT_TYPE_F32)
             ((float *)v)[i] = (float)(2 * rng_unit(rng) - 1);
-        else if (type == WEFT_F64)
+        else if (type == WEFT_TYPE_F64)
             ((double *)v)[i] = 2 * rng_unit(rng) - 1;
-        else if (type == WEFT_I32)
+        else if (type == WEFT_TYPE_I32)
             ((int32_t *)v)[i] = (int32_t)rng_between(rng, -9, 9);
     }
 }
@@ -21,14 +21,14 @@ void test_values_draw(struct rng *rng, void *v, enum weft_type type, int64_t cou
 struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, int64_t m, int64_t n, int64_t base,
                                       int64_t longest, enum weft_type type, enum weft_ofs ofs)
 {
-    struct test_problem p = {.dev = dev, .type = type == WEFT_PATTERN ? WEFT_F32 : type};
+    struct test_problem p = {.dev = dev, .type = type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : type};
     int64_t nnz = 0, at = 0;
     for (int64_t i = 0; i < m; i++)
         nnz += i % 30 == 7 ? longest : base + i % 4;
     if (weft_csr_alloc(&p.a, m, n, nnz, type, ofs) || weft_device_csr_create(&p.d, dev->ctx, m, n, nnz, type, ofs))
         tap_bail("no memory for a test matrix");
     for (int64_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS64)
+        if (ofs == WEFT_OFS_64)
             ((int64_t *)p.a.row_ptr)[i] = at;
         else
             ((int32_t *)p.a.row_ptr)[i] = (int32_t)at;
@@ -69,7 +69,8 @@ int test_problem_right(struct test_problem *p, const struct weft_spmv_params *pa
                                    .type = p->type,
                                    .semiring = params->semiring,
                                    .f64_sums = params->f64_sums,
-                                   .parts = params->algo >= WEFT_SPMV_HYB && params->algo <= WEFT_SPMV_COO_ATOMIC,
+                                   .parts =
+                                       params->algo >= WEFT_SPMV_ALGO_HYB && params->algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
                                    .alpha = alpha,
                                    .beta = beta,
                                    .x = p->x,

@@ -3,7 +3,7 @@
 //
 //     int main(void)
 //     {
-//         tap_ok(weft_type_bytes(WEFT_F64) == 8, "bytes of f64");
+//         tap_ok(weft_type_bytes(WEFT_TYPE_F64) == 8, "bytes of f64");
 //         return tap_done();
 //     }
 //

@@ -40,7 +40,7 @@ static int check(struct test_device *dev, int64_t m, int64_t n, int64_t nnz, enu
         tap_bail("%s", err.text);
     struct test_buffer row = test_buffer_make(dev, nnz ? a.row : NULL, (size_t)nnz * 4);
     struct test_buffer col = test_buffer_make(dev, nnz ? a.col : NULL, (size_t)nnz * 4), val = {0};
-    if (type != WEFT_PATTERN)
+    if (type != WEFT_TYPE_PATTERN)
         val = test_buffer_make(dev, nnz ? a.val : NULL, bytes);
     test_csr_make(&to, dev, NULL, m, n, nnz, type, ofs);
     struct weft_device_coo from = {m, n, nnz, type, row.mem, col.mem, val.mem};
@@ -66,7 +66,7 @@ static int check(struct test_device *dev, int64_t m, int64_t n, int64_t nnz, enu
     }
     if (!ok)
         tap_note("%lld x %lld, %lld entries, %s, %d-bit offsets: %s", (long long)m, (long long)n, (long long)nnz,
-                 weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32, status ? test_error(dev) : why);
+                 weft_type_name(type), ofs == WEFT_OFS_64 ? 64 : 32, status ? test_error(dev) : why);
     weft_coo_to_csr_destroy(&op);
     test_csr_free(&to);
     test_buffer_free(&row);
@@ -85,7 +85,7 @@ static void test_shapes(struct test_device *dev, enum weft_transpose_algo algo)
     if (dev->checker && dev->gpu) { // small tiles
         params.wg = 32;
         params.ipt = 2;
-        params.bits = algo == WEFT_TRANSPOSE_SCAN ? 6 : 0;
+        params.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? 6 : 0;
     }
     const struct {
         int64_t m, n, nnz;
@@ -97,14 +97,17 @@ static void test_shapes(struct test_device *dev, enum weft_transpose_algo algo)
     static const struct {
         enum weft_type type;
         enum weft_ofs ofs;
-    } kinds[] = {{WEFT_F32, WEFT_OFS32}, {WEFT_F64, WEFT_OFS64}, {WEFT_I32, WEFT_OFS32}, {WEFT_PATTERN, WEFT_OFS64}};
+    } kinds[] = {{WEFT_TYPE_F32, WEFT_OFS_32},
+                 {WEFT_TYPE_F64, WEFT_OFS_64},
+                 {WEFT_TYPE_I32, WEFT_OFS_32},
+                 {WEFT_TYPE_PATTERN, WEFT_OFS_64}};
     for (size_t k = 0; k < 4; k++) {
         int ok = 1;
         for (size_t i = 0; ok && i < sizeof shapes / sizeof *shapes - (test_sample() ? 2 : 0); i++)
             ok = check(dev, shapes[i].m, shapes[i].n, shapes[i].nnz, kinds[k].type, kinds[k].ofs, &params);
         tap_ok(ok, "%s: %s, COO to CSR and back, %s, %d-bit offsets", dev->name,
-               algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", weft_type_name(kinds[k].type),
-               kinds[k].ofs == WEFT_OFS64 ? 64 : 32);
+               algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", weft_type_name(kinds[k].type),
+               kinds[k].ofs == WEFT_OFS_64 ? 64 : 32);
     }
 }
 
@@ -120,26 +123,28 @@ static void test_errors(struct test_device *dev)
     struct weft_coo_to_csr *op = NULL;
     struct weft_error err;
     size_t bytes = 1;
-    coo_make(&a, 10, 20, 30, WEFT_F32);
-    if (weft_csr_from_coo(&csr, &a, WEFT_OFS32, &err))
+    coo_make(&a, 10, 20, 30, WEFT_TYPE_F32);
+    if (weft_csr_from_coo(&csr, &a, WEFT_OFS_32, &err))
         tap_bail("%s", err.text);
-    refused(dev, "m < 0", weft_coo_to_csr_create(&op, dev->ctx, -1, 1, 0, WEFT_F32, WEFT_OFS32, NULL), WEFT_EINVAL);
+    refused(dev, "m < 0", weft_coo_to_csr_create(&op, dev->ctx, -1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
+            WEFT_EINVAL);
     weft_status status =
-        weft_coo_to_csr_workspace(&bytes, dev->ctx, 1, INT64_C(1) << 31, 0, WEFT_F32, WEFT_OFS32, NULL);
+        weft_coo_to_csr_workspace(&bytes, dev->ctx, 1, INT64_C(1) << 31, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL);
     refused(dev, "n = 2^31", bytes ? WEFT_OK : status, WEFT_EINVAL);
     refused(dev, "2^31 entries with 32-bit offsets",
-            weft_coo_to_csr_create(&op, dev->ctx, 9, 9, INT64_C(1) << 31, WEFT_F32, WEFT_OFS32, NULL), WEFT_ERANGE);
+            weft_coo_to_csr_create(&op, dev->ctx, 9, 9, INT64_C(1) << 31, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
+            WEFT_ERANGE);
     int32_t kept = a.row[7];
     a.row[7] = 10;
-    status = weft_coo_to_csr_sync(&csr_out, dev->ctx, &a, WEFT_OFS32, NULL);
+    status = weft_coo_to_csr_sync(&csr_out, dev->ctx, &a, WEFT_OFS_32, NULL);
     refused(dev, "a row beyond m", csr_out.row_ptr || csr_out.m ? WEFT_OK : status, WEFT_EMATRIX);
     a.row[7] = kept;
     a.col[7] = -1;
-    refused(dev, "a negative column", weft_coo_to_csr_sync(&csr_out, dev->ctx, &a, WEFT_OFS32, NULL), WEFT_EMATRIX);
+    refused(dev, "a negative column", weft_coo_to_csr_sync(&csr_out, dev->ctx, &a, WEFT_OFS_32, NULL), WEFT_EMATRIX);
     a.col[7] = 0;
     void *val = a.val;
     a.val = NULL;
-    refused(dev, "coordinates without values", weft_coo_to_csr_sync(&csr_out, dev->ctx, &a, WEFT_OFS32, NULL),
+    refused(dev, "coordinates without values", weft_coo_to_csr_sync(&csr_out, dev->ctx, &a, WEFT_OFS_32, NULL),
             WEFT_EINVAL);
     a.val = val;
     kept = csr.col[0];
@@ -150,10 +155,10 @@ static void test_errors(struct test_device *dev)
     struct test_buffer row = test_buffer_make(dev, a.row, 120), col = test_buffer_make(dev, a.col, 120);
     struct test_buffer values = test_buffer_make(dev, a.val, 120);
     struct test_csr to;
-    test_csr_make(&to, dev, NULL, 10, 20, 30, WEFT_F32, WEFT_OFS32);
-    if (tap_ok(!weft_coo_to_csr_create(&op, dev->ctx, 10, 20, 30, WEFT_F32, WEFT_OFS32, NULL), "%s: an object",
+    test_csr_make(&to, dev, NULL, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32);
+    if (tap_ok(!weft_coo_to_csr_create(&op, dev->ctx, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32, NULL), "%s: an object",
                dev->name)) {
-        struct weft_device_coo good = {10, 20, 30, WEFT_F32, row.mem, col.mem, values.mem}, x = good;
+        struct weft_device_coo good = {10, 20, 30, WEFT_TYPE_F32, row.mem, col.mem, values.mem}, x = good;
         struct weft_device_csr y = to.d;
         x.row = NULL;
         refused(dev, "no rows", weft_coo_to_csr_run(op, dev->queue, &x, &y, 0, NULL, NULL), WEFT_EINVAL);
@@ -177,8 +182,8 @@ static void test_errors(struct test_device *dev)
 
 static void test_all(struct test_device *dev)
 {
-    test_shapes(dev, WEFT_TRANSPOSE_SCAN);
-    test_shapes(dev, WEFT_TRANSPOSE_MERGE);
+    test_shapes(dev, WEFT_TRANSPOSE_ALGO_SCAN);
+    test_shapes(dev, WEFT_TRANSPOSE_ALGO_MERGE);
     test_errors(dev);
 }
 

@@ -15,18 +15,18 @@ struct shape {
 static void refused(struct test_device *dev, const char *what, struct shape s, int type, int ofs,
                     struct weft_transpose_params params, weft_status want)
 {
-    struct weft_transpose *op = (struct weft_transpose *)&rng;
+    struct weft_transpose_plan *op = (struct weft_transpose_plan *)&rng;
     size_t bytes = 1;
     weft_status status =
-        weft_transpose_create(&op, dev->ctx, s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs, &params);
+        weft_transpose_plan_create(&op, dev->ctx, s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs, &params);
     tap_ok(status == want && !op && *test_error(dev), "%s: refuses %s: %s", dev->name, what, test_error(dev));
     status =
         weft_transpose_workspace(&bytes, dev->ctx, s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs, &params);
     tap_ok(status == want && !bytes, "%s: has no workspace for %s", dev->name, what);
 }
 
-static void run_refused(struct test_device *dev, const char *what, struct weft_transpose *op, cl_command_queue queue,
-                        struct weft_device_csr a, struct weft_device_csr at, weft_status want)
+static void run_refused(struct test_device *dev, const char *what, struct weft_transpose_plan *op,
+                        cl_command_queue queue, struct weft_device_csr a, struct weft_device_csr at, weft_status want)
 {
     weft_status status = weft_transpose_run(op, queue, &a, &at, 0, NULL, NULL);
     tap_ok(status == want && *test_error(dev), "%s: run refuses %s: %s", dev->name, what, test_error(dev));
@@ -35,8 +35,8 @@ static void run_refused(struct test_device *dev, const char *what, struct weft_t
 static void test_errors(struct test_device *dev)
 {
     const struct shape good = {10, 20, 30};
-    const struct weft_transpose_params none = {.algo = WEFT_TRANSPOSE_SCAN};
-    struct weft_transpose_params merge = {.algo = WEFT_TRANSPOSE_MERGE};
+    const struct weft_transpose_params none = {.algo = WEFT_TRANSPOSE_ALGO_SCAN};
+    struct weft_transpose_params merge = {.algo = WEFT_TRANSPOSE_ALGO_MERGE};
     refused(dev, "m < 0", (struct shape){.m = -1, .n = 1}, 0, 0, none, WEFT_EINVAL);
     refused(dev, "n < 0", (struct shape){.m = 1, .n = -1}, 0, 0, none, WEFT_EINVAL);
     refused(dev, "nnz < 0", (struct shape){.m = 1, .n = 1, .nnz = -1}, 0, 0, none, WEFT_EINVAL);
@@ -48,27 +48,27 @@ static void test_errors(struct test_device *dev)
     refused(dev, "a negative type", good, -1, 0, none, WEFT_EINVAL);
     refused(dev, "an unknown width of offsets", good, 0, 7, none, WEFT_EINVAL);
     refused(dev, "2^31 entries with 32-bit offsets", (struct shape){.m = 9, .n = 9, .nnz = INT64_C(1) << 31}, 0,
-            WEFT_OFS32, none, WEFT_ERANGE);
+            WEFT_OFS_32, none, WEFT_ERANGE);
     const int64_t most = INT32_MAX - (1 << 26);
     refused(dev, "entries whose tiles end beyond 32-bit offsets", (struct shape){.m = 9, .n = 9, .nnz = most + 1}, 0,
-            WEFT_OFS32, none, WEFT_ERANGE);
+            WEFT_OFS_32, none, WEFT_ERANGE);
     tap_ok(strstr(test_error(dev), "2080374783 entries") != NULL, "%s: says how many: %s", dev->name, test_error(dev));
-    struct weft__transpose_shape full = {.m = 9, .n = 9, .nnz = most, .type = WEFT_F32};
+    struct weft__transpose_shape full = {.m = 9, .n = 9, .nnz = most, .type = WEFT_TYPE_F32};
     struct weft_transpose_info fits;
     tap_ok(!weft__transpose_plan(&fits, dev->ctx, &full, &none), "%s: plans as many", dev->name);
     refused(dev, "rows whose lanes end beyond 32 bits", (struct shape){.m = INT32_MAX - 9, .n = 9, .nnz = 9}, 0,
-            WEFT_OFS64, none, WEFT_ERANGE);
-    struct weft_transpose *empty = NULL;
-    tap_ok(!weft_transpose_create(&empty, dev->ctx, INT32_MAX, 9, 0, WEFT_F32, WEFT_OFS32, NULL),
+            WEFT_OFS_64, none, WEFT_ERANGE);
+    struct weft_transpose_plan *empty = NULL;
+    tap_ok(!weft_transpose_plan_create(&empty, dev->ctx, INT32_MAX, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
            "%s: 2^31-1 rows without entries", dev->name);
-    weft_transpose_destroy(&empty);
+    weft_transpose_plan_destroy(&empty);
     refused(dev, "an unknown method", good, 0, 0, (struct weft_transpose_params){.algo = 7}, WEFT_EINVAL);
     refused(dev, "a negative wg", good, 0, 0, (struct weft_transpose_params){.wg = -1}, WEFT_EINVAL);
     refused(dev, "a negative ipt", good, 0, 0, (struct weft_transpose_params){.ipt = -1}, WEFT_EINVAL);
     refused(dev, "negative bits", good, 0, 0, (struct weft_transpose_params){.bits = -1}, WEFT_EINVAL);
     refused(dev, "negative groups", good, 0, 0, (struct weft_transpose_params){.groups = -1}, WEFT_EINVAL);
-    for (int algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
-        struct weft_transpose_params p = algo == WEFT_TRANSPOSE_SCAN ? none : merge;
+    for (int algo = WEFT_TRANSPOSE_ALGO_SCAN; algo <= WEFT_TRANSPOSE_ALGO_MERGE; algo++) {
+        struct weft_transpose_params p = algo == WEFT_TRANSPOSE_ALGO_SCAN ? none : merge;
         p.wg = dev->gpu ? 33 : 2;
         refused(dev, "a work-group size", good, 0, 0, p, WEFT_EINVAL);
         p.wg = 0;
@@ -85,17 +85,17 @@ static void test_errors(struct test_device *dev)
         merge.wg = 32;
         merge.ipt = 2;
         merge.bits = 11;
-        refused(dev, "more than 2^10 runs", good, 0, WEFT_OFS64, merge, WEFT_EINVAL);
+        refused(dev, "more than 2^10 runs", good, 0, WEFT_OFS_64, merge, WEFT_EINVAL);
         merge.bits = 0;
-        refused(dev, "more than 2^27 tiles of 64 entries", (struct shape){9, 9, (INT64_C(1) << 33) + 1}, 0, WEFT_OFS64,
+        refused(dev, "more than 2^27 tiles of 64 entries", (struct shape){9, 9, (INT64_C(1) << 33) + 1}, 0, WEFT_OFS_64,
                 merge, WEFT_ERANGE);
         // Tiles of two entries to a work-item at least, where the work-group alone is given.
         const int64_t local = dev->ctx->device.local_bytes;
         int tried = 0, small = 0;
         for (int kib = 24; kib <= 64; kib += 8)
             for (int wg = 32; wg <= 1024 && (size_t)wg <= dev->ctx->device.max_wg; wg += 32) {
-                const struct weft__transpose_shape shape = {.m = 1000, .n = 1000, .nnz = 100000, .type = WEFT_F32};
-                struct weft_transpose_info info = {.params = {.algo = WEFT_TRANSPOSE_MERGE, .wg = wg}};
+                const struct weft__transpose_shape shape = {.m = 1000, .n = 1000, .nnz = 100000, .type = WEFT_TYPE_F32};
+                struct weft_transpose_info info = {.params = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .wg = wg}};
                 dev->ctx->device.local_bytes = kib << 10;
                 tried += !weft__transpose_merge_gpu.plan(dev->ctx, &shape, &info);
                 small += info.params.ipt < 2;
@@ -103,8 +103,9 @@ static void test_errors(struct test_device *dev)
         dev->ctx->device.local_bytes = local;
         // Buckets of as many bins as a partition take more local memory where the work-group is small.
         const struct weft__transpose_shape tall = {
-            .m = 1000, .n = 1 << 24, .nnz = 100000, .type = WEFT_F32, .ofs = WEFT_OFS64};
-        struct weft_transpose_info buckets = {.params = {.algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 1, .bits = 12}};
+            .m = 1000, .n = 1 << 24, .nnz = 100000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_64};
+        struct weft_transpose_info buckets = {
+            .params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .wg = 32, .ipt = 1, .bits = 12}};
         dev->ctx->device.local_bytes = 48 << 10;
         const weft_status beyond = weft__transpose_scan_gpu.plan(dev->ctx, &tall, &buckets);
         dev->ctx->device.local_bytes = local;
@@ -112,18 +113,18 @@ static void test_errors(struct test_device *dev)
         tap_ok(tried > 20 && !small, "%s: %d plans by work-group alone, %d of less than two entries", dev->name, tried,
                small);
     }
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     weft_status status =
-        weft_transpose_create(&op, dev->ctx, 100, INT32_MAX, INT64_C(1) << 60, WEFT_F64, WEFT_OFS64, NULL);
+        weft_transpose_plan_create(&op, dev->ctx, 100, INT32_MAX, INT64_C(1) << 60, WEFT_TYPE_F64, WEFT_OFS_64, NULL);
     tap_ok(status == WEFT_ERANGE && !op, "%s: refuses scratch beyond the device: %s", dev->name, test_error(dev));
 
     struct weft_csr a;
     struct test_csr from, to;
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 10, 20, 30, WEFT_F32, WEFT_OFS32);
-    test_csr_make(&from, dev, &a, 10, 20, 30, WEFT_F32, WEFT_OFS32);
-    test_csr_make(&to, dev, NULL, 20, 10, 30, WEFT_F32, WEFT_OFS32);
-    if (!tap_ok(!weft_transpose_create(&op, dev->ctx, 10, 20, 30, WEFT_F32, WEFT_OFS32, NULL), "%s: an object",
-                dev->name))
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32);
+    test_csr_make(&from, dev, &a, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32);
+    test_csr_make(&to, dev, NULL, 20, 10, 30, WEFT_TYPE_F32, WEFT_OFS_32);
+    if (!tap_ok(!weft_transpose_plan_create(&op, dev->ctx, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
+                "%s: an object", dev->name))
         return;
     struct weft_device_csr x = from.d, y = to.d;
     run_refused(dev, "no queue", op, NULL, x, y, WEFT_EINVAL);
@@ -135,10 +136,10 @@ static void test_errors(struct test_device *dev)
     REFUSE("another number of rows", x.m = 11)
     REFUSE("another number of columns", x.n = 11)
     REFUSE("another number of entries", x.nnz = 29)
-    REFUSE("another type", x.type = WEFT_I32)
-    REFUSE("other offsets", x.ofs = WEFT_OFS64)
+    REFUSE("another type", x.type = WEFT_TYPE_I32)
+    REFUSE("other offsets", x.ofs = WEFT_OFS_64)
     REFUSE("an output that is not turned", y.m = 10; y.n = 20)
-    REFUSE("an output of another type", y.type = WEFT_PATTERN)
+    REFUSE("an output of another type", y.type = WEFT_TYPE_PATTERN)
     REFUSE("no row pointers", x.row_ptr = NULL)
     REFUSE("no columns", x.col = NULL)
     REFUSE("no values", x.val = NULL)
@@ -150,18 +151,18 @@ static void test_errors(struct test_device *dev)
     REFUSE("one buffer for two values", y.val = x.val)
 #undef REFUSE
     run_refused(dev, "something that is no buffer", op, dev->queue,
-                (struct weft_device_csr){10, 20, 30, WEFT_F32, WEFT_OFS32, from.d.row_ptr, from.d.col, NULL}, to.d,
-                WEFT_EINVAL);
-    weft_transpose_destroy(&op);
-    weft_transpose_destroy(&op);
-    weft_transpose_destroy(NULL);
+                (struct weft_device_csr){10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32, from.d.row_ptr, from.d.col, NULL},
+                to.d, WEFT_EINVAL);
+    weft_transpose_plan_destroy(&op);
+    weft_transpose_plan_destroy(&op);
+    weft_transpose_plan_destroy(NULL);
 
     struct weft_device_csr bad = {.m = 1};
-    status = weft_device_csr_create(&bad, dev->ctx, -1, 1, 0, WEFT_F32, WEFT_OFS32);
+    status = weft_device_csr_create(&bad, dev->ctx, -1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32);
     tap_ok(status == WEFT_EINVAL && !bad.row_ptr && !bad.m, "%s: no buffers for m < 0", dev->name);
-    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 31, WEFT_PATTERN, WEFT_OFS32);
+    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 31, WEFT_TYPE_PATTERN, WEFT_OFS_32);
     tap_ok(status == WEFT_ERANGE && !bad.row_ptr, "%s: no buffers for 2^31 entries with 32-bit offsets", dev->name);
-    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 60, WEFT_PATTERN, WEFT_OFS64);
+    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 60, WEFT_TYPE_PATTERN, WEFT_OFS_64);
     tap_ok(status == WEFT_ERANGE && !bad.row_ptr, "%s: no buffers beyond the device: %s", dev->name, test_error(dev));
     a.nnz = 29;
     status = weft_device_csr_write_sync(dev->ctx, dev->queue, &from.d, &a);

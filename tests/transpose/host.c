@@ -156,8 +156,8 @@ static void oracle_test(struct rng *rng)
     int good = 1, refused = 0;
     char why[256];
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
-            for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
+            for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
                 struct weft_csr a, at;
                 make(&a, shapes[k], (enum weft_type)type, (enum weft_ofs)ofs, rng);
                 if (weft__ref_transpose(&at, &a))
@@ -251,7 +251,7 @@ static void large_test(const struct weft_backend *backend, struct rng *rng)
         for (size_t s = 0; s < sizeof large / sizeof *large; s++) {
             struct weft_csr a;
             struct weft_backend_times times = {0};
-            make(&a, large[s], s % 2 ? WEFT_F64 : WEFT_F32, s % 3 ? WEFT_OFS32 : WEFT_OFS64, rng);
+            make(&a, large[s], s % 2 ? WEFT_TYPE_F64 : WEFT_TYPE_F32, s % 3 ? WEFT_OFS_32 : WEFT_OFS_64, rng);
             threads_set(s % 2 ? 3 : 18);
             tap_ok(run_matches(ops, &a, ops->algos[k], &times), "%s %s: %lld x %lld, %lld entries", backend->name,
                    ops->algos[k], (long long)a.m, (long long)a.n, (long long)a.nnz);
@@ -268,7 +268,7 @@ static void errors_test(const struct weft_backend *backend, struct rng *rng)
     struct weft_backend_times times = {0};
     struct weft_error err = {0};
     void *state = &a;
-    make(&a, (struct shape){10, 10, 30, UNIFORM}, WEFT_F32, WEFT_OFS32, rng);
+    make(&a, (struct shape){10, 10, 30, UNIFORM}, WEFT_TYPE_F32, WEFT_OFS_32, rng);
     tap_ok(ops->prepare(&state, NULL, &a, "nonsense", NULL, &times, &err) == WEFT_EINVAL && !state &&
                strstr(err.text, "\"nonsense\""),
            "%s refuses an unknown algorithm: %s", backend->name, err.text);
@@ -296,7 +296,7 @@ static void choice_test(const struct weft_backend *backend, struct rng *rng)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct weft_csr a;
         struct weft_backend_times times = {0};
-        make(&a, cases[k].shape, WEFT_F32, WEFT_OFS32, rng);
+        make(&a, cases[k].shape, WEFT_TYPE_F32, WEFT_OFS_32, rng);
         threads_set(cases[k].threads);
         int good = run_matches(&backend->transpose, &a, cases[k].algo, &times);
         tap_ok(good, "%s: %lld x %lld, %lld entries", cases[k].algo, (long long)a.m, (long long)a.n, (long long)a.nnz);

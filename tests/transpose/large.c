@@ -56,23 +56,23 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
 static void test_memory(struct test_device *dev)
 {
     const struct weft_device_info own = dev->ctx->device;
-    for (int algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+    for (int algo = WEFT_TRANSPOSE_ALGO_SCAN; algo <= WEFT_TRANSPOSE_ALGO_MERGE; algo++) {
         const struct weft_transpose_params params = {.algo = (enum weft_transpose_algo)algo};
-        struct weft_transpose *op = NULL;
+        struct weft_transpose_plan *op = NULL;
         size_t scratch = 0;
         weft_status status =
-            weft_transpose_workspace(&scratch, dev->ctx, 300, 500, 10000, WEFT_F64, WEFT_OFS64, &params);
+            weft_transpose_workspace(&scratch, dev->ctx, 300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64, &params);
         tap_ok(!status && scratch, "%s: says what scratch an operation takes", dev->name);
         dev->ctx->device.type = CL_DEVICE_TYPE_GPU;
         dev->ctx->device.global_bytes = (int64_t)scratch + 2 * 10000 * 12 + (301 + 501) * 8;
-        status = weft_transpose_create(&op, dev->ctx, 300, 500, 10000, WEFT_F64, WEFT_OFS64, &params);
+        status = weft_transpose_plan_create(&op, dev->ctx, 300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64, &params);
         tap_ok(!status && op, "%s: takes a device of just enough memory", dev->name);
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
         dev->ctx->device.global_bytes--;
-        status = weft_transpose_create(&op, dev->ctx, 300, 500, 10000, WEFT_F64, WEFT_OFS64, &params);
+        status = weft_transpose_plan_create(&op, dev->ctx, 300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64, &params);
         tap_ok(status == WEFT_ERANGE && !op && strstr(test_error(dev), "of memory"), "%s: refuses it with less: %s",
                dev->name, test_error(dev));
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
         dev->ctx->device = own;
     }
 }
@@ -84,7 +84,7 @@ static void test_layouts(struct test_device *dev)
                                       INT64_C(4400000000), INT64_C(8589934593), INT64_C(100000000000),
                                       INT64_C(1) << 38,    INT64_C(1) << 44};
     static const int64_t columns[] = {1, 1000, 20000, 1000000, 146000000, INT32_MAX};
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     static const struct weft_transpose_params tunings[] = {{.groups = 0},
                                                            {.groups = 1},
                                                            {.groups = 2},
@@ -96,7 +96,7 @@ static void test_layouts(struct test_device *dev)
             for (size_t t = 0; t < sizeof types / sizeof *types; t++)
                 for (size_t p = 0; p < sizeof tunings / sizeof *tunings && dev->gpu; p++) {
                     const struct weft__transpose_shape shape = {
-                        .m = INT32_MAX / 2, .n = columns[n], .nnz = entries[e], .type = types[t], .ofs = WEFT_OFS64};
+                        .m = INT32_MAX / 2, .n = columns[n], .nnz = entries[e], .type = types[t], .ofs = WEFT_OFS_64};
                     layout_check(&c, dev, &shape, tunings[p]);
                 }
     if (dev->gpu) {

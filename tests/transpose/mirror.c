@@ -84,7 +84,7 @@ static struct weft_csr matrix_make(enum form form, enum flaw flaw, int64_t n, en
     for (int64_t i = 0; i <= n; i++) {
         while (p < nnz && row[p] < i)
             p++;
-        if (ofs == WEFT_OFS64)
+        if (ofs == WEFT_OFS_64)
             ((int64_t *)a.row_ptr)[i] = p;
         else
             ((int32_t *)a.row_ptr)[i] = (int32_t)p;
@@ -129,14 +129,14 @@ static int check(struct test_device *dev, enum form form, enum flaw flaw, int gi
     ok = ok && (!mirrored || test_csr_equal(dev, &to, &want, why));
     weft__mirror_release(&mirror);
     if (ok) {
-        struct weft_transpose *op = NULL;
+        struct weft_transpose_plan *op = NULL;
         test_csr_poison(dev, &to);
-        ok = !weft__transpose_create(&op, dev->ctx, &shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN)) &&
+        ok = !weft__transpose_create(&op, dev->ctx, &shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN)) &&
              !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
         if (!ok)
             snprintf(why, 256, "%s", test_error(dev));
         ok = ok && test_csr_equal(dev, &to, &want, why);
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
     }
     test_csr_free(&from);
     test_csr_free(&to);
@@ -153,7 +153,7 @@ static void count_mirror(void *arg, const char *entry, size_t global, size_t wg,
 
 struct learner {
     struct test_device *dev;
-    struct weft_transpose *op;
+    struct weft_transpose_plan *op;
     struct test_csr from, to;
     char why[256];
 };
@@ -177,8 +177,8 @@ static int run_tries(struct learner *l, const struct weft_csr *want)
 static void test_learns(struct test_device *dev)
 {
     const int64_t n = dev->checker ? 20 : 60;
-    struct weft_csr with = matrix_make(MESH, NONE, n, WEFT_F32, WEFT_OFS32), without, want, want_without;
-    if (weft_csr_alloc(&without, n, n, with.nnz, WEFT_F32, WEFT_OFS32))
+    struct weft_csr with = matrix_make(MESH, NONE, n, WEFT_TYPE_F32, WEFT_OFS_32), without, want, want_without;
+    if (weft_csr_alloc(&without, n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32))
         tap_bail("out of host memory");
     memcpy(without.row_ptr, with.row_ptr, (size_t)(n + 1) * 4);
     memcpy(without.val, with.val, (size_t)with.nnz * 4);
@@ -187,12 +187,12 @@ static void test_learns(struct test_device *dev)
     if (weft__ref_transpose(&want, &with) || weft__ref_transpose(&want_without, &without))
         tap_bail("out of host memory");
     const struct weft__transpose_shape shape = {
-        .m = n, .n = n, .nnz = with.nnz, .type = WEFT_F32, .ofs = WEFT_OFS32, .mirror = 1};
+        .m = n, .n = n, .nnz = with.nnz, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_32, .mirror = 1};
     struct learner l = {.dev = dev};
-    test_csr_make(&l.from, dev, &without, n, n, with.nnz, WEFT_F32, WEFT_OFS32);
-    test_csr_make(&l.to, dev, NULL, n, n, with.nnz, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&l.from, dev, &without, n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+    test_csr_make(&l.to, dev, NULL, n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
     const struct weft_transpose_params *small =
-        weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN, .wg = 32, .ipt = 2, .bits = 6);
+        weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN, .wg = 32, .ipt = 2, .bits = 6);
     if (weft__transpose_create(&l.op, dev->ctx, &shape, small))
         tap_bail("%s", test_error(dev));
     // Three at once: the second does not know yet how the first ends. What follows knows.
@@ -218,7 +218,7 @@ static void test_learns(struct test_device *dev)
     if (clEnqueueWriteBuffer(dev->queue, l.from.d.col, CL_TRUE, 0, (size_t)with.nnz * 4, without.col, 0, NULL, NULL))
         tap_bail("cannot write a buffer");
     tap_ok(run_tries(&l, &want_without) == 1, "%s: without symmetry again: exact%s", dev->name, l.why);
-    weft_transpose_destroy(&l.op);
+    weft_transpose_plan_destroy(&l.op);
     test_csr_free(&l.from);
     test_csr_free(&l.to);
     weft_csr_free(&want);
@@ -232,16 +232,16 @@ static void test_learns(struct test_device *dev)
 static void test_memory(struct test_device *dev)
 {
     static const cl_int errors[] = {CL_OUT_OF_RESOURCES, CL_INVALID_BUFFER_SIZE, CL_MEM_OBJECT_ALLOCATION_FAILURE};
-    const struct weft__transpose_shape shape = {.m = 90, .n = 90, .nnz = 300, .type = WEFT_F32, .mirror = 1};
-    const struct weft_transpose_params *params = weft_transpose_params(.algo = WEFT_TRANSPOSE_SCAN);
-    struct weft_transpose *op = NULL;
+    const struct weft__transpose_shape shape = {.m = 90, .n = 90, .nnz = 300, .type = WEFT_TYPE_F32, .mirror = 1};
+    const struct weft_transpose_params *params = weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN);
+    struct weft_transpose_plan *op = NULL;
     int n = 1, ok = 1, hit = 1;
     fault_install();
     weft__transpose_create(&op, dev->ctx, &shape, params); // the programs are there from now on
-    weft_transpose_destroy(&op);
+    weft_transpose_plan_destroy(&op);
     const int live = fault_live();
     for (; ok && hit && n < 1000; n++) {
-        op = (struct weft_transpose *)&rng;
+        op = (struct weft_transpose_plan *)&rng;
         fault_set_error(FAULT_clCreateBuffer, n, errors[n % 3]);
         const weft_status status = weft__transpose_create(&op, dev->ctx, &shape, params);
         struct weft_error err;
@@ -251,7 +251,7 @@ static void test_memory(struct test_device *dev)
                  : !status;
         if (!ok)
             tap_note("buffer %d: status %d, code %d, %s", n, (int)status, err.cl_error, err.text);
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
     }
     const int left = fault_live() - live;
     fault_remove();
@@ -268,7 +268,7 @@ static void test_dense(struct test_device *dev)
                   {4000, 3996000, 1},  {100000, 2700000, 1}, {100000, 20100000, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const struct weft__transpose_shape shape = {.m = shapes[i].n, .n = shapes[i].n, .nnz = shapes[i].nnz};
-        struct weft_transpose *op = NULL;
+        struct weft_transpose_plan *op = NULL;
         struct weft_transpose_info info = {0};
         const weft_status status = weft__transpose_create(&op, dev->ctx, &shape, NULL);
         const int made = !status;
@@ -277,17 +277,17 @@ static void test_dense(struct test_device *dev)
             continue;
         }
         if (made)
-            weft_transpose_info(op, &info);
+            weft_transpose_plan_info(op, &info);
         tap_ok(made && (strstr(info.why, "mirror") != NULL) == shapes[i].tries,
                "%s: %lld entries in %lld columns: the mirror is %s: %s", dev->name, (long long)shapes[i].nnz,
                (long long)shapes[i].n, shapes[i].tries ? "tried" : "not tried", info.why);
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
     }
 }
 
 static void each_device(struct test_device *dev)
 {
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN, WEFT_TYPE_I32};
     if (!dev->gpu)
         return;
     int turn = 0;
@@ -298,18 +298,18 @@ static void each_device(struct test_device *dev)
             const int64_t n = sizes[(form + flaw) % 2];
             const enum weft_type type = types[turn++ % 4];
             const int ok = check(dev, (enum form)form, (enum flaw)flaw, 0, test_sample() && n > 90 ? 60 : n, type,
-                                 turn % 3 ? WEFT_OFS32 : WEFT_OFS64, why);
+                                 turn % 3 ? WEFT_OFS_32 : WEFT_OFS_64, why);
             tap_ok(ok, "%s: %s, %s, %s%s%s", dev->name, form_names[form], flaw_names[flaw], weft_type_name(type),
                    ok ? "" : ": ", why);
         }
     char why[256] = "";
     if (!test_sample())
-        tap_ok(check(dev, GRAPH, NONE, 1, 1500, WEFT_F32, WEFT_OFS32, why),
+        tap_ok(check(dev, GRAPH, NONE, 1, 1500, WEFT_TYPE_F32, WEFT_OFS_32, why),
                "%s: symmetric, but every image far to seek: given up%s", dev->name, why);
     why[0] = '\0';
     if (!dev->checker) // no kernel runs
         test_dense(dev);
-    tap_ok(check(dev, BAND, NONE, 0, 1, WEFT_F32, WEFT_OFS32, why), "%s: 1 x 1%s", dev->name, why);
+    tap_ok(check(dev, BAND, NONE, 0, 1, WEFT_TYPE_F32, WEFT_OFS_32, why), "%s: 1 x 1%s", dev->name, why);
     test_learns(dev);
     test_memory(dev);
 }

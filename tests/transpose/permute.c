@@ -105,7 +105,7 @@ static int product_check(struct test_device *dev, const struct weft_csr *a, enum
     float *x = test_alloc(xs), *want = test_alloc(ys), *got = test_alloc(ys);
     for (int64_t j = 0; j < a->n; j++)
         x[j] = (float)rng_between(&rng, -50, 50);
-    weft__ref_spmv(a, WEFT_F32, 1, x, 0, want);
+    weft__ref_spmv(a, WEFT_TYPE_F32, 1, x, 0, want);
     order_make(&p, order, a);
     test_csr_make(&from, dev, a, a->m, a->n, a->nnz, a->type, a->ofs);
     test_csr_make(&to, dev, NULL, a->m, a->n, a->nnz, a->type, a->ofs);
@@ -115,16 +115,16 @@ static int product_check(struct test_device *dev, const struct weft_csr *a, enum
     if (!status)
         status = weft_permute_run(plan, dev->queue, &from.d, &to.d, 0, NULL, NULL);
     if (!status)
-        status = weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_COLS, 0, WEFT_F32, x_old.mem, x_new.mem, 0,
-                                         NULL, NULL);
+        status = weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F32, x_old.mem,
+                                         x_new.mem, 0, NULL, NULL);
     if (!status)
-        status =
-            weft_spmv_plan_create(&spmv, dev->ctx, dev->queue, &to.d, weft_spmv_params(.algo = WEFT_SPMV_CSR_SCALAR));
+        status = weft_spmv_plan_create(&spmv, dev->ctx, dev->queue, &to.d,
+                                       weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR_SCALAR));
     if (!status)
         status = weft_spmv_run(spmv, dev->queue, 1, x_new.mem, 0, y_new.mem, 0, NULL, NULL);
     if (!status)
-        status = weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 1, WEFT_F32, y_new.mem, y_old.mem, 0,
-                                         NULL, NULL);
+        status = weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 1, WEFT_TYPE_F32, y_new.mem,
+                                         y_old.mem, 0, NULL, NULL);
     test_buffer_read(dev, &y_old, got, ys);
     int ok = !status && !memcmp(got, want, ys) && test_buffer_intact(dev, &y_old) && test_buffer_intact(dev, &x_new);
     if (!ok)
@@ -168,15 +168,15 @@ static void test_vectors(struct test_device *dev)
     struct weft_permutation p;
     struct weft_permute_plan *plan = NULL;
     uint64_t in[M], want[M], got[M];
-    test_matrix_make(&a, &rng, TEST_UNIFORM, M, N, 2000, WEFT_PATTERN, WEFT_OFS32);
+    test_matrix_make(&a, &rng, TEST_UNIFORM, M, N, 2000, WEFT_TYPE_PATTERN, WEFT_OFS_32);
     order_make(&p, WEFT_ORDER_ROW_COL, &a);
     int ok = !weft_permute_plan_create(&plan, dev->ctx, &p, a.nnz, a.type, a.ofs, NULL);
     for (int i = 0; i < M; i++)
         in[i] = rng_u64(&rng);
     for (int c = 0; ok && c < 8; c++) {
-        enum weft_type type = c & 1 ? WEFT_F64 : c & 4 ? WEFT_I32 : WEFT_F32;
-        enum weft_permute_side side = c & 2 ? WEFT_PERMUTE_COLS : WEFT_PERMUTE_ROWS;
-        size_t width = weft_type_bytes(type), bytes = (side == WEFT_PERMUTE_ROWS ? M : N) * width;
+        enum weft_type type = c & 1 ? WEFT_TYPE_F64 : c & 4 ? WEFT_TYPE_I32 : WEFT_TYPE_F32;
+        enum weft_permute_side side = c & 2 ? WEFT_PERMUTE_SIDE_COLS : WEFT_PERMUTE_SIDE_ROWS;
+        size_t width = weft_type_bytes(type), bytes = (side == WEFT_PERMUTE_SIDE_ROWS ? M : N) * width;
         struct test_buffer from = test_buffer_make(dev, in, bytes), to = test_buffer_make(dev, NULL, bytes);
         ok = !weft_permute_vector_run(plan, dev->queue, side, c >> 2, type, from.mem, to.mem, 0, NULL, NULL) &&
              !weft_vector_permute(want, in, &p, side, c >> 2, width);
@@ -204,7 +204,7 @@ static void test_events(struct test_device *dev)
     struct weft_permutation p, inverse;
     struct test_csr from, mid, back;
     struct weft_permute_plan *there = NULL, *home = NULL;
-    test_matrix_make(&a, &rng, TEST_SKEWED, 50, 40, 200, WEFT_F32, WEFT_OFS32);
+    test_matrix_make(&a, &rng, TEST_SKEWED, 50, 40, 200, WEFT_TYPE_F32, WEFT_OFS_32);
     order_make(&p, WEFT_ORDER_ROW_COL, &a);
     int ok = !weft_permutation_inverse(&inverse, &p);
     test_csr_make(&from, dev, &a, a.m, a.n, a.nnz, a.type, a.ofs);
@@ -253,7 +253,7 @@ static void test_errors(struct test_device *dev)
     struct weft_permutation p, other;
     struct weft_permute_plan *plan = NULL;
     struct test_csr from, to;
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 20, 30, 100, WEFT_F32, WEFT_OFS32);
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 20, 30, 100, WEFT_TYPE_F32, WEFT_OFS_32);
     order_make(&p, WEFT_ORDER_ROW_COL, &a);
     refused(dev, weft_permute_plan_create(&plan, dev->ctx, &p, -1, a.type, a.ofs, NULL), WEFT_EINVAL, "nnz < 0");
     refused(dev, weft_permute_plan_create(&plan, dev->ctx, &p, INT64_C(1) << 31, a.type, a.ofs, NULL), WEFT_ERANGE,
@@ -268,7 +268,7 @@ static void test_errors(struct test_device *dev)
     x.m++;
     refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "another shape");
     x = to.d;
-    x.type = WEFT_I32;
+    x.type = WEFT_TYPE_I32;
     refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "another type");
     x = to.d;
     x.col = NULL;
@@ -279,14 +279,19 @@ static void test_errors(struct test_device *dev)
     refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "a small buffer");
     refused(dev, weft_permute_run(plan, NULL, &from.d, &to.d, 0, NULL, NULL), WEFT_EINVAL, "no queue");
     cl_mem v = from.d.val, w = to.d.val;
-    refused(dev, weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)2, 0, WEFT_F32, v, w, 0, NULL, NULL),
+    refused(dev,
+            weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)2, 0, WEFT_TYPE_F32, v, w, 0, NULL, NULL),
             WEFT_EINVAL, "an unknown side");
-    refused(dev, weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_PATTERN, v, w, 0, NULL, NULL),
-            WEFT_EINVAL, "vectors without values");
-    refused(dev, weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_ROWS, 0, WEFT_F32, v, v, 0, NULL, NULL),
+    refused(
+        dev,
+        weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_PATTERN, v, w, 0, NULL, NULL),
+        WEFT_EINVAL, "vectors without values");
+    refused(dev,
+            weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, v, v, 0, NULL, NULL),
             WEFT_EINVAL, "the same vector twice");
     refused(dev,
-            weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_COLS, 0, WEFT_F64, to.d.row_ptr, w, 0, NULL, NULL),
+            weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F64, to.d.row_ptr, w, 0,
+                                    NULL, NULL),
             WEFT_EINVAL, "a short vector");
     if (weft_permutation_from(&other, a.n, a.m, NULL, NULL, NULL))
         tap_bail("out of host memory");
@@ -307,9 +312,9 @@ static void test_errors(struct test_device *dev)
 static void test_all(struct test_device *dev)
 {
     if (!test_sample())
-        test_type(dev, WEFT_I32, WEFT_OFS32);
-    test_type(dev, WEFT_F64, WEFT_OFS64);
-    test_type(dev, WEFT_PATTERN, WEFT_OFS32);
+        test_type(dev, WEFT_TYPE_I32, WEFT_OFS_32);
+    test_type(dev, WEFT_TYPE_F64, WEFT_OFS_64);
+    test_type(dev, WEFT_TYPE_PATTERN, WEFT_OFS_32);
     test_products(dev);
     test_vectors(dev);
     test_events(dev);

@@ -37,7 +37,7 @@ static size_t small_tunings(struct test_device *dev, enum weft_transpose_algo al
     const struct weft_transpose_params merge_gpu[] = {{.wg = 32, .ipt = 2}};
     const struct weft_transpose_params *from[] = {scan_cpu, merge_cpu, scan_gpu, merge_gpu};
     const size_t counts[] = {3, 4, 1, 1};
-    size_t which = (dev->gpu ? 2u : 0u) + (algo == WEFT_TRANSPOSE_MERGE ? 1u : 0u);
+    size_t which = (dev->gpu ? 2u : 0u) + (algo == WEFT_TRANSPOSE_ALGO_MERGE ? 1u : 0u);
     for (size_t i = 0; i < counts[which]; i++) {
         out[i] = from[which][i];
         out[i].algo = algo;
@@ -79,12 +79,13 @@ static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, e
     int ok = 1;
     for (size_t t = 0; ok && t < count; t++)
         // A sample: every tuning of f32, one of each other type.
-        for (size_t i = 0; ok && i < nshapes && (!test_sample() || type == WEFT_F32 || t == (size_t)type % count); i++)
+        for (size_t i = 0; ok && i < nshapes && (!test_sample() || type == WEFT_TYPE_F32 || t == (size_t)type % count);
+             i++)
             // Under a checker every shape of f32, and of each other type some, among them that of three passes.
-            if (!dev->checker || type == WEFT_F32 || i % 5 == (size_t)type || shapes[i].n > 4096)
+            if (!dev->checker || type == WEFT_TYPE_F32 || i % 5 == (size_t)type || shapes[i].n > 4096)
                 ok = check(dev, &shapes[i], type, ofs, &tunings[t]);
-    tap_ok(ok, "%s: %s, %s, %d-bit offsets, edge shapes", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge",
-           weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
+    tap_ok(ok, "%s: %s, %s, %d-bit offsets, edge shapes", dev->name,
+           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", weft_type_name(type), ofs == WEFT_OFS_64 ? 64 : 32);
 }
 
 // Default tuning, with sizes at the edges of its own tiles, and large enough for each form that the CPU scan has.
@@ -92,12 +93,12 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
                           enum weft_ofs ofs)
 {
     struct weft_transpose_params params = {.algo = algo};
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     struct weft_transpose_info info = {0};
-    int ok = !weft_transpose_create(&op, dev->ctx, 1000, 1000, 10000, type, ofs, &params);
+    int ok = !weft_transpose_plan_create(&op, dev->ctx, 1000, 1000, 10000, type, ofs, &params);
     if (ok)
-        weft_transpose_info(op, &info);
-    weft_transpose_destroy(&op);
+        weft_transpose_plan_info(op, &info);
+    weft_transpose_plan_destroy(&op);
     int64_t tile = dev->gpu ? (int64_t)info.params.wg * info.params.ipt : 1024;
     const struct shape shapes[] = {
         {TEST_UNIFORM, 10, 10, 0},
@@ -116,19 +117,19 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
     for (size_t i = 0; ok && i < count; i++)
         ok = check(dev, &shapes[i], type, ofs, &params);
     tap_ok(ok, "%s: %s, %s, %d-bit offsets, default tuning", dev->name,
-           algo == WEFT_TRANSPOSE_SCAN    ? "scan"
-           : algo == WEFT_TRANSPOSE_MERGE ? "merge"
-                                          : "auto",
-           weft_type_name(type), ofs == WEFT_OFS64 ? 64 : 32);
+           algo == WEFT_TRANSPOSE_ALGO_SCAN    ? "scan"
+           : algo == WEFT_TRANSPOSE_ALGO_MERGE ? "merge"
+                                               : "auto",
+           weft_type_name(type), ofs == WEFT_OFS_64 ? 64 : 32);
 }
 
 // What merge does on GPUs: tables written from the starts of digits (bands) in every round, as many runs at once as
 // there may be, keys that do not fit beside a slot.
 static void test_merged(struct test_device *dev)
 {
-    const struct weft_transpose_params rounds = {.algo = WEFT_TRANSPOSE_MERGE, .wg = 32, .ipt = 2, .bits = 2},
-                                       runs = {.algo = WEFT_TRANSPOSE_MERGE, .wg = 32, .ipt = 2, .bits = 10},
-                                       pairs = {.algo = WEFT_TRANSPOSE_MERGE, .bits = 1};
+    const struct weft_transpose_params rounds = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .wg = 32, .ipt = 2, .bits = 2},
+                                       runs = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .wg = 32, .ipt = 2, .bits = 10},
+                                       pairs = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .bits = 1};
     const struct {
         struct shape s, sample;
         const struct weft_transpose_params *params;
@@ -140,7 +141,7 @@ static void test_merged(struct test_device *dev)
         {{TEST_UNIFORM, 20, 9000000, 9300}, {TEST_UNIFORM, 20, 1060000, 3100}, &pairs, "columns far apart"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        tap_ok(check(dev, test_sample() ? &cases[i].sample : &cases[i].s, WEFT_F32, WEFT_OFS32, cases[i].params),
+        tap_ok(check(dev, test_sample() ? &cases[i].sample : &cases[i].s, WEFT_TYPE_F32, WEFT_OFS_32, cases[i].params),
                "%s: merge, %s", dev->name, cases[i].what);
 }
 
@@ -148,17 +149,17 @@ static void test_merged(struct test_device *dev)
 // sample of them, that do not by one entry. Then blocks are taken.
 static void test_spans(struct test_device *dev)
 {
-    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_SCAN, .groups = 8};
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .groups = 8};
     const struct shape band = test_sample() ? (struct shape){TEST_DIAGONAL, 1800, 20000, 6000}
                                             : (struct shape){TEST_DIAGONAL, 9000, 100000, 150000},
                        rows = test_sample() ? (struct shape){TEST_DESCENDING, 8, 20000, 40000}
                                             : (struct shape){TEST_DESCENDING, 3, 100000, 150000};
-    tap_ok(check(dev, &band, WEFT_F32, WEFT_OFS32, &params), "%s: scan, a band", dev->name);
-    tap_ok(check(dev, &band, WEFT_PATTERN, WEFT_OFS64, &params), "%s: scan, the pattern of a band", dev->name);
-    tap_ok(check(dev, &rows, WEFT_F32, WEFT_OFS32, &params), "%s: scan, chunks that have all columns", dev->name);
+    tap_ok(check(dev, &band, WEFT_TYPE_F32, WEFT_OFS_32, &params), "%s: scan, a band", dev->name);
+    tap_ok(check(dev, &band, WEFT_TYPE_PATTERN, WEFT_OFS_64, &params), "%s: scan, the pattern of a band", dev->name);
+    tap_ok(check(dev, &rows, WEFT_TYPE_F32, WEFT_OFS_32, &params), "%s: scan, chunks that have all columns", dev->name);
     for (int last = 0; last < 2; last++) {
         struct weft_csr a;
-        test_matrix_make(&a, &rng, band.spread, band.m, band.n, band.nnz, WEFT_F64, WEFT_OFS32);
+        test_matrix_make(&a, &rng, band.spread, band.m, band.n, band.nnz, WEFT_TYPE_F64, WEFT_OFS_32);
         a.col[band.nnz / 3] = last ? (int32_t)band.n - 1 : 0;
         tap_ok(test_transpose(dev, &a, &params, NULL), "%s: scan, a band but for one entry in the %s column", dev->name,
                last ? "last" : "first");
@@ -171,12 +172,12 @@ static struct weft_transpose_params params_draw(struct test_device *dev, enum we
     struct weft_transpose_params p = {.algo = algo};
     if (!dev->gpu) {
         p.wg = (int)rng_below(&rng, 2);
-        p.bits = (int)rng_below(&rng, algo == WEFT_TRANSPOSE_SCAN ? 32 : 6);
+        p.bits = (int)rng_below(&rng, algo == WEFT_TRANSPOSE_ALGO_SCAN ? 32 : 6);
         p.groups = (int)rng_below(&rng, 40);
     } else {
         p.wg = 32 << rng_below(&rng, 4);
-        p.ipt = algo == WEFT_TRANSPOSE_SCAN ? (int)rng_between(&rng, 1, 24) : 1 << rng_below(&rng, 4);
-        p.bits = algo == WEFT_TRANSPOSE_SCAN ? (int)rng_between(&rng, 6, 11) : (int)rng_below(&rng, 3);
+        p.ipt = algo == WEFT_TRANSPOSE_ALGO_SCAN ? (int)rng_between(&rng, 1, 24) : 1 << rng_below(&rng, 4);
+        p.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? (int)rng_between(&rng, 6, 11) : (int)rng_below(&rng, 3);
         p.groups = (int)rng_below(&rng, 20);
     }
     return p;
@@ -202,14 +203,14 @@ static void test_random(struct test_device *dev, enum weft_transpose_algo algo)
         draw++;
     }
     tap_ok(ok && refused < 200, "%s: %s, random shapes and tuning", dev->name,
-           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge");
 }
 
 // (A^T)^T is A when the columns ascend inside its rows; with host arrays in and out.
 static void test_twice(struct test_device *dev, enum weft_transpose_algo algo)
 {
     struct weft_csr a, b, c = {0}, d = {0};
-    test_matrix_make(&a, &rng, TEST_SKEWED, 300, 500, test_sample() ? 300 : 4000, WEFT_F64, WEFT_OFS32);
+    test_matrix_make(&a, &rng, TEST_SKEWED, 300, 500, test_sample() ? 300 : 4000, WEFT_TYPE_F64, WEFT_OFS_32);
     if (weft__ref_transpose(&b, &a)) // rows of b are in order
         tap_bail("out of host memory");
     struct weft_transpose_params params = {.algo = algo};
@@ -218,7 +219,7 @@ static void test_twice(struct test_device *dev, enum weft_transpose_algo algo)
         status = weft_transpose_sync(&d, dev->ctx, &c, &params);
     tap_ok(!status && weft_csr_equal(&d, &b) && weft_csr_hash(&d) == weft_csr_hash(&b),
            "%s: %s, the transpose of the transpose is the matrix", dev->name,
-           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge");
     weft_csr_free(&a);
     weft_csr_free(&b);
     weft_csr_free(&c);
@@ -237,20 +238,21 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
     char why[256] = "";
     struct weft_csr a, sorted;
     struct test_csr x, y;
-    struct weft_transpose *op = NULL, *empty = NULL;
-    test_matrix_make(&a, &rng, TEST_UNIFORM, N, N, NNZ, WEFT_F32, WEFT_OFS32);
+    struct weft_transpose_plan *op = NULL, *empty = NULL;
+    test_matrix_make(&a, &rng, TEST_UNIFORM, N, N, NNZ, WEFT_TYPE_F32, WEFT_OFS_32);
     if (weft__ref_transpose(&sorted, &a))
         tap_bail("out of host memory");
     weft_csr_free(&a);
     struct weft_transpose_params params = {.algo = algo};
-    test_csr_make(&x, dev, &sorted, N, N, NNZ, WEFT_F32, WEFT_OFS32);
-    test_csr_make(&y, dev, NULL, N, N, NNZ, WEFT_F32, WEFT_OFS32);
+    test_csr_make(&x, dev, &sorted, N, N, NNZ, WEFT_TYPE_F32, WEFT_OFS_32);
+    test_csr_make(&y, dev, NULL, N, N, NNZ, WEFT_TYPE_F32, WEFT_OFS_32);
     test_buffer_poison(dev, &x.val);
     cl_int error;
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), written = NULL, first = NULL, second = NULL,
              none = NULL;
-    int ok = error == CL_SUCCESS && !weft_transpose_create(&op, dev->ctx, N, N, NNZ, WEFT_F32, WEFT_OFS32, &params) &&
-             !weft_transpose_create(&empty, dev->ctx, N, N, 0, WEFT_F32, WEFT_OFS32, &params) &&
+    int ok = error == CL_SUCCESS &&
+             !weft_transpose_plan_create(&op, dev->ctx, N, N, NNZ, WEFT_TYPE_F32, WEFT_OFS_32, &params) &&
+             !weft_transpose_plan_create(&empty, dev->ctx, N, N, 0, WEFT_TYPE_F32, WEFT_OFS_32, &params) &&
              !clEnqueueWriteBuffer(queue, x.val.mem, CL_FALSE, 0, NNZ * 4, sorted.val, 1, &gate, &written) &&
              !weft_transpose_run(op, queue, &x.d, &y.d, 1, &written, &first) &&
              !weft_transpose_run(op, queue, &y.d, &x.d, 1, &first, &second);
@@ -264,7 +266,7 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
         clFinish(queue);
     ok = ok && test_csr_equal(dev, &x, &sorted, why);
     tap_ok(ok, "%s: %s, out-of-order queue, wait lists and events %s", dev->name,
-           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", why);
+           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", why);
     struct weft_device_csr e = y.d, f = x.d;
     e.nnz = f.nnz = 0;
     ok = empty && second && !weft_transpose_run(empty, queue, &f, &e, 1, &second, &none) &&
@@ -272,7 +274,7 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
     if (dev->checker)
         clFinish(queue);
     struct weft_csr zeros;
-    if (weft_csr_alloc(&zeros, N, N, 0, WEFT_F32, WEFT_OFS32))
+    if (weft_csr_alloc(&zeros, N, N, 0, WEFT_TYPE_F32, WEFT_OFS_32))
         tap_bail("out of host memory");
     tap_ok(ok && test_csr_equal(dev, &y, &zeros, why), "%s: no entries give zeros and an event %s", dev->name, why);
     clFinish(queue);
@@ -280,8 +282,8 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (events[i])
             clReleaseEvent(events[i]);
-    weft_transpose_destroy(&op);
-    weft_transpose_destroy(&empty);
+    weft_transpose_plan_destroy(&op);
+    weft_transpose_plan_destroy(&empty);
     test_csr_free(&x);
     test_csr_free(&y);
     weft_csr_free(&sorted);
@@ -319,22 +321,22 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
         const struct shape *s = &shapes[i];
         struct weft_csr a;
         struct test_csr from, to;
-        struct weft_transpose *op = NULL;
+        struct weft_transpose_plan *op = NULL;
         struct weft_transpose_info info = {0};
         struct weft_transpose_params params = {.algo = algo};
         size_t asked = 0;
-        test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32);
-        test_csr_make(&from, dev, &a, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32);
-        test_csr_make(&to, dev, NULL, s->n, s->m, s->nnz, WEFT_F32, WEFT_OFS32);
+        test_matrix_make(&a, &rng, s->spread, s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+        test_csr_make(&from, dev, &a, s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+        test_csr_make(&to, dev, NULL, s->n, s->m, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32);
         allocated_bytes = 0;
         allocations = 0;
         weft__cl.clCreateBuffer = count_buffer;
         weft__cl.clCreateKernel = count_kernel;
-        ok = !weft_transpose_workspace(&asked, dev->ctx, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32, &params) &&
+        ok = !weft_transpose_workspace(&asked, dev->ctx, s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32, &params) &&
              allocations == 0 &&
-             !weft_transpose_create(&op, dev->ctx, s->m, s->n, s->nnz, WEFT_F32, WEFT_OFS32, &params);
+             !weft_transpose_plan_create(&op, dev->ctx, s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32, &params);
         if (ok) {
-            weft_transpose_info(op, &info);
+            weft_transpose_plan_info(op, &info);
             // A buffer of no bytes takes one.
             ok = asked == info.workspace_bytes && allocated_bytes >= asked &&
                  allocated_bytes - asked <= (size_t)allocations && info.params.algo == algo && info.passes > 0 &&
@@ -348,23 +350,23 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
         if (!ok)
             tap_note("%lld x %lld: asked %zu, reported %zu, allocated %zu in %d", (long long)s->m, (long long)s->n,
                      asked, info.workspace_bytes, allocated_bytes, allocations);
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
         test_csr_free(&from);
         test_csr_free(&to);
         weft_csr_free(&a);
     }
     tap_ok(ok, "%s: %s, workspace as reported, none in a run", dev->name,
-           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge");
+           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge");
     static const struct shape large[] = {{TEST_UNIFORM, 500000, 500000, 10000000},
                                          {TEST_UNIFORM, 916428, 916428, 5105039},
                                          {TEST_UNIFORM, 1728000, 1728000, 45882712},
                                          {TEST_UNIFORM, 8000000, 8000000, 100000000}};
-    for (size_t i = 0; algo == WEFT_TRANSPOSE_SCAN && i < sizeof large / sizeof *large; i++)
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++) {
+    for (size_t i = 0; algo == WEFT_TRANSPOSE_ALGO_SCAN && i < sizeof large / sizeof *large; i++)
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++) {
             const struct shape *s = &large[i];
             size_t bytes = SIZE_MAX, value = weft_type_bytes((enum weft_type)type);
             size_t both = 2 * (size_t)s->nnz * (4 + value) + (size_t)(s->m + s->n + 2) * 4;
-            ok = !weft_transpose_workspace(&bytes, dev->ctx, s->m, s->n, s->nnz, (enum weft_type)type, WEFT_OFS32,
+            ok = !weft_transpose_workspace(&bytes, dev->ctx, s->m, s->n, s->nnz, (enum weft_type)type, WEFT_OFS_32,
                                            weft_transpose_params(.algo = algo)) &&
                  (double)(both + bytes) <= 2.2 * (double)both;
             tap_ok(ok, "%s: scan of %lld x %lld, %s, takes %.2f times the bytes of input and output", dev->name,
@@ -382,10 +384,10 @@ static void test_sweep(struct test_device *dev, enum weft_transpose_algo algo)
     while (ok && nnz <= most) {
         int64_t m = rng_between(&rng, 1, nnz), n = rng_between(&rng, 1, 2 * nnz);
         struct shape s = {(enum test_spread)rng_below(&rng, TEST_SPREADS), m, n, nnz};
-        ok = check(dev, &s, WEFT_F32, WEFT_OFS32, &params);
+        ok = check(dev, &s, WEFT_TYPE_F32, WEFT_OFS_32, &params);
         nnz = nnz < 300 ? nnz + 1 : nnz * 3 / 2;
     }
-    tap_ok(ok, "%s: %s, sweep to %lld entries", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge",
+    tap_ok(ok, "%s: %s, sweep to %lld entries", dev->name, algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge",
            (long long)nnz);
 }
 
@@ -400,13 +402,13 @@ static void test_huge(struct test_device *dev, enum weft_transpose_algo algo)
         return;
     }
     struct weft_device_csr a = {0}, at = {0};
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     int32_t *piece = test_alloc(PIECE * sizeof *piece);
     int64_t *ptr = test_alloc(((size_t)m + 1) * sizeof *ptr);
-    int ok =
-        !weft_device_csr_create(&a, dev->ctx, m, N, nnz, WEFT_PATTERN, WEFT_OFS64) &&
-        !weft_device_csr_create(&at, dev->ctx, N, m, nnz, WEFT_PATTERN, WEFT_OFS64) &&
-        !weft_transpose_create(&op, dev->ctx, m, N, nnz, WEFT_PATTERN, WEFT_OFS64, weft_transpose_params(.algo = algo));
+    int ok = !weft_device_csr_create(&a, dev->ctx, m, N, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64) &&
+             !weft_device_csr_create(&at, dev->ctx, N, m, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64) &&
+             !weft_transpose_plan_create(&op, dev->ctx, m, N, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64,
+                                         weft_transpose_params(.algo = algo));
     for (int64_t i = 0; i <= m; i++)
         ptr[i] = i * N;
     ok = ok && !clEnqueueWriteBuffer(dev->queue, a.row_ptr, CL_TRUE, 0, ((size_t)m + 1) * 8, ptr, 0, NULL, NULL);
@@ -425,9 +427,9 @@ static void test_huge(struct test_device *dev, enum weft_transpose_algo algo)
         for (int64_t i = 0; ok && i < count; i++)
             ok = piece[i] == (p + i) % m;
     }
-    tap_ok(ok, "%s: %s, %lld entries: %s", dev->name, algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", (long long)nnz,
-           ok ? "" : test_error(dev));
-    weft_transpose_destroy(&op);
+    tap_ok(ok, "%s: %s, %lld entries: %s", dev->name, algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge",
+           (long long)nnz, ok ? "" : test_error(dev));
+    weft_transpose_plan_destroy(&op);
     weft_device_csr_release(&a);
     weft_device_csr_release(&at);
     free(piece);
@@ -442,13 +444,13 @@ static void test_wide(struct test_device *dev, enum weft_transpose_algo algo)
         info->max_alloc_bytes > INT64_C(9) << 30 && info->global_bytes > INT64_C(60) << 30 ? INT32_MAX : 100000000;
     struct shape s = {TEST_UNIFORM, 7, n, 1000};
     struct weft_transpose_params params = {.algo = algo};
-    tap_ok(check(dev, &s, WEFT_I32, WEFT_OFS32, &params), "%s: %s, %lld columns", dev->name,
-           algo == WEFT_TRANSPOSE_SCAN ? "scan" : "merge", (long long)n);
+    tap_ok(check(dev, &s, WEFT_TYPE_I32, WEFT_OFS_32, &params), "%s: %s, %lld columns", dev->name,
+           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", (long long)n);
 }
 
 static void test_all(struct test_device *dev)
 {
-    for (enum weft_transpose_algo algo = WEFT_TRANSPOSE_SCAN; algo <= WEFT_TRANSPOSE_MERGE; algo++) {
+    for (enum weft_transpose_algo algo = WEFT_TRANSPOSE_ALGO_SCAN; algo <= WEFT_TRANSPOSE_ALGO_MERGE; algo++) {
         if (test_slow()) {
             test_sweep(dev, algo);
             test_wide(dev, algo);
@@ -458,12 +460,12 @@ static void test_all(struct test_device *dev)
         // A GPU schedule on a CPU takes minutes to compile for all pairs: there, as in the sample, each type comes
         // once.
         int few = test_sample() || (dev->gpu && (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU));
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
-            for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
+            for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
                 if (!few || ofs == type % 2)
                     test_edges(dev, algo, (enum weft_type)type, (enum weft_ofs)ofs);
-        test_defaults(dev, algo, WEFT_F32, WEFT_OFS32);
-        test_defaults(dev, algo, WEFT_F64, WEFT_OFS64);
+        test_defaults(dev, algo, WEFT_TYPE_F32, WEFT_OFS_32);
+        test_defaults(dev, algo, WEFT_TYPE_F64, WEFT_OFS_64);
         test_random(dev, algo);
         test_twice(dev, algo);
         test_events(dev, algo);
@@ -474,7 +476,7 @@ static void test_all(struct test_device *dev)
             test_merged(dev);
         else
             test_spans(dev);
-        test_defaults(dev, WEFT_TRANSPOSE_AUTO, WEFT_F32, WEFT_OFS32);
+        test_defaults(dev, WEFT_TRANSPOSE_ALGO_AUTO, WEFT_TYPE_F32, WEFT_OFS_32);
     }
 }
 

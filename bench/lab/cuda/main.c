@@ -39,10 +39,10 @@ static const struct {
     enum weft_type type;
     const struct bench_primitive *primitive;
 } cases[] = {
-    {"scan", "exclusive_sum", "auto", CUB_SCAN, WEFT_I32, &bench_scan_primitive},
-    {"segsort", "whole", "whole", CUB_SORT, WEFT_F32, &bench_segsort_primitive},
-    {"histogram", "even", "auto", CUB_COUNT, WEFT_F32, &bench_histogram_primitive},
-    {"histogram", "even_scan", "auto", CUB_POINTERS, WEFT_F32, &bench_histogram_primitive},
+    {"scan", "exclusive_sum", "auto", CUB_SCAN, WEFT_TYPE_I32, &bench_scan_primitive},
+    {"segsort", "whole", "whole", CUB_SORT, WEFT_TYPE_F32, &bench_segsort_primitive},
+    {"histogram", "even", "auto", CUB_COUNT, WEFT_TYPE_F32, &bench_histogram_primitive},
+    {"histogram", "even_scan", "auto", CUB_POINTERS, WEFT_TYPE_F32, &bench_histogram_primitive},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -128,7 +128,7 @@ static int compare(int c, const struct bench_run *run, const struct cub_job *job
     for (int64_t b = 0; cases[c].what == CUB_COUNT && b < job->bins; b++)
         pointers[b] = pointers[b + 1] - pointers[b]; // CUB counts
     if (cases[c].what == CUB_COUNT)
-        return check_histogram(job->out[0], pointers, job->bins, WEFT_OFS32, 0, why, 256);
+        return check_histogram(job->out[0], pointers, job->bins, WEFT_OFS_32, 0, why, 256);
     return cases[c].primitive->right(run, job->out, want, why, 256);
 }
 

@@ -23,7 +23,7 @@ struct weft_device_coo {
     enum weft_type type;
     cl_mem row; // nnz int32
     cl_mem col; // nnz int32
-    cl_mem val; // nnz values; NULL for WEFT_PATTERN
+    cl_mem val; // nnz values; NULL for WEFT_TYPE_PATTERN
 };
 
 // CSR from coordinates of one shape: the machinery of the transposition, with the roles of row and column exchanged.
@@ -34,7 +34,7 @@ WEFT_API weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_co
                                                int64_t nnz, enum weft_type type, enum weft_ofs ofs,
                                                const struct weft_transpose_params *params);
 // Compile the kernels and allocate the scratch memory for m x n matrices with nnz entries. params may be NULL.
-// Errors: as weft_transpose_create.
+// Errors: as weft_transpose_plan_create.
 // Threads: one object runs in one queue at a time.
 WEFT_API weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_context *ctx, int64_t m,
                                             int64_t n, int64_t nnz, enum weft_type type, enum weft_ofs ofs,

@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 struct weft_generate_params {
-    enum weft_type type; // default WEFT_F32
-    enum weft_ofs ofs;   // default WEFT_OFS32
+    enum weft_type type; // default WEFT_TYPE_F32
+    enum weft_ofs ofs;   // default WEFT_OFS_32
     uint64_t seed;       // default 0; the same seed gives the same matrix on every machine and thread count
     int integers;        // nonzero: values are small integers (-8..8, no zero), exact in every type
 };

@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 enum weft_histogram_algo {
-    WEFT_HISTOGRAM_AUTO = 0, // by the number of bins and the device
-    WEFT_HISTOGRAM_ROWS,     // private counts, a row for each part of the indices, then a vertical sum
-    WEFT_HISTOGRAM_ATOMIC    // atomic additions to the result, joined among lanes first (GPU schedule only)
+    WEFT_HISTOGRAM_ALGO_AUTO = 0, // by the number of bins and the device
+    WEFT_HISTOGRAM_ALGO_ROWS,     // private counts, a row for each part of the indices, then a vertical sum
+    WEFT_HISTOGRAM_ALGO_ATOMIC    // atomic additions to the result, joined among lanes first (GPU schedule only)
 };
 
 struct weft_histogram_params {

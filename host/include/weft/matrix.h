@@ -13,19 +13,19 @@ extern "C" {
 
 // Type of the values of a matrix.
 enum weft_type {
-    WEFT_F32 = 0, // IEEE single
-    WEFT_F64,     // IEEE double
-    WEFT_I32,     // signed 32-bit integer
-    WEFT_PATTERN  // no values: every stored entry counts as one
+    WEFT_TYPE_F32 = 0, // IEEE single
+    WEFT_TYPE_F64,     // IEEE double
+    WEFT_TYPE_I32,     // signed 32-bit integer
+    WEFT_TYPE_PATTERN  // no values: every stored entry counts as one
 };
 
 // Width of offsets, that is of positions among the nonzeros. Row and column indices are always int32_t.
 enum weft_ofs {
-    WEFT_OFS32 = 0, // int32_t: nnz up to 2^31-1
-    WEFT_OFS64      // int64_t
+    WEFT_OFS_32 = 0, // int32_t: nnz up to 2^31-1
+    WEFT_OFS_64      // int64_t
 };
 
-// Bytes of one value (0 for WEFT_PATTERN) and of one offset; 0 for any other number.
+// Bytes of one value (0 for WEFT_TYPE_PATTERN) and of one offset; 0 for any other number.
 WEFT_API size_t weft_type_bytes(enum weft_type type);
 WEFT_API size_t weft_ofs_bytes(enum weft_ofs ofs);
 // "f32" "f64" "i32" "pattern"; "unknown" for any other number.
@@ -42,7 +42,7 @@ struct weft_csr {
     enum weft_ofs ofs;   // of row_ptr
     void *row_ptr;       // row pointers (size m+1): row i holds positions row_ptr[i] .. row_ptr[i+1]-1
     int32_t *col;        // column indices (size nnz), 0-based
-    void *val;           // values (size nnz); NULL for WEFT_PATTERN
+    void *val;           // values (size nnz); NULL for WEFT_TYPE_PATTERN
 };
 
 // A sparse matrix as coordinates, in host memory; entries in any order.
@@ -51,7 +51,7 @@ struct weft_coo {
     enum weft_type type;
     int32_t *row; // row indices (size nnz), 0-based
     int32_t *col; // column indices (size nnz), 0-based
-    void *val;    // values (size nnz); NULL for WEFT_PATTERN
+    void *val;    // values (size nnz); NULL for WEFT_TYPE_PATTERN
 };
 
 // Allocate the arrays of an m x n CSR matrix with nnz entries; contents are not set, except that an empty
@@ -71,7 +71,7 @@ WEFT_API weft_status weft_csr_validate(const struct weft_csr *a, struct weft_err
 // Offset i of row_ptr whatever its width.
 static inline int64_t weft_csr_ofs(const struct weft_csr *a, int64_t i)
 {
-    return a->ofs == WEFT_OFS64 ? ((const int64_t *)a->row_ptr)[i] : ((const int32_t *)a->row_ptr)[i];
+    return a->ofs == WEFT_OFS_64 ? ((const int64_t *)a->row_ptr)[i] : ((const int32_t *)a->row_ptr)[i];
 }
 
 // CSR from coordinates, stable: entries of one row keep their order. `out` is allocated here.

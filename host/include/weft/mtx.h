@@ -17,12 +17,17 @@ enum weft_mtx_complex {
 };
 
 // Field and symmetry as the header line of the file states them.
-enum weft_mtx_field { WEFT_MTX_REAL = 0, WEFT_MTX_INTEGER, WEFT_MTX_PATTERN, WEFT_MTX_COMPLEX };
-enum weft_mtx_symmetry { WEFT_MTX_GENERAL = 0, WEFT_MTX_SYMMETRIC, WEFT_MTX_SKEW, WEFT_MTX_HERMITIAN };
+enum weft_mtx_field { WEFT_MTX_FIELD_REAL = 0, WEFT_MTX_FIELD_INTEGER, WEFT_MTX_FIELD_PATTERN, WEFT_MTX_FIELD_COMPLEX };
+enum weft_mtx_symmetry {
+    WEFT_MTX_SYMMETRY_GENERAL = 0,
+    WEFT_MTX_SYMMETRY_SYMMETRIC,
+    WEFT_MTX_SYMMETRY_SKEW,
+    WEFT_MTX_SYMMETRY_HERMITIAN
+};
 
 struct weft_mtx_params {
-    enum weft_type type;           // type of the values in memory; a pattern file gives ones; default WEFT_F32
-    enum weft_ofs ofs;             // default WEFT_OFS32
+    enum weft_type type;           // type of the values in memory; a pattern file gives ones; default WEFT_TYPE_F32
+    enum weft_ofs ofs;             // default WEFT_OFS_32
     enum weft_mtx_complex complex; // default: refuse
     int keep_symmetric;            // nonzero: give the stored triangle only; default: expand
     int threads; // 0: every processor that the process may run on, or OMP_NUM_THREADS; 256 at most, fewer where the

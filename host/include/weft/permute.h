@@ -82,7 +82,7 @@ WEFT_API weft_status weft_coo_permute(struct weft_coo *out, const struct weft_co
                                       struct weft_error *err);
 
 // Which vectors: those with an element for each row (y of y = A*x), or for each column (x).
-enum weft_permute_side { WEFT_PERMUTE_ROWS = 0, WEFT_PERMUTE_COLS };
+enum weft_permute_side { WEFT_PERMUTE_SIDE_ROWS = 0, WEFT_PERMUTE_SIDE_COLS };
 // out = in, brought to the new order (back == 0: out[i] = in[row[i]]) or back to the old one (back != 0:
 // out[i] = in[row_inv[i]]). With A' = P A Q, x' = x to the new order: A'*x', brought back, is A*x.
 //   in, out  m elements (columns: n) of `bytes` bytes, 4 or 8; not the same array
@@ -120,7 +120,7 @@ WEFT_API weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command
                                       const struct weft_device_csr *a, const struct weft_device_csr *out, cl_uint nwait,
                                       const cl_event *wait, cl_event *event);
 // weft_vector_permute on the device.
-//   in, out  m values (columns: n) of `type`, not WEFT_PATTERN; not the same buffer
+//   in, out  m values (columns: n) of `type`, not WEFT_TYPE_PATTERN; not the same buffer
 // Errors: WEFT_EINVAL side, type, a buffer missing, too small or the same twice; WEFT_EDEVICE.
 // Blocks: no; allocates nothing.   Moves: m*(4 + 2*sizeof val) bytes.
 WEFT_API weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue,

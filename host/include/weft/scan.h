@@ -11,12 +11,12 @@ extern "C" {
 
 // Type of the elements and of their sums. Integer sums wrap around.
 enum weft_scan_type {
-    WEFT_SCAN_I32 = 0, // int32 to int32
-    WEFT_SCAN_U32,     // uint32 to uint32
-    WEFT_SCAN_I64,     // int64 to int64 (the bits are right for uint64 too)
-    WEFT_SCAN_F32,     // float to float
-    WEFT_SCAN_I32_I64, // int32 to int64
-    WEFT_SCAN_U32_U64  // uint32 to uint64 (int64 as long as sums stay below 2^63)
+    WEFT_SCAN_TYPE_I32 = 0, // int32 to int32
+    WEFT_SCAN_TYPE_U32,     // uint32 to uint32
+    WEFT_SCAN_TYPE_I64,     // int64 to int64 (the bits are right for uint64 too)
+    WEFT_SCAN_TYPE_F32,     // float to float
+    WEFT_SCAN_TYPE_I32_I64, // int32 to int64
+    WEFT_SCAN_TYPE_U32_U64  // uint32 to uint64 (int64 as long as sums stay below 2^63)
 };
 // Bytes of one element and of one sum; "i32" "u32" "i64" "f32" "i32_i64" "u32_u64". 0 and "unknown" for any
 // other number.
@@ -25,9 +25,9 @@ WEFT_API size_t weft_scan_sum_bytes(enum weft_scan_type type);
 WEFT_API const char *weft_scan_type_name(enum weft_scan_type type);
 
 enum weft_scan_algo {
-    WEFT_SCAN_AUTO = 0, // CHAINED where that was measured faster (integers on NVIDIA), else THREE
-    WEFT_SCAN_THREE,    // sums of the tiles, their sums, then the tiles again: three launches (two on a CPU)
-    WEFT_SCAN_CHAINED   // one launch, which reads once: GPU schedule, integers, devices with 64-bit atomics
+    WEFT_SCAN_ALGO_AUTO = 0, // CHAINED where that was measured faster (integers on NVIDIA), else THREE
+    WEFT_SCAN_ALGO_THREE,    // sums of the tiles, their sums, then the tiles again: three launches (two on a CPU)
+    WEFT_SCAN_ALGO_CHAINED   // one launch, which reads once: GPU schedule, integers, devices with 64-bit atomics
 };
 
 struct weft_scan_params {
@@ -57,7 +57,7 @@ struct weft_scan_plan;
 WEFT_API weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enum weft_scan_type type,
                                          int64_t n_max, const struct weft_scan_params *params);
 // Compile the kernels and allocate the scratch memory. params may be NULL.
-// Errors: WEFT_EINVAL type, algo, n_max < 0, tuning; WEFT_EUNSUPPORTED WEFT_SCAN_CHAINED for f32, on a CPU, without 64-bit
+// Errors: WEFT_EINVAL type, algo, n_max < 0, tuning; WEFT_EUNSUPPORTED WEFT_SCAN_ALGO_CHAINED for f32, on a CPU, without 64-bit
 //         atomics; WEFT_ERANGE the scratch exceeds the device, chained: 2^31 work-items or more; WEFT_EDEVMEM;
 //         WEFT_EBUILD; WEFT_ENOMEM.
 // Threads: a plan runs in one queue at a time; in an in-order queue runs may follow each other, elsewhere each waits for the

@@ -13,10 +13,10 @@ extern "C" {
 
 // How a GPU sorts one segment that is the whole array.
 enum weft_segsort_whole {
-    WEFT_SEGSORT_AUTO,   // CHAINED or RADIX where the array is large enough, by the tables
-    WEFT_SEGSORT_MERGE,  // as any other: tiles, and rounds of merges
-    WEFT_SEGSORT_RADIX,  // digit by digit, three launches each
-    WEFT_SEGSORT_CHAINED // digit by digit, one launch each: tiles look back at the ones before them; below 2^30 elements
+    WEFT_SEGSORT_WHOLE_AUTO,  // CHAINED or RADIX where the array is large enough, by the tables
+    WEFT_SEGSORT_WHOLE_MERGE, // as any other: tiles, and rounds of merges
+    WEFT_SEGSORT_WHOLE_RADIX, // digit by digit, three launches each
+    WEFT_SEGSORT_WHOLE_CHAINED // digit by digit, one launch each: tiles look back at the ones before them; below 2^30 elements
 };
 // Tuning of RADIX and CHAINED, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
 struct weft_segsort_radix {

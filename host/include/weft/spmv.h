@@ -11,62 +11,63 @@ extern "C" {
 
 // Format and schedule of SpMV.
 enum weft_spmv_algo {
-    WEFT_SPMV_AUTO = 0,   // any of them; a conversion only when params.products says that it pays
-    WEFT_SPMV_CSR,        // the best CSR schedule: the arrays as given, no conversion
-    WEFT_SPMV_CSR_SCALAR, // CSR, a row per work-item
-    WEFT_SPMV_CSR_LANES,  // CSR, 2 to 32 work-items per row (CPU: independent sums of a row)
-    WEFT_SPMV_CSR_MERGE,  // CSR, tiles of equal rows plus entries, long rows cut
-    WEFT_SPMV_ELL,        // every row padded to the longest, stored by columns
-    WEFT_SPMV_SELL,       // the same in slices of 32 rows (CPU: 8), sorted by length within windows
-    WEFT_SPMV_HYB,        // ELL of a limited width, the rest of longer rows as coordinates
-    WEFT_SPMV_COO,        // coordinates, sums by segments
-    WEFT_SPMV_COO_ATOMIC, // coordinates, sums by atomics: not repeatable in floating point
-    WEFT_SPMV_CSR_FIXED,  // CSR, sums by a tree that depends on the row alone: what WEFT_REPRODUCIBLE runs
-    WEFT_SPMV_SELL16,     // sliced ELL, columns as distances of 16 bits; as WEFT_SPMV_SELL where they do not fit
-    WEFT_SPMV_SDIA,       // the diagonals of each 32 rows, with masks; as WEFT_SPMV_SELL where they do not fit
-    WEFT_SPMV_CSR_FLAGS   // CSR, tiles of equal entries, sums by bits that say where rows begin (CPU: as csr_merge)
+    WEFT_SPMV_ALGO_AUTO = 0,   // any of them; a conversion only when params.products says that it pays
+    WEFT_SPMV_ALGO_CSR,        // the best CSR schedule: the arrays as given, no conversion
+    WEFT_SPMV_ALGO_CSR_SCALAR, // CSR, a row per work-item
+    WEFT_SPMV_ALGO_CSR_LANES,  // CSR, 2 to 32 work-items per row (CPU: independent sums of a row)
+    WEFT_SPMV_ALGO_CSR_MERGE,  // CSR, tiles of equal rows plus entries, long rows cut
+    WEFT_SPMV_ALGO_ELL,        // every row padded to the longest, stored by columns
+    WEFT_SPMV_ALGO_SELL,       // the same in slices of 32 rows (CPU: 8), sorted by length within windows
+    WEFT_SPMV_ALGO_HYB,        // ELL of a limited width, the rest of longer rows as coordinates
+    WEFT_SPMV_ALGO_COO,        // coordinates, sums by segments
+    WEFT_SPMV_ALGO_COO_ATOMIC, // coordinates, sums by atomics: not repeatable in floating point
+    WEFT_SPMV_ALGO_CSR_FIXED, // CSR, sums by a tree that depends on the row alone: what WEFT_SPMV_MODE_REPRODUCIBLE runs
+    WEFT_SPMV_ALGO_SELL16, // sliced ELL, columns as distances of 16 bits; as WEFT_SPMV_ALGO_SELL where they do not fit
+    WEFT_SPMV_ALGO_SDIA,   // the diagonals of each 32 rows, with masks; as WEFT_SPMV_ALGO_SELL where they do not fit
+    WEFT_SPMV_ALGO_CSR_FLAGS // CSR, tiles of equal entries, sums by bits that say where rows begin (CPU: as csr_merge)
 };
 // "auto" "csr" "csr_scalar" ...; "unknown" for any other number.
 WEFT_API const char *weft_spmv_algo_name(enum weft_spmv_algo algo);
 
 // What stands for + and * (and for zero, the sum of no entries).
 enum weft_spmv_semiring {
-    WEFT_PLUS_TIMES = 0, // (+, *, 0): y = alpha*A*x + beta*y
-    WEFT_MIN_PLUS,       // (min, +, infinity): shortest paths; INT32_MAX is infinity in integers
-    WEFT_OR_AND,         // (or, and, 0): reachability; nonzero is true, results are 0 and 1
-    WEFT_MAX_TIMES,      // (max, *, -infinity): most reliable paths; INT32_MIN in integers
-    WEFT_CUSTOM          // params.plus, .times, .zero
+    WEFT_SPMV_SEMIRING_PLUS_TIMES = 0, // (+, *, 0): y = alpha*A*x + beta*y
+    WEFT_SPMV_SEMIRING_MIN_PLUS,       // (min, +, infinity): shortest paths; INT32_MAX is infinity in integers
+    WEFT_SPMV_SEMIRING_OR_AND,         // (or, and, 0): reachability; nonzero is true, results are 0 and 1
+    WEFT_SPMV_SEMIRING_MAX_TIMES,      // (max, *, -infinity): most reliable paths; INT32_MIN in integers
+    WEFT_SPMV_SEMIRING_CUSTOM          // params.plus, .times, .zero
 };
 
 // y = A^T*x with the arrays of A.
 enum weft_spmv_transpose {
-    WEFT_SPMV_PLAIN = 0, // no: y = A*x
-    WEFT_SPMV_BY_COPY,   // the plan holds A^T, made by weft_transpose; every algorithm is there for it
-    WEFT_SPMV_BY_ATOMICS // terms are added to y where they belong: no copy, not repeatable in floating point
+    WEFT_SPMV_TRANSPOSE_PLAIN = 0, // no: y = A*x
+    WEFT_SPMV_TRANSPOSE_BY_COPY,   // the plan holds A^T, made by weft_transpose; every algorithm is there for it
+    WEFT_SPMV_TRANSPOSE_BY_ATOMICS // terms are added to y where they belong: no copy, not repeatable in floating point
 };
 
 // What may differ in the last bits of y.
 enum weft_spmv_mode {
-    WEFT_REPEATABLE = 0, // equal on repeated runs of one device with equal tuning (but for atomics, where asked for)
-    WEFT_REPRODUCIBLE    // equal on every device, GPU or CPU: sums in a fixed order, nothing fused
+    WEFT_SPMV_MODE_REPEATABLE =
+        0, // equal on repeated runs of one device with equal tuning (but for atomics, where asked for)
+    WEFT_SPMV_MODE_REPRODUCIBLE // equal on every device, GPU or CPU: sums in a fixed order, nothing fused
 };
 
 struct weft_spmv_params {
-    enum weft_spmv_algo algo;         // default WEFT_SPMV_AUTO
-    enum weft_spmv_semiring semiring; // default WEFT_PLUS_TIMES
-    // For WEFT_CUSTOM, OpenCL C expressions of one line in `a` and `b` of type acc_t (the type of sums), such as
+    enum weft_spmv_algo algo;         // default WEFT_SPMV_ALGO_AUTO
+    enum weft_spmv_semiring semiring; // default WEFT_SPMV_SEMIRING_PLUS_TIMES
+    // For WEFT_SPMV_SEMIRING_CUSTOM, OpenCL C expressions of one line in `a` and `b` of type acc_t (the type of sums), such as
     // "fmax(a, b)", "a * b", "-INFINITY". `plus` is associative and commutative, `zero` its identity. Copied.
     const char *plus, *times, *zero;
-    enum weft_type vec_type;            // of x and y where the matrix is a pattern; default WEFT_F32
+    enum weft_type vec_type;            // of x and y where the matrix is a pattern; default WEFT_TYPE_F32
     int f64_sums;                       // nonzero: sums in double of f32 values; default 0
-    enum weft_spmv_transpose transpose; // default WEFT_SPMV_PLAIN
-    enum weft_spmv_mode mode;           // default WEFT_REPEATABLE
+    enum weft_spmv_transpose transpose; // default WEFT_SPMV_TRANSPOSE_PLAIN
+    enum weft_spmv_mode mode;           // default WEFT_SPMV_MODE_REPEATABLE
     int64_t products;                   // how many runs are expected, 0 or more; default 0: not known, no conversion
     int tune; // nonzero: measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
               // while (about 20 ms each, beside compiling and converting) on the matrix itself. The one with the least
               // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and
-              // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_REPRODUCIBLE and
-              // BY_ATOMICS. Default 0
+        // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_SPMV_MODE_REPRODUCIBLE and
+        // BY_ATOMICS. Default 0
     // Formats that are converted to.
     int64_t width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
     int host_rest; // hyb: nonzero: the host multiplies the rest while the device multiplies the ELL part; default 0

@@ -18,7 +18,7 @@ struct weft_device_csr {
     enum weft_ofs ofs;
     cl_mem row_ptr; // m+1 offsets
     cl_mem col;     // nnz int32
-    cl_mem val;     // nnz values; NULL for WEFT_PATTERN
+    cl_mem val;     // nnz values; NULL for WEFT_TYPE_PATTERN
 };
 
 // Buffers for an m x n matrix with nnz entries on the device of ctx, contents not set (row_ptr neither).
@@ -36,9 +36,9 @@ WEFT_API weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_comm
                                                const struct weft_device_csr *from);
 
 enum weft_transpose_algo {
-    WEFT_TRANSPOSE_AUTO = 0, // chosen by shape and device; weft_transpose_info says which and why
-    WEFT_TRANSPOSE_SCAN,     // ScanTrans
-    WEFT_TRANSPOSE_MERGE     // MergeTrans
+    WEFT_TRANSPOSE_ALGO_AUTO = 0, // chosen by shape and device; weft_transpose_info says which and why
+    WEFT_TRANSPOSE_ALGO_SCAN,     // ScanTrans
+    WEFT_TRANSPOSE_ALGO_MERGE     // MergeTrans
 };
 
 struct weft_transpose_params {
@@ -63,7 +63,7 @@ struct weft_transpose_info {
 
 // Transposition of CSR matrices of one shape. Method: H. Wang, W. Liu, K. Hou, W. Feng, "Parallel Transposition of
 // Sparse Data Structures", ICS 2016, sections 3.1 (ScanTrans) and 3.2 (MergeTrans); docs/transpose.md says what differs.
-struct weft_transpose;
+struct weft_transpose_plan;
 
 // Scratch bytes that an object of this shape holds, without making it.
 WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n,
@@ -74,9 +74,9 @@ WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_con
 //         more than 2^31 - 2^10 - 1 rows that have entries. WEFT_ERANGE also beyond the device: an array larger than it
 //         allocates at once, or input, output and scratch larger than its memory; WEFT_EDEVMEM; WEFT_EBUILD.
 // Threads: one object runs in one queue at a time.
-WEFT_API weft_status weft_transpose_create(struct weft_transpose **out, struct weft_context *ctx, int64_t m, int64_t n,
-                                           int64_t nnz, enum weft_type type, enum weft_ofs ofs,
-                                           const struct weft_transpose_params *params);
+WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx, int64_t m,
+                                                int64_t n, int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+                                                const struct weft_transpose_params *params);
 // at = a^T. Row indices ascend in each row of `at` and equal entries keep their order, on every device the same bits.
 //   a      m x n, trusted: monotone offsets, columns in range (weft_csr_validate checks them on the host);
 //          read, borrowed until the event
@@ -86,12 +86,12 @@ WEFT_API weft_status weft_transpose_create(struct weft_transpose **out, struct w
 //         both sides; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM the driver refused a launch.
 // Blocks: no, but for a read of 4 bytes once a run on the same buffers has ended (auto on GPUs, square matrices, about every 64th
 //         run); allocates nothing. Moves: at least nnz*(2*4 + 2*sizeof val) + (m+1 + n+1)*sizeof ofs bytes.
-WEFT_API weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue,
+WEFT_API weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue,
                                         const struct weft_device_csr *a, const struct weft_device_csr *at,
                                         cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_transpose_info(const struct weft_transpose *op, struct weft_transpose_info *out);
+WEFT_API void weft_transpose_plan_info(const struct weft_transpose_plan *op, struct weft_transpose_info *out);
 // Accepts NULL and *op == NULL. What is enqueued still completes.
-WEFT_API void weft_transpose_destroy(struct weft_transpose **op);
+WEFT_API void weft_transpose_plan_destroy(struct weft_transpose_plan **op);
 
 // *out = a^T with host arrays in and out: validates, creates, writes, runs, reads. Blocks. `out` is allocated here; on
 // failure it is all zero.
@@ -100,27 +100,27 @@ WEFT_API weft_status weft_transpose_sync(struct weft_csr *out, struct weft_conte
                                          const struct weft_transpose_params *params);
 
 // A plan analyses one pattern once; later values are refilled by one gather.
-struct weft_transpose_plan;
+struct weft_transpose_refill;
 
 // Analyse the pattern of `a` (its val is not read): transposes positions, keeps row_ptr, col and the permutation.
 // Blocks: no, the analysis is enqueued on `queue` and `a` borrowed until it is done; a run in another queue waits for it.
-// Errors: as weft_transpose_create and weft_transpose_run. Scratch: what weft_transpose_workspace says until the
+// Errors: as weft_transpose_plan_create and weft_transpose_run. Scratch: what weft_transpose_workspace says until the
 //         analysis is done, then nnz*(4 + sizeof ofs) + (n+1)*sizeof ofs.
-WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
-                                                cl_command_queue queue, const struct weft_device_csr *a,
-                                                const struct weft_transpose_params *params);
+WEFT_API weft_status weft_transpose_refill_create(struct weft_transpose_refill **out, struct weft_context *ctx,
+                                                  cl_command_queue queue, const struct weft_device_csr *a,
+                                                  const struct weft_transpose_params *params);
 // at_val[p] = val[permutation[p]]: the values of a^T, bit-identical to a full transposition. Both hold nnz values of
 // `type`, whatever the type of `a`.
 // Errors: WEFT_EINVAL type, a buffer missing, too small or the same twice; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM.
 // Blocks: no; allocates nothing. Moves: nnz*(sizeof ofs + 2*sizeof val).
-WEFT_API weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command_queue queue,
-                                             enum weft_type type, cl_mem val, cl_mem at_val, cl_uint nwait,
-                                             const cl_event *wait, cl_event *event);
+WEFT_API weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_command_queue queue,
+                                               enum weft_type type, cl_mem val, cl_mem at_val, cl_uint nwait,
+                                               const cl_event *wait, cl_event *event);
 // The pattern of a^T, borrowed from the plan: n x m, val NULL. Complete when the analysis is: read it behind a run, or
 // in the queue of the analysis.
-WEFT_API void weft_transpose_plan_pattern(const struct weft_transpose_plan *plan, struct weft_device_csr *out);
-WEFT_API void weft_transpose_plan_info(const struct weft_transpose_plan *plan, struct weft_transpose_info *out);
-WEFT_API void weft_transpose_plan_destroy(struct weft_transpose_plan **plan);
+WEFT_API void weft_transpose_refill_pattern(const struct weft_transpose_refill *plan, struct weft_device_csr *out);
+WEFT_API void weft_transpose_refill_info(const struct weft_transpose_refill *plan, struct weft_transpose_info *out);
+WEFT_API void weft_transpose_refill_destroy(struct weft_transpose_refill **plan);
 
 #ifdef __cplusplus
 }

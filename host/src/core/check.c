@@ -39,14 +39,15 @@ weft_status weft__sizes_check(struct weft_error *err, int64_t m, int64_t n, int6
 
 weft_status weft__type_check(struct weft_error *err, enum weft_type type)
 {
-    return (unsigned)type > WEFT_PATTERN ? weft__error(err, WEFT_EINVAL, "type %d is not a type of values", (int)type)
-                                         : WEFT_OK;
+    return (unsigned)type > WEFT_TYPE_PATTERN
+               ? weft__error(err, WEFT_EINVAL, "type %d is not a type of values", (int)type)
+               : WEFT_OK;
 }
 
 weft_status weft__ofs_check(struct weft_error *err, enum weft_ofs ofs)
 {
-    return (unsigned)ofs > WEFT_OFS64 ? weft__error(err, WEFT_EINVAL, "ofs %d is not a width of offsets", (int)ofs)
-                                      : WEFT_OK;
+    return (unsigned)ofs > WEFT_OFS_64 ? weft__error(err, WEFT_EINVAL, "ofs %d is not a width of offsets", (int)ofs)
+                                       : WEFT_OK;
 }
 
 weft_status weft__csr_check(struct weft_error *err, const struct weft_csr *a)
@@ -60,10 +61,10 @@ weft_status weft__csr_check(struct weft_error *err, const struct weft_csr *a)
         status = weft__ofs_check(err, a->ofs);
     if (status)
         return status;
-    const char *name = !a->row_ptr                                    ? "row_ptr"
-                       : a->nnz && !a->col                            ? "col"
-                       : a->nnz && a->type != WEFT_PATTERN && !a->val ? "val"
-                                                                      : NULL;
+    const char *name = !a->row_ptr                                         ? "row_ptr"
+                       : a->nnz && !a->col                                 ? "col"
+                       : a->nnz && a->type != WEFT_TYPE_PATTERN && !a->val ? "val"
+                                                                           : NULL;
     return name ? weft__error(err, WEFT_EINVAL, "an array of the matrix is missing: %s is NULL", name) : WEFT_OK;
 }
 
@@ -98,7 +99,7 @@ weft_status weft__coo_check(struct weft_error *err, const struct weft_coo *a)
         status = weft__type_check(err, a->type);
     if (status || !a->nnz)
         return status;
-    const char *name = !a->row ? "row" : !a->col ? "col" : a->type != WEFT_PATTERN && !a->val ? "val" : NULL;
+    const char *name = !a->row ? "row" : !a->col ? "col" : a->type != WEFT_TYPE_PATTERN && !a->val ? "val" : NULL;
     if (name)
         return weft__error(err, WEFT_EINVAL, "an array of the coordinates is missing: %s is NULL", name);
     struct coo_entries entries = {a, INT64_MAX};

@@ -37,13 +37,13 @@ void weft__define(struct weft__defines *d, const char *name, const char *format,
 
 void weft__define_types(struct weft__defines *d, enum weft_type type, enum weft_ofs ofs)
 {
-    weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS_64 ? 64 : 32);
     weft__define(d, "WEFT_VAL_BITS", "%d", (int)weft_type_bytes(type) * 8);
-    if (type == WEFT_F32)
+    if (type == WEFT_TYPE_F32)
         weft__define(d, "WEFT_VAL_IS_F32", "1");
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         weft__define(d, "WEFT_VAL_IS_F64", "1");
-    else if (type == WEFT_I32)
+    else if (type == WEFT_TYPE_I32)
         weft__define(d, "WEFT_VAL_IS_I32", "1");
 }
 

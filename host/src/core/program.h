@@ -96,7 +96,7 @@ union weft__ofs {
 };
 static inline union weft__ofs weft__ofs_value(enum weft_ofs ofs, size_t value)
 {
-    return ofs == WEFT_OFS64 ? (union weft__ofs){.i64 = (cl_long)value} : (union weft__ofs){.i32 = (cl_int)value};
+    return ofs == WEFT_OFS_64 ? (union weft__ofs){.i64 = (cl_long)value} : (union weft__ofs){.i32 = (cl_int)value};
 }
 // Set the arguments, in any order, and enqueue groups*wg work-items. groups == 0 does nothing. The caller clamps groups
 // so that groups*wg stays below 2^32 (weft__groups) and kernels loop over what is left. A name that the kernel does not

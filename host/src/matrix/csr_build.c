@@ -84,11 +84,11 @@ static int64_t groups_scan(struct build *b)
 
 static void value_negate(void *val, enum weft_type type)
 {
-    if (type == WEFT_F32)
+    if (type == WEFT_TYPE_F32)
         *(float *)val = -*(float *)val;
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         *(double *)val = -*(double *)val;
-    else if (type == WEFT_I32)
+    else if (type == WEFT_TYPE_I32)
         *(int32_t *)val = -*(int32_t *)val;
 }
 
@@ -178,7 +178,7 @@ static inline void group_sort_as(const struct build *b, int64_t g, int32_t *col,
 static void group_sort(const struct build *b, int64_t g, int32_t *col, char *val)
 {
     const size_t bytes = b->bytes;
-    int wide = b->out->ofs == WEFT_OFS64;
+    int wide = b->out->ofs == WEFT_OFS_64;
     if (bytes == 8)
         wide ? group_sort_as(b, g, col, val, 8, 1) : group_sort_as(b, g, col, val, 8, 0);
     else if (bytes == 4)
@@ -202,7 +202,7 @@ static void groups_sort_work(void *arg)
 
 static weft_status groups_sort(struct build *b)
 {
-    if (b->out->ofs == WEFT_OFS64)
+    if (b->out->ofs == WEFT_OFS_64)
         *(int64_t *)b->out->row_ptr = 0;
     else
         *(int32_t *)b->out->row_ptr = 0;
@@ -219,11 +219,11 @@ static void values_one(void *arg, int64_t chunk)
     struct weft_csr *a = arg;
     int64_t end = chunk * ONES + ONES < a->nnz ? chunk * ONES + ONES : a->nnz;
     for (int64_t p = chunk * ONES; p < end; p++) {
-        if (a->type == WEFT_F32)
+        if (a->type == WEFT_TYPE_F32)
             ((float *)a->val)[p] = 1.0f;
-        else if (a->type == WEFT_F64)
+        else if (a->type == WEFT_TYPE_F64)
             ((double *)a->val)[p] = 1.0;
-        else if (a->type == WEFT_I32)
+        else if (a->type == WEFT_TYPE_I32)
             ((int32_t *)a->val)[p] = 1;
     }
 }

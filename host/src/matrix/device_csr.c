@@ -63,11 +63,11 @@ weft_status weft__shape_check(struct weft_context *ctx, int64_t m, int64_t n, in
     if (nnz > 0 && (m == 0 || n == 0))
         return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix has no entries, %lld are given", (long long)m,
                           (long long)n, (long long)nnz);
-    if ((int)type < 0 || type > WEFT_PATTERN)
+    if ((int)type < 0 || type > WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)type);
-    if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
+    if (ofs != WEFT_OFS_32 && ofs != WEFT_OFS_64)
         return weft__fail(ctx, WEFT_EINVAL, "%d is not a width of offsets", (int)ofs);
-    if (ofs == WEFT_OFS32 && nnz > INT32_MAX)
+    if (ofs == WEFT_OFS_32 && nnz > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries do not fit 32-bit offsets", (long long)nnz);
     return WEFT_OK;
 }
@@ -87,7 +87,7 @@ weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_cont
     status = weft__buffer_create(&out->row_ptr, ctx, weft__mul((size_t)m + 1, weft_ofs_bytes(ofs)), "row pointers");
     if (!status)
         status = weft__buffer_create(&out->col, ctx, weft__mul((size_t)nnz, 4), "column indices");
-    if (!status && type != WEFT_PATTERN)
+    if (!status && type != WEFT_TYPE_PATTERN)
         status = weft__buffer_create(&out->val, ctx, weft__mul((size_t)nnz, weft_type_bytes(type)), "values");
     if (status)
         weft_device_csr_release(out);

@@ -26,21 +26,21 @@ static inline void value_draw(const struct values *values, void *val, enum weft_
     uint64_t bits = weft__random_draw(values->key, (uint64_t)p);
     int32_t small = (int32_t)(bits >> 60);
     small = small < 8 ? small - 8 : small - 7;
-    if (type == WEFT_I32)
+    if (type == WEFT_TYPE_I32)
         ((int32_t *)val)[p] = small;
-    else if (type == WEFT_F32)
+    else if (type == WEFT_TYPE_F32)
         ((float *)val)[p] = values->integers ? (float)small : (float)((int32_t)(bits >> 40) - (1 << 23)) * 0x1p-23f;
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         ((double *)val)[p] = values->integers ? small : (double)((int64_t)(bits >> 11) - (INT64_C(1) << 52)) * 0x1p-52;
 }
 
 static inline void value_set(void *val, enum weft_type type, int64_t p, int value)
 {
-    if (type == WEFT_I32)
+    if (type == WEFT_TYPE_I32)
         ((int32_t *)val)[p] = value;
-    else if (type == WEFT_F32)
+    else if (type == WEFT_TYPE_F32)
         ((float *)val)[p] = (float)value;
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         ((double *)val)[p] = value;
 }
 
@@ -292,7 +292,7 @@ static void row_fill(const struct spec *s, int64_t i, int64_t length, int32_t *c
 
 static inline void row_ptr_set(struct weft_csr *a, int64_t i, int64_t ofs)
 {
-    if (a->ofs == WEFT_OFS64)
+    if (a->ofs == WEFT_OFS_64)
         ((int64_t *)a->row_ptr)[i] = ofs;
     else
         ((int32_t *)a->row_ptr)[i] = (int32_t)ofs;
@@ -418,7 +418,7 @@ static void powers_draw(void *arg, int64_t chunk)
 static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint64_t seed, struct weft__team *team)
 {
     const int64_t chunks = s->nnz / DRAWS + 1;
-    weft_status status = weft_coo_alloc(out, s->m, s->n, s->nnz, WEFT_PATTERN);
+    weft_status status = weft_coo_alloc(out, s->m, s->n, s->nnz, WEFT_TYPE_PATTERN);
     if (status)
         return status;
     struct draw d = {.out = out,
@@ -514,7 +514,7 @@ static weft_status random_make(struct weft_csr *out, const struct spec *s, const
                                const struct values *values, struct weft__team *team)
 {
     struct weft_coo coo;
-    if (params->ofs == WEFT_OFS32 && s->nnz > INT32_MAX)
+    if (params->ofs == WEFT_OFS_32 && s->nnz > INT32_MAX)
         return WEFT_ERANGE;
     weft_status status = random_draw(&coo, s, params->seed, team);
     if (status)
@@ -523,7 +523,7 @@ static weft_status random_make(struct weft_csr *out, const struct spec *s, const
     weft_coo_free(&coo);
     if (!status)
         status = rows_sort(out, team);
-    if (!status && params->type != WEFT_PATTERN) {
+    if (!status && params->type != WEFT_TYPE_PATTERN) {
         out->val = malloc(weft__max(weft__mul((size_t)out->nnz, weft_type_bytes(params->type)), 1));
         if (!out->val)
             return WEFT_ENOMEM;

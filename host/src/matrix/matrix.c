@@ -10,12 +10,12 @@
 size_t weft_type_bytes(enum weft_type type)
 {
     switch (type) {
-    case WEFT_F32:
-    case WEFT_I32:
+    case WEFT_TYPE_F32:
+    case WEFT_TYPE_I32:
         return 4;
-    case WEFT_F64:
+    case WEFT_TYPE_F64:
         return 8;
-    case WEFT_PATTERN:
+    case WEFT_TYPE_PATTERN:
         return 0;
     }
     return 0;
@@ -23,7 +23,7 @@ size_t weft_type_bytes(enum weft_type type)
 
 size_t weft_ofs_bytes(enum weft_ofs ofs)
 {
-    return ofs == WEFT_OFS64 ? 8 : ofs == WEFT_OFS32 ? 4 : 0;
+    return ofs == WEFT_OFS_64 ? 8 : ofs == WEFT_OFS_32 ? 4 : 0;
 }
 
 const char *weft_type_name(enum weft_type type)
@@ -47,13 +47,13 @@ weft_status weft_csr_alloc(struct weft_csr *out, int64_t m, int64_t n, int64_t n
     memset(out, 0, sizeof *out);
     if (weft__sizes_check(NULL, m, n, nnz) || weft__type_check(NULL, type) || weft__ofs_check(NULL, ofs))
         return WEFT_EINVAL;
-    if (ofs == WEFT_OFS32 && nnz > INT32_MAX)
+    if (ofs == WEFT_OFS_32 && nnz > INT32_MAX)
         return WEFT_ERANGE;
     *out = (struct weft_csr){.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
     out->row_ptr = nnz ? array_alloc(m + 1, weft_ofs_bytes(ofs)) : calloc((size_t)m + 1, weft_ofs_bytes(ofs));
     out->col = array_alloc(nnz, sizeof *out->col);
-    out->val = type == WEFT_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));
-    if (!out->row_ptr || !out->col || (type != WEFT_PATTERN && !out->val)) {
+    out->val = type == WEFT_TYPE_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));
+    if (!out->row_ptr || !out->col || (type != WEFT_TYPE_PATTERN && !out->val)) {
         weft_csr_free(out);
         return WEFT_ENOMEM;
     }
@@ -80,8 +80,8 @@ weft_status weft_coo_alloc(struct weft_coo *out, int64_t m, int64_t n, int64_t n
     *out = (struct weft_coo){.m = m, .n = n, .nnz = nnz, .type = type};
     out->row = array_alloc(nnz, sizeof *out->row);
     out->col = array_alloc(nnz, sizeof *out->col);
-    out->val = type == WEFT_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));
-    if (!out->row || !out->col || (type != WEFT_PATTERN && !out->val)) {
+    out->val = type == WEFT_TYPE_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));
+    if (!out->row || !out->col || (type != WEFT_TYPE_PATTERN && !out->val)) {
         weft_coo_free(out);
         return WEFT_ENOMEM;
     }

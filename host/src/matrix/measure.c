@@ -186,7 +186,7 @@ static void symmetry_count(struct weft_measures *out, const struct weft_csr *a, 
                 continue;
             places++;
             met += there;
-            equal += there && (a->type == WEFT_PATTERN || value == mirrored);
+            equal += there && (a->type == WEFT_TYPE_PATTERN || value == mirrored);
         }
     }
     out->pattern_symmetry = places ? (double)met / (double)places : 1;
@@ -207,7 +207,7 @@ static weft_status lines_compact(struct weft_csr *out, const struct weft_csr *a,
     for (int64_t p = 0; p < a->nnz; p++)
         id[count++] = a->col[p];
     count = weft__indices_unique(id, count);
-    weft_status status = weft_csr_alloc(out, (int64_t)count, (int64_t)count, a->nnz, a->type, WEFT_OFS64);
+    weft_status status = weft_csr_alloc(out, (int64_t)count, (int64_t)count, a->nnz, a->type, WEFT_OFS_64);
     if (!status) {
         int64_t *ptr = out->row_ptr;
         memset(ptr, 0, (count + 1) * sizeof *ptr);

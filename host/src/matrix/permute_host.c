@@ -10,7 +10,7 @@
 
 static inline void row_ptr_set(struct weft_csr *a, int64_t i, int64_t ofs)
 {
-    if (a->ofs == WEFT_OFS64)
+    if (a->ofs == WEFT_OFS_64)
         ((int64_t *)a->row_ptr)[i] = ofs;
     else
         ((int32_t *)a->row_ptr)[i] = (int32_t)ofs;
@@ -194,9 +194,9 @@ weft_status weft_vector_permute(void *out, const void *in, const struct weft_per
 {
     if (weft__permutation_check(NULL, p))
         return WEFT_EINVAL;
-    int64_t count = side == WEFT_PERMUTE_ROWS ? p->m : p->n;
-    const int32_t *map = side == WEFT_PERMUTE_ROWS ? (back ? p->row_inv : p->row) : (back ? p->col_inv : p->col);
-    if ((bytes != 4 && bytes != 8) || (side != WEFT_PERMUTE_ROWS && side != WEFT_PERMUTE_COLS) ||
+    int64_t count = side == WEFT_PERMUTE_SIDE_ROWS ? p->m : p->n;
+    const int32_t *map = side == WEFT_PERMUTE_SIDE_ROWS ? (back ? p->row_inv : p->row) : (back ? p->col_inv : p->col);
+    if ((bytes != 4 && bytes != 8) || (side != WEFT_PERMUTE_SIDE_ROWS && side != WEFT_PERMUTE_SIDE_COLS) ||
         (count && (!out || !in)))
         return WEFT_EINVAL;
     if (!map && count)

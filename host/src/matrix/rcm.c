@@ -23,7 +23,7 @@ static weft_status pattern_build(struct weft_csr *out, const struct weft_csr *a,
 {
     int64_t edges = 0, first_col = a->m == a->n ? 0 : a->m;
     struct weft_coo coo;
-    weft_status status = weft_coo_alloc(&coo, count, count, a->nnz, WEFT_PATTERN);
+    weft_status status = weft_coo_alloc(&coo, count, count, a->nnz, WEFT_TYPE_PATTERN);
     if (status)
         return status;
     for (int64_t i = 0; i < a->m; i++)
@@ -37,8 +37,8 @@ static weft_status pattern_build(struct weft_csr *out, const struct weft_csr *a,
     struct weft__coo_slice slice = {.count = edges, .row = coo.row, .col = coo.col};
     struct weft__team team;
     weft__team_begin(&team, 0);
-    status =
-        weft__csr_build(out, count, count, WEFT_PATTERN, WEFT_OFS64, &slice, edges ? 1 : 0, WEFT__MIRROR_SAME, &team);
+    status = weft__csr_build(out, count, count, WEFT_TYPE_PATTERN, WEFT_OFS_64, &slice, edges ? 1 : 0,
+                             WEFT__MIRROR_SAME, &team);
     weft__team_end(&team);
     weft_coo_free(&coo);
     return status;

@@ -29,9 +29,9 @@ weft_status weft__csr_pair_create(struct weft__kernel **out, struct weft_context
 {
     struct weft__defines d = {0};
     *out = NULL;
-    if (type == WEFT_PATTERN)
+    if (type == WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s takes no pattern", weft__csr_pair_names[which]);
-    if (type == WEFT_F64 && !ctx->device.fp64)
+    if (type == WEFT_TYPE_F64 && !ctx->device.fp64)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
     pair_define(&d, weft__wg_small(ctx), type, ofs);
     return weft__kernel_create(out, ctx, &specs[which], &d);
@@ -52,11 +52,11 @@ weft_status weft__csr_pair_run(struct weft__stream *stream, struct weft__kernel 
 
 void weft__csr_pair_variants(weft__variant_fn *fn, void *arg)
 {
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64};
     for (size_t t = 0; t < 2; t++)
         for (size_t i = 0; i < 2; i++) {
-            struct weft__variant v = {.spec = &specs[i], .fp64 = types[t] == WEFT_F64};
-            pair_define(&v.defines, WEFT__WG_LEAST, types[t], WEFT_OFS32);
+            struct weft__variant v = {.spec = &specs[i], .fp64 = types[t] == WEFT_TYPE_F64};
+            pair_define(&v.defines, WEFT__WG_LEAST, types[t], WEFT_OFS_32);
             fn(arg, &v);
         }
 }

@@ -78,9 +78,9 @@ weft_status weft__mtx_header_parse(struct weft_mtx_info *info, const char *p, st
     info->symmetry = (enum weft_mtx_symmetry)index;
     if (*p != '\n')
         return weft__error(err, WEFT_EFORMAT, "header: unexpected %s at its end", weft__mtx_quote(p).text);
-    if (info->field == WEFT_MTX_PATTERN && info->array)
+    if (info->field == WEFT_MTX_FIELD_PATTERN && info->array)
         return weft__error(err, WEFT_EFORMAT, "header: a pattern cannot be in array format");
-    if (info->field == WEFT_MTX_PATTERN && info->symmetry >= WEFT_MTX_SKEW)
+    if (info->field == WEFT_MTX_FIELD_PATTERN && info->symmetry >= WEFT_MTX_SYMMETRY_SKEW)
         return weft__error(err, WEFT_EFORMAT, "header: a pattern can be general or symmetric only");
     return WEFT_OK;
 }
@@ -115,13 +115,13 @@ weft_status weft__mtx_sizes_parse(struct weft_mtx_info *info, const char *p, str
     if (info->m > INT32_MAX || info->n > INT32_MAX)
         return weft__error(err, WEFT_ERANGE, "%lld x %lld: rows and columns are limited to 2147483647",
                            (long long)info->m, (long long)info->n);
-    if (info->symmetry != WEFT_MTX_GENERAL && info->m != info->n)
+    if (info->symmetry != WEFT_MTX_SYMMETRY_GENERAL && info->m != info->n)
         return weft__error(err, WEFT_EFORMAT, "a matrix of %lld x %lld has no symmetry", (long long)info->m,
                            (long long)info->n);
-    if (info->array && info->symmetry == WEFT_MTX_GENERAL)
+    if (info->array && info->symmetry == WEFT_MTX_SYMMETRY_GENERAL)
         info->stored = info->m * info->n;
     else if (info->array)
-        info->stored = info->n * (info->n + (info->symmetry == WEFT_MTX_SKEW ? -1 : 1)) / 2;
+        info->stored = info->n * (info->n + (info->symmetry == WEFT_MTX_SYMMETRY_SKEW ? -1 : 1)) / 2;
     return WEFT_OK;
 }
 
@@ -208,20 +208,20 @@ static inline const char *number_scan(struct weft__mtx_block *block, const char 
 static inline const char *value_store(struct weft__mtx_block *block, const struct weft__mtx_format *format, int64_t k,
                                       const struct weft__number *number, const char *p, const char *end)
 {
-    if (format->type == WEFT_F32) {
+    if (format->type == WEFT_TYPE_F32) {
         float v = weft__number_f32(format->powers, number, p, end, format->locale);
         if (__builtin_expect(__builtin_isinf(v) && number->kind == WEFT__NUMBER_FINITE, 0))
             return fail(block, WEFT_ERANGE, "%s exceeds the range of f32", weft__mtx_quote(p).text);
         ((float *)block->val)[k] = v;
-    } else if (format->type == WEFT_F64) {
+    } else if (format->type == WEFT_TYPE_F64) {
         double v = weft__number_f64(format->powers, number, p, end, format->locale);
         if (__builtin_expect(__builtin_isinf(v) && number->kind == WEFT__NUMBER_FINITE, 0))
             return fail(block, WEFT_ERANGE, "%s exceeds the range of f64", weft__mtx_quote(p).text);
         ((double *)block->val)[k] = v;
-    } else if (format->type == WEFT_I32) {
+    } else if (format->type == WEFT_TYPE_I32) {
         int32_t v;
         // The least i32 has no negative, which these symmetries need.
-        if (!weft__number_i32(number, &v) || (format->symmetry >= WEFT_MTX_SKEW && v == INT32_MIN))
+        if (!weft__number_i32(number, &v) || (format->symmetry >= WEFT_MTX_SYMMETRY_SKEW && v == INT32_MIN))
             return fail(block, WEFT_ERANGE, "%s is not an integer of 32 bits", weft__mtx_quote(p).text);
         ((int32_t *)block->val)[k] = v;
     }
@@ -241,31 +241,31 @@ static inline const char *entry_parse(struct weft__mtx_block *block, const struc
         word = weft__blanks_skip(p);
         if (!(p = index_scan(word, format->n, &j)))
             return fail_index(block, word, "column", format->n);
-        if (__builtin_expect(format->symmetry != WEFT_MTX_GENERAL && i < j, 0))
+        if (__builtin_expect(format->symmetry != WEFT_MTX_SYMMETRY_GENERAL && i < j, 0))
             return fail(block, WEFT_EFORMAT,
                         "entry (%d, %d) above the diagonal; the header promises the lower triangle", i + 1, j + 1);
         block->row[k] = i;
         block->col[k] = j;
     }
-    if (format->field != WEFT_MTX_PATTERN) {
+    if (format->field != WEFT_MTX_FIELD_PATTERN) {
         struct weft__number number, second;
         const char *word = weft__blanks_skip(p), *end;
-        if (!(end = p = number_scan(block, word, format->field == WEFT_MTX_INTEGER, &number)))
+        if (!(end = p = number_scan(block, word, format->field == WEFT_MTX_FIELD_INTEGER, &number)))
             return NULL;
-        if (format->field == WEFT_MTX_COMPLEX) {
+        if (format->field == WEFT_MTX_FIELD_COMPLEX) {
             const char *word2 = weft__blanks_skip(p);
             if (!(p = number_scan(block, word2, 0, &second)))
                 return NULL;
-            if (format->symmetry == WEFT_MTX_SKEW && i == j && !format->array &&
+            if (format->symmetry == WEFT_MTX_SYMMETRY_SKEW && i == j && !format->array &&
                 (second.digits || second.more || second.kind))
                 return fail(block, WEFT_EFORMAT, "entry (%d, %d): the diagonal of a skew-symmetric matrix is zero",
                             i + 1, j + 1);
         }
-        if (format->symmetry == WEFT_MTX_SKEW && i == j && !format->array &&
+        if (format->symmetry == WEFT_MTX_SYMMETRY_SKEW && i == j && !format->array &&
             (number.digits || number.more || number.kind))
             return fail(block, WEFT_EFORMAT, "entry (%d, %d): the diagonal of a skew-symmetric matrix is zero", i + 1,
                         j + 1);
-        if (format->field == WEFT_MTX_COMPLEX && format->imaginary) {
+        if (format->field == WEFT_MTX_FIELD_COMPLEX && format->imaginary) {
             word = weft__blanks_skip(end);
             number = second;
             end = p;
@@ -300,7 +300,7 @@ static int arrays_alloc(struct weft__mtx_block *block, const struct weft__mtx_fo
         block->row = malloc(count * sizeof *block->row);
         block->col = malloc(count * sizeof *block->col);
     }
-    size_t bytes = format->field == WEFT_MTX_PATTERN ? 0 : weft_type_bytes(format->type);
+    size_t bytes = format->field == WEFT_MTX_FIELD_PATTERN ? 0 : weft_type_bytes(format->type);
     if (bytes)
         block->val = malloc(count * bytes);
     return (format->array || (block->row && block->col)) && (!bytes || block->val);

@@ -168,7 +168,7 @@ static weft_status header_read(struct reader *r, struct weft__mtx_block **rest, 
             line++;
             if (line == 1) {
                 status = weft__mtx_header_parse(&r->info, p, &why);
-                if (!status && r->info.field == WEFT_MTX_COMPLEX && r->params.type != WEFT_PATTERN &&
+                if (!status && r->info.field == WEFT_MTX_FIELD_COMPLEX && r->params.type != WEFT_TYPE_PATTERN &&
                     r->params.complex == WEFT_MTX_COMPLEX_REFUSE)
                     status = weft__error(&why, WEFT_EUNSUPPORTED,
                                          "complex values do not fit %s; ask for their real or imaginary parts",
@@ -176,7 +176,7 @@ static weft_status header_read(struct reader *r, struct weft__mtx_block **rest, 
             } else if (*word != '%' && *word != '\n') {
                 r->size_line = line;
                 status = weft__mtx_sizes_parse(&r->info, word, &why);
-                if (!status && r->params.ofs == WEFT_OFS32 && r->info.stored > INT32_MAX)
+                if (!status && r->params.ofs == WEFT_OFS_32 && r->info.stored > INT32_MAX)
                     status = weft__error(&why, WEFT_ERANGE, "32-bit offsets cannot count %lld entries",
                                          (long long)r->info.stored);
             }
@@ -311,9 +311,9 @@ static weft_status blocks_check(const struct reader *r, struct weft_error *err)
 // Entries before column j of an array file.
 static int64_t array_column(const struct weft_mtx_info *info, int64_t j)
 {
-    if (info->symmetry == WEFT_MTX_GENERAL)
+    if (info->symmetry == WEFT_MTX_SYMMETRY_GENERAL)
         return j * info->m;
-    return j * (info->symmetry == WEFT_MTX_SKEW ? info->n - 1 : info->n) - j * (j - 1) / 2;
+    return j * (info->symmetry == WEFT_MTX_SYMMETRY_SKEW ? info->n - 1 : info->n) - j * (j - 1) / 2;
 }
 
 // Give the entries of an array file, which are numbers first, first + 1, ... of its columns, their indices.
@@ -338,8 +338,8 @@ static weft_status array_place(struct weft__mtx_block *block, const struct weft_
             i = 0;
             j++;
         }
-        if (info->symmetry != WEFT_MTX_GENERAL)
-            top = info->symmetry == WEFT_MTX_SKEW ? j + 1 : j;
+        if (info->symmetry != WEFT_MTX_SYMMETRY_GENERAL)
+            top = info->symmetry == WEFT_MTX_SYMMETRY_SKEW ? j + 1 : j;
         block->row[k] = (int32_t)(top + i);
         block->col[k] = (int32_t)j;
     }
@@ -369,10 +369,10 @@ static weft_status array_place_all(struct reader *r)
 
 static enum weft__mirrored mirror(const struct reader *r)
 {
-    if (r->params.keep_symmetric || r->info.symmetry == WEFT_MTX_GENERAL)
+    if (r->params.keep_symmetric || r->info.symmetry == WEFT_MTX_SYMMETRY_GENERAL)
         return WEFT__MIRROR_NONE;
-    int conjugate = r->info.symmetry == WEFT_MTX_HERMITIAN && r->format.imaginary;
-    return r->info.symmetry == WEFT_MTX_SKEW || conjugate ? WEFT__MIRROR_NEGATED : WEFT__MIRROR_SAME;
+    int conjugate = r->info.symmetry == WEFT_MTX_SYMMETRY_HERMITIAN && r->format.imaginary;
+    return r->info.symmetry == WEFT_MTX_SYMMETRY_SKEW || conjugate ? WEFT__MIRROR_NEGATED : WEFT__MIRROR_SAME;
 }
 
 // Rows are left out from so many on, where there are so many for each entry.
@@ -459,7 +459,7 @@ static weft_status read_all(struct reader *r, struct weft_csr *out, struct weft_
                                           .field = r->info.field,
                                           .symmetry = r->info.symmetry,
                                           .array = r->info.array,
-                                          .imaginary = r->info.field == WEFT_MTX_COMPLEX &&
+                                          .imaginary = r->info.field == WEFT_MTX_FIELD_COMPLEX &&
                                                        r->params.complex == WEFT_MTX_COMPLEX_IMAG,
                                           .type = r->params.type,
                                           .powers = &r->powers,

@@ -55,13 +55,13 @@ static char *put_real(char *to, double value, int digits)
 static char *put_value(char *to, const struct weft_csr *a, int64_t p)
 {
     switch (a->type) {
-    case WEFT_F32:
+    case WEFT_TYPE_F32:
         return put_real(to, (double)((const float *)a->val)[p], 9);
-    case WEFT_F64:
+    case WEFT_TYPE_F64:
         return put_real(to, ((const double *)a->val)[p], 17);
-    case WEFT_I32:
+    case WEFT_TYPE_I32:
         return put_integer(to, ((const int32_t *)a->val)[p]);
-    case WEFT_PATTERN:
+    case WEFT_TYPE_PATTERN:
         break;
     }
     return to;
@@ -69,7 +69,7 @@ static char *put_value(char *to, const struct weft_csr *a, int64_t p)
 
 static char *put_header(char *to, const struct weft_csr *a)
 {
-    const char *field = a->type == WEFT_PATTERN ? "pattern" : a->type == WEFT_I32 ? "integer" : "real";
+    const char *field = a->type == WEFT_TYPE_PATTERN ? "pattern" : a->type == WEFT_TYPE_I32 ? "integer" : "real";
     return to + snprintf(to, HEADER_BYTES, "%%%%MatrixMarket matrix coordinate %s general\n%lld %lld %lld\n", field,
                          (long long)a->m, (long long)a->n, (long long)a->nnz);
 }
@@ -99,7 +99,7 @@ static void piece_format(struct piece *piece, const struct weft_csr *a, int64_t 
         to = put_integer(to, i + 1);
         *to++ = ' ';
         to = put_integer(to, (int64_t)a->col[p] + 1);
-        if (a->type != WEFT_PATTERN) {
+        if (a->type != WEFT_TYPE_PATTERN) {
             *to++ = ' ';
             to = put_value(to, a, p);
         }

@@ -54,11 +54,11 @@ static weft_status info_resolve(struct weft_expand_info *info, struct weft_conte
     const struct weft_tune_expand *row = WEFT__TUNE_FIND(ctx, tune_table);
     *info = (struct weft_expand_info){.params = *params, .schedule = ctx->schedule};
     struct weft_expand_params *p = &info->params;
-    if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
+    if (ofs != WEFT_OFS_32 && ofs != WEFT_OFS_64)
         return weft__fail(ctx, WEFT_EINVAL, "expand: there are no offsets %d", (int)ofs);
     if (nnz_max < 0)
         return weft__fail(ctx, WEFT_EINVAL, "expand: nnz_max is %lld", (long long)nnz_max);
-    if (ofs == WEFT_OFS32 && nnz_max > INT32_MAX)
+    if (ofs == WEFT_OFS_32 && nnz_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "expand: %lld positions exceed 32-bit offsets", (long long)nnz_max);
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
     int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
@@ -229,7 +229,7 @@ weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queu
 void weft__expand_variants(weft__variant_fn *fn, void *arg)
 {
     for (int gpu = 0; gpu <= 1; gpu++)
-        for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+        for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
             struct weft_expand_params p = {.wg = gpu ? 256 : 1, .ipt = 8};
             const struct weft__kernel_spec *specs[] = {gpu ? &tiles_spec : &cpu_spec, gpu ? &cuts_spec : NULL};
             for (size_t i = 0; i < 2 && specs[i]; i++) {

@@ -64,7 +64,7 @@ static struct cut cut_make(const struct weft_histogram_info *info, int64_t bins,
     size_t groups = (size_t)p->groups, width = weft__max(1, (size_t)bins);
     size_t step = gpu ? (size_t)p->wg * (size_t)p->ipt : (size_t)p->ipt;
     struct cut cut = {.range = (size_t)p->range};
-    if (info->params.algo == WEFT_HISTOGRAM_ATOMIC)
+    if (info->params.algo == WEFT_HISTOGRAM_ALGO_ATOMIC)
         return (struct cut){1, n, 1, width};
     cut.ranges = gpu ? weft__ceil_div(width, cut.range) : 1;
     // Rows that are written and summed should not outweigh the indices; and this grows with n.
@@ -81,7 +81,7 @@ static struct cut cut_make(const struct weft_histogram_info *info, int64_t bins,
 // Indices of one slab, out of n that are left.
 static size_t slab_of(const struct weft_histogram_plan *plan, size_t n)
 {
-    return plan->ofs == WEFT_OFS64 ? weft__min(n, (size_t)plan->info.params.slab) : n;
+    return plan->ofs == WEFT_OFS_64 ? weft__min(n, (size_t)plan->info.params.slab) : n;
 }
 
 // Most bins of a range beside the wg words that lanes without a faster way want, and the default.
@@ -100,7 +100,8 @@ static enum weft_histogram_algo algo_choose(const struct weft_context *ctx, int6
 {
     const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
     int64_t ranges = range > 0 ? (bins + range - 1) / range : INT64_MAX;
-    return ctx->schedule == WEFT_SCHEDULE_GPU && ranges > row->max_ranges ? WEFT_HISTOGRAM_ATOMIC : WEFT_HISTOGRAM_ROWS;
+    return ctx->schedule == WEFT_SCHEDULE_GPU && ranges > row->max_ranges ? WEFT_HISTOGRAM_ALGO_ATOMIC
+                                                                          : WEFT_HISTOGRAM_ALGO_ROWS;
 }
 
 // Resolve the tuning values and check them.
@@ -125,19 +126,19 @@ static weft_status tune(struct weft_histogram_info *info, struct weft_context *c
         return status;
     if (!p->algo)
         p->algo = algo_choose(ctx, bins, p->range);
-    if (p->algo == WEFT_HISTOGRAM_ATOMIC && !gpu)
+    if (p->algo == WEFT_HISTOGRAM_ALGO_ATOMIC && !gpu)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: the CPU schedule has no atomics");
     snprintf(info->why, sizeof info->why, "%s; %s",
-             p->algo == WEFT_HISTOGRAM_ATOMIC ? "too many bins for local memory"
-             : gpu                            ? "bins fit local memory, in ranges"
-                                              : "private rows for each core",
+             p->algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? "too many bins for local memory"
+             : gpu                                 ? "bins fit local memory, in ranges"
+                                                   : "private rows for each core",
              given ? "tuning given by the caller" : row->key.source);
     return WEFT_OK;
 }
 
 static size_t rows_bytes(const struct weft_histogram_info *info, int64_t bins, enum weft_ofs ofs)
 {
-    return info->rows > 1 || ofs == WEFT_OFS64 ? weft__mul(weft__mul((size_t)info->rows, (size_t)bins), 4) : 0;
+    return info->rows > 1 || ofs == WEFT_OFS_64 ? weft__mul(weft__mul((size_t)info->rows, (size_t)bins), 4) : 0;
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
@@ -145,25 +146,25 @@ static weft_status info_resolve(struct weft_histogram_info *info, struct weft_co
                                 enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
     *info = (struct weft_histogram_info){.params = *params, .schedule = ctx->schedule};
-    if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
+    if (ofs != WEFT_OFS_32 && ofs != WEFT_OFS_64)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: there are no offsets %d", (int)ofs);
-    if ((unsigned)info->params.algo > WEFT_HISTOGRAM_ATOMIC)
+    if ((unsigned)info->params.algo > WEFT_HISTOGRAM_ALGO_ATOMIC)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: there is no algorithm %d", (int)info->params.algo);
     if (n_max < 0)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: n_max is %lld", (long long)n_max);
-    if (ofs == WEFT_OFS32 && n_max > INT32_MAX)
+    if (ofs == WEFT_OFS_32 && n_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "histogram: %lld indices exceed 32-bit counts", (long long)n_max);
     weft_status status = tune(info, ctx, bins);
     if (status)
         return status;
-    size_t most = ofs == WEFT_OFS64 ? weft__min((size_t)n_max, (size_t)info->params.slab) : (size_t)n_max;
+    size_t most = ofs == WEFT_OFS_64 ? weft__min((size_t)n_max, (size_t)info->params.slab) : (size_t)n_max;
     struct cut cut = cut_make(info, bins, most);
     size_t scan_bytes = 0;
     info->rows = (int)cut.slices;
     info->ranges = (int)cut.ranges;
     if (info->params.pointers)
-        status = weft_scan_workspace(&scan_bytes, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
-                                     weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+        status = weft_scan_workspace(&scan_bytes, ctx, ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32,
+                                     bins, weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
     info->workspace_bytes = weft__add(rows_bytes(info, bins, ofs), scan_bytes);
     return status;
 }
@@ -179,7 +180,7 @@ static weft_status histogram_info(struct weft_histogram_info *info, struct weft_
         return status;
     if (!p.algo && !p.wg && !p.ipt && !p.groups && !p.range) // the defaults choose it, whatever the file says
         p.algo = algo_choose(ctx, bins, default_range(ctx, WEFT__TUNE_FIND(ctx, tune_table)->wg));
-    const char *op = p.algo == WEFT_HISTOGRAM_ATOMIC ? "histogram.atomic" : "histogram.rows";
+    const char *op = p.algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? "histogram.atomic" : "histogram.rows";
     struct weft__tuned tuned = weft__tuned_begin(ctx, op, weft_ofs_bytes(ofs), values, 4);
     do
         status = info_resolve(info, ctx, bins, ofs, n_max, &p);
@@ -215,7 +216,7 @@ static void count_define(struct weft__defines *d, int gpu, const struct weft_his
     if (gpu) {
         weft__define(d, "WEFT_IPT", "%d", p->ipt);
         // By eights, so that numbers of bins share programs.
-        cl_uint bits = p->algo == WEFT_HISTOGRAM_ATOMIC ? log2_of((size_t)bins + 1) : 1;
+        cl_uint bits = p->algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? log2_of((size_t)bins + 1) : 1;
         weft__define(d, "WEFT_KEY_BITS", "%u", (bits + 7) / 8 * 8);
     } else {
         weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
@@ -244,7 +245,7 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
     if (!plan)
         return make.status;
     *plan = (struct weft_histogram_plan){.ctx = ctx, .bins = bins, .ofs = ofs, .n_max = (size_t)n_max, .info = info};
-    int gpu = info.schedule == WEFT_SCHEDULE_GPU, atomic = info.params.algo == WEFT_HISTOGRAM_ATOMIC;
+    int gpu = info.schedule == WEFT_SCHEDULE_GPU, atomic = info.params.algo == WEFT_HISTOGRAM_ALGO_ATOMIC;
     const size_t bytes = rows_bytes(&info, bins, ofs);
     const cl_uint nbins = (cl_uint)bins;
     struct weft__defines count = {0}, sum = {0};
@@ -259,8 +260,9 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
     if (!make.status && atomic)
         make.status = weft__fill_create(&plan->k[FILL], ctx);
     if (!make.status && info.params.pointers)
-        make.status = weft_scan_plan_create(&plan->scan, ctx, ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32, bins,
-                                            weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+        make.status =
+            weft_scan_plan_create(&plan->scan, ctx, ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32, bins,
+                                  weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
     if (make.status)
         weft_histogram_plan_destroy(&plan);
     *out = plan;
@@ -303,7 +305,7 @@ static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream 
     cl_uint slices = (cl_uint)cut->slices, range = (cl_uint)cut->range, log_ranges = log2_of(cut->ranges);
     cl_ulong slice = cut->slice;
     size_t jobs = cut->slices << log_ranges;
-    if (plan->info.params.algo == WEFT_HISTOGRAM_ATOMIC) {
+    if (plan->info.params.algo == WEFT_HISTOGRAM_ALGO_ATOMIC) {
         size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), most);
         weft__fill(s, plan->k[FILL], rows, 0, (uint64_t)plan->bins, 0);
         WEFT__LAUNCH(s, kernel, groups, wg, WEFT__ARG(idx), WEFT__ARG(counts, rows), WEFT__ARG(start), WEFT__ARG(n));
@@ -358,7 +360,7 @@ weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queu
     do {
         size_t slab = slab_of(plan, left);
         struct cut cut = cut_make(&plan->info, plan->bins, slab);
-        int direct = cut.slices == 1 && plan->ofs == WEFT_OFS32;
+        int direct = cut.slices == 1 && plan->ofs == WEFT_OFS_32;
         if (plan->bins)
             count_enqueue(plan, &stream, &cut, idx, direct ? out : plan->rows, start, slab);
         if (plan->bins && !direct)
@@ -374,15 +376,15 @@ weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queu
 void weft__histogram_variants(weft__variant_fn *fn, void *arg)
 {
     for (int gpu = 0; gpu <= 1; gpu++)
-        for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
-            struct weft_histogram_params p = {.wg = gpu ? 256 : 1, .ipt = 8, .algo = WEFT_HISTOGRAM_ATOMIC};
+        for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
+            struct weft_histogram_params p = {.wg = gpu ? 256 : 1, .ipt = 8, .algo = WEFT_HISTOGRAM_ALGO_ATOMIC};
             const struct weft__kernel_spec *specs[] = {gpu ? &rows_spec : &cpu_rows_spec,
                                                        gpu ? &atomic_spec : &cpu_sum_spec, gpu ? &sum_spec : NULL};
             for (size_t i = 0; i < sizeof specs / sizeof *specs && specs[i]; i++) {
                 struct weft__variant v = {.spec = specs[i], .schedule = gpu ? WEFT_SCHEDULE_GPU : WEFT_SCHEDULE_CPU};
                 if (specs[i] == &sum_spec)
                     sum_define(&v.defines, &p, (enum weft_ofs)ofs);
-                else if (gpu && ofs == WEFT_OFS64)
+                else if (gpu && ofs == WEFT_OFS_64)
                     continue; // the same text
                 else
                     count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
@@ -391,7 +393,7 @@ void weft__histogram_variants(weft__variant_fn *fn, void *arg)
             p.wg = 1024; // NVIDIA's row
             struct weft__variant v = {.spec = &rows_spec, .schedule = WEFT_SCHEDULE_GPU};
             count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
-            if (gpu && ofs == WEFT_OFS32)
+            if (gpu && ofs == WEFT_OFS_32)
                 fn(arg, &v);
         }
 }

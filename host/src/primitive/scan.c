@@ -21,13 +21,13 @@ static const struct {
     const char *name, *in, *sum;
     size_t in_bytes, sum_bytes;
 } types[] = {
-    [WEFT_SCAN_I32] = {"i32", "int", "int", 4, 4},
-    [WEFT_SCAN_U32] = {"u32", "uint", "uint", 4, 4},
+    [WEFT_SCAN_TYPE_I32] = {"i32", "int", "int", 4, 4},
+    [WEFT_SCAN_TYPE_U32] = {"u32", "uint", "uint", 4, 4},
     // Unsigned, because sums wrap around.
-    [WEFT_SCAN_I64] = {"i64", "ulong", "ulong", 8, 8},
-    [WEFT_SCAN_F32] = {"f32", "float", "float", 4, 4},
-    [WEFT_SCAN_I32_I64] = {"i32_i64", "int", "long", 4, 8},
-    [WEFT_SCAN_U32_U64] = {"u32_u64", "uint", "ulong", 4, 8},
+    [WEFT_SCAN_TYPE_I64] = {"i64", "ulong", "ulong", 8, 8},
+    [WEFT_SCAN_TYPE_F32] = {"f32", "float", "float", 4, 4},
+    [WEFT_SCAN_TYPE_I32_I64] = {"i32_i64", "int", "long", 4, 8},
+    [WEFT_SCAN_TYPE_U32_U64] = {"u32_u64", "uint", "ulong", 4, 8},
 };
 #define TYPES (sizeof types / sizeof *types)
 
@@ -108,7 +108,7 @@ static void buffers_need(struct weft__scratch out[NBUFFERS], const struct weft_s
                          enum weft_scan_type type, size_t n)
 {
     const size_t sums = weft__mul(cut_make(info, n).count, types[type].sum_bytes);
-    const int chained = info->params.algo == WEFT_SCAN_CHAINED;
+    const int chained = info->params.algo == WEFT_SCAN_ALGO_CHAINED;
     out[SUMS] = (struct weft__scratch){sums, "scan: workspace", false};
     out[WORDS] = (struct weft__scratch){chained ? weft__mul(sums, 2) : 0, "scan: tiles", true};
 }
@@ -119,20 +119,20 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
 {
     const enum weft_scan_algo asked = info->params.algo;
     const char *cannot = info->schedule == WEFT_SCHEDULE_CPU ? "a CPU takes a chunk per work-item"
-                         : type == WEFT_SCAN_F32             ? "f32 sums must not depend on which tile comes first"
+                         : type == WEFT_SCAN_TYPE_F32        ? "f32 sums must not depend on which tile comes first"
                          : !weft__caps_of(ctx).int64_atomics ? "the device has no 64-bit atomics"
                                                              : NULL;
-    if ((unsigned)asked > WEFT_SCAN_CHAINED)
+    if ((unsigned)asked > WEFT_SCAN_ALGO_CHAINED)
         return weft__fail(ctx, WEFT_EINVAL, "scan: there is no algorithm %d", (int)asked);
-    if (asked == WEFT_SCAN_CHAINED && cannot)
+    if (asked == WEFT_SCAN_ALGO_CHAINED && cannot)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "scan: not chained: %s", cannot);
     // What the caller gives of a tile is meant for the usual form.
     const int given = info->params.wg || info->params.ipt || info->params.groups,
               best = n_max <= tune->chained.most && !cannot && !given;
-    info->params.algo = asked ? asked : best ? WEFT_SCAN_CHAINED : WEFT_SCAN_THREE;
+    info->params.algo = asked ? asked : best ? WEFT_SCAN_ALGO_CHAINED : WEFT_SCAN_ALGO_THREE;
     *why = info->schedule == WEFT_SCHEDULE_CPU ? "chunks per work-item"
-           : asked == WEFT_SCAN_CHAINED        ? "one launch of chained tiles, as asked"
-           : asked == WEFT_SCAN_THREE          ? "three launches, as asked"
+           : asked == WEFT_SCAN_ALGO_CHAINED   ? "one launch of chained tiles, as asked"
+           : asked == WEFT_SCAN_ALGO_THREE     ? "three launches, as asked"
            : best                              ? "one launch of chained tiles: faster here"
            : cannot                            ? cannot
                                                : "three launches";
@@ -164,7 +164,7 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     if (status)
         return status;
     int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->look;
-    const int chained = p->algo == WEFT_SCAN_CHAINED, wide = types[type].sum_bytes == 8;
+    const int chained = p->algo == WEFT_SCAN_ALGO_CHAINED, wide = types[type].sum_bytes == 8;
     status = weft__size_resolve(ctx, &p->wg, &p->ipt,
                                 &(struct weft__size_rule){
                                     .name = "scan: ",
@@ -233,7 +233,7 @@ static void scan_define(struct weft__defines *d, enum weft_scan_type type, int g
     weft__define(d, "WEFT_IN_T", "%s", types[type].in);
     weft__define(d, "WEFT_SUM_T", "%s", types[type].sum);
     weft__define(d, "WEFT_SUM_BITS", "%d", (int)types[type].sum_bytes * 8);
-    if (type == WEFT_SCAN_F32)
+    if (type == WEFT_SCAN_TYPE_F32)
         weft__define(d, "WEFT_SUM_IS_F32", "1");
     weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
 }
@@ -262,7 +262,7 @@ static weft_status plan_create(struct weft_scan_plan **out, struct weft_context 
     if (gpu)
         weft__make_kernel(&make, &plan->k[SPINE], &spine_spec, &d);
     weft__make_kernel(&make, &plan->k[DOWN], gpu ? &down_spec : &cpu_down_spec, &d);
-    if (info.params.algo == WEFT_SCAN_CHAINED) {
+    if (info.params.algo == WEFT_SCAN_ALGO_CHAINED) {
         weft__define(&d, "WEFT_LOOK", "%d", info.params.look);
         weft__make_kernel(&make, &plan->k[CHAINED], &chained_spec, &d);
     }
@@ -408,7 +408,7 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
                     v.spec = specs[i];
                     fn(arg, &v);
                 }
-                if (!gpu || type == WEFT_SCAN_F32)
+                if (!gpu || type == WEFT_SCAN_TYPE_F32)
                     continue;
                 v.spec = &chained_spec;
                 v.int64_atomics = 1;

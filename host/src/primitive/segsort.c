@@ -64,7 +64,7 @@ struct weft_segsort_plan {
     int radix;
     struct weft__kernel *k[2][NKERNELS]; // [0] blocks, [1] offsets; CPU schedule: JOIN is segsort_merge, no CUT
     cl_mem b[NBUFFERS];                  // SCRATCH: cuts, or what `whole` wants
-    struct weft__radix whole;            // not used where info.params.whole is WEFT_SEGSORT_MERGE
+    struct weft__radix whole;            // not used where info.params.whole is WEFT_SEGSORT_WHOLE_MERGE
 };
 
 static int bits_for(size_t count) // bits that hold 0 .. count-1
@@ -134,11 +134,11 @@ static weft_status info_resolve(struct weft_segsort_info *info, struct weft_cont
     weft_status status = weft__key_check(ctx, key, payload_bytes);
     if (status)
         return status;
-    if (ofs != WEFT_OFS32 && ofs != WEFT_OFS64)
+    if (ofs != WEFT_OFS_32 && ofs != WEFT_OFS_64)
         return weft__fail(ctx, WEFT_EINVAL, "segsort: %d is not a width of offsets", (int)ofs);
     if (n_max < 0)
         return weft__fail(ctx, WEFT_EINVAL, "segsort: n_max is %lld", (long long)n_max);
-    if (ofs == WEFT_OFS32 && n_max > INT32_MAX)
+    if (ofs == WEFT_OFS_32 && n_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "segsort: n_max %lld is beyond 32-bit offsets", (long long)n_max);
     const struct weft_tune_segsort *tune = WEFT__TUNE_FIND(ctx, tune_table);
     *info = (struct weft_segsort_info){.params = *params, .schedule = ctx->schedule};
@@ -160,7 +160,7 @@ static weft_status info_resolve(struct weft_segsort_info *info, struct weft_cont
 
 static const struct weft__radix *whole_of(const struct weft_segsort_info *info, const struct weft__radix *whole)
 {
-    return info->params.whole == WEFT_SEGSORT_MERGE ? NULL : whole;
+    return info->params.whole == WEFT_SEGSORT_WHOLE_MERGE ? NULL : whole;
 }
 
 static weft_status segsort_info(struct weft_segsort_info *info, struct weft__radix *whole, struct weft_context *ctx,
@@ -210,7 +210,7 @@ static void segsort_define(struct weft__defines *d, const struct weft_segsort_pl
     const struct weft_segsort_params *p = &plan->info.params;
     int cut = spec == &cut_spec;
     weft__define(d, "WEFT_WG", "%d", cut ? CUT_WG : p->wg);
-    weft__define(d, "WEFT_OFS_BITS", "%d", plan->ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_OFS_BITS", "%d", plan->ofs == WEFT_OFS_64 ? 64 : 32);
     weft__define(d, "WEFT_OFFSETS", "%d", offsets);
     weft__key_define(d, plan->key, cut ? 0 : plan->payload_bytes);
     if (cut) {
@@ -328,7 +328,7 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     size_t wg = (size_t)p->wg, tile = tile_of(p), n = (size_t)j->n, block = (size_t)j->block;
     struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->b[KEY_TMP], plan->b[VAL_TMP]}, to;
     struct weft__kernel *const *k = plan->k[j->offsets != NULL];
-    if (p->whole != WEFT_SEGSORT_MERGE && n >= plan->whole.least && (j->segments == 1 || block == n)) {
+    if (p->whole != WEFT_SEGSORT_WHOLE_MERGE && n >= plan->whole.least && (j->segments == 1 || block == n)) {
         weft__radix_run(&plan->whole, s, (struct weft__radix_place){j->key, j->val}, out, tmp, plan->b[SCRATCH], n);
         return;
     }
@@ -443,7 +443,7 @@ void weft__segsort_variants(weft__variant_fn *fn, void *arg)
         for (int i = 0; i < 6; i++) {
             struct weft_segsort_plan plan = {.key = key, .payload_bytes = i % 3 * 4, .radix = 8};
             int offsets = (i + (int)key) % 2;
-            plan.ofs = i < 3 ? WEFT_OFS32 : WEFT_OFS64;
+            plan.ofs = i < 3 ? WEFT_OFS_32 : WEFT_OFS_64;
             plan.info.params = (struct weft_segsort_params){.wg = 256, .ipt = 8, .bits = 6};
             for (size_t k = 0; k < 3; k++) {
                 struct weft__variant v = {.spec = gpu[k], .schedule = WEFT_SCHEDULE_GPU};

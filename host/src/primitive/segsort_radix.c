@@ -126,10 +126,10 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
     r->params = params->radix;
     r->max_wg = weft__wg_primitive(ctx);
     r->least = asked ? 1 : tune->least;
-    r->chained = asked == WEFT_SEGSORT_CHAINED || (!asked && tune->chained && n_max < MOST);
-    r->ofs = r->chained ? WEFT_OFS32 : ofs;
+    r->chained = asked == WEFT_SEGSORT_WHOLE_CHAINED || (!asked && tune->chained && n_max < MOST);
+    r->ofs = r->chained ? WEFT_OFS_32 : ofs;
     r->groups = (size_t)tune->units * (size_t)ctx->device.compute_units;
-    params->whole = WEFT_SEGSORT_MERGE;
+    params->whole = WEFT_SEGSORT_WHOLE_MERGE;
     *why = "one segment: merged too";
     defaults_set(r, ctx, tune);
     if (!asked && !given && !fits(r, ctx))
@@ -144,7 +144,7 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
                                              : "a sort by digits takes less than 2^31 tiles")
                      : WEFT_OK;
     params->radix = r->params;
-    params->whole = r->chained ? WEFT_SEGSORT_CHAINED : WEFT_SEGSORT_RADIX;
+    params->whole = r->chained ? WEFT_SEGSORT_WHOLE_CHAINED : WEFT_SEGSORT_WHOLE_RADIX;
     *why = given ? "tuning given by the caller" : tune->key.source;
     return WEFT_OK;
 }
@@ -156,19 +156,20 @@ weft_status weft__radix_resolve(struct weft__radix *out, struct weft_context *ct
     const struct weft_tune_radix *tune = WEFT__TUNE_FIND(ctx, tune_table);
     const struct weft_segsort_params asked = *params;
     const char *said;
-    if ((unsigned)params->whole > WEFT_SEGSORT_CHAINED)
+    if ((unsigned)params->whole > WEFT_SEGSORT_WHOLE_CHAINED)
         return weft__fail(ctx, WEFT_EINVAL, "segsort: there is no form %d of a whole sort", (int)params->whole);
     *out = (struct weft__radix){.key = key, .payload_bytes = payload_bytes};
     *why = 0;
     if (ctx->schedule == WEFT_SCHEDULE_CPU) {
-        params->whole = WEFT_SEGSORT_MERGE;
-        return asked.whole > WEFT_SEGSORT_MERGE
+        params->whole = WEFT_SEGSORT_WHOLE_MERGE;
+        return asked.whole > WEFT_SEGSORT_WHOLE_MERGE
                    ? weft__fail(ctx, WEFT_EUNSUPPORTED, "segsort: a CPU takes a chunk per work-item, no digits")
                    : WEFT_OK;
     }
-    if (asked.whole == WEFT_SEGSORT_MERGE || (size_t)n_max < (asked.whole ? 1 : tune->least)) {
-        params->whole = WEFT_SEGSORT_MERGE;
-        snprintf(why, why_size, "one segment: merged too%s", asked.whole == WEFT_SEGSORT_MERGE ? ", as asked" : "");
+    if (asked.whole == WEFT_SEGSORT_WHOLE_MERGE || (size_t)n_max < (asked.whole ? 1 : tune->least)) {
+        params->whole = WEFT_SEGSORT_WHOLE_MERGE;
+        snprintf(why, why_size, "one segment: merged too%s",
+                 asked.whole == WEFT_SEGSORT_WHOLE_MERGE ? ", as asked" : "");
         return WEFT_OK;
     }
     struct weft_segsort_radix *p = &params->radix;
@@ -180,7 +181,7 @@ weft_status weft__radix_resolve(struct weft__radix *out, struct weft_context *ct
     do {
         params->whole = asked.whole;
         status = resolve(out, ctx, tune, params, ofs, n_max, &said);
-        if (!status && params->whole == WEFT_SEGSORT_MERGE)
+        if (!status && params->whole == WEFT_SEGSORT_WHOLE_MERGE)
             snprintf(why, why_size, "%s", said);
         else if (!status)
             snprintf(why, why_size, "one segment%s: digit by digit%s; %s", out->least > 1 ? " of many" : "",
@@ -205,7 +206,7 @@ static void radix_define(struct weft__defines *d, const struct weft__radix *r, i
 {
     const int move = kernel == MOVE;
     weft__define(d, "WEFT_WG", "%d", r->params.wg);
-    weft__define(d, "WEFT_OFS_BITS", "%d", r->ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_OFS_BITS", "%d", r->ofs == WEFT_OFS_64 ? 64 : 32);
     weft__key_define(d, r->key, move ? r->payload_bytes : 0);
     weft__define(d, "WEFT_RADIX_BITS", "%d", r->params.bits);
     if (move) {
@@ -284,7 +285,7 @@ void weft__radix_variants(weft__variant_fn *fn, void *arg)
                 if ((form && key != WEFT_KEY_U32 && key != WEFT_KEY_I64) || (form == 2 && payload < 8))
                     continue; // too much alike
                 struct weft__radix r = {.key = key, .payload_bytes = payload, .chained = form == 0};
-                r.ofs = form == 2 ? WEFT_OFS64 : WEFT_OFS32;
+                r.ofs = form == 2 ? WEFT_OFS_64 : WEFT_OFS_32;
                 r.params = (struct weft_segsort_radix){.wg = 256, .bits = 8, .look = 8, .words = r.chained ? 2 : 1};
                 r.params.ipt = (weft_key_bytes(key) == 8 || payload == 8 ? 8 : 16) * (r.chained ? 3 : 2) / 2;
                 const int kernels[] = {MOVE, form ? COUNT : DIGITS, form ? ROWS : PASSES};

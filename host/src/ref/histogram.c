@@ -25,7 +25,7 @@ HISTOGRAM_DEFINE(histogram_ofs64, int64_t)
 
 void weft__ref_histogram(void *out, const int32_t *idx, int64_t n, int64_t bins, enum weft_ofs ofs, int pointers)
 {
-    if (ofs == WEFT_OFS64)
+    if (ofs == WEFT_OFS_64)
         histogram_ofs64(out, idx, n, bins, pointers);
     else
         histogram_ofs32(out, idx, n, bins, pointers);

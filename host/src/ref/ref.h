@@ -37,14 +37,14 @@ void weft__ref_scan(void *out, const void *in, int64_t n, enum weft_scan_type ty
 // y = alpha*A*x + beta*y, entries of a row from the left; y is not read when beta == 0. x and y have `type`, which is
 // that of A unless A is a pattern.
 void weft__ref_spmv(const struct weft_csr *a, enum weft_type type, double alpha, const void *x, double beta, void *y);
-// y = A*x in a semiring, with the y before added ("plus") where `add` is nonzero. Not WEFT_CUSTOM.
+// y = A*x in a semiring, with the y before added ("plus") where `add` is nonzero. Not WEFT_SPMV_SEMIRING_CUSTOM.
 void weft__ref_spmv_semiring(const struct weft_csr *a, enum weft_type type, enum weft_spmv_semiring semiring,
                              int f64_sums, const void *x, int add, void *y);
-// y = alpha*A*x + beta*y with the sums of WEFT_REPRODUCIBLE, bit for bit: chunks of 1024 entries of a row, in a chunk
+// y = alpha*A*x + beta*y with the sums of WEFT_SPMV_MODE_REPRODUCIBLE, bit for bit: chunks of 1024 entries of a row, in a chunk
 // neighbours added at distance 1, 2, 4, .. 512 where both are there, then the chunks from the left.
 void weft__ref_spmv_fixed(const struct weft_csr *a, enum weft_type type, int f64_sums, double alpha, const void *x,
                           double beta, void *y);
-// Element i of an array of `type` (1 for WEFT_PATTERN).
+// Element i of an array of `type` (1 for WEFT_TYPE_PATTERN).
 double weft__ref_get(const void *v, enum weft_type type, int64_t i);
 
 #endif

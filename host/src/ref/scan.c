@@ -25,20 +25,20 @@ SCAN_DEFINE(scan_u32_u64, uint32_t, uint64_t, uint64_t)
 void weft__ref_scan(void *out, const void *in, int64_t n, enum weft_scan_type type, int inclusive, int total)
 {
     switch (type) {
-    case WEFT_SCAN_I32:
-    case WEFT_SCAN_U32:
+    case WEFT_SCAN_TYPE_I32:
+    case WEFT_SCAN_TYPE_U32:
         scan_32(out, in, n, inclusive, total);
         break;
-    case WEFT_SCAN_I64:
+    case WEFT_SCAN_TYPE_I64:
         scan_64(out, in, n, inclusive, total);
         break;
-    case WEFT_SCAN_F32:
+    case WEFT_SCAN_TYPE_F32:
         scan_f32(out, in, n, inclusive, total);
         break;
-    case WEFT_SCAN_I32_I64:
+    case WEFT_SCAN_TYPE_I32_I64:
         scan_i32_i64(out, in, n, inclusive, total);
         break;
-    case WEFT_SCAN_U32_U64:
+    case WEFT_SCAN_TYPE_U32_U64:
         scan_u32_u64(out, in, n, inclusive, total);
         break;
     }

@@ -29,14 +29,14 @@ SPMV_DEFINE_TYPE(f64, double)
 SPMV_DEFINE_TYPE(i32, int32_t)
 
 #define SPMV_CALL(prefix)                                                                                              \
-    (a->type == WEFT_PATTERN ? (a->ofs == WEFT_OFS64 ? prefix##_ones_64 : prefix##_ones_32)                            \
-                             : (a->ofs == WEFT_OFS64 ? prefix##_64 : prefix##_32))(a, alpha, x, beta, y)
+    (a->type == WEFT_TYPE_PATTERN ? (a->ofs == WEFT_OFS_64 ? prefix##_ones_64 : prefix##_ones_32)                      \
+                                  : (a->ofs == WEFT_OFS_64 ? prefix##_64 : prefix##_32))(a, alpha, x, beta, y)
 
 void weft__ref_spmv(const struct weft_csr *a, enum weft_type type, double alpha, const void *x, double beta, void *y)
 {
-    if (type == WEFT_F32)
+    if (type == WEFT_TYPE_F32)
         SPMV_CALL(f32);
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         SPMV_CALL(f64);
     else
         SPMV_CALL(i32);
@@ -44,17 +44,17 @@ void weft__ref_spmv(const struct weft_csr *a, enum weft_type type, double alpha,
 
 double weft__ref_get(const void *v, enum weft_type type, int64_t i)
 {
-    return type == WEFT_F32   ? (double)((const float *)v)[i]
-           : type == WEFT_F64 ? ((const double *)v)[i]
-           : type == WEFT_I32 ? ((const int32_t *)v)[i]
-                              : 1.0;
+    return type == WEFT_TYPE_F32   ? (double)((const float *)v)[i]
+           : type == WEFT_TYPE_F64 ? ((const double *)v)[i]
+           : type == WEFT_TYPE_I32 ? ((const int32_t *)v)[i]
+                                   : 1.0;
 }
 
 static void set(void *v, enum weft_type type, int64_t i, double value)
 {
-    if (type == WEFT_F32)
+    if (type == WEFT_TYPE_F32)
         ((float *)v)[i] = (float)value;
-    else if (type == WEFT_F64)
+    else if (type == WEFT_TYPE_F64)
         ((double *)v)[i] = value;
     else
         ((int32_t *)v)[i] = (int32_t)value;
@@ -64,10 +64,10 @@ static void set(void *v, enum weft_type type, int64_t i, double value)
 static double zero_of(enum weft_spmv_semiring semiring, enum weft_type type)
 {
     switch (semiring) {
-    case WEFT_MIN_PLUS:
-        return type == WEFT_I32 ? INT32_MAX : (double)INFINITY;
-    case WEFT_MAX_TIMES:
-        return type == WEFT_I32 ? INT32_MIN : -(double)INFINITY;
+    case WEFT_SPMV_SEMIRING_MIN_PLUS:
+        return type == WEFT_TYPE_I32 ? INT32_MAX : (double)INFINITY;
+    case WEFT_SPMV_SEMIRING_MAX_TIMES:
+        return type == WEFT_TYPE_I32 ? INT32_MIN : -(double)INFINITY;
     default:
         return 0;
     }
@@ -76,11 +76,11 @@ static double zero_of(enum weft_spmv_semiring semiring, enum weft_type type)
 static double plus(enum weft_spmv_semiring semiring, double a, double b)
 {
     switch (semiring) {
-    case WEFT_MIN_PLUS:
+    case WEFT_SPMV_SEMIRING_MIN_PLUS:
         return fmin(a, b);
-    case WEFT_OR_AND:
+    case WEFT_SPMV_SEMIRING_OR_AND:
         return a != 0 || b != 0;
-    case WEFT_MAX_TIMES:
+    case WEFT_SPMV_SEMIRING_MAX_TIMES:
         return fmax(a, b);
     default:
         return a + b;
@@ -90,16 +90,18 @@ static double plus(enum weft_spmv_semiring semiring, double a, double b)
 // Rounded to the type of sums: of f32, double holds each sum and product of two exactly enough to round once.
 static double times(enum weft_spmv_semiring semiring, enum weft_type acc, double a, double b)
 {
-    double out = semiring == WEFT_MIN_PLUS ? a + b : semiring == WEFT_OR_AND ? a != 0 && b != 0 : a * b;
-    if (semiring == WEFT_MIN_PLUS && acc == WEFT_I32)
+    double out = semiring == WEFT_SPMV_SEMIRING_MIN_PLUS ? a + b
+                 : semiring == WEFT_SPMV_SEMIRING_OR_AND ? a != 0 && b != 0
+                                                         : a * b;
+    if (semiring == WEFT_SPMV_SEMIRING_MIN_PLUS && acc == WEFT_TYPE_I32)
         return a == INT32_MAX || b == INT32_MAX ? INT32_MAX : fmin(fmax(out, INT32_MIN), INT32_MAX);
-    return acc == WEFT_F32 ? (double)(float)out : out;
+    return acc == WEFT_TYPE_F32 ? (double)(float)out : out;
 }
 
 void weft__ref_spmv_semiring(const struct weft_csr *a, enum weft_type type, enum weft_spmv_semiring semiring,
                              int f64_sums, const void *x, int add, void *y)
 {
-    const enum weft_type acc = f64_sums ? WEFT_F64 : type;
+    const enum weft_type acc = f64_sums ? WEFT_TYPE_F64 : type;
     for (int64_t i = 0; i < a->m; i++) {
         double sum = zero_of(semiring, type);
         for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
@@ -145,9 +147,9 @@ FIXED_DEFINE(fixed_i32, int32_t)
 void weft__ref_spmv_fixed(const struct weft_csr *a, enum weft_type type, int f64_sums, double alpha, const void *x,
                           double beta, void *y)
 {
-    if (type == WEFT_F64 || f64_sums)
+    if (type == WEFT_TYPE_F64 || f64_sums)
         fixed_f64(a, type, alpha, x, beta, y);
-    else if (type == WEFT_F32)
+    else if (type == WEFT_TYPE_F32)
         fixed_f32(a, type, alpha, x, beta, y);
     else
         fixed_i32(a, type, alpha, x, beta, y);

@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void transpose(const struct weft_cs
 void weft__ref_transpose_into(struct weft_csr *out, const struct weft_csr *a, void *next)
 {
     const size_t bytes = weft_type_bytes(a->type);
-    if (a->ofs == WEFT_OFS64)
+    if (a->ofs == WEFT_OFS_64)
         bytes == 8   ? transpose(out, a, next, 1, 8)
         : bytes == 4 ? transpose(out, a, next, 1, 4)
                      : transpose(out, a, next, 1, 0);

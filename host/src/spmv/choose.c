@@ -15,8 +15,8 @@ static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 {
     const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
                       plan->stats.max_row >= WEFT__SPMV_SHARED_ROW && plan->a.nnz <= FLAGS_MOST &&
-                      plan->info.params.semiring == WEFT_PLUS_TIMES;
-    return flags ? WEFT_SPMV_CSR_FLAGS : WEFT_SPMV_CSR_MERGE;
+                      plan->info.params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
+    return flags ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE;
 }
 
 // Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
@@ -49,7 +49,7 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
     const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
     double padding = 0;
     *chosen = 0;
-    if (denied(plan, WEFT_SPMV_SDIA) ||
+    if (denied(plan, WEFT_SPMV_ALGO_SDIA) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) ||
         32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
         return WEFT_OK; // a row is too long, or rows that stand together differ in length
@@ -77,9 +77,9 @@ static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
         return 0;
     *out = (weft__spmv_is_cpu(plan) || weft_type_bytes(plan->a.type) == 8) &&
                    weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP16_US)
-               ? WEFT_SPMV_SELL16
-               : WEFT_SPMV_SELL;
-    if (denied(plan, WEFT_SPMV_SELL) || denied(plan, WEFT_SPMV_SELL16))
+               ? WEFT_SPMV_ALGO_SELL16
+               : WEFT_SPMV_ALGO_SELL;
+    if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16))
         return 0;
     snprintf(info->why, sizeof info->why,
              "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
@@ -98,7 +98,7 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         snprintf(info->why, sizeof info->why,
                  "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)%s",
                  weft__spmv_mean_row(plan), (long long)info->max_row, instead);
-        return WEFT_SPMV_CSR_MERGE;
+        return WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
     const double with_lanes = weft__spmv_lanes_cost(plan, lanes), with_tiles = weft__spmv_tiles_cost(plan);
@@ -106,7 +106,7 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         info->why, sizeof info->why,
         "rows of %.1f entries, longest %lld: %d lanes for each cost as %.3g entries, tiles of equal work as %.3g%s",
         weft__spmv_mean_row(plan), (long long)info->max_row, lanes, with_lanes, with_tiles, instead);
-    return with_lanes <= with_tiles ? WEFT_SPMV_CSR_LANES : tiles_algo(plan);
+    return with_lanes <= with_tiles ? WEFT_SPMV_ALGO_CSR_LANES : tiles_algo(plan);
 }
 
 weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out)
@@ -117,10 +117,10 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
               fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
               gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
     plan->bound = 0;
-    if (p->algo == WEFT_SPMV_AUTO && p->products >= SELL_PRODUCTS && gains) {
+    if (p->algo == WEFT_SPMV_ALGO_AUTO && p->products >= SELL_PRODUCTS && gains) {
         int chosen = 0;
         weft_status status = sdia_choose(plan, queue, &chosen);
-        *out = WEFT_SPMV_SDIA;
+        *out = WEFT_SPMV_ALGO_SDIA;
         if (status || chosen || sell_choose(plan, out))
             return status;
     }

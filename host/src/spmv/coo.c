@@ -52,7 +52,7 @@ weft_status weft__spmv_coo_create(struct weft__spmv_coo *c, struct weft_spmv_pla
     const struct weft_tune_spmv_coo *row = WEFT__TUNE_FIND(plan->ctx, tune);
     // A hybrid's wg and ipt belong to its ELL part.
     struct weft_spmv_params *p = &plan->info.params;
-    const int own = p->algo == WEFT_SPMV_COO || p->algo == WEFT_SPMV_COO_ATOMIC;
+    const int own = p->algo == WEFT_SPMV_ALGO_COO || p->algo == WEFT_SPMV_ALGO_COO_ATOMIC;
     int wg = own ? p->wg : 0, ipt = own ? p->ipt : 0;
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
@@ -163,7 +163,7 @@ static weft_status coo_create(struct weft_spmv_plan *plan, cl_command_queue queu
     if (!s)
         return make.status;
     s->coo.nnz = a->nnz;
-    s->coo.atomic = plan->info.params.algo == WEFT_SPMV_COO_ATOMIC;
+    s->coo.atomic = plan->info.params.algo == WEFT_SPMV_ALGO_COO_ATOMIC;
     make.status = weft__spmv_coo_create(&s->coo, plan);
     weft__spmv_make_scale(&make, &s->scale, plan);
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);

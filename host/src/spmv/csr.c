@@ -194,7 +194,7 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     if (make.status)
         return make.status;
     const uint32_t tile = weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, row->cpu_tiles);
-    tiles_create(s, plan, &make, queue, tile, p->algo == WEFT_SPMV_CSR_LANES ? UINT32_MAX : snap_of(tile));
+    tiles_create(s, plan, &make, queue, tile, p->algo == WEFT_SPMV_ALGO_CSR_LANES ? UINT32_MAX : snap_of(tile));
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->wg);
     weft__define(&d, "WEFT_LPR", "%d", p->lanes);

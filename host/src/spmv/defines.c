@@ -26,10 +26,10 @@ weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *
                                 const struct weft_spmv_params *params)
 {
     *out = (struct weft__defines){0};
-    if ((unsigned)params->semiring > WEFT_CUSTOM)
+    if ((unsigned)params->semiring > WEFT_SPMV_SEMIRING_CUSTOM)
         return weft__fail(ctx, WEFT_EINVAL, "semiring %d is not known", (int)params->semiring);
     weft__define(out, "WEFT_SEMIRING", "%d", (int)params->semiring);
-    if (params->semiring != WEFT_CUSTOM)
+    if (params->semiring != WEFT_SPMV_SEMIRING_CUSTOM)
         return WEFT_OK;
     const char *const texts[] = {params->plus, params->times, params->zero};
     static const char *const names[] = {"plus", "times", "zero"};
@@ -48,13 +48,13 @@ weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *
 
 static int is_far(const struct weft_device_csr *a)
 {
-    return a->ofs == WEFT_OFS32 && (a->nnz > INT32_MAX - FAR_STEP || a->m + a->nnz > (int64_t)UINT32_MAX - FAR_STEP);
+    return a->ofs == WEFT_OFS_32 && (a->nnz > INT32_MAX - FAR_STEP || a->m + a->nnz > (int64_t)UINT32_MAX - FAR_STEP);
 }
 
 void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *d)
 {
     weft__define_types(d, plan->type, plan->a.ofs);
-    if (plan->a.type == WEFT_PATTERN)
+    if (plan->a.type == WEFT_TYPE_PATTERN)
         weft__define(d, "WEFT_ONES", "1");
     if (plan->acc != plan->type)
         weft__define(d, "WEFT_ACC_F64", "1");

@@ -96,7 +96,8 @@ static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_
 {
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const cl_uint chunk = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : 1;
-    const int narrow = plan->info.params.algo == WEFT_SPMV_SELL16 && plan->a.n <= UINT16_MAX; // whatever the pattern
+    const int narrow =
+        plan->info.params.algo == WEFT_SPMV_ALGO_SELL16 && plan->a.n <= UINT16_MAX; // whatever the pattern
     int64_t longest = plan->info.max_row;
     weft_status status = WEFT_OK;
     if (plan->bound > 0 && weft__spmv_is_cpu(plan))

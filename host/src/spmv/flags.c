@@ -105,7 +105,7 @@ static void flags_fill(struct flags_state *s, struct weft_spmv_plan *plan, struc
     cl_mem count = NULL;
     struct weft_scan_plan *scan = NULL;
     struct weft__defines d = {0};
-    weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
+    weft__define_types(&d, WEFT_TYPE_PATTERN, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%d", ROWS_WG);
     if (!make->status)
         make->status = weft__fill_create(&k[ZERO], plan->ctx);
@@ -115,7 +115,7 @@ static void flags_fill(struct flags_state *s, struct weft_spmv_plan *plan, struc
     }
     weft__spmv_make_buffer(make, &count, (size_t)s->words * 4, "rows that begin in each word");
     if (!make->status)
-        make->status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_U32, (int64_t)s->words, NULL);
+        make->status = weft_scan_plan_create(&scan, plan->ctx, WEFT_SCAN_TYPE_U32, (int64_t)s->words, NULL);
     struct weft__stream stream = weft__spmv_stream(make, queue);
     weft__fill(&stream, k[ZERO], s->b[FLAGS], 0, 2 * s->words, 0);
     EACH(&stream, k[MARK], plan->a.m + 1, WEFT__ARG(row_ptr));

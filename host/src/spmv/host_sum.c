@@ -99,13 +99,13 @@ JOIN_DEFINE_ALL(i32, int32_t, i32_add)
 
 #define PIECES_CALL(type, part, ...)                                                                                   \
     switch (semiring) {                                                                                                \
-    case WEFT_MIN_PLUS:                                                                                                \
+    case WEFT_SPMV_SEMIRING_MIN_PLUS:                                                                                  \
         type##_min_##part(__VA_ARGS__);                                                                                \
         break;                                                                                                         \
-    case WEFT_OR_AND:                                                                                                  \
+    case WEFT_SPMV_SEMIRING_OR_AND:                                                                                    \
         type##_or_##part(__VA_ARGS__);                                                                                 \
         break;                                                                                                         \
-    case WEFT_MAX_TIMES:                                                                                               \
+    case WEFT_SPMV_SEMIRING_MAX_TIMES:                                                                                 \
         type##_max_##part(__VA_ARGS__);                                                                                \
         break;                                                                                                         \
     default:                                                                                                           \
@@ -127,11 +127,11 @@ static void chunk_sum(void *arg, int64_t chunk)
     const struct sums *s = arg;
     const enum weft_spmv_semiring semiring = s->semiring;
     const int64_t begin = chunk * CHUNK, end = begin + CHUNK < s->p->count ? begin + CHUNK : s->p->count;
-    if (s->type == WEFT_I32) {
+    if (s->type == WEFT_TYPE_I32) {
         PIECES_CALL(i32, sum, s->p, begin, end, s->x, s->sum)
-    } else if (s->type == WEFT_F64) {
+    } else if (s->type == WEFT_TYPE_F64) {
         PIECES_CALL(f64, sum, s->p, begin, end, s->x, s->sum)
-    } else if (s->acc == WEFT_F64) {
+    } else if (s->acc == WEFT_TYPE_F64) {
         PIECES_CALL(mixed, sum, s->p, begin, end, s->x, s->sum)
     } else {
         PIECES_CALL(f32, sum, s->p, begin, end, s->x, s->sum)
@@ -148,9 +148,9 @@ void weft__spmv_pieces_sum(struct weft__team *team, const struct weft__spmv_piec
 void weft__spmv_pieces_join(const int64_t *first, int64_t rows, enum weft_type acc, enum weft_spmv_semiring semiring,
                             const void *sum, void *out)
 {
-    if (acc == WEFT_I32) {
+    if (acc == WEFT_TYPE_I32) {
         PIECES_CALL(i32, join, first, rows, sum, out)
-    } else if (acc == WEFT_F64) {
+    } else if (acc == WEFT_TYPE_F64) {
         PIECES_CALL(f64, join, first, rows, sum, out)
     } else {
         PIECES_CALL(f32, join, first, rows, sum, out)

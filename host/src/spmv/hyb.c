@@ -86,7 +86,7 @@ static void rest_make(struct hyb_state *s, struct weft_spmv_plan *plan, struct w
             [WEFT__COO_VAL] = {weft__mul(count, weft_type_bytes(plan->a.type)), .what = "values of the rest"}},
         WEFT__COO_BUFFERS);
     stream->status = make.status;
-    weft__spmv_rows_expand(stream, s->rest_ptr, WEFT_OFS64, plan->a.m, s->rest.nnz, s->rest.b[WEFT__COO_ROW]);
+    weft__spmv_rows_expand(stream, s->rest_ptr, WEFT_OFS_64, plan->a.m, s->rest.nnz, s->rest.b[WEFT__COO_ROW]);
 }
 
 // The rest moves to the host, or stays on the device.

@@ -25,7 +25,7 @@ weft_status weft__spmv_launch_csr(struct weft_spmv_plan *plan, struct weft__stre
                                   size_t groups, size_t wg, const struct weft__spmv_call *call)
 {
     const struct weft_device_csr *a = &plan->a;
-    const cl_mem val = a->type == WEFT_PATTERN ? a->col : a->val;
+    const cl_mem val = a->type == WEFT_TYPE_PATTERN ? a->col : a->val;
     if (!stream->status)
         stream->status =
             WEFT__BIND(plan->ctx, kernel, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val));
@@ -60,8 +60,8 @@ weft_status weft__spmv_positions(struct weft__stream *stream, cl_mem sizes, size
 {
     struct weft_scan_plan *scan = NULL;
     if (!stream->status)
-        stream->status = weft_scan_plan_create(&scan, stream->ctx, WEFT_SCAN_I64, (int64_t)count,
-                                               weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+        stream->status = weft_scan_plan_create(&scan, stream->ctx, WEFT_SCAN_TYPE_I64, (int64_t)count,
+                                               weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
     if (!stream->status)
         weft__scan_enqueue(scan, stream, sizes, sizes, count);
     weft__spmv_read(stream, sizes, (count - 1) * sizeof *ends, 2 * sizeof *ends, ends);

@@ -8,20 +8,20 @@
 const char *weft_spmv_algo_name(enum weft_spmv_algo algo)
 {
     static const char *const names[] = {
-        [WEFT_SPMV_AUTO] = "auto",
-        [WEFT_SPMV_CSR] = "csr",
-        [WEFT_SPMV_CSR_SCALAR] = "csr_scalar",
-        [WEFT_SPMV_CSR_LANES] = "csr_lanes",
-        [WEFT_SPMV_CSR_MERGE] = "csr_merge",
-        [WEFT_SPMV_ELL] = "ell",
-        [WEFT_SPMV_SELL] = "sell",
-        [WEFT_SPMV_HYB] = "hyb",
-        [WEFT_SPMV_COO] = "coo",
-        [WEFT_SPMV_COO_ATOMIC] = "coo_atomic",
-        [WEFT_SPMV_CSR_FIXED] = "csr_fixed",
-        [WEFT_SPMV_SELL16] = "sell16",
-        [WEFT_SPMV_SDIA] = "sdia",
-        [WEFT_SPMV_CSR_FLAGS] = "csr_flags",
+        [WEFT_SPMV_ALGO_AUTO] = "auto",
+        [WEFT_SPMV_ALGO_CSR] = "csr",
+        [WEFT_SPMV_ALGO_CSR_SCALAR] = "csr_scalar",
+        [WEFT_SPMV_ALGO_CSR_LANES] = "csr_lanes",
+        [WEFT_SPMV_ALGO_CSR_MERGE] = "csr_merge",
+        [WEFT_SPMV_ALGO_ELL] = "ell",
+        [WEFT_SPMV_ALGO_SELL] = "sell",
+        [WEFT_SPMV_ALGO_HYB] = "hyb",
+        [WEFT_SPMV_ALGO_COO] = "coo",
+        [WEFT_SPMV_ALGO_COO_ATOMIC] = "coo_atomic",
+        [WEFT_SPMV_ALGO_CSR_FIXED] = "csr_fixed",
+        [WEFT_SPMV_ALGO_SELL16] = "sell16",
+        [WEFT_SPMV_ALGO_SDIA] = "sdia",
+        [WEFT_SPMV_ALGO_CSR_FLAGS] = "csr_flags",
     };
     return (size_t)algo < sizeof names / sizeof *names ? names[algo] : "unknown";
 }
@@ -40,9 +40,9 @@ void weft__spmv_sizes(struct weft__make *make, struct weft_spmv_plan *plan, int 
 static weft_status scalar_convert(union weft__spmv_scalar *out, const struct weft_spmv_plan *plan, double value,
                                   const char *name)
 {
-    if (plan->acc == WEFT_F64)
+    if (plan->acc == WEFT_TYPE_F64)
         out->f64 = value;
-    else if (plan->acc == WEFT_F32)
+    else if (plan->acc == WEFT_TYPE_F32)
         out->f32 = (float)value;
     else if (value >= INT32_MIN && value <= INT32_MAX && value == rint(value))
         out->i32 = (cl_int)value;
@@ -60,7 +60,7 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, d
     struct weft__stream stream;
     struct weft__spmv_call call = {.x = x, .y = y};
     const size_t bytes = weft_type_bytes(plan->type);
-    if (plan->info.params.semiring != WEFT_PLUS_TIMES && alpha != 1)
+    if (plan->info.params.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES && alpha != 1)
         return weft__fail(ctx, WEFT_EINVAL, "alpha is %g, it must be 1 outside (+, *)", alpha);
     weft_status status = weft__check_buffer(ctx, x, weft__mul((size_t)plan->x_size, bytes), "x");
     if (!status)

@@ -203,7 +203,7 @@ static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue que
     destroy(plan->state);
     plan->state = NULL;
     plan->method = &weft__spmv_sell;
-    plan->info.params.algo = WEFT_SPMV_SELL;
+    plan->info.params.algo = WEFT_SPMV_ALGO_SELL;
     weft_status status = plan->method->create(plan, queue);
     plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
     return status;

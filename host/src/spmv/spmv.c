@@ -23,20 +23,20 @@
 static const struct {
     const struct weft__spmv_method *gpu, *cpu;
 } methods[] = {
-    [WEFT_SPMV_AUTO] = {NULL, NULL},
-    [WEFT_SPMV_CSR] = {NULL, NULL},
-    [WEFT_SPMV_CSR_SCALAR] = {&weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
-    [WEFT_SPMV_CSR_LANES] = {&weft__spmv_csr_lanes, &weft__spmv_csr_cpu},
-    [WEFT_SPMV_CSR_MERGE] = {&weft__spmv_csr_merge, &weft__spmv_csr_cpu},
-    [WEFT_SPMV_ELL] = {&weft__spmv_ell, &weft__spmv_ell},
-    [WEFT_SPMV_SELL] = {&weft__spmv_sell, &weft__spmv_sell},
-    [WEFT_SPMV_HYB] = {&weft__spmv_hyb, &weft__spmv_hyb},
-    [WEFT_SPMV_COO] = {&weft__spmv_coo, &weft__spmv_coo},
-    [WEFT_SPMV_COO_ATOMIC] = {&weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
-    [WEFT_SPMV_CSR_FIXED] = {&weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
-    [WEFT_SPMV_SELL16] = {&weft__spmv_sell16, &weft__spmv_sell16},
-    [WEFT_SPMV_SDIA] = {&weft__spmv_sdia, &weft__spmv_sdia},
-    [WEFT_SPMV_CSR_FLAGS] = {&weft__spmv_csr_flags, &weft__spmv_csr_cpu},
+    [WEFT_SPMV_ALGO_AUTO] = {NULL, NULL},
+    [WEFT_SPMV_ALGO_CSR] = {NULL, NULL},
+    [WEFT_SPMV_ALGO_CSR_SCALAR] = {&weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
+    [WEFT_SPMV_ALGO_CSR_LANES] = {&weft__spmv_csr_lanes, &weft__spmv_csr_cpu},
+    [WEFT_SPMV_ALGO_CSR_MERGE] = {&weft__spmv_csr_merge, &weft__spmv_csr_cpu},
+    [WEFT_SPMV_ALGO_ELL] = {&weft__spmv_ell, &weft__spmv_ell},
+    [WEFT_SPMV_ALGO_SELL] = {&weft__spmv_sell, &weft__spmv_sell},
+    [WEFT_SPMV_ALGO_HYB] = {&weft__spmv_hyb, &weft__spmv_hyb},
+    [WEFT_SPMV_ALGO_COO] = {&weft__spmv_coo, &weft__spmv_coo},
+    [WEFT_SPMV_ALGO_COO_ATOMIC] = {&weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
+    [WEFT_SPMV_ALGO_CSR_FIXED] = {&weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
+    [WEFT_SPMV_ALGO_SELL16] = {&weft__spmv_sell16, &weft__spmv_sell16},
+    [WEFT_SPMV_ALGO_SDIA] = {&weft__spmv_sdia, &weft__spmv_sdia},
+    [WEFT_SPMV_ALGO_CSR_FLAGS] = {&weft__spmv_csr_flags, &weft__spmv_csr_cpu},
 };
 #define NALGOS (sizeof methods / sizeof *methods)
 
@@ -50,9 +50,9 @@ static weft_status matrix_check(struct weft_context *ctx, const struct weft_devi
 {
     if (a->m < 0 || a->n < 0 || a->nnz < 0 || a->m > INT32_MAX || a->n > INT32_MAX)
         return weft__fail(ctx, WEFT_EINVAL, "a matrix needs 0 <= m, n <= 2147483647 and nnz >= 0");
-    if ((unsigned)a->type > WEFT_PATTERN || (unsigned)a->ofs > WEFT_OFS64)
+    if ((unsigned)a->type > WEFT_TYPE_PATTERN || (unsigned)a->ofs > WEFT_OFS_64)
         return weft__fail(ctx, WEFT_EINVAL, "the type of values or of offsets is not known");
-    if (a->ofs == WEFT_OFS32 && a->nnz > INT32_MAX)
+    if (a->ofs == WEFT_OFS_32 && a->nnz > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries do not fit 32-bit offsets", (long long)a->nnz);
     weft_status status =
         weft__check_buffer(ctx, a->row_ptr, weft__mul((size_t)a->m + 1, weft_ofs_bytes(a->ofs)), "row_ptr");
@@ -68,34 +68,35 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
 {
     struct weft_context *ctx = plan->ctx;
     struct weft_spmv_params *p = &plan->info.params;
-    plan->type = plan->a.type == WEFT_PATTERN ? p->vec_type : plan->a.type;
+    plan->type = plan->a.type == WEFT_TYPE_PATTERN ? p->vec_type : plan->a.type;
     if ((size_t)p->algo >= NALGOS)
         return weft__fail(ctx, WEFT_EINVAL, "algorithm %d is not known", (int)p->algo);
-    if ((unsigned)p->mode > WEFT_REPRODUCIBLE)
+    if ((unsigned)p->mode > WEFT_SPMV_MODE_REPRODUCIBLE)
         return weft__fail(ctx, WEFT_EINVAL, "params.mode is %d, no mode", (int)p->mode);
-    if (p->mode == WEFT_REPRODUCIBLE &&
-        ((p->algo != WEFT_SPMV_AUTO && p->algo != WEFT_SPMV_CSR && p->algo != WEFT_SPMV_CSR_FIXED) ||
-         p->transpose == WEFT_SPMV_BY_ATOMICS))
-        return weft__fail(ctx, WEFT_EINVAL, "WEFT_REPRODUCIBLE has csr_fixed, not %s",
-                          p->transpose == WEFT_SPMV_BY_ATOMICS ? "atomics" : weft_spmv_algo_name(p->algo));
+    if (p->mode == WEFT_SPMV_MODE_REPRODUCIBLE &&
+        ((p->algo != WEFT_SPMV_ALGO_AUTO && p->algo != WEFT_SPMV_ALGO_CSR && p->algo != WEFT_SPMV_ALGO_CSR_FIXED) ||
+         p->transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS))
+        return weft__fail(ctx, WEFT_EINVAL, "WEFT_SPMV_MODE_REPRODUCIBLE has csr_fixed, not %s",
+                          p->transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS ? "atomics" : weft_spmv_algo_name(p->algo));
     if (p->products < 0)
         return weft__fail(ctx, WEFT_EINVAL, "params.products is %lld, it must be 0 or more", (long long)p->products);
-    if ((unsigned)p->transpose > WEFT_SPMV_BY_ATOMICS)
+    if ((unsigned)p->transpose > WEFT_SPMV_TRANSPOSE_BY_ATOMICS)
         return weft__fail(ctx, WEFT_EINVAL, "params.transpose is %d, no way to transpose", (int)p->transpose);
-    if (p->transpose == WEFT_SPMV_BY_ATOMICS && p->algo != WEFT_SPMV_AUTO && p->algo != WEFT_SPMV_CSR)
+    if (p->transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS && p->algo != WEFT_SPMV_ALGO_AUTO &&
+        p->algo != WEFT_SPMV_ALGO_CSR)
         return weft__fail(ctx, WEFT_EINVAL, "A^T*x by atomics has no algorithm \"%s\"", weft_spmv_algo_name(p->algo));
-    if ((unsigned)plan->type >= WEFT_PATTERN)
+    if ((unsigned)plan->type >= WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "params.vec_type is %d, it must be f32, f64 or i32", (int)plan->type);
-    if (p->f64_sums && plan->type == WEFT_I32)
+    if (p->f64_sums && plan->type == WEFT_TYPE_I32)
         return weft__fail(ctx, WEFT_EINVAL, "params.f64_sums does not go with integer values");
     p->vec_type = plan->type;
-    plan->acc = p->f64_sums ? WEFT_F64 : plan->type;
-    if (plan->acc == WEFT_F64 && !ctx->device.fp64)
+    plan->acc = p->f64_sums ? WEFT_TYPE_F64 : plan->type;
+    if (plan->acc == WEFT_TYPE_F64 && !ctx->device.fp64)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
-    if (p->host_rest && p->algo != WEFT_SPMV_HYB)
+    if (p->host_rest && p->algo != WEFT_SPMV_ALGO_HYB)
         return weft__fail(ctx, WEFT_EINVAL, "params.host_rest goes with hyb, not with %s",
                           weft_spmv_algo_name(p->algo));
-    if (p->host_rest && p->semiring == WEFT_CUSTOM)
+    if (p->host_rest && p->semiring == WEFT_SPMV_SEMIRING_CUSTOM)
         return weft__fail(ctx, WEFT_EINVAL,
                           "params.host_rest does not go with a custom semiring: its OpenCL C is for "
                           "the device");
@@ -110,22 +111,22 @@ static weft_status matrix_retain(struct weft_spmv_plan *plan, const struct weft_
     weft_status status = weft__spmv_retain(plan->ctx, &plan->a.row_ptr, a->row_ptr);
     if (!status)
         status = weft__spmv_retain(plan->ctx, &plan->a.col, a->col);
-    return status ? status : weft__spmv_retain(plan->ctx, &plan->a.val, a->type == WEFT_PATTERN ? NULL : a->val);
+    return status ? status : weft__spmv_retain(plan->ctx, &plan->a.val, a->type == WEFT_TYPE_PATTERN ? NULL : a->val);
 }
 
 // at = a^T in buffers of its own. Blocks.
 static weft_status transposed_create(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
                                      const struct weft_device_csr *a)
 {
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     weft_status status = weft_device_csr_create(out, ctx, a->n, a->m, a->nnz, a->type, a->ofs);
     if (!status)
-        status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
+        status = weft_transpose_plan_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
     if (!status)
         status = weft_transpose_run(op, queue, a, out, 0, NULL, NULL);
     if (!status)
         status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
-    weft_transpose_destroy(&op);
+    weft_transpose_plan_destroy(&op);
     if (status)
         weft_device_csr_release(out);
     return status;
@@ -134,7 +135,7 @@ static weft_status transposed_create(struct weft_device_csr *out, struct weft_co
 // plan->a: the caller's arrays, or a transposed copy of them.
 static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
-    if (plan->info.params.transpose != WEFT_SPMV_BY_COPY)
+    if (plan->info.params.transpose != WEFT_SPMV_TRANSPOSE_BY_COPY)
         return matrix_retain(plan, a);
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     struct weft_device_csr at; // a plan that could not be refilled keeps what it had
@@ -174,9 +175,9 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
 // The state of an algorithm that can run.
 static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo algo)
 {
-    plan->method = plan->info.params.transpose == WEFT_SPMV_BY_ATOMICS ? &weft__spmv_scatter
-                   : plan->info.schedule == WEFT_SCHEDULE_CPU          ? methods[algo].cpu
-                                                                       : methods[algo].gpu;
+    plan->method = plan->info.params.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS ? &weft__spmv_scatter
+                   : plan->info.schedule == WEFT_SCHEDULE_CPU                    ? methods[algo].cpu
+                                                                                 : methods[algo].gpu;
     plan->info.params.algo = algo;
     return method_create(plan, queue);
 }
@@ -238,12 +239,12 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     enum weft_spmv_algo algo = asked;
     const struct weft_spmv_info before = *info;
     int choose = 0, created = 0;
-    if (info->params.transpose == WEFT_SPMV_BY_ATOMICS) {
-        algo = WEFT_SPMV_CSR;
+    if (info->params.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS) {
+        algo = WEFT_SPMV_ALGO_CSR;
         snprintf(info->why, sizeof info->why, "asked for");
     } else {
         enum weft__spmv_chosen measured = WEFT__SPMV_NOTHING;
-        if (info->params.mode == WEFT_REPEATABLE && info->params.tune)
+        if (info->params.mode == WEFT_SPMV_MODE_REPEATABLE && info->params.tune)
             status = weft__spmv_tune(plan, queue, plan_try, 0, &measured);
         if (!status && measured == WEFT__SPMV_RECORDED)
             status = recorded_create(plan, queue, &before, &created);
@@ -251,9 +252,9 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
             status = weft__spmv_tune(plan, queue, plan_try, 1, &measured);
         if (status)
             return status;
-        choose = !measured && (asked == WEFT_SPMV_AUTO || asked == WEFT_SPMV_CSR);
-        if (info->params.mode == WEFT_REPRODUCIBLE) {
-            algo = WEFT_SPMV_CSR_FIXED;
+        choose = !measured && (asked == WEFT_SPMV_ALGO_AUTO || asked == WEFT_SPMV_ALGO_CSR);
+        if (info->params.mode == WEFT_SPMV_MODE_REPRODUCIBLE) {
+            algo = WEFT_SPMV_ALGO_CSR_FIXED;
             choose = 0;
             snprintf(info->why, sizeof info->why, "reproducible: sums by a fixed tree");
         } else if (measured)
@@ -285,7 +286,7 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a plan");
     if (params)
         plan->info.params = *params;
-    const int transposed = plan->info.params.transpose != WEFT_SPMV_PLAIN;
+    const int transposed = plan->info.params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     plan->ctx = ctx;
     plan->asked = params;
     plan->trial = trial;
@@ -339,7 +340,7 @@ weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue 
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
-    const int copy = plan->info.params.transpose == WEFT_SPMV_BY_COPY;
+    const int copy = plan->info.params.transpose == WEFT_SPMV_TRANSPOSE_BY_COPY;
     weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"a", a});
     if (!status)
         status = matrix_check(ctx, a);

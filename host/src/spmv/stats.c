@@ -31,7 +31,7 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     const size_t sums_bytes = groups * SUMS * sizeof(cl_long);
     const cl_int m = (cl_int)plan->a.m;
     struct weft__defines d = {0};
-    weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
+    weft__define_types(&d, WEFT_TYPE_PATTERN, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
     struct weft__make make = {.ctx = plan->ctx};

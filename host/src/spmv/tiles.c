@@ -13,7 +13,7 @@ static weft_status tiles_cut(struct weft__spmv_tiles *t, struct weft_spmv_plan *
     struct weft__defines d = {0};
     struct weft__kernel *kernel = NULL;
     cl_mem count = NULL;
-    weft__define_types(&d, WEFT_PATTERN, plan->a.ofs);
+    weft__define_types(&d, WEFT_TYPE_PATTERN, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__make_kernel(&make, &kernel, &weft__rows_tiles_spec, &d);
     weft__spmv_make_word(&make, queue, &count, "number of cut rows");

@@ -43,12 +43,12 @@ struct list {
 static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 {
     const struct weft_spmv_params *asked = &plan->info.params;
-    const int is_csr = algo <= WEFT_SPMV_CSR_MERGE || algo == WEFT_SPMV_CSR_FLAGS;
-    if (asked->algo != algo && asked->algo != WEFT_SPMV_AUTO && !(asked->algo == WEFT_SPMV_CSR && is_csr))
+    const int is_csr = algo <= WEFT_SPMV_ALGO_CSR_MERGE || algo == WEFT_SPMV_ALGO_CSR_FLAGS;
+    if (asked->algo != algo && asked->algo != WEFT_SPMV_ALGO_AUTO && !(asked->algo == WEFT_SPMV_ALGO_CSR && is_csr))
         return 0;
-    const int is_converted = algo == WEFT_SPMV_ELL || algo == WEFT_SPMV_SELL || algo == WEFT_SPMV_HYB ||
-                             algo == WEFT_SPMV_SELL16 || algo == WEFT_SPMV_SDIA;
-    return asked->algo != WEFT_SPMV_AUTO || is_csr || (is_converted && asked->products > 0);
+    const int is_converted = algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_HYB ||
+                             algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_SDIA;
+    return asked->algo != WEFT_SPMV_ALGO_AUTO || is_csr || (is_converted && asked->products > 0);
 }
 
 static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, int lanes)
@@ -72,25 +72,25 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
     if (plan->ctx->schedule == WEFT_SCHEDULE_CPU) {
         static const int sums[] = {1, 4, 8, 16};
         for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
-            list_add(&list, plan, WEFT_SPMV_CSR_MERGE, sums[i]);
+            list_add(&list, plan, WEFT_SPMV_ALGO_CSR_MERGE, sums[i]);
     } else {
         const int lanes = weft__spmv_lanes(plan);
-        if (plan->info.params.semiring == WEFT_PLUS_TIMES) // as in choose.c
-            list_add(&list, plan, WEFT_SPMV_CSR_FLAGS, 0);
-        list_add(&list, plan, WEFT_SPMV_CSR_MERGE, 0);
-        list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes);
-        list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes > 2 ? lanes / 2 : 2);
-        list_add(&list, plan, WEFT_SPMV_CSR_LANES, lanes < 32 ? lanes * 2 : 32);
+        if (plan->info.params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) // as in choose.c
+            list_add(&list, plan, WEFT_SPMV_ALGO_CSR_FLAGS, 0);
+        list_add(&list, plan, WEFT_SPMV_ALGO_CSR_MERGE, 0);
+        list_add(&list, plan, WEFT_SPMV_ALGO_CSR_LANES, lanes);
+        list_add(&list, plan, WEFT_SPMV_ALGO_CSR_LANES, lanes > 2 ? lanes / 2 : 2);
+        list_add(&list, plan, WEFT_SPMV_ALGO_CSR_LANES, lanes < 32 ? lanes * 2 : 32);
     }
-    list_add(&list, plan, WEFT_SPMV_CSR_SCALAR, 0);
+    list_add(&list, plan, WEFT_SPMV_ALGO_CSR_SCALAR, 0);
     if (sdia <= SDIA_PADDING && sdia <= limit)
-        list_add(&list, plan, WEFT_SPMV_SDIA, 0);
-    list_add(&list, plan, WEFT_SPMV_SELL16, 0);
-    list_add(&list, plan, WEFT_SPMV_SELL, 0); // what sorting saves is known once it is done
+        list_add(&list, plan, WEFT_SPMV_ALGO_SDIA, 0);
+    list_add(&list, plan, WEFT_SPMV_ALGO_SELL16, 0);
+    list_add(&list, plan, WEFT_SPMV_ALGO_SELL, 0); // what sorting saves is known once it is done
     if (m * (double)plan->info.max_row <= limit * nnz)
-        list_add(&list, plan, WEFT_SPMV_ELL, 0);
+        list_add(&list, plan, WEFT_SPMV_ALGO_ELL, 0);
     if (width > 0 && width < plan->info.max_row && m * (double)width <= limit * nnz)
-        list_add(&list, plan, WEFT_SPMV_HYB, 0);
+        list_add(&list, plan, WEFT_SPMV_ALGO_HYB, 0);
     return list;
 }
 
@@ -143,7 +143,7 @@ static weft_status candidate_create(struct weft_spmv_plan **out, const struct we
     params.algo = candidate->algo;
     params.lanes = candidate->lanes;
     params.tune = 0;
-    params.transpose = WEFT_SPMV_PLAIN;
+    params.transpose = WEFT_SPMV_TRANSPOSE_PLAIN;
     params.plus = plan->asked ? plan->asked->plus : NULL;
     params.times = plan->asked ? plan->asked->times : NULL;
     params.zero = plan->asked ? plan->asked->zero : NULL;
@@ -273,7 +273,7 @@ static int record_read(const struct weft_spmv_plan *plan, const char *key, struc
     if (p->lanes < 0 || p->wg < 0 || p->ipt < 0 || p->read < 0 || p->read > 3 || p->sigma < 0 || p->sigma > 1024 ||
         width < 0 || width > plan->a.n)
         return 0;
-    for (int i = WEFT_SPMV_CSR_SCALAR; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
+    for (int i = WEFT_SPMV_ALGO_CSR_SCALAR; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
         if (!strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), name)) {
             p->algo = (enum weft_spmv_algo)i;
             return is_allowed(plan, p->algo);

@@ -14,27 +14,31 @@ static const struct {
     enum weft_spmv_semiring semiring;
     int read; // 0 .. 2, as WEFT_READ
 } shapes[] = {
-    {WEFT_F32, WEFT_OFS32, 0, WEFT_PLUS_TIMES, 1}, {WEFT_F64, WEFT_OFS64, 0, WEFT_PLUS_TIMES, 1},
-    {WEFT_F32, WEFT_OFS64, 1, WEFT_PLUS_TIMES, 2}, {WEFT_I32, WEFT_OFS32, 0, WEFT_MIN_PLUS, 1},
-    {WEFT_F32, WEFT_OFS32, 0, WEFT_MIN_PLUS, 0},   {WEFT_PATTERN, WEFT_OFS32, 0, WEFT_OR_AND, 1},
-    {WEFT_F64, WEFT_OFS32, 0, WEFT_MAX_TIMES, 2},  {WEFT_F32, WEFT_OFS32, 0, WEFT_CUSTOM, 0},
+    {WEFT_TYPE_F32, WEFT_OFS_32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 1},
+    {WEFT_TYPE_F64, WEFT_OFS_64, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 1},
+    {WEFT_TYPE_F32, WEFT_OFS_64, 1, WEFT_SPMV_SEMIRING_PLUS_TIMES, 2},
+    {WEFT_TYPE_I32, WEFT_OFS_32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 1},
+    {WEFT_TYPE_F32, WEFT_OFS_32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 0},
+    {WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, WEFT_SPMV_SEMIRING_OR_AND, 1},
+    {WEFT_TYPE_F64, WEFT_OFS_32, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 2},
+    {WEFT_TYPE_F32, WEFT_OFS_32, 0, WEFT_SPMV_SEMIRING_CUSTOM, 0},
 };
 #define NSHAPES (sizeof shapes / sizeof *shapes)
 
 static void shape_define(struct weft__variant *v, size_t i)
 {
     struct weft__defines *d = &v->defines;
-    int f64 = shapes[i].type == WEFT_F64 || shapes[i].f64_sums;
+    int f64 = shapes[i].type == WEFT_TYPE_F64 || shapes[i].f64_sums;
     *d = (struct weft__defines){0};
     v->fp64 = f64;
-    weft__define_types(d, shapes[i].type == WEFT_PATTERN ? WEFT_F32 : shapes[i].type, shapes[i].ofs);
-    if (shapes[i].type == WEFT_PATTERN)
+    weft__define_types(d, shapes[i].type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : shapes[i].type, shapes[i].ofs);
+    if (shapes[i].type == WEFT_TYPE_PATTERN)
         weft__define(d, "WEFT_ONES", "1");
     if (shapes[i].f64_sums)
         weft__define(d, "WEFT_ACC_F64", "1");
     weft__define(d, "WEFT_READ", "%d", shapes[i].read);
     weft__define(d, "WEFT_SEMIRING", "%d", (int)shapes[i].semiring);
-    if (shapes[i].semiring == WEFT_CUSTOM) {
+    if (shapes[i].semiring == WEFT_SPMV_SEMIRING_CUSTOM) {
         weft__define(d, "WEFT_PLUS", "fmin(a, b)");
         weft__define(d, "WEFT_TIMES", "fmax(a, b)");
         weft__define(d, "WEFT_ZERO", "INFINITY");
@@ -67,11 +71,11 @@ static void each_shape(weft__variant_fn *fn, void *arg, const struct weft__kerne
 static void convert_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg,
                          enum weft_schedule schedule)
 {
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     for (int cpu = schedule == WEFT_SCHEDULE_CPU; cpu < 2 - (schedule == WEFT_SCHEDULE_GPU); cpu++)
         for (int i = 0; i < 3; i++) {
             struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
-            weft__define_types(&v.defines, types[i], i == 1 ? WEFT_OFS64 : WEFT_OFS32);
+            weft__define_types(&v.defines, types[i], i == 1 ? WEFT_OFS_64 : WEFT_OFS_32);
             weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : gpu_wg);
             weft__define(&v.defines, "WEFT_SORTED", "%d", i & 1);
             weft__define(&v.defines, "WEFT_SIGMA", "%d", i ? 1024 : 64);
@@ -84,7 +88,7 @@ static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel
     for (int cpu = 0; cpu < 2; cpu++)
         for (int ofs = 0; ofs < 2; ofs++) {
             struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
-            weft__define_types(&v.defines, WEFT_PATTERN, ofs ? WEFT_OFS64 : WEFT_OFS32);
+            weft__define_types(&v.defines, WEFT_TYPE_PATTERN, ofs ? WEFT_OFS_64 : WEFT_OFS_32);
             weft__define(&v.defines, "WEFT_WG", "%d", cpu ? 1 : gpu_wg);
             weft__define(&v.defines, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
             fn(arg, &v);

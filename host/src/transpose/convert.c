@@ -35,7 +35,7 @@ weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_con
                                    const struct weft_transpose_params *params)
 {
     struct weft__transpose_shape shape = shape_of(m, n, nnz, type, ofs);
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     if (out)
         *out = NULL;
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
@@ -49,7 +49,8 @@ weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_con
 weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue queue, const struct weft_device_coo *a,
                                 const struct weft_device_csr *out, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
-    weft_status status = WEFT__NEED_IN(weft__transpose_context((struct weft_transpose *)op), {"a", a}, {"out", out});
+    weft_status status =
+        WEFT__NEED_IN(weft__transpose_context((struct weft_transpose_plan *)op), {"a", a}, {"out", out});
     if (status)
         return status;
     struct weft_device_csr turned = {.m = a->n,
@@ -60,20 +61,20 @@ weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue que
                                      .row_ptr = a->col,
                                      .col = a->row,
                                      .val = a->val};
-    return weft_transpose_run((struct weft_transpose *)op, queue, &turned, out, nwait, wait, event);
+    return weft_transpose_run((struct weft_transpose_plan *)op, queue, &turned, out, nwait, wait, event);
 }
 
 void weft_coo_to_csr_info(const struct weft_coo_to_csr *op, struct weft_transpose_info *out)
 {
-    weft_transpose_info((const struct weft_transpose *)op, out);
+    weft_transpose_plan_info((const struct weft_transpose_plan *)op, out);
 }
 
 void weft_coo_to_csr_destroy(struct weft_coo_to_csr **op)
 {
     if (!op)
         return;
-    struct weft_transpose *inner = (struct weft_transpose *)*op;
-    weft_transpose_destroy(&inner);
+    struct weft_transpose_plan *inner = (struct weft_transpose_plan *)*op;
+    weft_transpose_plan_destroy(&inner);
     *op = NULL;
 }
 

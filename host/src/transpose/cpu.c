@@ -49,10 +49,11 @@ void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__tra
 
 void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec)
 {
-    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
-        for (int type = WEFT_F32; type <= WEFT_PATTERN; type++)
+    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
+        for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
             for (int special = 0; special < 3; special++) { // plain, rows given, positions
-                if (type == WEFT_I32 || (special == 2 && type != (ofs == WEFT_OFS64 ? WEFT_F64 : WEFT_F32)))
+                if (type == WEFT_TYPE_I32 ||
+                    (special == 2 && type != (ofs == WEFT_OFS_64 ? WEFT_TYPE_F64 : WEFT_TYPE_F32)))
                     continue;
                 struct weft__transpose_shape shape = {.type = (enum weft_type)type,
                                                       .ofs = (enum weft_ofs)ofs,

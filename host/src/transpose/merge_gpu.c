@@ -200,7 +200,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
 static void define_tile(struct weft__defines *d, const struct merge_gpu *s, int what)
 {
     const struct layout *l = &s->l;
-    weft__define(d, "WEFT_OFS_BITS", "%d", s->shape.ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_OFS_BITS", "%d", s->shape.ofs == WEFT_OFS_64 ? 64 : 32);
     weft__define(d, "WEFT_VAL_BITS", "%d", (int)weft_type_bytes(s->shape.type) * 8);
     weft__define(d, "WEFT_WG", "%d", s->wg);
     weft__define(d, "WEFT_IPT", "%zu", l->tile / (size_t)s->wg);
@@ -223,7 +223,7 @@ static void define_tile(struct weft__defines *d, const struct merge_gpu *s, int 
 
 static void define_cut(struct weft__defines *d, const struct merge_gpu *s, int what)
 {
-    weft__define_types(d, WEFT_PATTERN, s->shape.ofs);
+    weft__define_types(d, WEFT_TYPE_PATTERN, s->shape.ofs);
     weft__define(d, "WEFT_WG", "%d", what == CUT ? CUT_WG : GAP_WG);
     weft__define(d, "WEFT_RUNS", "%d", s->l.room);
     weft__define(d, "WEFT_TILE", "%zu", s->l.tile);
@@ -342,8 +342,8 @@ static void variant(weft__variant_fn *fn, void *arg, const struct merge_gpu *s, 
 
 void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
 {
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
-    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
+    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
         struct merge_gpu s = {.wg = 256, .l = {.tile = 3072, .tile_bits = 12, .radix = 10, .room = 128}};
         s.shape.ofs = (enum weft_ofs)ofs;
         variant(fn, arg, &s, CUT);
@@ -354,7 +354,7 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
                 variant(fn, arg, &s, what);
             }
         for (int given = 0; given < 2; given++) {
-            s.shape.type = ofs ? WEFT_F64 : WEFT_I32;
+            s.shape.type = ofs ? WEFT_TYPE_F64 : WEFT_TYPE_I32;
             s.shape.rows_given = given;
             s.shape.val_positions = 1;
             variant(fn, arg, &s, SORT);
@@ -365,7 +365,8 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
         amd.l.tile = 2048;
         amd.l.radix = 9;
         wide.l.tile_bits = amd.l.tile_bits = 11;
-        amd.shape = (struct weft__transpose_shape){.type = ofs ? WEFT_F64 : WEFT_F32, .ofs = (enum weft_ofs)ofs};
+        amd.shape =
+            (struct weft__transpose_shape){.type = ofs ? WEFT_TYPE_F64 : WEFT_TYPE_F32, .ofs = (enum weft_ofs)ofs};
         variant(fn, arg, &wide, SORT);
         variant(fn, arg, &wide, JOIN_LAST);
         for (int what = SORT; what <= JOIN_LAST; what++)

@@ -118,16 +118,16 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
 
 void weft__mirror_variants(weft__variant_fn *fn, void *arg)
 {
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN, WEFT_I32};
-    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN, WEFT_TYPE_I32};
+    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
         for (int t = 0; t < 8; t++) {
             const enum weft_type type = types[t % 4];
             struct weft__transpose_shape shape = {
                 .m = 1, .nnz = t < 4 ? 1 : LONG, .type = type, .ofs = (enum weft_ofs)ofs};
             struct weft__variant v = {.spec = &mirror_spec, .schedule = WEFT_SCHEDULE_GPU};
-            if (type == WEFT_I32) { // positions, as wide as offsets
+            if (type == WEFT_TYPE_I32) { // positions, as wide as offsets
                 shape.val_positions = 1;
-                shape.type = ofs ? WEFT_F64 : WEFT_I32;
+                shape.type = ofs ? WEFT_TYPE_F64 : WEFT_TYPE_I32;
             }
             define(&v.defines, WG, IPT, &shape);
             fn(arg, &v);

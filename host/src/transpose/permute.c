@@ -44,7 +44,7 @@ struct weft_permute_plan {
 static void permute_define(struct weft__defines *d, enum weft_schedule schedule, size_t wg, enum weft_type type,
                            enum weft_ofs ofs, int cols)
 {
-    weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS_64 ? 64 : 32);
     weft__define(d, "WEFT_VAL_BITS", "%d", (int)weft_type_bytes(type) * 8); // values are moved, whatever they are
     weft__define(d, "WEFT_WG", "%zu", wg);
     weft__define(d, "PERMUTE_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
@@ -108,15 +108,16 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
     gather_define(&g, ctx->schedule, plan->wg);
     for (int i = 0; i < NKERNELS; i++)
         weft__make_kernel(&make, &plan->k[i], &specs[i], i < GATHER32 ? &d : &g);
-    enum weft_scan_type lengths = plan->ofs == WEFT_OFS64 ? WEFT_SCAN_I64 : WEFT_SCAN_I32;
+    enum weft_scan_type lengths = plan->ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32;
     if (!make.status)
         make.status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->m,
-                                            weft_scan_params(.total = 1, .algo = WEFT_SCAN_THREE));
+                                            weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
     if (!make.status)
         make.status = weft_expand_plan_create(&plan->expand, ctx, plan->m, plan->nnz, plan->ofs, NULL);
     if (!make.status && plan->info.sorts)
-        make.status = weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->type),
-                                               plan->ofs, plan->nnz, weft_segsort_params(.whole = WEFT_SEGSORT_MERGE));
+        make.status =
+            weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->type), plan->ofs,
+                                     plan->nnz, weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_MERGE));
     if (make.status)
         return make.status;
     struct weft_scan_info scan;
@@ -261,11 +262,11 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
-    if (side != WEFT_PERMUTE_ROWS && side != WEFT_PERMUTE_COLS)
+    if (side != WEFT_PERMUTE_SIDE_ROWS && side != WEFT_PERMUTE_SIDE_COLS)
         return weft__fail(ctx, WEFT_EINVAL, "side %d is neither rows nor columns", (int)side);
-    if ((int)type < 0 || type >= WEFT_PATTERN)
+    if ((int)type < 0 || type >= WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of vectors", (int)type);
-    cl_ulong count = (cl_ulong)(side == WEFT_PERMUTE_ROWS ? plan->m : plan->n);
+    cl_ulong count = (cl_ulong)(side == WEFT_PERMUTE_SIDE_ROWS ? plan->m : plan->n);
     size_t bytes = weft__mul(count, weft_type_bytes(type));
     weft_status status = weft__check_buffer(ctx, in, bytes, "in");
     if (!status)
@@ -337,16 +338,16 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
 void weft__permute_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_schedule schedules[] = {WEFT_SCHEDULE_GPU, WEFT_SCHEDULE_CPU};
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     for (int s = 0; s < 2; s++)
-        for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+        for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
             for (int cols = 0; cols < 2; cols++)
                 for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
                     struct weft__variant v = {.spec = &specs[ENTRIES], .schedule = schedules[s]};
                     permute_define(&v.defines, schedules[s], s ? 1 : PERMUTE_WG, types[t], (enum weft_ofs)ofs, cols);
                     fn(arg, &v);
                     v.spec = &specs[LENGTHS];
-                    if (types[t] == WEFT_F32 && !cols)
+                    if (types[t] == WEFT_TYPE_F32 && !cols)
                         fn(arg, &v);
                 }
 }

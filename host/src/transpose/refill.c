@@ -17,7 +17,7 @@ static const struct weft__kernel_spec gather_specs[2] = {
     {"gather64", "transpose/gather.cl"},
 };
 
-struct weft_transpose_plan {
+struct weft_transpose_refill {
     struct weft_context *ctx;
     struct weft_device_csr at; // n x m; val holds the positions
     struct weft_transpose_info info;
@@ -28,19 +28,19 @@ struct weft_transpose_plan {
 
 static void gather_define(struct weft__defines *d, enum weft_schedule schedule, size_t wg, enum weft_ofs ofs)
 {
-    weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS64 ? 64 : 32);
+    weft__define(d, "WEFT_OFS_BITS", "%d", ofs == WEFT_OFS_64 ? 64 : 32);
     weft__define(d, "WEFT_WG", "%zu", wg);
     weft__define(d, "GATHER_CHUNKED", "%d", schedule == WEFT_SCHEDULE_CPU);
 }
 
-static weft_status analyse(struct weft_transpose_plan *plan, cl_command_queue queue, const struct weft_device_csr *a,
+static weft_status analyse(struct weft_transpose_refill *plan, cl_command_queue queue, const struct weft_device_csr *a,
                            const struct weft_transpose_params *params)
 {
     struct weft_context *ctx = plan->ctx;
-    enum weft_type type = a->ofs == WEFT_OFS64 ? WEFT_F64 : WEFT_I32; // as wide as a position
+    enum weft_type type = a->ofs == WEFT_OFS_64 ? WEFT_TYPE_F64 : WEFT_TYPE_I32; // as wide as a position
     struct weft__transpose_shape shape = {
         .m = a->m, .n = a->n, .nnz = a->nnz, .type = type, .ofs = a->ofs, .val_positions = 1};
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     weft_status status = weft__transpose_create(&op, ctx, &shape, params);
     if (!status)
         status = weft_device_csr_create(&plan->at, ctx, a->n, a->m, a->nnz, type, a->ofs);
@@ -49,12 +49,12 @@ static weft_status analyse(struct weft_transpose_plan *plan, cl_command_queue qu
     if (!status) // so that a run in another queue does not wait for ever
         status = weft__fail_cl(ctx, weft__cl.clFlush(queue), "clFlush");
     if (!status)
-        weft_transpose_info(op, &plan->info);
-    weft_transpose_destroy(&op); // OpenCL keeps what enqueued commands use
+        weft_transpose_plan_info(op, &plan->info);
+    weft_transpose_plan_destroy(&op); // OpenCL keeps what enqueued commands use
     return status;
 }
 
-static weft_status plan_create(struct weft_transpose_plan **out, struct weft_context *ctx, cl_command_queue queue,
+static weft_status plan_create(struct weft_transpose_refill **out, struct weft_context *ctx, cl_command_queue queue,
                                const struct weft_device_csr *a, const struct weft_transpose_params *params)
 {
     if (out)
@@ -63,7 +63,7 @@ static weft_status plan_create(struct weft_transpose_plan **out, struct weft_con
     if (status)
         return status;
     struct weft__make make = {.ctx = ctx};
-    struct weft_transpose_plan *plan = weft__make_memory(&make, sizeof *plan, "a plan");
+    struct weft_transpose_refill *plan = weft__make_memory(&make, sizeof *plan, "a plan");
     if (!plan)
         return make.status;
     const cl_ulong count = (cl_ulong)a->nnz;
@@ -80,14 +80,14 @@ static weft_status plan_create(struct weft_transpose_plan **out, struct weft_con
     }
     plan->info.workspace_bytes = nnz * (4 + ofs) + ((size_t)a->n + 1) * ofs;
     if (make.status)
-        weft_transpose_plan_destroy(&plan);
+        weft_transpose_refill_destroy(&plan);
     *out = plan;
     return make.status;
 }
 
-weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
-                                       cl_command_queue queue, const struct weft_device_csr *a,
-                                       const struct weft_transpose_params *params)
+weft_status weft_transpose_refill_create(struct weft_transpose_refill **out, struct weft_context *ctx,
+                                         cl_command_queue queue, const struct weft_device_csr *a,
+                                         const struct weft_transpose_params *params)
 {
     struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
@@ -98,7 +98,7 @@ weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct 
 }
 
 // Let what follows in `queue` wait for the analysis, which may have gone to another queue.
-static weft_status wait_ready(struct weft_transpose_plan *plan, cl_command_queue queue)
+static weft_status wait_ready(struct weft_transpose_refill *plan, cl_command_queue queue)
 {
     cl_int state = CL_QUEUED;
     if (!plan->ready)
@@ -115,15 +115,15 @@ static weft_status wait_ready(struct weft_transpose_plan *plan, cl_command_queue
     return weft__fail_cl(plan->ctx, error, "the event of the analysis");
 }
 
-weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command_queue queue, enum weft_type type,
-                                    cl_mem val, cl_mem at_val, cl_uint nwait, const cl_event *wait, cl_event *event)
+weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_command_queue queue, enum weft_type type,
+                                      cl_mem val, cl_mem at_val, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
     size_t bytes = weft_type_bytes(type), nnz = (size_t)plan->at.nnz;
-    if ((int)type < 0 || type > WEFT_PATTERN)
+    if ((int)type < 0 || type > WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)type);
     weft_status status = WEFT__NEED_IN(ctx, {"queue", queue});
     if (!status)
@@ -149,22 +149,22 @@ weft_status weft_transpose_plan_run(struct weft_transpose_plan *plan, cl_command
     return weft__stream_end(&stream);
 }
 
-void weft_transpose_plan_pattern(const struct weft_transpose_plan *plan, struct weft_device_csr *out)
+void weft_transpose_refill_pattern(const struct weft_transpose_refill *plan, struct weft_device_csr *out)
 {
     if (!out)
         return;
     *out = plan ? plan->at : (struct weft_device_csr){0};
-    out->type = WEFT_PATTERN;
+    out->type = WEFT_TYPE_PATTERN;
     out->val = NULL;
 }
 
-void weft_transpose_plan_info(const struct weft_transpose_plan *plan, struct weft_transpose_info *out)
+void weft_transpose_refill_info(const struct weft_transpose_refill *plan, struct weft_transpose_info *out)
 {
     if (out)
         *out = plan ? plan->info : (struct weft_transpose_info){0};
 }
 
-void weft_transpose_plan_destroy(struct weft_transpose_plan **plan)
+void weft_transpose_refill_destroy(struct weft_transpose_refill **plan)
 {
     if (!plan || !*plan)
         return;
@@ -180,7 +180,7 @@ void weft__gather_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_schedule schedules[] = {WEFT_SCHEDULE_GPU, WEFT_SCHEDULE_CPU};
     for (int s = 0; s < 2; s++)
-        for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++)
+        for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
             for (int wide = 0; wide < 2; wide++) {
                 struct weft__variant v = {.spec = &gather_specs[wide], .schedule = schedules[s]};
                 gather_define(&v.defines, schedules[s], s ? 1 : GATHER_WG, (enum weft_ofs)ofs);

@@ -75,7 +75,7 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     l->blocks = (uint32_t)(((n - 1) >> l->shift) + 1);
     // Fewer for patterns, whose entries take less memory. With less than all columns for each chunk, those that the
     // chunk has may still fit: the device knows, and takes blocks where they do not.
-    const size_t most_counters = (shape->type == WEFT_PATTERN ? nnz / 5 * 2 : nnz) + BLOCKS_PAY;
+    const size_t most_counters = (shape->type == WEFT_TYPE_PATTERN ? nnz / 5 * 2 : nnz) + BLOCKS_PAY;
     l->room = (int32_t)weft__min(n, most_counters / l->chunks);
     if (p->bits)
         l->mode = bits >= n_bits ? DIRECT : BLOCKS, l->room = (int32_t)n;

@@ -61,7 +61,7 @@ static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum
 
 static void define_count(struct weft__defines *d, const struct scan_gpu *s, int rows_given)
 {
-    define_sizes(d, s, WEFT_PATTERN, s->count_wg);
+    define_sizes(d, s, WEFT_TYPE_PATTERN, s->count_wg);
     weft__define(d, "WEFT_BINS", "%u", s->l.count_bins);
     weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
     if (rows_given)
@@ -276,8 +276,8 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 
 void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
 {
-    static const enum weft_type types[] = {WEFT_F32, WEFT_F64, WEFT_PATTERN};
-    for (int ofs = WEFT_OFS32; ofs <= WEFT_OFS64; ofs++) {
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
+    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
         struct scan_gpu s = {
             .wg = 256,
             .count_wg = WEFT__SCAN_COUNT_WG,
@@ -306,20 +306,20 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.shape.val_positions = special == 2;
                         s.shape.mirror = special == 2;
                         s.l.passes = passes;
-                        s.l.pairs = passes > 1 && types[t] == WEFT_F32;
-                        s.l.packed = passes == 2 && ofs == WEFT_OFS32;
-                        s.l.key_bits = s.l.packed || (passes == 3 && ofs == WEFT_OFS64) ? 32 : 16;
+                        s.l.pairs = passes > 1 && types[t] == WEFT_TYPE_F32;
+                        s.l.packed = passes == 2 && ofs == WEFT_OFS_32;
+                        s.l.key_bits = s.l.packed || (passes == 3 && ofs == WEFT_OFS_64) ? 32 : 16;
                         s.l.nbuckets = 1000;
                         s.l.mid_bits = s.l.low_bits = 8;
                         // As fits() leaves them in 48 KiB of local memory.
-                        s.l.span = types[t] == WEFT_F64 || (ofs == WEFT_OFS64 && s.l.pairs) ? 256 : 512;
+                        s.l.span = types[t] == WEFT_TYPE_F64 || (ofs == WEFT_OFS_64 && s.l.pairs) ? 256 : 512;
                         define_scatter(&v.defines, &s, what);
                         fn(arg, &v);
                     }
         const int ipts[] = {4, 16, WEFT__SCAN_WIDE_IPT(ofs)};
         for (int i = 0; i < 3; i++) {
             struct weft__variant v = {.spec = &specs[BUCKET], .schedule = WEFT_SCHEDULE_GPU};
-            s.shape = (struct weft__transpose_shape){.type = WEFT_F32, .ofs = (enum weft_ofs)ofs};
+            s.shape = (struct weft__transpose_shape){.type = WEFT_TYPE_F32, .ofs = (enum weft_ofs)ofs};
             s.l.passes = 2;
             s.l.pairs = s.l.packed = 1;
             s.l.key_bits = 32;

@@ -110,7 +110,7 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     l->first_bins = weft__scan_bins_room(weft__max(l->nbuckets, l->low_bins), p->wg);
     l->bucket_bins = weft__scan_bins_room(l->ncols, p->wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
-    l->chunk = (shape->type == WEFT_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
+    l->chunk = (shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
     const int wide_ipt = mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(shape->ofs)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct weft_transpose {
+struct weft_transpose_plan {
     struct weft_context *ctx;
     struct weft__transpose_shape shape;
     struct weft_transpose_info info;
@@ -35,7 +35,7 @@ struct weft_transpose {
 
 static const struct weft__transpose_method *method_find(enum weft_transpose_algo algo, enum weft_schedule schedule)
 {
-    if (algo == WEFT_TRANSPOSE_MERGE)
+    if (algo == WEFT_TRANSPOSE_ALGO_MERGE)
         return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_merge_cpu : &weft__transpose_merge_gpu;
     return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_scan_cpu : &weft__transpose_scan_gpu;
 }
@@ -47,7 +47,7 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     if (params)
         out->params = *params;
     struct weft_transpose_params *p = &out->params;
-    if ((int)p->algo < 0 || p->algo > WEFT_TRANSPOSE_MERGE)
+    if ((int)p->algo < 0 || p->algo > WEFT_TRANSPOSE_ALGO_MERGE)
         return weft__fail(ctx, WEFT_EINVAL, "algo %d is not a method of transposition", (int)p->algo);
     if (p->wg < 0 || p->ipt < 0 || p->bits < 0 || p->groups < 0)
         return weft__fail(ctx, WEFT_EINVAL, "tuning is negative: wg %d, ipt %d, bits %d, groups %d", p->wg, p->ipt,
@@ -55,18 +55,18 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     weft_status status = weft__shape_check(ctx, shape->m, shape->n, shape->nnz, shape->type, shape->ofs);
     if (status)
         return status;
-    if ((shape->ofs == WEFT_OFS32 && shape->nnz > INT32_MAX - STRIDE_MOST) ||
+    if ((shape->ofs == WEFT_OFS_32 && shape->nnz > INT32_MAX - STRIDE_MOST) ||
         (shape->nnz && !shape->rows_given && shape->m > INT32_MAX - ROWS_AHEAD))
         return weft__fail(ctx, WEFT_ERANGE,
                           "%lld rows, %lld entries: a transposition takes up to %d rows, and with 32-bit offsets "
                           "up to %d entries",
                           (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, INT32_MAX - STRIDE_MOST);
     // On GPUs small matrices take less time by the fewer kernels of MergeTrans; docs/performance.md has the numbers.
-    if (p->algo == WEFT_TRANSPOSE_AUTO)
+    if (p->algo == WEFT_TRANSPOSE_ALGO_AUTO)
         p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && shape->nnz < MIRROR_LEAST && !shape->mirror && !p->wg &&
                           !p->ipt && !p->bits && !p->groups
-                      ? WEFT_TRANSPOSE_MERGE
-                      : WEFT_TRANSPOSE_SCAN;
+                      ? WEFT_TRANSPOSE_ALGO_MERGE
+                      : WEFT_TRANSPOSE_ALGO_SCAN;
     if (shape->nnz == 0) {
         snprintf(out->why, sizeof out->why, "no entries: pointers of zeros");
         return WEFT_OK;
@@ -74,7 +74,7 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     const struct weft__transpose_method *method = method_find(p->algo, ctx->schedule);
     const struct weft__tune_value values[] = {
         {"wg", &p->wg}, {"ipt", &p->ipt}, {"bits", &p->bits}, {"groups", &p->groups}};
-    const char *row = p->algo == WEFT_TRANSPOSE_MERGE ? "transpose.merge" : "transpose.scan";
+    const char *row = p->algo == WEFT_TRANSPOSE_ALGO_MERGE ? "transpose.merge" : "transpose.scan";
     struct weft__tuned tuned = weft__tuned_begin(ctx, row, weft_type_bytes(shape->type), values, 4);
     do
         status = method->plan(ctx, shape, out);
@@ -88,7 +88,7 @@ static struct weft__transpose_shape shape_auto(const struct weft_context *ctx,
                                                const struct weft_transpose_params *params)
 {
     struct weft__transpose_shape out = *shape;
-    if ((!params || params->algo == WEFT_TRANSPOSE_AUTO) && ctx->schedule == WEFT_SCHEDULE_GPU &&
+    if ((!params || params->algo == WEFT_TRANSPOSE_ALGO_AUTO) && ctx->schedule == WEFT_SCHEDULE_GPU &&
         shape->nnz >= MIRROR_LEAST && shape->m == shape->n && !shape->rows_given &&
         shape->nnz / shape->n < shape->n / MIRROR_SPARSE)
         out.mirror = 1;
@@ -125,7 +125,7 @@ static weft_status memory_check(struct weft_context *ctx, const struct weft__tra
                       (long long)s->nnz, all, scratch, ctx->device.name, (long long)ctx->device.global_bytes);
 }
 
-static weft_status op_create(struct weft_transpose **out, struct weft_context *ctx,
+static weft_status op_create(struct weft_transpose_plan **out, struct weft_context *ctx,
                              const struct weft__transpose_shape *asked, const struct weft_transpose_params *params)
 {
     if (out)
@@ -139,10 +139,10 @@ static weft_status op_create(struct weft_transpose **out, struct weft_context *c
     make.status = weft__transpose_plan(&info, ctx, shape, params);
     if (!make.status)
         make.status = memory_check(ctx, shape, info.workspace_bytes);
-    struct weft_transpose *op = weft__make_memory(&make, sizeof *op, "a transposition");
+    struct weft_transpose_plan *op = weft__make_memory(&make, sizeof *op, "a transposition");
     if (!op)
         return make.status;
-    *op = (struct weft_transpose){.ctx = ctx, .shape = *shape, .info = info};
+    *op = (struct weft_transpose_plan){.ctx = ctx, .shape = *shape, .info = info};
     if (shape->nnz > 0) {
         op->method = method_find(info.params.algo, ctx->schedule);
         make.status = op->method->create(&op->state, ctx, shape, &info);
@@ -150,12 +150,12 @@ static weft_status op_create(struct weft_transpose **out, struct weft_context *c
         make.status = weft__fill_create(&op->fill, ctx);
     }
     if (make.status)
-        weft_transpose_destroy(&op);
+        weft_transpose_plan_destroy(&op);
     *out = op;
     return make.status;
 }
 
-weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
+weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft_context *ctx,
                                    const struct weft__transpose_shape *asked,
                                    const struct weft_transpose_params *params)
 {
@@ -167,17 +167,17 @@ weft_status weft__transpose_create(struct weft_transpose **out, struct weft_cont
     return status;
 }
 
-weft_status weft_transpose_create(struct weft_transpose **out, struct weft_context *ctx, int64_t m, int64_t n,
-                                  int64_t nnz, enum weft_type type, enum weft_ofs ofs,
-                                  const struct weft_transpose_params *params)
+weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx, int64_t m, int64_t n,
+                                       int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+                                       const struct weft_transpose_params *params)
 {
     struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
     return weft__transpose_create(out, ctx, &shape, params);
 }
 
 // `x` must be m x n and have buffers large enough for what the method touches.
-static weft_status matrix_check(const struct weft_transpose *op, const struct weft_device_csr *x, int64_t m, int64_t n,
-                                int output)
+static weft_status matrix_check(const struct weft_transpose_plan *op, const struct weft_device_csr *x, int64_t m,
+                                int64_t n, int output)
 {
     const struct weft__transpose_shape *s = &op->shape;
     const char *name = output ? "the output" : "the input";
@@ -198,7 +198,7 @@ static weft_status matrix_check(const struct weft_transpose *op, const struct we
     return status;
 }
 
-weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue, const struct weft_device_csr *a,
+weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue, const struct weft_device_csr *a,
                                const struct weft_device_csr *at, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!op)
@@ -223,18 +223,18 @@ weft_status weft_transpose_run(struct weft_transpose *op, cl_command_queue queue
     return weft__stream_end(&stream);
 }
 
-struct weft_context *weft__transpose_context(const struct weft_transpose *op)
+struct weft_context *weft__transpose_context(const struct weft_transpose_plan *op)
 {
     return op ? op->ctx : NULL;
 }
 
-void weft_transpose_info(const struct weft_transpose *op, struct weft_transpose_info *out)
+void weft_transpose_plan_info(const struct weft_transpose_plan *op, struct weft_transpose_info *out)
 {
     if (out)
         *out = op ? op->info : (struct weft_transpose_info){0};
 }
 
-void weft_transpose_destroy(struct weft_transpose **op)
+void weft_transpose_plan_destroy(struct weft_transpose_plan **op)
 {
     if (!op || !*op)
         return;
@@ -251,7 +251,7 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
     struct weft_error err = {0};
     struct weft__sync sync = {.ctx = ctx};
     struct weft_device_csr from = {0};
-    struct weft_transpose *op = NULL;
+    struct weft_transpose_plan *op = NULL;
     if (out)
         *out = (struct weft_csr){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
@@ -260,13 +260,13 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
     status = weft_csr_validate(a, &err);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
-    sync.status = weft_transpose_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
+    sync.status = weft_transpose_plan_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
     weft__sync_begin(&sync, out, a->n, a->m, a->nnz, a->type, a->ofs);
     weft__sync_csr(&sync, &from, a);
     if (!sync.status)
         sync.status = weft_transpose_run(op, sync.queue, &from, &sync.to, 0, NULL, NULL);
     status = weft__sync_end(&sync);
     weft_device_csr_release(&from);
-    weft_transpose_destroy(&op);
+    weft_transpose_plan_destroy(&op);
     return status;
 }

@@ -13,8 +13,8 @@ struct weft__transpose_shape {
     enum weft_ofs ofs;
     int rows_given;    // nonzero: input is COO, `row_ptr` of the input holds nnz int32 row indices instead of offsets
     int val_positions; // nonzero: input val is not read, its place is taken by the position of the entry (a plan's
-                       // analysis); type is then WEFT_I32 for 32-bit offsets, WEFT_F64 (8 bytes) for 64-bit ones
-    int mirror;        // nonzero: try first whether the pattern is symmetric (m == n; ScanTrans on GPUs)
+        // analysis); type is then WEFT_TYPE_I32 for 32-bit offsets, WEFT_TYPE_F64 (8 bytes) for 64-bit ones
+    int mirror; // nonzero: try first whether the pattern is symmetric (m == n; ScanTrans on GPUs)
 };
 
 struct weft__transpose_method {
@@ -59,12 +59,12 @@ void weft__mirror_release(struct weft__mirror *m);
 // Workspace and object of any shape, where the public functions make plain CSR ones.
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
                                  const struct weft__transpose_shape *shape, const struct weft_transpose_params *params);
-weft_status weft__transpose_create(struct weft_transpose **out, struct weft_context *ctx,
+weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft_context *ctx,
                                    const struct weft__transpose_shape *shape,
                                    const struct weft_transpose_params *params);
 
 // NULL: of no object.
-struct weft_context *weft__transpose_context(const struct weft_transpose *op);
+struct weft_context *weft__transpose_context(const struct weft_transpose_plan *op);
 
 // Bits that hold 0 .. count-1.
 static inline uint32_t weft__bits_for(int64_t count)
