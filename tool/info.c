@@ -42,7 +42,7 @@ static weft_status plan_try(struct weft_spmv_info *out, char *why, size_t size, 
         snprintf(why, size, "%.*s", (int)strcspn(text, "\n"), text);
         return status;
     }
-    weft_spmv_plan_info(plan, out);
+    *out = *weft_spmv_plan_info(plan);
     weft_spmv_plan_destroy(&plan);
     return WEFT_OK;
 }

@@ -118,16 +118,15 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     }
     if (which >= 0) // no plan, nothing to tell
         return WEFT_OK;
-    struct weft_spmv_info info;
-    weft_spmv_plan_info(s->plan, &info);
-    times->analyse_ms = info.analyse_ms;
-    if (info.convert_ms > 0)
-        times->convert_ms = info.convert_ms;
-    times->workspace_bytes = (int64_t)info.workspace_bytes;
-    times->format_bytes = (int64_t)info.format_bytes;
-    if (params.algo != info.params.algo || info.params.lanes)
-        snprintf(times->chosen, sizeof times->chosen, info.params.lanes ? "%s, lanes=%d" : "%s",
-                 weft_spmv_algo_name(info.params.algo), info.params.lanes);
+    const struct weft_spmv_info *info = weft_spmv_plan_info(s->plan);
+    times->analyse_ms = info->analyse_ms;
+    if (info->convert_ms > 0)
+        times->convert_ms = info->convert_ms;
+    times->workspace_bytes = (int64_t)info->workspace_bytes;
+    times->format_bytes = (int64_t)info->format_bytes;
+    if (params.algo != info->params.algo || info->params.lanes)
+        snprintf(times->chosen, sizeof times->chosen, info->params.lanes ? "%s, lanes=%d" : "%s",
+                 weft_spmv_algo_name(info->params.algo), info->params.lanes);
     return WEFT_OK;
 }
 

@@ -67,11 +67,10 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
         weft__opencl_transpose_finish(state);
         return status;
     }
-    struct weft_transpose_info info;
-    weft_transpose_plan_info(t->op, &info);
-    times->workspace_bytes = (int64_t)info.workspace_bytes;
+    const struct weft_transpose_info *info = weft_transpose_plan_info(t->op);
+    times->workspace_bytes = (int64_t)info->workspace_bytes;
     if (params.algo == WEFT_TRANSPOSE_ALGO_AUTO)
-        snprintf(times->chosen, sizeof times->chosen, "%s", weft__opencl_transpose_algos[info.params.algo]);
+        snprintf(times->chosen, sizeof times->chosen, "%s", weft__opencl_transpose_algos[info->params.algo]);
     return WEFT_OK;
 }
 

@@ -42,7 +42,6 @@ static weft_status expand_plan_create(void **plan, struct bench_run *run)
 {
     const struct weft_csr *a = run->input->a;
     struct weft_expand_plan *expand = NULL;
-    struct weft_expand_info info;
     weft_status status =
         weft_expand_plan_create(&expand, run->ctx, a->m, a->nnz, a->ofs,
                                 weft_expand_params(.wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
@@ -50,9 +49,9 @@ static weft_status expand_plan_create(void **plan, struct bench_run *run)
     *plan = expand;
     if (status)
         return status;
-    weft_expand_plan_info(expand, &info);
-    run->times.workspace_bytes = (int64_t)info.workspace_bytes;
-    snprintf(run->times.chosen, sizeof run->times.chosen, "wg %d, ipt %d", info.params.wg, info.params.ipt);
+    const struct weft_expand_info *info = weft_expand_plan_info(expand);
+    run->times.workspace_bytes = (int64_t)info->workspace_bytes;
+    snprintf(run->times.chosen, sizeof run->times.chosen, "wg %d, ipt %d", info->params.wg, info->params.ipt);
     return WEFT_OK;
 }
 

@@ -52,7 +52,6 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
 {
     const struct weft_csr *a = run->input->a;
     struct weft_histogram_plan *histogram = NULL;
-    struct weft_histogram_info info;
     enum weft_histogram_algo algo = !strcmp(run->algo, "rows")     ? WEFT_HISTOGRAM_ALGO_ROWS
                                     : !strcmp(run->algo, "atomic") ? WEFT_HISTOGRAM_ALGO_ATOMIC
                                                                    : WEFT_HISTOGRAM_ALGO_AUTO;
@@ -63,11 +62,11 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
     *plan = histogram;
     if (status)
         return status;
-    weft_histogram_plan_info(histogram, &info);
-    run->times.workspace_bytes = (int64_t)info.workspace_bytes;
+    const struct weft_histogram_info *info = weft_histogram_plan_info(histogram);
+    run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s, wg %d, ipt %d, %d rows, %d ranges",
-             info.params.algo == WEFT_HISTOGRAM_ALGO_ROWS ? "rows" : "atomic", info.params.wg, info.params.ipt,
-             info.rows, info.ranges);
+             info->params.algo == WEFT_HISTOGRAM_ALGO_ROWS ? "rows" : "atomic", info->params.wg, info->params.ipt,
+             info->rows, info->ranges);
     return WEFT_OK;
 }
 

@@ -93,7 +93,6 @@ static void merge_threaded(const struct bench_run *run, void *const *in, void *c
 static weft_status merge_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_merge_plan *merge = NULL;
-    struct weft_merge_info info;
     weft_status status =
         weft_merge_plan_create(&merge, run->ctx, bench_key(run), bench_payload_bytes(run), run->input->a->nnz,
                                weft_merge_params(.wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
@@ -101,10 +100,10 @@ static weft_status merge_plan_create(void **plan, struct bench_run *run)
     *plan = merge;
     if (status)
         return status;
-    weft_merge_plan_info(merge, &info);
-    run->times.workspace_bytes = (int64_t)info.workspace_bytes;
+    const struct weft_merge_info *info = weft_merge_plan_info(merge);
+    run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s + %d, wg %d, ipt %d", weft_key_name(bench_key(run)),
-             bench_payload_bytes(run), info.params.wg, info.params.ipt);
+             bench_payload_bytes(run), info->params.wg, info->params.ipt);
     return WEFT_OK;
 }
 

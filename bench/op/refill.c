@@ -63,7 +63,6 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
     struct weft_csr pattern = *host;
     struct weft_device_csr a = {0};
     struct weft_transpose_refill *plan = NULL;
-    struct weft_transpose_info info;
     pattern.type = WEFT_TYPE_PATTERN;
     pattern.val = NULL;
     weft_status status =
@@ -76,8 +75,8 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
     if (!status) {
         clFinish(run->queue);
         run->times.analyse_ms = bench_now_ms() - start;
-        weft_transpose_refill_info(plan, &info);
-        run->times.workspace_bytes = (int64_t)info.workspace_bytes;
+        const struct weft_transpose_info *info = weft_transpose_refill_info(plan);
+        run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     }
     weft_device_csr_release(&a);
     *out = plan;

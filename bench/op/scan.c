@@ -65,7 +65,6 @@ static void scan_threaded(const struct bench_run *run, void *const *in, void *co
 static weft_status scan_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_scan_plan *scan = NULL;
-    struct weft_scan_info info;
     enum weft_scan_algo algo = !strcmp(run->algo, "three")     ? WEFT_SCAN_ALGO_THREE
                                : !strcmp(run->algo, "chained") ? WEFT_SCAN_ALGO_CHAINED
                                                                : WEFT_SCAN_ALGO_AUTO;
@@ -76,10 +75,10 @@ static weft_status scan_plan_create(void **plan, struct bench_run *run)
     *plan = scan;
     if (status)
         return status;
-    weft_scan_plan_info(scan, &info);
-    run->times.workspace_bytes = (int64_t)info.workspace_bytes;
+    const struct weft_scan_info *info = weft_scan_plan_info(scan);
+    run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s%s, wg %d, ipt %d", weft_scan_type_name(scan_type(run)),
-             info.params.algo == WEFT_SCAN_ALGO_CHAINED ? ", chained" : "", info.params.wg, info.params.ipt);
+             info->params.algo == WEFT_SCAN_ALGO_CHAINED ? ", chained" : "", info->params.wg, info->params.ipt);
     return WEFT_OK;
 }
 

@@ -122,21 +122,20 @@ static struct weft_segsort_params segsort_params(const struct bench_run *run)
 static weft_status segsort_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_segsort_plan *sort = NULL;
-    struct weft_segsort_info info;
     const struct weft_segsort_params params = segsort_params(run);
     weft_status status = weft_segsort_plan_create(&sort, run->ctx, bench_key(run), bench_payload_bytes(run),
                                                   run->input->a->ofs, run->input->a->nnz, &params);
     *plan = sort;
     if (status)
         return status;
-    weft_segsort_plan_info(sort, &info);
-    run->times.workspace_bytes = (int64_t)info.workspace_bytes;
-    const struct weft_segsort_params *p = &info.params;
+    const struct weft_segsort_info *info = weft_segsort_plan_info(sort);
+    run->times.workspace_bytes = (int64_t)info->workspace_bytes;
+    const struct weft_segsort_params *p = &info->params;
     char *chosen = run->times.chosen;
     const size_t size = sizeof run->times.chosen;
     const char *key = weft_key_name(bench_key(run));
     const int payload = bench_payload_bytes(run);
-    if (info.schedule == WEFT_SCHEDULE_CPU)
+    if (info->schedule == WEFT_SCHEDULE_CPU)
         snprintf(chosen, size, "%s + %d, wg %d, ipt %d, groups %d", key, payload, p->wg, p->ipt, p->groups);
     else if (p->whole == WEFT_SEGSORT_WHOLE_MERGE)
         snprintf(chosen, size, "%s + %d, wg %d, ipt %d, bits %d", key, payload, p->wg, p->ipt, p->bits);

@@ -138,7 +138,6 @@ int main(int argc, char **argv)
     struct weft_device_csr d;
     struct weft_error err = {0};
     struct weft_spmv_plan *plan = NULL;
-    struct weft_spmv_info info;
     cl_int error;
     const char *device = getenv("WEFT_DEVICE");
     matrix_read(&a, argc > 1 ? argv[1] : "stencil27:40");
@@ -157,9 +156,9 @@ int main(int argc, char **argv)
     check(weft_device_csr_create(&d, ctx, a.m, a.n, a.nnz, a.type, a.ofs));
     check(weft_device_csr_write_sync(ctx, queue, &d, &a));
     check(weft_spmv_plan_create(&plan, ctx, queue, &d, weft_spmv_params(.products = 500)));
-    weft_spmv_plan_info(plan, &info);
+    const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     printf("%lld unknowns, %lld entries, %s on %s\n", (long long)a.m, (long long)a.nnz,
-           weft_spmv_algo_name(info.params.algo), weft_context_device(ctx)->name);
+           weft_spmv_algo_name(info->params.algo), weft_context_device(ctx)->name);
 
     const cl_int n = (cl_int)a.n, parts = PARTS;
     const cl_float zero = 0, one = 1;

@@ -80,7 +80,7 @@ static struct weft_scan_info scan_info(struct weft_context *ctx, enum weft_scan_
     struct weft_scan_info info = {.params = {.wg = -1}};
     struct weft_scan_plan *plan = NULL;
     if (!weft_scan_plan_create(&plan, ctx, type, 1000, params))
-        weft_scan_plan_info(plan, &info);
+        info = *weft_scan_plan_info(plan);
     weft_scan_plan_destroy(&plan);
     return info;
 }
@@ -118,7 +118,7 @@ static int scan_right(struct test_device *dev, struct weft_context *ctx)
                !memcmp(got, want, sizeof got);
     struct weft_scan_info info = {.why = ""};
     if (plan)
-        weft_scan_plan_info(plan, &info);
+        info = *weft_scan_plan_info(plan);
     weft_scan_plan_destroy(&plan);
     clReleaseMemObject(a);
     clReleaseMemObject(b);
@@ -250,14 +250,14 @@ static void test_operations(struct test_device *dev)
     struct weft_merge_plan *merge = NULL;
     struct weft_merge_info m = {.why = ""};
     if (!weft_merge_plan_create(&merge, ctx, WEFT_KEY_U32, 4, 100, NULL))
-        weft_merge_plan_info(merge, &m);
+        m = *weft_merge_plan_info(merge);
     tap_ok(m.params.wg == wg && m.params.ipt == ipt && strstr(m.why, "tune file"), "%s: merge: %s", dev->name, m.why);
     weft_merge_plan_destroy(&merge);
     struct weft_segsort_plan *sort = NULL;
     struct weft_segsort_info s = {.why = ""};
     if (!test_sample()) { // its kernels take a CPU's compiler longest
         if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, NULL))
-            weft_segsort_plan_info(sort, &s);
+            s = *weft_segsort_plan_info(sort);
         tap_ok(s.params.wg == wg && s.params.ipt == ipt && strstr(s.why, "tune file"), "%s: segsort: %s", dev->name,
                s.why);
         weft_segsort_plan_destroy(&sort);
@@ -266,7 +266,7 @@ static void test_operations(struct test_device *dev)
             const struct weft_segsort_params chained = {.whole = WEFT_SEGSORT_WHOLE_CHAINED};
             s = (struct weft_segsort_info){.why = ""};
             if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, &chained))
-                weft_segsort_plan_info(sort, &s);
+                s = *weft_segsort_plan_info(sort);
             const char *why = strstr(s.why, "look back");
             tap_ok(s.params.radix.wg == 64 && s.params.radix.ipt == 4 && s.params.radix.look == 2 &&
                        s.params.wg == wg && why && strstr(why, "tune file"),
@@ -277,14 +277,14 @@ static void test_operations(struct test_device *dev)
     struct weft_expand_plan *expand = NULL;
     struct weft_expand_info e = {.why = ""};
     if (!weft_expand_plan_create(&expand, ctx, 100, 100, WEFT_OFS_32, NULL))
-        weft_expand_plan_info(expand, &e);
+        e = *weft_expand_plan_info(expand);
     tap_ok(e.params.wg == wg && e.params.ipt == ipt && strstr(e.why, "tune file"), "%s: expand: %s", dev->name, e.why);
     weft_expand_plan_destroy(&expand);
     for (int many = 0; many <= dev->gpu; many++) {
         struct weft_histogram_plan *histogram = NULL;
         struct weft_histogram_info h = {.why = ""};
         if (!weft_histogram_plan_create(&histogram, ctx, many ? 10000000 : 100, WEFT_OFS_32, 100, NULL))
-            weft_histogram_plan_info(histogram, &h);
+            h = *weft_histogram_plan_info(histogram);
         tap_ok(h.params.wg == wg && h.params.ipt == ipt && strstr(h.why, "tune file") &&
                    h.params.algo == (many ? WEFT_HISTOGRAM_ALGO_ATOMIC : WEFT_HISTOGRAM_ALGO_ROWS),
                "%s: histogram: %s", dev->name, h.why);
@@ -305,7 +305,7 @@ static int transpose_right(struct weft_context *ctx, const struct weft_csr *a, e
                weft_csr_equal(&want, &got) &&
                !weft_transpose_plan_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
     if (good)
-        weft_transpose_plan_info(op, info);
+        *info = *weft_transpose_plan_info(op);
     weft_transpose_plan_destroy(&op);
     weft_csr_free(&want);
     weft_csr_free(&got);
@@ -356,7 +356,7 @@ static void test_matrices(struct test_device *dev)
         if (!status)
             status = weft_spmv_plan_create(&plan, ctx, queue, &on, weft_spmv_params(.algo = algo));
         if (!status)
-            weft_spmv_plan_info(plan, &info);
+            info = *weft_spmv_plan_info(plan);
         weft_spmv_plan_destroy(&plan);
         weft_device_csr_release(&on);
         clReleaseCommandQueue(queue);
@@ -389,9 +389,9 @@ static void test_vendor(struct test_device *dev)
     struct weft_merge_info m = {.why = ""};
     struct weft_segsort_info s = {.why = ""};
     if (!weft_merge_plan_create(&merge, ctx, WEFT_KEY_U32, 4, 100, NULL))
-        weft_merge_plan_info(merge, &m);
+        m = *weft_merge_plan_info(merge);
     if (!test_sample() && !weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, NULL))
-        weft_segsort_plan_info(sort, &s);
+        s = *weft_segsort_plan_info(sort);
     tap_ok((strstr(m.why, "from the ISA") != NULL) == dev->gpu &&
                (test_sample() || (strstr(s.why, "from the ISA") != NULL) == dev->gpu) &&
                (!dev->gpu || (m.params.ipt == 7 && (test_sample() || s.params.ipt == 6))),

@@ -346,7 +346,6 @@ static void segsort(struct huge_device *d, int64_t n, enum sorted kind)
     const struct weft_segsort_params params = {.whole = kind == SORT_WHOLE ? WEFT_SEGSORT_WHOLE_AUTO
                                                                            : WEFT_SEGSORT_WHOLE_MERGE};
     struct weft_segsort_plan *plan = NULL;
-    struct weft_segsort_info info;
     size_t scratch = 0;
     char what[200];
     snprintf(what, sizeof what, "segsort, %lld keys with 4 bytes, %s", (long long)n, names[kind]);
@@ -366,8 +365,8 @@ static void segsort(struct huge_device *d, int64_t n, enum sorted kind)
     huge_time_note(d, "%s: written", what);
     status = weft_segsort_plan_create(&plan, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, n, &params);
     if (!status) {
-        weft_segsort_plan_info(plan, &info);
-        tap_note("%s", info.why);
+        const struct weft_segsort_info *info = weft_segsort_plan_info(plan);
+        tap_note("%s", info->why);
         status = kind == SORT_BLOCKS
                      ? weft_segsort_blocks_run(plan, d->queue, key, val, n, BLOCK, key, val, 0, NULL, NULL)
                      : weft_segsort_run(plan, d->queue, key, val, n, offsets, m, key, val, 0, NULL, NULL);

@@ -161,7 +161,6 @@ static void product(struct test *t, enum weft_spmv_algo algo, int by_atomics)
 {
     struct weft_spmv_params params = {.algo = algo};
     struct weft_spmv_plan *plan = NULL;
-    struct weft_spmv_info info;
     char what[200];
     params.transpose = by_atomics ? WEFT_SPMV_TRANSPOSE_BY_ATOMICS : WEFT_SPMV_TRANSPOSE_PLAIN;
     snprintf(what, sizeof what, "%s: %s", t->name, by_atomics ? "A^T*x by atomics" : weft_spmv_algo_name(algo));
@@ -178,8 +177,8 @@ static void product(struct test *t, enum weft_spmv_algo algo, int by_atomics)
         huge_time_note(t->d, "%s: run", what);
     }
     if (tap_ok(!status, "%s: runs", what)) {
-        weft_spmv_plan_info(plan, &info);
-        tap_note("%s: %s", weft_spmv_algo_name(info.params.algo), info.why);
+        const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
+        tap_note("%s: %s", weft_spmv_algo_name(info->params.algo), info->why);
         y_check(t, by_atomics ? t->p.n : t->p.m, what);
         huge_time_note(t->d, "%s: checked", what);
     } else

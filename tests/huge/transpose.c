@@ -47,7 +47,6 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
     const struct weft_transpose_params params = {.algo = algo};
     struct weft_transpose_plan *op = NULL;
     struct weft_device_csr at = {0};
-    struct weft_transpose_info info;
     char what[200];
     size_t scratch = 0;
     snprintf(what, sizeof what, "%s by %s", t->name, name);
@@ -70,8 +69,8 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
         huge_time_note(t->d, "%s: run", what);
     }
     if (tap_ok(!status, "%s: runs", what)) {
-        weft_transpose_plan_info(op, &info);
-        tap_note("%s", info.why);
+        const struct weft_transpose_info *info = weft_transpose_plan_info(op);
+        tap_note("%s", info->why);
         huge_check_transpose(t->d, &t->p, at.row_ptr, at.col, at.val, t->nnz, t->a.type, t->a.ofs, 0, what);
         huge_time_note(t->d, "%s: checked", what);
     } else

@@ -203,7 +203,7 @@ static void test_scans(struct test_device *dev)
             weft_status status = weft_scan_plan_create(&plan, dev->ctx, types[t], N,
                                                        weft_scan_params(.algo = (enum weft_scan_algo)algo));
             if (!status) {
-                weft_scan_plan_info(plan, &info);
+                info = *weft_scan_plan_info(plan);
                 status = weft_scan_run(plan, dev->queue, from.mem, to.mem, N, 0, NULL, NULL);
             }
             weft__ref_scan(want, in, N, types[t], 0, 0);
@@ -240,7 +240,7 @@ static void test_histograms(struct test_device *dev)
                 &plan, dev->ctx, bins, WEFT_OFS_32, N,
                 &(struct weft_histogram_params){.algo = (enum weft_histogram_algo)algo, .pointers = 1});
             if (!status) {
-                weft_histogram_plan_info(plan, &info);
+                info = *weft_histogram_plan_info(plan);
                 status = weft_histogram_run(plan, dev->queue, from.mem, to.mem, N, 0, NULL, NULL);
             }
             weft__ref_histogram(want, idx, N, bins, WEFT_OFS_32, 1);
@@ -281,7 +281,7 @@ static void test_sorts(struct test_device *dev)
             weft_status status = weft_segsort_plan_create(&plan, dev->ctx, keys[k], (int)bytes, WEFT_OFS_64, N,
                                                           weft_segsort_params(.whole = (enum weft_segsort_whole)form));
             if (!status) {
-                weft_segsort_plan_info(plan, &info);
+                info = *weft_segsort_plan_info(plan);
                 status = weft_segsort_run(plan, dev->queue, key.mem, load.mem, N, ofs.mem, segments, out.mem,
                                           out_val.mem, 0, NULL, NULL);
             }
@@ -305,7 +305,7 @@ static void test_sorts(struct test_device *dev)
         test_buffer_write(dev, &load, sorted_val, N * bytes);
         weft_status status = weft_merge_plan_create(&plan, dev->ctx, keys[k], (int)bytes, N, NULL);
         if (!status) {
-            weft_merge_plan_info(plan, &info);
+            info = *weft_merge_plan_info(plan);
             status = weft_merge_blocks_run(plan, dev->queue, key.mem, load.mem, N, N / 2, out.mem, out_val.mem, 0, NULL,
                                            NULL);
         }
@@ -337,7 +337,7 @@ static void product_check(struct test_problem *p, const struct weft_spmv_params 
     struct weft_spmv_plan *plan = test_problem_plan(p, params);
     int ok = plan != NULL;
     if (ok) {
-        weft_spmv_plan_info(plan, &info);
+        info = *weft_spmv_plan_info(plan);
         ok = fits(info.params.wg) && test_problem_run(p, plan, params, 1.5, -0.5);
     }
     if (ok && weft_spmv_plan_refill(plan, dev->queue, &p->d)) {

@@ -89,7 +89,6 @@ static void test_device_csr(struct test_device *dev, const struct weft_device_cs
 static void test_transpose(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
     struct weft_transpose_plan *op = (struct weft_transpose_plan *)dev;
-    struct weft_transpose_info info = {.passes = 1};
     struct weft_csr out, host;
     struct weft_device_csr lost = *a;
     size_t bytes = 7;
@@ -122,9 +121,7 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
     lost.val = NULL;
     NO_IN("val is NULL", weft_transpose_run(op, dev->queue, &lost, at, 0, NULL, NULL));
     CASE(weft_transpose_plan_info);
-    weft_transpose_plan_info(op, NULL);
-    weft_transpose_plan_info(NULL, &info);
-    ZERO(info);
+    tap_ok(!weft_transpose_plan_info(NULL), "no info of no plan");
     CASE(weft_transpose_plan_destroy);
     weft_transpose_plan_destroy(NULL);
     weft_transpose_plan_destroy(&op);
@@ -144,7 +141,6 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
 static void test_plan(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
     struct weft_transpose_refill *plan = (struct weft_transpose_refill *)dev;
-    struct weft_transpose_info info = {.passes = 1};
     struct weft_device_csr pattern = *a, wrong = *a;
     CASE(weft_transpose_refill_create);
     SILENT(weft_transpose_refill_create(&plan, NULL, dev->queue, a, NULL));
@@ -174,9 +170,7 @@ static void test_plan(struct test_device *dev, const struct weft_device_csr *a, 
     weft_transpose_refill_pattern(NULL, &pattern);
     tap_ok(!pattern.row_ptr && !pattern.col && !pattern.nnz, "no pattern");
     CASE(weft_transpose_refill_info);
-    weft_transpose_refill_info(plan, NULL);
-    weft_transpose_refill_info(NULL, &info);
-    ZERO(info);
+    tap_ok(!weft_transpose_refill_info(NULL), "no info of no plan");
     clFinish(dev->queue);
     CASE(weft_transpose_refill_destroy);
     weft_transpose_refill_destroy(NULL);
@@ -186,7 +180,6 @@ static void test_plan(struct test_device *dev, const struct weft_device_csr *a, 
 static void test_convert(struct test_device *dev, const struct weft_device_csr *a)
 {
     struct weft_coo_to_csr *op = (struct weft_coo_to_csr *)dev;
-    struct weft_transpose_info info = {.passes = 1};
     struct weft_device_coo from = {2, 3, 3, WEFT_TYPE_F32, a->col, a->col, a->val};
     struct weft_csr out, host;
     struct weft_coo coo_out, wrong;
@@ -210,9 +203,7 @@ static void test_convert(struct test_device *dev, const struct weft_device_csr *
     from.row = NULL;
     NO_IN("is NULL", weft_coo_to_csr_run(op, dev->queue, &from, a, 0, NULL, NULL));
     CASE(weft_coo_to_csr_info);
-    weft_coo_to_csr_info(op, NULL);
-    weft_coo_to_csr_info(NULL, &info);
-    ZERO(info);
+    tap_ok(!weft_coo_to_csr_info(NULL), "no info of no plan");
     CASE(weft_coo_to_csr_destroy);
     weft_coo_to_csr_destroy(NULL);
     weft_coo_to_csr_destroy(&op);
@@ -247,7 +238,6 @@ static void test_convert(struct test_device *dev, const struct weft_device_csr *
 static void test_permute(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *b)
 {
     struct weft_permute_plan *plan = (struct weft_permute_plan *)dev;
-    struct weft_permute_info info = {.sorts = 1};
     struct weft_permutation p, wrong;
     struct weft_csr out, host;
     if (weft_permutation_make(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
@@ -285,9 +275,7 @@ static void test_permute(struct test_device *dev, const struct weft_device_csr *
     NO_IN("out is NULL", weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, a->val,
                                                  NULL, 0, NULL, NULL));
     CASE(weft_permute_plan_info);
-    weft_permute_plan_info(plan, NULL);
-    weft_permute_plan_info(NULL, &info);
-    ZERO(info);
+    tap_ok(!weft_permute_plan_info(NULL), "no info of no plan");
     CASE(weft_permute_plan_destroy);
     weft_permute_plan_destroy(NULL);
     weft_permute_plan_destroy(&plan);
@@ -317,7 +305,6 @@ static void spmv_params_refused(struct test_device *dev, const char *word, const
 static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, cl_mem in, cl_mem out)
 {
     struct weft_spmv_plan *plan = (struct weft_spmv_plan *)dev;
-    struct weft_spmv_info info = {.rest = 1};
     struct weft_device_csr wrong = *a;
     struct weft_csr host;
     CASE(weft_spmv_algo_name);
@@ -367,9 +354,7 @@ static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, 
     NO_IN("queue is NULL", weft_spmv_plan_refill(plan, NULL, a));
     NO_IN("a is NULL", weft_spmv_plan_refill(plan, dev->queue, NULL));
     CASE(weft_spmv_plan_info);
-    weft_spmv_plan_info(plan, NULL);
-    weft_spmv_plan_info(NULL, &info);
-    ZERO(info);
+    tap_ok(!weft_spmv_plan_info(NULL), "no info of no plan");
     CASE(weft_spmv_plan_destroy);
     weft_spmv_plan_destroy(NULL);
     weft_spmv_plan_destroy(&plan);

@@ -62,11 +62,10 @@ static int check(struct test_device *dev, struct weft_expand_plan *plan, enum we
     int intact = test_buffer_intact(dev, &out) && test_buffer_intact(dev, &from);
     int ok = !status && wrong == nnz && intact;
     if (!ok) {
-        struct weft_expand_info info;
-        weft_expand_plan_info(plan, &info);
+        const struct weft_expand_info *info = weft_expand_plan_info(plan);
         tap_note("m=%lld nnz=%lld ofs=%d %s wg=%d ipt=%d groups=%d: %s, first wrong %lld, %s", (long long)m,
-                 (long long)nnz, (int)weft_ofs_bytes(ofs) * 8, rows_names[rows], info.params.wg, info.params.ipt,
-                 info.params.groups, status ? test_error(dev) : "ran", (long long)wrong,
+                 (long long)nnz, (int)weft_ofs_bytes(ofs) * 8, rows_names[rows], info->params.wg, info->params.ipt,
+                 info->params.groups, status ? test_error(dev) : "ran", (long long)wrong,
                  intact ? "intact" : "canary hit");
     }
     test_buffer_free(&out);
@@ -96,12 +95,10 @@ static struct weft_expand_params smallest(struct test_device *dev)
 static void test_shapes(struct test_device *dev, enum weft_ofs ofs, const struct weft_expand_params *params,
                         const char *what)
 {
-    struct weft_expand_info info;
     struct weft_expand_plan *plan = plan_make(dev, 100000, 100000, ofs, params);
     int ok = plan != NULL;
-    if (ok)
-        weft_expand_plan_info(plan, &info);
-    int64_t tile = ok ? (int64_t)info.params.wg * info.params.ipt : 1;
+    const struct weft_expand_info *info = weft_expand_plan_info(plan);
+    int64_t tile = ok ? (int64_t)info->params.wg * info->params.ipt : 1;
     const int64_t sizes[] = {0, 1, 2, tile - 1, tile, tile + 1, 2 * tile - 1, 5 * tile + 7};
     const size_t count = sizeof sizes / sizeof *sizes;
     for (size_t a = 0; ok && a < count; a++)
@@ -230,13 +227,12 @@ static void test_errors(struct test_device *dev)
     run_refused(dev, "no row pointers", plan, dev->queue, NULL, out.mem, 99, 200, WEFT_EINVAL);
     run_refused(dev, "a small result", plan, dev->queue, out.mem, in.mem, 99, 200, WEFT_EINVAL);
     run_refused(dev, "no queue", plan, NULL, in.mem, out.mem, 99, 200, WEFT_EINVAL);
-    struct weft_expand_info info;
     size_t bytes = 0;
-    weft_expand_plan_info(plan, &info);
+    const struct weft_expand_info *info = weft_expand_plan_info(plan);
     weft_status status = weft_expand_workspace(&bytes, dev->ctx, 99, 200, WEFT_OFS_32, NULL);
-    tap_ok(!status && bytes == info.workspace_bytes && (bytes > 0) == dev->gpu && info.params.wg > 0 &&
-               info.params.ipt > 0 && info.why[0],
-           "%s: info gives the defaults back: %s", dev->name, info.why);
+    tap_ok(!status && bytes == info->workspace_bytes && (bytes > 0) == dev->gpu && info->params.wg > 0 &&
+               info->params.ipt > 0 && info->why[0],
+           "%s: info gives the defaults back: %s", dev->name, info->why);
     weft_expand_plan_destroy(&plan);
     weft_expand_plan_destroy(&plan);
     weft_expand_plan_destroy(NULL);

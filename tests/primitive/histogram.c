@@ -37,9 +37,8 @@ static void data_fill(int32_t *idx, int64_t n, int64_t bins, enum data data)
 static int check(struct test_device *dev, struct weft_histogram_plan *plan, int64_t bins, enum weft_ofs ofs, int64_t n,
                  enum data data)
 {
-    struct weft_histogram_info info;
-    weft_histogram_plan_info(plan, &info);
-    const struct weft_histogram_params *p = &info.params;
+    const struct weft_histogram_info *info = weft_histogram_plan_info(plan);
+    const struct weft_histogram_params *p = &info->params;
     size_t out_bytes = (size_t)(bins + (p->pointers != 0)) * weft_ofs_bytes(ofs), in_bytes = (size_t)n * 4;
     int32_t *idx = test_alloc(in_bytes);
     char *want = test_alloc(out_bytes), *got = test_alloc(out_bytes);
@@ -251,13 +250,12 @@ static void test_errors(struct test_device *dev)
     run_refused(dev, "no indices", plan, dev->queue, NULL, out.mem, 100, WEFT_EINVAL);
     run_refused(dev, "a small result", plan, dev->queue, out.mem, idx.mem, 100, WEFT_EINVAL);
     run_refused(dev, "no queue", plan, NULL, idx.mem, out.mem, 100, WEFT_EINVAL);
-    struct weft_histogram_info info;
     size_t bytes = 0;
-    weft_histogram_plan_info(plan, &info);
+    const struct weft_histogram_info *info = weft_histogram_plan_info(plan);
     weft_status status = weft_histogram_workspace(&bytes, dev->ctx, 100, WEFT_OFS_64, 100, NULL);
-    tap_ok(!status && bytes == info.workspace_bytes && bytes && info.params.wg > 0 && info.params.algo && info.why[0] &&
-               info.rows > 0 && info.ranges > 0,
-           "%s: info gives the defaults back: %s", dev->name, info.why);
+    tap_ok(!status && bytes == info->workspace_bytes && bytes && info->params.wg > 0 && info->params.algo &&
+               info->why[0] && info->rows > 0 && info->ranges > 0,
+           "%s: info gives the defaults back: %s", dev->name, info->why);
     weft_histogram_plan_destroy(&plan);
     weft_histogram_plan_destroy(&plan);
     weft_histogram_plan_destroy(NULL);

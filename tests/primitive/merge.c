@@ -254,11 +254,11 @@ static void test_errors(struct test_device *dev)
                dev->name);
     if (weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, 16, NULL))
         tap_bail("%s: plan: %s", dev->name, test_error(dev));
-    struct weft_merge_info info;
-    weft_merge_plan_info(plan, &info);
-    tap_ok(info.params.wg > 0 && info.params.ipt > 0 && info.params.groups > 0 && info.why[0], "%s: info", dev->name);
+    const struct weft_merge_info *info = weft_merge_plan_info(plan);
+    tap_ok(info->params.wg > 0 && info->params.ipt > 0 && info->params.groups > 0 && info->why[0], "%s: info",
+           dev->name);
     tap_ok(weft_merge_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, 16, NULL) == WEFT_OK &&
-               bytes == info.workspace_bytes,
+               bytes == info->workspace_bytes,
            "%s: workspace is what the plan holds", dev->name);
     tap_is_int(weft_merge_run(plan, dev->queue, x.mem, x.mem, -1, x.mem, x.mem, 1, y.mem, y.mem, 0, NULL, NULL),
                WEFT_EINVAL, "%s: negative length", dev->name);

@@ -57,9 +57,8 @@ static int64_t first_wrong(const void *got, const void *want, const void *in, in
 static int check(struct test_device *dev, struct weft_scan_plan *plan, enum weft_scan_type type, int64_t n,
                  enum data data, int in_place)
 {
-    struct weft_scan_info info;
-    weft_scan_plan_info(plan, &info);
-    const struct weft_scan_params *p = &info.params;
+    const struct weft_scan_info *info = weft_scan_plan_info(plan);
+    const struct weft_scan_params *p = &info->params;
     int64_t outputs = n + (p->total != 0);
     size_t in_bytes = (size_t)n * weft_scan_in_bytes(type), out_bytes = (size_t)outputs * weft_scan_sum_bytes(type);
     void *in = test_alloc(in_bytes), *want = test_alloc(out_bytes), *got = test_alloc(out_bytes);
@@ -153,12 +152,11 @@ static void test_spine(struct test_device *dev, enum weft_scan_type type)
 // The defaults, at the edges of their own tiles and at sizes of several launches.
 static void test_defaults(struct test_device *dev, enum weft_scan_type type, enum weft_scan_algo algo)
 {
-    struct weft_scan_info info;
     struct weft_scan_plan *plan = plan_make(dev, type, 1 << 20, algo ? weft_scan_params(.algo = algo) : NULL);
     int ok = plan != NULL;
     if (ok) {
-        weft_scan_plan_info(plan, &info);
-        int64_t wg = info.params.wg, tile = wg * info.params.ipt;
+        const struct weft_scan_info *info = weft_scan_plan_info(plan);
+        int64_t wg = info->params.wg, tile = wg * info->params.ipt;
         const int64_t sizes[] = {0,    1,        wg - 1,       wg,           wg + 1, tile - 1,
                                  tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 300000};
         // A sample: up to the smallest number of elements that takes two tiles.
@@ -462,13 +460,12 @@ static void test_errors(struct test_device *dev)
     const struct weft_device_info *device = weft_context_device(dev->ctx);
     const enum weft_scan_algo usual =
         dev->gpu && strstr(device->vendor, "NVIDIA") ? WEFT_SCAN_ALGO_CHAINED : WEFT_SCAN_ALGO_THREE;
-    struct weft_scan_info info;
     size_t bytes = 0;
-    weft_scan_plan_info(plan, &info);
+    const struct weft_scan_info *info = weft_scan_plan_info(plan);
     weft_status status = weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_TYPE_I32_I64, 100, NULL);
-    tap_ok(!status && bytes == info.workspace_bytes && info.params.wg > 0 && info.params.ipt > 0 && info.why[0] &&
-               (info.schedule == WEFT_SCHEDULE_GPU) == dev->gpu && info.params.algo == usual,
-           "%s: info gives the defaults back: %s", dev->name, info.why);
+    tap_ok(!status && bytes == info->workspace_bytes && info->params.wg > 0 && info->params.ipt > 0 && info->why[0] &&
+               (info->schedule == WEFT_SCHEDULE_GPU) == dev->gpu && info->params.algo == usual,
+           "%s: info gives the defaults back: %s", dev->name, info->why);
     weft_scan_plan_destroy(&plan);
     weft_scan_plan_destroy(&plan);
     weft_scan_plan_destroy(NULL);

@@ -510,13 +510,13 @@ static void test_errors(struct test_device *dev)
     struct weft_segsort_params params = params_small(dev);
     if (weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 16, &params))
         tap_bail("%s: plan: %s", dev->name, test_error(dev));
-    struct weft_segsort_info info;
     size_t bytes = 1;
-    weft_segsort_plan_info(plan, &info);
-    tap_ok(info.params.wg > 0 && info.params.ipt > 0 && info.params.bits > 0 && info.params.groups > 0 && info.why[0],
+    const struct weft_segsort_info *info = weft_segsort_plan_info(plan);
+    tap_ok(info->params.wg > 0 && info->params.ipt > 0 && info->params.bits > 0 && info->params.groups > 0 &&
+               info->why[0],
            "%s: info", dev->name);
     tap_ok(weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 16, &params) == WEFT_OK &&
-               bytes == info.workspace_bytes,
+               bytes == info->workspace_bytes,
            "%s: workspace is what the plan holds", dev->name);
     cl_command_queue q = dev->queue;
     tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, -1, y.mem, 1, x.mem, x.mem, 0, NULL, NULL), WEFT_EINVAL,

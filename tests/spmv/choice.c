@@ -244,7 +244,7 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
         const double least = cost_spmv_best(model, &a, !products, &best);
         const int made = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
         if (made)
-            weft_spmv_plan_info(plan, &info);
+            info = *weft_spmv_plan_info(plan);
         weft_spmv_plan_destroy(&plan);
         const double us = made ? cost_spmv(model, &a, info.params.algo, info.params.lanes) : INFINITY;
         tap_ok(us <= MOST * least, "%s: %s, %lld entries, %s, %d products: %s", dev->name, family_names[family],

@@ -145,7 +145,7 @@ static void test_host_rest(struct test_device *dev)
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         struct weft_spmv_info info = {0};
         if (plan)
-            weft_spmv_plan_info(plan, &info);
+            info = *weft_spmv_plan_info(plan);
         const int plain = ways[i].semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
         int64_t rest = 0;
         for (int64_t r = 0; r < p.a.m; r++) {
@@ -223,7 +223,7 @@ static void test_info(struct test_device *dev)
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         struct weft_spmv_info info = {0};
         if (plan)
-            weft_spmv_plan_info(plan, &info);
+            info = *weft_spmv_plan_info(plan);
         const int64_t height = dev->gpu ? 32 : 8, slices = m / height;
         int64_t sell = 0;
         for (int64_t s = 0; s < slices; s++) {
@@ -263,7 +263,7 @@ static void test_shared(struct test_device *dev)
     struct weft_spmv_plan *plan = test_problem_plan(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR));
     struct weft_spmv_info info = {0};
     if (plan)
-        weft_spmv_plan_info(plan, &info);
+        info = *weft_spmv_plan_info(plan);
     tap_ok(plan && info.params.algo == (nvidia ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE),
            "%s: csr is %s where few rows have all entries: %s", dev->name, weft_spmv_algo_name(info.params.algo),
            info.why);
@@ -286,7 +286,7 @@ static struct tuned tuned_run(struct test_problem *p, struct weft_context *ctx, 
     struct weft_spmv_plan *plan = NULL;
     if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, &params))
         return t;
-    weft_spmv_plan_info(plan, &t.info);
+    t.info = *weft_spmv_plan_info(plan);
     t.right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = t.info.params.algo}, 2, -3);
     t.converted = t.info.params.algo >= WEFT_SPMV_ALGO_ELL && t.info.params.algo <= WEFT_SPMV_ALGO_HYB;
     weft_spmv_plan_destroy(&plan);

@@ -164,7 +164,7 @@ static struct weft_spmv_info run(struct test_problem *p, struct weft_context *ct
     *right = 0;
     if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, params))
         return info;
-    weft_spmv_plan_info(plan, &info);
+    info = *weft_spmv_plan_info(plan);
     *right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = info.params.algo}, 2, -3);
     weft_spmv_plan_destroy(&plan);
     return info;

@@ -109,7 +109,7 @@ static int job_make(struct job *j, struct test_device *dev, const struct weft_cs
                    !weft_device_csr_write_sync(dev->ctx, dev->queue, &j->d, a) &&
                    !weft_spmv_plan_create(&j->plan, dev->ctx, dev->queue, &j->d, params);
     if (ok)
-        weft_spmv_plan_info(j->plan, &j->info);
+        j->info = *weft_spmv_plan_info(j->plan);
     else
         tap_note("%s", test_error(dev));
     return ok;

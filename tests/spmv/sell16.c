@@ -41,7 +41,7 @@ static int run(float *y, struct weft_spmv_info *info, struct test_device *dev, c
              !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = algo)) &&
              !weft_spmv_run(plan, dev->queue, 1, bx.mem, 0, by.mem, 0, NULL, NULL);
     if (ok) {
-        weft_spmv_plan_info(plan, info);
+        *info = *weft_spmv_plan_info(plan);
         test_buffer_read(dev, &by, y, M * 4);
         ok = test_buffer_intact(dev, &bx) && test_buffer_intact(dev, &by);
     } else {

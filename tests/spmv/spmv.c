@@ -131,9 +131,8 @@ static int is_repeatable(const struct weft_spmv_info *info)
 static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const struct weft_csr *a, double alpha,
                      double beta, int whole)
 {
-    struct weft_spmv_info info;
-    weft_spmv_plan_info(plan, &info);
-    const enum weft_type type = info.params.vec_type;
+    const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
+    const enum weft_type type = info->params.vec_type;
     const size_t x_bytes = (size_t)a->n * weft_type_bytes(type), y_bytes = (size_t)a->m * weft_type_bytes(type);
     void *x = test_alloc(x_bytes), *y0 = test_alloc(y_bytes), *y = test_alloc(y_bytes), *again = test_alloc(y_bytes);
     values_fill(x, type, a->n, whole);
@@ -149,31 +148,31 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
     test_buffer_read(dev, &by, again, y_bytes);
     struct check_spmv job = {.a = a,
                              .type = type,
-                             .semiring = info.params.semiring,
-                             .f64_sums = info.params.f64_sums,
+                             .semiring = info->params.semiring,
+                             .f64_sums = info->params.f64_sums,
                              .exact = whole,
-                             .parts = info.params.algo >= WEFT_SPMV_ALGO_HYB &&
-                                      info.params.algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
+                             .parts = info->params.algo >= WEFT_SPMV_ALGO_HYB &&
+                                      info->params.algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
                              .alpha = alpha,
                              .beta = beta,
                              .x = x,
                              .y0 = y0};
     char why[256] = "";
     int right = !status && check_spmv(&job, y, why, sizeof why),
-        same = !is_repeatable(&info) || !memcmp(y, again, y_bytes);
+        same = !is_repeatable(info) || !memcmp(y, again, y_bytes);
     int intact = test_buffer_intact(dev, &bx) && test_buffer_intact(dev, &by);
-    if (right && info.params.algo == WEFT_SPMV_ALGO_CSR_FIXED &&
-        info.params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) {
-        weft__ref_spmv_fixed(a, type, info.params.f64_sums, alpha, x, beta, y0);
+    if (right && info->params.algo == WEFT_SPMV_ALGO_CSR_FIXED &&
+        info->params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) {
+        weft__ref_spmv_fixed(a, type, info->params.f64_sums, alpha, x, beta, y0);
         right = !memcmp(y, y0, y_bytes);
         snprintf(why, sizeof why, "not the bits of the oracle");
     }
     if (!right || !same || !intact)
         tap_note("%s %s ofs%d m=%lld n=%lld nnz=%lld semiring=%d lanes=%d wg=%d ipt=%d read=%d f64_sums=%d alpha=%g "
                  "beta=%g: %s%s%s%s",
-                 weft_spmv_algo_name(info.params.algo), weft_type_name(a->type), a->ofs == WEFT_OFS_64 ? 64 : 32,
-                 (long long)a->m, (long long)a->n, (long long)a->nnz, (int)info.params.semiring, info.params.lanes,
-                 info.params.wg, info.params.ipt, info.params.read, info.params.f64_sums, alpha, beta,
+                 weft_spmv_algo_name(info->params.algo), weft_type_name(a->type), a->ofs == WEFT_OFS_64 ? 64 : 32,
+                 (long long)a->m, (long long)a->n, (long long)a->nnz, (int)info->params.semiring, info->params.lanes,
+                 info->params.wg, info->params.ipt, info->params.read, info->params.f64_sums, alpha, beta,
                  status ? test_error(dev) : "", why, same ? "" : ", runs differ", intact ? "" : ", canary hit");
     test_buffer_free(&bx);
     test_buffer_free(&by);
@@ -194,11 +193,10 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     if (!ok)
         tap_note("plan: %s", test_error(dev));
     if (ok && a->m && params->algo == WEFT_SPMV_ALGO_SDIA) { // what it takes instead is tested by itself
-        struct weft_spmv_info info;
-        weft_spmv_plan_info(plan, &info);
-        ok = info.params.algo == WEFT_SPMV_ALGO_SDIA;
+        const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
+        ok = info->params.algo == WEFT_SPMV_ALGO_SDIA;
         if (!ok)
-            tap_note("plan: %s", info.why);
+            tap_note("plan: %s", info->why);
     }
     struct weft_csr at = {0};
     if (params->transpose && weft__ref_transpose(&at, a))
@@ -419,7 +417,7 @@ static void test_products(struct test_device *dev, enum weft_type type)
         struct weft_spmv_info info = {0};
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
-            weft_spmv_plan_info(plan, &info);
+            info = *weft_spmv_plan_info(plan);
             ok = (info.params.algo ==
                   (dev->gpu && type == WEFT_TYPE_F32 ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SELL16)) ==
                      (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&

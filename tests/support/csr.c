@@ -150,7 +150,7 @@ int test_transpose(struct test_device *dev, const struct weft_csr *a, const stru
         weft_transpose_plan_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, params_of(params));
     int ok = !status;
     if (ok && info)
-        weft_transpose_plan_info(op, info);
+        *info = *weft_transpose_plan_info(op);
     for (int run = 0; ok && run < (test_sample() && a->nnz > 64 ? 1 : 2); run++) { // the second finds scratch used
         status = weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
         ok = !status && test_csr_equal(dev, &to, &want, why);

@@ -50,7 +50,7 @@ static int check(struct test_device *dev, int64_t m, int64_t n, int64_t nnz, enu
     int ok = !status && test_csr_equal(dev, &to, &want, why);
     struct weft_transpose_info info = {0};
     if (op)
-        weft_coo_to_csr_info(op, &info);
+        info = *weft_coo_to_csr_info(op);
     ok = ok && !weft_coo_to_csr_workspace(&asked, dev->ctx, m, n, nnz, type, ofs, params) &&
          asked == info.workspace_bytes;
     if (ok) { // host arrays in and out, and back again

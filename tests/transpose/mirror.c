@@ -277,7 +277,7 @@ static void test_dense(struct test_device *dev)
             continue;
         }
         if (made)
-            weft_transpose_plan_info(op, &info);
+            info = *weft_transpose_plan_info(op);
         tap_ok(made && (strstr(info.why, "mirror") != NULL) == shapes[i].tries,
                "%s: %lld entries in %lld columns: the mirror is %s: %s", dev->name, (long long)shapes[i].nnz,
                (long long)shapes[i].n, shapes[i].tries ? "tried" : "not tried", info.why);

@@ -135,7 +135,7 @@ static void test_queues(struct test_device *dev)
     tap_ok(ok && !memcmp(got, want.val, sizeof got), "%s: a refill behind a wait list", dev->name);
     struct weft_transpose_info info = {0};
     if (plan)
-        weft_transpose_refill_info(plan, &info);
+        info = *weft_transpose_refill_info(plan);
     tap_ok(info.workspace_bytes == NNZ * 8 + (N + 1) * 4 && info.params.algo != WEFT_TRANSPOSE_ALGO_AUTO && info.why[0],
            "%s: info of the plan: %s", dev->name, info.why);
     weft_transpose_refill_destroy(&plan);

@@ -97,7 +97,7 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
     struct weft_transpose_info info = {0};
     int ok = !weft_transpose_plan_create(&op, dev->ctx, 1000, 1000, 10000, type, ofs, &params);
     if (ok)
-        weft_transpose_plan_info(op, &info);
+        info = *weft_transpose_plan_info(op);
     weft_transpose_plan_destroy(&op);
     int64_t tile = dev->gpu ? (int64_t)info.params.wg * info.params.ipt : 1024;
     const struct shape shapes[] = {
@@ -336,7 +336,7 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
              allocations == 0 &&
              !weft_transpose_plan_create(&op, dev->ctx, s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32, &params);
         if (ok) {
-            weft_transpose_plan_info(op, &info);
+            info = *weft_transpose_plan_info(op);
             // A buffer of no bytes takes one.
             ok = asked == info.workspace_bytes && allocated_bytes >= asked &&
                  allocated_bytes - asked <= (size_t)allocations && info.params.algo == algo && info.passes > 0 &&

@@ -50,7 +50,8 @@ WEFT_API weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct
 WEFT_API weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue queue,
                                          const struct weft_device_coo *a, const struct weft_device_csr *out,
                                          cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_coo_to_csr_info(const struct weft_coo_to_csr *op, struct weft_transpose_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_transpose_info *weft_coo_to_csr_info(const struct weft_coo_to_csr *op);
 // Accepts NULL and *op == NULL.
 WEFT_API void weft_coo_to_csr_destroy(struct weft_coo_to_csr **op);
 

@@ -51,7 +51,8 @@ WEFT_API weft_status weft_expand_plan_create(struct weft_expand_plan **out, stru
 // Method:     equal shares of rows plus positions, cut by the merge path; docs/expand.md.
 WEFT_API weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row_ptr, cl_mem row,
                                      int64_t m, int64_t nnz, cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_expand_plan_info(const struct weft_expand_plan *plan, struct weft_expand_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_expand_info *weft_expand_plan_info(const struct weft_expand_plan *plan);
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_expand_plan_destroy(struct weft_expand_plan **plan);
 

@@ -64,7 +64,8 @@ WEFT_API weft_status weft_histogram_plan_create(struct weft_histogram_plan **out
 // Method:     docs/histogram.md.
 WEFT_API weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queue queue, cl_mem idx,
                                         cl_mem out, int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_histogram_plan_info(const struct weft_histogram_plan *plan, struct weft_histogram_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_histogram_info *weft_histogram_plan_info(const struct weft_histogram_plan *plan);
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_histogram_plan_destroy(struct weft_histogram_plan **plan);
 

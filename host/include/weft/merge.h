@@ -60,7 +60,8 @@ WEFT_API weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_que
 WEFT_API weft_status weft_merge_blocks_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem key,
                                            cl_mem payload, int64_t n, int64_t block, cl_mem out_key, cl_mem out_payload,
                                            cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_merge_plan_info(const struct weft_merge_plan *plan, struct weft_merge_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_merge_info *weft_merge_plan_info(const struct weft_merge_plan *plan);
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_merge_plan_destroy(struct weft_merge_plan **plan);
 

@@ -126,7 +126,8 @@ WEFT_API weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command
 WEFT_API weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue,
                                              enum weft_permute_side side, int back, enum weft_type type, cl_mem in,
                                              cl_mem out, cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_permute_plan_info(const struct weft_permute_plan *plan, struct weft_permute_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_permute_info *weft_permute_plan_info(const struct weft_permute_plan *plan);
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_permute_plan_destroy(struct weft_permute_plan **plan);
 

@@ -80,7 +80,8 @@ WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct w
 //             work-groups wait for earlier ones, and not for long. docs/scan.md.
 WEFT_API weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out,
                                    int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_scan_plan_info(const struct weft_scan_plan *plan, struct weft_scan_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_scan_info *weft_scan_plan_info(const struct weft_scan_plan *plan);
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_scan_plan_destroy(struct weft_scan_plan **plan);
 

@@ -66,8 +66,8 @@ struct weft_spmv_params {
     int tune; // nonzero: measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
               // while (about 20 ms each, beside compiling and converting) on the matrix itself. The one with the least
               // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and
-        // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_SPMV_MODE_REPRODUCIBLE and
-        // BY_ATOMICS. Default 0
+    // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_SPMV_MODE_REPRODUCIBLE and
+    // BY_ATOMICS. Default 0
     // Formats that are converted to.
     int64_t width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
     int host_rest; // hyb: nonzero: the host multiplies the rest while the device multiplies the ELL part; default 0
@@ -135,7 +135,8 @@ WEFT_API weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue
 // Errors: WEFT_EINVAL another shape or type; as weft_spmv_plan_create.
 WEFT_API weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue,
                                            const struct weft_device_csr *a);
-WEFT_API void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft_spmv_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_spmv_info *weft_spmv_plan_info(const struct weft_spmv_plan *plan);
 // Accepts NULL and *plan == NULL. A plan with host_rest waits here for the runs that are enqueued.
 WEFT_API void weft_spmv_plan_destroy(struct weft_spmv_plan **plan);
 

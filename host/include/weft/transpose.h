@@ -89,7 +89,8 @@ WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out
 WEFT_API weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue,
                                         const struct weft_device_csr *a, const struct weft_device_csr *at,
                                         cl_uint nwait, const cl_event *wait, cl_event *event);
-WEFT_API void weft_transpose_plan_info(const struct weft_transpose_plan *op, struct weft_transpose_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_transpose_info *weft_transpose_plan_info(const struct weft_transpose_plan *op);
 // Accepts NULL and *op == NULL. What is enqueued still completes.
 WEFT_API void weft_transpose_plan_destroy(struct weft_transpose_plan **op);
 
@@ -119,7 +120,8 @@ WEFT_API weft_status weft_transpose_refill_run(struct weft_transpose_refill *pla
 // The pattern of a^T, borrowed from the plan: n x m, val NULL. Complete when the analysis is: read it behind a run, or
 // in the queue of the analysis.
 WEFT_API void weft_transpose_refill_pattern(const struct weft_transpose_refill *plan, struct weft_device_csr *out);
-WEFT_API void weft_transpose_refill_info(const struct weft_transpose_refill *plan, struct weft_transpose_info *out);
+// What the plan is: valid until it is destroyed. NULL for NULL.
+WEFT_API const struct weft_transpose_info *weft_transpose_refill_info(const struct weft_transpose_refill *plan);
 WEFT_API void weft_transpose_refill_destroy(struct weft_transpose_refill **plan);
 
 #ifdef __cplusplus

@@ -160,10 +160,9 @@ weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_c
     return status;
 }
 
-void weft_expand_plan_info(const struct weft_expand_plan *plan, struct weft_expand_info *out)
+const struct weft_expand_info *weft_expand_plan_info(const struct weft_expand_plan *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_expand_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft_expand_plan_destroy(struct weft_expand_plan **plan)

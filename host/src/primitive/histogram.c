@@ -280,10 +280,9 @@ weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct 
     return status;
 }
 
-void weft_histogram_plan_info(const struct weft_histogram_plan *plan, struct weft_histogram_info *out)
+const struct weft_histogram_info *weft_histogram_plan_info(const struct weft_histogram_plan *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_histogram_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft_histogram_plan_destroy(struct weft_histogram_plan **plan)

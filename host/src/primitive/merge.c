@@ -161,10 +161,9 @@ weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_con
     return status;
 }
 
-void weft_merge_plan_info(const struct weft_merge_plan *plan, struct weft_merge_info *out)
+const struct weft_merge_info *weft_merge_plan_info(const struct weft_merge_plan *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_merge_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft_merge_plan_destroy(struct weft_merge_plan **plan)

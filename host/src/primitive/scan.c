@@ -288,10 +288,9 @@ weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_conte
     return status;
 }
 
-void weft_scan_plan_info(const struct weft_scan_plan *plan, struct weft_scan_info *out)
+const struct weft_scan_info *weft_scan_plan_info(const struct weft_scan_plan *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_scan_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft_scan_plan_destroy(struct weft_scan_plan **plan)

@@ -291,10 +291,9 @@ weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft
     return status;
 }
 
-void weft_segsort_plan_info(const struct weft_segsort_plan *plan, struct weft_segsort_info *out)
+const struct weft_segsort_info *weft_segsort_plan_info(const struct weft_segsort_plan *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_segsort_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft_segsort_plan_destroy(struct weft_segsort_plan **plan)

@@ -80,10 +80,9 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, d
     return weft__stream_end(&stream);
 }
 
-void weft_spmv_plan_info(const struct weft_spmv_plan *plan, struct weft_spmv_info *out)
+const struct weft_spmv_info *weft_spmv_plan_info(const struct weft_spmv_plan *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_spmv_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft__spmv_matrix_release(struct weft_spmv_plan *plan)

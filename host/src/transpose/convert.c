@@ -64,9 +64,9 @@ weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue que
     return weft_transpose_run((struct weft_transpose_plan *)op, queue, &turned, out, nwait, wait, event);
 }
 
-void weft_coo_to_csr_info(const struct weft_coo_to_csr *op, struct weft_transpose_info *out)
+const struct weft_transpose_info *weft_coo_to_csr_info(const struct weft_coo_to_csr *op)
 {
-    weft_transpose_plan_info((const struct weft_transpose_plan *)op, out);
+    return weft_transpose_plan_info((const struct weft_transpose_plan *)op);
 }
 
 void weft_coo_to_csr_destroy(struct weft_coo_to_csr **op)

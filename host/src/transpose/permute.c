@@ -120,14 +120,10 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
                                      plan->nnz, weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_MERGE));
     if (make.status)
         return make.status;
-    struct weft_scan_info scan;
-    struct weft_expand_info expand;
-    struct weft_segsort_info sort = {0};
-    weft_scan_plan_info(plan->scan, &scan);
-    weft_expand_plan_info(plan->expand, &expand);
+    plan->info.workspace_bytes = weft_scan_plan_info(plan->scan)->workspace_bytes +
+                                 weft_expand_plan_info(plan->expand)->workspace_bytes + make.bytes;
     if (plan->sort)
-        weft_segsort_plan_info(plan->sort, &sort);
-    plan->info.workspace_bytes = scan.workspace_bytes + expand.workspace_bytes + sort.workspace_bytes + make.bytes;
+        plan->info.workspace_bytes += weft_segsort_plan_info(plan->sort)->workspace_bytes;
     return WEFT_OK;
 }
 
@@ -284,10 +280,9 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
     return weft__stream_end(&stream);
 }
 
-void weft_permute_plan_info(const struct weft_permute_plan *plan, struct weft_permute_info *out)
+const struct weft_permute_info *weft_permute_plan_info(const struct weft_permute_plan *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_permute_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft_permute_plan_destroy(struct weft_permute_plan **plan)

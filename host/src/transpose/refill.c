@@ -49,7 +49,7 @@ static weft_status analyse(struct weft_transpose_refill *plan, cl_command_queue 
     if (!status) // so that a run in another queue does not wait for ever
         status = weft__fail_cl(ctx, weft__cl.clFlush(queue), "clFlush");
     if (!status)
-        weft_transpose_plan_info(op, &plan->info);
+        plan->info = *weft_transpose_plan_info(op);
     weft_transpose_plan_destroy(&op); // OpenCL keeps what enqueued commands use
     return status;
 }
@@ -158,10 +158,9 @@ void weft_transpose_refill_pattern(const struct weft_transpose_refill *plan, str
     out->val = NULL;
 }
 
-void weft_transpose_refill_info(const struct weft_transpose_refill *plan, struct weft_transpose_info *out)
+const struct weft_transpose_info *weft_transpose_refill_info(const struct weft_transpose_refill *plan)
 {
-    if (out)
-        *out = plan ? plan->info : (struct weft_transpose_info){0};
+    return plan ? &plan->info : NULL;
 }
 
 void weft_transpose_refill_destroy(struct weft_transpose_refill **plan)

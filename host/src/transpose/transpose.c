@@ -228,10 +228,9 @@ struct weft_context *weft__transpose_context(const struct weft_transpose_plan *o
     return op ? op->ctx : NULL;
 }
 
-void weft_transpose_plan_info(const struct weft_transpose_plan *op, struct weft_transpose_info *out)
+const struct weft_transpose_info *weft_transpose_plan_info(const struct weft_transpose_plan *op)
 {
-    if (out)
-        *out = op ? op->info : (struct weft_transpose_info){0};
+    return op ? &op->info : NULL;
 }
 
 void weft_transpose_plan_destroy(struct weft_transpose_plan **op)
