@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plans of SpMV refuse, with which status and which words: params, matrices, buffers and factors of a run.
+// What plans of SpMV refuse, with which status and which words: params, matrices, buffers and factors of a run; and what
+// auto does where the device has no memory for a conversion.
+#include "tests/support/fault.h"
 #include "tests/support/problem.h"
 
 #include <stdio.h>
@@ -138,10 +140,44 @@ static void test_refused_calls(struct test_device *dev)
     test_problem_free(&p);
 }
 
+// Each buffer of a plan that converts cannot be had, one after the other. Those of the conversion cost the conversion only.
+static void test_no_memory(struct test_device *dev)
+{
+    const int64_t rows = 512 * (int64_t)weft_context_device(dev->ctx)->compute_units;
+    struct test_problem p = test_problem_make(dev, &rng, rows, 400, 24, 28, WEFT_TYPE_I32, WEFT_OFS_32);
+    const struct weft_spmv_params *params = weft_spmv_params(.products = 100000);
+    struct weft_spmv_plan *plan = test_problem_plan(&p, params);
+    if (!tap_ok(plan && weft_spmv_plan_info(plan)->convert_ms > 0, "%s: auto converts for many runs: %s", dev->name,
+                plan ? weft_spmv_plan_info(plan)->why : "no plan"))
+        return;
+    weft_spmv_plan_destroy(&plan);
+    fault_install();
+    int kept = 0, refused = 0, wrong = 0, hit = 1;
+    for (int n = 1; hit && !wrong; n++) {
+        fault_set(FAULT_clCreateBuffer, n);
+        const weft_status status = weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &p.d, params);
+        hit = fault_hit();
+        fault_set(FAULT_clCreateBuffer, 0);
+        const char *why = plan ? weft_spmv_plan_info(plan)->why : "";
+        kept += hit && !status;
+        refused += hit && status == WEFT_EDEVMEM;
+        wrong = status ? status != WEFT_EDEVMEM || plan : !test_problem_run(&p, plan, params, 2, 1);
+        wrong |= hit && !status && !strstr(why, "no memory for a conversion");
+        weft_spmv_plan_destroy(&plan);
+    }
+    fault_remove();
+    tap_ok(!wrong && kept > 1,
+           "%s: without memory for a conversion auto multiplies the arrays as given: %d buffers, %d more refused",
+           dev->name, kept, refused);
+    test_problem_free(&p);
+}
+
 static void each_device(struct test_device *dev)
 {
     test_refused_params(dev);
     test_refused_calls(dev);
+    if (!dev->checker) // a matter of the host
+        test_no_memory(dev);
 }
 
 int main(void)

@@ -93,7 +93,9 @@ static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
 static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
-    const char *instead = plan->denied ? "; converted it would take longer" : "";
+    const char *instead = plan->crowded  ? "; the device has no memory for a conversion"
+                          : plan->denied ? "; converted it would take longer"
+                                         : "";
     if (weft__spmv_is_cpu(plan)) {
         snprintf(info->why, sizeof info->why,
                  "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)%s",

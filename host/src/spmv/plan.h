@@ -46,7 +46,8 @@ struct weft_spmv_plan {
     const struct weft_spmv_params *asked; // the caller's, while the plan is made
     int trial;                            // nonzero: tried by weft__spmv_tune; too much padding is no error to tell of
     double bound; // > 0: auto chose this conversion, which ends with WEFT_ERANGE where weft__spmv_bound_holds says no
-    unsigned denied; // bit of each algorithm that ended so
+    unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
+    int crowded;     // nonzero: one of them for want of memory
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.

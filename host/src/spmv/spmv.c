@@ -182,17 +182,28 @@ static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue que
     return method_create(plan, queue);
 }
 
-// The algorithm that the figures speak for. A conversion may turn out to cost more than they said: then the next best.
+// The algorithm that the figures speak for. A conversion may turn out to cost more than they said, or to need memory that
+// is not there: then the next best.
 static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     const struct weft_spmv_info before = plan->info;
     enum weft_spmv_algo algo;
     weft_status status = weft__spmv_choose(plan, queue, &algo);
     while (!status) {
+        const int converts = plan->bound > 0;
+        struct weft_error error;
+        if (converts)
+            weft__quiet_begin(plan->ctx);
         status = algo_create(plan, queue, algo);
-        if (status != WEFT_ERANGE || plan->bound <= 0)
+        if (!converts)
+            break;
+        weft__quiet_end(&error);
+        if (status && status != WEFT_ERANGE && status != WEFT_EDEVMEM)
+            status = weft__fail_again(plan->ctx, &error);
+        if (status != WEFT_ERANGE && status != WEFT_EDEVMEM)
             break;
         plan->denied |= 1u << algo;
+        plan->crowded |= status == WEFT_EDEVMEM;
         plan->method->destroy(plan->state);
         plan->state = NULL;
         plan->info = before;
