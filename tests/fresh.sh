@@ -33,6 +33,9 @@ run()
     esac
 }
 
+# needs PROGRAM: the libraries that it or a library loads by itself
+needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(lib[^.]*\)\..*/\1/p' | sort | tr '\n' ' '; }
+
 # These programs, compiled by README's command.
 use()
 {
@@ -40,18 +43,72 @@ use()
     cd "$1"
     program docs/transpose.md transpose.c
     program README.md spmv.c
+    cp "$source/tests/install/consumer/"* .
     # shellcheck disable=SC2016
     grep -q '^    cc spmv.c $(pkg-config --cflags --libs weft) -o spmv$' "$source/README.md" ||
         fail "README says another command than this script runs"
-    for name in transpose spmv; do
-        # shellcheck disable=SC2046
-        cc $name.c $(pkg-config --cflags --libs weft) -o $name || fail "$name.c does not compile"
-    done
+    # shellcheck disable=SC2016
+    grep -q '^    cc transpose.c $(pkg-config --cflags --libs weft-io) -o transpose$' "$source/docs/transpose.md" ||
+        fail "transpose.md says another command than this script runs"
+    # shellcheck disable=SC2046
+    cc spmv.c $(pkg-config --cflags --libs weft) -o spmv || fail "spmv.c does not compile"
+    # shellcheck disable=SC2046
+    cc transpose.c $(pkg-config --cflags --libs weft-io) -o transpose || fail "transpose.c does not compile"
     printf '%%%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 2\n1 3 1\n2 2 3\n' >sample.mtx
     run '12 30,' ./spmv
     run '1 1 2,2 2 3,1 3 1,' ./transpose sample.mtx
     [ -z "${2:-}" ] || run '' ./transpose "$2"
     echo "fresh: the programs of the pages compile and run"
+    links
+    cplusplus
+    cmake_project
+}
+
+# Who only multiplies loads OpenCL alone; the static libraries do without ours.
+links()
+{
+    libdir=$(pkg-config --variable=libdir weft)
+    command -v readelf >/dev/null || { echo "fresh: no readelf: what is loaded is not looked at"; return 0; }
+    loads=$(needs "$libdir/libweft.so" | sed 's/\(ld-linux[^ ]*\|libc\|libm\) //g')
+    [ "$loads" = 'libOpenCL ' ] || fail "libweft.so loads more than OpenCL: $loads"
+    case $(needs spmv) in *libweft-io*) fail "spmv loads libweft-io" ;; esac
+    # shellcheck disable=SC2046
+    cc spmv.c $(pkg-config --cflags --libs --static weft | sed 's/-lweft/-l:libweft.a/g') -o spmv-static ||
+        fail "spmv.c does not link with libweft.a"
+    # shellcheck disable=SC2046
+    cc transpose.c $(pkg-config --cflags --libs --static weft-io | sed 's/-l\(weft[-io]*\)/-l:lib\1.a/g') \
+        -o transpose-static || fail "transpose.c does not link with libweft-io.a"
+    case $(needs spmv-static)$(needs transpose-static) in *libweft*) fail "the static programs load libweft.so" ;; esac
+    run '12 30,' ./spmv-static
+    run '1 1 2,2 2 3,1 3 1,' ./transpose-static sample.mtx
+    echo "fresh: programs load what they use, and the static libraries link"
+}
+
+cplusplus()
+{
+    command -v c++ >/dev/null || { echo "fresh: no c++: weft.hpp is not tried"; return 0; }
+    # shellcheck disable=SC2046
+    c++ -std=c++17 -Wall -Wextra -Werror product.cpp $(pkg-config --cflags --libs weft-io) -o product ||
+        fail "product.cpp does not compile"
+    run 'right,' ./product
+    echo "fresh: a program in C++17 compiles and runs"
+}
+
+# CMake finds the libraries, refuses another minor version, and makes what runs.
+cmake_project()
+{
+    command -v cmake >/dev/null && command -v c++ >/dev/null || { echo "fresh: no cmake: the package is not tried"; return 0; }
+    version=$(pkg-config --modversion weft) prefix=$(pkg-config --variable=prefix weft)
+    rm -rf cmake-build
+    try() { cmake -S . -B cmake-build -DCMAKE_PREFIX_PATH="$prefix" -DSPMV="$PWD/spmv.c" -DWANTED="$1" >cmake.log 2>&1; }
+    if try "${version%%.*}.99"; then fail "CMake takes weft $version where another minor version is wanted"; fi
+    rm -rf cmake-build
+    { try "${version%.*}" && cmake --build cmake-build >>cmake.log 2>&1; } || { cat cmake.log >&2; fail "the project of CMake does not build"; }
+    run '12 30,' cmake-build/multiply
+    run '12 30,' cmake-build/multiply_static
+    run 'right,' cmake-build/product
+    [ ! -e cmake-build/product_static ] || run 'right,' cmake-build/product_static
+    echo "fresh: a project of CMake finds weft and runs"
 }
 
 here()

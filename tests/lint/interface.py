@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The public interface against its record, tests/lint/interface.txt.
 
-interface.py check ROOT LIBRARY COMPILER...    what differs, one a line; exit status 1 where anything does
-interface.py record ROOT LIBRARY COMPILER...   write the record anew (`ninja -C build interface-record`)
+interface.py check ROOT LIBRARY IO COMPILER...    what differs, one a line; exit status 1 where anything does
+interface.py record ROOT LIBRARY IO COMPILER...   write the record anew (`ninja -C build interface-record`)
 
 A line each: every declaration (functions as they are declared, structs with size and alignment on 64-bit systems), and
 every enumerator with its value. The headers are read behind the preprocessor; sizes and values are what a program says
-that is made from the names. The shared library must show the functions that are declared, no more and no fewer; and no program links with it that has headers
+that is made from the names. The shared libraries must show the functions that are declared, no more and no fewer:
+those of mtx.h IO, the others LIBRARY, none both. No program links with it that has headers
 of another minor version.
 """
 import difflib
@@ -87,10 +88,13 @@ def interface(include, compiler):
     return lines + [f"{value} = {said[value]}" for value in sorted(values)], shown
 
 
-def compared(library, lines, shown, recorded):
+def compared(library, files, lines, shown, recorded):
     """Complaints, one line each."""
-    exported = {line.split()[-1] for line in call("nm", "-D", "--defined-only", library).splitlines()}
-    out = [f"declared but not in the library: {name}" for name in sorted(set(shown) - exported)]
+    every = [{line.split()[-1] for line in call("nm", "-D", "--defined-only", of).splitlines()} for of in (library, files)]
+    exported = every[0] | every[1]
+    out = [f"in the wrong library or in both: {name}" for name in sorted(exported)
+           if (name in every[0]) != (not name.startswith("weft_mtx_")) or name in every[0] & every[1]]
+    out += [f"declared but not in the library: {name}" for name in sorted(set(shown) - exported)]
     out += [f"in the library but not declared: {name}" for name in sorted(exported - set(shown))]
     return out + [line for line in difflib.unified_diff(recorded, lines, lineterm="", n=0)
                   if not line.startswith(("@@", "---", "+++"))]
@@ -114,7 +118,7 @@ def mixed(include, library, compiler):
     return []
 
 
-def main(what, root, library, *compiler):
+def main(what, root, library, files, *compiler):
     if sys.maxsize < 2**32:
         print("skipped: the record is of 64-bit systems")
         return 77
@@ -125,7 +129,7 @@ def main(what, root, library, *compiler):
             file.write("\n".join(lines) + "\n")
         return 0
     with open(record, encoding="utf-8") as file:
-        complaints = compared(library, lines, shown, file.read().splitlines())
+        complaints = compared(library, files, lines, shown, file.read().splitlines())
     complaints += mixed(os.path.join(root, "host", "include"), library, compiler)
     print(*complaints, f"{len(lines)} lines, {len(shown)} names of the library, {len(complaints)} complaints", sep="\n")
     if complaints:

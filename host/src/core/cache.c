@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file holds: magic, length of the key, length of the binary, its CRC-32, the whole key, the binary. The file name is
+// A file holds: magic, length of the key, length of the binary, its FNV-1a hash, the whole key, the binary. The file name is
 // a hash of the key; a hit needs the whole key to be equal, so a collision is a miss and never a wrong program.
 #include "host/src/core/cache.h"
 #include "host/src/core/error.h"
@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define FORMAT "weft program cache 1"
 
@@ -21,7 +20,7 @@ struct header {
     char magic[24];
     uint64_t key_bytes;
     uint64_t binary_bytes;
-    uint64_t binary_crc;
+    uint64_t binary_hash;
 };
 
 char *weft__cache_key(const struct weft_device_info *device, const char *options, const char *text)
@@ -36,18 +35,19 @@ char *weft__cache_key(const struct weft_device_info *device, const char *options
     return key;
 }
 
+// FNV-1a: a changed byte changes it.
+static uint64_t hash_of(const void *data, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const unsigned char *at = data, *end = at + size; at < end; at++)
+        hash = (hash ^ *at) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 // Name of the file in the folder.
 static void cache_name(char out[32], const char *key)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *c = key; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    snprintf(out, 32, "%016llx.bin", (unsigned long long)hash);
-}
-
-static uint32_t crc(const void *data, size_t size)
-{
-    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), data, size);
+    snprintf(out, 32, "%016llx.bin", (unsigned long long)hash_of(key, strlen(key)));
 }
 
 // The file of `key` in `dir`, opened and found to be the user's own, or NULL.
@@ -94,7 +94,7 @@ unsigned char *weft__cache_read(const char *dir, const char *key, size_t *size, 
     binary = malloc(header.binary_bytes);
     if (!stored || !binary || fread(stored, key_bytes, 1, file) != 1 ||
         fread(binary, header.binary_bytes, 1, file) != 1 || memcmp(stored, key, key_bytes) ||
-        crc(binary, header.binary_bytes) != header.binary_crc) {
+        hash_of(binary, header.binary_bytes) != header.binary_hash) {
         free(binary);
         binary = NULL;
         goto done;
@@ -132,7 +132,7 @@ void weft__cache_write(const char *dir, const char *key, const unsigned char *bi
     int fd = temporary_open(folder, temporary, name);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     if (file) {
-        header.binary_crc = crc(binary, size);
+        header.binary_hash = hash_of(binary, size);
         int good = fwrite(&header, sizeof header, 1, file) == 1 && fwrite(key, header.key_bytes, 1, file) == 1 &&
                    fwrite(binary, size, 1, file) == 1;
         good = fclose(file) == 0 && good;

@@ -1,31 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the arguments of public functions: host memory, matrices, buffers, ranges of numbers.
+// Checks the arguments of public functions on the host: pointers, matrices, sizes, types.
 #include "host/src/core/check.h"
-#include "host/src/core/context.h"
+#include "host/src/core/error.h"
 #include "host/src/core/threads.h"
-
-#include <weft/transpose.h>
-
-static const char *missing(const struct weft__pointer *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!list[i].at)
-            return list[i].name;
-    return NULL;
-}
 
 weft_status weft__pointers_check(struct weft_error *err, const struct weft__pointer *list, size_t count)
 {
-    const char *name = missing(list, count);
-    return name ? weft__error(err, WEFT_EINVAL, "%s is NULL", name) : WEFT_OK;
-}
-
-weft_status weft__pointers_check_in(struct weft_context *ctx, const struct weft__pointer *list, size_t count)
-{
-    const char *name = missing(list, count);
-    if (!ctx)
-        return WEFT_EINVAL;
-    return name ? weft__fail(ctx, WEFT_EINVAL, "%s is NULL", name) : WEFT_OK;
+    for (size_t i = 0; i < count; i++)
+        if (!list[i].at)
+            return weft__error(err, WEFT_EINVAL, "%s is NULL", list[i].name);
+    return WEFT_OK;
 }
 
 weft_status weft__sizes_check(struct weft_error *err, int64_t m, int64_t n, int64_t nnz)
@@ -135,57 +119,4 @@ weft_status weft__histogram_check(struct weft_error *err, const int64_t *count, 
     if (buckets < 0)
         return weft__error(err, WEFT_EINVAL, "a histogram of %lld buckets", (long long)buckets);
     return buckets && !count ? weft__error(err, WEFT_EINVAL, "%s is NULL", name) : WEFT_OK;
-}
-
-weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t bytes, const char *name)
-{
-    size_t size = 0;
-    if (!bytes)
-        return WEFT_OK;
-    if (!buffer)
-        return weft__fail(ctx, WEFT_EINVAL, "%s is NULL, it needs %zu bytes", name, bytes);
-    cl_int error = weft__cl.clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof size, &size, NULL);
-    if (error != CL_SUCCESS)
-        return weft__fail_cl(ctx, error, name);
-    if (size < bytes)
-        return weft__fail(ctx, WEFT_EINVAL, "%s has %zu bytes, it needs %zu", name, size, bytes);
-    return WEFT_OK;
-}
-
-weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
-                              const char *name)
-{
-    if (value >= low && value <= high && value % step == 0)
-        return WEFT_OK;
-    if (step == 1)
-        return weft__fail(ctx, WEFT_EINVAL, "%s is %lld, it must be in %lld..%lld", name, (long long)value,
-                          (long long)low, (long long)high);
-    return weft__fail(ctx, WEFT_EINVAL, "%s is %lld, it must be a multiple of %lld in %lld..%lld", name,
-                      (long long)value, (long long)step, (long long)low, (long long)high);
-}
-
-weft_status weft__buffers_check(struct weft_context *ctx, const struct weft__buffer_rule *list, size_t count)
-{
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        status = weft__check_buffer(ctx, list[i].buffer, list[i].bytes, list[i].name);
-    return status;
-}
-
-weft_status weft__ranges_check(struct weft_context *ctx, const struct weft__range_rule *list, size_t count)
-{
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        status = weft__check_range(ctx, list[i].value, list[i].low, list[i].high, list[i].step, list[i].name);
-    return status;
-}
-
-weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
-                              const struct weft_device_csr *out)
-{
-    const cl_mem from[] = {in->row_ptr, in->col, in->val}, to[] = {out->row_ptr, out->col, out->val};
-    for (int i = 0; i < 9; i++)
-        if (from[i % 3] && from[i % 3] == to[i / 3])
-            return weft__fail(ctx, WEFT_EINVAL, "input and output share a buffer");
-    return WEFT_OK;
 }

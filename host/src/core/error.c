@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of statuses, and failures put into words.
+// Failures put into words.
 #include "host/src/core/error.h"
 
 #include <stdio.h>
-
-const char *weft_status_text(weft_status status)
-{
-    switch (status) {
-#define WEFT_STATUS_CASE(name, value, text)                                                                            \
-    case name:                                                                                                         \
-        return text;
-        WEFT_STATUS_LIST(WEFT_STATUS_CASE)
-#undef WEFT_STATUS_CASE
-    }
-    return "unknown status";
-}
 
 weft_status weft__error(struct weft_error *err, weft_status status, const char *format, ...)
 {
