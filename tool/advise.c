@@ -162,7 +162,7 @@ static weft_status trials_make(struct advise *s, struct weft_error *err)
         struct trial *t = &s->trials[i];
         t->order = (enum weft_order)i;
         const double start = clock_ms();
-        status = weft_permutation_make(&t->p, t->order, &s->m.a, s->o->seed, err);
+        status = weft_permutation_alloc(&t->p, t->order, &s->m.a, s->o->seed, err);
         t->order_ms = clock_ms() - start;
         if (!status)
             status = weft_csr_permute(&t->a, &s->m.a, &t->p, NULL, err);
@@ -180,7 +180,7 @@ static weft_status trials_make(struct advise *s, struct weft_error *err)
 static void trial_free(struct trial *t)
 {
     weft_spmv_plan_destroy(&t->plan);
-    weft_device_csr_release(&t->on_device);
+    weft_device_csr_free(&t->on_device);
     weft__buffer_release(&t->x);
     weft__buffer_release(&t->y);
     weft_permutation_free(&t->p);

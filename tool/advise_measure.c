@@ -70,7 +70,7 @@ static weft_status trial_prepare(struct advise *s, struct trial *t, const struct
     if (!status)
         status = weft_vector_permute(x_moved, x, &t->p, WEFT_PERMUTE_SIDE_COLS, 0, bytes);
     if (!status)
-        status = weft_device_csr_create(&t->on_device, ctx, t->a.m, t->a.n, t->a.nnz, t->a.type, t->a.ofs);
+        status = weft_device_csr_alloc(&t->on_device, ctx, weft_csr_shape(&t->a));
     if (!status)
         status = weft_device_csr_write_sync(ctx, queue, &t->on_device, &t->a);
     if (!status)

@@ -60,7 +60,7 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
     r->device_index = weft_context_device(device.ctx)->index;
     snprintf(r->device, sizeof r->device, "%s", weft_context_device(device.ctx)->name);
     bench_progress_begin("formats on %s", r->device);
-    status = weft_device_csr_create(&on_device, device.ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    status = weft_device_csr_alloc(&on_device, device.ctx, weft_csr_shape(a));
     if (!status)
         status = weft_device_csr_write_sync(device.ctx, device.queue, &on_device, a);
     if (status) {
@@ -81,7 +81,7 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
         plan_try(&r->choice, r->choice_why, sizeof r->choice_why, &device, &on_device,
                  weft_spmv_params(.products = o->products));
     bench_progress_end();
-    weft_device_csr_release(&on_device);
+    weft_device_csr_free(&on_device);
     tool_device_close(&device);
     return status;
 }

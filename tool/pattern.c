@@ -39,7 +39,7 @@ int tool_spy(const struct tool_options *o)
         int64_t rows, cols;
         bench_progress_begin("drawing %s", m.name);
         picture_spy_buckets(&rows, &cols, o->size, m.a.m, m.a.n);
-        weft_status status = weft_density_make(&d, &m.a, weft_density_params(.rows = rows, .cols = cols), &err);
+        weft_status status = weft_density_alloc(&d, &m.a, weft_density_params(.rows = rows, .cols = cols), &err);
         bench_progress_end();
         if (status)
             code = tool_fail(status, &err);
@@ -70,7 +70,7 @@ struct entropies {
 
 static weft_status entropies_make(struct entropies *e, const struct weft_csr *a, struct weft_error *err)
 {
-    weft_status status = weft_density_make(&e->density, a, NULL, err);
+    weft_status status = weft_density_alloc(&e->density, a, NULL, err);
     if (status)
         return status;
     e->h = weft_density_entropy(&e->density);
@@ -157,7 +157,7 @@ static int entropy_draw(const struct entropies *e, const struct tool_matrix *m, 
         snprintf(text + used, sizeof text - (size_t)used, "; was %.3f, distance %.3f", e->h_before,
                  e->distance.distance);
     picture_map_buckets(&rows, &cols, o->size, m->a.m, m->a.n);
-    weft_status status = weft_density_make(&d, &m->a, weft_density_params(.rows = rows, .cols = cols), &err);
+    weft_status status = weft_density_alloc(&d, &m->a, weft_density_params(.rows = rows, .cols = cols), &err);
     int code = status ? tool_fail(status, &err)
                       : picture_entropy(&(struct picture){o->out, o->size, o->force, m->name, text}, &d, e->parts);
     weft_density_free(&d);
@@ -176,7 +176,7 @@ int tool_entropy(const struct tool_options *o)
     if (code || (code = tool_matrix_get(&m, o)))
         return code;
     if (o->order_given) {
-        status = weft_density_make(&before, &m.a, NULL, &err);
+        status = weft_density_alloc(&before, &m.a, NULL, &err);
         code = status ? tool_fail(status, &err) : tool_matrix_permute(&m, o);
     }
     if (!code) {

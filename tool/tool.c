@@ -154,7 +154,7 @@ int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o)
     if (tool_limit_check(m, o, "an order of", maps))
         return TOOL_USAGE;
     bench_progress_begin("order %s of %s", weft_order_name(o->order), m->name);
-    weft_status status = weft_permutation_make(&p, o->order, &m->a, o->seed, &err);
+    weft_status status = weft_permutation_alloc(&p, o->order, &m->a, o->seed, &err);
     if (!status)
         status = weft_csr_permute(&out, &m->a, &p, NULL, &err);
     bench_progress_end();

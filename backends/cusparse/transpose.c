@@ -135,7 +135,7 @@ weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, s
 {
     struct cusparse_transpose *t = state;
     const struct weft_csr *a = t->a;
-    weft_status status = weft_csr_alloc(out, a->n, a->m, a->nnz, a->type, a->ofs);
+    weft_status status = weft_csr_alloc(out, weft_shape_transposed(weft_csr_shape(a)));
     if (status)
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     status = weft__cuda_read(out->row_ptr, t->out_ptr, t->ptr_bytes, &times->read_ms, err);

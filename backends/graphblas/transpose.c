@@ -163,7 +163,8 @@ weft_status weft__graphblas_transpose_result(void *state, struct weft_csr *out, 
     GrB_Index *ptr = malloc(weft__mul((size_t)nptr, sizeof *ptr));
     GrB_Index *row = malloc(weft__max(1, weft__mul(nnz, sizeof *row)));
     void *val = malloc(weft__max(1, weft__mul(nnz, val_bytes)));
-    weft_status status = ptr && row && val ? weft_csr_alloc(out, a->n, a->m, a->nnz, a->type, a->ofs) : WEFT_ENOMEM;
+    weft_status status =
+        ptr && row && val ? weft_csr_alloc(out, weft_shape_transposed(weft_csr_shape(a))) : WEFT_ENOMEM;
     if (status)
         weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     else

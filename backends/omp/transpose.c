@@ -250,7 +250,7 @@ weft_status weft__omp_transpose_result(void *state, struct weft_csr *out, struct
     (void)times;
     const struct omp_transpose *t = state;
     const struct weft_csr *from = &t->work.out;
-    weft_status status = weft_csr_alloc(out, from->m, from->n, from->nnz, from->type, from->ofs);
+    weft_status status = weft_csr_alloc(out, weft_csr_shape(from));
     if (status)
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     memcpy(out->row_ptr, from->row_ptr, ((size_t)from->m + 1) * weft_ofs_bytes(from->ofs));

@@ -62,7 +62,7 @@ static weft_status device_prepare(struct opencl_spmv *s, const struct weft_backe
         s->queue = NULL;
         return weft__fail_cl(s->ctx, error, "clCreateCommandQueue");
     }
-    weft_status status = weft_device_csr_create(&s->a, s->ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    weft_status status = weft_device_csr_alloc(&s->a, s->ctx, weft_csr_shape(a));
     if (!status)
         status = weft__buffer_create(&s->x, s->ctx, x_bytes, "x");
     if (!status)
@@ -187,7 +187,7 @@ void weft__opencl_spmv_finish(void **state)
     struct opencl_spmv *s = *state;
     weft_spmv_plan_destroy(&s->plan);
     weft__kernel_release(&s->pair);
-    weft_device_csr_release(&s->a);
+    weft_device_csr_free(&s->a);
     weft__buffer_release(&s->x);
     weft__buffer_release(&s->y);
     if (s->queue)

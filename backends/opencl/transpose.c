@@ -47,9 +47,9 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
         status = weft__fail_cl(ctx, error, "clCreateCommandQueue");
     }
     if (!status)
-        status = weft_device_csr_create(&t->a, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+        status = weft_device_csr_alloc(&t->a, ctx, weft_csr_shape(a));
     if (!status)
-        status = weft_device_csr_create(&t->at, ctx, a->n, a->m, a->nnz, a->type, a->ofs);
+        status = weft_device_csr_alloc(&t->at, ctx, weft_shape_transposed(weft_csr_shape(a)));
     if (!status)
         status = weft__opencl_poison(ctx, t->queue, t->at.row_ptr, ((size_t)a->n + 1) * weft_ofs_bytes(a->ofs));
     if (!status)
@@ -61,7 +61,7 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
         status = weft_device_csr_write_sync(ctx, t->queue, &t->a, a);
     times->write_ms = clock_ms() - start;
     if (!status)
-        status = weft_transpose_plan_create(&t->op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, &params);
+        status = weft_transpose_plan_create(&t->op, ctx, weft_csr_shape(a), &params);
     if (status) {
         weft__opencl_fail(ctx, status, err);
         weft__opencl_transpose_finish(state);
@@ -98,7 +98,7 @@ weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, str
                                           struct weft_error *err)
 {
     struct opencl_transpose *t = state;
-    weft_status status = weft_csr_alloc(out, t->at.m, t->at.n, t->at.nnz, t->at.type, t->at.ofs);
+    weft_status status = weft_csr_alloc(out, weft_device_csr_shape(&t->at));
     if (status)
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     double start = clock_ms();
@@ -115,8 +115,8 @@ void weft__opencl_transpose_finish(void **state)
         return;
     struct opencl_transpose *t = *state;
     weft_transpose_plan_destroy(&t->op);
-    weft_device_csr_release(&t->a);
-    weft_device_csr_release(&t->at);
+    weft_device_csr_free(&t->a);
+    weft_device_csr_free(&t->at);
     weft__queue_release(&t->queue);
     weft__queue_release(&t->plain);
     weft__opencl_events_free(&t->events);

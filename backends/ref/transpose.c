@@ -27,7 +27,7 @@ weft_status weft__ref_transpose_prepare(void **state, struct weft_context *ctx, 
     size_t ofs_bytes = weft_ofs_bytes(a->ofs), val_bytes = weft_type_bytes(a->type);
     size_t next_bytes = weft__mul((size_t)a->n, ofs_bytes);
     struct ref_transpose *t = calloc(1, sizeof *t);
-    weft_status status = t ? weft_csr_alloc(&t->out, a->n, a->m, a->nnz, a->type, a->ofs) : WEFT_ENOMEM;
+    weft_status status = t ? weft_csr_alloc(&t->out, weft_shape_transposed(weft_csr_shape(a))) : WEFT_ENOMEM;
     if (!status && !(t->next = malloc(weft__max(1, next_bytes))))
         status = WEFT_ENOMEM;
     void *half_built = t;
@@ -64,7 +64,7 @@ weft_status weft__ref_transpose_result(void *state, struct weft_csr *out, struct
     (void)times;
     const struct ref_transpose *t = state;
     const struct weft_csr *from = &t->out;
-    weft_status status = weft_csr_alloc(out, from->m, from->n, from->nnz, from->type, from->ofs);
+    weft_status status = weft_csr_alloc(out, weft_csr_shape(from));
     if (status)
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     memcpy(out->row_ptr, from->row_ptr, ((size_t)from->m + 1) * weft_ofs_bytes(from->ofs));

@@ -86,7 +86,7 @@ weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, 
                                              struct weft_error *err)
 {
     struct rocsparse_transpose *t = state;
-    weft_status status = weft_csr_alloc(out, t->a.n, t->a.m, t->a.nnz, t->type, WEFT_OFS_32);
+    weft_status status = weft_csr_alloc(out, weft_shape(t->a.n, t->a.m, t->a.nnz, t->type, WEFT_OFS_32));
     if (status)
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     size_t nnz = (size_t)out->nnz;

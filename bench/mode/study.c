@@ -155,7 +155,7 @@ static weft_status subject_make(struct subject *out, struct study *s, struct stu
     const size_t bytes = weft_type_bytes(type);
     subject_free(out);
     const double start = bench_now_ms();
-    weft_status status = weft_permutation_make(&out->p, order->order, s->a, seed, err);
+    weft_status status = weft_permutation_alloc(&out->p, order->order, s->a, seed, err);
     const double made = bench_now_ms();
     if (!status)
         status = weft_csr_permute(&out->a, s->a, &out->p, NULL, err);
@@ -167,7 +167,7 @@ static weft_status subject_make(struct subject *out, struct study *s, struct stu
         status = weft_vector_permute(out->x, x, &out->p, WEFT_PERMUTE_SIDE_COLS, 0, bytes);
     if (!status) {
         struct weft_density d = {0};
-        status = weft_density_make(&d, &out->a, NULL, err);
+        status = weft_density_alloc(&d, &out->a, NULL, err);
         order->entropy[trial] = status ? 0 : weft_density_entropy(&d);
         weft_density_free(&d);
     }

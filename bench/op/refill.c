@@ -66,7 +66,7 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
     pattern.type = WEFT_TYPE_PATTERN;
     pattern.val = NULL;
     weft_status status =
-        weft_device_csr_create(&a, run->ctx, host->m, host->n, host->nnz, WEFT_TYPE_PATTERN, host->ofs);
+        weft_device_csr_alloc(&a, run->ctx, weft_shape(host->m, host->n, host->nnz, WEFT_TYPE_PATTERN, host->ofs));
     if (!status)
         status = weft_device_csr_write_sync(run->ctx, run->queue, &a, &pattern);
     double start = bench_now_ms();
@@ -78,7 +78,7 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
         const struct weft_transpose_info *info = weft_transpose_refill_info(plan);
         run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     }
-    weft_device_csr_release(&a);
+    weft_device_csr_free(&a);
     *out = plan;
     return status;
 }

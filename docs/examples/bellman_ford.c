@@ -38,7 +38,7 @@ static int64_t distances(float *d, const struct weft_csr *graph, int64_t from, i
     cl_command_queue queue = clCreateCommandQueue(weft_context_cl(ctx), weft_context_device(ctx)->id, 0, &error);
     if (error)
         fail("the device gives no queue");
-    check(weft_device_csr_create(&a, ctx, graph->m, graph->n, graph->nnz, graph->type, graph->ofs));
+    check(weft_device_csr_alloc(&a, ctx, weft_csr_shape(graph)));
     check(weft_device_csr_write_sync(ctx, queue, &a, graph));
     check(weft_spmv_plan_create(
         &plan, ctx, queue, &a,
@@ -69,7 +69,7 @@ static int64_t distances(float *d, const struct weft_csr *graph, int64_t from, i
     clReleaseMemObject(x);
     clReleaseMemObject(y);
     weft_spmv_plan_destroy(&plan);
-    weft_device_csr_release(&a);
+    weft_device_csr_free(&a);
     clReleaseCommandQueue(queue);
     return round;
 }

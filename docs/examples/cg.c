@@ -153,7 +153,7 @@ int main(int argc, char **argv)
               step = kernel_get("cg_step"), turn = kernel_get("cg_turn");
 
     // The matrix on the device, and a plan that may convert it, since it will be used often.
-    check(weft_device_csr_create(&d, ctx, a.m, a.n, a.nnz, a.type, a.ofs));
+    check(weft_device_csr_alloc(&d, ctx, weft_csr_shape(&a)));
     check(weft_device_csr_write_sync(ctx, queue, &d, &a));
     check(weft_spmv_plan_create(&plan, ctx, queue, &d, weft_spmv_params(.products = 500)));
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
         clReleaseKernel(made[i]);
     clReleaseProgram(program);
     weft_spmv_plan_destroy(&plan);
-    weft_device_csr_release(&d);
+    weft_device_csr_free(&d);
     weft_csr_free(&a);
     clReleaseCommandQueue(queue);
     weft_context_destroy(&ctx);

@@ -168,16 +168,15 @@ static void permute(void)
     struct weft_device_csr from, to;
     struct weft_error err;
     cl_mem y_new = buffer(product, a.m), y = buffer(product, a.m);
-    if (weft_device_csr_create(&from, ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
-        weft_device_csr_create(&to, ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
+    if (weft_device_csr_alloc(&from, ctx, weft_csr_shape(&a)) || weft_device_csr_alloc(&to, ctx, weft_csr_shape(&a)) ||
         weft_device_csr_write_sync(ctx, queue, &from, &a))
         return;
 
     struct weft_permutation p;
     struct weft_permute_plan *plan = NULL;
-    weft_status status = weft_permutation_make(&p, WEFT_ORDER_DEGREE, &a, 0, &err);
+    weft_status status = weft_permutation_alloc(&p, WEFT_ORDER_DEGREE, &a, 0, &err);
     if (!status)
-        status = weft_permute_plan_create(&plan, ctx, &p, a.nnz, a.type, a.ofs, NULL);
+        status = weft_permute_plan_create(&plan, ctx, weft_csr_shape(&a), &p, NULL);
     weft_permutation_free(&p);
     if (!status) // the longest row comes first
         status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
@@ -190,8 +189,8 @@ static void permute(void)
     print("permute, col", status, to.col, a.nnz);
     print("permute, val", status, to.val, a.nnz);
     print("permute, y", status, y, a.m);
-    weft_device_csr_release(&from);
-    weft_device_csr_release(&to);
+    weft_device_csr_free(&from);
+    weft_device_csr_free(&to);
     clReleaseMemObject(y_new);
     clReleaseMemObject(y);
 }

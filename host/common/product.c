@@ -56,22 +56,22 @@ double product_permute_ms(struct weft_context *ctx, cl_command_queue queue, cons
 {
     struct weft_device_csr from = {0}, to = {0};
     double ms = -1;
-    weft_status status = weft_device_csr_create(&from, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    weft_status status = weft_device_csr_alloc(&from, ctx, weft_csr_shape(a));
     if (!status)
-        status = weft_device_csr_create(&to, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+        status = weft_device_csr_alloc(&to, ctx, weft_csr_shape(a));
     if (!status)
         status = weft_device_csr_write_sync(ctx, queue, &from, a);
     for (int i = 0; i < 2 && !status; i++) {
         struct weft_permute_plan *plan = NULL;
         const double start = clock_ms();
-        status = weft_permute_plan_create(&plan, ctx, p, a->nnz, a->type, a->ofs, NULL);
+        status = weft_permute_plan_create(&plan, ctx, weft_csr_shape(a), p, NULL);
         if (!status)
             status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
         if (weft__cl.clFinish(queue) == CL_SUCCESS && !status)
             ms = clock_ms() - start;
         weft_permute_plan_destroy(&plan);
     }
-    weft_device_csr_release(&from);
-    weft_device_csr_release(&to);
+    weft_device_csr_free(&from);
+    weft_device_csr_free(&to);
     return status ? -1 : ms;
 }

@@ -88,7 +88,7 @@ static void make(struct weft_csr *out, const struct shape *s, enum weft_type typ
     int64_t *length = test_alloc(((size_t)s->m + 1) * sizeof *length), nnz = 0, p = 0;
     for (int64_t i = 0; i < s->m; i++)
         nnz += length[i] = row_length(s, i, rng);
-    if (weft_coo_alloc(&coo, s->m, s->n, nnz, type))
+    if (weft_coo_alloc(&coo, weft_shape(.m = s->m, .n = s->n, .nnz = nnz, .type = type)))
         tap_bail("no memory");
     for (int64_t i = 0; i < s->m; i++)
         for (int64_t k = 0; k < length[i]; k++, p++) {

@@ -51,7 +51,7 @@ static struct weft_csr matrix_make(enum weft_type type, enum weft_type vec)
     int64_t nnz = 0;
     for (int i = 0; i < M; i++)
         nnz += lengths[i];
-    if (weft_csr_alloc(&a, M, N, nnz, type, WEFT_OFS_32))
+    if (weft_csr_alloc(&a, weft_shape(M, N, nnz, type, WEFT_OFS_32)))
         tap_bail("no memory for a matrix");
     int32_t *ptr = a.row_ptr;
     ptr[0] = 0;

@@ -62,7 +62,7 @@ static void test_errors(struct test_device *dev)
         return;
     weft_context_error(ctx, &err);
     tap_ok(err.status == WEFT_OK && !err.text[0] && !log_lines, "%s: no error yet", dev->name);
-    weft_transpose_plan_create(&op, ctx, -1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL);
+    weft_transpose_plan_create(&op, ctx, weft_shape(-1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32), NULL);
     weft_context_error(ctx, &err);
     tap_ok(err.status == WEFT_EINVAL && err.cl_error == 0 && log_lines == 1 && !strcmp(logged, err.text),
            "%s: an error is kept and logged once: %s", dev->name, logged);
@@ -124,7 +124,7 @@ static void test_launches(struct test_device *dev)
 {
     struct launches l = {0};
     struct weft_csr zeros, out = {0};
-    if (weft_csr_alloc(&zeros, 10, 20, 0, WEFT_TYPE_F32, WEFT_OFS_32))
+    if (weft_csr_alloc(&zeros, weft_shape(10, 20, 0, WEFT_TYPE_F32, WEFT_OFS_32)))
         tap_bail("out of host memory");
     weft_context_on_launch(dev->ctx, launch_count, &l);
     weft_status status = weft_transpose_sync(&out, dev->ctx, &zeros, NULL);

@@ -120,7 +120,7 @@ static void test_permute(struct test_device *dev, const struct weft_csr *a)
 {
     struct weft_permutation p, back;
     struct weft_csr there, again;
-    if (weft_permutation_make(&p, WEFT_ORDER_ROW_COL, a, 5, NULL) || weft_permutation_inverse(&back, &p))
+    if (weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, a, 5, NULL) || weft_permutation_inverse(&back, &p))
         tap_bail("out of host memory");
     late_set(1);
     weft_status status = weft_permute_sync(&there, dev->ctx, a, &p, weft_permute_params(.keep = 1));
@@ -145,14 +145,14 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
     struct weft_transpose_plan *op = NULL;
     cl_command_queue other = test_queue(dev, 0);
     cl_event done = NULL;
-    if (!other || weft__ref_transpose(&at, a) || weft_csr_alloc(&got, a->n, a->m, a->nnz, a->type, a->ofs))
+    if (!other || weft__ref_transpose(&at, a) || weft_csr_alloc(&got, weft_shape_transposed(weft_csr_shape(a))))
         tap_bail("out of host memory");
     late_set(1);
-    weft_status status = weft_device_csr_create(&from, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    weft_status status = weft_device_csr_alloc(&from, dev->ctx, weft_csr_shape(a));
     if (!status)
-        status = weft_device_csr_create(&to, dev->ctx, a->n, a->m, a->nnz, a->type, a->ofs);
+        status = weft_device_csr_alloc(&to, dev->ctx, weft_shape_transposed(weft_csr_shape(a)));
     if (!status)
-        status = weft_transpose_plan_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
+        status = weft_transpose_plan_create(&op, dev->ctx, weft_csr_shape(a), NULL);
     if (!status)
         status = weft_device_csr_write_sync(dev->ctx, dev->queue, &from, a);
     if (!status)
@@ -166,8 +166,8 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
     if (done)
         clReleaseEvent(done);
     weft_transpose_plan_destroy(&op);
-    weft_device_csr_release(&from);
-    weft_device_csr_release(&to);
+    weft_device_csr_free(&from);
+    weft_device_csr_free(&to);
     clReleaseCommandQueue(other);
     weft_csr_free(&at);
     weft_csr_free(&got);

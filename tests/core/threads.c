@@ -185,11 +185,11 @@ static weft_status everything(int threads)
         if (!status)
             status = weft_measure(&figures, &a, threads, &err);
         if (!status)
-            status = weft_density_make(&d, &a, weft_density_params(.threads = threads), &err);
+            status = weft_density_alloc(&d, &a, weft_density_params(.threads = threads), &err);
         if (!status)
             status = weft_distance(&distance, d.row, d.col, d.rows < d.cols ? d.rows : d.cols, NULL, &err);
         if (!status)
-            status = weft_permutation_make(&p, WEFT_ORDER_ROW_COL, &a, 1, &err);
+            status = weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, &a, 1, &err);
         if (!status)
             status = weft_csr_permute(&moved, &a, &p, weft_permute_params(.threads = threads), &err);
         if (!status)

@@ -302,8 +302,7 @@ static int transpose_right(struct weft_context *ctx, const struct weft_csr *a, e
     struct weft_transpose_plan *op = NULL;
     const struct weft_transpose_params *params = weft_transpose_params(.algo = algo);
     int good = !weft__ref_transpose(&want, a) && !weft_transpose_sync(&got, ctx, a, params) &&
-               weft_csr_equal(&want, &got) &&
-               !weft_transpose_plan_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
+               weft_csr_equal(&want, &got) && !weft_transpose_plan_create(&op, ctx, weft_csr_shape(a), params);
     if (good)
         *info = *weft_transpose_plan_info(op);
     weft_transpose_plan_destroy(&op);
@@ -350,7 +349,7 @@ static void test_matrices(struct test_device *dev)
         struct weft_device_csr on = {0};
         struct weft_spmv_plan *plan = NULL;
         struct weft_spmv_info info = {.why = ""};
-        weft_status status = weft_device_csr_create(&on, ctx, a.m, a.n, a.nnz, a.type, a.ofs);
+        weft_status status = weft_device_csr_alloc(&on, ctx, weft_csr_shape(&a));
         if (!status)
             status = weft_device_csr_write_sync(ctx, queue, &on, &a);
         if (!status)
@@ -358,7 +357,7 @@ static void test_matrices(struct test_device *dev)
         if (!status)
             info = *weft_spmv_plan_info(plan);
         weft_spmv_plan_destroy(&plan);
-        weft_device_csr_release(&on);
+        weft_device_csr_free(&on);
         clReleaseCommandQueue(queue);
         tap_ok(!status && (strstr(info.why, "tune file") == NULL) == bad &&
                    (bad || (info.params.wg == (dev->gpu ? 64 : 2) && info.params.ipt == (dev->gpu ? 8 : 0))),

@@ -116,7 +116,7 @@ static weft_status permute(struct weft_csr *a, struct weft_error *err)
         struct weft_permutation p, back = {0};
         struct weft_csr moved = {0};
         struct weft_coo moved_coo = {0};
-        status = weft_permutation_make(&p, (enum weft_order)order, a, 1, err);
+        status = weft_permutation_alloc(&p, (enum weft_order)order, a, 1, err);
         if (!status)
             status = weft_csr_permute(&moved, a, &p, NULL, err);
         if (!status)
@@ -160,7 +160,7 @@ static weft_status measure(struct weft_csr *a, struct weft_error *err)
     if (!status)
         status = weft_measure(&figures, a, 0, err);
     if (!status)
-        status = weft_density_make(&d, a, weft_density_params(.rows = 4, .cols = 4), err);
+        status = weft_density_alloc(&d, a, weft_density_params(.rows = 4, .cols = 4), err);
     if (!status)
         status = weft_distance(&distance, d.row, d.col, d.rows, weft_distance_params(.trials = 3), err);
     weft_density_free(&d);

@@ -118,13 +118,13 @@ static weft_status transpose_life(struct weft_error *err, int *right)
         return status;
     }
     queue = queue_make(ctx);
-    status = weft_device_csr_create(&a, ctx, input.m, input.n, input.nnz, input.type, input.ofs);
+    status = weft_device_csr_alloc(&a, ctx, weft_csr_shape(&input));
     if (!status)
-        status = weft_device_csr_create(&at, ctx, input.n, input.m, input.nnz, input.type, input.ofs);
+        status = weft_device_csr_alloc(&at, ctx, weft_shape_transposed(weft_csr_shape(&input)));
     if (!status)
         status = weft_device_csr_write_sync(ctx, queue, &a, &input);
     if (!status)
-        status = weft_transpose_plan_create(&op, ctx, input.m, input.n, input.nnz, input.type, input.ofs, &params);
+        status = weft_transpose_plan_create(&op, ctx, weft_csr_shape(&input), &params);
     if (!status)
         status = weft_transpose_run(op, queue, &a, &at, 0, NULL, &done);
     if (!status) { // not in the table: the test waits, not the library
@@ -133,7 +133,7 @@ static weft_status transpose_life(struct weft_error *err, int *right)
         done = NULL;
     }
     if (!status)
-        status = weft_csr_alloc(&got, input.n, input.m, input.nnz, input.type, input.ofs)
+        status = weft_csr_alloc(&got, weft_shape_transposed(weft_csr_shape(&input)))
                      ? weft__fail(ctx, WEFT_ENOMEM, "the test itself is out of memory")
                      : WEFT_OK;
     if (!status)
@@ -168,8 +168,8 @@ static weft_status transpose_life(struct weft_error *err, int *right)
     weft_csr_free(&none);
     weft_transpose_plan_destroy(&op);
     weft_transpose_refill_destroy(&plan);
-    weft_device_csr_release(&a);
-    weft_device_csr_release(&at);
+    weft_device_csr_free(&a);
+    weft_device_csr_free(&at);
     clReleaseCommandQueue(queue);
     weft_context_destroy(&ctx);
     return status;
@@ -230,7 +230,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
         return status;
     }
     queue = queue_make(ctx);
-    status = weft_device_csr_create(&a, ctx, from->m, from->n, from->nnz, from->type, from->ofs);
+    status = weft_device_csr_alloc(&a, ctx, weft_csr_shape(from));
     if (!status)
         status = weft_device_csr_write_sync(ctx, queue, &a, from);
     if (!status)
@@ -262,7 +262,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
     weft_spmv_plan_destroy(&plan);
     weft__buffer_release(&x);
     weft__buffer_release(&y);
-    weft_device_csr_release(&a);
+    weft_device_csr_free(&a);
     clReleaseCommandQueue(queue);
     weft_context_destroy(&ctx);
     return status;
@@ -293,7 +293,7 @@ static weft_status permute_life(struct weft_error *err, int *right)
     status = weft_permute_sync(&got, ctx, &input, &permutation, NULL);
     *right = status ? !got.row_ptr : weft_csr_equal(&got, &permuted);
     if (!status)
-        status = weft_permute_plan_create(&plan, ctx, &permutation, input.nnz, input.type, input.ofs, NULL);
+        status = weft_permute_plan_create(&plan, ctx, weft_csr_shape(&input), &permutation, NULL);
     if (!status)
         status = weft__buffer_create(&in, ctx, sizeof vector, "in");
     if (!status)
@@ -510,7 +510,8 @@ int main(int argc, char **argv)
         tap_bail("%s: %s", cache_dir, strerror(errno));
     const enum weft_type type = life == spmv_life ? WEFT_TYPE_I32 : WEFT_TYPE_F32;
     test_matrix_make(&input, &rng, TEST_SKEWED, 50, 60, 300, type, WEFT_OFS_32);
-    if (weft_coo_alloc(&coordinates, 50, 60, 300, type) || weft_csr_alloc(&ordered, 50, 60, 300, type, WEFT_OFS_32))
+    if (weft_coo_alloc(&coordinates, weft_shape(.m = 50, .n = 60, .nnz = 300, .type = type)) ||
+        weft_csr_alloc(&ordered, weft_shape(50, 60, 300, type, WEFT_OFS_32)))
         tap_bail("out of host memory");
     memcpy(ordered.val, input.val, 1200);
     for (int32_t p = 0; p < 300; p++)
@@ -525,7 +526,7 @@ int main(int argc, char **argv)
     struct weft_coo turned = {60, 50, 300, type, coordinates.col, coordinates.row, coordinates.val};
     if (weft_csr_from_coo(&output, &turned, WEFT_OFS_32, &err)) // stable: the transpose
         tap_bail("%s", err.text);
-    if (weft_permutation_make(&permutation, WEFT_ORDER_ROW_COL, &input, 7, &err) ||
+    if (weft_permutation_alloc(&permutation, WEFT_ORDER_ROW_COL, &input, 7, &err) ||
         weft_csr_permute(&permuted, &input, &permutation, NULL, &err))
         tap_bail("%s", err.text);
     test_device_each(test_device);

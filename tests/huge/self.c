@@ -42,7 +42,7 @@ static void test_pattern(enum huge_kind kind, int64_t columns, enum weft_ofs ofs
     huge_pattern_make(&p, kind, 123456, columns);
     struct huge_offsets ptr = {ofs, calloc((size_t)p.m + 1, 8)};
     const int64_t nnz = huge_row_ptr(&p, ptr);
-    if (weft_csr_alloc(&a, p.m, p.n, nnz, type, ofs))
+    if (weft_csr_alloc(&a, weft_shape(p.m, p.n, nnz, type, ofs)))
         tap_bail("out of memory");
     memcpy(a.row_ptr, ptr.at, ((size_t)p.m + 1) * weft_ofs_bytes(ofs));
     huge_rows_fill(&p, &ptr, 0, p.m / 3, NULL, a.col, a.val, type, 3);

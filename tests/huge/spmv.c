@@ -209,7 +209,7 @@ static void run(struct huge_device *d, const struct huge_options *o)
     huge_time_note(d, "%s, %lld x %lld: row pointers", t.name, (long long)t.p.m, (long long)t.p.n);
     if (o->ofs == WEFT_OFS_32 && t.nnz > INT32_MAX)
         tap_bail("--index 32 ends at 2147483647 entries");
-    const int made = !weft_device_csr_create(&t.a, d->ctx, t.p.m, t.p.n, t.nnz, o->type, o->ofs);
+    const int made = !weft_device_csr_alloc(&t.a, d->ctx, weft_shape(t.p.m, t.p.n, t.nnz, o->type, o->ofs));
     if (!tap_ok(made, "%s: buffers", t.name))
         tap_note("%s", huge_error(d));
     if (made) {
@@ -231,7 +231,7 @@ static void run(struct huge_device *d, const struct huge_options *o)
     }
     huge_release(&t.x);
     huge_release(&t.y);
-    weft_device_csr_release(&t.a);
+    weft_device_csr_free(&t.a);
     free(t.row_ptr.at);
     free(t.want);
     free(t.got);

@@ -51,7 +51,7 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
     size_t scratch = 0;
     snprintf(what, sizeof what, "%s by %s", t->name, name);
     weft_status status =
-        weft_transpose_workspace(&scratch, t->d->ctx, t->p.m, t->p.n, t->nnz, t->a.type, t->a.ofs, &params);
+        weft_transpose_workspace(&scratch, t->d->ctx, weft_shape(t->p.m, t->p.n, t->nnz, t->a.type, t->a.ofs), &params);
     if (!tap_ok(!status, "%s: workspace", what)) {
         tap_note("%s", huge_error(t->d));
         return;
@@ -60,9 +60,10 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
                    largest(t, t->value), host_bytes(t), what))
         return;
     huge_time_begin(t->d);
-    status = weft_transpose_plan_create(&op, t->d->ctx, t->p.m, t->p.n, t->nnz, t->a.type, t->a.ofs, &params);
+    status =
+        weft_transpose_plan_create(&op, t->d->ctx, weft_shape(t->p.m, t->p.n, t->nnz, t->a.type, t->a.ofs), &params);
     if (!status)
-        status = weft_device_csr_create(&at, t->d->ctx, t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs);
+        status = weft_device_csr_alloc(&at, t->d->ctx, weft_shape(t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs));
     huge_time_note(t->d, "%s: made", what);
     for (int again = 0; again < 2 && !status; again++) {
         status = weft_transpose_run(op, t->d->queue, &t->a, &at, 0, NULL, NULL);
@@ -76,7 +77,7 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
     } else
         tap_note("%s", huge_error(t->d));
     weft_transpose_plan_destroy(&op);
-    weft_device_csr_release(&at);
+    weft_device_csr_free(&at);
 }
 
 // Values for a plan: those of A are not needed any more.
@@ -88,9 +89,9 @@ static void plan(struct test *t)
     char what[200];
     size_t scratch = 0;
     snprintf(what, sizeof what, "%s by a plan", t->name);
-    weft_status status =
-        weft_transpose_workspace(&scratch, t->d->ctx, t->p.m, t->p.n, t->nnz,
-                                 t->a.ofs == WEFT_OFS_64 ? WEFT_TYPE_F64 : WEFT_TYPE_I32, t->a.ofs, NULL);
+    weft_status status = weft_transpose_workspace(
+        &scratch, t->d->ctx,
+        weft_shape(t->p.m, t->p.n, t->nnz, t->a.ofs == WEFT_OFS_64 ? WEFT_TYPE_F64 : WEFT_TYPE_I32, t->a.ofs), NULL);
     int64_t bytes = csr_bytes(t, t->p.m, t->value) + csr_bytes(t, t->p.n, t->offset);
     const int64_t after = bytes + t->nnz * value * (t->value ? 1 : 2);
     bytes += (int64_t)scratch;
@@ -104,8 +105,7 @@ static void plan(struct test *t)
         tap_note("%s", huge_error(t->d));
         return;
     }
-    struct weft_device_csr at, from = t->a;
-    weft_transpose_refill_pattern(plan, &at);
+    struct weft_device_csr at = *weft_transpose_refill_pattern(plan), from = t->a;
     from.type = type;
     from.row_ptr = from.col = NULL;
     from.val = t->value ? t->a.val : huge_buffer(t->d, t->nnz * value);
@@ -181,7 +181,7 @@ static void from_coo(struct test *t)
     size_t scratch = 0;
     snprintf(what, sizeof what, "%s: COO to CSC", t->name);
     weft_status status =
-        weft_coo_to_csr_workspace(&scratch, t->d->ctx, t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs, NULL);
+        weft_coo_to_csr_workspace(&scratch, t->d->ctx, weft_shape(t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs), NULL);
     if (!tap_ok(!status, "%s: workspace", what) ||
         !huge_fits(t->d,
                    csr_bytes(t, t->p.m, t->value) + t->nnz * 4 + csr_bytes(t, t->p.n, t->value) + (int64_t)scratch,
@@ -193,9 +193,9 @@ static void from_coo(struct test *t)
         return;
     const struct weft_device_coo from = {
         .m = t->p.n, .n = t->p.m, .nnz = t->nnz, .type = t->a.type, .row = t->a.col, .col = row, .val = t->a.val};
-    status = weft_coo_to_csr_create(&op, t->d->ctx, t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs, NULL);
+    status = weft_coo_to_csr_create(&op, t->d->ctx, weft_shape(t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs), NULL);
     if (!status)
-        status = weft_device_csr_create(&at, t->d->ctx, t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs);
+        status = weft_device_csr_alloc(&at, t->d->ctx, weft_shape(t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs));
     if (!status)
         status = weft_coo_to_csr_run(op, t->d->queue, &from, &at, 0, NULL, NULL);
     huge_time_note(t->d, "%s: run", what);
@@ -205,7 +205,7 @@ static void from_coo(struct test *t)
         tap_note("%s", huge_error(t->d));
     huge_time_note(t->d, "%s: checked", what);
     weft_coo_to_csr_destroy(&op);
-    weft_device_csr_release(&at);
+    weft_device_csr_free(&at);
     huge_release(&row);
 }
 
@@ -227,7 +227,8 @@ static void run(struct huge_device *d, const struct huge_options *o)
     huge_time_note(d, "%s, %lld x %lld: row pointers", t.name, (long long)t.p.m, (long long)t.p.n);
     if (o->ofs == WEFT_OFS_32 && t.nnz > INT32_MAX)
         tap_bail("--index 32 ends at 2147483647 entries");
-    if (!tap_ok(!weft_device_csr_create(&t.a, d->ctx, t.p.m, t.p.n, t.nnz, o->type, o->ofs), "%s: buffers", t.name)) {
+    if (!tap_ok(!weft_device_csr_alloc(&t.a, d->ctx, weft_shape(t.p.m, t.p.n, t.nnz, o->type, o->ofs)), "%s: buffers",
+                t.name)) {
         tap_note("%s", huge_error(d));
         free(t.row_ptr.at);
         return;
@@ -246,7 +247,7 @@ static void run(struct huge_device *d, const struct huge_options *o)
         to_coo(&t);
     if (huge_wanted(o, "coo"))
         from_coo(&t);
-    weft_device_csr_release(&t.a);
+    weft_device_csr_free(&t.a);
     free(t.row_ptr.at);
 }
 
@@ -315,9 +316,9 @@ static void generated(struct huge_device *d, const struct huge_options *o)
                                   .bytes = weft_type_bytes(a.type)};
     const uint64_t want = huge_entries_sum(&bad, &all);
     huge_time_note(d, "%s: looked at", o->generate);
-    status = status ? status : weft_device_csr_create(&from, d->ctx, a.m, a.n, a.nnz, a.type, a.ofs);
+    status = status ? status : weft_device_csr_alloc(&from, d->ctx, weft_csr_shape(&a));
     if (!status)
-        status = weft_device_csr_create(&to, d->ctx, a.n, a.m, a.nnz, a.type, a.ofs);
+        status = weft_device_csr_alloc(&to, d->ctx, weft_shape_transposed(weft_csr_shape(&a)));
     if (!status)
         status = weft_device_csr_write_sync(d->ctx, d->queue, &from, &a);
     huge_time_note(d, "%s: written", o->generate);
@@ -325,8 +326,8 @@ static void generated(struct huge_device *d, const struct huge_options *o)
         if (!huge_wanted(o, algos[i].name))
             continue;
         struct weft_transpose_plan *op = NULL;
-        status = weft_transpose_plan_create(&op, d->ctx, a.m, a.n, a.nnz, a.type, a.ofs,
-                                            weft_transpose_params(.algo = algos[i].algo));
+        status =
+            weft_transpose_plan_create(&op, d->ctx, weft_csr_shape(&a), weft_transpose_params(.algo = algos[i].algo));
         if (!status)
             status = weft_transpose_run(op, d->queue, &from, &to, 0, NULL, NULL);
         huge_time_note(d, "%s by %s: run", o->generate, algos[i].name);
@@ -339,8 +340,8 @@ static void generated(struct huge_device *d, const struct huge_options *o)
     }
     if (status)
         tap_note("%s", huge_error(d));
-    weft_device_csr_release(&from);
-    weft_device_csr_release(&to);
+    weft_device_csr_free(&from);
+    weft_device_csr_free(&to);
     weft_csr_free(&a);
 }
 

@@ -56,7 +56,7 @@ static int take(void)
 static void band_make(struct weft_csr *a, int32_t m, enum weft_type type, enum weft_ofs ofs)
 {
     int64_t at = 0;
-    if (weft_csr_alloc(a, m, m, 3 * (int64_t)m - 2, type, ofs))
+    if (weft_csr_alloc(a, weft_shape(m, m, 3 * (int64_t)m - 2, type, ofs)))
         tap_bail("out of host memory");
     for (int32_t i = 0; i <= m; i++) {
         if (ofs == WEFT_OFS_64)
@@ -110,8 +110,9 @@ static void test_transposes(struct test_device *dev)
     struct weft_transpose_plan *op = NULL;
     char limit[16];
     snprintf(limit, sizeof limit, "%u", limits.kernel);
-    const weft_status status = weft_transpose_plan_create(&op, dev->ctx, 900, 700, 9000, WEFT_TYPE_F32, WEFT_OFS_32,
-                                                          weft_transpose_params(.wg = 2 * (int)limits.kernel));
+    const weft_status status =
+        weft_transpose_plan_create(&op, dev->ctx, weft_shape(900, 700, 9000, WEFT_TYPE_F32, WEFT_OFS_32),
+                                   weft_transpose_params(.wg = 2 * (int)limits.kernel));
     tap_ok(names(dev, status, limit), "%s: transposition with wg %u is refused: %s", dev->name, 2 * limits.kernel,
            test_error(dev));
 }
@@ -152,7 +153,7 @@ static void test_moves(struct test_device *dev)
         weft_csr_free(&want);
         free(out);
 
-        if (weft_permutation_make(&p, WEFT_ORDER_ROW_COL, &a, 3, NULL) || weft_csr_permute(&want, &a, &p, NULL, NULL))
+        if (weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, &a, 3, NULL) || weft_csr_permute(&want, &a, &p, NULL, NULL))
             tap_bail("out of host memory");
         status = weft_permute_sync(&got, dev->ctx, &a, &p, NULL);
         tap_ok(!status && csr_equal(&want, &got), "%s: permutation, %s %s", dev->name, weft_type_name(type),

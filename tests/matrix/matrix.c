@@ -14,17 +14,23 @@ static void test_alloc(void)
     struct weft_csr a;
     struct weft_coo coo;
     static const struct weft_csr zero;
-    tap_is_int(weft_csr_alloc(&a, -1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32), WEFT_EINVAL, "negative rows");
-    tap_is_int(weft_csr_alloc(&a, 1, INT64_C(1) << 31, 0, WEFT_TYPE_F32, WEFT_OFS_32), WEFT_EINVAL, "2^31 columns");
-    tap_is_int(weft_csr_alloc(&a, 1, 1, INT64_C(1) << 31, WEFT_TYPE_F32, WEFT_OFS_32), WEFT_ERANGE,
+    tap_is_int(weft_csr_alloc(&a, weft_shape(-1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32)), WEFT_EINVAL, "negative rows");
+    tap_is_int(weft_csr_alloc(&a, weft_shape(1, INT64_C(1) << 31, 0, WEFT_TYPE_F32, WEFT_OFS_32)), WEFT_EINVAL,
+               "2^31 columns");
+    tap_is_int(weft_csr_alloc(&a, weft_shape(1, 1, INT64_C(1) << 31, WEFT_TYPE_F32, WEFT_OFS_32)), WEFT_ERANGE,
                "2^31 entries, 32-bit offsets");
-    tap_is_int(weft_csr_alloc(&a, 1, 1, INT64_C(1) << 61, WEFT_TYPE_F64, WEFT_OFS_64), WEFT_ENOMEM, "2^61 entries");
+    tap_is_int(weft_csr_alloc(&a, weft_shape(1, 1, INT64_C(1) << 61, WEFT_TYPE_F64, WEFT_OFS_64)), WEFT_ENOMEM,
+               "2^61 entries");
     tap_ok(!memcmp(&a, &zero, sizeof a), "a failure leaves zeros");
-    tap_is_int(weft_coo_alloc(&coo, 1, 1, -1, WEFT_TYPE_F32), WEFT_EINVAL, "negative entries");
-    tap_is_int(weft_coo_alloc(&coo, 1, 1, INT64_C(1) << 61, WEFT_TYPE_F32), WEFT_ENOMEM, "2^61 coordinates");
-    tap_ok(!weft_csr_alloc(&a, 0, 0, 0, WEFT_TYPE_F32, WEFT_OFS_32) && !weft_csr_validate(&a, NULL), "0 x 0");
+    tap_is_int(weft_coo_alloc(&coo, weft_shape(.m = 1, .n = 1, .nnz = -1, .type = WEFT_TYPE_F32)), WEFT_EINVAL,
+               "negative entries");
+    tap_is_int(weft_coo_alloc(&coo, weft_shape(.m = 1, .n = 1, .nnz = INT64_C(1) << 61, .type = WEFT_TYPE_F32)),
+               WEFT_ENOMEM, "2^61 coordinates");
+    tap_ok(!weft_csr_alloc(&a, weft_shape(0, 0, 0, WEFT_TYPE_F32, WEFT_OFS_32)) && !weft_csr_validate(&a, NULL),
+           "0 x 0");
     weft_csr_free(&a);
-    tap_ok(!weft_csr_alloc(&a, 3, 0, 0, WEFT_TYPE_PATTERN, WEFT_OFS_64) && !a.val && !weft_csr_validate(&a, NULL),
+    tap_ok(!weft_csr_alloc(&a, weft_shape(3, 0, 0, WEFT_TYPE_PATTERN, WEFT_OFS_64)) && !a.val &&
+               !weft_csr_validate(&a, NULL),
            "3 x 0 pattern");
     weft_csr_free(&a);
     tap_ok(!memcmp(&a, &zero, sizeof a), "freeing leaves zeros");
@@ -73,7 +79,7 @@ static void test_validate(void)
 static void coo_random(struct weft_coo *coo, struct rng *rng, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
                        int skew)
 {
-    if (weft_coo_alloc(coo, m, n, nnz, type))
+    if (weft_coo_alloc(coo, weft_shape(.m = m, .n = n, .nnz = nnz, .type = type)))
         tap_bail("out of memory");
     for (int64_t k = 0; k < nnz; k++) {
         coo->row[k] = (int32_t)(skew && rng_below(rng, 8) ? m / 2 : (int64_t)rng_below(rng, (uint64_t)m));

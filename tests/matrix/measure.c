@@ -32,7 +32,7 @@ static void matrix_generate(struct weft_csr *out, const char *spec, enum weft_ty
 static void density_make(struct weft_density *out, const struct weft_csr *a, int64_t rows, int64_t cols, int threads)
 {
     struct weft_error err;
-    if (weft_density_make(out, a, weft_density_params(.rows = rows, .cols = cols, .threads = threads), &err))
+    if (weft_density_alloc(out, a, weft_density_params(.rows = rows, .cols = cols, .threads = threads), &err))
         tap_bail("%s", err.text);
 }
 
@@ -161,7 +161,7 @@ static void test_density(void)
     }
     struct weft_csr empty;
     struct weft_density d;
-    if (weft_csr_alloc(&empty, 0, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32))
+    if (weft_csr_alloc(&empty, weft_shape(0, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32)))
         tap_bail("out of host memory");
     density_make(&d, &empty, 0, 0, 0);
     tap_ok(!d.rows && !d.cols && weft_density_entropy(&d) == 0, "a matrix without rows has no buckets");
@@ -425,7 +425,7 @@ static void test_imbalance(void)
     matrix_generate(&a, "dense:64,5", WEFT_TYPE_PATTERN);
     tap_ok(!weft_load_imbalance(&f, &a, 16, NULL) && f == 1, "equal rows in equal parts: 1");
     weft_csr_free(&a);
-    if (weft_csr_alloc(&a, 9, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32))
+    if (weft_csr_alloc(&a, weft_shape(9, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32)))
         tap_bail("out of host memory");
     tap_ok(!weft_load_imbalance(&f, &a, 4, NULL) && f == 1, "no entries: 1");
     weft_csr_free(&a);
@@ -446,8 +446,9 @@ static void test_errors(void)
     int64_t count[10] = {1, 2, 3}, bad[10] = {1, -2, 3};
     double x, parts[1];
     matrix_generate(&a, "band:10,3", WEFT_TYPE_F32);
-    refused(weft_density_make(&d, &a, weft_density_params(.rows = 4), &err), WEFT_EINVAL, &err, "rows without columns");
-    refused(weft_density_make(&d, &a, weft_density_params(.rows = -1, .cols = 2), &err), WEFT_EINVAL, &err,
+    refused(weft_density_alloc(&d, &a, weft_density_params(.rows = 4), &err), WEFT_EINVAL, &err,
+            "rows without columns");
+    refused(weft_density_alloc(&d, &a, weft_density_params(.rows = -1, .cols = 2), &err), WEFT_EINVAL, &err,
             "a negative number of buckets");
     tap_ok(!d.count && !d.rows, "nothing is left after a refusal");
     refused(weft_load_imbalance(&x, &a, 0, &err), WEFT_EINVAL, &err, "no parts");
@@ -464,7 +465,7 @@ static void test_errors(void)
     tap_ok(weft_density_hierarchy(parts, &d, 0) == WEFT_EINVAL, "refuses a hierarchy of 0 parts");
     weft_density_free(&d);
     a.col[3] = 10;
-    refused(weft_density_make(&d, &a, NULL, &err), WEFT_EMATRIX, &err, "a column out of range");
+    refused(weft_density_alloc(&d, &a, NULL, &err), WEFT_EMATRIX, &err, "a column out of range");
     refused(weft_measure(&f, &a, 0, &err), WEFT_EMATRIX, &err, "the same in all figures");
     refused(weft_row_histogram(count, &a, &err), WEFT_EMATRIX, &err, "the same in a histogram of rows");
     refused(weft_col_histogram(count, &a, 0, &err), WEFT_EMATRIX, &err, "and of columns");
@@ -494,7 +495,7 @@ static double entropy_shuffled(const struct weft_csr *a)
 {
     struct weft_coo coo;
     struct weft_csr b;
-    if (weft_coo_alloc(&coo, a->m, a->n, a->nnz, WEFT_TYPE_PATTERN))
+    if (weft_coo_alloc(&coo, weft_shape(.m = a->m, .n = a->n, .nnz = a->nnz, .type = WEFT_TYPE_PATTERN)))
         tap_bail("out of host memory");
     memcpy(coo.col, a->col, (size_t)a->nnz * 4);
     for (int64_t i = 0; i < a->m; i++)
@@ -545,7 +546,7 @@ static void test_published(const char *folder)
 // Places of 300 entries and their mirrors, half of the mirrors left out or with another value.
 static void far_make(struct weft_coo *out)
 {
-    if (weft_coo_alloc(out, FAR_LINES, FAR_LINES, FAR_ENTRIES, WEFT_TYPE_F32))
+    if (weft_coo_alloc(out, weft_shape(.m = FAR_LINES, .n = FAR_LINES, .nnz = FAR_ENTRIES, .type = WEFT_TYPE_F32)))
         tap_bail("out of memory");
     for (int64_t p = 0; p < FAR_ENTRIES; p += 2) {
         const int32_t i = (int32_t)rng_below(&rng, FAR_LINES), j = p % 3 ? (int32_t)rng_below(&rng, FAR_LINES) : i / 2;

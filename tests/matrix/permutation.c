@@ -22,7 +22,7 @@ static void matrix_generate(struct weft_csr *out, const char *spec, enum weft_ty
 static void order_make(struct weft_permutation *out, enum weft_order order, const struct weft_csr *a, uint64_t seed)
 {
     struct weft_error err;
-    if (weft_permutation_make(out, order, a, seed, &err))
+    if (weft_permutation_alloc(out, order, a, seed, &err))
         tap_bail("%s", err.text);
 }
 
@@ -72,7 +72,7 @@ static int coo_permuted(const struct weft_csr *out, const struct weft_csr *a, co
 {
     struct weft_coo coo, moved;
     struct weft_csr csr, once, sorted, want_once, want;
-    if (weft_coo_alloc(&coo, a->m, a->n, a->nnz, a->type))
+    if (weft_coo_alloc(&coo, weft_shape(.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type)))
         tap_bail("out of host memory");
     weft__ref_expand(coo.row, a->row_ptr, a->m, a->ofs);
     memcpy(coo.col, a->col, (size_t)a->nnz * 4);
@@ -243,7 +243,7 @@ static void test_gradient(void)
     struct weft_coo coo;
     struct weft_csr a;
     struct weft_permutation p;
-    if (weft_coo_alloc(&coo, M, N, M + HEAVY * N, WEFT_TYPE_PATTERN))
+    if (weft_coo_alloc(&coo, weft_shape(.m = M, .n = N, .nnz = M + HEAVY * N, .type = WEFT_TYPE_PATTERN)))
         tap_bail("out of host memory");
     int64_t k = 0;
     for (int i = 0; i < M; i++)
@@ -255,7 +255,7 @@ static void test_gradient(void)
         tap_bail("out of host memory");
     order_make(&p, WEFT_ORDER_ROW_GRADIENT, &a, 1);
     struct weft_density d;
-    if (weft_density_make(&d, &a, NULL, NULL))
+    if (weft_density_alloc(&d, &a, NULL, NULL))
         tap_bail("out of host memory");
     tap_ok(p.row_cut >= M - HEAVY - d.height && p.row_cut < M - HEAVY + d.height, "row-gradient: cut at row %lld of %d",
            (long long)p.row_cut, M);
@@ -340,7 +340,7 @@ static void test_rcm_shapes(void)
     struct weft_permutation p, rcm;
     for (int wide = 0; wide < 2; wide++) {
         int64_t n = wide ? 2 * N : N;
-        if (weft_coo_alloc(&coo, N, n, 2 * N, WEFT_TYPE_PATTERN))
+        if (weft_coo_alloc(&coo, weft_shape(.m = N, .n = n, .nnz = 2 * N, .type = WEFT_TYPE_PATTERN)))
             tap_bail("out of host memory");
         for (int i = 0; i < N; i++)
             for (int k = 0; k < 2; k++) { // square: above the diagonal; wide: columns 2*i and 2*i+3
@@ -397,7 +397,7 @@ static void test_errors(void)
     for (int i = 0; i < WEFT_ORDER_COUNT; i++)
         known = known && !weft_order_parse(&order, weft_order_name((enum weft_order)i), &err) && (int)order == i;
     tap_ok(known && !strcmp(weft_order_name(WEFT_ORDER_COUNT), "unknown"), "every name is an order");
-    refused(weft_permutation_make(&p, (enum weft_order)99, &a, 0, &err), WEFT_EINVAL, &err, "order 99");
+    refused(weft_permutation_alloc(&p, (enum weft_order)99, &a, 0, &err), WEFT_EINVAL, &err, "order 99");
     refused(weft_permutation_from(&p, 3, 3, twice, NULL, &err), WEFT_EMATRIX, &err, "a row twice");
     refused(weft_permutation_from(&p, 3, 3, NULL, outside, &err), WEFT_EMATRIX, &err, "a column outside");
     refused(weft_permutation_from(&p, -1, 3, NULL, NULL, &err), WEFT_EINVAL, &err, "a negative size");
@@ -410,10 +410,11 @@ static void test_errors(void)
     p.n = 3;
     a.col[1] = -1;
     refused(weft_csr_permute(&b, &a, &p, NULL, &err), WEFT_EMATRIX, &err, "a column out of range");
-    refused(weft_permutation_make(&none, WEFT_ORDER_ROW, &a, 0, &err), WEFT_EMATRIX, &err, "the same in an order");
+    refused(weft_permutation_alloc(&none, WEFT_ORDER_ROW, &a, 0, &err), WEFT_EMATRIX, &err, "the same in an order");
     tap_ok(!b.row_ptr && !none.row, "nothing is left of these");
     weft_permutation_free(&p);
-    if (weft_coo_alloc(&coo, 3, 3, 1, WEFT_TYPE_PATTERN) || weft_permutation_from(&p, 3, 3, turned, turned, NULL))
+    if (weft_coo_alloc(&coo, weft_shape(.m = 3, .n = 3, .nnz = 1, .type = WEFT_TYPE_PATTERN)) ||
+        weft_permutation_from(&p, 3, 3, turned, turned, NULL))
         tap_bail("out of host memory");
     coo.row[0] = 3;
     coo.col[0] = 0;

@@ -183,7 +183,7 @@ static void test_archives(void)
 static void random_matrix(struct weft_csr *a, struct rng *rng, int64_t m, int64_t n, int64_t nnz, enum weft_type type)
 {
     struct weft_coo coo;
-    if (weft_coo_alloc(&coo, m, n, nnz, type))
+    if (weft_coo_alloc(&coo, weft_shape(.m = m, .n = n, .nnz = nnz, .type = type)))
         tap_bail("out of memory");
     for (int64_t k = 0; k < nnz; k++) {
         coo.row[k] = (int32_t)rng_below(rng, (uint64_t)m);
@@ -312,7 +312,7 @@ static int simple_read(struct weft_csr *out, const char *path)
     if (array)
         stored = general ? m * n : skew ? n * (n - 1) / 2 : n * (n + 1) / 2;
     struct weft_coo coo;
-    if (weft_coo_alloc(&coo, m, n, 2 * stored, WEFT_TYPE_F64))
+    if (weft_coo_alloc(&coo, weft_shape(.m = m, .n = n, .nnz = 2 * stored, .type = WEFT_TYPE_F64)))
         return 0;
     double *val = coo.val;
     coo.nnz = 0;

@@ -57,27 +57,29 @@ static void test_matrix(void)
         NO(bad[i].word, weft_csr_validate(&bad[i].a, &err));
     tap_is_int(weft_csr_validate(&good, NULL), WEFT_OK, "a good one, no place for an error");
     CASE(weft_csr_alloc);
-    SILENT(weft_csr_alloc(NULL, 1, 1, 1, WEFT_TYPE_F32, WEFT_OFS_32));
+    SILENT(weft_csr_alloc(NULL, weft_shape(1, 1, 1, WEFT_TYPE_F32, WEFT_OFS_32)));
     const int64_t sizes[][3] = {{-1, 1, 1},        {1, -1, 1},        {1, 1, -1},
                                 {INT64_MAX, 1, 1}, {1, INT64_MIN, 1}, {1, 1, INT64_MIN}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         memset(&out, 1, sizeof out);
-        SILENT(weft_csr_alloc(&out, sizes[i][0], sizes[i][1], sizes[i][2], WEFT_TYPE_F32, WEFT_OFS_64));
+        SILENT(weft_csr_alloc(&out, weft_shape(sizes[i][0], sizes[i][1], sizes[i][2], WEFT_TYPE_F32, WEFT_OFS_64)));
         ZERO(out);
     }
-    SILENT(weft_csr_alloc(&out, 1, 1, 1, TYPE(77), WEFT_OFS_32));
-    SILENT(weft_csr_alloc(&out, 1, 1, 1, TYPE(-1), WEFT_OFS_32));
-    SILENT(weft_csr_alloc(&out, 1, 1, 1, WEFT_TYPE_F32, OFS(9)));
-    tap_is_int(weft_csr_alloc(&out, 1, 1, INT64_MAX, WEFT_TYPE_F64, WEFT_OFS_64), WEFT_ENOMEM, "2^63-1 entries");
+    SILENT(weft_csr_alloc(&out, weft_shape(1, 1, 1, TYPE(77), WEFT_OFS_32)));
+    SILENT(weft_csr_alloc(&out, weft_shape(1, 1, 1, TYPE(-1), WEFT_OFS_32)));
+    SILENT(weft_csr_alloc(&out, weft_shape(1, 1, 1, WEFT_TYPE_F32, OFS(9))));
+    tap_is_int(weft_csr_alloc(&out, weft_shape(1, 1, INT64_MAX, WEFT_TYPE_F64, WEFT_OFS_64)), WEFT_ENOMEM,
+               "2^63-1 entries");
     ZERO(out);
     CASE(weft_csr_free);
     weft_csr_free(NULL);
     weft_csr_free(&out);
     CASE(weft_coo_alloc);
-    SILENT(weft_coo_alloc(NULL, 1, 1, 1, WEFT_TYPE_F32));
+    SILENT(weft_coo_alloc(NULL, weft_shape(.m = 1, .n = 1, .nnz = 1, .type = WEFT_TYPE_F32)));
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        SILENT(weft_coo_alloc(&coo_out, sizes[i][0], sizes[i][1], sizes[i][2], WEFT_TYPE_F32));
-    SILENT(weft_coo_alloc(&coo_out, 1, 1, 1, TYPE(77)));
+        SILENT(weft_coo_alloc(
+            &coo_out, weft_shape(.m = sizes[i][0], .n = sizes[i][1], .nnz = sizes[i][2], .type = WEFT_TYPE_F32)));
+    SILENT(weft_coo_alloc(&coo_out, weft_shape(.m = 1, .n = 1, .nnz = 1, .type = TYPE(77))));
     ZERO(coo_out);
     CASE(weft_coo_free);
     weft_coo_free(NULL);
@@ -126,15 +128,15 @@ static void test_permutation(void)
     NO("out is NULL", weft_order_parse(NULL, "row", &err));
     NO("name is NULL", weft_order_parse(&order, NULL, &err));
     NO("expected an order", weft_order_parse(&order, "", &err));
-    CASE(weft_permutation_make);
-    NO("out is NULL", weft_permutation_make(NULL, WEFT_ORDER_ROW, &good, 0, &err));
-    NO("order 77", weft_permutation_make(&p, ORDER(77), &good, 0, &err));
-    NO("order -1", weft_permutation_make(&p, ORDER(-1), &good, 0, &err));
-    NO("matrix is NULL", weft_permutation_make(&p, WEFT_ORDER_ROW, NULL, 0, &err));
+    CASE(weft_permutation_alloc);
+    NO("out is NULL", weft_permutation_alloc(NULL, WEFT_ORDER_ROW, &good, 0, &err));
+    NO("order 77", weft_permutation_alloc(&p, ORDER(77), &good, 0, &err));
+    NO("order -1", weft_permutation_alloc(&p, ORDER(-1), &good, 0, &err));
+    NO("matrix is NULL", weft_permutation_alloc(&p, WEFT_ORDER_ROW, NULL, 0, &err));
     for (int i = 0; i < BADS; i++)
-        NO(bad[i].word, weft_permutation_make(&p, WEFT_ORDER_RCM, &bad[i].a, 0, &err));
+        NO(bad[i].word, weft_permutation_alloc(&p, WEFT_ORDER_RCM, &bad[i].a, 0, &err));
     ZERO(p);
-    if (weft_permutation_make(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
+    if (weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
         tap_bail("no permutation");
     for (int i = 0; i < 4; i++)
         bad_p[i] = p;
@@ -236,15 +238,15 @@ static void test_measure(void)
     NO("level", weft_distance(&d, counts, counts, 3, weft_distance_params(.level = (double)NAN), &err));
     ZERO(d);
     tap_ok(!weft_distance(&d, big, big, 4, weft_distance_params(.trials = 3), NULL) && d.distance == 0, "of 2^63-1");
-    CASE(weft_density_make);
+    CASE(weft_density_alloc);
     struct weft_density e;
-    NO("out is NULL", weft_density_make(NULL, &good, NULL, &err));
-    NO("matrix is NULL", weft_density_make(&e, NULL, NULL, &err));
-    NO("buckets", weft_density_make(&e, &good, weft_density_params(.rows = -1, .cols = -1), &err));
-    NO("buckets", weft_density_make(&e, &good, weft_density_params(.rows = 1), &err));
-    NO("threads", weft_density_make(&e, &good, weft_density_params(.threads = INT32_MIN), &err));
+    NO("out is NULL", weft_density_alloc(NULL, &good, NULL, &err));
+    NO("matrix is NULL", weft_density_alloc(&e, NULL, NULL, &err));
+    NO("buckets", weft_density_alloc(&e, &good, weft_density_params(.rows = -1, .cols = -1), &err));
+    NO("buckets", weft_density_alloc(&e, &good, weft_density_params(.rows = 1), &err));
+    NO("threads", weft_density_alloc(&e, &good, weft_density_params(.threads = INT32_MIN), &err));
     ZERO(e);
-    if (weft_density_make(&e, &good, weft_density_params(.rows = INT64_MAX, .cols = INT64_MAX), NULL))
+    if (weft_density_alloc(&e, &good, weft_density_params(.rows = INT64_MAX, .cols = INT64_MAX), NULL))
         tap_bail("no density");
     CASE(weft_density_entropy);
     struct weft_density none = {0}, lost = e, negative = e, huge = e;

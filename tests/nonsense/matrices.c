@@ -43,23 +43,26 @@ static const struct {
     {2, 0, 3, 0, 0, "no entries"},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
-#define SHAPE(i) shapes[i].m, shapes[i].n, shapes[i].nnz, TYPE(shapes[i].type), OFS(shapes[i].ofs)
+#define SHAPE(i) weft_shape(shapes[i].m, shapes[i].n, shapes[i].nnz, TYPE(shapes[i].type), OFS(shapes[i].ofs))
+
+// One that objects may be made for.
+#define OK_SHAPE weft_shape(2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32)
 
 static void test_device_csr(struct test_device *dev, const struct weft_device_csr *a)
 {
     struct weft_device_csr out, lost;
     struct weft_csr to;
-    CASE(weft_device_csr_create);
+    CASE(weft_device_csr_alloc);
     memset(&out, 1, sizeof out);
-    SILENT(weft_device_csr_create(&out, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32));
+    SILENT(weft_device_csr_alloc(&out, NULL, OK_SHAPE));
     ZERO(out);
-    NO_IN("out is NULL", weft_device_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32));
+    NO_IN("out is NULL", weft_device_csr_alloc(NULL, dev->ctx, OK_SHAPE));
     for (int i = 0; i < SHAPES; i++)
-        NO_IN(shapes[i].word, weft_device_csr_create(&out, dev->ctx, SHAPE(i)));
+        NO_IN(shapes[i].word, weft_device_csr_alloc(&out, dev->ctx, SHAPE(i)));
     ZERO(out);
-    CASE(weft_device_csr_release);
-    weft_device_csr_release(NULL);
-    weft_device_csr_release(&out);
+    CASE(weft_device_csr_free);
+    weft_device_csr_free(NULL);
+    weft_device_csr_free(&out);
     CASE(weft_device_csr_write_sync);
     SILENT(weft_device_csr_write_sync(NULL, dev->queue, a, &good));
     NO_IN("queue is NULL", weft_device_csr_write_sync(dev->ctx, NULL, a, &good));
@@ -86,6 +89,27 @@ static void test_device_csr(struct test_device *dev, const struct weft_device_cs
     NO_IN("matrix is NULL", weft_device_csr_read_sync(dev->ctx, dev->queue, NULL, a));
 }
 
+static void test_device_coo(struct test_device *dev)
+{
+    struct weft_device_coo out;
+    CASE(weft_device_coo_alloc);
+    memset(&out, 1, sizeof out);
+    SILENT(weft_device_coo_alloc(&out, NULL, OK_SHAPE));
+    ZERO(out);
+    NO_IN("out is NULL", weft_device_coo_alloc(NULL, dev->ctx, SHAPE(0)));
+    for (int i = 0; i < SHAPES; i++)
+        if (!shapes[i].ofs)
+            NO_IN(shapes[i].word, weft_device_coo_alloc(&out, dev->ctx, SHAPE(i)));
+    ZERO(out);
+    tap_ok(!weft_device_coo_alloc(&out, dev->ctx, weft_shape(.ofs = OFS(9))) && out.row && !out.nnz,
+           "no width of offsets is looked at");
+    CASE(weft_device_coo_free);
+    weft_device_coo_free(NULL);
+    weft_device_coo_free(&out);
+    ZERO(out);
+    weft_device_coo_free(&out);
+}
+
 static void test_transpose(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
     struct weft_transpose_plan *op = (struct weft_transpose_plan *)dev;
@@ -93,24 +117,22 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
     struct weft_device_csr lost = *a;
     size_t bytes = 7;
     CASE(weft_transpose_workspace);
-    SILENT(weft_transpose_workspace(&bytes, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    SILENT(weft_transpose_workspace(&bytes, NULL, OK_SHAPE, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_transpose_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    NO_IN("out_bytes is NULL", weft_transpose_workspace(NULL, dev->ctx, OK_SHAPE, NULL));
     for (int i = 0; i < SHAPES; i++)
         NO_IN(shapes[i].word, weft_transpose_workspace(&bytes, dev->ctx, SHAPE(i), NULL));
     CASE(weft_transpose_plan_create);
-    SILENT(weft_transpose_plan_create(&op, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    SILENT(weft_transpose_plan_create(&op, NULL, OK_SHAPE, NULL));
     tap_ok(!op, "no object");
-    NO_IN("out is NULL", weft_transpose_plan_create(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    NO_IN("out is NULL", weft_transpose_plan_create(NULL, dev->ctx, OK_SHAPE, NULL));
     for (int i = 0; i < SHAPES; i++)
         NO_IN(shapes[i].word, weft_transpose_plan_create(&op, dev->ctx, SHAPE(i), NULL));
-    NO_IN("algo 77", weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32,
+    NO_IN("algo 77", weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE,
                                                 weft_transpose_params(.algo = (enum weft_transpose_algo)77)));
-    NO_IN("wg -1", weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32,
-                                              weft_transpose_params(.wg = -1)));
-    NO_IN("groups", weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32,
-                                               weft_transpose_params(.groups = INT32_MIN)));
-    if (weft_transpose_plan_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL))
+    NO_IN("wg -1", weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, weft_transpose_params(.wg = -1)));
+    NO_IN("groups", weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, weft_transpose_params(.groups = INT32_MIN)));
+    if (weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, NULL))
         tap_bail("no object: %s", test_error(dev));
     CASE(weft_transpose_run);
     SILENT(weft_transpose_run(NULL, dev->queue, a, at, 0, NULL, NULL));
@@ -141,7 +163,7 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
 static void test_plan(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *at)
 {
     struct weft_transpose_refill *plan = (struct weft_transpose_refill *)dev;
-    struct weft_device_csr pattern = *a, wrong = *a;
+    struct weft_device_csr wrong = *a;
     CASE(weft_transpose_refill_create);
     SILENT(weft_transpose_refill_create(&plan, NULL, dev->queue, a, NULL));
     tap_ok(!plan, "no plan");
@@ -166,9 +188,7 @@ static void test_plan(struct test_device *dev, const struct weft_device_csr *a, 
     NO_IN("at_val is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, a->val, NULL, 0, NULL, NULL));
     NO_IN("wait is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, a->val, at->val, 1, NULL, NULL));
     CASE(weft_transpose_refill_pattern);
-    weft_transpose_refill_pattern(plan, NULL);
-    weft_transpose_refill_pattern(NULL, &pattern);
-    tap_ok(!pattern.row_ptr && !pattern.col && !pattern.nnz, "no pattern");
+    tap_ok(!weft_transpose_refill_pattern(NULL), "no pattern of no plan");
     CASE(weft_transpose_refill_info);
     tap_ok(!weft_transpose_refill_info(NULL), "no info of no plan");
     clFinish(dev->queue);
@@ -185,16 +205,16 @@ static void test_convert(struct test_device *dev, const struct weft_device_csr *
     struct weft_coo coo_out, wrong;
     size_t bytes = 7;
     CASE(weft_coo_to_csr_workspace);
-    SILENT(weft_coo_to_csr_workspace(&bytes, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    SILENT(weft_coo_to_csr_workspace(&bytes, NULL, OK_SHAPE, NULL));
     tap_ok(!bytes, "no bytes");
-    NO_IN("out_bytes is NULL", weft_coo_to_csr_workspace(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    NO_IN("out_bytes is NULL", weft_coo_to_csr_workspace(NULL, dev->ctx, OK_SHAPE, NULL));
     CASE(weft_coo_to_csr_create);
-    SILENT(weft_coo_to_csr_create(&op, NULL, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    SILENT(weft_coo_to_csr_create(&op, NULL, OK_SHAPE, NULL));
     tap_ok(!op, "no object");
-    NO_IN("out is NULL", weft_coo_to_csr_create(NULL, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    NO_IN("out is NULL", weft_coo_to_csr_create(NULL, dev->ctx, OK_SHAPE, NULL));
     for (int i = 0; i < SHAPES; i++)
         NO_IN(shapes[i].word, weft_coo_to_csr_create(&op, dev->ctx, SHAPE(i), NULL));
-    if (weft_coo_to_csr_create(&op, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL))
+    if (weft_coo_to_csr_create(&op, dev->ctx, OK_SHAPE, NULL))
         tap_bail("no object: %s", test_error(dev));
     CASE(weft_coo_to_csr_run);
     SILENT(weft_coo_to_csr_run(NULL, dev->queue, &from, a, 0, NULL, NULL));
@@ -240,20 +260,23 @@ static void test_permute(struct test_device *dev, const struct weft_device_csr *
     struct weft_permute_plan *plan = (struct weft_permute_plan *)dev;
     struct weft_permutation p, wrong;
     struct weft_csr out, host;
-    if (weft_permutation_make(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
+    if (weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
         tap_bail("no permutation");
     CASE(weft_permute_plan_create);
-    SILENT(weft_permute_plan_create(&plan, NULL, &p, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
+    SILENT(weft_permute_plan_create(&plan, NULL, OK_SHAPE, &p, NULL));
     tap_ok(!plan, "no plan");
-    NO_IN("out is NULL", weft_permute_plan_create(NULL, dev->ctx, &p, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
-    NO_IN("permutation is NULL", weft_permute_plan_create(&plan, dev->ctx, NULL, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
-    NO_IN("sizes", weft_permute_plan_create(&plan, dev->ctx, &p, -1, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
-    NO_IN("type 77", weft_permute_plan_create(&plan, dev->ctx, &p, 3, TYPE(77), WEFT_OFS_32, NULL));
-    NO_IN("9", weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_TYPE_F32, OFS(9), NULL));
+    NO_IN("out is NULL", weft_permute_plan_create(NULL, dev->ctx, OK_SHAPE, &p, NULL));
+    NO_IN("permutation is NULL", weft_permute_plan_create(&plan, dev->ctx, OK_SHAPE, NULL, NULL));
+    NO_IN("sizes",
+          weft_permute_plan_create(&plan, dev->ctx, weft_shape(2, 3, -1, WEFT_TYPE_F32, WEFT_OFS_32), &p, NULL));
+    NO_IN("type 77", weft_permute_plan_create(&plan, dev->ctx, weft_shape(2, 3, 3, TYPE(77), WEFT_OFS_32), &p, NULL));
+    NO_IN("9", weft_permute_plan_create(&plan, dev->ctx, weft_shape(2, 3, 3, WEFT_TYPE_F32, OFS(9)), &p, NULL));
+    NO_IN("2 x 4",
+          weft_permute_plan_create(&plan, dev->ctx, weft_shape(2, 4, 3, WEFT_TYPE_F32, WEFT_OFS_32), &p, NULL));
     wrong = p;
     wrong.row_inv = NULL;
-    NO_IN("row_inv", weft_permute_plan_create(&plan, dev->ctx, &wrong, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL));
-    if (weft_permute_plan_create(&plan, dev->ctx, &p, 3, WEFT_TYPE_F32, WEFT_OFS_32, NULL))
+    NO_IN("row_inv", weft_permute_plan_create(&plan, dev->ctx, OK_SHAPE, &wrong, NULL));
+    if (weft_permute_plan_create(&plan, dev->ctx, OK_SHAPE, &p, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_permute_run);
     SILENT(weft_permute_run(NULL, dev->queue, a, b, 0, NULL, NULL));
@@ -375,20 +398,20 @@ void nonsense_matrices(struct test_device *dev)
     struct weft_device_csr a, b, at;
     struct test_buffer in = test_buffer_make(dev, x, sizeof x), out = test_buffer_make(dev, NULL, sizeof y);
     tap_note("%s", dev->name);
-    if (weft_device_csr_create(&a, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32) ||
-        weft_device_csr_create(&b, dev->ctx, 2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32) ||
-        weft_device_csr_create(&at, dev->ctx, 3, 2, 3, WEFT_TYPE_F32, WEFT_OFS_32) ||
+    if (weft_device_csr_alloc(&a, dev->ctx, OK_SHAPE) || weft_device_csr_alloc(&b, dev->ctx, OK_SHAPE) ||
+        weft_device_csr_alloc(&at, dev->ctx, weft_shape(3, 2, 3, WEFT_TYPE_F32, WEFT_OFS_32)) ||
         weft_device_csr_write_sync(dev->ctx, dev->queue, &a, &good))
         tap_bail("no matrix: %s", test_error(dev));
+    test_device_coo(dev);
     test_device_csr(dev, &a);
     test_transpose(dev, &a, &at);
     test_plan(dev, &a, &at);
     test_convert(dev, &a);
     test_permute(dev, &a, &b);
     test_spmv(dev, &a, in.mem, out.mem);
-    weft_device_csr_release(&a);
-    weft_device_csr_release(&b);
-    weft_device_csr_release(&at);
+    weft_device_csr_free(&a);
+    weft_device_csr_free(&b);
+    weft_device_csr_free(&at);
     test_buffer_free(&in);
     test_buffer_free(&out);
 }

@@ -211,7 +211,7 @@ static struct weft_csr family_make(enum family family, int64_t m, enum weft_type
     }
     const int64_t n = family == TALL ? m / 50 : family == WIDE ? m * 4 : m, rows = family == WIDE ? m / 10 : m;
     const int64_t room = rows * 62 + 8 * n + 400000;
-    if (weft_csr_alloc(&a, rows, n, room, type, WEFT_OFS_32))
+    if (weft_csr_alloc(&a, weft_shape(rows, n, room, type, WEFT_OFS_32)))
         tap_bail("out of host memory");
     struct build b = {.a = &a};
     ((int32_t *)a.row_ptr)[0] = 0;
@@ -233,7 +233,7 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
     const struct cost_device *model = dev->gpu ? &cost_gpu : &cost_cpu;
     struct weft_csr a = family_make(family, m, type);
     struct weft_device_csr d = {0};
-    if (weft_device_csr_create(&d, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
+    if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
         weft_device_csr_write_sync(dev->ctx, dev->queue, &d, &a))
         tap_bail("%s", test_error(dev));
     for (int products = 0; products <= 1000; products += 1000) {
@@ -253,7 +253,7 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
             tap_note("%.1f us, %s takes %.1f: %s", us, weft_spmv_algo_name(best), least,
                      made ? info.why : test_error(dev));
     }
-    weft_device_csr_release(&d);
+    weft_device_csr_free(&d);
     weft_csr_free(&a);
 }
 
@@ -302,7 +302,7 @@ static void check_mirror(struct test_device *dev, enum shape shape)
 {
     const int64_t n = shape == S_STENCIL ? 1728 : 1600;
     struct weft_csr a;
-    if (weft_csr_alloc(&a, n, n, n * n, WEFT_TYPE_F32, WEFT_OFS_32))
+    if (weft_csr_alloc(&a, weft_shape(n, n, n * n, WEFT_TYPE_F32, WEFT_OFS_32)))
         tap_bail("out of host memory");
     struct build b = {.a = &a};
     ((int32_t *)a.row_ptr)[0] = 0;

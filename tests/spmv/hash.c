@@ -59,7 +59,7 @@ static struct weft_csr matrix_draw(struct rng *rng, const struct hash_case *c)
                            : i % 60 == 9 ? longs[i / 60 % 2 ? rng_below(rng, 6) : 3]
                                          : rng_between(rng, 0, 12);
     struct weft_csr a;
-    if (weft_csr_alloc(&a, c->rows, 90, nnz, c->type, c->ofs))
+    if (weft_csr_alloc(&a, weft_shape(c->rows, 90, nnz, c->type, c->ofs)))
         tap_bail("no memory for a test matrix");
     for (int64_t i = 0, at = 0; i <= c->rows; i++) {
         if (c->ofs == WEFT_OFS_64)
@@ -85,7 +85,7 @@ static int product(struct test_device *dev, const struct hash_case *c, const str
     struct weft_spmv_plan *plan = NULL;
     struct test_buffer bx = test_buffer_make(dev, x, x_bytes),
                        by = test_buffer_make(dev, c->beta == 0 ? NULL : y, y_bytes);
-    weft_status status = weft_device_csr_create(&d, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+    weft_status status = weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a));
     if (!status)
         status = weft_device_csr_write_sync(dev->ctx, dev->queue, &d, a);
     if (!status)
@@ -97,7 +97,7 @@ static int product(struct test_device *dev, const struct hash_case *c, const str
     if (status || !intact)
         tap_note("%s", status ? test_error(dev) : "canary hit");
     weft_spmv_plan_destroy(&plan);
-    weft_device_csr_release(&d);
+    weft_device_csr_free(&d);
     test_buffer_free(&bx);
     test_buffer_free(&by);
     return !status && intact;

@@ -82,10 +82,10 @@ static void test_refill(struct test_device *dev)
         int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
         test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
         struct weft_device_csr other = {0};
-        ok = ok && !weft_device_csr_create(&other, dev->ctx, p.a.m, p.a.n, p.a.nnz, p.a.type, p.a.ofs) &&
+        ok = ok && !weft_device_csr_alloc(&other, dev->ctx, weft_csr_shape(&p.a)) &&
              !weft_device_csr_write_sync(dev->ctx, dev->queue, &other, &p.a) &&
              !weft_spmv_plan_refill(plan, dev->queue, &other);
-        weft_device_csr_release(&other); // the plan keeps what it needs
+        weft_device_csr_free(&other); // the plan keeps what it needs
         tap_ok(ok && test_problem_run(&p, plan, &params, 2, -1), "%s: new values from other buffers: %s", dev->name,
                ways[i].name);
         struct weft_device_csr bad = p.d;
@@ -413,7 +413,7 @@ static void test_items(struct test_device *dev)
         tap_bail("%s", err.text);
     static const float ones[2000] = {1};
     struct test_buffer x = test_buffer_make(dev, ones, sizeof ones), y = test_buffer_make(dev, NULL, sizeof ones);
-    if (weft_device_csr_create(&d, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs) ||
+    if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
         weft_device_csr_write_sync(dev->ctx, dev->queue, &d, &a))
         tap_bail("%s", test_error(dev));
     dev->ctx->device.compute_units = UNITS;
@@ -432,7 +432,7 @@ static void test_items(struct test_device *dev)
     dev->ctx->device.compute_units = units;
     test_buffer_free(&x);
     test_buffer_free(&y);
-    weft_device_csr_release(&d);
+    weft_device_csr_free(&d);
     weft_csr_free(&a);
 }
 

@@ -61,7 +61,7 @@ static struct weft_csr matrix(const struct shape *s, int whole)
     for (int64_t i = 0; i < s->m; i++)
         for (int k = 0; k < s->count; k++)
             nnz += is_there(s, i, k);
-    if (weft_csr_alloc(&a, s->m, s->n, nnz, s->type, s->ofs))
+    if (weft_csr_alloc(&a, weft_shape(s->m, s->n, nnz, s->type, s->ofs)))
         tap_bail("out of memory");
     ofs_set(&a, 0, 0);
     for (int64_t i = 0; i < s->m; ofs_set(&a, ++i, at))
@@ -105,7 +105,7 @@ static int job_make(struct job *j, struct test_device *dev, const struct weft_cs
     *j = (struct job){.dev = dev, .y_bytes = (size_t)a->m * bytes};
     j->x = test_buffer_make(dev, x, (size_t)a->n * bytes);
     j->y = test_buffer_make(dev, NULL, j->y_bytes);
-    const int ok = !weft_device_csr_create(&j->d, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs) &&
+    const int ok = !weft_device_csr_alloc(&j->d, dev->ctx, weft_csr_shape(a)) &&
                    !weft_device_csr_write_sync(dev->ctx, dev->queue, &j->d, a) &&
                    !weft_spmv_plan_create(&j->plan, dev->ctx, dev->queue, &j->d, params);
     if (ok)
@@ -127,7 +127,7 @@ static int job_run(struct job *j, void *y)
 static void job_free(struct job *j)
 {
     weft_spmv_plan_destroy(&j->plan);
-    weft_device_csr_release(&j->d);
+    weft_device_csr_free(&j->d);
     test_buffer_free(&j->x);
     test_buffer_free(&j->y);
 }
@@ -303,10 +303,10 @@ static void test_instead(struct test_device *dev)
         struct weft_device_csr next = {0}; // and takes new values
         for (int64_t p = 0; p < a.nnz; p++)
             ((float *)a.val)[p] = (float)value_draw(1);
-        ok = ok && !weft_device_csr_create(&next, dev->ctx, a.m, a.n, a.nnz, a.type, a.ofs) &&
+        ok = ok && !weft_device_csr_alloc(&next, dev->ctx, weft_csr_shape(&a)) &&
              !weft_device_csr_write_sync(dev->ctx, dev->queue, &next, &a) &&
              !weft_spmv_plan_refill(j.plan, dev->queue, &next);
-        weft_device_csr_release(&next); // the plan keeps what it needs
+        weft_device_csr_free(&next); // the plan keeps what it needs
         tap_ok(ok && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32), "%s: %s: new values", dev->name,
                cases[i].what);
         job_free(&j);
@@ -391,7 +391,7 @@ static void test_sample_spread(struct test_device *dev)
 {
     const int64_t m = 512 * HEIGHT * 2 + 40;
     struct weft_csr a = {0};
-    if (weft_csr_alloc(&a, m, m, m, WEFT_TYPE_PATTERN, WEFT_OFS_32))
+    if (weft_csr_alloc(&a, weft_shape(m, m, m, WEFT_TYPE_PATTERN, WEFT_OFS_32)))
         tap_bail("out of memory");
     for (int64_t i = 0; i < m; i++) {
         ofs_set(&a, i + 1, i + 1);

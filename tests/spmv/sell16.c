@@ -13,7 +13,7 @@
 static struct weft_csr matrix(struct rng *rng, int64_t n, int64_t near, int64_t step, int length, enum weft_type type)
 {
     struct weft_csr a = {0};
-    if (weft_csr_alloc(&a, M, n, M * length, type, WEFT_OFS_32))
+    if (weft_csr_alloc(&a, weft_shape(M, n, M * length, type, WEFT_OFS_32)))
         tap_bail("out of memory");
     int32_t *ptr = a.row_ptr, at = 0;
     for (int64_t i = 0; i < M; i++) {
@@ -36,7 +36,7 @@ static int run(float *y, struct weft_spmv_info *info, struct test_device *dev, c
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
     struct test_buffer bx = test_buffer_make(dev, x, (size_t)a->n * 4), by = test_buffer_make(dev, NULL, M * 4);
-    int ok = !weft_device_csr_create(&d, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs) &&
+    int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a)) &&
              !weft_device_csr_write_sync(dev->ctx, dev->queue, &d, a) &&
              !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = algo)) &&
              !weft_spmv_run(plan, dev->queue, 1, bx.mem, 0, by.mem, 0, NULL, NULL);
@@ -48,7 +48,7 @@ static int run(float *y, struct weft_spmv_info *info, struct test_device *dev, c
         tap_note("%s", test_error(dev));
     }
     weft_spmv_plan_destroy(&plan);
-    weft_device_csr_release(&d);
+    weft_device_csr_free(&d);
     test_buffer_free(&bx);
     test_buffer_free(&by);
     return ok;

@@ -71,7 +71,7 @@ static struct weft_csr matrix_make(int64_t m, int64_t n, enum rows rows, enum we
         lengths[i] = n ? row_length(rows, i, m, n) : 0;
         nnz += lengths[i] = ascending && lengths[i] > n ? n : lengths[i];
     }
-    if (weft_csr_alloc(&a, m, n, nnz, type, ofs))
+    if (weft_csr_alloc(&a, weft_shape(m, n, nnz, type, ofs)))
         tap_bail("no memory for a test matrix");
     int64_t at = 0;
     for (int64_t i = 0; i <= m; i++) {

@@ -50,7 +50,7 @@ void test_matrix_make(struct weft_csr *out, struct rng *rng, enum test_spread sp
 {
     struct weft_coo coo;
     struct weft_error err = {0};
-    if (weft_coo_alloc(&coo, m, n, nnz, type))
+    if (weft_coo_alloc(&coo, weft_shape(.m = m, .n = n, .nnz = nnz, .type = type)))
         tap_bail("out of host memory: %lld entries", (long long)nnz);
     for (int64_t i = 0; i < nnz; i++) {
         int64_t row, col;
@@ -146,8 +146,7 @@ int test_transpose(struct test_device *dev, const struct weft_csr *a, const stru
         tap_bail("out of host memory");
     test_csr_make(&from, dev, a, a->m, a->n, a->nnz, a->type, a->ofs);
     test_csr_make(&to, dev, NULL, a->n, a->m, a->nnz, a->type, a->ofs);
-    weft_status status =
-        weft_transpose_plan_create(&op, dev->ctx, a->m, a->n, a->nnz, a->type, a->ofs, params_of(params));
+    weft_status status = weft_transpose_plan_create(&op, dev->ctx, weft_csr_shape(a), params_of(params));
     int ok = !status;
     if (ok && info)
         *info = *weft_transpose_plan_info(op);

@@ -25,7 +25,8 @@ struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, 
     int64_t nnz = 0, at = 0;
     for (int64_t i = 0; i < m; i++)
         nnz += i % 30 == 7 ? longest : base + i % 4;
-    if (weft_csr_alloc(&p.a, m, n, nnz, type, ofs) || weft_device_csr_create(&p.d, dev->ctx, m, n, nnz, type, ofs))
+    if (weft_csr_alloc(&p.a, weft_shape(m, n, nnz, type, ofs)) ||
+        weft_device_csr_alloc(&p.d, dev->ctx, weft_shape(m, n, nnz, type, ofs)))
         tap_bail("no memory for a test matrix");
     for (int64_t i = 0; i <= m; i++) {
         if (ofs == WEFT_OFS_64)
@@ -55,7 +56,7 @@ void test_problem_free(struct test_problem *p)
 {
     test_buffer_free(&p->bx);
     test_buffer_free(&p->by);
-    weft_device_csr_release(&p->d);
+    weft_device_csr_free(&p->d);
     weft_csr_free(&p->a);
     free(p->x);
     free(p->y0);

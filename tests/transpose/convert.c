@@ -9,7 +9,7 @@ static struct rng rng;
 
 static void coo_make(struct weft_coo *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type)
 {
-    if (weft_coo_alloc(out, m, n, nnz, type))
+    if (weft_coo_alloc(out, weft_shape(.m = m, .n = n, .nnz = nnz, .type = type)))
         tap_bail("out of host memory");
     size_t bytes = weft_type_bytes(type);
     for (int64_t p = 0; p < nnz; p++) {
@@ -44,14 +44,14 @@ static int check(struct test_device *dev, int64_t m, int64_t n, int64_t nnz, enu
         val = test_buffer_make(dev, nnz ? a.val : NULL, bytes);
     test_csr_make(&to, dev, NULL, m, n, nnz, type, ofs);
     struct weft_device_coo from = {m, n, nnz, type, row.mem, col.mem, val.mem};
-    weft_status status = weft_coo_to_csr_create(&op, dev->ctx, m, n, nnz, type, ofs, params);
+    weft_status status = weft_coo_to_csr_create(&op, dev->ctx, weft_shape(m, n, nnz, type, ofs), params);
     if (!status)
         status = weft_coo_to_csr_run(op, dev->queue, &from, &to.d, 0, NULL, NULL);
     int ok = !status && test_csr_equal(dev, &to, &want, why);
     struct weft_transpose_info info = {0};
     if (op)
         info = *weft_coo_to_csr_info(op);
-    ok = ok && !weft_coo_to_csr_workspace(&asked, dev->ctx, m, n, nnz, type, ofs, params) &&
+    ok = ok && !weft_coo_to_csr_workspace(&asked, dev->ctx, weft_shape(m, n, nnz, type, ofs), params) &&
          asked == info.workspace_bytes;
     if (ok) { // host arrays in and out, and back again
         status = weft_coo_to_csr_sync(&via_host, dev->ctx, &a, ofs, params);
@@ -126,13 +126,13 @@ static void test_errors(struct test_device *dev)
     coo_make(&a, 10, 20, 30, WEFT_TYPE_F32);
     if (weft_csr_from_coo(&csr, &a, WEFT_OFS_32, &err))
         tap_bail("%s", err.text);
-    refused(dev, "m < 0", weft_coo_to_csr_create(&op, dev->ctx, -1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
+    refused(dev, "m < 0", weft_coo_to_csr_create(&op, dev->ctx, weft_shape(-1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32), NULL),
             WEFT_EINVAL);
-    weft_status status =
-        weft_coo_to_csr_workspace(&bytes, dev->ctx, 1, INT64_C(1) << 31, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL);
+    weft_status status = weft_coo_to_csr_workspace(
+        &bytes, dev->ctx, weft_shape(1, INT64_C(1) << 31, 0, WEFT_TYPE_F32, WEFT_OFS_32), NULL);
     refused(dev, "n = 2^31", bytes ? WEFT_OK : status, WEFT_EINVAL);
     refused(dev, "2^31 entries with 32-bit offsets",
-            weft_coo_to_csr_create(&op, dev->ctx, 9, 9, INT64_C(1) << 31, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
+            weft_coo_to_csr_create(&op, dev->ctx, weft_shape(9, 9, INT64_C(1) << 31, WEFT_TYPE_F32, WEFT_OFS_32), NULL),
             WEFT_ERANGE);
     int32_t kept = a.row[7];
     a.row[7] = 10;
@@ -156,8 +156,8 @@ static void test_errors(struct test_device *dev)
     struct test_buffer values = test_buffer_make(dev, a.val, 120);
     struct test_csr to;
     test_csr_make(&to, dev, NULL, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32);
-    if (tap_ok(!weft_coo_to_csr_create(&op, dev->ctx, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32, NULL), "%s: an object",
-               dev->name)) {
+    if (tap_ok(!weft_coo_to_csr_create(&op, dev->ctx, weft_shape(10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32), NULL),
+               "%s: an object", dev->name)) {
         struct weft_device_coo good = {10, 20, 30, WEFT_TYPE_F32, row.mem, col.mem, values.mem}, x = good;
         struct weft_device_csr y = to.d;
         x.row = NULL;

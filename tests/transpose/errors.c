@@ -17,11 +17,11 @@ static void refused(struct test_device *dev, const char *what, struct shape s, i
 {
     struct weft_transpose_plan *op = (struct weft_transpose_plan *)&rng;
     size_t bytes = 1;
-    weft_status status =
-        weft_transpose_plan_create(&op, dev->ctx, s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs, &params);
+    weft_status status = weft_transpose_plan_create(
+        &op, dev->ctx, weft_shape(s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs), &params);
     tap_ok(status == want && !op && *test_error(dev), "%s: refuses %s: %s", dev->name, what, test_error(dev));
-    status =
-        weft_transpose_workspace(&bytes, dev->ctx, s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs, &params);
+    status = weft_transpose_workspace(&bytes, dev->ctx,
+                                      weft_shape(s.m, s.n, s.nnz, (enum weft_type)type, (enum weft_ofs)ofs), &params);
     tap_ok(status == want && !bytes, "%s: has no workspace for %s", dev->name, what);
 }
 
@@ -59,7 +59,7 @@ static void test_errors(struct test_device *dev)
     refused(dev, "rows whose lanes end beyond 32 bits", (struct shape){.m = INT32_MAX - 9, .n = 9, .nnz = 9}, 0,
             WEFT_OFS_64, none, WEFT_ERANGE);
     struct weft_transpose_plan *empty = NULL;
-    tap_ok(!weft_transpose_plan_create(&empty, dev->ctx, INT32_MAX, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
+    tap_ok(!weft_transpose_plan_create(&empty, dev->ctx, weft_shape(INT32_MAX, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32), NULL),
            "%s: 2^31-1 rows without entries", dev->name);
     weft_transpose_plan_destroy(&empty);
     refused(dev, "an unknown method", good, 0, 0, (struct weft_transpose_params){.algo = 7}, WEFT_EINVAL);
@@ -114,8 +114,8 @@ static void test_errors(struct test_device *dev)
                small);
     }
     struct weft_transpose_plan *op = NULL;
-    weft_status status =
-        weft_transpose_plan_create(&op, dev->ctx, 100, INT32_MAX, INT64_C(1) << 60, WEFT_TYPE_F64, WEFT_OFS_64, NULL);
+    weft_status status = weft_transpose_plan_create(
+        &op, dev->ctx, weft_shape(100, INT32_MAX, INT64_C(1) << 60, WEFT_TYPE_F64, WEFT_OFS_64), NULL);
     tap_ok(status == WEFT_ERANGE && !op, "%s: refuses scratch beyond the device: %s", dev->name, test_error(dev));
 
     struct weft_csr a;
@@ -123,7 +123,7 @@ static void test_errors(struct test_device *dev)
     test_matrix_make(&a, &rng, TEST_UNIFORM, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32);
     test_csr_make(&from, dev, &a, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32);
     test_csr_make(&to, dev, NULL, 20, 10, 30, WEFT_TYPE_F32, WEFT_OFS_32);
-    if (!tap_ok(!weft_transpose_plan_create(&op, dev->ctx, 10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32, NULL),
+    if (!tap_ok(!weft_transpose_plan_create(&op, dev->ctx, weft_shape(10, 20, 30, WEFT_TYPE_F32, WEFT_OFS_32), NULL),
                 "%s: an object", dev->name))
         return;
     struct weft_device_csr x = from.d, y = to.d;
@@ -158,11 +158,11 @@ static void test_errors(struct test_device *dev)
     weft_transpose_plan_destroy(NULL);
 
     struct weft_device_csr bad = {.m = 1};
-    status = weft_device_csr_create(&bad, dev->ctx, -1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32);
+    status = weft_device_csr_alloc(&bad, dev->ctx, weft_shape(-1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32));
     tap_ok(status == WEFT_EINVAL && !bad.row_ptr && !bad.m, "%s: no buffers for m < 0", dev->name);
-    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 31, WEFT_TYPE_PATTERN, WEFT_OFS_32);
+    status = weft_device_csr_alloc(&bad, dev->ctx, weft_shape(1, 1, INT64_C(1) << 31, WEFT_TYPE_PATTERN, WEFT_OFS_32));
     tap_ok(status == WEFT_ERANGE && !bad.row_ptr, "%s: no buffers for 2^31 entries with 32-bit offsets", dev->name);
-    status = weft_device_csr_create(&bad, dev->ctx, 1, 1, INT64_C(1) << 60, WEFT_TYPE_PATTERN, WEFT_OFS_64);
+    status = weft_device_csr_alloc(&bad, dev->ctx, weft_shape(1, 1, INT64_C(1) << 60, WEFT_TYPE_PATTERN, WEFT_OFS_64));
     tap_ok(status == WEFT_ERANGE && !bad.row_ptr, "%s: no buffers beyond the device: %s", dev->name, test_error(dev));
     a.nnz = 29;
     status = weft_device_csr_write_sync(dev->ctx, dev->queue, &from.d, &a);
@@ -172,8 +172,8 @@ static void test_errors(struct test_device *dev)
     a.nnz = 30;
     status = weft_device_csr_write_sync(dev->ctx, NULL, &from.d, &a);
     tap_ok(status == WEFT_EINVAL, "%s: writes nothing without a queue: %s", dev->name, test_error(dev));
-    weft_device_csr_release(&bad);
-    weft_device_csr_release(NULL);
+    weft_device_csr_free(&bad);
+    weft_device_csr_free(NULL);
 
     struct weft_csr out;
     a.col[3] = 20;

@@ -68,7 +68,7 @@ static void make(struct weft_csr *out, struct shape shape, enum weft_type type, 
 {
     struct weft_coo coo;
     struct weft_error err = {0};
-    if (weft_coo_alloc(&coo, shape.m, shape.n, shape.nnz, type))
+    if (weft_coo_alloc(&coo, weft_shape(.m = shape.m, .n = shape.n, .nnz = shape.nnz, .type = type)))
         tap_bail("no memory");
     for (int64_t p = 0; p < shape.nnz; p++)
         put(shape.m, shape.n, shape.pattern, rng, &coo.row[p], &coo.col[p]);

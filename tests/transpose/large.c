@@ -60,16 +60,18 @@ static void test_memory(struct test_device *dev)
         const struct weft_transpose_params params = {.algo = (enum weft_transpose_algo)algo};
         struct weft_transpose_plan *op = NULL;
         size_t scratch = 0;
-        weft_status status =
-            weft_transpose_workspace(&scratch, dev->ctx, 300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64, &params);
+        weft_status status = weft_transpose_workspace(&scratch, dev->ctx,
+                                                      weft_shape(300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64), &params);
         tap_ok(!status && scratch, "%s: says what scratch an operation takes", dev->name);
         dev->ctx->device.type = CL_DEVICE_TYPE_GPU;
         dev->ctx->device.global_bytes = (int64_t)scratch + 2 * 10000 * 12 + (301 + 501) * 8;
-        status = weft_transpose_plan_create(&op, dev->ctx, 300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64, &params);
+        status =
+            weft_transpose_plan_create(&op, dev->ctx, weft_shape(300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64), &params);
         tap_ok(!status && op, "%s: takes a device of just enough memory", dev->name);
         weft_transpose_plan_destroy(&op);
         dev->ctx->device.global_bytes--;
-        status = weft_transpose_plan_create(&op, dev->ctx, 300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64, &params);
+        status =
+            weft_transpose_plan_create(&op, dev->ctx, weft_shape(300, 500, 10000, WEFT_TYPE_F64, WEFT_OFS_64), &params);
         tap_ok(status == WEFT_ERANGE && !op && strstr(test_error(dev), "of memory"), "%s: refuses it with less: %s",
                dev->name, test_error(dev));
         weft_transpose_plan_destroy(&op);

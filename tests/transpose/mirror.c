@@ -78,7 +78,7 @@ static struct weft_csr matrix_make(enum form form, enum flaw flaw, int64_t n, en
         col[other] = swap;
     }
     struct weft_csr a;
-    if (weft_csr_alloc(&a, n, n, nnz, type, ofs))
+    if (weft_csr_alloc(&a, weft_shape(n, n, nnz, type, ofs)))
         tap_bail("out of host memory");
     int64_t p = 0;
     for (int64_t i = 0; i <= n; i++) {
@@ -178,7 +178,7 @@ static void test_learns(struct test_device *dev)
 {
     const int64_t n = dev->checker ? 20 : 60;
     struct weft_csr with = matrix_make(MESH, NONE, n, WEFT_TYPE_F32, WEFT_OFS_32), without, want, want_without;
-    if (weft_csr_alloc(&without, n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32))
+    if (weft_csr_alloc(&without, weft_shape(n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32)))
         tap_bail("out of host memory");
     memcpy(without.row_ptr, with.row_ptr, (size_t)(n + 1) * 4);
     memcpy(without.val, with.val, (size_t)with.nnz * 4);

@@ -14,7 +14,7 @@ static struct rng rng;
 static void order_make(struct weft_permutation *out, enum weft_order order, const struct weft_csr *a)
 {
     struct weft_error err;
-    if (weft_permutation_make(out, order, a, rng_u64(&rng), &err))
+    if (weft_permutation_alloc(out, order, a, rng_u64(&rng), &err))
         tap_bail("%s", err.text);
 }
 
@@ -33,7 +33,7 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
         tap_bail("%s", err.text);
     test_csr_make(&from, dev, a, a->m, a->n, a->nnz, a->type, a->ofs);
     test_csr_make(&to, dev, NULL, a->m, a->n, a->nnz, a->type, a->ofs);
-    weft_status status = weft_permute_plan_create(&plan, dev->ctx, p, a->nnz, a->type, a->ofs, params);
+    weft_status status = weft_permute_plan_create(&plan, dev->ctx, weft_csr_shape(a), p, params);
     for (int run = 0; run < (test_sample() ? 1 : 2) && !status; run++)
         status = weft_permute_run(plan, dev->queue, &from.d, &to.d, 0, NULL, NULL);
     int ok = !status && test_csr_equal(dev, &to, &want, why);
@@ -111,7 +111,7 @@ static int product_check(struct test_device *dev, const struct weft_csr *a, enum
     test_csr_make(&to, dev, NULL, a->m, a->n, a->nnz, a->type, a->ofs);
     struct test_buffer x_old = test_buffer_make(dev, x, xs), x_new = test_buffer_make(dev, NULL, xs);
     struct test_buffer y_new = test_buffer_make(dev, NULL, ys), y_old = test_buffer_make(dev, NULL, ys);
-    weft_status status = weft_permute_plan_create(&plan, dev->ctx, &p, a->nnz, a->type, a->ofs, NULL);
+    weft_status status = weft_permute_plan_create(&plan, dev->ctx, weft_csr_shape(a), &p, NULL);
     if (!status)
         status = weft_permute_run(plan, dev->queue, &from.d, &to.d, 0, NULL, NULL);
     if (!status)
@@ -170,7 +170,7 @@ static void test_vectors(struct test_device *dev)
     uint64_t in[M], want[M], got[M];
     test_matrix_make(&a, &rng, TEST_UNIFORM, M, N, 2000, WEFT_TYPE_PATTERN, WEFT_OFS_32);
     order_make(&p, WEFT_ORDER_ROW_COL, &a);
-    int ok = !weft_permute_plan_create(&plan, dev->ctx, &p, a.nnz, a.type, a.ofs, NULL);
+    int ok = !weft_permute_plan_create(&plan, dev->ctx, weft_csr_shape(&a), &p, NULL);
     for (int i = 0; i < M; i++)
         in[i] = rng_u64(&rng);
     for (int c = 0; ok && c < 8; c++) {
@@ -211,8 +211,8 @@ static void test_events(struct test_device *dev)
     test_csr_make(&mid, dev, NULL, a.m, a.n, a.nnz, a.type, a.ofs);
     test_csr_make(&back, dev, NULL, a.m, a.n, a.nnz, a.type, a.ofs);
     const struct weft_permute_params *keep = weft_permute_params(.keep = 1);
-    ok = ok && !weft_permute_plan_create(&there, dev->ctx, &p, a.nnz, a.type, a.ofs, keep) &&
-         !weft_permute_plan_create(&home, dev->ctx, &inverse, a.nnz, a.type, a.ofs, keep);
+    ok = ok && !weft_permute_plan_create(&there, dev->ctx, weft_csr_shape(&a), &p, keep) &&
+         !weft_permute_plan_create(&home, dev->ctx, weft_csr_shape(&a), &inverse, keep);
     // Until the gate opens the columns are those of another matrix.
     int32_t *zeros = calloc((size_t)a.nnz, sizeof *zeros);
     ok = ok && zeros && !clEnqueueWriteBuffer(queue, from.d.col, CL_TRUE, 0, (size_t)a.nnz * 4, zeros, 0, NULL, NULL);
@@ -255,12 +255,14 @@ static void test_errors(struct test_device *dev)
     struct test_csr from, to;
     test_matrix_make(&a, &rng, TEST_UNIFORM, 20, 30, 100, WEFT_TYPE_F32, WEFT_OFS_32);
     order_make(&p, WEFT_ORDER_ROW_COL, &a);
-    refused(dev, weft_permute_plan_create(&plan, dev->ctx, &p, -1, a.type, a.ofs, NULL), WEFT_EINVAL, "nnz < 0");
-    refused(dev, weft_permute_plan_create(&plan, dev->ctx, &p, INT64_C(1) << 31, a.type, a.ofs, NULL), WEFT_ERANGE,
-            "2^31 entries in 32 bits");
-    refused(dev, weft_permute_plan_create(&plan, dev->ctx, &p, 5, (enum weft_type)9, a.ofs, NULL), WEFT_EINVAL,
-            "an unknown type");
-    if (plan || weft_permute_plan_create(&plan, dev->ctx, &p, a.nnz, a.type, a.ofs, NULL))
+    refused(dev, weft_permute_plan_create(&plan, dev->ctx, weft_shape(p.m, p.n, -1, a.type, a.ofs), &p, NULL),
+            WEFT_EINVAL, "nnz < 0");
+    refused(dev,
+            weft_permute_plan_create(&plan, dev->ctx, weft_shape(p.m, p.n, INT64_C(1) << 31, a.type, a.ofs), &p, NULL),
+            WEFT_ERANGE, "2^31 entries in 32 bits");
+    refused(dev, weft_permute_plan_create(&plan, dev->ctx, weft_shape(p.m, p.n, 5, (enum weft_type)9, a.ofs), &p, NULL),
+            WEFT_EINVAL, "an unknown type");
+    if (plan || weft_permute_plan_create(&plan, dev->ctx, weft_csr_shape(&a), &p, NULL))
         tap_bail("plan: %s", test_error(dev));
     test_csr_make(&from, dev, &a, a.m, a.n, a.nnz, a.type, a.ofs);
     test_csr_make(&to, dev, NULL, a.m, a.n, a.nnz, a.type, a.ofs);

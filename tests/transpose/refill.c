@@ -16,7 +16,6 @@ static int check(struct test_device *dev, enum test_spread spread, int64_t m, in
     struct weft_csr a;
     struct test_csr from;
     struct weft_transpose_refill *plan = NULL;
-    struct weft_device_csr pattern;
     test_matrix_make(&a, &rng, spread, m, n, nnz, WEFT_TYPE_PATTERN, ofs);
     test_csr_make(&from, dev, &a, m, n, nnz, WEFT_TYPE_PATTERN, ofs);
     weft_status status = weft_transpose_refill_create(&plan, dev->ctx, dev->queue, &from.d, params);
@@ -38,12 +37,12 @@ static int check(struct test_device *dev, enum test_spread spread, int64_t m, in
             at_val = test_buffer_make(dev, NULL, bytes);
         }
         status = weft_transpose_refill_run(plan, dev->queue, (enum weft_type)type, val.mem, at_val.mem, 0, NULL, NULL);
-        weft_transpose_refill_pattern(plan, &pattern);
+        const struct weft_device_csr *pattern = weft_transpose_refill_pattern(plan);
         struct weft_csr got = {.m = n, .n = m, .nnz = nnz, .type = WEFT_TYPE_PATTERN, .ofs = ofs};
         got.row_ptr = test_alloc(((size_t)n + 1) * weft_ofs_bytes(ofs));
         got.col = test_alloc((size_t)nnz * 4);
-        ok = !status && pattern.type == WEFT_TYPE_PATTERN && !pattern.val &&
-             !weft_device_csr_read_sync(dev->ctx, dev->queue, &got, &pattern);
+        ok = !status && pattern->type == WEFT_TYPE_PATTERN && !pattern->val &&
+             !weft_device_csr_read_sync(dev->ctx, dev->queue, &got, pattern);
         got.type = (enum weft_type)type;
         got.val = type == WEFT_TYPE_PATTERN ? NULL : test_alloc(bytes);
         if (ok && bytes)

@@ -95,7 +95,7 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
     struct weft_transpose_params params = {.algo = algo};
     struct weft_transpose_plan *op = NULL;
     struct weft_transpose_info info = {0};
-    int ok = !weft_transpose_plan_create(&op, dev->ctx, 1000, 1000, 10000, type, ofs, &params);
+    int ok = !weft_transpose_plan_create(&op, dev->ctx, weft_shape(1000, 1000, 10000, type, ofs), &params);
     if (ok)
         info = *weft_transpose_plan_info(op);
     weft_transpose_plan_destroy(&op);
@@ -195,7 +195,7 @@ static void test_random(struct test_device *dev, enum weft_transpose_algo algo)
                           rng_between(&rng, 1, most), rng_between(&rng, 0, 3 * most)};
         enum weft_type type = (enum weft_type)rng_below(&rng, 4);
         enum weft_ofs ofs = (enum weft_ofs)rng_below(&rng, 2);
-        if (weft_transpose_workspace(&bytes, dev->ctx, s.m, s.n, s.nnz, type, ofs, &p) == WEFT_EINVAL) {
+        if (weft_transpose_workspace(&bytes, dev->ctx, weft_shape(s.m, s.n, s.nnz, type, ofs), &p) == WEFT_EINVAL) {
             refused++;
             continue;
         }
@@ -251,8 +251,8 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), written = NULL, first = NULL, second = NULL,
              none = NULL;
     int ok = error == CL_SUCCESS &&
-             !weft_transpose_plan_create(&op, dev->ctx, N, N, NNZ, WEFT_TYPE_F32, WEFT_OFS_32, &params) &&
-             !weft_transpose_plan_create(&empty, dev->ctx, N, N, 0, WEFT_TYPE_F32, WEFT_OFS_32, &params) &&
+             !weft_transpose_plan_create(&op, dev->ctx, weft_shape(N, N, NNZ, WEFT_TYPE_F32, WEFT_OFS_32), &params) &&
+             !weft_transpose_plan_create(&empty, dev->ctx, weft_shape(N, N, 0, WEFT_TYPE_F32, WEFT_OFS_32), &params) &&
              !clEnqueueWriteBuffer(queue, x.val.mem, CL_FALSE, 0, NNZ * 4, sorted.val, 1, &gate, &written) &&
              !weft_transpose_run(op, queue, &x.d, &y.d, 1, &written, &first) &&
              !weft_transpose_run(op, queue, &y.d, &x.d, 1, &first, &second);
@@ -274,7 +274,7 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
     if (dev->checker)
         clFinish(queue);
     struct weft_csr zeros;
-    if (weft_csr_alloc(&zeros, N, N, 0, WEFT_TYPE_F32, WEFT_OFS_32))
+    if (weft_csr_alloc(&zeros, weft_shape(N, N, 0, WEFT_TYPE_F32, WEFT_OFS_32)))
         tap_bail("out of host memory");
     tap_ok(ok && test_csr_equal(dev, &y, &zeros, why), "%s: no entries give zeros and an event %s", dev->name, why);
     clFinish(queue);
@@ -332,9 +332,11 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
         allocations = 0;
         weft__cl.clCreateBuffer = count_buffer;
         weft__cl.clCreateKernel = count_kernel;
-        ok = !weft_transpose_workspace(&asked, dev->ctx, s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32, &params) &&
+        ok = !weft_transpose_workspace(&asked, dev->ctx, weft_shape(s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32),
+                                       &params) &&
              allocations == 0 &&
-             !weft_transpose_plan_create(&op, dev->ctx, s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32, &params);
+             !weft_transpose_plan_create(&op, dev->ctx, weft_shape(s->m, s->n, s->nnz, WEFT_TYPE_F32, WEFT_OFS_32),
+                                         &params);
         if (ok) {
             info = *weft_transpose_plan_info(op);
             // A buffer of no bytes takes one.
@@ -366,7 +368,8 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
             const struct shape *s = &large[i];
             size_t bytes = SIZE_MAX, value = weft_type_bytes((enum weft_type)type);
             size_t both = 2 * (size_t)s->nnz * (4 + value) + (size_t)(s->m + s->n + 2) * 4;
-            ok = !weft_transpose_workspace(&bytes, dev->ctx, s->m, s->n, s->nnz, (enum weft_type)type, WEFT_OFS_32,
+            ok = !weft_transpose_workspace(&bytes, dev->ctx,
+                                           weft_shape(s->m, s->n, s->nnz, (enum weft_type)type, WEFT_OFS_32),
                                            weft_transpose_params(.algo = algo)) &&
                  (double)(both + bytes) <= 2.2 * (double)both;
             tap_ok(ok, "%s: scan of %lld x %lld, %s, takes %.2f times the bytes of input and output", dev->name,
@@ -405,9 +408,9 @@ static void test_huge(struct test_device *dev, enum weft_transpose_algo algo)
     struct weft_transpose_plan *op = NULL;
     int32_t *piece = test_alloc(PIECE * sizeof *piece);
     int64_t *ptr = test_alloc(((size_t)m + 1) * sizeof *ptr);
-    int ok = !weft_device_csr_create(&a, dev->ctx, m, N, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64) &&
-             !weft_device_csr_create(&at, dev->ctx, N, m, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64) &&
-             !weft_transpose_plan_create(&op, dev->ctx, m, N, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64,
+    int ok = !weft_device_csr_alloc(&a, dev->ctx, weft_shape(m, N, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64)) &&
+             !weft_device_csr_alloc(&at, dev->ctx, weft_shape(N, m, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64)) &&
+             !weft_transpose_plan_create(&op, dev->ctx, weft_shape(m, N, nnz, WEFT_TYPE_PATTERN, WEFT_OFS_64),
                                          weft_transpose_params(.algo = algo));
     for (int64_t i = 0; i <= m; i++)
         ptr[i] = i * N;
@@ -430,8 +433,8 @@ static void test_huge(struct test_device *dev, enum weft_transpose_algo algo)
     tap_ok(ok, "%s: %s, %lld entries: %s", dev->name, algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge",
            (long long)nnz, ok ? "" : test_error(dev));
     weft_transpose_plan_destroy(&op);
-    weft_device_csr_release(&a);
-    weft_device_csr_release(&at);
+    weft_device_csr_free(&a);
+    weft_device_csr_free(&at);
     free(piece);
     free(ptr);
 }

@@ -3,6 +3,7 @@
 #ifndef WEFT_CONVERT_H
 #define WEFT_CONVERT_H
 
+#include <weft/device_coo.h>
 #include <weft/transpose.h>
 
 #ifdef __cplusplus
@@ -16,29 +17,17 @@ extern "C" {
 //   COO to CSR    weft_coo_to_csr_run
 //   COO to CSC    weft_coo_to_csr_run with row and col, m and n exchanged
 
-// A matrix as coordinates in device memory, entries in any order: the caller's own buffers, borrowed for the time of a
-// call and its commands.
-struct weft_device_coo {
-    int64_t m, n, nnz;
-    enum weft_type type;
-    cl_mem row; // nnz int32
-    cl_mem col; // nnz int32
-    cl_mem val; // nnz values; NULL for WEFT_TYPE_PATTERN
-};
-
 // CSR from coordinates of one shape: the machinery of the transposition, with the roles of row and column exchanged.
 struct weft_coo_to_csr;
 
 // Scratch bytes that such an object holds, without making it.
-WEFT_API weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n,
-                                               int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+WEFT_API weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape shape,
                                                const struct weft_transpose_params *params);
-// Compile the kernels and allocate the scratch memory for m x n matrices with nnz entries. params may be NULL.
+// Compile the kernels and allocate the scratch memory for results of this shape. params may be NULL.
 // Errors: as weft_transpose_plan_create.
 // Threads: one object runs in one queue at a time.
-WEFT_API weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_context *ctx, int64_t m,
-                                            int64_t n, int64_t nnz, enum weft_type type, enum weft_ofs ofs,
-                                            const struct weft_transpose_params *params);
+WEFT_API weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_context *ctx,
+                                            struct weft_shape shape, const struct weft_transpose_params *params);
 // out = a, stable: entries of one row keep the order they have in `a`; duplicates stay.
 //   a     m x n, trusted: indices in range                 (read, borrowed until the event)
 //   out   m x n, every element of its arrays is written

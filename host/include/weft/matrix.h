@@ -25,6 +25,16 @@ enum weft_ofs {
     WEFT_OFS_64      // int64_t
 };
 
+// What a matrix is but for its contents.
+struct weft_shape {
+    int64_t m;           // rows, 0 .. 2^31-1
+    int64_t n;           // columns, 0 .. 2^31-1
+    int64_t nnz;         // stored entries
+    enum weft_type type; // of the values; default WEFT_TYPE_F32
+    enum weft_ofs ofs;   // of the row pointers; default WEFT_OFS_32; not used for coordinates
+};
+#define weft_shape(...) ((struct weft_shape){__VA_ARGS__})
+
 // Bytes of one value (0 for WEFT_TYPE_PATTERN) and of one offset; 0 for any other number.
 WEFT_API size_t weft_type_bytes(enum weft_type type);
 WEFT_API size_t weft_ofs_bytes(enum weft_ofs ofs);
@@ -54,20 +64,30 @@ struct weft_coo {
     void *val;    // values (size nnz); NULL for WEFT_TYPE_PATTERN
 };
 
-// Allocate the arrays of an m x n CSR matrix with nnz entries; contents are not set, except that an empty
+// Allocate the arrays of a CSR matrix, or of coordinates; contents are not set, except that an empty
 // matrix gets row_ptr of zeros. On failure *out is all zero.
 // Errors: WEFT_EINVAL out, negative size or m, n > 2^31-1, type, ofs; WEFT_ERANGE nnz too large for ofs; WEFT_ENOMEM.
-WEFT_API weft_status weft_csr_alloc(struct weft_csr *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
-                                    enum weft_ofs ofs);
+WEFT_API weft_status weft_csr_alloc(struct weft_csr *out, struct weft_shape shape);
 // Free the arrays and zero the struct; accepts NULL and an all-zero struct.
 WEFT_API void weft_csr_free(struct weft_csr *a);
-WEFT_API weft_status weft_coo_alloc(struct weft_coo *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type);
+WEFT_API weft_status weft_coo_alloc(struct weft_coo *out, struct weft_shape shape);
 WEFT_API void weft_coo_free(struct weft_coo *a);
 
 // Check what every operation relies on: row_ptr[0] == 0, monotone, row_ptr[m] == nnz, 0 <= col < n.
 // Errors: WEFT_EINVAL sizes, type, ofs or missing arrays; WEFT_EMATRIX with the first offending position in err->text.
 WEFT_API weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err);
 
+static inline struct weft_shape weft_csr_shape(const struct weft_csr *a)
+{
+    struct weft_shape shape = {a->m, a->n, a->nnz, a->type, a->ofs};
+    return shape;
+}
+// The shape of the transpose.
+static inline struct weft_shape weft_shape_transposed(struct weft_shape shape)
+{
+    struct weft_shape turned = {shape.n, shape.m, shape.nnz, shape.type, shape.ofs};
+    return turned;
+}
 // Offset i of row_ptr whatever its width.
 static inline int64_t weft_csr_ofs(const struct weft_csr *a, int64_t i)
 {

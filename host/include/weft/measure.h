@@ -45,8 +45,8 @@ struct weft_density {
 // Count. params may be NULL. On failure *out is all zero.
 // Errors: WEFT_EINVAL a negative number of buckets, one of the two missing; WEFT_EMATRIX, WEFT_EINVAL arrays of `a`;
 //         WEFT_ERANGE, WEFT_ENOMEM too many buckets.
-WEFT_API weft_status weft_density_make(struct weft_density *out, const struct weft_csr *a,
-                                       const struct weft_density_params *params, struct weft_error *err);
+WEFT_API weft_status weft_density_alloc(struct weft_density *out, const struct weft_csr *a,
+                                        const struct weft_density_params *params, struct weft_error *err);
 // Free the arrays and zero the struct; accepts NULL and an all-zero struct.
 WEFT_API void weft_density_free(struct weft_density *d);
 // The paper's H: entropy of d->count, in nats.

@@ -44,8 +44,8 @@ struct weft_permutation {
 // On failure *out is all zero.
 // Errors: WEFT_EINVAL no such order; WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ERANGE rcm: m + n beyond 2^31-1 where
 //         they differ; WEFT_ENOMEM.
-WEFT_API weft_status weft_permutation_make(struct weft_permutation *out, enum weft_order order,
-                                           const struct weft_csr *a, uint64_t seed, struct weft_error *err);
+WEFT_API weft_status weft_permutation_alloc(struct weft_permutation *out, enum weft_order order,
+                                            const struct weft_csr *a, uint64_t seed, struct weft_error *err);
 // The caller's own: row (size m) and col (size n) say which old row or column comes to each new place; NULL: none moves.
 // They are copied.
 // Errors: WEFT_EINVAL sizes; WEFT_EMATRIX an index out of range or there twice; WEFT_ENOMEM.
@@ -106,8 +106,8 @@ struct weft_permute_plan;
 // Blocks: yes, until the maps are on the device. `p` is not needed afterwards.
 // Threads: a plan runs in one queue at a time.
 WEFT_API weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft_context *ctx,
-                                              const struct weft_permutation *p, int64_t nnz, enum weft_type type,
-                                              enum weft_ofs ofs, const struct weft_permute_params *params);
+                                              struct weft_shape shape, const struct weft_permutation *p,
+                                              const struct weft_permute_params *params);
 // out = P A Q, the same bits as weft_csr_permute on every device.
 //   a      m x n, trusted: monotone offsets, columns in range; read, borrowed until the event
 //   out    m x n, every element of its arrays is written; other buffers than those of `a`

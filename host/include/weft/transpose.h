@@ -3,37 +3,11 @@
 #ifndef WEFT_TRANSPOSE_H
 #define WEFT_TRANSPOSE_H
 
-#include <weft/context.h>
-#include <weft/matrix.h>
+#include <weft/device_csr.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// A CSR matrix in device memory: the caller's own buffers, borrowed for the time of a call and its commands.
-// Read by columns it is a CSC matrix.
-struct weft_device_csr {
-    int64_t m, n, nnz;
-    enum weft_type type;
-    enum weft_ofs ofs;
-    cl_mem row_ptr; // m+1 offsets
-    cl_mem col;     // nnz int32
-    cl_mem val;     // nnz values; NULL for WEFT_TYPE_PATTERN
-};
-
-// Buffers for an m x n matrix with nnz entries on the device of ctx, contents not set (row_ptr neither).
-// Errors: WEFT_EINVAL sizes, type or ofs; WEFT_ERANGE nnz too large for ofs, an array too large for one buffer of the
-//         device; WEFT_EDEVMEM.
-WEFT_API weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_context *ctx, int64_t m, int64_t n,
-                                            int64_t nnz, enum weft_type type, enum weft_ofs ofs);
-// Release the buffers and zero the struct; accepts NULL and an all-zero struct.
-WEFT_API void weft_device_csr_release(struct weft_device_csr *a);
-// Blocking copies between host and device.
-// Errors: WEFT_EINVAL shapes, types or offsets differ; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM from the driver.
-WEFT_API weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queue queue,
-                                                const struct weft_device_csr *to, const struct weft_csr *from);
-WEFT_API weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue queue, struct weft_csr *to,
-                                               const struct weft_device_csr *from);
 
 enum weft_transpose_algo {
     WEFT_TRANSPOSE_ALGO_AUTO = 0, // chosen by shape and device; weft_transpose_info says which and why
@@ -66,17 +40,15 @@ struct weft_transpose_info {
 struct weft_transpose_plan;
 
 // Scratch bytes that an object of this shape holds, without making it.
-WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n,
-                                              int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape shape,
                                               const struct weft_transpose_params *params);
-// Compile the kernels and allocate the scratch memory for m x n matrices with nnz entries. params may be NULL.
+// Compile the kernels and allocate the scratch memory for matrices a of this shape. params may be NULL.
 // Errors: WEFT_EINVAL sizes or tuning; WEFT_ERANGE beyond the offsets (of 32 bits: more than 2^31 - 2^26 - 1 entries) or
 //         more than 2^31 - 2^10 - 1 rows that have entries. WEFT_ERANGE also beyond the device: an array larger than it
 //         allocates at once, or input, output and scratch larger than its memory; WEFT_EDEVMEM; WEFT_EBUILD.
 // Threads: one object runs in one queue at a time.
-WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx, int64_t m,
-                                                int64_t n, int64_t nnz, enum weft_type type, enum weft_ofs ofs,
-                                                const struct weft_transpose_params *params);
+WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
+                                                struct weft_shape shape, const struct weft_transpose_params *params);
 // at = a^T. Row indices ascend in each row of `at` and equal entries keep their order, on every device the same bits.
 //   a      m x n, trusted: monotone offsets, columns in range (weft_csr_validate checks them on the host);
 //          read, borrowed until the event
@@ -117,9 +89,9 @@ WEFT_API weft_status weft_transpose_refill_create(struct weft_transpose_refill *
 WEFT_API weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_command_queue queue,
                                                enum weft_type type, cl_mem val, cl_mem at_val, cl_uint nwait,
                                                const cl_event *wait, cl_event *event);
-// The pattern of a^T, borrowed from the plan: n x m, val NULL. Complete when the analysis is: read it behind a run, or
-// in the queue of the analysis.
-WEFT_API void weft_transpose_refill_pattern(const struct weft_transpose_refill *plan, struct weft_device_csr *out);
+// The pattern of a^T, n x m, of type WEFT_TYPE_PATTERN, val NULL; valid until the plan is destroyed, NULL for NULL. Its
+// arrays are complete when the analysis is: read them behind a run, or in the queue of the analysis.
+WEFT_API const struct weft_device_csr *weft_transpose_refill_pattern(const struct weft_transpose_refill *plan);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_transpose_info *weft_transpose_refill_info(const struct weft_transpose_refill *plan);
 WEFT_API void weft_transpose_refill_destroy(struct weft_transpose_refill **plan);

@@ -11,6 +11,8 @@
 #include <weft/context.h>
 #include <weft/convert.h>
 #include <weft/device.h>
+#include <weft/device_coo.h>
+#include <weft/device_csr.h>
 #include <weft/expand.h>
 #include <weft/generate.h>
 #include <weft/histogram.h>

@@ -243,16 +243,16 @@ class device_csr {
 public:
     device_csr(const context &ctx, const queue &q, const weft_csr &from)
     {
-        check(weft_device_csr_create(&at_, ctx.get(), from.m, from.n, from.nnz, from.type, from.ofs), ctx.get());
+        check(weft_device_csr_alloc(&at_, ctx.get(), weft_csr_shape(&from)), ctx.get());
         const weft_status status = weft_device_csr_write_sync(ctx.get(), q.get(), &at_, &from);
         if (status != WEFT_OK)
-            weft_device_csr_release(&at_);
+            weft_device_csr_free(&at_);
         check(status, ctx.get());
     }
-    // The transpose's shape, contents not set.
-    device_csr(const context &ctx, std::int64_t m, std::int64_t n, std::int64_t nnz, weft_type type, weft_ofs ofs)
+    // Contents not set.
+    device_csr(const context &ctx, const weft_shape &shape)
     {
-        check(weft_device_csr_create(&at_, ctx.get(), m, n, nnz, type, ofs), ctx.get());
+        check(weft_device_csr_alloc(&at_, ctx.get(), shape), ctx.get());
     }
     device_csr(device_csr &&other) noexcept : at_(std::exchange(other.at_, weft_device_csr{})) {}
     device_csr &operator=(device_csr &&other) noexcept
@@ -262,17 +262,18 @@ public:
     }
     device_csr(const device_csr &) = delete;
     device_csr &operator=(const device_csr &) = delete;
-    ~device_csr() { weft_device_csr_release(&at_); }
+    ~device_csr() { weft_device_csr_free(&at_); }
     csr read(const context &ctx, const queue &q) const
     {
         weft_csr raw{};
-        const weft_status status = weft_csr_alloc(&raw, at_.m, at_.n, at_.nnz, at_.type, at_.ofs);
+        const weft_status status = weft_csr_alloc(&raw, shape());
         if (status != WEFT_OK)
             throw error(status, weft_status_text(status));
         csr out(raw);
         check(weft_device_csr_read_sync(ctx.get(), q.get(), &raw, &at_), ctx.get());
         return out;
     }
+    weft_shape shape() const noexcept { return weft_device_csr_shape(&at_); }
     const weft_device_csr &get() const noexcept { return at_; }
 
 private:
@@ -282,11 +283,10 @@ private:
 // Transposition of matrices of one shape (weft/transpose.h).
 class transpose_plan : public handle<weft_transpose_plan, weft_transpose_plan_destroy> {
 public:
-    transpose_plan(const context &ctx, const weft_device_csr &shape, const weft_transpose_params &params = {})
+    transpose_plan(const context &ctx, const weft_shape &shape, const weft_transpose_params &params = {})
         : ctx_(ctx.get())
     {
-        check(weft_transpose_plan_create(&at_, ctx_, shape.m, shape.n, shape.nnz, shape.type, shape.ofs, &params),
-              ctx_);
+        check(weft_transpose_plan_create(&at_, ctx_, shape, &params), ctx_);
     }
     void run(const queue &q, const device_csr &a, const device_csr &at) const
     {

@@ -246,7 +246,7 @@ static weft_status build_run(struct build *b, int64_t m, int64_t n, enum weft_ty
     slices_share(b, stored);
     weft__team_each(b->team, stored + m, b->parts, groups_count, b);
     int64_t nnz = groups_scan(b);
-    weft_status status = weft_csr_alloc(b->out, m, n, nnz, type, ofs);
+    weft_status status = weft_csr_alloc(b->out, weft_shape(m, n, nnz, type, ofs));
     if (status)
         return status;
     if (!nnz)

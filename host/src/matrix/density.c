@@ -143,8 +143,8 @@ static void density_count(struct weft_density *d, const struct weft_csr *a, cons
             d->col[c] += d->count[r * d->cols + c];
 }
 
-weft_status weft_density_make(struct weft_density *out, const struct weft_csr *a,
-                              const struct weft_density_params *params, struct weft_error *err)
+weft_status weft_density_alloc(struct weft_density *out, const struct weft_csr *a,
+                               const struct weft_density_params *params, struct weft_error *err)
 {
     return weft__density_make(out, a, NULL, a ? a->m : 0, params, err);
 }

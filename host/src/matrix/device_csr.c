@@ -54,47 +54,47 @@ weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, voi
                  : WEFT_OK;
 }
 
-weft_status weft__shape_check(struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
-                              enum weft_ofs ofs)
+weft_status weft__shape_check(struct weft_context *ctx, struct weft_shape shape)
 {
+    const int64_t m = shape.m, n = shape.n, nnz = shape.nnz;
     if (m < 0 || m > INT32_MAX || n < 0 || n > INT32_MAX || nnz < 0)
         return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix with %lld entries: sizes are 0 .. 2^31-1",
                           (long long)m, (long long)n, (long long)nnz);
     if (nnz > 0 && (m == 0 || n == 0))
         return weft__fail(ctx, WEFT_EINVAL, "a %lld x %lld matrix has no entries, %lld are given", (long long)m,
                           (long long)n, (long long)nnz);
-    if ((int)type < 0 || type > WEFT_TYPE_PATTERN)
-        return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)type);
-    if (ofs != WEFT_OFS_32 && ofs != WEFT_OFS_64)
-        return weft__fail(ctx, WEFT_EINVAL, "%d is not a width of offsets", (int)ofs);
-    if (ofs == WEFT_OFS_32 && nnz > INT32_MAX)
+    if ((int)shape.type < 0 || shape.type > WEFT_TYPE_PATTERN)
+        return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)shape.type);
+    if (shape.ofs != WEFT_OFS_32 && shape.ofs != WEFT_OFS_64)
+        return weft__fail(ctx, WEFT_EINVAL, "%d is not a width of offsets", (int)shape.ofs);
+    if (shape.ofs == WEFT_OFS_32 && nnz > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries do not fit 32-bit offsets", (long long)nnz);
     return WEFT_OK;
 }
 
-weft_status weft_device_csr_create(struct weft_device_csr *out, struct weft_context *ctx, int64_t m, int64_t n,
-                                   int64_t nnz, enum weft_type type, enum weft_ofs ofs)
+weft_status weft_device_csr_alloc(struct weft_device_csr *out, struct weft_context *ctx, struct weft_shape shape)
 {
     if (out)
         *out = (struct weft_device_csr){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
-    if (status)
-        return status;
-    status = weft__shape_check(ctx, m, n, nnz, type, ofs);
-    if (status)
-        return status;
-    *out = (struct weft_device_csr){.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
-    status = weft__buffer_create(&out->row_ptr, ctx, weft__mul((size_t)m + 1, weft_ofs_bytes(ofs)), "row pointers");
     if (!status)
-        status = weft__buffer_create(&out->col, ctx, weft__mul((size_t)nnz, 4), "column indices");
-    if (!status && type != WEFT_TYPE_PATTERN)
-        status = weft__buffer_create(&out->val, ctx, weft__mul((size_t)nnz, weft_type_bytes(type)), "values");
+        status = weft__shape_check(ctx, shape);
     if (status)
-        weft_device_csr_release(out);
+        return status;
+    const size_t nnz = (size_t)shape.nnz;
+    *out = (struct weft_device_csr){.m = shape.m, .n = shape.n, .nnz = shape.nnz, .type = shape.type, .ofs = shape.ofs};
+    status = weft__buffer_create(&out->row_ptr, ctx, weft__mul((size_t)shape.m + 1, weft_ofs_bytes(shape.ofs)),
+                                 "row pointers");
+    if (!status)
+        status = weft__buffer_create(&out->col, ctx, weft__mul(nnz, 4), "column indices");
+    if (!status && shape.type != WEFT_TYPE_PATTERN)
+        status = weft__buffer_create(&out->val, ctx, weft__mul(nnz, weft_type_bytes(shape.type)), "values");
+    if (status)
+        weft_device_csr_free(out);
     return status;
 }
 
-void weft_device_csr_release(struct weft_device_csr *a)
+void weft_device_csr_free(struct weft_device_csr *a)
 {
     if (!a)
         return;
@@ -151,22 +151,21 @@ weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue
     return status;
 }
 
-void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, int64_t m, int64_t n, int64_t nnz,
-                      enum weft_type type, enum weft_ofs ofs)
+void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape)
 {
     s->out = out;
-    if (!s->status && weft_csr_alloc(out, m, n, nnz, type, ofs))
+    if (!s->status && weft_csr_alloc(out, shape))
         s->status = weft__fail(s->ctx, WEFT_ENOMEM, "out of host memory for the result");
     if (!s->status)
         s->status = weft__queue_create(&s->queue, s->ctx);
     if (!s->status)
-        s->status = weft_device_csr_create(&s->to, s->ctx, m, n, nnz, type, ofs);
+        s->status = weft_device_csr_alloc(&s->to, s->ctx, shape);
 }
 
 void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from)
 {
     if (!s->status)
-        s->status = weft_device_csr_create(to, s->ctx, from->m, from->n, from->nnz, from->type, from->ofs);
+        s->status = weft_device_csr_alloc(to, s->ctx, weft_csr_shape(from));
     if (!s->status)
         s->status = weft_device_csr_write_sync(s->ctx, s->queue, to, from);
 }
@@ -185,7 +184,7 @@ weft_status weft__sync_end(struct weft__sync *s)
         s->status = weft_device_csr_read_sync(s->ctx, s->queue, s->out, &s->to);
     if (s->status)
         weft_csr_free(s->out);
-    weft_device_csr_release(&s->to);
+    weft_device_csr_free(&s->to);
     weft__queue_release(&s->queue);
     return s->status;
 }

@@ -4,11 +4,10 @@
 #define WEFT_MATRIX_DEVICE_CSR_H
 
 #include "host/src/core/context.h"
-#include <weft/transpose.h>
+#include <weft/device_csr.h>
 
 // Errors: WEFT_EINVAL sizes, type, ofs; WEFT_ERANGE nnz too large for ofs.
-weft_status weft__shape_check(struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
-                              enum weft_ofs ofs);
+weft_status weft__shape_check(struct weft_context *ctx, struct weft_shape shape);
 // A queue in order for a function that blocks.
 weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx);
 void weft__queue_release(cl_command_queue *queue); // and null; accepts NULL
@@ -26,8 +25,7 @@ struct weft__sync {
     struct weft_device_csr to;
 };
 // Make the queue and the result; the caller has set ctx, and status to what came before.
-void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, int64_t m, int64_t n, int64_t nnz,
-                      enum weft_type type, enum weft_ofs ofs);
+void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape);
 // A device matrix with the contents of `from`, and a buffer with those of host memory (0 bytes: none).
 void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from);
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what);

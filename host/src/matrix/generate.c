@@ -350,7 +350,7 @@ static weft_status regular_make(struct weft_csr *out, const struct spec *s, cons
         before[piece] = nnz;
         nnz += count;
     }
-    weft_status status = weft_csr_alloc(out, s->m, s->n, nnz, params->type, params->ofs);
+    weft_status status = weft_csr_alloc(out, weft_shape(s->m, s->n, nnz, params->type, params->ofs));
     if (status) {
         free(before);
         return status;
@@ -418,7 +418,8 @@ static void powers_draw(void *arg, int64_t chunk)
 static weft_status random_draw(struct weft_coo *out, const struct spec *s, uint64_t seed, struct weft__team *team)
 {
     const int64_t chunks = s->nnz / DRAWS + 1;
-    weft_status status = weft_coo_alloc(out, s->m, s->n, s->nnz, WEFT_TYPE_PATTERN);
+    weft_status status =
+        weft_coo_alloc(out, weft_shape(.m = s->m, .n = s->n, .nnz = s->nnz, .type = WEFT_TYPE_PATTERN));
     if (status)
         return status;
     struct draw d = {.out = out,

@@ -39,17 +39,19 @@ static void *array_alloc(int64_t count, size_t bytes)
     return total >= PTRDIFF_MAX ? NULL : malloc(total ? total : 1);
 }
 
-weft_status weft_csr_alloc(struct weft_csr *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
-                           enum weft_ofs ofs)
+weft_status weft_csr_alloc(struct weft_csr *out, struct weft_shape shape)
 {
+    const int64_t m = shape.m, nnz = shape.nnz;
+    const enum weft_type type = shape.type;
+    const enum weft_ofs ofs = shape.ofs;
     if (!out)
         return WEFT_EINVAL;
     memset(out, 0, sizeof *out);
-    if (weft__sizes_check(NULL, m, n, nnz) || weft__type_check(NULL, type) || weft__ofs_check(NULL, ofs))
+    if (weft__sizes_check(NULL, m, shape.n, nnz) || weft__type_check(NULL, type) || weft__ofs_check(NULL, ofs))
         return WEFT_EINVAL;
     if (ofs == WEFT_OFS_32 && nnz > INT32_MAX)
         return WEFT_ERANGE;
-    *out = (struct weft_csr){.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
+    *out = (struct weft_csr){.m = m, .n = shape.n, .nnz = nnz, .type = type, .ofs = ofs};
     out->row_ptr = nnz ? array_alloc(m + 1, weft_ofs_bytes(ofs)) : calloc((size_t)m + 1, weft_ofs_bytes(ofs));
     out->col = array_alloc(nnz, sizeof *out->col);
     out->val = type == WEFT_TYPE_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));
@@ -70,14 +72,16 @@ void weft_csr_free(struct weft_csr *a)
     memset(a, 0, sizeof *a);
 }
 
-weft_status weft_coo_alloc(struct weft_coo *out, int64_t m, int64_t n, int64_t nnz, enum weft_type type)
+weft_status weft_coo_alloc(struct weft_coo *out, struct weft_shape shape)
 {
+    const int64_t nnz = shape.nnz;
+    const enum weft_type type = shape.type;
     if (!out)
         return WEFT_EINVAL;
     memset(out, 0, sizeof *out);
-    if (weft__sizes_check(NULL, m, n, nnz) || weft__type_check(NULL, type))
+    if (weft__sizes_check(NULL, shape.m, shape.n, nnz) || weft__type_check(NULL, type))
         return WEFT_EINVAL;
-    *out = (struct weft_coo){.m = m, .n = n, .nnz = nnz, .type = type};
+    *out = (struct weft_coo){.m = shape.m, .n = shape.n, .nnz = nnz, .type = type};
     out->row = array_alloc(nnz, sizeof *out->row);
     out->col = array_alloc(nnz, sizeof *out->col);
     out->val = type == WEFT_TYPE_PATTERN ? NULL : array_alloc(nnz, weft_type_bytes(type));

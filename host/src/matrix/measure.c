@@ -207,7 +207,7 @@ static weft_status lines_compact(struct weft_csr *out, const struct weft_csr *a,
     for (int64_t p = 0; p < a->nnz; p++)
         id[count++] = a->col[p];
     count = weft__indices_unique(id, count);
-    weft_status status = weft_csr_alloc(out, (int64_t)count, (int64_t)count, a->nnz, a->type, WEFT_OFS_64);
+    weft_status status = weft_csr_alloc(out, weft_shape((int64_t)count, (int64_t)count, a->nnz, a->type, WEFT_OFS_64));
     if (!status) {
         int64_t *ptr = out->row_ptr;
         memset(ptr, 0, (count + 1) * sizeof *ptr);

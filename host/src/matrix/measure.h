@@ -5,7 +5,7 @@
 
 #include <weft/measure.h>
 
-// As weft_density_make, weft_measure and weft_load_imbalance of the matrix of m rows that has row i of `a` at row[i]
+// As weft_density_alloc, weft_measure and weft_load_imbalance of the matrix of m rows that has row i of `a` at row[i]
 // (ascending) and no other entries; row NULL: m is a->m, none is left out. Memory follows the entries, not m and n.
 weft_status weft__density_make(struct weft_density *out, const struct weft_csr *a, const int32_t *row, int64_t m,
                                const struct weft_density_params *params, struct weft_error *err);

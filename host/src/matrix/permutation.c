@@ -181,7 +181,7 @@ static weft_status order_gradient(struct weft_permutation *p, const struct weft_
                                   struct weft_error *err)
 {
     struct weft_density d;
-    weft_status status = weft_density_make(&d, a, NULL, err);
+    weft_status status = weft_density_alloc(&d, a, NULL, err);
     if (status)
         return status;
     p->row_cut = weft_histogram_cut(d.row, d.rows) * d.height;
@@ -241,8 +241,8 @@ static weft_status order_fill(struct weft_permutation *p, enum weft_order order,
     return WEFT_OK;
 }
 
-weft_status weft_permutation_make(struct weft_permutation *out, enum weft_order order, const struct weft_csr *a,
-                                  uint64_t seed, struct weft_error *err)
+weft_status weft_permutation_alloc(struct weft_permutation *out, enum weft_order order, const struct weft_csr *a,
+                                   uint64_t seed, struct weft_error *err)
 {
     weft_status status = WEFT__NEED(err, {"out", out});
     if (status)

@@ -145,7 +145,7 @@ weft_status weft_csr_permute(struct weft_csr *out, const struct weft_csr *a, con
         return status;
     int sort = p->col && !params->keep;
     int64_t longest = 0, sum = 0;
-    status = weft_csr_alloc(out, a->m, a->n, a->nnz, a->type, a->ofs);
+    status = weft_csr_alloc(out, weft_csr_shape(a));
     for (int64_t i = 0; i < a->m && !status; i++) {
         int64_t length = weft_csr_ofs(a, old_row(p, i) + 1) - weft_csr_ofs(a, old_row(p, i));
         longest = length > longest ? length : longest;
@@ -177,7 +177,7 @@ weft_status weft_coo_permute(struct weft_coo *out, const struct weft_coo *a, con
         status = shapes_check(a->m, a->n, p, err);
     if (status)
         return status;
-    status = weft_coo_alloc(out, a->m, a->n, a->nnz, a->type);
+    status = weft_coo_alloc(out, weft_shape(.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type));
     if (status)
         return weft__error(err, status, "%lld coordinates: %s", (long long)a->nnz, weft_status_text(status));
     for (int64_t k = 0; k < a->nnz; k++) {

@@ -23,7 +23,8 @@ static weft_status pattern_build(struct weft_csr *out, const struct weft_csr *a,
 {
     int64_t edges = 0, first_col = a->m == a->n ? 0 : a->m;
     struct weft_coo coo;
-    weft_status status = weft_coo_alloc(&coo, count, count, a->nnz, WEFT_TYPE_PATTERN);
+    weft_status status =
+        weft_coo_alloc(&coo, weft_shape(.m = count, .n = count, .nnz = a->nnz, .type = WEFT_TYPE_PATTERN));
     if (status)
         return status;
     for (int64_t i = 0; i < a->m; i++)

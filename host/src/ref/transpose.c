@@ -70,7 +70,7 @@ void weft__ref_transpose_into(struct weft_csr *out, const struct weft_csr *a, vo
 
 weft_status weft__ref_transpose(struct weft_csr *out, const struct weft_csr *a)
 {
-    weft_status status = weft_csr_alloc(out, a->n, a->m, a->nnz, a->type, a->ofs);
+    weft_status status = weft_csr_alloc(out, weft_shape_transposed(weft_csr_shape(a)));
     void *next = malloc(weft__max(1, weft__mul((size_t)a->n, weft_ofs_bytes(a->ofs))));
     if (!status && !next)
         status = WEFT_ENOMEM;

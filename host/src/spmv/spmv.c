@@ -119,16 +119,16 @@ static weft_status transposed_create(struct weft_device_csr *out, struct weft_co
                                      const struct weft_device_csr *a)
 {
     struct weft_transpose_plan *op = NULL;
-    weft_status status = weft_device_csr_create(out, ctx, a->n, a->m, a->nnz, a->type, a->ofs);
+    weft_status status = weft_device_csr_alloc(out, ctx, weft_shape_transposed(weft_device_csr_shape(a)));
     if (!status)
-        status = weft_transpose_plan_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, NULL);
+        status = weft_transpose_plan_create(&op, ctx, weft_device_csr_shape(a), NULL);
     if (!status)
         status = weft_transpose_run(op, queue, a, out, 0, NULL, NULL);
     if (!status)
         status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
     weft_transpose_plan_destroy(&op);
     if (status)
-        weft_device_csr_release(out);
+        weft_device_csr_free(out);
     return status;
 }
 

@@ -19,7 +19,7 @@ weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct 
         return weft__fail(ctx, status, "%s", err.text);
     status = weft__queue_create(&queue, ctx);
     if (!status)
-        status = weft_device_csr_create(&d, ctx, a->m, a->n, a->nnz, a->type, a->ofs);
+        status = weft_device_csr_alloc(&d, ctx, weft_csr_shape(a));
     if (!status)
         status = weft_device_csr_write_sync(ctx, queue, &d, a);
     if (!status)
@@ -45,7 +45,7 @@ weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct 
     weft_spmv_plan_destroy(&plan);
     weft__buffer_release(&dx);
     weft__buffer_release(&dy);
-    weft_device_csr_release(&d);
+    weft_device_csr_free(&d);
     weft__queue_release(&queue);
     return status;
 }

@@ -10,16 +10,16 @@
 #include <weft/convert.h>
 #include <weft/expand.h>
 
-static struct weft__transpose_shape shape_of(int64_t m, int64_t n, int64_t nnz, enum weft_type type, enum weft_ofs ofs)
+static struct weft__transpose_shape shape_of(struct weft_shape s)
 {
-    return (struct weft__transpose_shape){.m = n, .n = m, .nnz = nnz, .type = type, .ofs = ofs, .rows_given = 1};
+    return (struct weft__transpose_shape){
+        .m = s.n, .n = s.m, .nnz = s.nnz, .type = s.type, .ofs = s.ofs, .rows_given = 1};
 }
 
-weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz,
-                                      enum weft_type type, enum weft_ofs ofs,
+weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape result,
                                       const struct weft_transpose_params *params)
 {
-    struct weft__transpose_shape shape = shape_of(m, n, nnz, type, ofs);
+    struct weft__transpose_shape shape = shape_of(result);
     struct weft_transpose_info info;
     weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
     if (!status)
@@ -30,11 +30,10 @@ weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_context *ct
 }
 
 // The public handle is the transposition itself.
-weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_context *ctx, int64_t m, int64_t n,
-                                   int64_t nnz, enum weft_type type, enum weft_ofs ofs,
+weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_context *ctx, struct weft_shape result,
                                    const struct weft_transpose_params *params)
 {
-    struct weft__transpose_shape shape = shape_of(m, n, nnz, type, ofs);
+    struct weft__transpose_shape shape = shape_of(result);
     struct weft_transpose_plan *op = NULL;
     if (out)
         *out = NULL;
@@ -93,8 +92,8 @@ weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx,
     struct weft_device_coo from = {.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type};
     struct weft__sync sync = {.ctx = ctx};
     const size_t nnz = (size_t)a->nnz;
-    sync.status = weft_coo_to_csr_create(&op, ctx, a->m, a->n, a->nnz, a->type, ofs, params);
-    weft__sync_begin(&sync, out, a->m, a->n, a->nnz, a->type, ofs);
+    sync.status = weft_coo_to_csr_create(&op, ctx, weft_shape(a->m, a->n, a->nnz, a->type, ofs), params);
+    weft__sync_begin(&sync, out, weft_shape(a->m, a->n, a->nnz, a->type, ofs));
     weft__sync_buffer(&sync, &from.row, a->row, nnz * 4, "row indices");
     weft__sync_buffer(&sync, &from.col, a->col, nnz * 4, "column indices");
     weft__sync_buffer(&sync, &from.val, a->val, nnz * weft_type_bytes(a->type), "values");
@@ -123,7 +122,7 @@ weft_status weft_csr_to_coo_sync(struct weft_coo *out, struct weft_context *ctx,
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
     size_t nnz = (size_t)a->nnz;
-    if (weft_coo_alloc(out, a->m, a->n, a->nnz, a->type))
+    if (weft_coo_alloc(out, weft_shape(.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type)))
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for coordinates");
     status = weft_expand_plan_create(&plan, ctx, a->m, a->nnz, a->ofs, NULL);
     if (!status)

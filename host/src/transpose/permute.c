@@ -29,9 +29,7 @@ enum { MAP_ROW, MAP_ROW_INV, MAP_COL, MAP_COL_INV, OUT_ROW, NBUFFERS };
 
 struct weft_permute_plan {
     struct weft_context *ctx;
-    int64_t m, n, nnz;
-    enum weft_type type;
-    enum weft_ofs ofs;
+    struct weft_shape shape;
     struct weft_permute_info info;
     struct weft__kernel *k[NKERNELS];
     cl_mem b[NBUFFERS];
@@ -93,31 +91,32 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
     struct weft_context *ctx = plan->ctx;
     struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0}, g = {0};
-    const size_t rows = weft__mul((size_t)plan->m, 4), columns = weft__mul((size_t)plan->n, 4);
+    const size_t rows = weft__mul((size_t)plan->shape.m, 4), columns = weft__mul((size_t)plan->shape.n, 4);
     weft__make_buffers(&make, plan->b,
                        (const struct weft__scratch[NBUFFERS]){
                            [MAP_ROW] = {rows, .what = "map of a permutation"},
                            [MAP_ROW_INV] = {rows, .what = "map of a permutation"},
                            [MAP_COL] = {columns, .what = "map of a permutation"},
                            [MAP_COL_INV] = {columns, .what = "map of a permutation"},
-                           [OUT_ROW] = {weft__mul((size_t)plan->nnz, 4), .what = "row indices"},
+                           [OUT_ROW] = {weft__mul((size_t)plan->shape.nnz, 4), .what = "row indices"},
                        },
                        NBUFFERS);
     plan->wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : (size_t)weft__wg_lower(ctx, PERMUTE_WG);
-    permute_define(&d, ctx->schedule, plan->wg, plan->type, plan->ofs, cols);
+    permute_define(&d, ctx->schedule, plan->wg, plan->shape.type, plan->shape.ofs, cols);
     gather_define(&g, ctx->schedule, plan->wg);
     for (int i = 0; i < NKERNELS; i++)
         weft__make_kernel(&make, &plan->k[i], &specs[i], i < GATHER32 ? &d : &g);
-    enum weft_scan_type lengths = plan->ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32;
+    enum weft_scan_type lengths = plan->shape.ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32;
     if (!make.status)
-        make.status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->m,
+        make.status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->shape.m,
                                             weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
     if (!make.status)
-        make.status = weft_expand_plan_create(&plan->expand, ctx, plan->m, plan->nnz, plan->ofs, NULL);
-    if (!make.status && plan->info.sorts)
         make.status =
-            weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->type), plan->ofs,
-                                     plan->nnz, weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_MERGE));
+            weft_expand_plan_create(&plan->expand, ctx, plan->shape.m, plan->shape.nnz, plan->shape.ofs, NULL);
+    if (!make.status && plan->info.sorts)
+        make.status = weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->shape.type),
+                                               plan->shape.ofs, plan->shape.nnz,
+                                               weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_MERGE));
     if (make.status)
         return make.status;
     plan->info.workspace_bytes = weft_scan_plan_info(plan->scan)->workspace_bytes +
@@ -127,9 +126,8 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
     return WEFT_OK;
 }
 
-static weft_status plan_create(struct weft_permute_plan **out, struct weft_context *ctx,
-                               const struct weft_permutation *p, int64_t nnz, enum weft_type type, enum weft_ofs ofs,
-                               const struct weft_permute_params *params)
+static weft_status plan_create(struct weft_permute_plan **out, struct weft_context *ctx, struct weft_shape shape,
+                               const struct weft_permutation *p, const struct weft_permute_params *params)
 {
     struct weft_error err = {0};
     if (out)
@@ -139,14 +137,17 @@ static weft_status plan_create(struct weft_permute_plan **out, struct weft_conte
         return status;
     if ((status = weft__permutation_check(&err, p)))
         return weft__fail(ctx, status, "%s", err.text);
-    status = weft__shape_check(ctx, p->m, p->n, nnz, type, ofs);
+    status = weft__shape_check(ctx, shape);
+    if (!status && (shape.m != p->m || shape.n != p->n))
+        status = weft__fail(ctx, WEFT_EINVAL, "the matrix is %lld x %lld, the permutation is of %lld x %lld",
+                            (long long)shape.m, (long long)shape.n, (long long)p->m, (long long)p->n);
     if (status)
         return status;
     struct weft__make make = {.ctx = ctx};
     struct weft_permute_plan *plan = weft__make_memory(&make, sizeof *plan, "a permutation");
     if (!plan)
         return make.status;
-    *plan = (struct weft_permute_plan){.ctx = ctx, .m = p->m, .n = p->n, .nnz = nnz, .type = type, .ofs = ofs};
+    *plan = (struct weft_permute_plan){.ctx = ctx, .shape = shape};
     plan->info.schedule = ctx->schedule;
     if (params)
         plan->info.params = *params;
@@ -160,14 +161,13 @@ static weft_status plan_create(struct weft_permute_plan **out, struct weft_conte
     return status;
 }
 
-weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft_context *ctx,
-                                     const struct weft_permutation *p, int64_t nnz, enum weft_type type,
-                                     enum weft_ofs ofs, const struct weft_permute_params *params)
+weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft_context *ctx, struct weft_shape shape,
+                                     const struct weft_permutation *p, const struct weft_permute_params *params)
 {
     struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
     do
-        status = plan_create(out, ctx, p, nnz, type, ofs, params);
+        status = plan_create(out, ctx, shape, p, params);
     while (weft__limit_again(&limit, status));
     return status;
 }
@@ -183,20 +183,21 @@ static size_t groups_for(const struct weft_permute_plan *plan, size_t count)
 
 static weft_status matrix_check(const struct weft_permute_plan *plan, const struct weft_device_csr *x, const char *name)
 {
-    if (x->m != plan->m || x->n != plan->n || x->nnz != plan->nnz || x->type != plan->type || x->ofs != plan->ofs)
+    if (x->m != plan->shape.m || x->n != plan->shape.n || x->nnz != plan->shape.nnz || x->type != plan->shape.type ||
+        x->ofs != plan->shape.ofs)
         return weft__fail(plan->ctx, WEFT_EINVAL,
                           "%s is %lld x %lld, %lld entries of type %d, offsets %d; the plan is for %lld x %lld, %lld "
                           "entries of type %d, offsets %d",
                           name, (long long)x->m, (long long)x->n, (long long)x->nnz, (int)x->type, (int)x->ofs,
-                          (long long)plan->m, (long long)plan->n, (long long)plan->nnz, (int)plan->type,
-                          (int)plan->ofs);
-    size_t nnz = (size_t)plan->nnz;
-    weft_status status =
-        weft__check_buffer(plan->ctx, x->row_ptr, ((size_t)plan->m + 1) * weft_ofs_bytes(plan->ofs), "row_ptr");
+                          (long long)plan->shape.m, (long long)plan->shape.n, (long long)plan->shape.nnz,
+                          (int)plan->shape.type, (int)plan->shape.ofs);
+    size_t nnz = (size_t)plan->shape.nnz;
+    weft_status status = weft__check_buffer(plan->ctx, x->row_ptr,
+                                            ((size_t)plan->shape.m + 1) * weft_ofs_bytes(plan->shape.ofs), "row_ptr");
     if (!status)
         status = weft__check_buffer(plan->ctx, x->col, nnz * 4, "col");
     if (!status)
-        status = weft__check_buffer(plan->ctx, x->val, nnz * weft_type_bytes(plan->type), "val");
+        status = weft__check_buffer(plan->ctx, x->val, nnz * weft_type_bytes(plan->shape.type), "val");
     return status;
 }
 
@@ -217,7 +218,7 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     struct weft__stream stream;
-    cl_ulong m = (cl_ulong)plan->m, nnz = (cl_ulong)plan->nnz;
+    cl_ulong m = (cl_ulong)plan->shape.m, nnz = (cl_ulong)plan->shape.nnz;
     size_t wg = plan->wg;
     weft_status status = WEFT__NEED_IN(ctx, {"a", a}, {"out", out});
     if (!status)
@@ -233,7 +234,8 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     status = weft__stream_end(&stream);
     if (status || !nnz)
         return status;
-    status = weft_expand_run(plan->expand, queue, out->row_ptr, plan->b[OUT_ROW], plan->m, plan->nnz, 0, NULL, NULL);
+    status = weft_expand_run(plan->expand, queue, out->row_ptr, plan->b[OUT_ROW], plan->shape.m, plan->shape.nnz, 0,
+                             NULL, NULL);
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, 0, NULL, plan->sort ? NULL : event);
     if (status)
@@ -246,8 +248,8 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     status = weft__stream_end(&stream);
     if (status || !plan->sort)
         return status;
-    return weft_segsort_run(plan->sort, queue, out->col, out->val, plan->nnz, out->row_ptr, plan->m, out->col, out->val,
-                            0, NULL, event);
+    return weft_segsort_run(plan->sort, queue, out->col, out->val, plan->shape.nnz, out->row_ptr, plan->shape.m,
+                            out->col, out->val, 0, NULL, event);
 }
 
 weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue, enum weft_permute_side side,
@@ -262,7 +264,7 @@ weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_q
         return weft__fail(ctx, WEFT_EINVAL, "side %d is neither rows nor columns", (int)side);
     if ((int)type < 0 || type >= WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of vectors", (int)type);
-    cl_ulong count = (cl_ulong)(side == WEFT_PERMUTE_SIDE_ROWS ? plan->m : plan->n);
+    cl_ulong count = (cl_ulong)(side == WEFT_PERMUTE_SIDE_ROWS ? plan->shape.m : plan->shape.n);
     size_t bytes = weft__mul(count, weft_type_bytes(type));
     weft_status status = weft__check_buffer(ctx, in, bytes, "in");
     if (!status)
@@ -319,13 +321,13 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
         return weft__fail(ctx, WEFT_EINVAL,
                           "the permutation is of %lld rows and %lld columns, the matrix has %lld and %lld",
                           (long long)p->m, (long long)p->n, (long long)a->m, (long long)a->n);
-    sync.status = weft_permute_plan_create(&plan, ctx, p, a->nnz, a->type, a->ofs, params);
-    weft__sync_begin(&sync, out, a->m, a->n, a->nnz, a->type, a->ofs);
+    sync.status = weft_permute_plan_create(&plan, ctx, weft_csr_shape(a), p, params);
+    weft__sync_begin(&sync, out, weft_csr_shape(a));
     weft__sync_csr(&sync, &from, a);
     if (!sync.status)
         sync.status = weft_permute_run(plan, sync.queue, &from, &sync.to, 0, NULL, NULL);
     status = weft__sync_end(&sync);
-    weft_device_csr_release(&from);
+    weft_device_csr_free(&from);
     weft_permute_plan_destroy(&plan);
     return status;
 }

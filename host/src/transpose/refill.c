@@ -19,7 +19,8 @@ static const struct weft__kernel_spec gather_specs[2] = {
 
 struct weft_transpose_refill {
     struct weft_context *ctx;
-    struct weft_device_csr at; // n x m; val holds the positions
+    struct weft_device_csr at;      // n x m; val holds the positions
+    struct weft_device_csr pattern; // the same without val
     struct weft_transpose_info info;
     struct weft__kernel *gather[2]; // values of 4 and 8 bytes
     size_t wg;                      // of them
@@ -43,7 +44,7 @@ static weft_status analyse(struct weft_transpose_refill *plan, cl_command_queue 
     struct weft_transpose_plan *op = NULL;
     weft_status status = weft__transpose_create(&op, ctx, &shape, params);
     if (!status)
-        status = weft_device_csr_create(&plan->at, ctx, a->n, a->m, a->nnz, type, a->ofs);
+        status = weft_device_csr_alloc(&plan->at, ctx, weft_shape(a->n, a->m, a->nnz, type, a->ofs));
     if (!status)
         status = weft_transpose_run(op, queue, a, &plan->at, 0, NULL, &plan->ready);
     if (!status) // so that a run in another queue does not wait for ever
@@ -78,6 +79,9 @@ static weft_status plan_create(struct weft_transpose_refill **out, struct weft_c
         if (!make.status)
             make.status = WEFT__BIND(ctx, plan->gather[i], WEFT__ARG(from, plan->at.val), WEFT__ARG(count));
     }
+    plan->pattern = plan->at;
+    plan->pattern.type = WEFT_TYPE_PATTERN;
+    plan->pattern.val = NULL;
     plan->info.workspace_bytes = nnz * (4 + ofs) + ((size_t)a->n + 1) * ofs;
     if (make.status)
         weft_transpose_refill_destroy(&plan);
@@ -149,13 +153,9 @@ weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_com
     return weft__stream_end(&stream);
 }
 
-void weft_transpose_refill_pattern(const struct weft_transpose_refill *plan, struct weft_device_csr *out)
+const struct weft_device_csr *weft_transpose_refill_pattern(const struct weft_transpose_refill *plan)
 {
-    if (!out)
-        return;
-    *out = plan ? plan->at : (struct weft_device_csr){0};
-    out->type = WEFT_TYPE_PATTERN;
-    out->val = NULL;
+    return plan ? &plan->pattern : NULL;
 }
 
 const struct weft_transpose_info *weft_transpose_refill_info(const struct weft_transpose_refill *plan)
@@ -170,7 +170,7 @@ void weft_transpose_refill_destroy(struct weft_transpose_refill **plan)
     if ((*plan)->ready)
         weft__cl.clReleaseEvent((*plan)->ready);
     weft__parts_release((*plan)->gather, 2, NULL, 0);
-    weft_device_csr_release(&(*plan)->at);
+    weft_device_csr_free(&(*plan)->at);
     free(*plan);
     *plan = NULL;
 }

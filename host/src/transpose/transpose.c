@@ -52,7 +52,7 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     if (p->wg < 0 || p->ipt < 0 || p->bits < 0 || p->groups < 0)
         return weft__fail(ctx, WEFT_EINVAL, "tuning is negative: wg %d, ipt %d, bits %d, groups %d", p->wg, p->ipt,
                           p->bits, p->groups);
-    weft_status status = weft__shape_check(ctx, shape->m, shape->n, shape->nnz, shape->type, shape->ofs);
+    weft_status status = weft__shape_check(ctx, weft_shape(shape->m, shape->n, shape->nnz, shape->type, shape->ofs));
     if (status)
         return status;
     if ((shape->ofs == WEFT_OFS_32 && shape->nnz > INT32_MAX - STRIDE_MOST) ||
@@ -95,10 +95,11 @@ static struct weft__transpose_shape shape_auto(const struct weft_context *ctx,
     return out;
 }
 
-weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, int64_t m, int64_t n, int64_t nnz,
-                                     enum weft_type type, enum weft_ofs ofs, const struct weft_transpose_params *params)
+weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape plain,
+                                     const struct weft_transpose_params *params)
 {
-    struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
+    struct weft__transpose_shape shape = {
+        .m = plain.m, .n = plain.n, .nnz = plain.nnz, .type = plain.type, .ofs = plain.ofs};
     struct weft_transpose_info info;
     weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
     if (!status) {
@@ -167,11 +168,11 @@ weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft
     return status;
 }
 
-weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx, int64_t m, int64_t n,
-                                       int64_t nnz, enum weft_type type, enum weft_ofs ofs,
-                                       const struct weft_transpose_params *params)
+weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
+                                       struct weft_shape plain, const struct weft_transpose_params *params)
 {
-    struct weft__transpose_shape shape = {.m = m, .n = n, .nnz = nnz, .type = type, .ofs = ofs};
+    struct weft__transpose_shape shape = {
+        .m = plain.m, .n = plain.n, .nnz = plain.nnz, .type = plain.type, .ofs = plain.ofs};
     return weft__transpose_create(out, ctx, &shape, params);
 }
 
@@ -259,13 +260,13 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
     status = weft_csr_validate(a, &err);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
-    sync.status = weft_transpose_plan_create(&op, ctx, a->m, a->n, a->nnz, a->type, a->ofs, params);
-    weft__sync_begin(&sync, out, a->n, a->m, a->nnz, a->type, a->ofs);
+    sync.status = weft_transpose_plan_create(&op, ctx, weft_csr_shape(a), params);
+    weft__sync_begin(&sync, out, weft_shape_transposed(weft_csr_shape(a)));
     weft__sync_csr(&sync, &from, a);
     if (!sync.status)
         sync.status = weft_transpose_run(op, sync.queue, &from, &sync.to, 0, NULL, NULL);
     status = weft__sync_end(&sync);
-    weft_device_csr_release(&from);
+    weft_device_csr_free(&from);
     weft_transpose_plan_destroy(&op);
     return status;
 }

@@ -61,8 +61,8 @@ static void devices(void)
     const weft::csr at = weft::transpose(ctx, a);
     expect(at.rows() == 3 && at.row_ptr(3) == 3 && at.val<float>()[1] == 1 && at.col()[1] == 0, "transpose");
     const weft::device_csr on(ctx, queue, a);
-    weft::device_csr turned(ctx, a.n, a.m, a.nnz, a.type, a.ofs);
-    weft::transpose_plan plan(ctx, on.get());
+    weft::device_csr turned(ctx, weft_shape_transposed(weft_csr_shape(&a)));
+    weft::transpose_plan plan(ctx, on.shape());
     plan.run(queue, on, turned);
     weft::csr back = turned.read(ctx, queue);
     expect(weft_csr_equal(&back.get(), &at.get()) && plan.info().passes > 0, "transpose_plan");

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSR matrices in device memory: buffers of a shape, copies between host and device.
+#ifndef WEFT_DEVICE_CSR_H
+#define WEFT_DEVICE_CSR_H
+
+#include <weft/context.h>
+#include <weft/matrix.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// A CSR matrix in device memory: the caller's own buffers, borrowed for the time of a call and its commands.
+// Read by columns it is a CSC matrix.
+struct weft_device_csr {
+    int64_t m, n, nnz;
+    enum weft_type type;
+    enum weft_ofs ofs;
+    cl_mem row_ptr; // m+1 offsets
+    cl_mem col;     // nnz int32
+    cl_mem val;     // nnz values; NULL for WEFT_TYPE_PATTERN
+};
+
+static inline struct weft_shape weft_device_csr_shape(const struct weft_device_csr *a)
+{
+    struct weft_shape shape = {a->m, a->n, a->nnz, a->type, a->ofs};
+    return shape;
+}
+
+// Buffers for a matrix on the device of ctx, contents not set (row_ptr neither).
+// Errors: WEFT_EINVAL sizes, type or ofs; WEFT_ERANGE nnz too large for ofs, an array too large for one buffer of the
+//         device; WEFT_EDEVMEM.
+WEFT_API weft_status weft_device_csr_alloc(struct weft_device_csr *out, struct weft_context *ctx,
+                                           struct weft_shape shape);
+// Release the buffers and zero the struct; accepts NULL and an all-zero struct.
+WEFT_API void weft_device_csr_free(struct weft_device_csr *a);
+// Blocking copies between host and device.
+// Errors: WEFT_EINVAL shapes, types or offsets differ; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM from the driver.
+WEFT_API weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queue queue,
+                                                const struct weft_device_csr *to, const struct weft_csr *from);
+WEFT_API weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue queue, struct weft_csr *to,
+                                               const struct weft_device_csr *from);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
