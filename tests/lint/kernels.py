@@ -187,7 +187,8 @@ def texts_of(program, out, check):
     return texts
 
 
-# A sample takes every third text of a source, and the first; all but the first leave out one of these, in turn.
+# A sample takes every fifth text of a source, and the first; all but the first leave out one of these, in turn.
+EVERY = 5
 ALTERNATE = [("amd32", "plain", "subgroups32"), ("amd64", "generic", "subgroups64")]
 
 
@@ -198,10 +199,10 @@ def targets_of(texts):
         targets = TARGETS.get(text["set"], ["spirv"])
         if sample:
             turn[text["set"], text["source"]] = n = turn.get((text["set"], text["source"]), -1) + 1
-            third = n // 3
-            if n and (n % 3 != 1 or text["set"] in ALTERNATE[third % 2]):
+            round_of = n // EVERY
+            if n and (n % EVERY != 1 or text["set"] in ALTERNATE[round_of % 2]):
                 continue
-            targets = [targets[third // 2 % len(targets)]]
+            targets = [targets[round_of // 2 % len(targets)]]
         for target in targets:
             yield text, target
 
