@@ -36,7 +36,7 @@ static weft_status product_ms(struct advise *s, struct trial *t, double *ms)
     struct span span = {0};
     cl_ulong start = 0, end = 0;
     weft_context_on_launch(ctx, span_add, &span);
-    weft_status status = weft_spmv_run(t->plan, s->device.queue, 1, t->x, 0, t->y, 0, NULL, NULL);
+    weft_status status = weft_spmv_run(t->plan, s->device.queue, t->y, 1, t->x, 0, 0, NULL, NULL);
     weft_context_on_launch(ctx, NULL, NULL);
     if (!status)
         status = weft__fail_cl(ctx, weft__cl.clFinish(s->device.queue), "clFinish");
@@ -72,7 +72,7 @@ static weft_status trial_prepare(struct advise *s, struct trial *t, const struct
     if (!status)
         status = weft_device_csr_alloc(&t->on_device, ctx, weft_csr_shape(&t->a));
     if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &t->on_device, &t->a);
+        status = weft_device_csr_write_sync(&t->on_device, ctx, queue, &t->a);
     if (!status)
         status = weft__buffer_create(&t->x, ctx, x_bytes, "x");
     if (!status)

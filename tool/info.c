@@ -37,7 +37,7 @@ static weft_status plan_try(struct weft_spmv_info *out, char *why, size_t size, 
     weft_status status = weft_spmv_plan_create(&plan, device->ctx, device->queue, a, params);
     if (status) {
         struct weft_error err = {0};
-        weft_context_error(device->ctx, &err);
+        weft_context_error(&err, device->ctx);
         const char *text = err.status == status ? err.text : weft_status_text(status);
         snprintf(why, size, "%.*s", (int)strcspn(text, "\n"), text);
         return status;
@@ -62,9 +62,9 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
     bench_progress_begin("formats on %s", r->device);
     status = weft_device_csr_alloc(&on_device, device.ctx, weft_csr_shape(a));
     if (!status)
-        status = weft_device_csr_write_sync(device.ctx, device.queue, &on_device, a);
+        status = weft_device_csr_write_sync(&on_device, device.ctx, device.queue, a);
     if (status) {
-        weft_context_error(device.ctx, &err);
+        weft_context_error(&err, device.ctx);
         snprintf(r->why_none, sizeof r->why_none, "%.*s", (int)strcspn(err.text, "\n"), err.text);
     }
     for (int i = 0; i < FORMATS && !status; i++) {

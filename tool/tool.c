@@ -49,7 +49,7 @@ int tool_fail(weft_status status, const struct weft_error *err)
 int tool_fail_device(weft_status status, struct weft_context *ctx)
 {
     struct weft_error err = {0};
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     tool_fail(status, err.status == status ? &err : NULL);
     return TOOL_DEVICE;
 }

@@ -116,7 +116,7 @@ weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue
 weft_status weft__opencl_fail(struct weft_context *ctx, weft_status status, struct weft_error *err)
 {
     if (status && err)
-        weft_context_error(ctx, err);
+        weft_context_error(err, ctx);
     return status;
 }
 

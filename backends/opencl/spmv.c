@@ -71,7 +71,7 @@ static weft_status device_prepare(struct opencl_spmv *s, const struct weft_backe
         status = weft__opencl_poison(s->ctx, s->queue, s->y, s->y_bytes);
     double start = clock_ms();
     if (!status)
-        status = weft_device_csr_write_sync(s->ctx, s->queue, &s->a, a);
+        status = weft_device_csr_write_sync(&s->a, s->ctx, s->queue, a);
     if (!status && x_bytes)
         status = weft__fail_cl(
             s->ctx, weft__cl.clEnqueueWriteBuffer(s->queue, s->x, CL_TRUE, 0, x_bytes, job->x, 0, NULL, NULL),
@@ -134,7 +134,7 @@ static weft_status product_enqueue(struct opencl_spmv *s, cl_command_queue queue
 {
     struct weft__stream stream;
     if (!s->pair)
-        return weft_spmv_run(s->plan, queue, s->alpha, s->x, s->beta, s->y, 0, NULL, NULL);
+        return weft_spmv_run(s->plan, queue, s->y, s->alpha, s->x, s->beta, 0, NULL, NULL);
     weft_status status = weft__stream_begin(&stream, s->ctx, queue, 0, NULL, NULL);
     if (!status)
         weft__csr_pair_run(&stream, s->pair, s->which, &s->a, s->x, s->y);

@@ -58,7 +58,7 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
         status = weft__opencl_poison(ctx, t->queue, t->at.val, (size_t)a->nnz * weft_type_bytes(a->type));
     double start = clock_ms();
     if (!status)
-        status = weft_device_csr_write_sync(ctx, t->queue, &t->a, a);
+        status = weft_device_csr_write_sync(&t->a, ctx, t->queue, a);
     times->write_ms = clock_ms() - start;
     if (!status)
         status = weft_transpose_plan_create(&t->op, ctx, weft_csr_shape(a), &params);
@@ -78,7 +78,7 @@ weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_erro
 {
     struct opencl_transpose *t = state;
     weft__opencl_events_begin(&t->events, t->ctx);
-    weft_status status = weft_transpose_run(t->op, t->queue, &t->a, &t->at, 0, NULL, NULL);
+    weft_status status = weft_transpose_run(t->op, t->queue, &t->at, &t->a, 0, NULL, NULL);
     weft_status ended = weft__opencl_events_end(&t->events, t->ctx, t->queue, ms);
     return weft__opencl_fail(t->ctx, status ? status : ended, err);
 }
@@ -88,7 +88,7 @@ weft_status weft__opencl_transpose_plain(void *state, struct weft_error *err)
     struct opencl_transpose *t = state;
     weft_status status = weft__opencl_plain_queue(&t->plain, t->ctx);
     if (!status)
-        status = weft_transpose_run(t->op, t->plain, &t->a, &t->at, 0, NULL, NULL);
+        status = weft_transpose_run(t->op, t->plain, &t->at, &t->a, 0, NULL, NULL);
     if (!status)
         status = weft__fail_cl(t->ctx, weft__cl.clFinish(t->plain), "clFinish");
     return weft__opencl_fail(t->ctx, status, err);
@@ -102,7 +102,7 @@ weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, str
     if (status)
         return weft__error(err, status, "a copy of the transpose: %s", weft_status_text(status));
     double start = clock_ms();
-    status = weft_device_csr_read_sync(t->ctx, t->queue, out, &t->at);
+    status = weft_device_csr_read_sync(out, t->ctx, t->queue, &t->at);
     times->read_ms = clock_ms() - start;
     if (status)
         weft_csr_free(out);

@@ -100,7 +100,7 @@ void bench_devices_print(FILE *out, struct weft_device_info *list, size_t count)
 weft_status bench_fail(struct bench_run *run, weft_status status, struct weft_error *err)
 {
     if (status && run->ctx)
-        weft_context_error(run->ctx, err);
+        weft_context_error(err, run->ctx);
     if (status && err->status != status)
         weft__error(err, status, "%s", weft_status_text(status));
     return status;

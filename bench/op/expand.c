@@ -57,7 +57,7 @@ static weft_status expand_plan_create(void **plan, struct bench_run *run)
 
 static weft_status expand_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_expand_run(plan, run->queue, *in, *out, run->input->a->m, run->input->a->nnz, 0, NULL, NULL);
+    return weft_expand_run(plan, run->queue, *out, *in, run->input->a->m, run->input->a->nnz, 0, NULL, NULL);
 }
 
 static void expand_plan_destroy(void **plan)

@@ -72,7 +72,7 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
 
 static weft_status histogram_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_histogram_run(plan, run->queue, *in, *out, run->input->a->nnz, 0, NULL, NULL);
+    return weft_histogram_run(plan, run->queue, *out, *in, run->input->a->nnz, 0, NULL, NULL);
 }
 
 static void histogram_plan_destroy(void **plan)

@@ -111,8 +111,8 @@ static weft_status merge_plan_run(void *plan, const struct bench_run *run, const
 {
     int64_t block = block_of(run), left = left_of(run);
     if (block)
-        return weft_merge_blocks_run(plan, run->queue, in[0], in[1], left, block, out[0], out[1], 0, NULL, NULL);
-    return weft_merge_run(plan, run->queue, in[0], in[1], left, in[2], in[3], right_of(run), out[0], out[1], 0, NULL,
+        return weft_merge_blocks_run(plan, run->queue, out[0], out[1], in[0], in[1], left, block, 0, NULL, NULL);
+    return weft_merge_run(plan, run->queue, out[0], out[1], in[0], in[1], left, in[2], in[3], right_of(run), 0, NULL,
                           NULL);
 }
 

@@ -68,7 +68,7 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
     weft_status status =
         weft_device_csr_alloc(&a, run->ctx, weft_shape(host->m, host->n, host->nnz, WEFT_TYPE_PATTERN, host->ofs));
     if (!status)
-        status = weft_device_csr_write_sync(run->ctx, run->queue, &a, &pattern);
+        status = weft_device_csr_write_sync(&a, run->ctx, run->queue, &pattern);
     double start = bench_now_ms();
     if (!status)
         status = weft_transpose_refill_create(&plan, run->ctx, run->queue, &a, NULL);
@@ -85,7 +85,7 @@ static weft_status refill_plan_create(void **out, struct bench_run *run)
 
 static weft_status refill_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_transpose_refill_run(plan, run->queue, run->input->a->type, *in, *out, 0, NULL, NULL);
+    return weft_transpose_refill_run(plan, run->queue, *out, *in, run->input->a->type, 0, NULL, NULL);
 }
 
 static void refill_plan_destroy(void **plan)

@@ -84,7 +84,7 @@ static weft_status scan_plan_create(void **plan, struct bench_run *run)
 
 static weft_status scan_plan_run(void *plan, const struct bench_run *run, const cl_mem *in, const cl_mem *out)
 {
-    return weft_scan_run(plan, run->queue, *in, *out, run->input->a->nnz, 0, NULL, NULL);
+    return weft_scan_run(plan, run->queue, *out, *in, run->input->a->nnz, 0, NULL, NULL);
 }
 
 static void scan_plan_destroy(void **plan)

@@ -152,8 +152,8 @@ static weft_status segsort_plan_run(void *plan, const struct bench_run *run, con
 {
     int64_t n = run->input->a->nnz;
     if (is(run, "blocks"))
-        return weft_segsort_blocks_run(plan, run->queue, in[0], in[1], n, BLOCK, out[0], out[1], 0, NULL, NULL);
-    return weft_segsort_run(plan, run->queue, in[0], in[1], n, in[2], segments_of(run), out[0], out[1], 0, NULL, NULL);
+        return weft_segsort_blocks_run(plan, run->queue, out[0], out[1], in[0], in[1], n, BLOCK, 0, NULL, NULL);
+    return weft_segsort_run(plan, run->queue, out[0], out[1], in[0], in[1], n, in[2], segments_of(run), 0, NULL, NULL);
 }
 
 static void segsort_plan_destroy(void **plan)

@@ -24,7 +24,7 @@ static void check(weft_status status)
     struct weft_error err = {0};
     if (!status)
         return;
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     fail(err.text);
 }
 
@@ -39,7 +39,7 @@ static int64_t distances(float *d, const struct weft_csr *graph, int64_t from, i
     if (error)
         fail("the device gives no queue");
     check(weft_device_csr_alloc(&a, ctx, weft_csr_shape(graph)));
-    check(weft_device_csr_write_sync(ctx, queue, &a, graph));
+    check(weft_device_csr_write_sync(&a, ctx, queue, graph));
     check(weft_spmv_plan_create(
         &plan, ctx, queue, &a,
         weft_spmv_params(.semiring = reach ? WEFT_SPMV_SEMIRING_OR_AND : WEFT_SPMV_SEMIRING_MIN_PLUS,
@@ -57,7 +57,7 @@ static int64_t distances(float *d, const struct weft_csr *graph, int64_t from, i
     int64_t round = 0;
     do {
         memcpy(before, d, bytes);
-        check(weft_spmv_run(plan, queue, 1, x, 1, y, 0, NULL, NULL));
+        check(weft_spmv_run(plan, queue, y, 1, x, 1, 0, NULL, NULL));
         if (clEnqueueReadBuffer(queue, y, CL_TRUE, 0, bytes, d, 0, NULL, NULL))
             fail("the distances cannot be read");
         cl_mem swap = x;

@@ -71,7 +71,7 @@ static void check(weft_status status)
     struct weft_error err = {0};
     if (!status)
         return;
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     fail(err.text);
 }
 
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 
     // The matrix on the device, and a plan that may convert it, since it will be used often.
     check(weft_device_csr_alloc(&d, ctx, weft_csr_shape(&a)));
-    check(weft_device_csr_write_sync(ctx, queue, &d, &a));
+    check(weft_device_csr_write_sync(&d, ctx, queue, &a));
     check(weft_spmv_plan_create(&plan, ctx, queue, &d, weft_spmv_params(.products = 500)));
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     printf("%lld unknowns, %lld entries, %s on %s\n", (long long)a.m, (long long)a.nnz,
@@ -168,8 +168,8 @@ int main(int argc, char **argv)
 
     // x = 0; r = p = b = A*ones; s[0] = r*r
     LAUNCH(set, PARTS, {ARG(x)}, {ARG(one)}, {ARG(n)});
-    check(weft_spmv_run(plan, queue, 1, x, 0, r, 0, NULL, NULL));
-    check(weft_spmv_run(plan, queue, 1, x, 0, p, 0, NULL, NULL));
+    check(weft_spmv_run(plan, queue, r, 1, x, 0, 0, NULL, NULL));
+    check(weft_spmv_run(plan, queue, p, 1, x, 0, 0, NULL, NULL));
     LAUNCH(set, PARTS, {ARG(x)}, {ARG(zero)}, {ARG(n)});
     LAUNCH(dot, PARTS, {ARG(r)}, {ARG(r)}, {ARG(part)}, {ARG(n)});
     LAUNCH(total, 1, {ARG(part)}, {ARG(s)}, {ARG(first)}, {ARG(parts)});
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     int round = 0;
     for (; round < ROUNDS && residual > GOAL && b_length > 0; round++) {
         const cl_int old = round % 2, new = 1 - old;
-        check(weft_spmv_run(plan, queue, 1, p, 0, q, 0, NULL, NULL)); // q = A*p
+        check(weft_spmv_run(plan, queue, q, 1, p, 0, 0, NULL, NULL)); // q = A*p
         LAUNCH(dot, PARTS, {ARG(p)}, {ARG(q)}, {ARG(part)}, {ARG(n)});
         LAUNCH(total, 1, {ARG(part)}, {ARG(s)}, {ARG(two)}, {ARG(parts)});
         LAUNCH(step, PARTS, {ARG(x)}, {ARG(r)}, {ARG(p)}, {ARG(q)}, {ARG(s)}, {ARG(old)}, {ARG(n)});

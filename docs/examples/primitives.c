@@ -21,7 +21,7 @@ static void print(const char *name, weft_status status, cl_mem from, int64_t n)
     int32_t array[16];
     struct weft_error err;
     if (status) {
-        weft_context_error(ctx, &err);
+        weft_context_error(&err, ctx);
         printf("%s: %s\n", name, err.text);
         return;
     }
@@ -42,7 +42,7 @@ static void scan(void)
     struct weft_scan_plan *plan;
     weft_status status = weft_scan_plan_create(&plan, ctx, WEFT_SCAN_TYPE_U32, n_max, weft_scan_params(.total = 1));
     if (!status) // out has n+1 elements; without .total it may be `in` itself, or n elements
-        status = weft_scan_run(plan, queue, in, out, n, 0, NULL, &event);
+        status = weft_scan_run(plan, queue, out, in, n, 0, NULL, &event);
     if (!status)
         clWaitForEvents(1, &event);
     weft_scan_plan_destroy(&plan);
@@ -65,7 +65,7 @@ static void histogram(void)
     weft_status status =
         weft_histogram_plan_create(&plan, ctx, n_cols, WEFT_OFS_32, nnz_max, weft_histogram_params(.pointers = 1));
     if (!status) // col_ptr has n_cols+1 elements
-        status = weft_histogram_run(plan, queue, col, col_ptr, nnz, 0, NULL, &event);
+        status = weft_histogram_run(plan, queue, col_ptr, col, nnz, 0, NULL, &event);
     if (!status)
         clWaitForEvents(1, &event);
     weft_histogram_plan_destroy(&plan);
@@ -87,7 +87,7 @@ static void expand(void)
     struct weft_expand_plan *plan;
     weft_status status = weft_expand_plan_create(&plan, ctx, m_max, nnz_max, WEFT_OFS_32, NULL);
     if (!status) // row_ptr: m+1 offsets, row: nnz int32_t
-        status = weft_expand_run(plan, queue, row_ptr, row, m, nnz, 0, NULL, &event);
+        status = weft_expand_run(plan, queue, row, row_ptr, m, nnz, 0, NULL, &event);
     if (!status)
         clWaitForEvents(1, &event);
     weft_expand_plan_destroy(&plan);
@@ -113,9 +113,9 @@ static void merge(void)
     struct weft_merge_plan *plan; // keys uint32_t, with 4 bytes of payload each
     weft_status status = weft_merge_plan_create(&plan, ctx, WEFT_KEY_U32, 4, n_max, NULL);
     if (!status)
-        status = weft_merge_run(plan, queue, a_key, a_val, na, b_key, b_val, nb, out_key, out_val, 0, NULL, &event[0]);
+        status = weft_merge_run(plan, queue, out_key, out_val, a_key, a_val, na, b_key, b_val, nb, 0, NULL, &event[0]);
     if (!status)
-        status = weft_merge_blocks_run(plan, queue, key, val, n, block, key_out, val_out, 0, NULL, &event[1]);
+        status = weft_merge_blocks_run(plan, queue, key_out, val_out, key, val, n, block, 0, NULL, &event[1]);
     if (!status)
         clWaitForEvents(2, event);
     weft_merge_plan_destroy(&plan);
@@ -143,9 +143,9 @@ static void segsort(void)
     struct weft_segsort_plan *plan; // keys int32_t, with 4 bytes of payload each
     weft_status status = weft_segsort_plan_create(&plan, ctx, WEFT_KEY_I32, 4, WEFT_OFS_32, n_max, NULL);
     if (!status) // sorts the columns of each row, values with them, in place
-        status = weft_segsort_run(plan, queue, col, val, nnz, row_ptr, m, col, val, 0, NULL, &event[0]);
+        status = weft_segsort_run(plan, queue, col, val, col, val, nnz, row_ptr, m, 0, NULL, &event[0]);
     if (!status)
-        status = weft_segsort_blocks_run(plan, queue, key, pay, n, block, key_out, pay_out, 0, NULL, &event[1]);
+        status = weft_segsort_blocks_run(plan, queue, key_out, pay_out, key, pay, n, block, 0, NULL, &event[1]);
     if (!status)
         clWaitForEvents(2, event);
     weft_segsort_plan_destroy(&plan);
@@ -169,7 +169,7 @@ static void permute(void)
     struct weft_error err;
     cl_mem y_new = buffer(product, a.m), y = buffer(product, a.m);
     if (weft_device_csr_alloc(&from, ctx, weft_csr_shape(&a)) || weft_device_csr_alloc(&to, ctx, weft_csr_shape(&a)) ||
-        weft_device_csr_write_sync(ctx, queue, &from, &a))
+        weft_device_csr_write_sync(&from, ctx, queue, &a))
         return;
 
     struct weft_permutation p;
@@ -179,10 +179,10 @@ static void permute(void)
         status = weft_permute_plan_create(&plan, ctx, weft_csr_shape(&a), &p, NULL);
     weft_permutation_free(&p);
     if (!status) // the longest row comes first
-        status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
+        status = weft_permute_run(plan, queue, &to, &from, 0, NULL, NULL);
     if (!status) // a product with that matrix, brought back to the old order
         status =
-            weft_permute_vector_run(plan, queue, WEFT_PERMUTE_SIDE_ROWS, 1, WEFT_TYPE_I32, y_new, y, 0, NULL, NULL);
+            weft_permute_vector_run(plan, queue, y, y_new, WEFT_PERMUTE_SIDE_ROWS, 1, WEFT_TYPE_I32, 0, NULL, NULL);
     weft_permute_plan_destroy(&plan);
 
     print("permute, row_ptr", status, to.row_ptr, a.m + 1);

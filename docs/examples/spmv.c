@@ -12,8 +12,8 @@ int main(void)
     struct weft_error err = {0};
     if (weft_context_create(&ctx, NULL, &err))
         return fprintf(stderr, "%s\n", err.text), 1;
-    if (weft_spmv_sync(ctx, 1, &a, x, 0, y, NULL)) // y = 1*A*x + 0*y
-        return weft_context_error(ctx, &err), fprintf(stderr, "%s\n", err.text), 1;
+    if (weft_spmv_sync(y, ctx, 1, &a, x, 0, NULL)) // y = 1*A*x + 0*y
+        return weft_context_error(&err, ctx), fprintf(stderr, "%s\n", err.text), 1;
     printf("%g %g\n", (double)y[0], (double)y[1]);
     weft_context_destroy(&ctx);
 }

@@ -60,13 +60,13 @@ double product_permute_ms(struct weft_context *ctx, cl_command_queue queue, cons
     if (!status)
         status = weft_device_csr_alloc(&to, ctx, weft_csr_shape(a));
     if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &from, a);
+        status = weft_device_csr_write_sync(&from, ctx, queue, a);
     for (int i = 0; i < 2 && !status; i++) {
         struct weft_permute_plan *plan = NULL;
         const double start = clock_ms();
         status = weft_permute_plan_create(&plan, ctx, weft_csr_shape(a), p, NULL);
         if (!status)
-            status = weft_permute_run(plan, queue, &from, &to, 0, NULL, NULL);
+            status = weft_permute_run(plan, queue, &to, &from, 0, NULL, NULL);
         if (weft__cl.clFinish(queue) == CL_SUCCESS && !status)
             ms = clock_ms() - start;
         weft_permute_plan_destroy(&plan);

@@ -362,7 +362,7 @@ static weft_status build(struct test_device *dev, const char *folder, struct wef
         weft__buffer_release(&buffer);
     }
     if (ctx)
-        weft_context_build_stats(ctx, stats);
+        weft_context_build_stats(stats, ctx);
     weft__kernel_release(&kernel);
     weft_context_destroy(&ctx);
     return status;
@@ -415,8 +415,8 @@ static void test_refused(struct test_device *dev)
     struct weft_build_stats stats = {0};
     struct weft_error err = {0};
     if (ctx) {
-        weft_context_build_stats(ctx, &stats);
-        weft_context_error(ctx, &err);
+        weft_context_build_stats(&stats, ctx);
+        weft_context_error(&err, ctx);
     }
     tap_ok(!status && stats.compiled >= 3 && !stats.loaded && !err.status && !file_find(dir, 0, path, sizeof path),
            "%s: a folder that others write to is not used", dev->name);

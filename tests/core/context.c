@@ -60,10 +60,10 @@ static void test_errors(struct test_device *dev)
                                      &err),
                 "%s: a context with a log", dev->name))
         return;
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     tap_ok(err.status == WEFT_OK && !err.text[0] && !log_lines, "%s: no error yet", dev->name);
     weft_transpose_plan_create(&op, ctx, weft_shape(-1, 1, 0, WEFT_TYPE_F32, WEFT_OFS_32), NULL);
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     tap_ok(err.status == WEFT_EINVAL && err.cl_error == 0 && log_lines == 1 && !strcmp(logged, err.text),
            "%s: an error is kept and logged once: %s", dev->name, logged);
 
@@ -71,7 +71,7 @@ static void test_errors(struct test_device *dev)
     struct weft__defines d = {0};
     struct weft__kernel *kernel = (struct weft__kernel *)&err;
     weft_status status = weft__kernel_create(&kernel, ctx, &weft__fill_spec, &d);
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     tap_ok(status == WEFT_EBUILD && !kernel && strstr(err.text, "lib/fill.cl") && strstr(err.text, "\n"),
            "%s: a missing define: %.60s", dev->name, err.text);
     tap_ok(strstr(err.text, "WEFT_WG: work-group size") != NULL, "%s: the compiler's words are in the message",
@@ -92,11 +92,11 @@ static void test_errors(struct test_device *dev)
     tap_ok(status == WEFT_ERANGE && !kernel, "%s: too many defines", dev->name);
     cl_mem buffer = (cl_mem)&err;
     status = weft__buffer_create(&buffer, ctx, (size_t)weft_context_device(ctx)->max_alloc_bytes + 1, "a test");
-    weft_context_error(ctx, &again);
+    weft_context_error(&again, ctx);
     tap_ok(status == WEFT_ERANGE && !buffer && strstr(again.text, "a test"), "%s: too large a buffer: %s", dev->name,
            again.text);
     status = weft__fail_cl(ctx, CL_OUT_OF_HOST_MEMORY, "a call");
-    weft_context_error(ctx, &again);
+    weft_context_error(&again, ctx);
     tap_ok(status == WEFT_ENOMEM && again.cl_error == CL_OUT_OF_HOST_MEMORY &&
                strstr(again.text, "CL_OUT_OF_HOST_MEMORY"),
            "%s: the code of the OpenCL call is kept: %s", dev->name, again.text);

@@ -69,7 +69,7 @@ static void *fail_often(void *arg)
     for (int i = 0; i < w->rounds; i++) {
         struct weft_error err;
         weft__fail_cl(w->ctx, codes[w->number], name);
-        weft_context_error(w->ctx, &err);
+        weft_context_error(&err, w->ctx);
         const int owner = text_owner(err.text);
         w->mixed += owner < 0 || err.cl_error != codes[owner] || err.status != statuses[owner];
     }
@@ -100,7 +100,7 @@ static void *fail_alone(void *arg)
         weft__fail_cl(w->ctx, CL_INVALID_VALUE, name);
         for (int k = 0; k < 3; k++) {
             sched_yield();
-            weft_context_error(w->ctx, &err);
+            weft_context_error(&err, w->ctx);
             wiped += strncmp(err.text, name, strlen(name)) != 0 || err.cl_error != CL_INVALID_VALUE;
         }
     }

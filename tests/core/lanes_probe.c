@@ -103,7 +103,7 @@ static void test_probe(struct test_device *dev)
         fault_set(calls[i], 1);
         int right = weft__lanes_probe(next), hit = fault_hit();
         fault_set(calls[i], 0);
-        weft_context_error(next, &err);
+        weft_context_error(&err, next);
         weft_context_destroy(&next);
         tap_ok(hit && !right && !err.status && !err.text[0] && !fault_live(), "%s: a probe without %s", dev->name,
                fault_name(calls[i]));

@@ -154,13 +154,13 @@ static void test_queues(struct test_device *dev, const struct weft_csr *a)
     if (!status)
         status = weft_transpose_plan_create(&op, dev->ctx, weft_csr_shape(a), NULL);
     if (!status)
-        status = weft_device_csr_write_sync(dev->ctx, dev->queue, &from, a);
+        status = weft_device_csr_write_sync(&from, dev->ctx, dev->queue, a);
     if (!status)
-        status = weft_transpose_run(op, other, &from, &to, 0, NULL, &done);
+        status = weft_transpose_run(op, other, &to, &from, 0, NULL, &done);
     const int late_ones = seen;
     late_set(0);
     if (!status)
-        status = clWaitForEvents(1, &done) ? WEFT_EDEVICE : weft_device_csr_read_sync(dev->ctx, dev->queue, &got, &to);
+        status = clWaitForEvents(1, &done) ? WEFT_EDEVICE : weft_device_csr_read_sync(&got, dev->ctx, dev->queue, &to);
     tap_ok(!status && late_ones && arrays_equal(&at, &got), "%s: written in one queue, used in another %s", dev->name,
            status ? test_error(dev) : "");
     if (done)
@@ -199,7 +199,7 @@ static void test_plans(struct test_device *dev, const struct weft_csr *a)
             &plan, dev->ctx, dev->queue, &d.d,
             weft_spmv_params(.algo = algos[i], .max_padding = 1e9, .mode = algos[i] == WEFT_SPMV_ALGO_CSR_FIXED));
         if (!status)
-            status = weft_spmv_run(plan, other, 1, bx.mem, 0, by.mem, 0, NULL, NULL);
+            status = weft_spmv_run(plan, other, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
         if (!status)
             clEnqueueReadBuffer(other, by.mem, CL_TRUE, 0, (size_t)a->m * 4, y, 0, NULL, NULL);
         late_set(0);

@@ -113,7 +113,7 @@ static int scan_right(struct test_device *dev, struct weft_context *ctx)
     cl_mem a = clCreateBuffer(ctx->cl, CL_MEM_COPY_HOST_PTR, sizeof in, in, &error);
     cl_mem b = clCreateBuffer(ctx->cl, 0, sizeof got, NULL, &error);
     int good = !weft_scan_plan_create(&plan, ctx, WEFT_SCAN_TYPE_I32, N, NULL) &&
-               !weft_scan_run(plan, queue, a, b, N, 0, NULL, NULL) &&
+               !weft_scan_run(plan, queue, b, a, N, 0, NULL, NULL) &&
                !clEnqueueReadBuffer(queue, b, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL) &&
                !memcmp(got, want, sizeof got);
     struct weft_scan_info info = {.why = ""};
@@ -218,7 +218,7 @@ static void test_refused(struct test_device *dev)
         struct weft_context *ctx = context_make(dev, row(dev, "", "scan", 4, values[i]));
         struct weft_scan_info info = scan_info(ctx, WEFT_SCAN_TYPE_I32, NULL);
         struct weft_error err;
-        weft_context_error(ctx, &err);
+        weft_context_error(&err, ctx);
         tap_ok(!memcmp(&plain.params, &info.params, sizeof plain.params) && !strcmp(info.why, plain.why) &&
                    strstr(logged, "left out") && !err.status && !err.text[0],
                "%s: %s is refused, the defaults stay, and nothing failed: %s", dev->name, values[i], logged);
@@ -351,7 +351,7 @@ static void test_matrices(struct test_device *dev)
         struct weft_spmv_info info = {.why = ""};
         weft_status status = weft_device_csr_alloc(&on, ctx, weft_csr_shape(&a));
         if (!status)
-            status = weft_device_csr_write_sync(ctx, queue, &on, &a);
+            status = weft_device_csr_write_sync(&on, ctx, queue, &a);
         if (!status)
             status = weft_spmv_plan_create(&plan, ctx, queue, &on, weft_spmv_params(.algo = algo));
         if (!status)
@@ -367,7 +367,7 @@ static void test_matrices(struct test_device *dev)
             for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
                 want[i] += ((float *)a.val)[p] * x[a.col[p]];
         }
-        tap_ok(!weft_spmv_sync(ctx, 1, &a, x, 0, y, weft_spmv_params(.algo = algo)) &&
+        tap_ok(!weft_spmv_sync(y, ctx, 1, &a, x, 0, weft_spmv_params(.algo = algo)) &&
                    !memcmp(y, want, 300 * sizeof *y),
                "%s: and its result is right", dev->name);
         weft_context_destroy(&ctx);

@@ -122,11 +122,11 @@ static weft_status transpose_life(struct weft_error *err, int *right)
     if (!status)
         status = weft_device_csr_alloc(&at, ctx, weft_shape_transposed(weft_csr_shape(&input)));
     if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &a, &input);
+        status = weft_device_csr_write_sync(&a, ctx, queue, &input);
     if (!status)
         status = weft_transpose_plan_create(&op, ctx, weft_csr_shape(&input), &params);
     if (!status)
-        status = weft_transpose_run(op, queue, &a, &at, 0, NULL, &done);
+        status = weft_transpose_run(op, queue, &at, &a, 0, NULL, &done);
     if (!status) { // not in the table: the test waits, not the library
         clWaitForEvents(1, &done);
         weft__cl.clReleaseEvent(done);
@@ -137,13 +137,13 @@ static weft_status transpose_life(struct weft_error *err, int *right)
                      ? weft__fail(ctx, WEFT_ENOMEM, "the test itself is out of memory")
                      : WEFT_OK;
     if (!status)
-        status = weft_device_csr_read_sync(ctx, queue, &got, &at);
+        status = weft_device_csr_read_sync(&got, ctx, queue, &at);
     if (!status)
         *right = weft_csr_equal(&got, &output);
     if (!status)
         status = weft_transpose_refill_create(&plan, ctx, queue, &a, &params);
     if (!status)
-        status = weft_transpose_refill_run(plan, queue, input.type, a.val, at.val, 0, NULL, &done);
+        status = weft_transpose_refill_run(plan, queue, at.val, a.val, input.type, 0, NULL, &done);
     if (!status) {
         clWaitForEvents(1, &done);
         weft__cl.clReleaseEvent(done);
@@ -159,7 +159,7 @@ static weft_status transpose_life(struct weft_error *err, int *right)
         status = weft_transpose_sync(&none, ctx, &empty, &params);
     *right = *right && (status || (none.m == 4 && none.row_ptr && !memcmp(none.row_ptr, zeros, sizeof zeros)));
     if (status) {
-        weft_context_error(ctx, err);
+        weft_context_error(err, ctx);
         *right = *right && err->status == status;
     }
     clFinish(queue);
@@ -232,7 +232,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
     queue = queue_make(ctx);
     status = weft_device_csr_alloc(&a, ctx, weft_csr_shape(from));
     if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &a, from);
+        status = weft_device_csr_write_sync(&a, ctx, queue, from);
     if (!status)
         status = weft__buffer_create(&x, ctx, sizeof ones, "x");
     if (!status)
@@ -243,7 +243,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
         status = weft_spmv_plan_create(&plan, ctx, queue, &a, &spmv_case->params);
     for (int round = 0; round < 2 && !status; round++) {
         cl_event done = NULL;
-        status = weft_spmv_run(plan, queue, 2, x, round, y, 0, NULL, &done);
+        status = weft_spmv_run(plan, queue, y, 2, x, round, 0, NULL, &done);
         if (!status)
             clWaitForEvents(1, &done);
         if (done)
@@ -255,7 +255,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
             status = weft_spmv_plan_refill(plan, queue, &a);
     }
     if (status) {
-        weft_context_error(ctx, err);
+        weft_context_error(err, ctx);
         *right = *right && err->status == status;
     }
     clFinish(queue);
@@ -302,7 +302,7 @@ static weft_status permute_life(struct weft_error *err, int *right)
         status = weft__copy_in(ctx, queue, in, permutation.col, sizeof vector);
     if (!status)
         status =
-            weft_permute_vector_run(plan, queue, WEFT_PERMUTE_SIDE_COLS, 1, WEFT_TYPE_I32, in, out, 0, NULL, &done);
+            weft_permute_vector_run(plan, queue, out, in, WEFT_PERMUTE_SIDE_COLS, 1, WEFT_TYPE_I32, 0, NULL, &done);
     if (!status)
         clWaitForEvents(1, &done);
     if (done)
@@ -312,7 +312,7 @@ static weft_status permute_life(struct weft_error *err, int *right)
     for (int j = 0; j < 60 && !status; j++) // the map itself, brought back
         *right = *right && vector[j] == j;
     if (status) {
-        weft_context_error(ctx, err);
+        weft_context_error(err, ctx);
         *right = *right && err->status == status;
     }
     clFinish(queue);

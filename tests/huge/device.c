@@ -181,7 +181,7 @@ int huge_fits(const struct huge_device *d, int64_t device, int64_t largest, int6
 const char *huge_error(const struct huge_device *d)
 {
     static struct weft_error error;
-    weft_context_error(d->ctx, &error);
+    weft_context_error(&error, d->ctx);
     return error.text;
 }
 

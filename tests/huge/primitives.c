@@ -117,7 +117,7 @@ static void scan(struct huge_device *d, int64_t n, enum weft_scan_type type, enu
     cl_mem in = array_make(d, counts, n, 4), out = huge_buffer(d, n * width);
     huge_time_note(d, "%s: written", what);
     if (!status)
-        status = weft_scan_run(plan, d->queue, in, out, n, 0, NULL, NULL);
+        status = weft_scan_run(plan, d->queue, out, in, n, 0, NULL, NULL);
     huge_time_note(d, "%s: run", what);
     if (good(d, status, what))
         array_check(d, out, width == 8 ? sums64 : sums32, n, width, what);
@@ -154,7 +154,7 @@ static void histogram(struct huge_device *d, int64_t n, int64_t bins, enum weft_
     weft_status status = weft_histogram_plan_create(&plan, d->ctx, bins, WEFT_OFS_64, n,
                                                     weft_histogram_params(.pointers = 1, .algo = algo));
     if (!status)
-        status = weft_histogram_run(plan, d->queue, in, out, n, 0, NULL, NULL);
+        status = weft_histogram_run(plan, d->queue, out, in, n, 0, NULL, NULL);
     huge_time_note(d, "%s: run", what);
     if (good(d, status, what))
         array_check(d, out, many ? many_pointers : pointers, bins + 1, 8, what);
@@ -202,7 +202,7 @@ static void expand(struct huge_device *d, int64_t n)
     huge_time_note(d, "%s: written", what);
     weft_status status = weft_expand_plan_create(&plan, d->ctx, m, nnz, WEFT_OFS_64, NULL);
     if (!status)
-        status = weft_expand_run(plan, d->queue, row_ptr, row, m, nnz, 0, NULL, NULL);
+        status = weft_expand_run(plan, d->queue, row, row_ptr, m, nnz, 0, NULL, NULL);
     huge_time_note(d, "%s: run", what);
     if (good(d, status, what))
         array_check(d, row, row_indices, nnz, 4, what);
@@ -234,8 +234,8 @@ static void merge(struct huge_device *d, int64_t n, int blocks)
     huge_time_note(d, "%s: written", what);
     weft_status status = weft_merge_plan_create(&plan, d->ctx, WEFT_KEY_U32, 0, n, NULL);
     if (!status)
-        status = blocks ? weft_merge_blocks_run(plan, d->queue, a, NULL, n, (n + 1) / 2, out, NULL, 0, NULL, NULL)
-                        : weft_merge_run(plan, d->queue, a, NULL, na, b, NULL, n - na, out, NULL, 0, NULL, NULL);
+        status = blocks ? weft_merge_blocks_run(plan, d->queue, out, NULL, a, NULL, n, (n + 1) / 2, 0, NULL, NULL)
+                        : weft_merge_run(plan, d->queue, out, NULL, a, NULL, na, b, NULL, n - na, 0, NULL, NULL);
     huge_time_note(d, "%s: run", what);
     if (good(d, status, what))
         array_check(d, out, numbers, n, 4, what);
@@ -368,8 +368,8 @@ static void segsort(struct huge_device *d, int64_t n, enum sorted kind)
         const struct weft_segsort_info *info = weft_segsort_plan_info(plan);
         tap_note("%s", info->why);
         status = kind == SORT_BLOCKS
-                     ? weft_segsort_blocks_run(plan, d->queue, key, val, n, BLOCK, key, val, 0, NULL, NULL)
-                     : weft_segsort_run(plan, d->queue, key, val, n, offsets, m, key, val, 0, NULL, NULL);
+                     ? weft_segsort_blocks_run(plan, d->queue, key, val, key, val, n, BLOCK, 0, NULL, NULL)
+                     : weft_segsort_run(plan, d->queue, key, val, key, val, n, offsets, m, 0, NULL, NULL);
     }
     huge_time_note(d, "%s: run", what);
     if (good(d, status, what)) {
@@ -403,7 +403,7 @@ static void segments(struct huge_device *d, int64_t wanted)
     huge_time_note(d, "%s: written", what);
     weft_status status = weft_segsort_plan_create(&plan, d->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, n, NULL);
     if (!status)
-        status = weft_segsort_run(plan, d->queue, key, val, n, offsets, count, key, val, 0, NULL, NULL);
+        status = weft_segsort_run(plan, d->queue, key, val, key, val, n, offsets, count, 0, NULL, NULL);
     huge_time_note(d, "%s: run", what);
     if (good(d, status, what)) {
         array_check(d, key, block_sorted, n, 4, what);

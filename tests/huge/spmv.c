@@ -173,7 +173,7 @@ static void product(struct test *t, enum weft_spmv_algo algo, int by_atomics)
     if (!status)
         status = y_poison(t);
     for (int again = 0; again < 2 && !status; again++) {
-        status = weft_spmv_run(plan, t->d->queue, 1, t->x, 0, t->y, 0, NULL, NULL);
+        status = weft_spmv_run(plan, t->d->queue, t->y, 1, t->x, 0, 0, NULL, NULL);
         huge_time_note(t->d, "%s: run", what);
     }
     if (tap_ok(!status, "%s: runs", what)) {

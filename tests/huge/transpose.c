@@ -66,7 +66,7 @@ static void transpose(struct test *t, enum weft_transpose_algo algo, const char 
         status = weft_device_csr_alloc(&at, t->d->ctx, weft_shape(t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs));
     huge_time_note(t->d, "%s: made", what);
     for (int again = 0; again < 2 && !status; again++) {
-        status = weft_transpose_run(op, t->d->queue, &t->a, &at, 0, NULL, NULL);
+        status = weft_transpose_run(op, t->d->queue, &at, &t->a, 0, NULL, NULL);
         huge_time_note(t->d, "%s: run", what);
     }
     if (tap_ok(!status, "%s: runs", what)) {
@@ -112,7 +112,7 @@ static void plan(struct test *t)
     cl_mem val = huge_buffer(t->d, t->nnz * value);
     huge_upload(t->d, &from, &t->p, &t->row_ptr, 12345);
     huge_time_note(t->d, "%s: new values written", what);
-    status = weft_transpose_refill_run(plan, t->d->queue, type, from.val, val, 0, NULL, NULL);
+    status = weft_transpose_refill_run(plan, t->d->queue, val, from.val, type, 0, NULL, NULL);
     huge_time_note(t->d, "%s: refilled", what);
     if (tap_ok(!status, "%s: runs", what))
         huge_check_transpose(t->d, &t->p, at.row_ptr, at.col, val, t->nnz, type, t->a.ofs, 12345, what);
@@ -136,7 +136,7 @@ static cl_mem rows_expand(struct test *t, const char *what)
     cl_mem row = huge_buffer(t->d, t->nnz * 4);
     weft_status status = weft_expand_plan_create(&expand, t->d->ctx, t->p.m, t->nnz, t->a.ofs, NULL);
     if (!status)
-        status = weft_expand_run(expand, t->d->queue, t->a.row_ptr, row, t->p.m, t->nnz, 0, NULL, NULL);
+        status = weft_expand_run(expand, t->d->queue, row, t->a.row_ptr, t->p.m, t->nnz, 0, NULL, NULL);
     huge_time_note(t->d, "%s: rows of coordinates", what);
     weft_expand_plan_destroy(&expand);
     if (tap_ok(!status, "%s: rows of coordinates", what))
@@ -197,7 +197,7 @@ static void from_coo(struct test *t)
     if (!status)
         status = weft_device_csr_alloc(&at, t->d->ctx, weft_shape(t->p.n, t->p.m, t->nnz, t->a.type, t->a.ofs));
     if (!status)
-        status = weft_coo_to_csr_run(op, t->d->queue, &from, &at, 0, NULL, NULL);
+        status = weft_coo_to_csr_run(op, t->d->queue, &at, &from, 0, NULL, NULL);
     huge_time_note(t->d, "%s: run", what);
     if (tap_ok(!status, "%s: runs", what))
         huge_check_transpose(t->d, &t->p, at.row_ptr, at.col, at.val, t->nnz, t->a.type, t->a.ofs, 0, what);
@@ -320,7 +320,7 @@ static void generated(struct huge_device *d, const struct huge_options *o)
     if (!status)
         status = weft_device_csr_alloc(&to, d->ctx, weft_shape_transposed(weft_csr_shape(&a)));
     if (!status)
-        status = weft_device_csr_write_sync(d->ctx, d->queue, &from, &a);
+        status = weft_device_csr_write_sync(&from, d->ctx, d->queue, &a);
     huge_time_note(d, "%s: written", o->generate);
     for (int i = 0; i < 3 && !status; i++) {
         if (!huge_wanted(o, algos[i].name))
@@ -329,7 +329,7 @@ static void generated(struct huge_device *d, const struct huge_options *o)
         status =
             weft_transpose_plan_create(&op, d->ctx, weft_csr_shape(&a), weft_transpose_params(.algo = algos[i].algo));
         if (!status)
-            status = weft_transpose_run(op, d->queue, &from, &to, 0, NULL, NULL);
+            status = weft_transpose_run(op, d->queue, &to, &from, 0, NULL, NULL);
         huge_time_note(d, "%s by %s: run", o->generate, algos[i].name);
         const uint64_t got = status ? 0 : device_sum(d, &bad, &to);
         tap_ok(!status && !bad.count && got == want, "%s by %s", o->generate, algos[i].name);

@@ -143,7 +143,7 @@ static void test_moves(struct test_device *dev)
         char *out = test_alloc(bytes);
         weft_status status = weft_transpose_refill_create(&plan, dev->ctx, dev->queue, &d.d, NULL);
         if (!status)
-            status = weft_transpose_refill_run(plan, dev->queue, type, d.d.val, val.mem, 0, NULL, NULL);
+            status = weft_transpose_refill_run(plan, dev->queue, val.mem, d.d.val, type, 0, NULL, NULL);
         test_buffer_read(dev, &val, out, bytes);
         tap_ok(!status && !memcmp(out, want.val, bytes), "%s: refill of a transposition, %s %s", dev->name,
                weft_type_name(type), status ? test_error(dev) : "");
@@ -205,7 +205,7 @@ static void test_scans(struct test_device *dev)
                                                        weft_scan_params(.algo = (enum weft_scan_algo)algo));
             if (!status) {
                 info = *weft_scan_plan_info(plan);
-                status = weft_scan_run(plan, dev->queue, from.mem, to.mem, N, 0, NULL, NULL);
+                status = weft_scan_run(plan, dev->queue, to.mem, from.mem, N, 0, NULL, NULL);
             }
             weft__ref_scan(want, in, N, types[t], 0, 0);
             tap_ok(!status && holds(dev, &to, want, N * bytes) && fits(info.params.wg),
@@ -242,7 +242,7 @@ static void test_histograms(struct test_device *dev)
                 &(struct weft_histogram_params){.algo = (enum weft_histogram_algo)algo, .pointers = 1});
             if (!status) {
                 info = *weft_histogram_plan_info(plan);
-                status = weft_histogram_run(plan, dev->queue, from.mem, to.mem, N, 0, NULL, NULL);
+                status = weft_histogram_run(plan, dev->queue, to.mem, from.mem, N, 0, NULL, NULL);
             }
             weft__ref_histogram(want, idx, N, bins, WEFT_OFS_32, 1);
             tap_ok(!status && holds(dev, &to, want, ((size_t)bins + 1) * 4) && fits(info.params.wg),
@@ -283,8 +283,8 @@ static void test_sorts(struct test_device *dev)
                                                           weft_segsort_params(.whole = (enum weft_segsort_whole)form));
             if (!status) {
                 info = *weft_segsort_plan_info(plan);
-                status = weft_segsort_run(plan, dev->queue, key.mem, load.mem, N, ofs.mem, segments, out.mem,
-                                          out_val.mem, 0, NULL, NULL);
+                status = weft_segsort_run(plan, dev->queue, out.mem, out_val.mem, key.mem, load.mem, N, ofs.mem,
+                                          segments, 0, NULL, NULL);
             }
             if (weft__ref_segsort(keys[k], (int)bytes, want, want_val, in, val, form ? whole : blocks, segments))
                 tap_bail("out of host memory");
@@ -307,7 +307,7 @@ static void test_sorts(struct test_device *dev)
         weft_status status = weft_merge_plan_create(&plan, dev->ctx, keys[k], (int)bytes, N, NULL);
         if (!status) {
             info = *weft_merge_plan_info(plan);
-            status = weft_merge_blocks_run(plan, dev->queue, key.mem, load.mem, N, N / 2, out.mem, out_val.mem, 0, NULL,
+            status = weft_merge_blocks_run(plan, dev->queue, out.mem, out_val.mem, key.mem, load.mem, N, N / 2, 0, NULL,
                                            NULL);
         }
         tap_ok(!status && holds(dev, &out, want, N * bytes) && holds(dev, &out_val, want_val, N * bytes) &&
@@ -357,7 +357,7 @@ static void band_set(struct test_problem *p)
     for (int64_t i = 0; i < p->a.m; i++)
         for (int64_t q = weft_csr_ofs(&p->a, i); q < weft_csr_ofs(&p->a, i + 1); q++)
             p->a.col[q] = (int32_t)((i + q - weft_csr_ofs(&p->a, i)) % p->a.n);
-    if (weft_device_csr_write_sync(p->dev->ctx, p->dev->queue, &p->d, &p->a))
+    if (weft_device_csr_write_sync(&p->d, p->dev->ctx, p->dev->queue, &p->a))
         tap_bail("%s", test_error(p->dev));
 }
 
@@ -381,7 +381,7 @@ static void test_products(struct test_device *dev)
             struct weft_spmv_plan *plan =
                 test_problem_plan(&p, weft_spmv_params(.transpose = (enum weft_spmv_transpose)way));
             struct test_buffer x = test_buffer_make(dev, p.y0, p.y_bytes), y = test_buffer_make(dev, NULL, p.x_bytes);
-            tap_ok(plan && !weft_spmv_run(plan, dev->queue, 1, x.mem, 0, y.mem, 0, NULL, NULL) &&
+            tap_ok(plan && !weft_spmv_run(plan, dev->queue, y.mem, 1, x.mem, 0, 0, NULL, NULL) &&
                        !clFinish(dev->queue) && !weft_spmv_plan_refill(plan, dev->queue, &p.d),
                    "%s: product with the transposed, way %d, %s", dev->name, way, weft_type_name(p.type));
             weft_spmv_plan_destroy(&plan);

@@ -32,7 +32,7 @@ void nonsense_refused(weft_status status, const char *word, const struct weft_er
 void nonsense_refused_in(struct test_device *dev, weft_status status, const char *word)
 {
     struct weft_error err;
-    weft_context_error(dev->ctx, &err);
+    weft_context_error(&err, dev->ctx);
     nonsense_refused(status, word, &err);
 }
 

@@ -64,29 +64,29 @@ static void test_device_csr(struct test_device *dev, const struct weft_device_cs
     weft_device_csr_free(NULL);
     weft_device_csr_free(&out);
     CASE(weft_device_csr_write_sync);
-    SILENT(weft_device_csr_write_sync(NULL, dev->queue, a, &good));
-    NO_IN("queue is NULL", weft_device_csr_write_sync(dev->ctx, NULL, a, &good));
-    NO_IN("device matrix is NULL", weft_device_csr_write_sync(dev->ctx, dev->queue, NULL, &good));
-    NO_IN("matrix is NULL", weft_device_csr_write_sync(dev->ctx, dev->queue, a, NULL));
+    SILENT(weft_device_csr_write_sync(a, NULL, dev->queue, &good));
+    NO_IN("queue is NULL", weft_device_csr_write_sync(a, dev->ctx, NULL, &good));
+    NO_IN("device matrix is NULL", weft_device_csr_write_sync(NULL, dev->ctx, dev->queue, &good));
+    NO_IN("matrix is NULL", weft_device_csr_write_sync(a, dev->ctx, dev->queue, NULL));
     lost = *a;
     lost.col = NULL;
-    NO_IN("is NULL", weft_device_csr_write_sync(dev->ctx, dev->queue, &lost, &good));
+    NO_IN("is NULL", weft_device_csr_write_sync(&lost, dev->ctx, dev->queue, &good));
     lost.col = lost.row_ptr;
     lost.row_ptr = a->col;
     lost.m = 1;
-    NO_IN("matrix", weft_device_csr_write_sync(dev->ctx, dev->queue, &lost, &good));
+    NO_IN("matrix", weft_device_csr_write_sync(&lost, dev->ctx, dev->queue, &good));
     for (int i = 0; i < BADS; i++) {
         to = bad_csr(i);
         CASE(weft_device_csr_write_sync);
-        NO_IN(bad[i].word, weft_device_csr_write_sync(dev->ctx, dev->queue, a, &to));
+        NO_IN(bad[i].word, weft_device_csr_write_sync(a, dev->ctx, dev->queue, &to));
         CASE(weft_device_csr_read_sync);
-        NO_IN(bad[i].word, weft_device_csr_read_sync(dev->ctx, dev->queue, &to, a));
+        NO_IN(bad[i].word, weft_device_csr_read_sync(&to, dev->ctx, dev->queue, a));
     }
     to = good;
-    SILENT(weft_device_csr_read_sync(NULL, dev->queue, &to, a));
-    NO_IN("queue is NULL", weft_device_csr_read_sync(dev->ctx, NULL, &to, a));
-    NO_IN("device matrix is NULL", weft_device_csr_read_sync(dev->ctx, dev->queue, &to, NULL));
-    NO_IN("matrix is NULL", weft_device_csr_read_sync(dev->ctx, dev->queue, NULL, a));
+    SILENT(weft_device_csr_read_sync(&to, NULL, dev->queue, a));
+    NO_IN("queue is NULL", weft_device_csr_read_sync(&to, dev->ctx, NULL, a));
+    NO_IN("device matrix is NULL", weft_device_csr_read_sync(&to, dev->ctx, dev->queue, NULL));
+    NO_IN("matrix is NULL", weft_device_csr_read_sync(NULL, dev->ctx, dev->queue, a));
 }
 
 static void test_device_coo(struct test_device *dev)
@@ -135,13 +135,13 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
     if (weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, NULL))
         tap_bail("no object: %s", test_error(dev));
     CASE(weft_transpose_run);
-    SILENT(weft_transpose_run(NULL, dev->queue, a, at, 0, NULL, NULL));
-    NO_IN("queue is NULL", weft_transpose_run(op, NULL, a, at, 0, NULL, NULL));
-    NO_IN("a is NULL", weft_transpose_run(op, dev->queue, NULL, at, 0, NULL, NULL));
-    NO_IN("at is NULL", weft_transpose_run(op, dev->queue, a, NULL, 0, NULL, NULL));
-    NO_IN("wait is NULL", weft_transpose_run(op, dev->queue, a, at, 1, NULL, NULL));
+    SILENT(weft_transpose_run(NULL, dev->queue, at, a, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_transpose_run(op, NULL, at, a, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_transpose_run(op, dev->queue, at, NULL, 0, NULL, NULL));
+    NO_IN("at is NULL", weft_transpose_run(op, dev->queue, NULL, a, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_transpose_run(op, dev->queue, at, a, 1, NULL, NULL));
     lost.val = NULL;
-    NO_IN("val is NULL", weft_transpose_run(op, dev->queue, &lost, at, 0, NULL, NULL));
+    NO_IN("val is NULL", weft_transpose_run(op, dev->queue, at, &lost, 0, NULL, NULL));
     CASE(weft_transpose_plan_info);
     tap_ok(!weft_transpose_plan_info(NULL), "no info of no plan");
     CASE(weft_transpose_plan_destroy);
@@ -181,12 +181,12 @@ static void test_plan(struct test_device *dev, const struct weft_device_csr *a, 
     if (weft_transpose_refill_create(&plan, dev->ctx, dev->queue, a, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_transpose_refill_run);
-    SILENT(weft_transpose_refill_run(NULL, dev->queue, WEFT_TYPE_F32, a->val, at->val, 0, NULL, NULL));
-    NO_IN("queue is NULL", weft_transpose_refill_run(plan, NULL, WEFT_TYPE_F32, a->val, at->val, 0, NULL, NULL));
-    NO_IN("type 77", weft_transpose_refill_run(plan, dev->queue, TYPE(77), a->val, at->val, 0, NULL, NULL));
-    NO_IN("val is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, NULL, at->val, 0, NULL, NULL));
-    NO_IN("at_val is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, a->val, NULL, 0, NULL, NULL));
-    NO_IN("wait is NULL", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, a->val, at->val, 1, NULL, NULL));
+    SILENT(weft_transpose_refill_run(NULL, dev->queue, at->val, a->val, WEFT_TYPE_F32, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_transpose_refill_run(plan, NULL, at->val, a->val, WEFT_TYPE_F32, 0, NULL, NULL));
+    NO_IN("type 77", weft_transpose_refill_run(plan, dev->queue, at->val, a->val, TYPE(77), 0, NULL, NULL));
+    NO_IN("val is NULL", weft_transpose_refill_run(plan, dev->queue, at->val, NULL, WEFT_TYPE_F32, 0, NULL, NULL));
+    NO_IN("at_val is NULL", weft_transpose_refill_run(plan, dev->queue, NULL, a->val, WEFT_TYPE_F32, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_transpose_refill_run(plan, dev->queue, at->val, a->val, WEFT_TYPE_F32, 1, NULL, NULL));
     CASE(weft_transpose_refill_pattern);
     tap_ok(!weft_transpose_refill_pattern(NULL), "no pattern of no plan");
     CASE(weft_transpose_refill_info);
@@ -217,11 +217,11 @@ static void test_convert(struct test_device *dev, const struct weft_device_csr *
     if (weft_coo_to_csr_create(&op, dev->ctx, OK_SHAPE, NULL))
         tap_bail("no object: %s", test_error(dev));
     CASE(weft_coo_to_csr_run);
-    SILENT(weft_coo_to_csr_run(NULL, dev->queue, &from, a, 0, NULL, NULL));
-    NO_IN("a is NULL", weft_coo_to_csr_run(op, dev->queue, NULL, a, 0, NULL, NULL));
-    NO_IN("out is NULL", weft_coo_to_csr_run(op, dev->queue, &from, NULL, 0, NULL, NULL));
+    SILENT(weft_coo_to_csr_run(NULL, dev->queue, a, &from, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_coo_to_csr_run(op, dev->queue, a, NULL, 0, NULL, NULL));
+    NO_IN("out is NULL", weft_coo_to_csr_run(op, dev->queue, NULL, &from, 0, NULL, NULL));
     from.row = NULL;
-    NO_IN("is NULL", weft_coo_to_csr_run(op, dev->queue, &from, a, 0, NULL, NULL));
+    NO_IN("is NULL", weft_coo_to_csr_run(op, dev->queue, a, &from, 0, NULL, NULL));
     CASE(weft_coo_to_csr_info);
     tap_ok(!weft_coo_to_csr_info(NULL), "no info of no plan");
     CASE(weft_coo_to_csr_destroy);
@@ -279,24 +279,24 @@ static void test_permute(struct test_device *dev, const struct weft_device_csr *
     if (weft_permute_plan_create(&plan, dev->ctx, OK_SHAPE, &p, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_permute_run);
-    SILENT(weft_permute_run(NULL, dev->queue, a, b, 0, NULL, NULL));
-    NO_IN("queue is NULL", weft_permute_run(plan, NULL, a, b, 0, NULL, NULL));
-    NO_IN("a is NULL", weft_permute_run(plan, dev->queue, NULL, b, 0, NULL, NULL));
-    NO_IN("out is NULL", weft_permute_run(plan, dev->queue, a, NULL, 0, NULL, NULL));
-    NO_IN("wait is NULL", weft_permute_run(plan, dev->queue, a, b, 1, NULL, NULL));
+    SILENT(weft_permute_run(NULL, dev->queue, b, a, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_permute_run(plan, NULL, b, a, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_permute_run(plan, dev->queue, b, NULL, 0, NULL, NULL));
+    NO_IN("out is NULL", weft_permute_run(plan, dev->queue, NULL, a, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_permute_run(plan, dev->queue, b, a, 1, NULL, NULL));
     CASE(weft_permute_vector_run);
-    SILENT(weft_permute_vector_run(NULL, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, a->val, b->val, 0, NULL,
+    SILENT(weft_permute_vector_run(NULL, dev->queue, b->val, a->val, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, 0, NULL,
                                    NULL));
     NO_IN("queue is NULL",
-          weft_permute_vector_run(plan, NULL, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, a->val, b->val, 0, NULL, NULL));
-    NO_IN("side 77", weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)77, 0, WEFT_TYPE_F32, a->val,
-                                             b->val, 0, NULL, NULL));
-    NO_IN("type 3", weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_PATTERN, a->val,
-                                            b->val, 0, NULL, NULL));
-    NO_IN("in is NULL", weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, NULL,
-                                                b->val, 0, NULL, NULL));
-    NO_IN("out is NULL", weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, a->val,
-                                                 NULL, 0, NULL, NULL));
+          weft_permute_vector_run(plan, NULL, b->val, a->val, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, 0, NULL, NULL));
+    NO_IN("side 77", weft_permute_vector_run(plan, dev->queue, b->val, a->val, (enum weft_permute_side)77, 0,
+                                             WEFT_TYPE_F32, 0, NULL, NULL));
+    NO_IN("type 3", weft_permute_vector_run(plan, dev->queue, b->val, a->val, WEFT_PERMUTE_SIDE_ROWS, 0,
+                                            WEFT_TYPE_PATTERN, 0, NULL, NULL));
+    NO_IN("in is NULL", weft_permute_vector_run(plan, dev->queue, b->val, NULL, WEFT_PERMUTE_SIDE_ROWS, 0,
+                                                WEFT_TYPE_F32, 0, NULL, NULL));
+    NO_IN("out is NULL", weft_permute_vector_run(plan, dev->queue, NULL, a->val, WEFT_PERMUTE_SIDE_ROWS, 0,
+                                                 WEFT_TYPE_F32, 0, NULL, NULL));
     CASE(weft_permute_plan_info);
     tap_ok(!weft_permute_plan_info(NULL), "no info of no plan");
     CASE(weft_permute_plan_destroy);
@@ -367,11 +367,11 @@ static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, 
     if (weft_spmv_plan_create(&plan, dev->ctx, dev->queue, a, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_spmv_run);
-    SILENT(weft_spmv_run(NULL, dev->queue, 1, in, 0, out, 0, NULL, NULL));
-    NO_IN("queue is NULL", weft_spmv_run(plan, NULL, 1, in, 0, out, 0, NULL, NULL));
-    NO_IN("x is NULL", weft_spmv_run(plan, dev->queue, 1, NULL, 0, out, 0, NULL, NULL));
-    NO_IN("y is NULL", weft_spmv_run(plan, dev->queue, 1, in, 0, NULL, 0, NULL, NULL));
-    NO_IN("wait is NULL", weft_spmv_run(plan, dev->queue, 1, in, 0, out, 1, NULL, NULL));
+    SILENT(weft_spmv_run(NULL, dev->queue, out, 1, in, 0, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_spmv_run(plan, NULL, out, 1, in, 0, 0, NULL, NULL));
+    NO_IN("x is NULL", weft_spmv_run(plan, dev->queue, out, 1, NULL, 0, 0, NULL, NULL));
+    NO_IN("y is NULL", weft_spmv_run(plan, dev->queue, NULL, 1, in, 0, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_spmv_run(plan, dev->queue, out, 1, in, 0, 1, NULL, NULL));
     CASE(weft_spmv_plan_refill);
     SILENT(weft_spmv_plan_refill(NULL, dev->queue, a));
     NO_IN("queue is NULL", weft_spmv_plan_refill(plan, NULL, a));
@@ -382,13 +382,13 @@ static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, 
     weft_spmv_plan_destroy(NULL);
     weft_spmv_plan_destroy(&plan);
     CASE(weft_spmv_sync);
-    SILENT(weft_spmv_sync(NULL, 1, &good, x, 0, y, NULL));
-    NO_IN("matrix is NULL", weft_spmv_sync(dev->ctx, 1, NULL, x, 0, y, NULL));
-    NO_IN("x is NULL", weft_spmv_sync(dev->ctx, 1, &good, NULL, 0, y, NULL));
-    NO_IN("y is NULL", weft_spmv_sync(dev->ctx, 1, &good, x, 0, NULL, NULL));
+    SILENT(weft_spmv_sync(y, NULL, 1, &good, x, 0, NULL));
+    NO_IN("matrix is NULL", weft_spmv_sync(y, dev->ctx, 1, NULL, x, 0, NULL));
+    NO_IN("x is NULL", weft_spmv_sync(y, dev->ctx, 1, &good, NULL, 0, NULL));
+    NO_IN("y is NULL", weft_spmv_sync(NULL, dev->ctx, 1, &good, x, 0, NULL));
     for (int i = 0; i < BADS; i++) {
         host = bad_csr(i);
-        NO_IN(bad[i].word, weft_spmv_sync(dev->ctx, 1, &host, x, 0, y, NULL));
+        NO_IN(bad[i].word, weft_spmv_sync(y, dev->ctx, 1, &host, x, 0, NULL));
     }
     ZERO(y);
 }
@@ -400,7 +400,7 @@ void nonsense_matrices(struct test_device *dev)
     tap_note("%s", dev->name);
     if (weft_device_csr_alloc(&a, dev->ctx, OK_SHAPE) || weft_device_csr_alloc(&b, dev->ctx, OK_SHAPE) ||
         weft_device_csr_alloc(&at, dev->ctx, weft_shape(3, 2, 3, WEFT_TYPE_F32, WEFT_OFS_32)) ||
-        weft_device_csr_write_sync(dev->ctx, dev->queue, &a, &good))
+        weft_device_csr_write_sync(&a, dev->ctx, dev->queue, &good))
         tap_bail("no matrix: %s", test_error(dev));
     test_device_coo(dev);
     test_device_csr(dev, &a);

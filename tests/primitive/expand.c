@@ -54,7 +54,7 @@ static int check(struct test_device *dev, struct weft_expand_plan *plan, enum we
     rows_fill(row_ptr, m, nnz, rows, ofs);
     weft__ref_expand(want, row_ptr, m, ofs);
     struct test_buffer from = test_buffer_make(dev, row_ptr, in_bytes), out = test_buffer_make(dev, NULL, out_bytes);
-    weft_status status = weft_expand_run(plan, dev->queue, from.mem, out.mem, m, nnz, 0, NULL, NULL);
+    weft_status status = weft_expand_run(plan, dev->queue, out.mem, from.mem, m, nnz, 0, NULL, NULL);
     test_buffer_read(dev, &out, got, out_bytes);
     int64_t wrong = 0;
     while (!status && wrong < nnz && want[wrong] == got[wrong])
@@ -167,8 +167,8 @@ static void test_events(struct test_device *dev)
     cl_int error;
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), done = NULL, again = NULL, written = NULL;
     int ok = plan && !clEnqueueWriteBuffer(queue, in.mem, CL_FALSE, 0, sizeof row_ptr, row_ptr, 1, &gate, &written) &&
-             !weft_expand_run(plan, queue, in.mem, out.mem, M, NNZ, 1, &written, &done) &&
-             !weft_expand_run(plan, queue, in.mem, out.mem, M, NNZ, 1, &done, &again);
+             !weft_expand_run(plan, queue, out.mem, in.mem, M, NNZ, 1, &written, &done) &&
+             !weft_expand_run(plan, queue, out.mem, in.mem, M, NNZ, 1, &done, &again);
     clSetUserEventStatus(gate, CL_COMPLETE);
     ok = ok && !clEnqueueReadBuffer(queue, out.mem, CL_TRUE, 0, NNZ * sizeof *got, got, 1, &again, NULL) &&
          !memcmp(got, want, NNZ * sizeof *got);
@@ -200,7 +200,7 @@ static void refused(struct test_device *dev, const char *what, int64_t m_max, in
 static void run_refused(struct test_device *dev, const char *what, struct weft_expand_plan *plan,
                         cl_command_queue queue, cl_mem row_ptr, cl_mem row, int64_t m, int64_t nnz, weft_status want)
 {
-    int ok = weft_expand_run(plan, queue, row_ptr, row, m, nnz, 0, NULL, NULL) == want;
+    int ok = weft_expand_run(plan, queue, row, row_ptr, m, nnz, 0, NULL, NULL) == want;
     tap_ok(ok, "%s: run refuses %s: %s", dev->name, what, test_error(dev));
 }
 
@@ -259,7 +259,7 @@ static void test_sweep(struct test_device *dev, enum weft_ofs ofs, enum rows row
         test_buffer_write(dev, &from, row_ptr, (size_t)(m + 1) * bytes);
         test_poison(got, poisoned + MORE * 4);
         ok = !clEnqueueWriteBuffer(dev->queue, out.mem, CL_TRUE, rest, poisoned + MORE * 4, got, 0, NULL, NULL) &&
-             !weft_expand_run(plan, dev->queue, from.mem, out.mem, m, n, 0, NULL, NULL);
+             !weft_expand_run(plan, dev->queue, out.mem, from.mem, m, n, 0, NULL, NULL);
         test_buffer_read(dev, &out, got, used + MORE * 4);
         ok = ok && !memcmp(got, want, used) && test_poisoned(got + used, MORE * 4);
         if (n == MOST || !ok)

@@ -45,7 +45,7 @@ static int check(struct test_device *dev, struct weft_histogram_plan *plan, int6
     data_fill(idx, n, bins, data);
     weft__ref_histogram(want, idx, n, bins, ofs, p->pointers);
     struct test_buffer from = test_buffer_make(dev, idx, in_bytes), out = test_buffer_make(dev, NULL, out_bytes);
-    weft_status status = weft_histogram_run(plan, dev->queue, from.mem, out.mem, n, 0, NULL, NULL);
+    weft_status status = weft_histogram_run(plan, dev->queue, out.mem, from.mem, n, 0, NULL, NULL);
     test_buffer_read(dev, &out, got, out_bytes);
     size_t wrong = 0;
     while (!status && wrong < out_bytes && want[wrong] == got[wrong])
@@ -190,8 +190,8 @@ static void test_events(struct test_device *dev)
     cl_int error;
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), done = NULL, again = NULL, written = NULL;
     int ok = plan && !clEnqueueWriteBuffer(queue, in.mem, CL_FALSE, 0, N * sizeof *idx, idx, 1, &gate, &written) &&
-             !weft_histogram_run(plan, queue, in.mem, out.mem, N, 1, &written, &done) &&
-             !weft_histogram_run(plan, queue, in.mem, out.mem, N, 1, &done, &again);
+             !weft_histogram_run(plan, queue, out.mem, in.mem, N, 1, &written, &done) &&
+             !weft_histogram_run(plan, queue, out.mem, in.mem, N, 1, &done, &again);
     clSetUserEventStatus(gate, CL_COMPLETE);
     ok = ok && !clEnqueueReadBuffer(queue, out.mem, CL_TRUE, 0, sizeof got, got, 1, &again, NULL) &&
          !memcmp(got, want, sizeof got);
@@ -221,7 +221,7 @@ static void refused(struct test_device *dev, const char *what, int64_t bins, enu
 static void run_refused(struct test_device *dev, const char *what, struct weft_histogram_plan *plan,
                         cl_command_queue queue, cl_mem idx, cl_mem out, int64_t n, weft_status want)
 {
-    int ok = weft_histogram_run(plan, queue, idx, out, n, 0, NULL, NULL) == want;
+    int ok = weft_histogram_run(plan, queue, out, idx, n, 0, NULL, NULL) == want;
     tap_ok(ok, "%s: run refuses %s: %s", dev->name, what, test_error(dev));
 }
 
@@ -277,7 +277,7 @@ static void test_sweep(struct test_device *dev, int64_t bins, enum weft_ofs ofs)
     int64_t n = 1;
     while (ok) {
         weft__ref_histogram(want, idx, n, bins, ofs, 0);
-        ok = !weft_histogram_run(plan, dev->queue, from.mem, out.mem, n, 0, NULL, NULL);
+        ok = !weft_histogram_run(plan, dev->queue, out.mem, from.mem, n, 0, NULL, NULL);
         test_buffer_read(dev, &out, got, all);
         ok = ok && !memcmp(got, want, used) && (dev->checker || test_poisoned(got + used, MORE * bytes));
         if (n == MOST || !ok)

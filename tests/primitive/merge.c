@@ -89,11 +89,11 @@ static void check(struct test_device *dev, const struct merge_case *c)
     struct weft_merge_plan *plan = NULL;
     weft_status status = weft_merge_plan_create(&plan, dev->ctx, c->key, c->payload_bytes, n, &c->params);
     if (!status && c->block)
-        status = weft_merge_blocks_run(plan, dev->queue, da.mem, vb ? da_val.mem : NULL, n, c->block, out.mem,
-                                       vb ? out_val.mem : NULL, 0, NULL, NULL);
+        status = weft_merge_blocks_run(plan, dev->queue, out.mem, vb ? out_val.mem : NULL, da.mem,
+                                       vb ? da_val.mem : NULL, n, c->block, 0, NULL, NULL);
     else if (!status)
-        status = weft_merge_run(plan, dev->queue, da.mem, vb ? da_val.mem : NULL, c->na, db.mem, vb ? db_val.mem : NULL,
-                                c->nb, out.mem, vb ? out_val.mem : NULL, 0, NULL, NULL);
+        status = weft_merge_run(plan, dev->queue, out.mem, vb ? out_val.mem : NULL, da.mem, vb ? da_val.mem : NULL,
+                                c->na, db.mem, vb ? db_val.mem : NULL, c->nb, 0, NULL, NULL);
     test_buffer_read(dev, &out, got, all * kb);
     test_buffer_read(dev, &out_val, got_val, all * vb);
     int64_t key_at = differs(got, want, n, kb), val_at = differs(got_val, want_val, n, vb);
@@ -213,7 +213,7 @@ static void test_out_of_order(struct test_device *dev)
     cl_uint rounds = 0;
     struct test_buffer *from = &x, *to = &y;
     for (int64_t block = 1; block < n && !status; block *= 2, rounds++) {
-        status = weft_merge_blocks_run(plan, queue, from->mem, NULL, n, block, to->mem, NULL, rounds > 0,
+        status = weft_merge_blocks_run(plan, queue, to->mem, NULL, from->mem, NULL, n, block, rounds > 0,
                                        rounds ? &events[rounds - 1] : NULL, &events[rounds]);
         struct test_buffer *swap = from;
         from = to;
@@ -260,17 +260,17 @@ static void test_errors(struct test_device *dev)
     tap_ok(weft_merge_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, 16, NULL) == WEFT_OK &&
                bytes == info->workspace_bytes,
            "%s: workspace is what the plan holds", dev->name);
-    tap_is_int(weft_merge_run(plan, dev->queue, x.mem, x.mem, -1, x.mem, x.mem, 1, y.mem, y.mem, 0, NULL, NULL),
+    tap_is_int(weft_merge_run(plan, dev->queue, y.mem, y.mem, x.mem, x.mem, -1, x.mem, x.mem, 1, 0, NULL, NULL),
                WEFT_EINVAL, "%s: negative length", dev->name);
-    tap_is_int(weft_merge_run(plan, dev->queue, x.mem, x.mem, 9, x.mem, x.mem, 9, y.mem, y.mem, 0, NULL, NULL),
+    tap_is_int(weft_merge_run(plan, dev->queue, y.mem, y.mem, x.mem, x.mem, 9, x.mem, x.mem, 9, 0, NULL, NULL),
                WEFT_EINVAL, "%s: beyond n_max", dev->name);
-    tap_is_int(weft_merge_run(plan, dev->queue, x.mem, NULL, 4, x.mem, x.mem, 4, y.mem, y.mem, 0, NULL, NULL),
+    tap_is_int(weft_merge_run(plan, dev->queue, y.mem, y.mem, x.mem, NULL, 4, x.mem, x.mem, 4, 0, NULL, NULL),
                WEFT_EINVAL, "%s: payload missing", dev->name);
-    tap_is_int(weft_merge_run(plan, dev->queue, x.mem, x.mem, 4, x.mem, x.mem, 4, x.mem, y.mem, 0, NULL, NULL),
+    tap_is_int(weft_merge_run(plan, dev->queue, x.mem, y.mem, x.mem, x.mem, 4, x.mem, x.mem, 4, 0, NULL, NULL),
                WEFT_EINVAL, "%s: output is an input", dev->name);
-    tap_is_int(weft_merge_blocks_run(plan, dev->queue, x.mem, x.mem, 4, 0, y.mem, y.mem, 0, NULL, NULL), WEFT_EINVAL,
+    tap_is_int(weft_merge_blocks_run(plan, dev->queue, y.mem, y.mem, x.mem, x.mem, 4, 0, 0, NULL, NULL), WEFT_EINVAL,
                "%s: block of nothing", dev->name);
-    tap_is_int(weft_merge_blocks_run(plan, dev->queue, NULL, NULL, 0, INT64_MAX, NULL, NULL, 0, NULL, NULL), WEFT_OK,
+    tap_is_int(weft_merge_blocks_run(plan, dev->queue, NULL, NULL, NULL, NULL, 0, INT64_MAX, 0, NULL, NULL), WEFT_OK,
                "%s: nothing to merge", dev->name);
     weft_merge_plan_destroy(&plan);
     weft_merge_plan_destroy(&plan);

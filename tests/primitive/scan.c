@@ -69,7 +69,7 @@ static int check(struct test_device *dev, struct weft_scan_plan *plan, enum weft
         test_buffer_write(dev, &out, in, in_bytes);
     else
         from = test_buffer_make(dev, in, in_bytes);
-    weft_status status = weft_scan_run(plan, dev->queue, in_place ? out.mem : from.mem, out.mem, n, 0, NULL, NULL);
+    weft_status status = weft_scan_run(plan, dev->queue, out.mem, in_place ? out.mem : from.mem, n, 0, NULL, NULL);
     test_buffer_read(dev, &out, got, out_bytes);
     int64_t wrong = status ? 0 : first_wrong(got, want, in, outputs, n, type, data);
     int intact = test_buffer_intact(dev, &out) && (in_place || test_buffer_intact(dev, &from));
@@ -223,7 +223,7 @@ static void test_repeatable(struct test_device *dev)
         struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_F32, N, &params);
         struct test_buffer from = test_buffer_make(dev, in, N * sizeof *in);
         struct test_buffer out = test_buffer_make(dev, NULL, N * sizeof *in);
-        ok = plan && !weft_scan_run(plan, dev->queue, from.mem, out.mem, N, 0, NULL, NULL);
+        ok = plan && !weft_scan_run(plan, dev->queue, out.mem, from.mem, N, 0, NULL, NULL);
         test_buffer_read(dev, &out, run ? again : first, N * sizeof *in);
         ok = ok && (!run || !memcmp(first, again, N * sizeof *in));
         test_buffer_free(&from);
@@ -257,7 +257,7 @@ static void test_chained_queue(struct test_device *dev, enum weft_scan_type type
         int from = run % 3 % 2, to = !from;
         if (run == 5) // those from 6 on have the numbers of those from 0 on
             weft__scan_last_run(plan);
-        ok = ok && !weft_scan_run(plan, dev->queue, b[from].mem, b[to].mem, n, 0, NULL, NULL);
+        ok = ok && !weft_scan_run(plan, dev->queue, b[to].mem, b[from].mem, n, 0, NULL, NULL);
         weft__ref_scan(want[to], want[from], n, type, 1, 0);
     }
     for (int i = 0; i < 2; i++) {
@@ -340,7 +340,7 @@ static void test_chained_no_words(struct test_device *dev)
     int ok = plan && check(dev, plan, WEFT_SCAN_TYPE_U32, N, DATA_ANY, 0);
     cl_mem(CL_API_CALL * before)(cl_context, cl_mem_flags, size_t, void *, cl_int *) = weft__cl.clCreateBuffer;
     weft__cl.clCreateBuffer = no_buffer;
-    ok = ok && weft_scan_run(plan, dev->queue, in.mem, out.mem, N, 0, NULL, NULL) == WEFT_EDEVMEM;
+    ok = ok && weft_scan_run(plan, dev->queue, out.mem, in.mem, N, 0, NULL, NULL) == WEFT_EDEVMEM;
     weft__cl.clCreateBuffer = before;
     for (int run = 0; ok && run < 2; run++)
         ok = check(dev, plan, WEFT_SCAN_TYPE_U32, N, DATA_ANY, 0);
@@ -371,8 +371,8 @@ static void test_events(struct test_device *dev, enum weft_scan_algo algo)
     cl_int error;
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), first = NULL, second = NULL, written = NULL;
     int ok = plan && !clEnqueueWriteBuffer(queue, a.mem, CL_FALSE, 0, N * sizeof *in, in, 1, &gate, &written) &&
-             !weft_scan_run(plan, queue, a.mem, b.mem, N, 1, &written, &first) &&
-             !weft_scan_run(plan, queue, b.mem, a.mem, N, 1, &first, &second);
+             !weft_scan_run(plan, queue, b.mem, a.mem, N, 1, &written, &first) &&
+             !weft_scan_run(plan, queue, a.mem, b.mem, N, 1, &first, &second);
     clSetUserEventStatus(gate, CL_COMPLETE);
     ok = ok && !clEnqueueReadBuffer(queue, a.mem, CL_TRUE, 0, N * sizeof *in, got, 1, &second, NULL) &&
          !memcmp(got, want, N * sizeof *in);
@@ -410,7 +410,7 @@ static void refused(struct test_device *dev, const char *what, enum weft_scan_ty
 static void run_refused(struct test_device *dev, const char *what, struct weft_scan_plan *plan, cl_command_queue queue,
                         cl_mem in, cl_mem out, int64_t n, weft_status want)
 {
-    int ok = weft_scan_run(plan, queue, in, out, n, 0, NULL, NULL) == want;
+    int ok = weft_scan_run(plan, queue, out, in, n, 0, NULL, NULL) == want;
     tap_ok(ok, "%s: run refuses %s: %s", dev->name, what, test_error(dev));
 }
 
@@ -493,7 +493,7 @@ static void test_sweep(struct test_device *dev, enum weft_scan_type type, enum w
         size_t used = (size_t)n * bytes, poisoned = used < 4096 ? used : 4096, rest = used - poisoned;
         test_poison(got, poisoned + MORE * bytes);
         ok = !clEnqueueWriteBuffer(dev->queue, out.mem, CL_TRUE, rest, poisoned + MORE * bytes, got, 0, NULL, NULL) &&
-             !weft_scan_run(plan, dev->queue, from.mem, out.mem, n, 0, NULL, NULL);
+             !weft_scan_run(plan, dev->queue, out.mem, from.mem, n, 0, NULL, NULL);
         test_buffer_read(dev, &out, got, used + MORE * bytes);
         ok = ok && !memcmp(got, want, used) && test_poisoned(got + used, MORE * bytes);
         if (n == MOST || !ok)

@@ -104,8 +104,8 @@ static weft_status case_run(struct weft_segsort_plan *plan, struct test_device *
                             cl_mem key, cl_mem val, cl_mem offsets, int64_t segments, cl_mem out, cl_mem out_val)
 {
     if (c->split == BLOCKS)
-        return weft_segsort_blocks_run(plan, dev->queue, key, val, c->n, c->block, out, out_val, 0, NULL, NULL);
-    return weft_segsort_run(plan, dev->queue, key, val, c->n, offsets, segments, out, out_val, 0, NULL, NULL);
+        return weft_segsort_blocks_run(plan, dev->queue, out, out_val, key, val, c->n, c->block, 0, NULL, NULL);
+    return weft_segsort_run(plan, dev->queue, out, out_val, key, val, c->n, offsets, segments, 0, NULL, NULL);
 }
 
 static int check(struct test_device *dev, const struct sort_case *c)
@@ -382,9 +382,9 @@ static void test_out_of_order(struct test_device *dev)
     cl_event first = NULL, second = NULL;
     weft_status status = weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, N, &params);
     if (!status)
-        status = weft_segsort_blocks_run(plan, queue, x.mem, NULL, N, N / 3, y.mem, NULL, 0, NULL, &first);
+        status = weft_segsort_blocks_run(plan, queue, y.mem, NULL, x.mem, NULL, N, N / 3, 0, NULL, &first);
     if (!status)
-        status = weft_segsort_blocks_run(plan, queue, y.mem, NULL, N, N, x.mem, NULL, 1, &first, &second);
+        status = weft_segsort_blocks_run(plan, queue, x.mem, NULL, y.mem, NULL, N, N, 1, &first, &second);
     int right = !status && clWaitForEvents(1, &second) == CL_SUCCESS && clFinish(queue) == CL_SUCCESS;
     test_buffer_read(dev, &x, got, sizeof got);
     tap_ok(right && !memcmp(got, want, sizeof got), "%s: two sorts on an out-of-order queue", dev->name);
@@ -428,9 +428,9 @@ static void test_whole_failed(struct test_device *dev, enum weft_segsort_whole w
     int ok = !weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, N, &params), failed = 0;
     for (int launch = 2; ok && launch <= 4; launch++) {
         fault_set_error(FAULT_clEnqueueNDRangeKernel, launch, CL_OUT_OF_RESOURCES);
-        failed += weft_segsort_blocks_run(plan, dev->queue, x.mem, NULL, N, N, y.mem, NULL, 0, NULL, NULL) != WEFT_OK;
+        failed += weft_segsort_blocks_run(plan, dev->queue, y.mem, NULL, x.mem, NULL, N, N, 0, NULL, NULL) != WEFT_OK;
         fault_set(FAULT_clEnqueueNDRangeKernel, 0);
-        ok = !weft_segsort_blocks_run(plan, dev->queue, x.mem, NULL, N, N, y.mem, NULL, 0, NULL, NULL);
+        ok = !weft_segsort_blocks_run(plan, dev->queue, y.mem, NULL, x.mem, NULL, N, N, 0, NULL, NULL);
         test_buffer_read(dev, &y, got, sizeof got);
         ok = ok && !memcmp(got, want, sizeof got);
     }
@@ -519,19 +519,19 @@ static void test_errors(struct test_device *dev)
                bytes == info->workspace_bytes,
            "%s: workspace is what the plan holds", dev->name);
     cl_command_queue q = dev->queue;
-    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, -1, y.mem, 1, x.mem, x.mem, 0, NULL, NULL), WEFT_EINVAL,
+    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, x.mem, -1, y.mem, 1, 0, NULL, NULL), WEFT_EINVAL,
                "%s: negative length", dev->name);
-    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, 4, y.mem, 0, x.mem, x.mem, 0, NULL, NULL), WEFT_EINVAL,
+    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, x.mem, 4, y.mem, 0, 0, NULL, NULL), WEFT_EINVAL,
                "%s: no segments", dev->name);
-    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, 17, y.mem, 1, x.mem, x.mem, 0, NULL, NULL), WEFT_EINVAL,
+    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, x.mem, 17, y.mem, 1, 0, NULL, NULL), WEFT_EINVAL,
                "%s: beyond n_max", dev->name);
-    tap_is_int(weft_segsort_run(plan, q, x.mem, NULL, 4, y.mem, 1, x.mem, x.mem, 0, NULL, NULL), WEFT_EINVAL,
+    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, NULL, 4, y.mem, 1, 0, NULL, NULL), WEFT_EINVAL,
                "%s: payload missing", dev->name);
-    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, 4, y.mem, 16, x.mem, x.mem, 0, NULL, NULL), WEFT_EINVAL,
+    tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, x.mem, 4, y.mem, 16, 0, NULL, NULL), WEFT_EINVAL,
                "%s: offsets too small", dev->name);
-    tap_is_int(weft_segsort_blocks_run(plan, q, x.mem, x.mem, 4, 0, x.mem, x.mem, 0, NULL, NULL), WEFT_EINVAL,
+    tap_is_int(weft_segsort_blocks_run(plan, q, x.mem, x.mem, x.mem, x.mem, 4, 0, 0, NULL, NULL), WEFT_EINVAL,
                "%s: block of nothing", dev->name);
-    tap_is_int(weft_segsort_run(plan, q, NULL, NULL, 0, NULL, 0, NULL, NULL, 0, NULL, NULL), WEFT_OK,
+    tap_is_int(weft_segsort_run(plan, q, NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, NULL), WEFT_OK,
                "%s: nothing to sort", dev->name);
     weft_segsort_plan_destroy(&plan);
     weft_segsort_plan_destroy(&plan);

@@ -227,7 +227,7 @@ static int64_t bytes_of(const struct profile *p, enum profile_kind kind)
 // y = A*x from host to host, with a queue that is made without profiling.
 static weft_status product(struct test_device *dev, const struct weft_csr *a, const float *x, float *y)
 {
-    return weft_spmv_sync(dev->ctx, 1, a, x, 0, y, NULL);
+    return weft_spmv_sync(y, dev->ctx, 1, a, x, 0, NULL);
 }
 
 static void device_check(struct test_device *dev)

@@ -234,7 +234,7 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
     struct weft_csr a = family_make(family, m, type);
     struct weft_device_csr d = {0};
     if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
-        weft_device_csr_write_sync(dev->ctx, dev->queue, &d, &a))
+        weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a))
         tap_bail("%s", test_error(dev));
     for (int products = 0; products <= 1000; products += 1000) {
         const struct weft_spmv_params params = {.products = products};

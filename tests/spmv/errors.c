@@ -124,14 +124,14 @@ static void test_refused_calls(struct test_device *dev)
                 {"too much of integers", 1, 1e10, p.bx.mem, p.by.mem, "beta is 1e+10"}};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         const weft_status status =
-            weft_spmv_run(plan, dev->queue, runs[i].alpha, runs[i].x, runs[i].beta, runs[i].y, 0, NULL, NULL);
+            weft_spmv_run(plan, dev->queue, runs[i].y, runs[i].alpha, runs[i].x, runs[i].beta, 0, NULL, NULL);
         tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), runs[i].text), "%s: a run refuses %s: %s", dev->name,
                runs[i].what, test_error(dev));
     }
     weft_spmv_plan_destroy(&plan);
     plan = test_problem_plan(&p, weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_MIN_PLUS));
     const weft_status status =
-        plan ? weft_spmv_run(plan, dev->queue, 2, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) : WEFT_OK;
+        plan ? weft_spmv_run(plan, dev->queue, p.by.mem, 2, p.bx.mem, 0, 0, NULL, NULL) : WEFT_OK;
     tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "alpha is 2"), "%s: a run refuses alpha in (min, +): %s",
            dev->name, test_error(dev));
     weft_spmv_plan_destroy(&plan);

@@ -87,11 +87,11 @@ static int product(struct test_device *dev, const struct hash_case *c, const str
                        by = test_buffer_make(dev, c->beta == 0 ? NULL : y, y_bytes);
     weft_status status = weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a));
     if (!status)
-        status = weft_device_csr_write_sync(dev->ctx, dev->queue, &d, a);
+        status = weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a);
     if (!status)
         status = weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
     if (!status)
-        status = weft_spmv_run(plan, dev->queue, c->alpha, bx.mem, c->beta, by.mem, 0, NULL, NULL);
+        status = weft_spmv_run(plan, dev->queue, by.mem, c->alpha, bx.mem, c->beta, 0, NULL, NULL);
     test_buffer_read(dev, &by, y, y_bytes);
     const int intact = test_buffer_intact(dev, &bx) && test_buffer_intact(dev, &by);
     if (status || !intact)

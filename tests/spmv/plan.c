@@ -53,7 +53,7 @@ static void test_custom(struct test_device *dev)
         int ok = plan != NULL;
         for (int add = 0; ok && add < 2; add++) {
             test_buffer_write(dev, &p.by, p.y0, p.y_bytes);
-            ok = !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, add, p.by.mem, 0, NULL, NULL) && widest_check(&p, add);
+            ok = !weft_spmv_run(plan, dev->queue, p.by.mem, 1, p.bx.mem, add, 0, NULL, NULL) && widest_check(&p, add);
         }
         tap_ok(ok, "%s: widest paths, a semiring of the caller: %s", dev->name, weft_spmv_algo_name(algos[i]));
         weft_spmv_plan_destroy(&plan);
@@ -83,7 +83,7 @@ static void test_refill(struct test_device *dev)
         test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
         struct weft_device_csr other = {0};
         ok = ok && !weft_device_csr_alloc(&other, dev->ctx, weft_csr_shape(&p.a)) &&
-             !weft_device_csr_write_sync(dev->ctx, dev->queue, &other, &p.a) &&
+             !weft_device_csr_write_sync(&other, dev->ctx, dev->queue, &p.a) &&
              !weft_spmv_plan_refill(plan, dev->queue, &other);
         weft_device_csr_free(&other); // the plan keeps what it needs
         tap_ok(ok && test_problem_run(&p, plan, &params, 2, -1), "%s: new values from other buffers: %s", dev->name,
@@ -106,7 +106,7 @@ static void test_values_written(struct test_device *dev)
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
     test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
-    ok = ok && !weft_device_csr_write_sync(dev->ctx, dev->queue, &p.d, &p.a) &&
+    ok = ok && !weft_device_csr_write_sync(&p.d, dev->ctx, dev->queue, &p.a) &&
          test_problem_run(&p, plan, &params, 1, 0);
     tap_ok(ok, "%s: csr reads the values that are there", dev->name);
     weft_spmv_plan_destroy(&plan);
@@ -187,7 +187,7 @@ static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int h
         clSetUserEventStatus(gate, CL_COMPLETE);
     int ok = plan && error == CL_SUCCESS;
     for (int i = 0; ok && i < RUNS; i++)
-        ok = !weft_spmv_run(plan, queue, 1, p.bx.mem, 1, p.by.mem, 1, i ? &done[i - 1] : &gate, &done[i]);
+        ok = !weft_spmv_run(plan, queue, p.by.mem, 1, p.bx.mem, 1, 1, i ? &done[i - 1] : &gate, &done[i]);
     cl_int state = CL_COMPLETE;
     if (ok)
         clGetEventInfo(done[0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -343,7 +343,7 @@ static void test_tune(struct test_device *dev)
                                             .tune = 1,
                                             .products = 9};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &custom);
-    tap_ok(plan && !weft_spmv_run(plan, dev->queue, 1, p.bx.mem, 0, p.by.mem, 0, NULL, NULL) && widest_check(&p, 0),
+    tap_ok(plan && !weft_spmv_run(plan, dev->queue, p.by.mem, 1, p.bx.mem, 0, 0, NULL, NULL) && widest_check(&p, 0),
            "%s: measured with a semiring of the caller", dev->name);
     weft_spmv_plan_destroy(&plan);
     test_problem_free(&p);
@@ -367,19 +367,19 @@ static void test_sync(struct test_device *dev)
     struct test_problem p = test_problem_make(dev, &rng, 60, 50, 1, 20, WEFT_TYPE_F32, WEFT_OFS_64);
     const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR};
     memcpy(p.y, p.y0, p.y_bytes);
-    weft_status status = weft_spmv_sync(dev->ctx, 2, &p.a, p.x, -3, p.y, &params);
+    weft_status status = weft_spmv_sync(p.y, dev->ctx, 2, &p.a, p.x, -3, &params);
     test_buffer_write(dev, &p.by, p.y, p.y_bytes);
     tap_ok(!status && test_problem_right(&p, &params, 2, -3), "%s: host arrays", dev->name);
     test_poison(p.y, p.y_bytes);
-    status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
+    status = weft_spmv_sync(p.y, dev->ctx, 1, &p.a, p.x, 0, NULL);
     test_buffer_write(dev, &p.by, p.y, p.y_bytes);
     tap_ok(!status && test_problem_right(&p, &params, 1, 0), "%s: host arrays, y is not read", dev->name);
     p.a.col[3] = 50;
-    status = weft_spmv_sync(dev->ctx, 1, &p.a, p.x, 0, p.y, NULL);
+    status = weft_spmv_sync(p.y, dev->ctx, 1, &p.a, p.x, 0, NULL);
     tap_ok(status == WEFT_EMATRIX && strstr(test_error(dev), "50"), "%s: refuses a column out of range: %s", dev->name,
            test_error(dev));
     p.a.col[3] = 0;
-    status = weft_spmv_sync(dev->ctx, 1, &p.a, NULL, 0, p.y, NULL);
+    status = weft_spmv_sync(p.y, dev->ctx, 1, &p.a, NULL, 0, NULL);
     tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "x is NULL"), "%s: refuses no x", dev->name);
     test_problem_free(&p);
 }
@@ -414,7 +414,7 @@ static void test_items(struct test_device *dev)
     static const float ones[2000] = {1};
     struct test_buffer x = test_buffer_make(dev, ones, sizeof ones), y = test_buffer_make(dev, NULL, sizeof ones);
     if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
-        weft_device_csr_write_sync(dev->ctx, dev->queue, &d, &a))
+        weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a))
         tap_bail("%s", test_error(dev));
     dev->ctx->device.compute_units = UNITS;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -423,7 +423,7 @@ static void test_items(struct test_device *dev)
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = formats[i]));
         dev->ctx->on_launch = items_count;
         dev->ctx->on_launch_arg = &l;
-        ok = ok && !weft_spmv_run(plan, dev->queue, 1, x.mem, 0, y.mem, 0, NULL, NULL);
+        ok = ok && !weft_spmv_run(plan, dev->queue, y.mem, 1, x.mem, 0, 0, NULL, NULL);
         dev->ctx->on_launch = NULL;
         weft_spmv_plan_destroy(&plan);
         tap_ok(ok && l.items >= 2 * (size_t)UNITS, "%s: 2000 rows by %s: %zu work-items for %d units", dev->name,

@@ -224,7 +224,7 @@ static void test_records(struct test_device *dev)
     char *key = record_key(path);
     tap_ok(right && info.tune_ms > 0 && key && !failed,
            "%s: measured and recorded, candidates that fail are no news: %s", dev->name, info.why);
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     tap_ok(!err.status, "%s: nor errors: %s", dev->name, err.text);
     const int count = key ? (int)(sizeof records / sizeof *records) : 0;
     for (int i = 0; i < count; i += test_sample() && i > 2 ? 3 : 1) {
@@ -239,7 +239,7 @@ static void test_records(struct test_device *dev)
         tap_ok(right && info.tune_ms == 0 && !strncmp(info.why, "measured before", 15) && told == records[i].told,
                "%s: once: %s", dev->name, info.why);
     }
-    weft_context_error(ctx, &err);
+    weft_context_error(&err, ctx);
     tap_ok(!err.status, "%s: and no error is left: %s", dev->name, err.text);
     free(key);
     weft_context_destroy(&ctx);

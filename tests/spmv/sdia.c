@@ -106,7 +106,7 @@ static int job_make(struct job *j, struct test_device *dev, const struct weft_cs
     j->x = test_buffer_make(dev, x, (size_t)a->n * bytes);
     j->y = test_buffer_make(dev, NULL, j->y_bytes);
     const int ok = !weft_device_csr_alloc(&j->d, dev->ctx, weft_csr_shape(a)) &&
-                   !weft_device_csr_write_sync(dev->ctx, dev->queue, &j->d, a) &&
+                   !weft_device_csr_write_sync(&j->d, dev->ctx, dev->queue, a) &&
                    !weft_spmv_plan_create(&j->plan, dev->ctx, dev->queue, &j->d, params);
     if (ok)
         j->info = *weft_spmv_plan_info(j->plan);
@@ -119,7 +119,7 @@ static int job_make(struct job *j, struct test_device *dev, const struct weft_cs
 static int job_run(struct job *j, void *y)
 {
     test_buffer_poison(j->dev, &j->y);
-    const int ok = j->plan && !weft_spmv_run(j->plan, j->dev->queue, 1, j->x.mem, 0, j->y.mem, 0, NULL, NULL);
+    const int ok = j->plan && !weft_spmv_run(j->plan, j->dev->queue, j->y.mem, 1, j->x.mem, 0, 0, NULL, NULL);
     test_buffer_read(j->dev, &j->y, y, j->y_bytes);
     return ok && test_buffer_intact(j->dev, &j->x) && test_buffer_intact(j->dev, &j->y);
 }
@@ -304,7 +304,7 @@ static void test_instead(struct test_device *dev)
         for (int64_t p = 0; p < a.nnz; p++)
             ((float *)a.val)[p] = (float)value_draw(1);
         ok = ok && !weft_device_csr_alloc(&next, dev->ctx, weft_csr_shape(&a)) &&
-             !weft_device_csr_write_sync(dev->ctx, dev->queue, &next, &a) &&
+             !weft_device_csr_write_sync(&next, dev->ctx, dev->queue, &a) &&
              !weft_spmv_plan_refill(j.plan, dev->queue, &next);
         weft_device_csr_free(&next); // the plan keeps what it needs
         tap_ok(ok && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32), "%s: %s: new values", dev->name,

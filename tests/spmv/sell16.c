@@ -37,9 +37,9 @@ static int run(float *y, struct weft_spmv_info *info, struct test_device *dev, c
     struct weft_spmv_plan *plan = NULL;
     struct test_buffer bx = test_buffer_make(dev, x, (size_t)a->n * 4), by = test_buffer_make(dev, NULL, M * 4);
     int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a)) &&
-             !weft_device_csr_write_sync(dev->ctx, dev->queue, &d, a) &&
+             !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a) &&
              !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = algo)) &&
-             !weft_spmv_run(plan, dev->queue, 1, bx.mem, 0, by.mem, 0, NULL, NULL);
+             !weft_spmv_run(plan, dev->queue, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
     if (ok) {
         *info = *weft_spmv_plan_info(plan);
         test_buffer_read(dev, &by, y, M * 4);

@@ -139,12 +139,12 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
     values_fill(y0, type, a->m, whole);
     struct test_buffer bx = test_buffer_make(dev, x, x_bytes),
                        by = test_buffer_make(dev, beta == 0 ? NULL : y0, y_bytes);
-    weft_status status = weft_spmv_run(plan, dev->queue, alpha, bx.mem, beta, by.mem, 0, NULL, NULL);
+    weft_status status = weft_spmv_run(plan, dev->queue, by.mem, alpha, bx.mem, beta, 0, NULL, NULL);
     test_buffer_read(dev, &by, y, y_bytes);
     if (beta != 0)
         test_buffer_write(dev, &by, y0, y_bytes);
     if (!status)
-        status = weft_spmv_run(plan, dev->queue, alpha, bx.mem, beta, by.mem, 0, NULL, NULL);
+        status = weft_spmv_run(plan, dev->queue, by.mem, alpha, bx.mem, beta, 0, NULL, NULL);
     test_buffer_read(dev, &by, again, y_bytes);
     struct check_spmv job = {.a = a,
                              .type = type,

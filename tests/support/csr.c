@@ -151,7 +151,7 @@ int test_transpose(struct test_device *dev, const struct weft_csr *a, const stru
     if (ok && info)
         *info = *weft_transpose_plan_info(op);
     for (int run = 0; ok && run < (test_sample() && a->nnz > 64 ? 1 : 2); run++) { // the second finds scratch used
-        status = weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+        status = weft_transpose_run(op, dev->queue, &to.d, &from.d, 0, NULL, NULL);
         ok = !status && test_csr_equal(dev, &to, &want, why);
         if (ok && run == 0)
             test_csr_poison(dev, &to);

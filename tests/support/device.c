@@ -36,7 +36,7 @@ void *test_alloc(size_t bytes)
 const char *test_error(struct test_device *dev)
 {
     static struct weft_error error;
-    weft_context_error(dev->ctx, &error);
+    weft_context_error(&error, dev->ctx);
     return error.text;
 }
 

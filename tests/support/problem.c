@@ -38,7 +38,7 @@ struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, 
     for (int64_t q = 0; q < nnz; q++)
         p.a.col[q] = (int32_t)rng_below(rng, (uint64_t)n);
     test_values_draw(rng, p.a.val, type, nnz);
-    if (weft_device_csr_write_sync(dev->ctx, dev->queue, &p.d, &p.a))
+    if (weft_device_csr_write_sync(&p.d, dev->ctx, dev->queue, &p.a))
         tap_bail("%s", test_error(dev));
     p.x_bytes = (size_t)n * weft_type_bytes(p.type);
     p.y_bytes = (size_t)m * weft_type_bytes(p.type);
@@ -95,7 +95,7 @@ int test_problem_run(struct test_problem *p, struct weft_spmv_plan *plan, const 
                      double alpha, double beta)
 {
     test_buffer_write(p->dev, &p->by, p->y0, p->y_bytes);
-    if (weft_spmv_run(plan, p->dev->queue, alpha, p->bx.mem, beta, p->by.mem, 0, NULL, NULL)) {
+    if (weft_spmv_run(plan, p->dev->queue, p->by.mem, alpha, p->bx.mem, beta, 0, NULL, NULL)) {
         tap_note("run: %s", test_error(p->dev));
         return 0;
     }

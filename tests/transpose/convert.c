@@ -46,7 +46,7 @@ static int check(struct test_device *dev, int64_t m, int64_t n, int64_t nnz, enu
     struct weft_device_coo from = {m, n, nnz, type, row.mem, col.mem, val.mem};
     weft_status status = weft_coo_to_csr_create(&op, dev->ctx, weft_shape(m, n, nnz, type, ofs), params);
     if (!status)
-        status = weft_coo_to_csr_run(op, dev->queue, &from, &to.d, 0, NULL, NULL);
+        status = weft_coo_to_csr_run(op, dev->queue, &to.d, &from, 0, NULL, NULL);
     int ok = !status && test_csr_equal(dev, &to, &want, why);
     struct weft_transpose_info info = {0};
     if (op)
@@ -161,13 +161,13 @@ static void test_errors(struct test_device *dev)
         struct weft_device_coo good = {10, 20, 30, WEFT_TYPE_F32, row.mem, col.mem, values.mem}, x = good;
         struct weft_device_csr y = to.d;
         x.row = NULL;
-        refused(dev, "no rows", weft_coo_to_csr_run(op, dev->queue, &x, &y, 0, NULL, NULL), WEFT_EINVAL);
+        refused(dev, "no rows", weft_coo_to_csr_run(op, dev->queue, &y, &x, 0, NULL, NULL), WEFT_EINVAL);
         x = good;
         x.m = 11;
-        refused(dev, "another shape", weft_coo_to_csr_run(op, dev->queue, &x, &y, 0, NULL, NULL), WEFT_EINVAL);
+        refused(dev, "another shape", weft_coo_to_csr_run(op, dev->queue, &y, &x, 0, NULL, NULL), WEFT_EINVAL);
         y.col = good.col;
-        refused(dev, "a shared buffer", weft_coo_to_csr_run(op, dev->queue, &good, &y, 0, NULL, NULL), WEFT_EINVAL);
-        refused(dev, "no queue", weft_coo_to_csr_run(op, NULL, &good, &to.d, 0, NULL, NULL), WEFT_EINVAL);
+        refused(dev, "a shared buffer", weft_coo_to_csr_run(op, dev->queue, &y, &good, 0, NULL, NULL), WEFT_EINVAL);
+        refused(dev, "no queue", weft_coo_to_csr_run(op, NULL, &to.d, &good, 0, NULL, NULL), WEFT_EINVAL);
     }
     weft_coo_to_csr_destroy(&op);
     weft_coo_to_csr_destroy(&op);

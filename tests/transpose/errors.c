@@ -28,7 +28,7 @@ static void refused(struct test_device *dev, const char *what, struct shape s, i
 static void run_refused(struct test_device *dev, const char *what, struct weft_transpose_plan *op,
                         cl_command_queue queue, struct weft_device_csr a, struct weft_device_csr at, weft_status want)
 {
-    weft_status status = weft_transpose_run(op, queue, &a, &at, 0, NULL, NULL);
+    weft_status status = weft_transpose_run(op, queue, &at, &a, 0, NULL, NULL);
     tap_ok(status == want && *test_error(dev), "%s: run refuses %s: %s", dev->name, what, test_error(dev));
 }
 
@@ -165,12 +165,12 @@ static void test_errors(struct test_device *dev)
     status = weft_device_csr_alloc(&bad, dev->ctx, weft_shape(1, 1, INT64_C(1) << 60, WEFT_TYPE_PATTERN, WEFT_OFS_64));
     tap_ok(status == WEFT_ERANGE && !bad.row_ptr, "%s: no buffers beyond the device: %s", dev->name, test_error(dev));
     a.nnz = 29;
-    status = weft_device_csr_write_sync(dev->ctx, dev->queue, &from.d, &a);
+    status = weft_device_csr_write_sync(&from.d, dev->ctx, dev->queue, &a);
     tap_ok(status == WEFT_EINVAL, "%s: writes no other matrix: %s", dev->name, test_error(dev));
-    status = weft_device_csr_read_sync(dev->ctx, dev->queue, &a, &from.d);
+    status = weft_device_csr_read_sync(&a, dev->ctx, dev->queue, &from.d);
     tap_ok(status == WEFT_EINVAL, "%s: reads no other matrix", dev->name);
     a.nnz = 30;
-    status = weft_device_csr_write_sync(dev->ctx, NULL, &from.d, &a);
+    status = weft_device_csr_write_sync(&from.d, dev->ctx, NULL, &a);
     tap_ok(status == WEFT_EINVAL, "%s: writes nothing without a queue: %s", dev->name, test_error(dev));
     weft_device_csr_free(&bad);
     weft_device_csr_free(NULL);

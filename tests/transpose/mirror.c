@@ -132,7 +132,7 @@ static int check(struct test_device *dev, enum form form, enum flaw flaw, int gi
         struct weft_transpose_plan *op = NULL;
         test_csr_poison(dev, &to);
         ok = !weft__transpose_create(&op, dev->ctx, &shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN)) &&
-             !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+             !weft_transpose_run(op, dev->queue, &to.d, &from.d, 0, NULL, NULL);
         if (!ok)
             snprintf(why, 256, "%s", test_error(dev));
         ok = ok && test_csr_equal(dev, &to, &want, why);
@@ -165,7 +165,7 @@ static int run_tries(struct learner *l, const struct weft_csr *want)
     test_csr_poison(l->dev, &l->to);
     l->dev->ctx->on_launch = count_mirror;
     l->dev->ctx->on_launch_arg = &tries;
-    const int ok = !weft_transpose_run(l->op, l->dev->queue, &l->from.d, &l->to.d, 0, NULL, NULL);
+    const int ok = !weft_transpose_run(l->op, l->dev->queue, &l->to.d, &l->from.d, 0, NULL, NULL);
     l->dev->ctx->on_launch = NULL;
     if (!ok)
         snprintf(l->why, sizeof l->why, "%s", test_error(l->dev));
@@ -199,7 +199,7 @@ static void test_learns(struct test_device *dev)
     int ok = 1, tries = 0;
     test_csr_poison(dev, &l.to);
     for (int run = 0; ok && run < 3; run++)
-        ok = !weft_transpose_run(l.op, dev->queue, &l.from.d, &l.to.d, 0, NULL, NULL);
+        ok = !weft_transpose_run(l.op, dev->queue, &l.to.d, &l.from.d, 0, NULL, NULL);
     ok = ok && test_csr_equal(dev, &l.to, &want_without, l.why);
     for (int run = 0; ok && run < 3; run++)
         ok = run_tries(&l, &want_without) == 0;
@@ -245,7 +245,7 @@ static void test_memory(struct test_device *dev)
         fault_set_error(FAULT_clCreateBuffer, n, errors[n % 3]);
         const weft_status status = weft__transpose_create(&op, dev->ctx, &shape, params);
         struct weft_error err;
-        weft_context_error(dev->ctx, &err);
+        weft_context_error(&err, dev->ctx);
         hit = fault_hit();
         ok = hit ? status == WEFT_EDEVMEM && !op && err.cl_error == errors[n % 3] && strstr(err.text, " bytes on ")
                  : !status;

@@ -35,7 +35,7 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     test_csr_make(&to, dev, NULL, a->m, a->n, a->nnz, a->type, a->ofs);
     weft_status status = weft_permute_plan_create(&plan, dev->ctx, weft_csr_shape(a), p, params);
     for (int run = 0; run < (test_sample() ? 1 : 2) && !status; run++)
-        status = weft_permute_run(plan, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+        status = weft_permute_run(plan, dev->queue, &to.d, &from.d, 0, NULL, NULL);
     int ok = !status && test_csr_equal(dev, &to, &want, why);
     ok = ok && test_csr_equal(dev, &from, a, why); // the input is as it was
     if (ok) {
@@ -113,18 +113,18 @@ static int product_check(struct test_device *dev, const struct weft_csr *a, enum
     struct test_buffer y_new = test_buffer_make(dev, NULL, ys), y_old = test_buffer_make(dev, NULL, ys);
     weft_status status = weft_permute_plan_create(&plan, dev->ctx, weft_csr_shape(a), &p, NULL);
     if (!status)
-        status = weft_permute_run(plan, dev->queue, &from.d, &to.d, 0, NULL, NULL);
+        status = weft_permute_run(plan, dev->queue, &to.d, &from.d, 0, NULL, NULL);
     if (!status)
-        status = weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F32, x_old.mem,
-                                         x_new.mem, 0, NULL, NULL);
+        status = weft_permute_vector_run(plan, dev->queue, x_new.mem, x_old.mem, WEFT_PERMUTE_SIDE_COLS, 0,
+                                         WEFT_TYPE_F32, 0, NULL, NULL);
     if (!status)
         status = weft_spmv_plan_create(&spmv, dev->ctx, dev->queue, &to.d,
                                        weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR_SCALAR));
     if (!status)
-        status = weft_spmv_run(spmv, dev->queue, 1, x_new.mem, 0, y_new.mem, 0, NULL, NULL);
+        status = weft_spmv_run(spmv, dev->queue, y_new.mem, 1, x_new.mem, 0, 0, NULL, NULL);
     if (!status)
-        status = weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 1, WEFT_TYPE_F32, y_new.mem,
-                                         y_old.mem, 0, NULL, NULL);
+        status = weft_permute_vector_run(plan, dev->queue, y_old.mem, y_new.mem, WEFT_PERMUTE_SIDE_ROWS, 1,
+                                         WEFT_TYPE_F32, 0, NULL, NULL);
     test_buffer_read(dev, &y_old, got, ys);
     int ok = !status && !memcmp(got, want, ys) && test_buffer_intact(dev, &y_old) && test_buffer_intact(dev, &x_new);
     if (!ok)
@@ -178,7 +178,7 @@ static void test_vectors(struct test_device *dev)
         enum weft_permute_side side = c & 2 ? WEFT_PERMUTE_SIDE_COLS : WEFT_PERMUTE_SIDE_ROWS;
         size_t width = weft_type_bytes(type), bytes = (side == WEFT_PERMUTE_SIDE_ROWS ? M : N) * width;
         struct test_buffer from = test_buffer_make(dev, in, bytes), to = test_buffer_make(dev, NULL, bytes);
-        ok = !weft_permute_vector_run(plan, dev->queue, side, c >> 2, type, from.mem, to.mem, 0, NULL, NULL) &&
+        ok = !weft_permute_vector_run(plan, dev->queue, to.mem, from.mem, side, c >> 2, type, 0, NULL, NULL) &&
              !weft_vector_permute(want, in, &p, side, c >> 2, width);
         test_buffer_read(dev, &to, got, bytes);
         ok = ok && !memcmp(got, want, bytes) && test_buffer_intact(dev, &to);
@@ -219,8 +219,8 @@ static void test_events(struct test_device *dev)
     cl_int error;
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), written = NULL, once = NULL, twice = NULL;
     ok = ok && !clEnqueueWriteBuffer(queue, from.d.col, CL_FALSE, 0, (size_t)a.nnz * 4, a.col, 1, &gate, &written) &&
-         !weft_permute_run(there, queue, &from.d, &mid.d, 1, &written, &once) &&
-         !weft_permute_run(home, queue, &mid.d, &back.d, 1, &once, &twice);
+         !weft_permute_run(there, queue, &mid.d, &from.d, 1, &written, &once) &&
+         !weft_permute_run(home, queue, &back.d, &mid.d, 1, &once, &twice);
     clSetUserEventStatus(gate, CL_COMPLETE);
     ok = ok && !clWaitForEvents(1, &twice);
     clFinish(queue);
@@ -268,31 +268,31 @@ static void test_errors(struct test_device *dev)
     test_csr_make(&to, dev, NULL, a.m, a.n, a.nnz, a.type, a.ofs);
     struct weft_device_csr x = to.d;
     x.m++;
-    refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "another shape");
+    refused(dev, weft_permute_run(plan, dev->queue, &x, &from.d, 0, NULL, NULL), WEFT_EINVAL, "another shape");
     x = to.d;
     x.type = WEFT_TYPE_I32;
-    refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "another type");
+    refused(dev, weft_permute_run(plan, dev->queue, &x, &from.d, 0, NULL, NULL), WEFT_EINVAL, "another type");
     x = to.d;
     x.col = NULL;
-    refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "no columns");
+    refused(dev, weft_permute_run(plan, dev->queue, &x, &from.d, 0, NULL, NULL), WEFT_EINVAL, "no columns");
     x.col = from.d.col;
-    refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "a shared buffer");
+    refused(dev, weft_permute_run(plan, dev->queue, &x, &from.d, 0, NULL, NULL), WEFT_EINVAL, "a shared buffer");
     x.col = to.d.row_ptr;
-    refused(dev, weft_permute_run(plan, dev->queue, &from.d, &x, 0, NULL, NULL), WEFT_EINVAL, "a small buffer");
-    refused(dev, weft_permute_run(plan, NULL, &from.d, &to.d, 0, NULL, NULL), WEFT_EINVAL, "no queue");
+    refused(dev, weft_permute_run(plan, dev->queue, &x, &from.d, 0, NULL, NULL), WEFT_EINVAL, "a small buffer");
+    refused(dev, weft_permute_run(plan, NULL, &to.d, &from.d, 0, NULL, NULL), WEFT_EINVAL, "no queue");
     cl_mem v = from.d.val, w = to.d.val;
     refused(dev,
-            weft_permute_vector_run(plan, dev->queue, (enum weft_permute_side)2, 0, WEFT_TYPE_F32, v, w, 0, NULL, NULL),
+            weft_permute_vector_run(plan, dev->queue, w, v, (enum weft_permute_side)2, 0, WEFT_TYPE_F32, 0, NULL, NULL),
             WEFT_EINVAL, "an unknown side");
     refused(
         dev,
-        weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_PATTERN, v, w, 0, NULL, NULL),
+        weft_permute_vector_run(plan, dev->queue, w, v, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_PATTERN, 0, NULL, NULL),
         WEFT_EINVAL, "vectors without values");
     refused(dev,
-            weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, v, v, 0, NULL, NULL),
+            weft_permute_vector_run(plan, dev->queue, v, v, WEFT_PERMUTE_SIDE_ROWS, 0, WEFT_TYPE_F32, 0, NULL, NULL),
             WEFT_EINVAL, "the same vector twice");
     refused(dev,
-            weft_permute_vector_run(plan, dev->queue, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F64, to.d.row_ptr, w, 0,
+            weft_permute_vector_run(plan, dev->queue, w, to.d.row_ptr, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F64, 0,
                                     NULL, NULL),
             WEFT_EINVAL, "a short vector");
     if (weft_permutation_from(&other, a.n, a.m, NULL, NULL, NULL))

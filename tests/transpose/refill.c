@@ -36,13 +36,13 @@ static int check(struct test_device *dev, enum test_spread spread, int64_t m, in
             val = test_buffer_make(dev, values.val, bytes);
             at_val = test_buffer_make(dev, NULL, bytes);
         }
-        status = weft_transpose_refill_run(plan, dev->queue, (enum weft_type)type, val.mem, at_val.mem, 0, NULL, NULL);
+        status = weft_transpose_refill_run(plan, dev->queue, at_val.mem, val.mem, (enum weft_type)type, 0, NULL, NULL);
         const struct weft_device_csr *pattern = weft_transpose_refill_pattern(plan);
         struct weft_csr got = {.m = n, .n = m, .nnz = nnz, .type = WEFT_TYPE_PATTERN, .ofs = ofs};
         got.row_ptr = test_alloc(((size_t)n + 1) * weft_ofs_bytes(ofs));
         got.col = test_alloc((size_t)nnz * 4);
         ok = !status && pattern->type == WEFT_TYPE_PATTERN && !pattern->val &&
-             !weft_device_csr_read_sync(dev->ctx, dev->queue, &got, pattern);
+             !weft_device_csr_read_sync(&got, dev->ctx, dev->queue, pattern);
         got.type = (enum weft_type)type;
         got.val = type == WEFT_TYPE_PATTERN ? NULL : test_alloc(bytes);
         if (ok && bytes)
@@ -112,7 +112,7 @@ static void test_queues(struct test_device *dev)
         clSetUserEventStatus(gate, CL_COMPLETE);
     int ok = error == CL_SUCCESS && !clEnqueueBarrierWithWaitList(first, 1, &gate, NULL) &&
              !weft_transpose_refill_create(&plan, dev->ctx, first, &from.d, NULL) &&
-             !weft_transpose_refill_run(plan, second, WEFT_TYPE_F32, from.val.mem, out.mem, 0, NULL, &done[0]);
+             !weft_transpose_refill_run(plan, second, out.mem, from.val.mem, WEFT_TYPE_F32, 0, NULL, &done[0]);
     cl_int state = CL_COMPLETE;
     if (ok)
         clGetEventInfo(done[0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -126,7 +126,7 @@ static void test_queues(struct test_device *dev)
     test_buffer_read(dev, &out, got, sizeof got);
     tap_ok(ok && !memcmp(got, want.val, sizeof got), "%s: a refill waits for the analysis in another queue", dev->name);
     test_buffer_poison(dev, &out);
-    ok = ok && !weft_transpose_refill_run(plan, second, WEFT_TYPE_F32, from.val.mem, out.mem, 1, done, &done[1]) &&
+    ok = ok && !weft_transpose_refill_run(plan, second, out.mem, from.val.mem, WEFT_TYPE_F32, 1, done, &done[1]) &&
          clWaitForEvents(1, &done[1]) == CL_SUCCESS;
     if (dev->checker)
         clFinish(second);
@@ -181,16 +181,16 @@ static void test_errors(struct test_device *dev)
         return;
     cl_mem val = from.val.mem;
     refused(dev, "an unknown type",
-            weft_transpose_refill_run(plan, dev->queue, (enum weft_type)9, val, out.mem, 0, 0, 0), WEFT_EINVAL);
-    refused(dev, "no values", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, NULL, out.mem, 0, 0, 0),
+            weft_transpose_refill_run(plan, dev->queue, out.mem, val, (enum weft_type)9, 0, 0, 0), WEFT_EINVAL);
+    refused(dev, "no values", weft_transpose_refill_run(plan, dev->queue, out.mem, NULL, WEFT_TYPE_F32, 0, 0, 0),
             WEFT_EINVAL);
-    refused(dev, "no output", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, val, NULL, 0, 0, 0),
+    refused(dev, "no output", weft_transpose_refill_run(plan, dev->queue, NULL, val, WEFT_TYPE_F32, 0, 0, 0),
             WEFT_EINVAL);
-    refused(dev, "small values", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F64, val, out.mem, 0, 0, 0),
+    refused(dev, "small values", weft_transpose_refill_run(plan, dev->queue, out.mem, val, WEFT_TYPE_F64, 0, 0, 0),
             WEFT_EINVAL);
-    refused(dev, "one buffer for both", weft_transpose_refill_run(plan, dev->queue, WEFT_TYPE_F32, val, val, 0, 0, 0),
+    refused(dev, "one buffer for both", weft_transpose_refill_run(plan, dev->queue, val, val, WEFT_TYPE_F32, 0, 0, 0),
             WEFT_EINVAL);
-    refused(dev, "a run without a queue", weft_transpose_refill_run(plan, NULL, WEFT_TYPE_F32, val, out.mem, 0, 0, 0),
+    refused(dev, "a run without a queue", weft_transpose_refill_run(plan, NULL, out.mem, val, WEFT_TYPE_F32, 0, 0, 0),
             WEFT_EINVAL);
     weft_transpose_refill_destroy(&plan);
     weft_transpose_refill_destroy(&plan);

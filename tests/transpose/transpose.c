@@ -254,8 +254,8 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
              !weft_transpose_plan_create(&op, dev->ctx, weft_shape(N, N, NNZ, WEFT_TYPE_F32, WEFT_OFS_32), &params) &&
              !weft_transpose_plan_create(&empty, dev->ctx, weft_shape(N, N, 0, WEFT_TYPE_F32, WEFT_OFS_32), &params) &&
              !clEnqueueWriteBuffer(queue, x.val.mem, CL_FALSE, 0, NNZ * 4, sorted.val, 1, &gate, &written) &&
-             !weft_transpose_run(op, queue, &x.d, &y.d, 1, &written, &first) &&
-             !weft_transpose_run(op, queue, &y.d, &x.d, 1, &first, &second);
+             !weft_transpose_run(op, queue, &y.d, &x.d, 1, &written, &first) &&
+             !weft_transpose_run(op, queue, &x.d, &y.d, 1, &first, &second);
     cl_int state = CL_COMPLETE;
     if (ok)
         clGetEventInfo(second, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
@@ -269,7 +269,7 @@ static void test_events(struct test_device *dev, enum weft_transpose_algo algo)
            algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", why);
     struct weft_device_csr e = y.d, f = x.d;
     e.nnz = f.nnz = 0;
-    ok = empty && second && !weft_transpose_run(empty, queue, &f, &e, 1, &second, &none) &&
+    ok = empty && second && !weft_transpose_run(empty, queue, &e, &f, 1, &second, &none) &&
          clWaitForEvents(1, &none) == CL_SUCCESS;
     if (dev->checker)
         clFinish(queue);
@@ -344,7 +344,7 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
                  allocated_bytes - asked <= (size_t)allocations && info.params.algo == algo && info.passes > 0 &&
                  info.why[0] && (info.schedule == WEFT_SCHEDULE_GPU) == dev->gpu;
             allocations = kernels_created = 0;
-            ok = ok && !weft_transpose_run(op, dev->queue, &from.d, &to.d, 0, NULL, NULL) && allocations == 0 &&
+            ok = ok && !weft_transpose_run(op, dev->queue, &to.d, &from.d, 0, NULL, NULL) && allocations == 0 &&
                  kernels_created == 0;
             clFinish(dev->queue);
         }
@@ -420,7 +420,7 @@ static void test_huge(struct test_device *dev, enum weft_transpose_algo algo)
     for (int64_t p = 0; ok && p < nnz; p += PIECE)
         ok = !clEnqueueWriteBuffer(dev->queue, a.col, CL_TRUE, (size_t)p * 4,
                                    (size_t)(nnz - p < PIECE ? nnz - p : PIECE) * 4, piece, 0, NULL, NULL);
-    ok = ok && !weft_transpose_run(op, dev->queue, &a, &at, 0, NULL, NULL) &&
+    ok = ok && !weft_transpose_run(op, dev->queue, &at, &a, 0, NULL, NULL) &&
          !clEnqueueReadBuffer(dev->queue, at.row_ptr, CL_TRUE, 0, (N + 1) * 8, ptr, 0, NULL, NULL);
     for (int64_t j = 0; ok && j <= N; j++)
         ok = ptr[j] == j * m;

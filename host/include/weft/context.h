@@ -60,7 +60,7 @@ WEFT_API cl_context weft_context_cl(const struct weft_context *ctx);
 WEFT_API enum weft_schedule weft_context_schedule(const struct weft_context *ctx);
 // Copy of the last error of any call that had this context: status, code and text are those of one failure, of whichever
 // thread met it last; of NULL, that ctx is NULL.
-WEFT_API void weft_context_error(struct weft_context *ctx, struct weft_error *out);
+WEFT_API void weft_context_error(struct weft_error *out, struct weft_context *ctx);
 
 // Called for each kernel enqueued through this context with its event, which is valid during the call; retain it to
 // keep it. Also called for the copy that an SpMV with host_rest begins with ("copy of x"). NULL: none. The queue must
@@ -75,7 +75,7 @@ struct weft_build_stats {
     double compile_ms; // host time of both
     double load_ms;
 };
-WEFT_API void weft_context_build_stats(struct weft_context *ctx, struct weft_build_stats *out);
+WEFT_API void weft_context_build_stats(struct weft_build_stats *out, struct weft_context *ctx);
 
 #ifdef __cplusplus
 }

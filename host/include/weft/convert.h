@@ -29,15 +29,15 @@ WEFT_API weft_status weft_coo_to_csr_workspace(size_t *out_bytes, struct weft_co
 WEFT_API weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_context *ctx,
                                             struct weft_shape shape, const struct weft_transpose_params *params);
 // out = a, stable: entries of one row keep the order they have in `a`; duplicates stay.
-//   a     m x n, trusted: indices in range                 (read, borrowed until the event)
 //   out   m x n, every element of its arrays is written
+//   a     m x n, trusted: indices in range                 (read, borrowed until the event)
 //   wait  nwait events to wait for; event: NULL or where to put the event of the result
 // Errors: WEFT_EINVAL shapes or types differ from those of the object, a buffer is missing, too small or on both sides;
 //         WEFT_EDEVICE the queue refused a launch.
 // Blocks: no; allocates nothing. Repeatable: the same bits on every device.
 // Moves: at least nnz*(4*4 + 2*sizeof val) + (m+1)*sizeof ofs bytes.
 WEFT_API weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue queue,
-                                         const struct weft_device_coo *a, const struct weft_device_csr *out,
+                                         const struct weft_device_csr *out, const struct weft_device_coo *a,
                                          cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_transpose_info *weft_coo_to_csr_info(const struct weft_coo_to_csr *op);

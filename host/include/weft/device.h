@@ -7,6 +7,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
 #include <CL/cl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <weft/status.h>
@@ -41,14 +42,14 @@ struct weft_device_info {
     int64_t cache_bytes;                 // last-level cache, 0: the driver does not say
     int compute_units;                   // 1 when the driver does not say
     size_t max_wg;                       // largest work-group
-    int fp64;                            // nonzero: double precision
-    int int64_atomics;                   // nonzero: cl_khr_int64_base_atomics and _extended_atomics
-    int fence;                           // nonzero: work-groups of one launch can hand memory to each other
+    bool fp64;                           // double precision
+    bool int64_atomics;                  // cl_khr_int64_base_atomics and _extended_atomics
+    bool fence;                          // work-groups of one launch can hand memory to each other
     enum weft_lanes lanes;               // lane operations that weft's kernels use here
     int wave;                            // hardware lane count (32, 64, ...), a hint; 1 on a CPU
     int waves;                           // sizes of sub-groups that max_lanes may ask for, 32 and 64 added up
     int pci_bus, pci_device, pci_domain; // -1: not known
-    int unified;                         // nonzero: it shares the host's memory (integrated GPUs, CPUs)
+    bool unified;                        // it shares the host's memory (integrated GPUs, CPUs)
     char why[256];                       // why it cannot be used; "" when it can
 };
 

@@ -40,16 +40,16 @@ WEFT_API weft_status weft_expand_plan_create(struct weft_expand_plan **out, stru
                                              int64_t nnz_max, enum weft_ofs ofs,
                                              const struct weft_expand_params *params);
 // Enqueue the expansion of m rows that hold nnz positions.
+//   row      nnz int32                                                        (every one written)
 //   row_ptr  m+1 offsets as `ofs` says, trusted: row_ptr[0] == 0, ascending, row_ptr[m] == nnz
 //            (read, borrowed until the event)
-//   row      nnz int32                                                        (every one written)
 //   wait     nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL m or nnz outside the plan, nnz > 0 with m == 0, a buffer too small; WEFT_EDEVICE the queue
 //             refused the launch.
 // Blocks:     no; allocates nothing.      Repeatable: always the same result.
 // Moves:      (m+1)*sizeof ofs + nnz*4 bytes, whatever the lengths of the rows.
 // Method:     equal shares of rows plus positions, cut by the merge path; docs/expand.md.
-WEFT_API weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row_ptr, cl_mem row,
+WEFT_API weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row, cl_mem row_ptr,
                                      int64_t m, int64_t nnz, cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_expand_info *weft_expand_plan_info(const struct weft_expand_plan *plan);

@@ -13,7 +13,7 @@ struct weft_generate_params {
     enum weft_type type; // default WEFT_TYPE_F32
     enum weft_ofs ofs;   // default WEFT_OFS_32
     uint64_t seed;       // default 0; the same seed gives the same matrix on every machine and thread count
-    int integers;        // nonzero: values are small integers (-8..8, no zero), exact in every type
+    bool integers;       // values are small integers (-8..8, no zero), exact in every type
 };
 #define weft_generate_params(...) (&(struct weft_generate_params){__VA_ARGS__})
 

@@ -17,7 +17,7 @@ enum weft_histogram_algo {
 };
 
 struct weft_histogram_params {
-    int pointers; // nonzero: index-to-pointers, out[b] is the number of indices below b; default 0, counts
+    bool pointers; // index-to-pointers, out[b] is the number of indices below b; default: counts
     enum weft_histogram_algo algo;
     // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
     int wg;       // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
@@ -55,15 +55,15 @@ WEFT_API weft_status weft_histogram_plan_create(struct weft_histogram_plan **out
                                                 int64_t bins, enum weft_ofs ofs, int64_t n_max,
                                                 const struct weft_histogram_params *params);
 // Enqueue the histogram of idx[0..n-1].
-//   idx    n int32; an index outside 0 .. bins-1 is not counted   (read, borrowed until the event)
 //   out    bins counts, or bins+1 pointers                        (every one written)
+//   idx    n int32; an index outside 0 .. bins-1 is not counted   (read, borrowed until the event)
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.      Repeatable: always the same result.
 // Moves:      n*4*ranges + bins*sizeof ofs bytes, 8*rows*bins with rows; pointers add 3*bins*sizeof ofs.
 // Method:     docs/histogram.md.
-WEFT_API weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queue queue, cl_mem idx,
-                                        cl_mem out, int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queue queue, cl_mem out,
+                                        cl_mem idx, int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_histogram_info *weft_histogram_plan_info(const struct weft_histogram_plan *plan);
 // Accepts NULL and *plan == NULL.

@@ -3,6 +3,7 @@
 #ifndef WEFT_MATRIX_H
 #define WEFT_MATRIX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <weft/status.h>
@@ -100,8 +101,8 @@ static inline int64_t weft_csr_ofs(const struct weft_csr *a, int64_t i)
 //         ofs; WEFT_ENOMEM.
 WEFT_API weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_coo *a, enum weft_ofs ofs,
                                        struct weft_error *err);
-// Same shape, type, offsets width, arrays equal bit for bit; 0 where one has no valid sizes, types and arrays.
-WEFT_API int weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b);
+// Same shape, type, offsets width, arrays equal bit for bit; false where one has no valid sizes, types and arrays.
+WEFT_API bool weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b);
 // 64-bit FNV-1a over row_ptr (as int64), col and val; equal for 32- and 64-bit offsets. 0: sizes, types or arrays
 // that no matrix has.
 WEFT_API uint64_t weft_csr_hash(const struct weft_csr *a);

@@ -41,24 +41,23 @@ WEFT_API weft_status weft_merge_workspace(size_t *out_bytes, struct weft_context
 WEFT_API weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_context *ctx, enum weft_key key,
                                             int payload_bytes, int64_t n_max, const struct weft_merge_params *params);
 // Enqueue out = merge of a and b, both sorted.
+//   out_key, out_payload  na+nb elements, no input of this call                                 (every one written)
 //   a_key, a_payload      na elements each; payloads are not used when payload_bytes is 0      (read)
 //   b_key, b_payload      nb elements                                                           (read)
-//   out_key, out_payload  na+nb elements, no input of this call                                 (every one written)
 //   wait                  nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL lengths negative or na+nb > n_max, a buffer too small or both input and output;
 //             WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.
 // Moves:      (na+nb)*2*(sizeof key + payload_bytes) bytes.
 // Method:     merge path, O. Green, R. McColl, D. Bader, ICS 2012; docs/merge.md.
-WEFT_API weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem a_key,
-                                    cl_mem a_payload, int64_t na, cl_mem b_key, cl_mem b_payload, int64_t nb,
-                                    cl_mem out_key, cl_mem out_payload, cl_uint nwait, const cl_event *wait,
-                                    cl_event *event);
+WEFT_API weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem out_key,
+                                    cl_mem out_payload, cl_mem a_key, cl_mem a_payload, int64_t na, cl_mem b_key,
+                                    cl_mem b_payload, int64_t nb, cl_uint nwait, const cl_event *wait, cl_event *event);
 // The same for all pairs of neighbours in one array at once: `key` holds sorted blocks of `block` elements, the last
 // one maybe shorter; out holds the merged pairs, sorted blocks of 2*block elements. A block without a neighbour is
 // copied. Errors also: WEFT_EINVAL block < 1.
-WEFT_API weft_status weft_merge_blocks_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem key,
-                                           cl_mem payload, int64_t n, int64_t block, cl_mem out_key, cl_mem out_payload,
+WEFT_API weft_status weft_merge_blocks_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem out_key,
+                                           cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, int64_t block,
                                            cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_merge_info *weft_merge_plan_info(const struct weft_merge_plan *plan);

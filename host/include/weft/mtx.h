@@ -29,7 +29,7 @@ struct weft_mtx_params {
     enum weft_type type;           // type of the values in memory; a pattern file gives ones; default WEFT_TYPE_F32
     enum weft_ofs ofs;             // default WEFT_OFS_32
     enum weft_mtx_complex complex; // default: refuse
-    int keep_symmetric;            // nonzero: give the stored triangle only; default: expand
+    bool keep_symmetric;           // give the stored triangle only; default: expand
     int threads; // 0: every processor that the process may run on, or OMP_NUM_THREADS; 256 at most, fewer where the
                  // system gives no more
     // Most bytes of memory that reading may take, and of text that a compressed file may unpack to: what a few bytes promise
@@ -47,7 +47,7 @@ struct weft_mtx_info {
     int64_t m, n, stored; // size line: rows, columns, entries (an array file: numbers that it must hold)
     enum weft_mtx_field field;
     enum weft_mtx_symmetry symmetry;
-    int array;           // nonzero: array format
+    bool array;          // array format
     int64_t file_bytes;  // bytes of text read, after decompression
     int64_t limit_bytes; // the limit that held: that of the parameters, or the default for this file
 };
@@ -80,9 +80,9 @@ WEFT_API weft_status weft_mtx_parse(struct weft_csr *out, struct weft_mtx_info *
 // Errors: WEFT_EINVAL; WEFT_EMATRIX as weft_csr_validate; WEFT_EIO with the system's reason; WEFT_ENOMEM.
 WEFT_API weft_status weft_mtx_write(const char *path, const struct weft_csr *a, struct weft_error *err);
 
-// The same text to an open file, pipe or socket, compressed where `gzip` is not 0; `name` stands for it in messages. The
+// The same text to an open file, pipe or socket, compressed with `gzip`; `name` stands for it in messages. The
 // descriptor stays open; what was written before a failure stays written. Errors as above.
-WEFT_API weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a, int gzip,
+WEFT_API weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a, bool gzip,
                                        struct weft_error *err);
 
 #ifdef __cplusplus

@@ -53,8 +53,8 @@ WEFT_API weft_status weft_permutation_from(struct weft_permutation *out, int64_t
                                            const int32_t *col, struct weft_error *err);
 // What undoes p. Errors: WEFT_EINVAL; WEFT_ENOMEM.
 WEFT_API weft_status weft_permutation_inverse(struct weft_permutation *out, const struct weft_permutation *p);
-// Nonzero: neither rows nor columns move. 0 for one that is not valid.
-WEFT_API int weft_permutation_is_identity(const struct weft_permutation *p);
+// Neither rows nor columns move. False for one that is not valid.
+WEFT_API bool weft_permutation_is_identity(const struct weft_permutation *p);
 // 64-bit FNV-1a over m, n, row and col (a missing array counts as 0, 1, 2, ...). 0 for one that is not
 // valid.
 WEFT_API uint64_t weft_permutation_hash(const struct weft_permutation *p);
@@ -62,7 +62,7 @@ WEFT_API uint64_t weft_permutation_hash(const struct weft_permutation *p);
 WEFT_API void weft_permutation_free(struct weft_permutation *p);
 
 struct weft_permute_params {
-    int keep;    // nonzero: entries of a row keep their order also when columns move; default 0: columns then ascend
+    bool keep;   // entries of a row keep their order also when columns move; default: columns then ascend
                  // in each row, equal ones in their order
     int threads; // of weft_csr_permute; default 0: every processor
 };
@@ -83,17 +83,17 @@ WEFT_API weft_status weft_coo_permute(struct weft_coo *out, const struct weft_co
 
 // Which vectors: those with an element for each row (y of y = A*x), or for each column (x).
 enum weft_permute_side { WEFT_PERMUTE_SIDE_ROWS = 0, WEFT_PERMUTE_SIDE_COLS };
-// out = in, brought to the new order (back == 0: out[i] = in[row[i]]) or back to the old one (back != 0:
+// out = in, brought to the new order (out[i] = in[row[i]]) or back to the old one (`back`:
 // out[i] = in[row_inv[i]]). With A' = P A Q, x' = x to the new order: A'*x', brought back, is A*x.
-//   in, out  m elements (columns: n) of `bytes` bytes, 4 or 8; not the same array
+//   out, in  m elements (columns: n) of `bytes` bytes, 4 or 8; not the same array
 // Errors: WEFT_EINVAL bytes, side, a missing array.
 WEFT_API weft_status weft_vector_permute(void *out, const void *in, const struct weft_permutation *p,
-                                         enum weft_permute_side side, int back, size_t bytes);
+                                         enum weft_permute_side side, bool back, size_t bytes);
 
 struct weft_permute_info {
     struct weft_permute_params params;
     enum weft_schedule schedule;
-    int sorts;              // nonzero: columns move and each row is sorted
+    bool sorts;             // columns move and each row is sorted
     size_t workspace_bytes; // device memory held by the plan: maps, row indices, the sort's scratch
 };
 
@@ -109,23 +109,23 @@ WEFT_API weft_status weft_permute_plan_create(struct weft_permute_plan **out, st
                                               struct weft_shape shape, const struct weft_permutation *p,
                                               const struct weft_permute_params *params);
 // out = P A Q, the same bits as weft_csr_permute on every device.
-//   a      m x n, trusted: monotone offsets, columns in range; read, borrowed until the event
 //   out    m x n, every element of its arrays is written; other buffers than those of `a`
+//   a      m x n, trusted: monotone offsets, columns in range; read, borrowed until the event
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors: WEFT_EINVAL shapes, type or offsets differ from those of the plan, a buffer missing, too small or on both
 //         sides; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM the driver refused a launch.
 // Blocks: no; allocates nothing.
 // Moves:  nnz*(4*4 + 2*sizeof val) + m*(4 + 4*sizeof ofs) bytes at least; sorting reads and writes the entries again.
 WEFT_API weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue queue,
-                                      const struct weft_device_csr *a, const struct weft_device_csr *out, cl_uint nwait,
+                                      const struct weft_device_csr *out, const struct weft_device_csr *a, cl_uint nwait,
                                       const cl_event *wait, cl_event *event);
 // weft_vector_permute on the device.
-//   in, out  m values (columns: n) of `type`, not WEFT_TYPE_PATTERN; not the same buffer
+//   out, in  m values (columns: n) of `type`, not WEFT_TYPE_PATTERN; not the same buffer
 // Errors: WEFT_EINVAL side, type, a buffer missing, too small or the same twice; WEFT_EDEVICE.
 // Blocks: no; allocates nothing.   Moves: m*(4 + 2*sizeof val) bytes.
-WEFT_API weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue,
-                                             enum weft_permute_side side, int back, enum weft_type type, cl_mem in,
-                                             cl_mem out, cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue, cl_mem out,
+                                             cl_mem in, enum weft_permute_side side, bool back, enum weft_type type,
+                                             cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_permute_info *weft_permute_plan_info(const struct weft_permute_plan *plan);
 // Accepts NULL and *plan == NULL.

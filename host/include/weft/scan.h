@@ -31,8 +31,8 @@ enum weft_scan_algo {
 };
 
 struct weft_scan_params {
-    int inclusive; // nonzero: out[i] counts in[i] too; default 0, exclusive
-    int total;     // nonzero: out has n+1 elements, out[n] is the sum of all (exclusive only); default 0
+    bool inclusive; // out[i] counts in[i] too; default: exclusive
+    bool total;     // out has n+1 elements, out[n] is the sum of all (exclusive only)
     enum weft_scan_algo algo;
     // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
     int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
@@ -66,9 +66,9 @@ WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct w
                                            enum weft_scan_type type, int64_t n_max,
                                            const struct weft_scan_params *params);
 // Enqueue the prefix sums of in[0..n-1].
-//   in     n elements                             (read, borrowed until the event)
 //   out    n sums, n+1 with params.total          (every one written); may be `in` when their widths agree, else
 //                                                  they share no memory
+//   in     n elements                             (read, borrowed until the event)
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch; where words are taken
 //             anew (Blocks), WEFT_EDEVMEM, WEFT_ENOMEM: a later run tries again.
@@ -78,7 +78,7 @@ WEFT_API weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct w
 //             n*(sizeof in + sizeof sum) and 8 or 16 bytes per tile; in place as three.
 // Method:     three: reduce, scan of the tile sums, scan of each tile from its sum. Chained: decoupled look-back;
 //             work-groups wait for earlier ones, and not for long. docs/scan.md.
-WEFT_API weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out,
+WEFT_API weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem out, cl_mem in,
                                    int64_t n, cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_scan_info *weft_scan_plan_info(const struct weft_scan_plan *plan);

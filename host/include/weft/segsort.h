@@ -64,22 +64,22 @@ WEFT_API weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, st
                                               const struct weft_segsort_params *params);
 // Enqueue: out holds, for each segment s, the elements offsets[s] .. offsets[s+1]-1 of the input by ascending key, equal
 // keys in their order. Segments of any lengths, none included; one segment of all n sorts the whole array.
+//   out_key, out_payload  n elements, may be key and payload                            (every one written)
 //   key, payload          n elements; payloads are not used when payload_bytes is 0     (read)
 //   offsets               segments+1, ascending from 0 to n (trusted)                   (read)
-//   out_key, out_payload  n elements, may be key and payload                            (every one written)
 //   wait                  nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL n or segments negative, n > n_max, n > 0 without a segment, a buffer too small;
 //             WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing, but for a few kilobytes after a run that failed.
 // Method:     radix sort of tiles in local memory, then rounds that merge many runs at once; one segment on a GPU digit by
 //             digit; docs/segsort.md.
-WEFT_API weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key,
-                                      cl_mem payload, int64_t n, cl_mem offsets, int64_t segments, cl_mem out_key,
-                                      cl_mem out_payload, cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem out_key,
+                                      cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, cl_mem offsets,
+                                      int64_t segments, cl_uint nwait, const cl_event *wait, cl_event *event);
 // The same for segments of `block` elements each, the last one maybe shorter. Errors also: WEFT_EINVAL block < 1.
-WEFT_API weft_status weft_segsort_blocks_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key,
-                                             cl_mem payload, int64_t n, int64_t block, cl_mem out_key,
-                                             cl_mem out_payload, cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API weft_status weft_segsort_blocks_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem out_key,
+                                             cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, int64_t block,
+                                             cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_segsort_info *weft_segsort_plan_info(const struct weft_segsort_plan *plan);
 // Accepts NULL and *plan == NULL.

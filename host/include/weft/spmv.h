@@ -59,18 +59,18 @@ struct weft_spmv_params {
     // "fmax(a, b)", "a * b", "-INFINITY". `plus` is associative and commutative, `zero` its identity. Copied.
     const char *plus, *times, *zero;
     enum weft_type vec_type;            // of x and y where the matrix is a pattern; default WEFT_TYPE_F32
-    int f64_sums;                       // nonzero: sums in double of f32 values; default 0
+    bool f64_sums;                      // sums in double of f32 values
     enum weft_spmv_transpose transpose; // default WEFT_SPMV_TRANSPOSE_PLAIN
     enum weft_spmv_mode mode;           // default WEFT_SPMV_MODE_REPEATABLE
     int64_t products;                   // how many runs are expected, 0 or more; default 0: not known, no conversion
-    int tune; // nonzero: measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
-              // while (about 20 ms each, beside compiling and converting) on the matrix itself. The one with the least
-              // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and
+    bool tune; // measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
+               // while (about 20 ms each, beside compiling and converting) on the matrix itself. The one with the least
+    // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and
     // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_SPMV_MODE_REPRODUCIBLE and
-    // BY_ATOMICS. Default 0
+    // BY_ATOMICS
     // Formats that are converted to.
-    int64_t width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
-    int host_rest; // hyb: nonzero: the host multiplies the rest while the device multiplies the ELL part; default 0
+    int64_t width;  // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
+    bool host_rest; // hyb: the host multiplies the rest while the device multiplies the ELL part
     double max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE (sdia: else sell); default 4
     int sigma;          // sell: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024
                         // where sorting saves a tenth or more, else 1
@@ -117,8 +117,8 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
                                            cl_command_queue queue, const struct weft_device_csr *a,
                                            const struct weft_spmv_params *params);
 // y = alpha*A*x + beta*y; other semirings: y = A*x when beta == 0, else y = y plus A*x, and alpha is 1.
-//   x      n values of the type of A (of vec_type for a pattern)      (read, borrowed until the event)
 //   y      m values; not read when beta == 0                          (read/written), not x
+//   x      n values of the type of A (of vec_type for a pattern)      (read, borrowed until the event)
 //          With params.transpose A is A^T here, x has m values and y has n.
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL a buffer too small, alpha or beta that the semiring or the integer type does not have;
@@ -128,8 +128,8 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
 // Repeatable: bitwise on one device with equal params and tuning, but for atomics.
 // Moves:      nnz*(sizeof val + 4) + (m+1)*sizeof ofs + (n + m)*sizeof val bytes at least, m*sizeof val more when
 //             beta != 0.
-WEFT_API weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, double alpha, cl_mem x,
-                                   double beta, cl_mem y, cl_uint nwait, const cl_event *wait, cl_event *event);
+WEFT_API weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem y, double alpha,
+                                   cl_mem x, double beta, cl_uint nwait, const cl_event *wait, cl_event *event);
 // Take new values from `a`, which has the structure that was analysed. Only a plan that converted or transposed needs it
 // when values change, or one that is to read other buffers. Blocks.
 // Errors: WEFT_EINVAL another shape or type; as weft_spmv_plan_create.
@@ -141,10 +141,10 @@ WEFT_API const struct weft_spmv_info *weft_spmv_plan_info(const struct weft_spmv
 WEFT_API void weft_spmv_plan_destroy(struct weft_spmv_plan **plan);
 
 // The same once with host arrays: validates, writes, makes a plan, runs, reads. Blocks.
-//   a  m x n CSR; x n values; y m values, not read when beta == 0 (with params.transpose x has m values and y has n)
+//   y m values, not read when beta == 0; a  m x n CSR; x n values (with params.transpose x has m values and y has n)
 // Errors: as weft_spmv_plan_create and weft_spmv_run; WEFT_EMATRIX row pointers or columns that contradict the shape.
-WEFT_API weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x,
-                                    double beta, void *y, const struct weft_spmv_params *params);
+WEFT_API weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, const struct weft_csr *a,
+                                    const void *x, double beta, const struct weft_spmv_params *params);
 
 #ifdef __cplusplus
 }

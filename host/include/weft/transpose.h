@@ -50,16 +50,16 @@ WEFT_API weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_con
 WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out, struct weft_context *ctx,
                                                 struct weft_shape shape, const struct weft_transpose_params *params);
 // at = a^T. Row indices ascend in each row of `at` and equal entries keep their order, on every device the same bits.
+//   at     n x m, every element of its arrays is written
 //   a      m x n, trusted: monotone offsets, columns in range (weft_csr_validate checks them on the host);
 //          read, borrowed until the event
-//   at     n x m, every element of its arrays is written
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors: WEFT_EINVAL shapes, types or offsets differ from those of the object, a buffer is missing, too small or on
 //         both sides; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM the driver refused a launch.
 // Blocks: no, but for a read of 4 bytes once a run on the same buffers has ended (auto on GPUs, square matrices, about every 64th
 //         run); allocates nothing. Moves: at least nnz*(2*4 + 2*sizeof val) + (m+1 + n+1)*sizeof ofs bytes.
 WEFT_API weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue,
-                                        const struct weft_device_csr *a, const struct weft_device_csr *at,
+                                        const struct weft_device_csr *at, const struct weft_device_csr *a,
                                         cl_uint nwait, const cl_event *wait, cl_event *event);
 // What the plan is: valid until it is destroyed. NULL for NULL.
 WEFT_API const struct weft_transpose_info *weft_transpose_plan_info(const struct weft_transpose_plan *op);
@@ -87,7 +87,7 @@ WEFT_API weft_status weft_transpose_refill_create(struct weft_transpose_refill *
 // Errors: WEFT_EINVAL type, a buffer missing, too small or the same twice; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM.
 // Blocks: no; allocates nothing. Moves: nnz*(sizeof ofs + 2*sizeof val).
 WEFT_API weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_command_queue queue,
-                                               enum weft_type type, cl_mem val, cl_mem at_val, cl_uint nwait,
+                                               cl_mem at_val, cl_mem val, enum weft_type type, cl_uint nwait,
                                                const cl_event *wait, cl_event *event);
 // The pattern of a^T, n x m, of type WEFT_TYPE_PATTERN, val NULL; valid until the plan is destroyed, NULL for NULL. Its
 // arrays are complete when the analysis is: read them behind a run, or in the queue of the analysis.

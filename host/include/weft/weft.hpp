@@ -43,7 +43,7 @@ inline void check(weft_status status, weft_context *ctx)
         return;
     weft_error err{};
     if (ctx)
-        weft_context_error(ctx, &err);
+        weft_context_error(&err, ctx);
     check(status, err);
 }
 
@@ -225,8 +225,8 @@ inline csr transpose(const context &ctx, const csr &a, const weft_transpose_para
 
 // y = alpha*A*x + beta*y in host memory; y must have its size where beta is not 0, and gets it where it is.
 template <class value>
-void spmv(const context &ctx, double alpha, const weft_csr &a, const std::vector<value> &x, double beta,
-          std::vector<value> &y, const weft_spmv_params &params = {})
+void spmv(std::vector<value> &y, const context &ctx, double alpha, const weft_csr &a, const std::vector<value> &x,
+          double beta, const weft_spmv_params &params = {})
 {
     const bool turned = params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     const auto in = static_cast<std::size_t>(turned ? a.m : a.n), out = static_cast<std::size_t>(turned ? a.n : a.m);
@@ -235,7 +235,7 @@ void spmv(const context &ctx, double alpha, const weft_csr &a, const std::vector
     if (x.size() != in || (beta != 0 && y.size() != out))
         throw error(WEFT_EINVAL, "the vectors have not the size of the matrix");
     y.resize(out);
-    check(weft_spmv_sync(ctx.get(), alpha, &a, x.data(), beta, y.data(), &params), ctx.get());
+    check(weft_spmv_sync(y.data(), ctx.get(), alpha, &a, x.data(), beta, &params), ctx.get());
 }
 
 // A matrix in device memory.
@@ -244,7 +244,7 @@ public:
     device_csr(const context &ctx, const queue &q, const weft_csr &from)
     {
         check(weft_device_csr_alloc(&at_, ctx.get(), weft_csr_shape(&from)), ctx.get());
-        const weft_status status = weft_device_csr_write_sync(ctx.get(), q.get(), &at_, &from);
+        const weft_status status = weft_device_csr_write_sync(&at_, ctx.get(), q.get(), &from);
         if (status != WEFT_OK)
             weft_device_csr_free(&at_);
         check(status, ctx.get());
@@ -270,7 +270,7 @@ public:
         if (status != WEFT_OK)
             throw error(status, weft_status_text(status));
         csr out(raw);
-        check(weft_device_csr_read_sync(ctx.get(), q.get(), &raw, &at_), ctx.get());
+        check(weft_device_csr_read_sync(&raw, ctx.get(), q.get(), &at_), ctx.get());
         return out;
     }
     weft_shape shape() const noexcept { return weft_device_csr_shape(&at_); }
@@ -288,9 +288,9 @@ public:
     {
         check(weft_transpose_plan_create(&at_, ctx_, shape, &params), ctx_);
     }
-    void run(const queue &q, const device_csr &a, const device_csr &at) const
+    void run(const queue &q, const device_csr &at, const device_csr &a) const
     {
-        check(weft_transpose_run(get(), q.get(), &a.get(), &at.get(), 0, nullptr, nullptr), ctx_);
+        check(weft_transpose_run(get(), q.get(), &at.get(), &a.get(), 0, nullptr, nullptr), ctx_);
     }
     const weft_transpose_info &info() const { return *weft_transpose_plan_info(get()); }
 
@@ -306,9 +306,9 @@ public:
     {
         check(weft_spmv_plan_create(&at_, ctx_, q.get(), &a.get(), &params), ctx_);
     }
-    void run(const queue &q, double alpha, cl_mem x, double beta, cl_mem y) const
+    void run(const queue &q, cl_mem y, double alpha, cl_mem x, double beta) const
     {
-        check(weft_spmv_run(get(), q.get(), alpha, x, beta, y, 0, nullptr, nullptr), ctx_);
+        check(weft_spmv_run(get(), q.get(), y, alpha, x, beta, 0, nullptr, nullptr), ctx_);
     }
     const weft_spmv_info &info() const { return *weft_spmv_plan_info(get()); }
 

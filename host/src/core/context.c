@@ -125,7 +125,7 @@ enum weft_schedule weft_context_schedule(const struct weft_context *ctx)
     return ctx ? ctx->schedule : WEFT_SCHEDULE_AUTO;
 }
 
-void weft_context_error(struct weft_context *ctx, struct weft_error *out)
+void weft_context_error(struct weft_error *out, struct weft_context *ctx)
 {
     if (!out)
         return;
@@ -147,7 +147,7 @@ void weft_context_on_launch(struct weft_context *ctx, weft_launch_fn *fn, void *
     ctx->on_launch_arg = arg;
 }
 
-void weft_context_build_stats(struct weft_context *ctx, struct weft_build_stats *out)
+void weft_context_build_stats(struct weft_build_stats *out, struct weft_context *ctx)
 {
     if (!out)
         return;

@@ -122,8 +122,8 @@ static weft_status same_check(struct weft_context *ctx, const struct weft_device
                       (long long)h->n, (long long)h->nnz, (int)h->type, (int)h->ofs);
 }
 
-weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queue queue,
-                                       const struct weft_device_csr *to, const struct weft_csr *from)
+weft_status weft_device_csr_write_sync(const struct weft_device_csr *to, struct weft_context *ctx,
+                                       cl_command_queue queue, const struct weft_csr *from)
 {
     weft_status status = same_check(ctx, to, from);
     size_t nnz = status ? 0 : (size_t)from->nnz;
@@ -137,7 +137,7 @@ weft_status weft_device_csr_write_sync(struct weft_context *ctx, cl_command_queu
     return status;
 }
 
-weft_status weft_device_csr_read_sync(struct weft_context *ctx, cl_command_queue queue, struct weft_csr *to,
+weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_context *ctx, cl_command_queue queue,
                                       const struct weft_device_csr *from)
 {
     weft_status status = same_check(ctx, from, to);
@@ -167,7 +167,7 @@ void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const stru
     if (!s->status)
         s->status = weft_device_csr_alloc(to, s->ctx, weft_csr_shape(from));
     if (!s->status)
-        s->status = weft_device_csr_write_sync(s->ctx, s->queue, to, from);
+        s->status = weft_device_csr_write_sync(to, s->ctx, s->queue, from);
 }
 
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what)
@@ -181,7 +181,7 @@ void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_
 weft_status weft__sync_end(struct weft__sync *s)
 {
     if (!s->status)
-        s->status = weft_device_csr_read_sync(s->ctx, s->queue, s->out, &s->to);
+        s->status = weft_device_csr_read_sync(s->out, s->ctx, s->queue, &s->to);
     if (s->status)
         weft_csr_free(s->out);
     weft_device_csr_free(&s->to);

@@ -128,7 +128,7 @@ static int arrays_same(const void *a, const void *b, size_t bytes)
     return !bytes || !memcmp(a, b, bytes);
 }
 
-int weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b)
+bool weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b)
 {
     if (weft__csr_check(NULL, a) || weft__csr_check(NULL, b))
         return 0;

@@ -117,7 +117,7 @@ weft_status weft_permutation_inverse(struct weft_permutation *out, const struct 
     return weft_permutation_from(out, p->m, p->n, p->row_inv, p->col_inv, NULL);
 }
 
-int weft_permutation_is_identity(const struct weft_permutation *p)
+bool weft_permutation_is_identity(const struct weft_permutation *p)
 {
     if (weft__permutation_check(NULL, p))
         return 0;

@@ -190,7 +190,7 @@ weft_status weft_coo_permute(struct weft_coo *out, const struct weft_coo *a, con
 }
 
 weft_status weft_vector_permute(void *out, const void *in, const struct weft_permutation *p,
-                                enum weft_permute_side side, int back, size_t bytes)
+                                enum weft_permute_side side, bool back, size_t bytes)
 {
     if (weft__permutation_check(NULL, p))
         return WEFT_EINVAL;

@@ -237,7 +237,7 @@ static weft_status write_failed(struct weft_error *err, const char *name, weft_s
                        status == WEFT_EIO ? strerror(reason) : weft_status_text(status));
 }
 
-weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a, int gzip, struct weft_error *err)
+weft_status weft_mtx_write_fd(int fd, const char *name, const struct weft_csr *a, bool gzip, struct weft_error *err)
 {
     weft_status status = weft_csr_validate(a, err);
     if (status)

@@ -193,7 +193,7 @@ static void run_cpu(struct weft_expand_plan *plan, struct weft__stream *s, size_
     WEFT__LAUNCH(s, plan->k[EXPAND], weft__ceil_div(weft__ceil_div(steps, chunk), wg), wg, WEFT__ARG(chunk));
 }
 
-weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row_ptr, cl_mem row,
+weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row, cl_mem row_ptr,
                             int64_t m, int64_t nnz, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)

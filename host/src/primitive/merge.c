@@ -247,8 +247,8 @@ static weft_status run(struct weft_merge_plan *plan, cl_command_queue queue, con
     return weft__stream_end(&stream);
 }
 
-weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem a_key, cl_mem a_payload,
-                           int64_t na, cl_mem b_key, cl_mem b_payload, int64_t nb, cl_mem out_key, cl_mem out_payload,
+weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem out_key, cl_mem out_payload,
+                           cl_mem a_key, cl_mem a_payload, int64_t na, cl_mem b_key, cl_mem b_payload, int64_t nb,
                            cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)
@@ -259,9 +259,9 @@ weft_status weft_merge_run(struct weft_merge_plan *plan, cl_command_queue queue,
     return run(plan, queue, &job, nwait, wait, event);
 }
 
-weft_status weft_merge_blocks_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem key, cl_mem payload,
-                                  int64_t n, int64_t block, cl_mem out_key, cl_mem out_payload, cl_uint nwait,
-                                  const cl_event *wait, cl_event *event)
+weft_status weft_merge_blocks_run(struct weft_merge_plan *plan, cl_command_queue queue, cl_mem out_key,
+                                  cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, int64_t block,
+                                  cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)
         return WEFT_EINVAL;

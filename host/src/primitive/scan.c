@@ -370,7 +370,7 @@ void weft__scan_enqueue(struct weft_scan_plan *plan, struct weft__stream *stream
         run_cpu(plan, stream, in, out, (cl_ulong)n);
 }
 
-weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem in, cl_mem out, int64_t n,
+weft_status weft_scan_run(struct weft_scan_plan *plan, cl_command_queue queue, cl_mem out, cl_mem in, int64_t n,
                           cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)

@@ -409,9 +409,9 @@ static weft_status run(struct weft_segsort_plan *plan, cl_command_queue queue, c
     return weft__stream_end(&stream);
 }
 
-weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key, cl_mem payload,
-                             int64_t n, cl_mem offsets, int64_t segments, cl_mem out_key, cl_mem out_payload,
-                             cl_uint nwait, const cl_event *wait, cl_event *event)
+weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem out_key, cl_mem out_payload,
+                             cl_mem key, cl_mem payload, int64_t n, cl_mem offsets, int64_t segments, cl_uint nwait,
+                             const cl_event *wait, cl_event *event)
 {
     if (!plan)
         return WEFT_EINVAL;
@@ -422,9 +422,9 @@ weft_status weft_segsort_run(struct weft_segsort_plan *plan, cl_command_queue qu
     return run(plan, queue, &job, nwait, wait, event);
 }
 
-weft_status weft_segsort_blocks_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem key, cl_mem payload,
-                                    int64_t n, int64_t block, cl_mem out_key, cl_mem out_payload, cl_uint nwait,
-                                    const cl_event *wait, cl_event *event)
+weft_status weft_segsort_blocks_run(struct weft_segsort_plan *plan, cl_command_queue queue, cl_mem out_key,
+                                    cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, int64_t block,
+                                    cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)
         return WEFT_EINVAL;

@@ -133,7 +133,7 @@ weft_status weft__spmv_rows_expand(struct weft__stream *stream, cl_mem ptr, enum
     if (!stream->status)
         stream->status = weft_expand_plan_create(&expand, stream->ctx, m, nnz, ofs, NULL);
     if (!stream->status)
-        stream->status = weft_expand_run(expand, stream->queue, ptr, row, m, nnz, 0, NULL, NULL);
+        stream->status = weft_expand_run(expand, stream->queue, row, ptr, m, nnz, 0, NULL, NULL);
     weft__spmv_finish(stream);
     weft_expand_plan_destroy(&expand);
     return stream->status;

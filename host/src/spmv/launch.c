@@ -89,7 +89,7 @@ static double now_ms(void)
 static double build_ms(struct weft_context *ctx)
 {
     struct weft_build_stats stats;
-    weft_context_build_stats(ctx, &stats);
+    weft_context_build_stats(&stats, ctx);
     return stats.compile_ms + stats.load_ms;
 }
 

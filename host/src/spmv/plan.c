@@ -51,8 +51,8 @@ static weft_status scalar_convert(union weft__spmv_scalar *out, const struct wef
     return WEFT_OK;
 }
 
-weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, double alpha, cl_mem x, double beta,
-                          cl_mem y, cl_uint nwait, const cl_event *wait, cl_event *event)
+weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem y, double alpha, cl_mem x,
+                          double beta, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)
         return WEFT_EINVAL;

@@ -123,7 +123,7 @@ static weft_status transposed_create(struct weft_device_csr *out, struct weft_co
     if (!status)
         status = weft_transpose_plan_create(&op, ctx, weft_device_csr_shape(a), NULL);
     if (!status)
-        status = weft_transpose_run(op, queue, a, out, 0, NULL, NULL);
+        status = weft_transpose_run(op, queue, out, a, 0, NULL, NULL);
     if (!status)
         status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
     weft_transpose_plan_destroy(&op);

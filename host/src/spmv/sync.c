@@ -3,8 +3,8 @@
 #include "plan.h"
 #include "host/src/matrix/device_csr.h"
 
-weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x, double beta,
-                           void *y, const struct weft_spmv_params *params)
+weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x,
+                           double beta, const struct weft_spmv_params *params)
 {
     struct weft_error err = {0};
     struct weft_device_csr d = {0};
@@ -21,7 +21,7 @@ weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct 
     if (!status)
         status = weft_device_csr_alloc(&d, ctx, weft_csr_shape(a));
     if (!status)
-        status = weft_device_csr_write_sync(ctx, queue, &d, a);
+        status = weft_device_csr_write_sync(&d, ctx, queue, a);
     if (!status)
         status = weft_spmv_plan_create(&plan, ctx, queue, &d, params);
     if (!status) {
@@ -39,7 +39,7 @@ weft_status weft_spmv_sync(struct weft_context *ctx, double alpha, const struct 
     if (!status && beta != 0)
         status = weft__copy_in(ctx, queue, dy, y, y_bytes);
     if (!status)
-        status = weft_spmv_run(plan, queue, alpha, dx, beta, dy, 0, NULL, NULL);
+        status = weft_spmv_run(plan, queue, dy, alpha, dx, beta, 0, NULL, NULL);
     if (!status)
         status = weft__copy_out(ctx, queue, y, dy, y_bytes);
     weft_spmv_plan_destroy(&plan);

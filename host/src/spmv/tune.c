@@ -101,7 +101,7 @@ static double runs_ms(struct weft_spmv_plan *c, cl_command_queue queue, cl_mem x
 {
     struct weft__spmv_clock clock = weft__spmv_clock(c->ctx);
     for (int i = 0; i < count; i++)
-        if (weft_spmv_run(c, queue, 1, x, 0, y, 0, NULL, NULL))
+        if (weft_spmv_run(c, queue, y, 1, x, 0, 0, NULL, NULL))
             return -1;
     if (weft__fail_cl(c->ctx, weft__cl.clFinish(queue), "clFinish"))
         return -1;

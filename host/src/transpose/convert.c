@@ -45,8 +45,8 @@ weft_status weft_coo_to_csr_create(struct weft_coo_to_csr **out, struct weft_con
     return status;
 }
 
-weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue queue, const struct weft_device_coo *a,
-                                const struct weft_device_csr *out, cl_uint nwait, const cl_event *wait, cl_event *event)
+weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue queue, const struct weft_device_csr *out,
+                                const struct weft_device_coo *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     weft_status status =
         WEFT__NEED_IN(weft__transpose_context((struct weft_transpose_plan *)op), {"a", a}, {"out", out});
@@ -60,7 +60,7 @@ weft_status weft_coo_to_csr_run(struct weft_coo_to_csr *op, cl_command_queue que
                                      .row_ptr = a->col,
                                      .col = a->row,
                                      .val = a->val};
-    return weft_transpose_run((struct weft_transpose_plan *)op, queue, &turned, out, nwait, wait, event);
+    return weft_transpose_run((struct weft_transpose_plan *)op, queue, out, &turned, nwait, wait, event);
 }
 
 const struct weft_transpose_info *weft_coo_to_csr_info(const struct weft_coo_to_csr *op)
@@ -98,7 +98,7 @@ weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx,
     weft__sync_buffer(&sync, &from.col, a->col, nnz * 4, "column indices");
     weft__sync_buffer(&sync, &from.val, a->val, nnz * weft_type_bytes(a->type), "values");
     if (!sync.status)
-        sync.status = weft_coo_to_csr_run(op, sync.queue, &from, &sync.to, 0, NULL, NULL);
+        sync.status = weft_coo_to_csr_run(op, sync.queue, &sync.to, &from, 0, NULL, NULL);
     status = weft__sync_end(&sync);
     weft__buffer_release(&from.row);
     weft__buffer_release(&from.col);
@@ -135,7 +135,7 @@ weft_status weft_csr_to_coo_sync(struct weft_coo *out, struct weft_context *ctx,
     if (!status)
         status = weft__buffer_create(&row, ctx, nnz * 4, "row indices");
     if (!status)
-        status = weft_expand_run(plan, queue, row_ptr, row, a->m, a->nnz, 0, NULL, NULL);
+        status = weft_expand_run(plan, queue, row, row_ptr, a->m, a->nnz, 0, NULL, NULL);
     if (!status)
         status = weft__copy_out(ctx, queue, out->row, row, nnz * 4);
     if (!status && nnz) {

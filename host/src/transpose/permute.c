@@ -211,8 +211,8 @@ static weft_status matrices_check(const struct weft_permute_plan *plan, const st
 }
 
 // The parts follow each other in the queue: in an out-of-order one each begins with a barrier.
-weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue queue, const struct weft_device_csr *a,
-                             const struct weft_device_csr *out, cl_uint nwait, const cl_event *wait, cl_event *event)
+weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue queue, const struct weft_device_csr *out,
+                             const struct weft_device_csr *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!plan)
         return WEFT_EINVAL;
@@ -234,7 +234,7 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     status = weft__stream_end(&stream);
     if (status || !nnz)
         return status;
-    status = weft_expand_run(plan->expand, queue, out->row_ptr, plan->b[OUT_ROW], plan->shape.m, plan->shape.nnz, 0,
+    status = weft_expand_run(plan->expand, queue, plan->b[OUT_ROW], out->row_ptr, plan->shape.m, plan->shape.nnz, 0,
                              NULL, NULL);
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, 0, NULL, plan->sort ? NULL : event);
@@ -248,12 +248,12 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     status = weft__stream_end(&stream);
     if (status || !plan->sort)
         return status;
-    return weft_segsort_run(plan->sort, queue, out->col, out->val, plan->shape.nnz, out->row_ptr, plan->shape.m,
-                            out->col, out->val, 0, NULL, event);
+    return weft_segsort_run(plan->sort, queue, out->col, out->val, out->col, out->val, plan->shape.nnz, out->row_ptr,
+                            plan->shape.m, 0, NULL, event);
 }
 
-weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue, enum weft_permute_side side,
-                                    int back, enum weft_type type, cl_mem in, cl_mem out, cl_uint nwait,
+weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue, cl_mem out, cl_mem in,
+                                    enum weft_permute_side side, bool back, enum weft_type type, cl_uint nwait,
                                     const cl_event *wait, cl_event *event)
 {
     if (!plan)
@@ -325,7 +325,7 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
     weft__sync_begin(&sync, out, weft_csr_shape(a));
     weft__sync_csr(&sync, &from, a);
     if (!sync.status)
-        sync.status = weft_permute_run(plan, sync.queue, &from, &sync.to, 0, NULL, NULL);
+        sync.status = weft_permute_run(plan, sync.queue, &sync.to, &from, 0, NULL, NULL);
     status = weft__sync_end(&sync);
     weft_device_csr_free(&from);
     weft_permute_plan_destroy(&plan);

@@ -46,7 +46,7 @@ static weft_status analyse(struct weft_transpose_refill *plan, cl_command_queue 
     if (!status)
         status = weft_device_csr_alloc(&plan->at, ctx, weft_shape(a->n, a->m, a->nnz, type, a->ofs));
     if (!status)
-        status = weft_transpose_run(op, queue, a, &plan->at, 0, NULL, &plan->ready);
+        status = weft_transpose_run(op, queue, &plan->at, a, 0, NULL, &plan->ready);
     if (!status) // so that a run in another queue does not wait for ever
         status = weft__fail_cl(ctx, weft__cl.clFlush(queue), "clFlush");
     if (!status)
@@ -119,8 +119,9 @@ static weft_status wait_ready(struct weft_transpose_refill *plan, cl_command_que
     return weft__fail_cl(plan->ctx, error, "the event of the analysis");
 }
 
-weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_command_queue queue, enum weft_type type,
-                                      cl_mem val, cl_mem at_val, cl_uint nwait, const cl_event *wait, cl_event *event)
+weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_command_queue queue, cl_mem at_val,
+                                      cl_mem val, enum weft_type type, cl_uint nwait, const cl_event *wait,
+                                      cl_event *event)
 {
     if (!plan)
         return WEFT_EINVAL;

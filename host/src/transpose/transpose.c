@@ -199,8 +199,8 @@ static weft_status matrix_check(const struct weft_transpose_plan *op, const stru
     return status;
 }
 
-weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue, const struct weft_device_csr *a,
-                               const struct weft_device_csr *at, cl_uint nwait, const cl_event *wait, cl_event *event)
+weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue, const struct weft_device_csr *at,
+                               const struct weft_device_csr *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     if (!op)
         return WEFT_EINVAL;
@@ -264,7 +264,7 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
     weft__sync_begin(&sync, out, weft_shape_transposed(weft_csr_shape(a)));
     weft__sync_csr(&sync, &from, a);
     if (!sync.status)
-        sync.status = weft_transpose_run(op, sync.queue, &from, &sync.to, 0, NULL, NULL);
+        sync.status = weft_transpose_run(op, sync.queue, &sync.to, &from, 0, NULL, NULL);
     status = weft__sync_end(&sync);
     weft_device_csr_free(&from);
     weft_transpose_plan_destroy(&op);

@@ -12,7 +12,8 @@ static void expect(bool right, const char *what)
     failed |= !right;
 }
 
-template <class call> static void expect_status(weft_status wanted, const char *what, call &&run)
+template <class call>
+static void expect_status(weft_status wanted, const char *what, call &&run)
 {
     try {
         run();
@@ -52,18 +53,18 @@ static void devices(void)
     const std::vector<float> val{2, 1, 3};                          // 0 3 0
     const weft_csr a = weft::view(2, 3, row_ptr, col, val);
     std::vector<float> x{1, 10, 100}, y;
-    weft::spmv(ctx, 1, a, x, 0, y);
+    weft::spmv(y, ctx, 1, a, x, 0);
     expect(y == std::vector<float>{12, 30}, "spmv");
     expect_status(WEFT_EINVAL, "x too short", [&] {
         std::vector<float> shorter{1};
-        weft::spmv(ctx, 1, a, shorter, 0, y);
+        weft::spmv(y, ctx, 1, a, shorter, 0);
     });
     const weft::csr at = weft::transpose(ctx, a);
     expect(at.rows() == 3 && at.row_ptr(3) == 3 && at.val<float>()[1] == 1 && at.col()[1] == 0, "transpose");
     const weft::device_csr on(ctx, queue, a);
     weft::device_csr turned(ctx, weft_shape_transposed(weft_csr_shape(&a)));
     weft::transpose_plan plan(ctx, on.shape());
-    plan.run(queue, on, turned);
+    plan.run(queue, turned, on);
     weft::csr back = turned.read(ctx, queue);
     expect(weft_csr_equal(&back.get(), &at.get()) && plan.info().passes > 0, "transpose_plan");
     weft::spmv_plan product(ctx, queue, on);
@@ -71,11 +72,11 @@ static void devices(void)
     cl_int code = CL_SUCCESS;
     cl_mem in = clCreateBuffer(ctx.cl(), CL_MEM_COPY_HOST_PTR, x.size() * 4, x.data(), &code);
     cl_mem out = clCreateBuffer(ctx.cl(), CL_MEM_READ_WRITE, 8, nullptr, &code);
-    product.run(queue, 2, in, 0, out);
+    product.run(queue, out, 2, in, 0);
     clEnqueueReadBuffer(queue.get(), out, CL_TRUE, 0, 8, y.data(), 0, nullptr, nullptr);
     queue.finish();
     expect(y == std::vector<float>{24, 60}, "a plan's run");
-    expect_status(WEFT_EINVAL, "no x", [&] { product.run(queue, 1, nullptr, 0, out); });
+    expect_status(WEFT_EINVAL, "no x", [&] { product.run(queue, out, 1, nullptr, 0); });
     clReleaseMemObject(in);
     clReleaseMemObject(out);
 }
