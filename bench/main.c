@@ -4,6 +4,7 @@
 #include "bench/mode/compare.h"
 #include "bench/mode/study.h"
 #include "bench/run/memory.h"
+#include "host/common/list.h"
 #include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"
@@ -25,6 +26,39 @@ const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_refill, &be
 
 // ---- devices ---------------------------------------------------------------------------------------------------
 
+// The index that the options ask for, or BENCH_ALL_DEVICES; -2 after a complaint, whose exit status goes to *status.
+static int device_wanted(const struct bench_options *o, const struct weft_device_info *list, size_t count, int *status)
+{
+    int wanted = o->device;
+    if (wanted == BENCH_NAMED_DEVICE) {
+        wanted = bench_list_find(list, count, o->device_word);
+        if (wanted < 0) {
+            bench_complain("%s is \"%s\", not an index of --list or a word of a line there",
+                           o->device_given ? "--device" : "WEFT_DEVICE", o->device_word);
+            *status = BENCH_USAGE;
+            return -2;
+        }
+    }
+    if (wanted == BENCH_DEFAULT_DEVICE)
+        wanted = weft_device_default(list, count);
+    if (wanted >= 0 && (size_t)wanted >= count) {
+        bench_complain("there is no device %d: the list goes from 0 to %zu (--list)", wanted, count - 1);
+        *status = BENCH_DEVICE;
+        return -2;
+    }
+    return wanted;
+}
+
+// Whether what runs on the host alone is enough: neither a device nor a backend that needs one was asked for.
+static int host_suffices(const struct bench_options *o)
+{
+    int host = 0, others = 0;
+    for (size_t i = 0; i < o->nbackends; i++)
+        *(bench_host_only(o->backends[i]) ? &host : &others) = 1;
+    return host && !o->tune_write && (o->device == BENCH_DEFAULT_DEVICE || o->device == BENCH_ALL_DEVICES) &&
+           !(o->backends_given && others);
+}
+
 // Open the device that --device names, or all; gives -1 to go on or the exit status.
 static int devices_open(struct bench *b)
 {
@@ -32,16 +66,12 @@ static int devices_open(struct bench *b)
     size_t count = 0;
     struct weft_error err = {0};
     if (weft_devices_list(&list, &count, &err)) {
-        bench_complain("%s", err.text);
-        return BENCH_DEVICE;
+        const int go_on = host_suffices(&b->options);
+        bench_complain("%s%s", err.text, go_on ? "; only backends of the host run" : "");
+        return go_on ? -1 : BENCH_DEVICE;
     }
-    int wanted = b->options.device, status = -1;
-    if (wanted == BENCH_DEFAULT_DEVICE)
-        wanted = weft_device_default(list, count);
-    if (wanted >= 0 && (size_t)wanted >= count) {
-        bench_complain("there is no device %d: the list goes from 0 to %zu (--list)", wanted, count - 1);
-        status = BENCH_DEVICE;
-    }
+    int status = -1;
+    const int wanted = device_wanted(&b->options, list, count, &status);
     b->slots = status < 0 ? calloc(count, sizeof *b->slots) : NULL;
     for (size_t i = 0; i < count && b->slots; i++) {
         if (wanted >= 0 && (size_t)wanted != i)
@@ -96,6 +126,18 @@ static int backends_probe(struct bench *b)
     return -1;
 }
 
+static struct bench_word_hint algo_hint(const struct bench_options *o, const char *word, size_t length)
+{
+    const char *names[256];
+    size_t count = 0;
+    for (size_t i = 0; i < o->nops; i++)
+        for (size_t k = 0; k < o->nbackends; k++)
+            for (const char *const *a = o->ops[i]->algos(o->backends[k]); a && *a; a++)
+                if (count < sizeof names / sizeof *names)
+                    names[count++] = *a;
+    return bench_word_hint(word, length, names, count, sizeof *names);
+}
+
 // Every word of --algo must name an algorithm of some operation and backend that will run, and every operation that
 // was asked for by name must have a backend.
 static int algos_check(struct bench_options *o)
@@ -108,7 +150,8 @@ static int algos_check(struct bench_options *o)
                 for (const char *const *a = o->ops[i]->algos(o->backends[k]); a && *a; a++)
                     found |= (int)strlen(*a) == length && !strncmp(*a, word, (size_t)length);
         if (!found) {
-            bench_complain("no algorithm is named \"%.*s\" (--help lists them)", length, word);
+            bench_complain("no algorithm is named \"%.*s\"%s (--help lists them)", length, word,
+                           algo_hint(o, word, (size_t)length).text);
             return BENCH_USAGE;
         }
         word = word[length] ? word + length + 1 : NULL;
@@ -241,17 +284,24 @@ static int outputs_open(struct bench *b)
     return -1;
 }
 
-static int list_print(void)
+static int list_print(struct bench *b)
 {
     struct weft_device_info *list = NULL;
     size_t count = 0;
     struct weft_error err = {0};
+    int code = outputs_open(b);
+    if (code >= 0)
+        return code;
     weft_status status = weft_devices_list(&list, &count, &err);
-    bench_devices_print(stdout, list, count);
+    if (b->table)
+        bench_devices_print(b->table, list, count);
+    code = status ? BENCH_DEVICE : BENCH_OK;
+    if (b->json)
+        bench_outputs_commit(b, bench_devices_json(b->json, list, count));
     if (status)
         bench_complain("%s", err.text);
     weft_devices_free(&list);
-    return status ? BENCH_DEVICE : BENCH_OK;
+    return code;
 }
 
 // The record of --profile is one document, written at the end.
@@ -297,8 +347,9 @@ static int run(int argc, char **argv)
     if (status >= 0)
         return status;
     if (o->list) {
-        bench_options_free(o);
-        return list_print();
+        status = list_print(&b);
+        close_all(&b);
+        return b.unreadable && !status ? BENCH_USAGE : status;
     }
     if (o->compare)
         return compare_run(&b);

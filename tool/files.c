@@ -124,14 +124,20 @@ int tool_transpose(const struct tool_options *o)
 
 int tool_devices(const struct tool_options *o)
 {
-    (void)o;
     struct weft_device_info *list = NULL;
     size_t count = 0;
     struct weft_error err = {0};
     weft_status status = weft_devices_list(&list, &count, &err);
-    bench_list_print(stdout, list, count);
+    int code = TOOL_OK;
+    if (o->json) {
+        cJSON *root = cJSON_CreateObject();
+        cJSON_AddItemToObject(root, "devices", bench_list_json(list, count));
+        code = tool_json_write(o, root);
+    } else {
+        bench_list_print(stdout, list, count);
+    }
     if (status)
         tool_complain("%s", err.text);
     weft_devices_free(&list);
-    return status ? TOOL_DEVICE : TOOL_OK;
+    return status ? TOOL_DEVICE : code;
 }

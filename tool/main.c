@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft COMMAND: the command line.
+#include "host/common/list.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
+#include "host/internal/inside.h"
 #include "tool.h"
 
 #include <ctype.h>
@@ -33,12 +35,14 @@ static const struct tool_option {
     int id;
     const char *help;
 } all_options[] = {
-    {"output", "FILE", 'o', "write FILE (.png or .svg for a picture)"},
+    {"output", "FILE", 'o', "write FILE (.png or .svg for a picture; `spmv`: the vector y)"},
     {"force", NULL, OPT_FORCE, "replace a file that exists"},
     {"size", "PIXELS", OPT_SIZE, "longer side of the picture (default 1200)"},
     {"order", "ORDER", OPT_ORDER, "regular, row, row-gradient, col-gradient, row-col, degree or rcm"},
     {"seed", "S", OPT_SEED, "of random orders and generated matrices (default 0)"},
-    {"device", "INDEX", 'd', "device by its index in `weft devices` (default: WEFT_DEVICE, else the marked one)"},
+    {"device", "DEVICE", 'd',
+     "its index in `weft devices`, or `gpu`, `cpu`, or a word of its line such as `nvidia`\n"
+     "(default: WEFT_DEVICE, else the marked one)"},
     {"products", "N", OPT_PRODUCTS, "products expected with this matrix (default: not known)"},
     {"measure", NULL, OPT_MEASURE, "run every order on the device and say whether the advice was right"},
     {"generate", "SPEC", 'g',
@@ -54,14 +58,16 @@ static const struct tool_option {
     {"quiet", NULL, OPT_QUIET, "no progress"},
 };
 
+enum { SEVERAL = 1000000 };
+
 static const struct tool_command {
     const char *name, *words, *line;
-    int matrix, out; // nonzero: a matrix; OUT is a second word
+    int matrix, out; // matrix: how many may be given, 0: none; out: nonzero: OUT is a second word
     const char *options;
     int (*run)(const struct tool_options *o);
     const char *help;
 } commands[] = {
-    {"info", "FILE", "shape, rows, symmetry, entropies, formats, and what weft would run", 1, 0,
+    {"info", "FILE...", "shape, rows, symmetry, entropies, formats, and what weft would run", SEVERAL, 0,
      "seed device products generate type index complex limit json force quiet", tool_info,
      "Prints what there is to know of a matrix: shape, lengths of rows, symmetry, bandwidth, entropies, the bytes of\n"
      "each format, and which format and schedule weft would choose for products on the device, and why."},
@@ -83,9 +89,14 @@ static const struct tool_command {
      "force seed device generate type index complex limit quiet", tool_transpose,
      "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz;\n"
      "`-`: standard output)."},
-    {"devices", "", "list the devices", 0, 0, "", tool_devices,
+    {"spmv", "FILE... [-o Y]", "multiply on the device: what it takes, and the result", SEVERAL, 0,
+     "output force device products seed generate type index complex limit json quiet", tool_spmv,
+     "Multiplies the matrix with a vector of ones on the device, in the format that weft chooses, compares the result\n"
+     "with the reference and prints the time of a product. -o writes y as a Matrix Market array (`-`: standard "
+     "output)."},
+    {"devices", "", "list the devices", 0, 0, "json force", tool_devices,
      "One line a device: index, platform, name, type, driver, memory, or why it cannot be used."},
-    {"advise", "FILE", "does another order of rows and columns pay?", 1, 0,
+    {"advise", "FILE...", "does another order of rows and columns pay?", SEVERAL, 0,
      "seed device products measure generate type index complex limit json force quiet", tool_advise,
      "Predicts for each order how the time of a product changes on the device, with the interval that holds 19 of 20\n"
      "matrices, what the permutation costs, and after how many products it has paid. --measure runs them as well."},
@@ -152,6 +163,12 @@ static int help_command(const struct tool_command *c)
     return TOOL_OK;
 }
 
+static int command_unknown(const char *name)
+{
+    return usage_fail("no command is named \"%s\"%s", name,
+                      bench_word_hint(name, strlen(name), commands, COMMANDS, sizeof *commands).text);
+}
+
 static const struct tool_command *command_find(const char *name)
 {
     for (size_t i = 0; i < COMMANDS; i++)
@@ -160,13 +177,23 @@ static const struct tool_command *command_find(const char *name)
     return NULL;
 }
 
+// A word that is no number is looked up among the devices.
 static int device_parse(struct tool_options *o, const char *text, const char *from)
 {
     int64_t index;
-    if (!bench_word_number(&index, text, 0, 9999))
-        return usage_fail("%s is \"%s\", not an index of `weft devices`", from, text);
-    o->device = (int)index;
-    return -1;
+    if (bench_word_number(&index, text, 0, 9999)) {
+        o->device = (int)index;
+        return -1;
+    }
+    struct weft_device_info *list = NULL;
+    size_t count = 0;
+    if (strcspn(text, "0123456789-+"))
+        weft_devices_list(&list, &count, NULL);
+    o->device = bench_list_find(list, count, text);
+    weft_devices_free(&list);
+    return o->device >= 0
+               ? -1
+               : usage_fail("%s is \"%s\", not an index of `weft devices` or a word of a line there", from, text);
 }
 
 // The name of an order, in letters of any case.
@@ -246,20 +273,36 @@ static int option_parse(struct tool_options *o, int option)
     }
 }
 
-// The words beside the options: the matrix, and for some commands the file to write.
+// The words beside the options: matrices, and for some commands the file to write.
 static int words_parse(struct tool_options *o, const struct tool_command *c, int count, char **words)
 {
     const int want = (c->matrix && !o->generated) + c->out;
-    if (count != want)
+    if (count < want || count > (c->matrix && !o->generated ? c->matrix : 0) + c->out)
         return usage_fail("usage: weft %s [options] %s%s", c->name, c->words,
                           c->matrix ? ", with -g SPEC instead of FILE for a matrix made up" : "");
+    if (count > want && (o->out || (o->json && !bench_word_is_stream(o->json))))
+        return usage_fail("%s takes one matrix, here are %d", o->out ? "--output" : "--json FILE", count);
     if (c->matrix && !o->generated) {
-        o->source = bench_word_is_stream(*words) ? "/dev/stdin" : *words;
-        words++;
+        o->sources = words;
+        o->nsources = count - c->out;
+        words += o->nsources;
     }
     if (c->out)
         o->out = *words;
     return -1;
+}
+
+static int option_unknown(const struct tool_command *c, const char *name)
+{
+    const char *names[OPTIONS], *word = name + strspn(name, "-"), *meant = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (has_option(c, all_options[i].name))
+            names[count++] = all_options[i].name;
+    if (name[1] == '-')
+        meant = weft__word_nearest(word, strcspn(word, "="), names, count, sizeof *names);
+    return usage_fail("unknown option %s%s%s%s", name, meant ? ": did you mean --" : "", meant ? meant : "",
+                      meant ? "?" : "");
 }
 
 static int options_parse(struct tool_options *o, const struct tool_command *c, int argc, char **argv)
@@ -282,7 +325,7 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
         else if (option == ':')
             status = usage_fail("%s wants a value", name);
         else if (i == OPTIONS)
-            status = usage_fail("unknown option %s", name);
+            status = option_unknown(c, name);
         else if (!has_option(c, all_options[i].name))
             status = usage_fail("weft %s has no option --%s", c->name, all_options[i].name);
         else
@@ -302,19 +345,27 @@ static int run(int argc, char **argv)
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         const struct tool_command *about = argc > 2 ? command_find(argv[2]) : NULL;
         if (argc > 2 && !about)
-            return usage_fail("no command is named \"%s\"", argv[2]);
+            return command_unknown(argv[2]);
         return about ? help_command(about) : help_all();
     }
     const struct tool_command *c = command_find(name);
     if (!c)
-        return *name ? usage_fail("no command is named \"%s\"", name) : usage_fail("which command?");
+        return *name ? command_unknown(name) : usage_fail("which command?");
     const int status = options_parse(&o, c, argc - 1, argv + 1);
     if (status >= 0)
         return status;
     if (o.json && tool_out_check(o.json, o.force))
         return TOOL_USAGE;
     bench_progress_enable(o.quiet);
-    return c->run(&o);
+    int code = o.nsources ? TOOL_OK : c->run(&o);
+    for (int i = 0; i < o.nsources; i++) { // one that fails leaves the others
+        o.source = bench_word_is_stream(o.sources[i]) ? "/dev/stdin" : o.sources[i];
+        if (i && !o.json)
+            putchar('\n');
+        const int one = c->run(&o);
+        code = code ? code : one;
+    }
+    return code;
 }
 
 int main(int argc, char **argv)

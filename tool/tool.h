@@ -18,11 +18,13 @@ enum { TOOL_OK = 0, TOOL_WRONG = 1, TOOL_USAGE = 2, TOOL_DEVICE = 3 };
 // The command line. A command reads the members that its options fill (tool/main.c).
 struct tool_options {
     const char *source; // path of the matrix, or a specification for weft_generate
-    int generated;      // nonzero: a specification
-    const char *out;    // file to write; NULL: none
-    const char *json;   // path, "-": standard output instead of the text; NULL: none
-    int device;         // index, -1: the default
-    int device_given;   // nonzero: by -d, not by WEFT_DEVICE
+    char **sources;     // the paths that were given, of which `source` is one
+    int nsources;
+    int generated;    // nonzero: a specification
+    const char *out;  // file to write; NULL: none
+    const char *json; // path, "-": standard output instead of the text; NULL: none
+    int device;       // index, -1: the default
+    int device_given; // nonzero: by -d, not by WEFT_DEVICE
     enum weft_type type;
     int type_given;
     enum weft_ofs ofs;
@@ -102,5 +104,6 @@ int tool_permute(const struct tool_options *o);
 int tool_transpose(const struct tool_options *o);
 int tool_devices(const struct tool_options *o);
 int tool_advise(const struct tool_options *o);
+int tool_spmv(const struct tool_options *o);
 
 #endif

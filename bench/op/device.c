@@ -5,6 +5,7 @@
 #include "backends/opencl/opencl_backend.h"
 #include "host/common/clock.h"
 
+#include <cjson/cJSON.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,32 +62,50 @@ const char *bench_host_name(void)
     return name;
 }
 
+enum { PLACES = 64 };
+
+// Where a backend runs: the host, some devices, or nowhere.
+struct places {
+    int host, count;
+    int device[PLACES]; // indices
+    char why[1024];     // why it runs nowhere
+};
+
+static void places_find(struct places *out, const struct weft_backend *backend, struct weft_device_info *list,
+                        size_t count)
+{
+    struct weft_error err = {0};
+    *out = (struct places){0};
+    if (!strcmp(backend->needs, "host")) {
+        out->host = !backend->probe(NULL, &err);
+    } else {
+        for (size_t i = 0; i < count && out->count < PLACES; i++) {
+            struct weft_context *ctx = NULL;
+            if (list[i].why[0] ||
+                weft_context_create(&ctx, weft_context_params(.device = list[i].id, .cache_dir = ""), NULL))
+                continue;
+            if (!backend->probe(ctx, &err))
+                out->device[out->count++] = list[i].index;
+            weft_context_destroy(&ctx);
+        }
+        if (!out->count && !err.text[0])
+            backend->probe(NULL, &err);
+    }
+    if (!out->host && !out->count)
+        snprintf(out->why, sizeof out->why, "%s", err.text[0] ? err.text : "no device to run on");
+}
+
 // "cusparse   cuSPARSE 12.6.3: runs on device 0"; the library's name is there when it is compiled in.
 static void backend_print(FILE *out, const struct weft_backend *backend, struct weft_device_info *list, size_t count)
 {
-    struct weft_error err = {0};
+    struct places places;
+    places_find(&places, backend, list, count);
     fprintf(out, "%-9s  ", backend->name);
     if (backend->version)
         fprintf(out, "%s: ", backend->version());
-    if (!strcmp(backend->needs, "host")) {
-        fprintf(out, "%s\n", backend->probe(NULL, &err) ? err.text : "runs");
-        return;
-    }
-    const char *separator = "";
-    for (size_t i = 0; i < count; i++) {
-        struct weft_context *ctx = NULL;
-        if (list[i].why[0] ||
-            weft_context_create(&ctx, weft_context_params(.device = list[i].id, .cache_dir = ""), NULL))
-            continue;
-        if (!backend->probe(ctx, &err)) {
-            fprintf(out, "%s%d", *separator ? separator : "runs on device ", list[i].index);
-            separator = ", ";
-        }
-        weft_context_destroy(&ctx);
-    }
-    if (!*separator && !err.text[0])
-        backend->probe(NULL, &err);
-    fprintf(out, "%s\n", *separator ? "" : err.text[0] ? err.text : "no device to run on");
+    for (int i = 0; i < places.count; i++)
+        fprintf(out, "%s%d", i ? ", " : "runs on device ", places.device[i]);
+    fprintf(out, "%s\n", places.host ? "runs" : places.why);
 }
 
 void bench_devices_print(FILE *out, struct weft_device_info *list, size_t count)
@@ -95,6 +114,37 @@ void bench_devices_print(FILE *out, struct weft_device_info *list, size_t count)
     fputs(count ? "\nbackends\n" : "backends\n", out);
     for (const struct weft_backend *const *b = weft__backends; *b; b++)
         backend_print(out, *b, list, count);
+}
+
+static cJSON *backend_json(const struct weft_backend *backend, struct weft_device_info *list, size_t count)
+{
+    struct places places;
+    places_find(&places, backend, list, count);
+    cJSON *item = cJSON_CreateObject(), *on = cJSON_CreateIntArray(places.device, places.count);
+    int fine = cJSON_AddStringToObject(item, "name", backend->name) &&
+               (!backend->version || cJSON_AddStringToObject(item, "library", backend->version())) &&
+               cJSON_AddBoolToObject(item, "host", places.host) &&
+               (!places.why[0] || cJSON_AddStringToObject(item, "cannot_run", places.why));
+    fine &= cJSON_AddItemToObject(item, "devices", on);
+    if (fine)
+        return item;
+    cJSON_Delete(item);
+    return NULL;
+}
+
+int bench_devices_json(FILE *out, struct weft_device_info *list, size_t count)
+{
+    cJSON *root = cJSON_CreateObject(), *devices = bench_list_json(list, count), *backends = cJSON_CreateArray();
+    int fine = cJSON_AddItemToObject(root, "devices", devices);
+    fine &= cJSON_AddItemToObject(root, "backends", backends);
+    for (const struct weft_backend *const *b = weft__backends; *b && fine; b++)
+        fine = cJSON_AddItemToArray(backends, backend_json(*b, list, count));
+    char *text = fine ? cJSON_Print(root) : NULL;
+    if (text)
+        fprintf(out, "%s\n", text);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    return text != NULL;
 }
 
 weft_status bench_fail(struct bench_run *run, weft_status status, struct weft_error *err)

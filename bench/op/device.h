@@ -18,6 +18,8 @@ weft_status bench_device_open(struct bench_device *out, const struct weft_device
 void bench_device_close(struct bench_device *device); // accepts an all-zero struct
 // One line a device, and one for each backend that says whether it can run.
 void bench_devices_print(FILE *out, struct weft_device_info *list, size_t count);
+// The same as one object of JSON; 0: out of memory.
+int bench_devices_json(FILE *out, struct weft_device_info *list, size_t count);
 // Model name of the host's processor.
 const char *bench_host_name(void);
 

@@ -2,6 +2,7 @@
 // The command line of weft-bench: what options mean, what excludes what, and the help.
 #include "block.h"
 #include "host/common/word.h"
+#include "host/internal/inside.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -60,6 +61,24 @@ static const char *list_next(const char *list, char word[32])
     return list + length + (list[length] == ',');
 }
 
+static struct bench_word_hint op_hint(const char *word)
+{
+    const char *names[BENCH_ITEMS_MAX];
+    size_t count = 0;
+    for (const struct bench_op *const *op = bench_ops; *op && count < BENCH_ITEMS_MAX; op++)
+        names[count++] = (*op)->name;
+    return bench_word_hint(word, strlen(word), names, count, sizeof *names);
+}
+
+static struct bench_word_hint backend_hint(const char *word)
+{
+    const char *names[BENCH_ITEMS_MAX];
+    size_t count = 0;
+    for (const struct weft_backend *const *b = weft__backends; *b && count < BENCH_ITEMS_MAX; b++)
+        names[count++] = (*b)->name;
+    return bench_word_hint(word, strlen(word), names, count, sizeof *names);
+}
+
 static int ops_parse(struct bench_options *o, const struct option_row *row, const char *list)
 {
     (void)row;
@@ -78,7 +97,7 @@ static int ops_parse(struct bench_options *o, const struct option_row *row, cons
                 found = 1;
             }
         if (!found)
-            return usage_fail("no operation is named \"%s\"", word);
+            return usage_fail("no operation is named \"%s\"%s", word, op_hint(word).text);
     }
     return -1;
 }
@@ -93,7 +112,7 @@ static int backends_parse(struct bench_options *o, const struct option_row *row,
         for (const struct weft_backend *const *b = weft__backends; *b; b++)
             found |= !strcmp((*b)->name, word);
         if (!found)
-            return usage_fail("no backend is named \"%s\"", word);
+            return usage_fail("no backend is named \"%s\"%s", word, backend_hint(word).text);
     }
     o->nbackends = 0;
     for (const struct weft_backend *const *b = weft__backends; *b && o->nbackends < BENCH_ITEMS_MAX; b++)
@@ -125,19 +144,23 @@ static int types_parse(struct bench_options *o, const struct option_row *row, co
     return -1;
 }
 
-// By --device, or by WEFT_DEVICE, which has no row.
+// By --device, or by WEFT_DEVICE, which has no row. A word that is no number is looked up among the devices (main.c).
 static int device_parse(struct bench_options *o, const struct option_row *row, const char *text)
 {
     int64_t index;
+    o->device_word = NULL;
     if (!strcmp(text, "all")) {
         o->device = BENCH_ALL_DEVICES;
     } else if (!strcmp(text, "list")) {
         o->list = 1;
     } else if (bench_word_number(&index, text, 0, 9999)) {
         o->device = (int)index;
+    } else if (strcspn(text, "0123456789-+") && *text) {
+        o->device = BENCH_NAMED_DEVICE;
+        o->device_word = text;
     } else {
-        return usage_fail("%s is \"%s\", not an index of --list, `all` or `list`", row ? "--device" : "WEFT_DEVICE",
-                          text);
+        return usage_fail("%s is \"%s\", not an index of --list, a word of a line there, `all` or `list`",
+                          row ? "--device" : "WEFT_DEVICE", text);
     }
     return -1;
 }
@@ -382,8 +405,8 @@ static int help_print(struct bench_options *o, const struct option_row *row, con
 static const struct option_row rows[] = {
     {"list", NULL, "list the devices: index, platform, name, type, driver, memory; then the backends", FLAG(list),
      .brief = 'l', .group = "what to run"},
-    {"device", "INDEX", "device by its index in --list, `all`, or `list` (default: WEFT_DEVICE,\n"
-     "else the one that --list marks: a GPU where there is one)", device_parse, .brief = 'd', GIVEN(device_given)},
+    {"device", "DEVICE", "its index in --list, `gpu`, `cpu` or a word of its line such as nvidia; `all`;\n"
+     "`list` (default: WEFT_DEVICE, else the one that --list marks)", device_parse, .brief = 'd', GIVEN(device_given)},
     {"op", "LIST", "operations, or `all` (default transpose)", ops_parse, .brief = 'o', GIVEN(ops_given),
      .help_more = help_ops},
     {"backend", "LIST", NULL, backends_parse, .brief = 'b', .help_more = help_backends},
@@ -511,13 +534,21 @@ static const struct option_row *row_of(int option)
     return NULL;
 }
 
+static int unknown_option(const char *name)
+{
+    const char *word = name + strspn(name, "-");
+    const char *meant = name[1] == '-' ? weft__word_nearest(word, strcspn(word, "="), rows, ROWS, sizeof *rows) : NULL;
+    return usage_fail("unknown option %s%s%s%s", name, meant ? ": did you mean --" : "", meant ? meant : "",
+                      meant ? "?" : "");
+}
+
 static int option_parse(struct bench_options *o, int option, int argc, char **argv)
 {
     char brief[3];
     const char *name = bench_word_refused(brief, argv);
     const struct option_row *row = row_of(option);
     if (!row)
-        return option == ':' ? usage_fail("%s wants a value", name) : usage_fail("unknown option %s", name);
+        return option == ':' ? usage_fail("%s wants a value", name) : unknown_option(name);
     if (row->optional && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))
         optarg = argv[optind++]; // a point
     if (row->given)

@@ -28,11 +28,12 @@ struct bench_options {
     const struct bench_op *ops[BENCH_ITEMS_MAX];
     const struct weft_backend *backends[BENCH_ITEMS_MAX]; // in the order of weft__backends
     size_t nops, nbackends;
-    int all_ops;        // nonzero: --op all
-    int backends_given; // nonzero: --backend
-    const char *algos;  // "scan,merge", "all", or NULL: defaults of the operation
-    int device;         // index; BENCH_ALL_DEVICES, BENCH_DEFAULT_DEVICE
-    int device_given;   // nonzero: by --device, not by WEFT_DEVICE
+    int all_ops;             // nonzero: --op all
+    int backends_given;      // nonzero: --backend
+    const char *algos;       // "scan,merge", "all", or NULL: defaults of the operation
+    int device;              // index; BENCH_ALL_DEVICES, BENCH_DEFAULT_DEVICE, BENCH_NAMED_DEVICE
+    const char *device_word; // of BENCH_NAMED_DEVICE
+    int device_given;        // nonzero: by --device, not by WEFT_DEVICE
     enum weft_type types[4];
     size_t ntypes;
     int types_given; // nonzero: --type
@@ -63,7 +64,7 @@ struct bench_options {
 };
 
 // For bench_options.device, which else is an index.
-enum { BENCH_ALL_DEVICES = -1, BENCH_DEFAULT_DEVICE = -2 };
+enum { BENCH_ALL_DEVICES = -1, BENCH_DEFAULT_DEVICE = -2, BENCH_NAMED_DEVICE = -3 };
 
 // Exit statuses, a contract.
 enum { BENCH_OK = 0, BENCH_WRONG = 1, BENCH_USAGE = 2, BENCH_DEVICE = 3 };

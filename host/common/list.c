@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *type_name(cl_device_type type)
+const char *bench_list_type(cl_device_type type)
 {
     return type & CL_DEVICE_TYPE_GPU ? "GPU" : type & CL_DEVICE_TYPE_CPU ? "CPU" : "accelerator";
 }
@@ -27,7 +27,18 @@ void bench_list_print(FILE *out, struct weft_device_info *list, size_t count)
         if (list[i].why[0])
             fprintf(out, "  cannot be used: %s%s\n", list[i].why, mark);
         else
-            fprintf(out, "  %-11s  driver %-*s  %6.1f GiB%s\n", type_name(list[i].type), driver, list[i].driver,
+            fprintf(out, "  %-11s  driver %-*s  %6.1f GiB%s\n", bench_list_type(list[i].type), driver, list[i].driver,
                     (double)list[i].global_bytes / (double)(1 << 30), mark);
     }
+}
+
+int bench_list_find(const struct weft_device_info *list, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count && text[0] && text[1]; i++)
+        if (!strcasecmp(bench_list_type(list[i].type), text))
+            return (int)i;
+    for (size_t i = 0; i < count && text[0] && text[1]; i++)
+        if (strcasestr(list[i].platform, text) || strcasestr(list[i].vendor, text) || strcasestr(list[i].name, text))
+            return (int)i;
+    return -1;
 }

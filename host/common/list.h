@@ -9,4 +9,14 @@
 // One line a device, after trying it: index, platform, name, type, driver, memory, or why it cannot be used.
 void bench_list_print(FILE *out, struct weft_device_info *list, size_t count);
 
+// The first device that `text` names, in letters of any case: its type (gpu, cpu, accelerator), else a part of its platform,
+// vendor or name; one letter names none. -1: none.
+int bench_list_find(const struct weft_device_info *list, size_t count, const char *text);
+
+// "GPU" "CPU" "accelerator".
+const char *bench_list_type(cl_device_type type);
+
+// An array of one object a device, after trying it; NULL: out of memory. Only where cJSON is.
+struct cJSON *bench_list_json(struct weft_device_info *list, size_t count);
+
 #endif

@@ -1,40 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses numbers, sizes and other words of command lines.
 #include "host/common/word.h"
+#include "host/internal/inside.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high)
+static int count_parse(int64_t *out, const char *text, int64_t unit, int64_t low, int64_t high)
 {
-    char *end;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    if (end == text || *end || errno || value < low || value > high || *text == ' ' || *text == '+')
+    int64_t value;
+    const int length = weft__word_count(&value, text, unit);
+    if (length <= 0 || text[length] || value < low || value > high)
         return 0;
     *out = value;
     return 1;
 }
 
+int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high)
+{
+    return count_parse(out, text, 1000, low, high);
+}
+
 int bench_word_size(int64_t *out, const char *text)
 {
-    static const char units[] = "KMGT";
-    char digits[24];
-    const size_t length = strlen(text);
-    const char *unit = length ? strchr(units, text[length - 1]) : NULL;
-    const int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    int64_t value;
-    if (length >= sizeof digits)
-        return 0;
-    memcpy(digits, text, length + 1);
-    if (unit)
-        digits[length - 1] = 0;
-    if (!bench_word_number(&value, digits, 1, INT64_MAX >> shift))
-        return 0;
-    *out = value << shift;
-    return 1;
+    return count_parse(out, text, 1024, 1, INT64_MAX);
 }
 
 int bench_word_ofs(enum weft_ofs *out, const char *text)
@@ -67,4 +57,13 @@ const char *bench_word_refused(char brief[3], char **argv)
     brief[1] = (char)optopt;
     brief[2] = 0;
     return brief;
+}
+
+struct bench_word_hint bench_word_hint(const char *text, size_t length, const void *words, size_t count, size_t stride)
+{
+    struct bench_word_hint hint = {""};
+    const char *word = weft__word_nearest(text, length, words, count, stride);
+    if (word)
+        snprintf(hint.text, sizeof hint.text, ": did you mean %s?", word);
+    return hint;
 }

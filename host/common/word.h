@@ -7,16 +7,22 @@
 
 // Each gives 0, and leaves *out, where the word is none of its kind.
 
-// A decimal number that fills the whole text, in low .. high.
+// A whole number that fills the text, in low .. high: 20, 1e6, 1.5M (k, M, G, T: powers of 1000).
 int bench_word_number(int64_t *out, const char *text, int64_t low, int64_t high);
 // "32" or "64": the width of offsets.
 int bench_word_ofs(enum weft_ofs *out, const char *text);
-// Bytes: a number from 1, alone or with K, M, G or T behind it (2^10, 2^20, 2^30, 2^40).
+// Bytes: a number from 1; K, M, G, T behind it are 2^10, 2^20, 2^30, 2^40.
 int bench_word_size(int64_t *out, const char *text);
 // "real" or "imag": the part of complex values that is taken.
 int bench_word_complex(enum weft_mtx_complex *out, const char *text);
 // "-": the standard input or output. NULL is no such word.
 int bench_word_is_stream(const char *text);
+
+// ": did you mean WORD?" with the nearest of some words (weft__word_nearest), or "".
+struct bench_word_hint {
+    char text[64];
+};
+struct bench_word_hint bench_word_hint(const char *text, size_t length, const void *words, size_t count, size_t stride);
 
 // What getopt_long could not use, as it was written, for a message; `brief` has room for a letter.
 const char *bench_word_refused(char brief[3], char **argv);

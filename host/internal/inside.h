@@ -15,6 +15,7 @@
 #include "host/src/core/threads.h"        // teams of host threads
 #include "host/src/core/tune.h"           // the tune file
 #include "host/src/core/variants.h"       // every kernel with every set of defines
+#include "host/src/core/word.h"           // counts with units, names that were meant
 #include "host/src/matrix/device_csr.h"   // copies between host and device
 #include "host/src/matrix/measure.h"      // figures of matrices whose empty rows are left out
 #include "host/src/measure/copy.h"        // kernels that measure ceilings

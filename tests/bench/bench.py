@@ -88,7 +88,10 @@ def test_usage():
             (["--reps=x"], "--reps"), (["--min-time", "-1"], "--min-time"), (["--min-time", "nan"], "--min-time"),
             (["--seed", "x"], "--seed"), (["--index", "33"], "--index"), (["-t", "f16"], "f16"), (["-t", ""], "type"),
             (["-o", "fft"], "fft"), (["-o", ",copy"], "operation"),
-            (["-b", "magic"], "magic"), (["-d", "x"], "\"x\""), (["-d", "-1"], "-1"),
+            (["-b", "magic"], "magic"), (["-d", "x"], "\"x\""), (["-d", "nodevice"], "\"nodevice\""),
+            (["-o", "spvm"], "did you mean spmv?"), (["-b", "opncl"], "did you mean opencl?"),
+            (["--tipe", "f32"], "did you mean --type?"), (["-g", "unifrom:1,1,1"], "did you mean uniform?"),
+ (["-d", "-1"], "-1"),
             (["1000", "2000"], "three numbers"), (["1", "2", "3", "4"], "three numbers"), (["1", "2", "x"], "\"x\""),
             (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune=wg"], "--tune"),
             (["--tune", "wg=0"], "--tune"), (["--sweep", "--tune", "wg=1"], "--tune"),
@@ -443,7 +446,11 @@ def test_devices(folder):
         if not why.endswith(": runs"):
             exits(3, run(BENCH, "-b", name, *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent"),
                   f"-b {name} where it cannot run", "this build has no" if absent else "install")
-    exits(3, run(BAD, *SMALL, OCL_ICD_VENDORS="/nonexistent"), "no device", "install")
+    exits(3, run(BENCH, "-d", "0", *SMALL, OCL_ICD_VENDORS="/nonexistent"), "no device, and one asked for", "install")
+    exits(3, run(BENCH, "-b", "opencl", *SMALL, OCL_ICD_VENDORS="/nonexistent"), "no device for opencl", "install")
+    code, out, err = run(BENCH, *FAST, *SMALL, "--json", "-", OCL_ICD_VENDORS="/nonexistent")
+    ok(code == 0 and "ref" in {r["backend"] for r in records(out)} and err.count("\n") == 1 and
+       "only backends of the host run" in err, "no device: what runs on the host runs, and a line says so", code, out, err)
     code, out, err = run(BENCH, "-b", "ref", *FAST, *SMALL, OCL_ICD_VENDORS="/nonexistent")
     ok(code == 0 and not err, "host backends need no device", err)
     code, out, err = run(BENCH, "--list")
@@ -466,6 +473,19 @@ def test_devices(folder):
         ok(code == 0 and {r["device_index"] for r in records(text)} == {want},
            f"device {want} of {len(pair)}: {given}, WEFT_DEVICE={env}", text, err)
     ok(run(BENCH, "-d", "list")[1] == out, "-d list is --list")
+    code, text, err = run(BENCH, "--list", "--json", "-")
+    listed = json.loads(text)
+    ok(code == 0 and [d["index"] for d in listed["devices"]] == list(range(len(devices))) and
+       [d["default"] for d in listed["devices"]].index(True) == chosen[0] and
+       [b["name"] for b in listed["backends"]] == [line.split()[0] for line in out.split("backends\n")[1].splitlines()],
+       "--list --json says the same", text, err)
+    word = listed["devices"][0]["platform"].split()[0].lower()
+    for name in (listed["devices"][0]["type"].lower(), word):
+        code, text, err = run(BENCH, *FAST, "-b", "opencl", "--json", "-", "-d", name, *SMALL)
+        ok(code == 0 and records(text), f"-d {name}", text, err)
+    exits(2, run(BENCH, "-b", "ref,omp,opencl", "-a", "scna", *SMALL), "-a scna", "did you mean scan?")
+    code, text, err = run(BENCH, *FAST, "-b", "ref", "--json", "-", "0.3k", "2e2", "4k")
+    ok(code == 0 and [(r["m"], r["n"], r["nnz"]) for r in records(text)] == [(300, 200, 4000)], "0.3k 2e2 4k", text, err)
     lines = dict(line.split(None, 1) for line in out.split("backends\n")[1].splitlines())
     for name in ("cusparse", "rocsparse", "viennacl"):
         why = lines[name].split(": ", 1)[-1]

@@ -159,7 +159,7 @@ def bombs(folder):
 def options(folder, tall):
     for program in [WEFT, BENCH]:
         words = [program, "info"] if program == WEFT else [program]
-        for text in ["", "0", "-1", "1X", "1KK", "9999999T", "K", "1.5G"]:
+        for text in ["", "0", "-1", "1X", "1KK", "9999999T", "K", "1.5", "1e-3G"]:
             code, _, err, _ = run(*words, "--limit", text, tall)
             ok(code == 2 and "--limit" in err and err.count("\n") == 1, f"--limit {text!r}: {err.strip()}", code)
     million = write(f"{folder}/million.mtx", PATTERN + "1000000 1 1\n7 1\n")

@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tap import done, ok, skip  # noqa: E402
 
 WEFT, PICTURES = os.path.abspath(sys.argv[1]), sys.argv[2] == "1"
-COMMANDS = ["info", "spy", "entropy", "permute", "transpose", "devices", "advise"]
+COMMANDS = ["info", "spy", "entropy", "permute", "transpose", "spmv", "devices", "advise"]
 SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"  # a part of the cases of each kind
 NOWHERE = {"OCL_ICD_VENDORS": "/nonexistent"}  # no device
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
@@ -78,7 +78,8 @@ def entries(text):
 def test_usage(folder):
     for args, want in [
             ([], "which command"), (["magic"], "magic"), (["help", "magic"], "magic"), (["info"], "usage: weft info"),
-            (["info", "a", "b"], "usage: weft info"), (["info", "-Z", "a"], "-Z"), (["info", "--bogus", "a"], "--bogus"),
+            (["spy", "a", "b"], "usage: weft spy"), (["info", "a", "b", "--json", "c"], "takes one matrix"),
+            (["inof"], "did you mean info?"), (["info", "--sed", "1", "a"], "did you mean --seed?"), (["info", "-Z", "a"], "-Z"), (["info", "--bogus", "a"], "--bogus"),
             (["info", "--seed"], "--seed wants"), (["info", "-d"], "-d wants"), (["info", "-d", "x", "a"], "\"x\""),
             (["info", "--seed", "-1", "a"], "--seed"), (["info", "--index", "16", "a"], "--index"),
             (["info", "-t", "f16", "a"], "f16"), (["info", "--complex", "polar", "a"], "polar"),
@@ -87,7 +88,7 @@ def test_usage(folder):
             (["spy", "a"], "where to"), (["spy", "a", "-o", "b.png", "--size", "9"], "--size"),
             (["entropy", "--order", "fast", "a"], "row-gradient"), (["permute", "a", "b"], "which order"),
             (["permute", "--order", "row", "a"], "usage: weft permute"), (["transpose", "a"], "usage: weft transpose"),
-            (["devices", "a"], "usage: weft devices"), (["devices", "--json", "a"], "no option --json"),
+            (["devices", "a"], "usage: weft devices"), (["devices", "--seed", "1"], "no option --seed"),
             (["advise"], "usage: weft advise")]:
         exits(2, run(*args), "usage: " + " ".join(args), want)
     exits(2, run("info", "a", WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
@@ -256,6 +257,13 @@ def test_matrices(folder):
         exits(3, run("devices", **NOWHERE), "devices without any", "OpenCL")
     else:
         skip("no environment hides devices from this OpenCL loader")
+    code, text, err = run("devices", "--json", "-")
+    ok(code == 0 and json.loads(text)["devices"][0]["index"] == 0, "devices --json", text, err)
+    code, text, err = run("spmv", "-g", "stencil5:2", "-o", "-")
+    ok(code == 0 and text.split("\n") == ["%%MatrixMarket matrix array real general", "4 1", *4 * ["2"], ""],
+       "spmv writes y", text, err)
+    code, text, err = run("spmv", "-g", "stencil5:50", "-d", "cpu" if "  CPU " in run("devices")[1] else "gpu")
+    ok(code == 0 and "2 500 x 2 500, 12 300 entries" in text and "equal to the reference" in text, "spmv", text, err)
     code, text, err = run("devices")
     ok(code == 0 and not err and re.match(r" 0  .*  (CPU|GPU|accelerator) .*GiB(  default)?\n", text), "devices", text, err)
 

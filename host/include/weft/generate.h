@@ -26,6 +26,7 @@ struct weft_generate_params {
 //   stencil27:K       27-point stencil on a K x K x K grid
 //   band:N,W          N x N, W diagonals around the main one (W odd)
 //   dense:M,N         every entry stored
+// Numbers may be written as 10M (k, M, G, T: powers of 1000), 1e6 or 1.5k.
 // Values are uniform in [-1, 1) for f32, f64, or small integers; stencils have their usual values
 // (diagonal positive, others -1).
 // Errors: WEFT_EINVAL with what is wrong with the specification; WEFT_ERANGE; WEFT_ENOMEM.

@@ -6,6 +6,7 @@
 #include "host/src/core/error.h"
 #include "host/src/core/random.h"
 #include "host/src/core/threads.h"
+#include "host/src/core/word.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -161,12 +162,12 @@ static weft_status spec_numbers(int64_t *numbers, int count, const char *form, c
                                 struct weft_error *err)
 {
     for (int i = 0; i < count; i++) {
-        if (*text < '0' || *text > '9')
+        const int length = *text == '-' ? 0 : weft__word_count(&numbers[i], text, 1000);
+        if (length < 0)
+            return weft__error(err, WEFT_ERANGE, "'%.200s': a number exceeds 64 bits", spec);
+        if (!length)
             return weft__error(err, WEFT_EINVAL, "'%.200s': expected %s", spec, form);
-        for (numbers[i] = 0; *text >= '0' && *text <= '9'; text++)
-            if (__builtin_mul_overflow(numbers[i], 10, &numbers[i]) ||
-                __builtin_add_overflow(numbers[i], *text - '0', &numbers[i]))
-                return weft__error(err, WEFT_ERANGE, "'%.200s': a number exceeds 64 bits", spec);
+        text += length;
         if (*text++ != (i + 1 < count ? ',' : '\0'))
             return weft__error(err, WEFT_EINVAL, "'%.200s': expected %s", spec, form);
     }
@@ -178,6 +179,10 @@ static weft_status spec_parse(struct spec *out, const char *spec, struct weft_er
     size_t name = strcspn(spec, ":"), k = 0, known = sizeof kinds / sizeof *kinds;
     while (k < known && (strlen(kinds[k].name) != name || memcmp(kinds[k].name, spec, name) != 0))
         k++;
+    const char *meant = k == known ? weft__word_nearest(spec, name, kinds, known, sizeof *kinds) : NULL;
+    if (meant)
+        return weft__error(err, WEFT_EINVAL, "'%.200s': no generator is named %.*s: did you mean %s?", spec, (int)name,
+                           spec, meant);
     if (k == known)
         return weft__error(err, WEFT_EINVAL,
                            "'%.200s': expected uniform:M,N,NNZ, heavy:M,N,NNZ,ROW, power:M,N,NNZ, web:M,NNZ, "
