@@ -91,9 +91,8 @@ static const struct tool_command {
      "`-`: standard output)."},
     {"spmv", "FILE... [-o Y]", "multiply on the device: what it takes, and the result", SEVERAL, 0,
      "output force device products seed generate type index complex limit json quiet", tool_spmv,
-     "Multiplies the matrix with a vector of ones on the device, in the format that weft chooses, compares the result\n"
-     "with the reference and prints the time of a product. -o writes y as a Matrix Market array (`-`: standard "
-     "output)."},
+     "Multiplies the matrix with a vector of ones on the device, in the format that weft chooses, compares the\n"
+     "result with the reference and prints the time. -o writes y as a Matrix Market array (`-`: standard output)."},
     {"devices", "", "list the devices", 0, 0, "json force", tool_devices,
      "One line a device: index, platform, name, type, driver, memory, or why it cannot be used."},
     {"advise", "FILE...", "does another order of rows and columns pay?", SEVERAL, 0,

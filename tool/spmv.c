@@ -35,7 +35,7 @@ static weft_status product_run(struct product *p, const struct tool_device *devi
     const size_t bytes = weft_type_bytes(p->type), in = (size_t)p->a->n * bytes, out = (size_t)p->a->m * bytes;
     weft_status status = weft_device_csr_alloc(&a, device->ctx, weft_csr_shape(p->a));
     if (!status)
-        status = weft_device_csr_write_sync(device->ctx, device->queue, &a, p->a);
+        status = weft_device_csr_write_sync(&a, device->ctx, device->queue, p->a);
     if (!status)
         status =
             weft_spmv_plan_create(&plan, device->ctx, device->queue, &a,
@@ -49,7 +49,7 @@ static weft_status product_run(struct product *p, const struct tool_device *devi
         error = weft__cl.clEnqueueWriteBuffer(device->queue, x, CL_TRUE, 0, in, p->x, 0, NULL, NULL);
     for (int i = 0; i < RUNS && !status && error == CL_SUCCESS; i++) {
         const double begin = clock_ms();
-        status = weft_spmv_run(plan, device->queue, 1, x, 0, y, 0, NULL, NULL);
+        status = weft_spmv_run(plan, device->queue, y, 1, x, 0, 0, NULL, NULL);
         error = weft__cl.clFinish(device->queue);
         p->ms[i] = clock_ms() - begin;
     }
