@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-TOPS = ("backends", "bench", "cl", "host", "profile", "tool")
+TOPS = ("backends", "bench", "bindings", "cl", "host", "profile", "tool")
 ENDINGS = (".c", ".h", ".cl", ".clh", ".cpp", ".hpp", ".cu")
 LINES = 4
 SENTENCE = re.compile(r"\S+(\s+\S+)+?\s+\S*[^\s.]\.(\s|$)")

@@ -14,7 +14,7 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
-TOPS = ("backends", "bench", "host", "profile", "tests", "tool")
+TOPS = ("backends", "bench", "bindings", "host", "profile", "tests", "tool")
 
 
 def sources(root):
