@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""petsc.py PLUGIN OPERATIONS PREFIX MPICC MPIRUN FOLDER: the plug-in in programs that know nothing of it. Output is TAP.
+
+OPERATIONS compares every operation with PETSc's own. PETSc's tutorials, where they are below PREFIX, run with and without the
+plug-in: the same lines, and the same numbers within rounding. FOLDER is where they are compiled to. 1 and 2 ranks in turn where
+WEFT_SAMPLE is set, else 1, 2 and 4.
+"""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok, skip  # noqa: E402
+
+MAT = "-mat_type aijweft -vec_type weft"
+DM = "-dm_mat_type aijweft -dm_vec_type weft"
+MATRICES = "share/petsc/datafiles/matrices/"
+# Program, options, options that ask for the plug-in's types.
+TUTORIALS = [
+    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20", MAT),
+    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type cg -pc_type jacobi", MAT),
+    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type bcgs -pc_type jacobi", MAT),
+    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type chebyshev -pc_type jacobi", MAT),
+    ("ksp/ksp/tutorials/ex10", "-f @spd-real-int32-float64 -ksp_monitor -ksp_type cg -pc_type jacobi", MAT),
+    ("ksp/ksp/tutorials/ex23", "-ksp_monitor -n 60", MAT),
+    ("ksp/ksp/tutorials/ex23", "-ksp_monitor -n 60 -mat_weft_format sell -mat_weft_reproducible 0", MAT),
+    ("ksp/ksp/tutorials/ex45", "-ksp_monitor -da_grid_x 9 -da_grid_y 9 -da_grid_z 9", DM),
+    ("ksp/ksp/tutorials/ex45", "-ksp_monitor -da_grid_x 9 -da_grid_y 9 -da_grid_z 9 -ksp_type cg -pc_type jacobi", DM),
+    ("snes/tutorials/ex19", "-snes_monitor -ksp_converged_reason -da_grid_x 9 -da_grid_y 9 -pc_type jacobi", DM),
+]
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def run(mpirun, ranks, *command):
+    """Exit status and output of a program on so many ranks, each on one thread."""
+    start = [mpirun, "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] if ranks > 1 else []
+    env = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    made = subprocess.run([*start, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", env=env, timeout=300, check=False)
+    return made.returncode, made.stdout
+
+
+def alike(ours, theirs, rounding):
+    """The first pair of lines that differ in words, or in numbers by more than rounding; "" when none does."""
+    a, b = re.sub(r"aijweft\b", "aij", ours).splitlines(), theirs.splitlines()
+    if len(a) != len(b) or not a:
+        return f"{len(a)} lines, not {len(b)}"
+    for one, two in zip(a, b):
+        words = [NUMBER.sub("#", line) for line in (one, two)]
+        pairs = zip(*([float(x) for x in NUMBER.findall(line)] for line in (one, two)))
+        if words[0] != words[1] or any(abs(x - y) > rounding * max(abs(x), abs(y)) + 1e-11 for x, y in pairs):
+            return f"{one}\n{two}"
+    return ""
+
+
+def test_alike():
+    ok(not alike("1 Residual 2.00001e-3", "1 Residual 2.00002e-3", 1e-4), "rounding is no difference")
+    ok(alike("1 Residual 2.1e-3", "1 Residual 2.0e-3", 1e-4), "another number is")
+    ok(alike("1 a\n2 a", "1 a", 1e-4), "another number of lines is")
+
+
+def test_operations(mpirun, plugin, program, several):
+    for ranks in several:
+        code, out = run(mpirun, ranks, program, "-dll_append", plugin, "-malloc_dump")
+        bad = [line for line in out.splitlines() if not line.startswith("ok ")]
+        ok(code == 0 and len(bad) == 1 and re.match(r"1\.\.[1-9]\d\d$", bad[0]), f"operations, {ranks} ranks", *bad)
+    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-malloc_dump", "-leak")
+    ok("VecCreate" in out, "a vector that is forgotten is found by -malloc_dump", code, out)
+    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-least", "-help")
+    ok("-mat_weft_format" in out and "-mat_weft_products" in out, "-help lists the options", code)
+    os.environ["WEFT_DEVICE"] = "first"
+    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-least")
+    ok(code != 0 and "WEFT_DEVICE is 'first'" in out, "WEFT_DEVICE that is no number", code)
+    os.environ["WEFT_DEVICE"] = "4000"
+    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-least")
+    ok(code != 0 and "device 4000" in out, "WEFT_DEVICE that is not there", code)
+    del os.environ["WEFT_DEVICE"]
+
+
+def compile_tutorial(prefix, mpicc, folder, name):
+    """The compiled tutorial, kept from run to run; None where it is not there or does not compile."""
+    source = os.path.join(prefix, "share/petsc/examples/src", name + ".c")
+    program = os.path.join(folder, os.path.basename(name))
+    if os.path.exists(program):
+        return program
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "PETSc"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    os.makedirs(folder, exist_ok=True)
+    made = subprocess.run([mpicc, "-O0", "-w", source, "-o", program, *flags.split(), "-lm"], check=False)
+    return program if made.returncode == 0 else None
+
+
+def test_tutorials(mpirun, plugin, prefix, mpicc, folder, sample):
+    for i, (name, options, types) in enumerate(TUTORIALS):
+        if not os.path.exists(os.path.join(prefix, "share/petsc/examples/src", name + ".c")):
+            skip(f"no tutorial {name}: libpetsc3.18-dev-examples has it on Debian")
+            continue
+        program = compile_tutorial(prefix, mpicc, folder, name)
+        if not ok(program is not None, f"{name} compiles"):
+            continue
+        args = options.replace("@", os.path.join(prefix, MATRICES)).split() + ["-malloc_dump"]
+        for ranks in [1 + i % 2] if sample else [1, 2, 4]:
+            code, theirs = run(mpirun, ranks, program, *args)
+            ours_code, ours = run(mpirun, ranks, program, "-dll_append", plugin, *types.split(), *args)
+            differs = alike(ours, theirs, 1e-4)
+            ok(code == ours_code == 0 and not differs, f"{name} {options}, {ranks} ranks", code, ours_code, differs)
+    return os.path.join(folder, "ex2")
+
+
+def test_copies(mpirun, plugin, program):
+    """With everything on the device no vector goes to the host in an iteration: 3200 bytes of 400 unknowns."""
+    counts = []
+    for most in "5", "25":
+        code, out = run(mpirun, 1, program, "-dll_append", plugin, *MAT.split(), "-m", "20", "-n", "20", "-ksp_type", "cg",
+                        "-pc_type", "jacobi", "-ksp_max_it", most, "-log_view")
+        found = [int(n) for n in re.findall(r"^  (?:read|write), 3200 bytes +(\d+)", out, re.M)]
+        ok(code == 0 and "WeftPlan" in out and re.search(r"^  reduce +\d+", out, re.M), "-log_view has events and device times", out)
+        counts.append(sum(found))
+    ok(counts[0] == counts[1] > 0, "20 iterations more copy no vector more", counts)
+
+
+def main(plugin, operations, prefix, mpicc, mpirun, folder):
+    sample = bool(os.environ.get("WEFT_SAMPLE"))
+    test_alike()
+    test_operations(mpirun, plugin, operations, [2] if sample else [1, 2, 4])
+    ex2 = test_tutorials(mpirun, plugin, prefix, mpicc, folder, sample)
+    if os.path.exists(ex2):
+        test_copies(mpirun, plugin, ex2)
+    return done()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
