@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Does a bare machine get from a clone to a result? Each command gets a new root with a clone of the last commit.
 #
-# fresh.sh [ROOT|FOLDER|SUITE] [bench|test]...    root and debootstrap are needed
+# fresh.sh [ROOT|FOLDER|SUITE] [bench|test|packages]...    root and debootstrap are needed
 #     bench   ./dev bench, `meson install` and the programs of the pages, then ./dev bench without network and without /sys
 #     test    ./dev test, and once more without network and without /sys
+#     packages  packaging/debian built, looked at by lintian, installed and used (debian/tests)
 #   Default: bench. ROOT is a folder with a system of Debian or Ubuntu, which is copied and left as it is; in FOLDER roots
 #   of Debian 12 are made; SUITE is the name of another release (default: bookworm), whose roots are made in
 #   /var/tmp/weft-fresh. MIRROR is the mirror that packages come from; default: the first that apt's sources name here.
@@ -169,7 +170,7 @@ esac
 
 suite=bookworm folder=/var/tmp/weft-fresh base=''
 case ${1:-} in
-'' | bench | test) ;;
+'' | bench | test | packages) ;;
 */* | .) folder=$1 && shift ;;
 *) suite=$1 && shift ;;
 esac
@@ -203,6 +204,27 @@ used()
     inside chroot "$1" meson install -C /root/weft/build && inside chroot "$1" /root/weft/tests/fresh.sh --use /root/use
 }
 
+# Run in a root: build the packages of Debian, install them and use what they bring.
+packages()
+{
+    cat <<'TXT'
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+quiet() { "$@" >/root/log 2>&1 || { tail -n 40 /root/log; exit 1; }; }
+quiet apt-get -q update
+quiet apt-get -q -y install --no-install-recommends build-essential lintian cmake pkg-config pocl-opencl-icd
+cp -r /root/weft /root/package
+cd /root/package
+cp -r packaging/debian debian
+quiet apt-get -q -y --no-install-recommends build-dep .
+quiet dpkg-buildpackage -us -uc -b
+lintian --allow-root --fail-on error,warning ../*.changes
+quiet apt-get -q -y --no-install-recommends install /root/*weft*.deb
+mkdir -p /root/tmp
+AUTOPKGTEST_TMP=/root/tmp debian/tests/programs
+TXT
+}
+
 rc=0
 for command in "$@"; do
     root=$folder/$command
@@ -224,6 +246,14 @@ for command in "$@"; do
     mounted="$root/dev/pts $mounted"
     mount -t sysfs -o ro sysfs "$root/sys"
     mounted="$root/sys $mounted"
+    if [ "$command" = packages ]; then
+        status=0 start=$(date +%s)
+        packages | inside chroot "$root" sh || status=$?
+        echo "== packages: exit status $status after $(($(date +%s) - start)) s"
+        [ $status = 0 ] || rc=1
+        release
+        continue
+    fi
     for network in ${NETWORKS:-with without}; do
         echo "== ./dev $command, $network network"
         start=$(date +%s) status=0

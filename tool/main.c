@@ -335,12 +335,33 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
     return status < 0 ? words_parse(o, c, argc - optind, argv + optind) : status;
 }
 
+// The tables above (bench_word_fields).
+static int options_print(void)
+{
+    bench_word_fields(3, "program", "weft", WEFT_VERSION);
+    for (size_t i = 0; i < COMMANDS; i++) {
+        const struct tool_command *c = &commands[i];
+        bench_word_fields(5, "command", c->name, c->words, c->line, c->help);
+        for (size_t k = 0; k < OPTIONS; k++) {
+            const char brief[2] = {(char)(all_options[k].id < 256 ? all_options[k].id : 0), 0};
+            if (!has_option(c, all_options[k].name))
+                continue;
+            bench_word_fields(7, "option", all_options[k].name, brief, all_options[k].value, "", "",
+                              all_options[k].help);
+            bench_word_values(all_options[k].name);
+        }
+    }
+    return TOOL_OK;
+}
+
 static int run(int argc, char **argv)
 {
     struct tool_options o = {.size = 1200, .device = -1};
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--version"))
         return puts("weft " WEFT_VERSION), TOOL_OK;
+    if (!strcmp(name, "--options")) // for packaging/pages.py
+        return options_print();
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         const struct tool_command *about = argc > 2 ? command_find(argv[2]) : NULL;
         if (argc > 2 && !about)

@@ -394,6 +394,7 @@ static void help_algos(void)
 }
 
 static int help_print(struct bench_options *o, const struct option_row *row, const char *text);
+static int options_print(struct bench_options *o, const struct option_row *row, const char *text);
 
 #define AT(name)      .at = offsetof(struct bench_options, name)
 #define SECONDS(name) .parse = seconds_set, AT(name), .wants = "a number of seconds above 0"
@@ -461,9 +462,10 @@ static const struct option_row rows[] = {
     {"version", NULL, NULL, .parse = version_print},
     {"help", NULL, NULL, help_print, .brief = 'h'},
     {"compare", NULL, NULL, FLAG(compare)}, // in the usage
+    {"options", NULL, NULL, .parse = options_print}, // for packaging/pages.py
 };
 // clang-format on
-enum { ROWS = sizeof rows / sizeof *rows, HELP_ROWS = ROWS - 1 };
+enum { ROWS = sizeof rows / sizeof *rows, HELP_ROWS = ROWS - 2 };
 
 static int help_print(struct bench_options *o, const struct option_row *row, const char *text)
 {
@@ -501,6 +503,46 @@ static int help_print(struct bench_options *o, const struct option_row *row, con
           "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
           "3 device or driver failed\n",
           stdout);
+    return BENCH_OK;
+}
+
+static void algos_print(void)
+{
+    const char *seen[256];
+    size_t count = 0;
+    for (const struct bench_op *const *op = bench_ops; *op; op++)
+        for (const struct weft_backend *const *b = weft__backends; *b; b++)
+            for (const char *const *a = (*op)->algos(*b); a && *a && count < sizeof seen / sizeof *seen; a++) {
+                size_t i = 0;
+                while (i < count && strcmp(seen[i], *a))
+                    i++;
+                if (i == count) {
+                    seen[count++] = *a;
+                    bench_word_fields(3, "word", *a, "");
+                }
+            }
+}
+
+// The rows, with the words that each takes (bench_word_fields).
+static int options_print(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    (void)o, (void)row, (void)text;
+    bench_word_fields(3, "program", "weft-bench", WEFT_VERSION);
+    for (const struct option_row *r = rows; r < rows + ROWS - 1; r++) {
+        const char brief[2] = {(char)r->brief, 0};
+        bench_word_fields(7, "option", r->name, brief, r->argument, r->optional ? "optional" : "", r->group, r->help);
+        bench_word_values(r->name);
+        if (!strcmp(r->name, "op"))
+            for (const struct bench_op *const *op = bench_ops; *op; op++)
+                bench_word_fields(3, "word", (*op)->name, (*op)->help);
+        else if (!strcmp(r->name, "backend"))
+            for (const struct weft_backend *const *b = weft__backends; *b; b++)
+                bench_word_fields(3, "word", (*b)->name, "");
+        else if (!strcmp(r->name, "algo"))
+            algos_print();
+        else if (!strcmp(r->name, "study"))
+            bench_word_fields(3, "word", r->argument, "");
+    }
     return BENCH_OK;
 }
 

@@ -4,8 +4,10 @@
 #include "host/internal/inside.h"
 
 #include <getopt.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <weft/permute.h>
 
 static int count_parse(int64_t *out, const char *text, int64_t unit, int64_t low, int64_t high)
 {
@@ -66,4 +68,38 @@ struct bench_word_hint bench_word_hint(const char *text, size_t length, const vo
     if (word)
         snprintf(hint.text, sizeof hint.text, ": did you mean %s?", word);
     return hint;
+}
+
+void bench_word_fields(int count, ...)
+{
+    va_list fields;
+    va_start(fields, count);
+    for (int i = 0; i < count; i++) {
+        const char *at = va_arg(fields, const char *);
+        if (i)
+            putchar('\t');
+        for (; at && *at; at++)
+            if (*at == '\n')
+                fputs("\\n", stdout);
+            else
+                putchar(*at);
+    }
+    putchar('\n');
+    va_end(fields);
+}
+
+void bench_word_values(const char *name)
+{
+    static const char *const values[][8] = {
+        {"index", "32", "64"},
+        {"complex", "real", "imag"},
+        {"device", "gpu", "cpu"},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        for (int k = 1; !strcmp(values[i][0], name) && values[i][k]; k++)
+            bench_word_fields(3, "word", values[i][k], "");
+    for (enum weft_type t = WEFT_TYPE_F32; !strcmp(name, "type") && t <= WEFT_TYPE_PATTERN; t++)
+        bench_word_fields(3, "word", weft_type_name(t), "");
+    for (int i = 0; !strncmp(name, "order", 5) && i < WEFT_ORDER_COUNT; i++)
+        bench_word_fields(3, "word", weft_order_name((enum weft_order)i), "");
 }

@@ -24,6 +24,12 @@ struct bench_word_hint {
 };
 struct bench_word_hint bench_word_hint(const char *text, size_t length, const void *words, size_t count, size_t stride);
 
+// One line of --options, the tables of a program's options for what is made of them (packaging/pages.py): `count` fields, const
+// char * each (NULL: ""), with tabs between them; a newline within is written \\n.
+void bench_word_fields(int count, ...);
+// Such lines, "word\tWORD\t", for the words that option `name` takes of itself: types, widths, parts, orders, devices.
+void bench_word_values(const char *name);
+
 // What getopt_long could not use, as it was written, for a message; `brief` has room for a letter.
 const char *bench_word_refused(char brief[3], char **argv);
 
