@@ -186,9 +186,6 @@ static void device_print(const struct report *r, const struct tool_options *o)
     printf(": %s\n", r->choice.why);
 }
 
-static const char *const fields[] = {"real", "integer", "pattern", "complex"};
-static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
-
 static void report_print(const struct tool_matrix *m, const struct report *r, const struct tool_options *o)
 {
     const struct weft_measures *v = &r->measures;
@@ -200,8 +197,8 @@ static void report_print(const struct tool_matrix *m, const struct report *r, co
         printf(" (%.3g %% of all places)", 100.0 * (double)v->nnz / (double)v->m / (double)v->n);
     printf(", %s", weft_type_name(m->a.type));
     if (m->from_file)
-        printf("; the file holds %s: %s, %s", tool_count_text(other, m->file.stored), fields[m->file.field],
-               symmetries[m->file.symmetry]);
+        printf("; the file holds %s: %s, %s", tool_count_text(other, m->file.stored),
+               weft_mtx_field_name(m->file.field), weft_mtx_symmetry_name(m->file.symmetry));
     putchar('\n');
     lengths_print("rows", &v->row);
     lengths_print("columns", &v->col);
@@ -279,8 +276,8 @@ static cJSON *report_json(const struct tool_matrix *m, const struct report *r, c
     cJSON_AddNumberToObject(top, "nnz", (double)v->nnz);
     cJSON_AddStringToObject(top, "type", weft_type_name(m->a.type));
     if (m->from_file) {
-        cJSON_AddStringToObject(top, "field", fields[m->file.field]);
-        cJSON_AddStringToObject(top, "symmetry", symmetries[m->file.symmetry]);
+        cJSON_AddStringToObject(top, "field", weft_mtx_field_name(m->file.field));
+        cJSON_AddStringToObject(top, "symmetry", weft_mtx_symmetry_name(m->file.symmetry));
         cJSON_AddNumberToObject(top, "stored", (double)m->file.stored);
     }
     lengths_json(top, "rows", &v->row);

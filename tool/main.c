@@ -198,14 +198,13 @@ static int device_parse(struct tool_options *o, const char *text, const char *fr
 // The name of an order, in letters of any case.
 static int order_parse(struct tool_options *o, const char *text)
 {
-    struct weft_error err = {0};
-    char name[32];
+    char name[32], known[128];
     size_t i = 0;
     for (; text[i] && i + 1 < sizeof name; i++)
         name[i] = (char)tolower((unsigned char)text[i]);
     name[i] = 0;
-    o->order_given = !weft_order_parse(&o->order, name, &err);
-    return o->order_given ? -1 : usage_fail("%s", err.text);
+    o->order_given = bench_word_order(&o->order, name, known, sizeof known);
+    return o->order_given ? -1 : usage_fail("'%s': expected an order: %s", name, known);
 }
 
 static int option_parse(struct tool_options *o, int option)
@@ -225,13 +224,8 @@ static int option_parse(struct tool_options *o, int option)
         o->generated = 1;
         return -1;
     case 't':
-        for (enum weft_type t = WEFT_TYPE_F32; t <= WEFT_TYPE_PATTERN; t++)
-            if (!strcmp(optarg, weft_type_name(t))) {
-                o->type = t;
-                o->type_given = 1;
-                return -1;
-            }
-        return usage_fail("no type is named \"%s\": f32, f64, i32, pattern", optarg);
+        o->type_given = !weft_type_parse(&o->type, optarg);
+        return o->type_given ? -1 : usage_fail("no type is named \"%s\": f32, f64, i32, pattern", optarg);
     case OPT_SEED:
         if (!bench_word_number(&number, optarg, 0, INT64_MAX))
             return usage_fail("--seed is \"%s\", not a number from 0 to 2^63-1", optarg);

@@ -171,9 +171,10 @@ int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o)
 weft_status tool_device_open(struct tool_device *out, const struct tool_options *o, struct weft_error *err)
 {
     *out = (struct tool_device){0};
-    weft_status status = weft_context_create(
-        &out->ctx, weft_context_params(.device_index = o->device < 0 ? 0 : o->device, .force_index = o->device >= 0),
-        err);
+    char select[16] = "";
+    if (o->device >= 0)
+        snprintf(select, sizeof select, "%d", o->device);
+    weft_status status = weft_context_create(&out->ctx, weft_context_params(.select = select), err);
     if (status)
         return status;
     cl_int error;

@@ -42,9 +42,8 @@ static weft_status params_make(struct weft_spmv_params *out, const char *algo, c
     out->tune = algo && !strcmp(algo, "tuned");
     if (out->host_rest)
         out->algo = WEFT_SPMV_ALGO_HYB;
-    for (int i = 0; algo && strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
-        if (!strcmp(algo, weft_spmv_algo_name((enum weft_spmv_algo)i)))
-            out->algo = (enum weft_spmv_algo)i;
+    else
+        weft_spmv_algo_parse(&out->algo, algo); // "tuned" and the study kernels are none of the library's: auto
     weft_status status = weft__tune_take(tune, tunables, sizeof tunables / sizeof *tunables, err);
     out->max_padding = padding;
     return status;

@@ -28,10 +28,9 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
     struct weft_transpose_params params = {0};
     const struct weft__tunable tunables[] = {
         {"wg", &params.wg}, {"ipt", &params.ipt}, {"bits", &params.bits}, {"groups", &params.groups}};
-    const int k = weft__algo_find(weft__opencl_transpose_algos, algo, NULL, "backend opencl has no transposition", err);
-    if (k < 0)
+    if (weft__algo_find(weft__opencl_transpose_algos, algo, NULL, "backend opencl has no transposition", err) < 0)
         return WEFT_EINVAL;
-    params.algo = (enum weft_transpose_algo)k;
+    weft_transpose_algo_parse(&params.algo, algo); // NULL: auto
     weft_status status = weft__tune_take(tune, tunables, sizeof tunables / sizeof *tunables, err);
     if (status)
         return status;
@@ -70,7 +69,7 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
     const struct weft_transpose_info *info = weft_transpose_plan_info(t->op);
     times->workspace_bytes = (int64_t)info->workspace_bytes;
     if (params.algo == WEFT_TRANSPOSE_ALGO_AUTO)
-        snprintf(times->chosen, sizeof times->chosen, "%s", weft__opencl_transpose_algos[info->params.algo]);
+        snprintf(times->chosen, sizeof times->chosen, "%s", weft_transpose_algo_name(info->params.algo));
     return WEFT_OK;
 }
 

@@ -52,9 +52,8 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
 {
     const struct weft_csr *a = run->input->a;
     struct weft_histogram_plan *histogram = NULL;
-    enum weft_histogram_algo algo = !strcmp(run->algo, "rows")     ? WEFT_HISTOGRAM_ALGO_ROWS
-                                    : !strcmp(run->algo, "atomic") ? WEFT_HISTOGRAM_ALGO_ATOMIC
-                                                                   : WEFT_HISTOGRAM_ALGO_AUTO;
+    enum weft_histogram_algo algo = WEFT_HISTOGRAM_ALGO_AUTO;
+    weft_histogram_algo_parse(&algo, run->algo);
     weft_status status = weft_histogram_plan_create(
         &histogram, run->ctx, a->n, a->ofs, a->nnz,
         weft_histogram_params(.pointers = 1, .algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
@@ -65,8 +64,7 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
     const struct weft_histogram_info *info = weft_histogram_plan_info(histogram);
     run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s, wg %d, ipt %d, %d rows, %d ranges",
-             info->params.algo == WEFT_HISTOGRAM_ALGO_ROWS ? "rows" : "atomic", info->params.wg, info->params.ipt,
-             info->rows, info->ranges);
+             weft_histogram_algo_name(info->params.algo), info->params.wg, info->params.ipt, info->rows, info->ranges);
     return WEFT_OK;
 }
 

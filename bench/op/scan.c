@@ -65,9 +65,8 @@ static void scan_threaded(const struct bench_run *run, void *const *in, void *co
 static weft_status scan_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_scan_plan *scan = NULL;
-    enum weft_scan_algo algo = !strcmp(run->algo, "three")     ? WEFT_SCAN_ALGO_THREE
-                               : !strcmp(run->algo, "chained") ? WEFT_SCAN_ALGO_CHAINED
-                                                               : WEFT_SCAN_ALGO_AUTO;
+    enum weft_scan_algo algo = WEFT_SCAN_ALGO_AUTO;
+    weft_scan_algo_parse(&algo, run->algo);
     weft_status status =
         weft_scan_plan_create(&scan, run->ctx, scan_type(run), run->input->a->nnz,
                               weft_scan_params(.algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),

@@ -231,9 +231,9 @@ static int orders_check(const char *list)
     char word[32];
     for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
         enum weft_order order;
-        struct weft_error err = {0};
-        if (strcmp(word, "all") && weft_order_parse(&order, word, &err))
-            return usage_fail("%s", err.text);
+        char known[128];
+        if (strcmp(word, "all") && !bench_word_order(&order, word, known, sizeof known))
+            return usage_fail("'%s': expected an order: %s", word, known);
     }
     return -1;
 }

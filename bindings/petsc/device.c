@@ -184,8 +184,9 @@ PetscErrorCode wp_device_get(const struct wp_device **out)
     PetscBool timed;
     struct weft_error err = {0};
     PetscCall(pick(&index));
-    weft_status status =
-        weft_context_create(&device.ctx, weft_context_params(.device_index = index, .force_index = 1), &err);
+    char select[16];
+    snprintf(select, sizeof select, "%d", index);
+    weft_status status = weft_context_create(&device.ctx, weft_context_params(.select = select), &err);
     PetscCheck(status == WEFT_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "device %d: %s", index, err.text);
     const struct weft_device_info *info = weft_context_device(device.ctx);
     PetscCheck(WP_TYPE != WEFT_TYPE_F64 || info->fp64, PETSC_COMM_SELF, PETSC_ERR_SUP,

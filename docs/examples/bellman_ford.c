@@ -89,8 +89,7 @@ int main(int argc, char **argv)
         fail("the matrix is not square, or it has no such vertex");
     for (int64_t p = 0; p < graph.nnz; p++)
         ((float *)graph.val)[p] = fabsf(((float *)graph.val)[p]);
-    if (weft_context_create(
-            &ctx, weft_context_params(.device_index = device ? atoi(device) : 0, .force_index = device != NULL), &err))
+    if (weft_context_create(&ctx, weft_context_params(.select = device), &err))
         fail(err.text);
     float *d = malloc((size_t)graph.n * sizeof *d), farthest = 0;
     if (!d)

@@ -141,8 +141,7 @@ int main(int argc, char **argv)
     cl_int error;
     const char *device = getenv("WEFT_DEVICE");
     matrix_read(&a, argc > 1 ? argv[1] : "stencil27:40");
-    if (weft_context_create(
-            &ctx, weft_context_params(.device_index = device ? atoi(device) : 0, .force_index = device != NULL), &err))
+    if (weft_context_create(&ctx, weft_context_params(.select = device), &err))
         fail(err.text);
     cl_device_id id = weft_context_device(ctx)->id;
     queue = clCreateCommandQueue(weft_context_cl(ctx), id, 0, &error);

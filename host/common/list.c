@@ -34,11 +34,5 @@ void bench_list_print(FILE *out, struct weft_device_info *list, size_t count)
 
 int bench_list_find(const struct weft_device_info *list, size_t count, const char *text)
 {
-    for (size_t i = 0; i < count && text[0] && text[1]; i++)
-        if (!strcasecmp(bench_list_type(list[i].type), text))
-            return (int)i;
-    for (size_t i = 0; i < count && text[0] && text[1]; i++)
-        if (strcasestr(list[i].platform, text) || strcasestr(list[i].vendor, text) || strcasestr(list[i].name, text))
-            return (int)i;
-    return -1;
+    return *text ? weft_device_find(list, count, text) : -1;
 }

@@ -9,8 +9,7 @@
 // One line a device, after trying it: index, platform, name, type, driver, memory, or why it cannot be used.
 void bench_list_print(FILE *out, struct weft_device_info *list, size_t count);
 
-// The first device that `text` names, in letters of any case: its type (gpu, cpu, accelerator), else a part of its platform,
-// vendor or name; one letter names none. -1: none.
+// weft_device_find, but no text means no device.
 int bench_list_find(const struct weft_device_info *list, size_t count, const char *text);
 
 // "GPU" "CPU" "accelerator".

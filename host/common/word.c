@@ -31,18 +31,25 @@ int bench_word_size(int64_t *out, const char *text)
 
 int bench_word_ofs(enum weft_ofs *out, const char *text)
 {
-    if (strcmp(text, "32") && strcmp(text, "64"))
-        return 0;
-    *out = *text == '6' ? WEFT_OFS_64 : WEFT_OFS_32;
-    return 1;
+    return !weft_ofs_parse(out, text);
 }
 
 int bench_word_complex(enum weft_mtx_complex *out, const char *text)
 {
-    if (strcmp(text, "real") && strcmp(text, "imag"))
+    enum weft_mtx_complex part;
+    if (weft_mtx_complex_parse(&part, text) || part == WEFT_MTX_COMPLEX_REFUSE)
         return 0;
-    *out = *text == 'r' ? WEFT_MTX_COMPLEX_REAL : WEFT_MTX_COMPLEX_IMAG;
+    *out = part;
     return 1;
+}
+
+int bench_word_order(enum weft_order *out, const char *text, char *known, size_t size)
+{
+    size_t used = 0;
+    *known = 0;
+    for (int i = 0; i < WEFT_ORDER_COUNT && used < size; i++)
+        used += (size_t)snprintf(known + used, size - used, "%s%s", i ? ", " : "", weft_order_name((enum weft_order)i));
+    return !weft_order_parse(out, text);
 }
 
 int bench_word_is_stream(const char *text)

@@ -402,8 +402,7 @@ static void test_refused(struct test_device *dev)
     logged[0] = 0;
     chmod(dir, 0777);
     weft_status status = weft_context_create(
-        &ctx,
-        weft_context_params(.device_index = weft_context_device(dev->ctx)->index, .cache_dir = dir, .log = log_keep),
+        &ctx, weft_context_params(.device = weft_context_device(dev->ctx)->id, .cache_dir = dir, .log = log_keep),
         NULL);
     for (int wg = 32; !status && wg <= 128; wg *= 2) {
         struct weft__defines d = {0};

@@ -21,11 +21,11 @@ static void test_create(struct test_device *dev)
     struct weft_error err = {0};
     struct weft_context *ctx = (struct weft_context *)&err;
     const struct weft_device_info *info = weft_context_device(dev->ctx);
-    weft_status status = weft_context_create(&ctx, weft_context_params(.device_index = 9999), &err);
+    weft_status status = weft_context_create(&ctx, weft_context_params(.select = "9999"), &err);
     tap_ok(status == WEFT_ENODEV && !ctx && strstr(err.text, "9999"), "%s: no such device: %s", dev->name, err.text);
     status = weft_context_create(&ctx, weft_context_params(.device = (cl_device_id)&err), &err);
     tap_ok(status == WEFT_ENODEV && !ctx, "%s: a device of no platform: %s", dev->name, err.text);
-    status = weft_context_create(&ctx, weft_context_params(.device_index = -1), NULL);
+    status = weft_context_create(&ctx, weft_context_params(.select = "-1"), NULL);
     tap_ok(status == WEFT_ENODEV && !ctx, "%s: an error that nobody asks for", dev->name);
 
     // The caller's own cl_context and device: kept by reference, still the caller's afterwards.

@@ -40,6 +40,29 @@ static void test_order(void)
     }
 }
 
+// A text that means a device.
+static void test_find(void)
+{
+    static const struct {
+        const char *text;
+        int want;
+    } cases[] = {{NULL, 2},  {"", 2},     {"0", 0},   {"10", 1},  {"12", 3},           {"2", -1},     {"1", -1},
+                 {"gpu", 2}, {"GPU", 2},  {"cpu", 0}, {"Cpu", 0}, {"accelerator", -1}, {"nvidia", 1}, {"h200", 1},
+                 {"AMD", 2}, {"pocl", 0}, {"e", -1},  {"me", 1},  {"-1", -1},          {"1x", -1},    {"nothing", -1}};
+    struct weft_device_info list[4] = {described('c'), described('i'), described('g'), described('G')};
+    static const char *const names[] = {"Xeon", "NVIDIA H200", "gfx942", "broken"};
+    for (int i = 0; i < 4; i++) {
+        list[i].index = i ? 9 + i : 0; // 0, 10, 11, 12
+        snprintf(list[i].name, sizeof list[i].name, "%s", names[i]);
+    }
+    snprintf(list[0].platform, sizeof list[0].platform, "Portable Computing Language, PoCL");
+    snprintf(list[1].vendor, sizeof list[1].vendor, "Somebody");
+    snprintf(list[2].vendor, sizeof list[2].vendor, "Advanced Micro Devices (AMD)");
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        tap_is_int(weft_device_find(list, 4, cases[k].text), cases[k].want, "device \"%s\"",
+                   cases[k].text ? cases[k].text : "NULL");
+}
+
 // What the driver says, by the position of a device in `ids`.
 static cl_device_id ids[8];
 static const char *said;
@@ -110,8 +133,9 @@ static void test_contexts(void)
         tap_is_int(best, second, "\"%s\": the driver's words are listed", said);
         gives(second, NULL, "no parameters");
         gives(second, weft_context_params(.cache_dir = ""), "nothing of devices");
-        gives(0, weft_context_params(.force_index = 1), "force_index");
-        gives(1, weft_context_params(.device_index = 1), "device_index");
+        gives(0, weft_context_params(.select = "0"), "the first by index");
+        gives(1, weft_context_params(.select = "1"), "the second by index");
+        gives(1, weft_context_params(.select = "", .device = ids[1]), "an id comes before a text");
         gives(0, weft_context_params(.device = ids[0]), "the first by id");
         gives(1, weft_context_params(.device = ids[1]), "the second by id");
         for (int i = 0; i < 2 && own[i]; i++)
@@ -139,6 +163,7 @@ static void test_contexts(void)
 int main(void)
 {
     test_order();
+    test_find();
     test_contexts();
     return tap_done();
 }

@@ -24,12 +24,11 @@ static struct weft_context *context_like(struct test_device *dev, weft_status *s
     const struct weft_device_info *info = weft_context_device(dev->ctx);
     struct weft_context *ctx = NULL;
     struct weft_error err = {0};
-    *status = weft_context_create(&ctx,
-                                  weft_context_params(.device = info->id, .schedule = WEFT_SCHEDULE_GPU,
-                                                      .max_lanes = info->lanes, .force_lanes = 1,
-                                                      .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
-                                                      .cache_dir = ""),
-                                  &err);
+    *status = weft_context_create(
+        &ctx,
+        weft_context_params(.device = info->id, .schedule = WEFT_SCHEDULE_GPU, .lanes = info->lanes,
+                            .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0, .cache_dir = ""),
+        &err);
     if (*status)
         tap_note("%s", err.text);
     return ctx;
@@ -116,16 +115,14 @@ static void test_wave(struct test_device *dev)
 {
     struct weft_context *ctx = NULL;
     struct weft_error err = {0};
-    weft_status status =
-        weft_context_create(&ctx,
-                            weft_context_params(.device = weft_context_device(dev->ctx)->id,
-                                                .max_lanes = WEFT_LANES_SUBGROUPS, .force_lanes = 1, .wave = 16),
-                            &err);
+    weft_status status = weft_context_create(
+        &ctx,
+        weft_context_params(.device = weft_context_device(dev->ctx)->id, .lanes = WEFT_LANES_SUBGROUPS, .wave = 16),
+        &err);
     tap_ok(status == WEFT_EINVAL && !ctx && strstr(err.text, "params.wave is 16"), "%s: %s", dev->name, err.text);
-    status = weft_context_create(&ctx,
-                                 weft_context_params(.device = weft_context_device(dev->ctx)->id,
-                                                     .max_lanes = WEFT_LANES_LOCAL, .force_lanes = 1, .wave = 32),
-                                 &err);
+    status = weft_context_create(
+        &ctx, weft_context_params(.device = weft_context_device(dev->ctx)->id, .lanes = WEFT_LANES_LOCAL, .wave = 32),
+        &err);
     tap_ok(status == WEFT_EINVAL && !ctx, "%s: a width without sub-groups: %s", dev->name, err.text);
 }
 

@@ -54,7 +54,7 @@ static struct weft_context *context_make(struct test_device *dev, const char *te
         file_write(path, text);
     if (weft_context_create(&ctx,
                             weft_context_params(.device = info->id, .schedule = dev->ctx->schedule,
-                                                .max_lanes = info->lanes, .force_lanes = 1,
+                                                .lanes = info->lanes,
                                                 .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
                                                 .tune_file = text ? path : NULL, .log = log_keep),
                             &err))
@@ -503,13 +503,12 @@ static void test_foreign(struct test_device *dev)
             struct weft_context *ctx = NULL;
             setenv("WEFT_TUNE", named ? "" : file, 1);
             logged[0] = 0;
-            weft_status status =
-                weft_context_create(&ctx,
-                                    weft_context_params(.device_index = info->index, .schedule = dev->ctx->schedule,
-                                                        .max_lanes = info->lanes, .force_lanes = 1,
-                                                        .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
-                                                        .tune_file = named ? file : NULL, .log = log_keep),
-                                    NULL);
+            weft_status status = weft_context_create(
+                &ctx,
+                weft_context_params(.device = info->id, .schedule = dev->ctx->schedule, .lanes = info->lanes,
+                                    .wave = info->lanes == WEFT_LANES_SUBGROUPS ? info->wave : 0,
+                                    .tune_file = named ? file : NULL, .log = log_keep),
+                NULL);
             const int taken = !status && ctx->ntune == 1, want = named ? cases[i].named : cases[i].taken;
             tap_ok(good && !status && taken == want && log_lines() == !want && (want || strstr(logged, file)),
                    "%s: a file %s, named by the %s: %s", dev->name, what, named ? "caller" : "environment",

@@ -16,11 +16,15 @@ static int name_find(const char *text, const char *const *names, int count, cons
     tap_bail("%s %s is not known", option, text);
 }
 
+static void known(int is, const char *option, const char *text)
+{
+    if (!is)
+        tap_bail("%s %s is not known", option, text);
+}
+
 void huge_options_read(struct huge_options *o, int argc, char **argv)
 {
-    static const char *const types[] = {"f32", "f64", "i32", "pattern"}, *const ofs[] = {"32", "64"};
-    static const enum weft_type type_of[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_I32, WEFT_TYPE_PATTERN};
-    static const char *const schedules[] = {"auto", "gpu", "cpu"}, *const lanes[] = {"best", "local"};
+    static const char *const lanes[] = {"best", "local"};
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (!value)
@@ -30,9 +34,9 @@ void huge_options_read(struct huge_options *o, int argc, char **argv)
         else if (!strcmp(name, "--columns"))
             o->columns = (int64_t)strtod(value, NULL);
         else if (!strcmp(name, "--type"))
-            o->type = type_of[name_find(value, types, 4, name)];
+            known(!weft_type_parse(&o->type, value), name, value);
         else if (!strcmp(name, "--index"))
-            o->ofs = name_find(value, ofs, 2, name) ? WEFT_OFS_64 : WEFT_OFS_32;
+            known(!weft_ofs_parse(&o->ofs, value), name, value);
         else if (!strcmp(name, "--pattern"))
             o->kind = (enum huge_kind)name_find(value, huge_kind_names, HUGE_KINDS, name);
         else if (!strcmp(name, "--generate"))
@@ -40,7 +44,7 @@ void huge_options_read(struct huge_options *o, int argc, char **argv)
         else if (!strcmp(name, "--what"))
             o->what = value;
         else if (!strcmp(name, "--schedule"))
-            o->schedule = (enum weft_schedule)name_find(value, schedules, 3, name);
+            known(!weft_schedule_parse(&o->schedule, value), name, value);
         else if (!strcmp(name, "--lanes"))
             o->local = name_find(value, lanes, 2, name);
         else
@@ -130,10 +134,11 @@ void huge_device_open(struct huge_device *d, const struct huge_options *o)
         if (!list[i].why[0] && list[i].type & CL_DEVICE_TYPE_GPU)
             index = list[i].index;
     weft_devices_free(&list);
-    struct weft_context_params params = {.device_index = index < 0 ? 0 : index, .schedule = o->schedule};
+    char select[16];
+    snprintf(select, sizeof select, "%d", index < 0 ? 0 : index);
+    struct weft_context_params params = {.select = select, .schedule = o->schedule};
     if (o->local) {
-        params.max_lanes = WEFT_LANES_LOCAL;
-        params.force_lanes = 1;
+        params.lanes = WEFT_LANES_LOCAL;
     }
     if (weft_context_create(&d->ctx, &params, &error))
         tap_skip_all("%s", error.text);

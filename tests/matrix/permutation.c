@@ -390,12 +390,12 @@ static void test_errors(void)
     struct weft_coo coo, moved;
     enum weft_order order = WEFT_ORDER_RCM;
     matrix_generate(&a, "band:3,3", WEFT_TYPE_F32);
-    refused(weft_order_parse(&order, "rows", &err), WEFT_EINVAL, &err, "an unknown order");
-    refused(weft_order_parse(&order, NULL, &err), WEFT_EINVAL, &err, "no order");
+    tap_is_int(weft_order_parse(&order, "rows"), WEFT_EINVAL, "an unknown order");
+    tap_is_int(weft_order_parse(&order, NULL), WEFT_EINVAL, "no order");
     tap_ok(order == WEFT_ORDER_RCM, "a refusal leaves the order as it was");
     int known = 1;
     for (int i = 0; i < WEFT_ORDER_COUNT; i++)
-        known = known && !weft_order_parse(&order, weft_order_name((enum weft_order)i), &err) && (int)order == i;
+        known = known && !weft_order_parse(&order, weft_order_name((enum weft_order)i)) && (int)order == i;
     tap_ok(known && !strcmp(weft_order_name(WEFT_ORDER_COUNT), "unknown"), "every name is an order");
     refused(weft_permutation_alloc(&p, (enum weft_order)99, &a, 0, &err), WEFT_EINVAL, &err, "order 99");
     refused(weft_permutation_from(&p, 3, 3, twice, NULL, &err), WEFT_EMATRIX, &err, "a row twice");

@@ -22,6 +22,10 @@ static void test_context(struct test_device *dev)
     CASE(weft_device_default);
     tap_is_int(weft_device_default(NULL, 3), -1, "no list");
     tap_is_int(weft_device_default(&probed, 0), -1, "a list of none");
+    CASE(weft_device_find);
+    tap_is_int(weft_device_find(NULL, 3, "0"), -1, "no list");
+    tap_is_int(weft_device_find(NULL, 3, NULL), -1, "no list, no text");
+    tap_is_int(weft_device_find(&probed, 0, "gpu"), -1, "a list of none");
     CASE(weft_device_probe);
     SILENT(weft_device_probe(NULL));
     SILENT(weft_device_probe(&probed));
@@ -30,13 +34,10 @@ static void test_context(struct test_device *dev)
     NO("out is NULL", weft_context_create(NULL, NULL, &err));
     NO("schedule is 77", weft_context_create(&ctx, weft_context_params(.schedule = (enum weft_schedule)77), &err));
     NO("schedule is -1", weft_context_create(&ctx, weft_context_params(.schedule = (enum weft_schedule) - 1), &err));
-    NO("max_lanes is 77",
-       weft_context_create(&ctx, weft_context_params(.max_lanes = (enum weft_lanes)77, .force_lanes = 1), &err));
-    NO("wave is 7",
-       weft_context_create(&ctx, weft_context_params(.max_lanes = WEFT_LANES_SUBGROUPS, .force_lanes = 1, .wave = 7),
-                           &err));
+    NO("lanes is 77", weft_context_create(&ctx, weft_context_params(.lanes = (enum weft_lanes)77), &err));
+    NO("wave is 7", weft_context_create(&ctx, weft_context_params(.lanes = WEFT_LANES_SUBGROUPS, .wave = 7), &err));
     tap_ok(!ctx, "no context");
-    tap_is_int(weft_context_create(&ctx, weft_context_params(.device_index = -1), NULL), WEFT_ENODEV, "device -1");
+    tap_is_int(weft_context_create(&ctx, weft_context_params(.select = "-1"), NULL), WEFT_ENODEV, "device -1");
     tap_is_int(weft_context_create(&ctx, weft_context_params(.device = (cl_device_id)&list), NULL), WEFT_ENODEV,
                "a device that is none");
     CASE(weft_context_destroy);

@@ -102,16 +102,68 @@ static void test_matrix(void)
     tap_ok(!weft_type_bytes(TYPE(77)) && !weft_type_bytes(TYPE(-1)), "no type");
     CASE(weft_ofs_bytes);
     tap_ok(!weft_ofs_bytes(OFS(9)) && !weft_ofs_bytes(OFS(-1)), "no width");
-    CASE(weft_type_name);
-    tap_is_str(weft_type_name(TYPE(-1)), "unknown", "no type");
     CASE(weft_key_bytes);
     tap_ok(!weft_key_bytes((enum weft_key)77) && !weft_key_bytes((enum weft_key) - 1), "no key");
-    CASE(weft_key_name);
-    tap_is_str(weft_key_name((enum weft_key)77), "unknown", "no key");
     CASE(weft_version);
     tap_is_int(weft_version(), WEFT_VERSION_NUMBER, "the library is of the headers' version");
     CASE(weft_status_text);
     tap_is_str(weft_status_text((weft_status)77), "unknown status", "no status");
+}
+
+// An enum with the values 0 .. last: each has a name of its own, which leads back to it; nothing else has one or is one.
+#define NAMES(noun, last)                                                                                              \
+    do {                                                                                                               \
+        enum weft_##noun value = (enum weft_##noun)1;                                                                  \
+        int same = 1;                                                                                                  \
+        CASE(weft_##noun##_name);                                                                                      \
+        tap_is_str(weft_##noun##_name((enum weft_##noun)((last) + 1)), "unknown", "one more than the last");           \
+        tap_is_str(weft_##noun##_name((enum weft_##noun)(-1)), "unknown", "-1");                                       \
+        CASE(weft_##noun##_parse);                                                                                     \
+        SILENT(weft_##noun##_parse(&value, NULL));                                                                     \
+        SILENT(weft_##noun##_parse(&value, ""));                                                                       \
+        SILENT(weft_##noun##_parse(&value, "unknown"));                                                                \
+        SILENT(weft_##noun##_parse(NULL, weft_##noun##_name((enum weft_##noun)0)));                                    \
+        tap_is_int((int)value, 1, "a refusal leaves the value as it was");                                             \
+        for (int i = 0; i <= (int)(last); i++)                                                                         \
+            same = same && !weft_##noun##_parse(&value, weft_##noun##_name((enum weft_##noun)i)) && (int)value == i;   \
+        tap_ok(same, "each name leads back");                                                                          \
+    } while (0)
+
+static void test_names(void)
+{
+    NAMES(schedule, WEFT_SCHEDULE_CPU);
+    NAMES(lanes, WEFT_LANES_SUBGROUPS);
+    NAMES(type, WEFT_TYPE_PATTERN);
+    NAMES(ofs, WEFT_OFS_64);
+    NAMES(key, WEFT_KEY_I64);
+    NAMES(order, WEFT_ORDER_RCM);
+    NAMES(permute_side, WEFT_PERMUTE_SIDE_COLS);
+    NAMES(scan_type, WEFT_SCAN_TYPE_U32_U64);
+    NAMES(scan_algo, WEFT_SCAN_ALGO_CHAINED);
+    NAMES(segsort_whole, WEFT_SEGSORT_WHOLE_CHAINED);
+    NAMES(histogram_algo, WEFT_HISTOGRAM_ALGO_ATOMIC);
+    NAMES(transpose_algo, WEFT_TRANSPOSE_ALGO_MERGE);
+    NAMES(spmv_algo, WEFT_SPMV_ALGO_CSR_FLAGS);
+    NAMES(spmv_semiring, WEFT_SPMV_SEMIRING_CUSTOM);
+    NAMES(spmv_transpose, WEFT_SPMV_TRANSPOSE_BY_ATOMICS);
+    NAMES(spmv_mode, WEFT_SPMV_MODE_REPRODUCIBLE);
+    NAMES(mtx_complex, WEFT_MTX_COMPLEX_IMAG);
+    NAMES(mtx_field, WEFT_MTX_FIELD_COMPLEX);
+    NAMES(mtx_symmetry, WEFT_MTX_SYMMETRY_HERMITIAN);
+    weft_status status = WEFT_EIO;
+    CASE(weft_status_name);
+    tap_is_str(weft_status_name((weft_status)1), "unknown", "no status");
+    tap_is_str(weft_status_name((weft_status)-99), "unknown", "no status");
+    tap_is_str(weft_status_name(WEFT_EINVAL), "WEFT_EINVAL", "a status as in programs");
+    CASE(weft_status_parse);
+    SILENT(weft_status_parse(NULL, "WEFT_OK"));
+    SILENT(weft_status_parse(&status, NULL));
+    SILENT(weft_status_parse(&status, "unknown"));
+    tap_is_int(status, WEFT_EIO, "a refusal leaves the status as it was");
+    int same = 1;
+    for (int i = 0; i >= WEFT_EMATRIX; i--)
+        same = same && !weft_status_parse(&status, weft_status_name((weft_status)i)) && (int)status == i;
+    tap_ok(same, "each name leads back");
 }
 
 static void test_permutation(void)
@@ -119,15 +171,8 @@ static void test_permutation(void)
     struct bad bad[BADS];
     struct weft_coo bad_coo[BADS], coo_out;
     struct weft_csr out;
-    enum weft_order order = WEFT_ORDER_ROW;
     struct weft_permutation p, q, bad_p[4];
     bads_make(bad);
-    CASE(weft_order_name);
-    tap_is_str(weft_order_name(ORDER(77)), "unknown", "no order");
-    CASE(weft_order_parse);
-    NO("out is NULL", weft_order_parse(NULL, "row", &err));
-    NO("name is NULL", weft_order_parse(&order, NULL, &err));
-    NO("expected an order", weft_order_parse(&order, "", &err));
     CASE(weft_permutation_alloc);
     NO("out is NULL", weft_permutation_alloc(NULL, WEFT_ORDER_ROW, &good, 0, &err));
     NO("order 77", weft_permutation_alloc(&p, ORDER(77), &good, 0, &err));
@@ -299,6 +344,7 @@ static void test_measure(void)
 
 void nonsense_host(void)
 {
+    test_names();
     test_matrix();
     test_permutation();
     test_measure();

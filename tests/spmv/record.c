@@ -213,9 +213,9 @@ static void test_records(struct test_device *dev)
     weft_status status = weft_context_create(
         &ctx,
         weft_context_params(.context = weft_context_cl(dev->ctx), .device = device->id,
-                            .schedule = weft_context_schedule(dev->ctx), .cache_dir = dir, .max_lanes = device->lanes,
-                            .force_lanes = 1, .wave = device->lanes == WEFT_LANES_SUBGROUPS ? device->wave : 0,
-                            .tune_file = "", .log = log_count),
+                            .schedule = weft_context_schedule(dev->ctx), .cache_dir = dir, .lanes = device->lanes,
+                            .wave = device->lanes == WEFT_LANES_SUBGROUPS ? device->wave : 0, .tune_file = "",
+                            .log = log_count),
         &err);
     if (!tap_ok(!status, "%s: a context: %s", dev->name, err.text))
         return;

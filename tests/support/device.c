@@ -74,18 +74,15 @@ void test_fence(struct test_device *dev, int on)
 static void device_run(const struct weft_device_info *info, enum weft_schedule schedule, enum weft_lanes lanes,
                        int wave, void (*fn)(struct test_device *dev))
 {
-    static const char *const lane_names[] = {"local", "ptx", "amdgcn", "subgroups"};
     struct test_device dev = {.gpu = schedule == WEFT_SCHEDULE_GPU, .checker = strstr(info->platform, "Oclgrind") != 0};
     struct weft_error error = {0};
     snprintf(dev.name, sizeof dev.name, "%d %s, %s", info->index, info->name,
              schedule == WEFT_SCHEDULE_CPU ? "cpu" : "gpu");
     if (dev.gpu)
         snprintf(dev.name + strlen(dev.name), sizeof dev.name - strlen(dev.name), wave ? ", %s of %d" : ", %s",
-                 lane_names[lanes], wave);
-    weft_status status = weft_context_create(&dev.ctx,
-                                             weft_context_params(.device = info->id, .schedule = schedule,
-                                                                 .max_lanes = lanes, .force_lanes = 1, .wave = wave),
-                                             &error);
+                 weft_lanes_name(lanes), wave);
+    weft_status status = weft_context_create(
+        &dev.ctx, weft_context_params(.device = info->id, .schedule = schedule, .lanes = lanes, .wave = wave), &error);
     if (status) {
         tap_ok(0, "%s: context: %s", dev.name, error.text);
         return;

@@ -19,18 +19,19 @@ enum weft_schedule {
     WEFT_SCHEDULE_GPU,      // work-groups that share local memory
     WEFT_SCHEDULE_CPU       // one contiguous chunk per work-item, no barriers
 };
+// "auto" "gpu" "cpu"
+WEFT_API const char *weft_schedule_name(enum weft_schedule schedule);
+WEFT_API weft_status weft_schedule_parse(enum weft_schedule *out, const char *text);
 
 struct weft_context_params {
-    cl_context context;  // the caller's own, retained; default: a new one
-    cl_device_id device; // of the list; default: device_index
-    // Index in weft_devices_list. 0: the default device, which is weft_device_default of all devices or, with `context`,
-    // of those in it; with force_index the device of index 0.
-    int device_index;
+    cl_context context;  // the caller's own, retained; default: a new one. The device is then one of this context
+    cl_device_id device; // of the list; default: the one that `select` means
+    // Which device, as weft_device_find takes it: "1", "gpu", "nvidia"; default: weft_device_default. A text, because a
+    // number would need a second member to tell device 0 from the default, and programs have a text from their users.
+    const char *select;
     enum weft_schedule schedule; // default: by the type of the device
-    enum weft_lanes max_lanes;   // with force_lanes: use this implementation of lane operations
-    int force_lanes;
-    int wave;        // with force_lanes, WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
-    int force_index; // nonzero: device_index is meant, 0 too
+    enum weft_lanes lanes;       // implementation of lane operations; default: the best that works here
+    int wave;                    // with WEFT_LANES_SUBGROUPS: their size, 32 or 64; default: the device's own
     // Program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none. Made for the user alone where it is
     // missing. The folder and its files hold native code. They are used if they belong to the effective user, are no
     // links, and neither group nor others may write to them. Otherwise a line of the log says so and kernels are
@@ -48,8 +49,9 @@ struct weft_context_params {
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
 
-// Errors: WEFT_ENODEV no such device; WEFT_EINVAL out, params.schedule, params.max_lanes, params.wave that the device lacks, params.schedule that its driver fails on; WEFT_EDEVICE the driver refused;
-// WEFT_ENOMEM. params and err may be NULL.
+// Errors: WEFT_ENODEV no such device, or none of params.context; WEFT_EINVAL out, params.schedule, params.lanes,
+//         params.wave that the device lacks, params.schedule that its driver fails on, params.device that is not in
+//         params.context; WEFT_EDEVICE the driver refused; WEFT_ENOMEM. params and err may be NULL.
 WEFT_API weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
                                          struct weft_error *err);
 // Accepts NULL and *ctx == NULL. Every object made from the context must be gone.

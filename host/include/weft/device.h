@@ -18,11 +18,15 @@ extern "C" {
 
 // How work-items of one work-group exchange values without local memory.
 enum weft_lanes {
-    WEFT_LANES_LOCAL = 0, // not at all: local memory and barriers
-    WEFT_LANES_PTX,       // NVIDIA, compute capability 7.0 and up: inline PTX
-    WEFT_LANES_AMDGCN,    // AMD: compiler builtins
-    WEFT_LANES_SUBGROUPS  // sub-groups of 32 or 64 on request, with cl_khr_subgroup_ballot and _shuffle
+    WEFT_LANES_AUTO = 0, // what the device has; a device that is listed has one of the others
+    WEFT_LANES_LOCAL,    // not at all: local memory and barriers
+    WEFT_LANES_PTX,      // NVIDIA, compute capability 7.0 and up: inline PTX
+    WEFT_LANES_AMDGCN,   // AMD: compiler builtins
+    WEFT_LANES_SUBGROUPS // sub-groups of 32 or 64 on request, with cl_khr_subgroup_ballot and _shuffle
 };
+// "auto" "local" "ptx" "amdgcn" "subgroups"
+WEFT_API const char *weft_lanes_name(enum weft_lanes lanes);
+WEFT_API weft_status weft_lanes_parse(enum weft_lanes *out, const char *text);
 
 // One OpenCL device, as its driver describes it.
 struct weft_device_info {
@@ -47,7 +51,7 @@ struct weft_device_info {
     bool fence;                          // work-groups of one launch can hand memory to each other
     enum weft_lanes lanes;               // lane operations that weft's kernels use here
     int wave;                            // hardware lane count (32, 64, ...), a hint; 1 on a CPU
-    int waves;                           // sizes of sub-groups that max_lanes may ask for, 32 and 64 added up
+    int waves;                           // sizes of sub-groups that params.wave may ask for, 32 and 64 added up
     int pci_bus, pci_device, pci_domain; // -1: not known
     bool unified;                        // it shares the host's memory (integrated GPUs, CPUs)
     char why[256];                       // why it cannot be used; "" when it can
@@ -64,6 +68,13 @@ WEFT_API void weft_devices_free(struct weft_device_info **list);
 //   list   count infos, as weft_devices_list gives them
 // Gives -1 when count is 0 or list is NULL.
 WEFT_API int weft_device_default(const struct weft_device_info *list, size_t count);
+// Position in the list of the device that a text means:
+//   "0", "1", ...                the device of that index
+//   "gpu" "cpu" "accelerator"    the default one (as above) of that kind
+//   two letters or more          the default one of those that have it in name, vendor or platform ("nvidia")
+//   NULL or ""                   the default one
+// Letters of either case. -1: there is none.
+WEFT_API int weft_device_find(const struct weft_device_info *list, size_t count, const char *text);
 // Try the device: create a context and a queue on it, then drop them; on failure info->why says what happened.
 WEFT_API weft_status weft_device_probe(struct weft_device_info *info);
 

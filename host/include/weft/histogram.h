@@ -15,6 +15,9 @@ enum weft_histogram_algo {
     WEFT_HISTOGRAM_ALGO_ROWS,     // private counts, a row for each part of the indices, then a vertical sum
     WEFT_HISTOGRAM_ALGO_ATOMIC    // atomic additions to the result, joined among lanes first (GPU schedule only)
 };
+// "auto" "rows" "atomic"
+WEFT_API const char *weft_histogram_algo_name(enum weft_histogram_algo algo);
+WEFT_API weft_status weft_histogram_algo_parse(enum weft_histogram_algo *out, const char *text);
 
 struct weft_histogram_params {
     bool pointers; // index-to-pointers, out[b] is the number of indices below b; default: counts

@@ -18,9 +18,11 @@ enum weft_key {
     WEFT_KEY_I64      // int64_t
 };
 
-// Bytes of one key; "u32" "i32" "u64" "i64". 0 and "unknown" for any other number.
+// Bytes of one key; 0 for any other number.
 WEFT_API size_t weft_key_bytes(enum weft_key key);
+// "u32" "i32" "u64" "i64"
 WEFT_API const char *weft_key_name(enum weft_key key);
+WEFT_API weft_status weft_key_parse(enum weft_key *out, const char *text);
 
 #ifdef __cplusplus
 }

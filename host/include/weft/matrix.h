@@ -19,12 +19,18 @@ enum weft_type {
     WEFT_TYPE_I32,     // signed 32-bit integer
     WEFT_TYPE_PATTERN  // no values: every stored entry counts as one
 };
+// "f32" "f64" "i32" "pattern"
+WEFT_API const char *weft_type_name(enum weft_type type);
+WEFT_API weft_status weft_type_parse(enum weft_type *out, const char *text);
 
 // Width of offsets, that is of positions among the nonzeros. Row and column indices are always int32_t.
 enum weft_ofs {
     WEFT_OFS_32 = 0, // int32_t: nnz up to 2^31-1
     WEFT_OFS_64      // int64_t
 };
+// "32" "64"
+WEFT_API const char *weft_ofs_name(enum weft_ofs ofs);
+WEFT_API weft_status weft_ofs_parse(enum weft_ofs *out, const char *text);
 
 // What a matrix is but for its contents.
 struct weft_shape {
@@ -39,8 +45,6 @@ struct weft_shape {
 // Bytes of one value (0 for WEFT_TYPE_PATTERN) and of one offset; 0 for any other number.
 WEFT_API size_t weft_type_bytes(enum weft_type type);
 WEFT_API size_t weft_ofs_bytes(enum weft_ofs ofs);
-// "f32" "f64" "i32" "pattern"; "unknown" for any other number.
-WEFT_API const char *weft_type_name(enum weft_type type);
 
 // A sparse matrix in compressed sparse rows, in host memory, m x n with nnz stored entries.
 // Read by columns it is a CSC matrix: the CSC form of A has the arrays of the CSR form of A^T.

@@ -15,15 +15,24 @@ enum weft_mtx_complex {
     WEFT_MTX_COMPLEX_REAL,       // keep the real parts
     WEFT_MTX_COMPLEX_IMAG        // keep the imaginary parts
 };
+// "refuse" "real" "imag"
+WEFT_API const char *weft_mtx_complex_name(enum weft_mtx_complex complex);
+WEFT_API weft_status weft_mtx_complex_parse(enum weft_mtx_complex *out, const char *text);
 
 // Field and symmetry as the header line of the file states them.
 enum weft_mtx_field { WEFT_MTX_FIELD_REAL = 0, WEFT_MTX_FIELD_INTEGER, WEFT_MTX_FIELD_PATTERN, WEFT_MTX_FIELD_COMPLEX };
+// "real" "integer" "pattern" "complex", as in the file
+WEFT_API const char *weft_mtx_field_name(enum weft_mtx_field field);
+WEFT_API weft_status weft_mtx_field_parse(enum weft_mtx_field *out, const char *text);
 enum weft_mtx_symmetry {
     WEFT_MTX_SYMMETRY_GENERAL = 0,
     WEFT_MTX_SYMMETRY_SYMMETRIC,
     WEFT_MTX_SYMMETRY_SKEW,
     WEFT_MTX_SYMMETRY_HERMITIAN
 };
+// "general" "symmetric" "skew-symmetric" "hermitian", as in the file
+WEFT_API const char *weft_mtx_symmetry_name(enum weft_mtx_symmetry symmetry);
+WEFT_API weft_status weft_mtx_symmetry_parse(enum weft_mtx_symmetry *out, const char *text);
 
 struct weft_mtx_params {
     enum weft_type type;           // type of the values in memory; a pattern file gives ones; default WEFT_TYPE_F32

@@ -22,10 +22,9 @@ enum weft_order {
                     // not square, of the graph whose vertices are both rows and columns
     WEFT_ORDER_COUNT
 };
-// "regular" "row" "row-gradient" "col-gradient" "row-col" "degree" "rcm"; "unknown" for any other number.
+// "regular" "row" "row-gradient" "col-gradient" "row-col" "degree" "rcm"
 WEFT_API const char *weft_order_name(enum weft_order order);
-// The order of that name. Errors: WEFT_EINVAL no such order; the text lists them all.
-WEFT_API weft_status weft_order_parse(enum weft_order *out, const char *name, struct weft_error *err);
+WEFT_API weft_status weft_order_parse(enum weft_order *out, const char *text);
 
 // Permutations of m rows and n columns: P A Q. Arrays are owned, and their contents trusted; both of a pair are NULL where nothing moves.
 struct weft_permutation {
@@ -83,6 +82,9 @@ WEFT_API weft_status weft_coo_permute(struct weft_coo *out, const struct weft_co
 
 // Which vectors: those with an element for each row (y of y = A*x), or for each column (x).
 enum weft_permute_side { WEFT_PERMUTE_SIDE_ROWS = 0, WEFT_PERMUTE_SIDE_COLS };
+// "rows" "cols"
+WEFT_API const char *weft_permute_side_name(enum weft_permute_side side);
+WEFT_API weft_status weft_permute_side_parse(enum weft_permute_side *out, const char *text);
 // out = in, brought to the new order (out[i] = in[row[i]]) or back to the old one (`back`:
 // out[i] = in[row_inv[i]]). With A' = P A Q, x' = x to the new order: A'*x', brought back, is A*x.
 //   out, in  m elements (columns: n) of `bytes` bytes, 4 or 8; not the same array

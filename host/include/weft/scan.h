@@ -18,17 +18,21 @@ enum weft_scan_type {
     WEFT_SCAN_TYPE_I32_I64, // int32 to int64
     WEFT_SCAN_TYPE_U32_U64  // uint32 to uint64 (int64 as long as sums stay below 2^63)
 };
-// Bytes of one element and of one sum; "i32" "u32" "i64" "f32" "i32_i64" "u32_u64". 0 and "unknown" for any
-// other number.
+// Bytes of one element and of one sum; 0 for any other number.
 WEFT_API size_t weft_scan_in_bytes(enum weft_scan_type type);
 WEFT_API size_t weft_scan_sum_bytes(enum weft_scan_type type);
+// "i32" "u32" "i64" "f32" "i32_i64" "u32_u64"
 WEFT_API const char *weft_scan_type_name(enum weft_scan_type type);
+WEFT_API weft_status weft_scan_type_parse(enum weft_scan_type *out, const char *text);
 
 enum weft_scan_algo {
     WEFT_SCAN_ALGO_AUTO = 0, // CHAINED where that was measured faster (integers on NVIDIA), else THREE
     WEFT_SCAN_ALGO_THREE,    // sums of the tiles, their sums, then the tiles again: three launches (two on a CPU)
     WEFT_SCAN_ALGO_CHAINED   // one launch, which reads once: GPU schedule, integers, devices with 64-bit atomics
 };
+// "auto" "three" "chained"
+WEFT_API const char *weft_scan_algo_name(enum weft_scan_algo algo);
+WEFT_API weft_status weft_scan_algo_parse(enum weft_scan_algo *out, const char *text);
 
 struct weft_scan_params {
     bool inclusive; // out[i] counts in[i] too; default: exclusive

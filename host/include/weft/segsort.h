@@ -18,6 +18,9 @@ enum weft_segsort_whole {
     WEFT_SEGSORT_WHOLE_RADIX, // digit by digit, three launches each
     WEFT_SEGSORT_WHOLE_CHAINED // digit by digit, one launch each: tiles look back at the ones before them; below 2^30 elements
 };
+// "auto" "merge" "radix" "chained"
+WEFT_API const char *weft_segsort_whole_name(enum weft_segsort_whole whole);
+WEFT_API weft_status weft_segsort_whole_parse(enum weft_segsort_whole *out, const char *text);
 // Tuning of RADIX and CHAINED, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
 struct weft_segsort_radix {
     int wg;    // work-items per work-group, a multiple of 32

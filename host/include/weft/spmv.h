@@ -26,8 +26,10 @@ enum weft_spmv_algo {
     WEFT_SPMV_ALGO_SDIA,   // the diagonals of each 32 rows, with masks; as WEFT_SPMV_ALGO_SELL where they do not fit
     WEFT_SPMV_ALGO_CSR_FLAGS // CSR, tiles of equal entries, sums by bits that say where rows begin (CPU: as csr_merge)
 };
-// "auto" "csr" "csr_scalar" ...; "unknown" for any other number.
+// "auto" "csr" "csr_scalar" "csr_lanes" "csr_merge" "ell" "sell" "hyb" "coo" "coo_atomic" "csr_fixed" "sell16" "sdia"
+// "csr_flags"
 WEFT_API const char *weft_spmv_algo_name(enum weft_spmv_algo algo);
+WEFT_API weft_status weft_spmv_algo_parse(enum weft_spmv_algo *out, const char *text);
 
 // What stands for + and * (and for zero, the sum of no entries).
 enum weft_spmv_semiring {
@@ -37,6 +39,9 @@ enum weft_spmv_semiring {
     WEFT_SPMV_SEMIRING_MAX_TIMES,      // (max, *, -infinity): most reliable paths; INT32_MIN in integers
     WEFT_SPMV_SEMIRING_CUSTOM          // params.plus, .times, .zero
 };
+// "plus_times" "min_plus" "or_and" "max_times" "custom"
+WEFT_API const char *weft_spmv_semiring_name(enum weft_spmv_semiring semiring);
+WEFT_API weft_status weft_spmv_semiring_parse(enum weft_spmv_semiring *out, const char *text);
 
 // y = A^T*x with the arrays of A.
 enum weft_spmv_transpose {
@@ -44,6 +49,9 @@ enum weft_spmv_transpose {
     WEFT_SPMV_TRANSPOSE_BY_COPY,   // the plan holds A^T, made by weft_transpose; every algorithm is there for it
     WEFT_SPMV_TRANSPOSE_BY_ATOMICS // terms are added to y where they belong: no copy, not repeatable in floating point
 };
+// "plain" "by_copy" "by_atomics"
+WEFT_API const char *weft_spmv_transpose_name(enum weft_spmv_transpose transpose);
+WEFT_API weft_status weft_spmv_transpose_parse(enum weft_spmv_transpose *out, const char *text);
 
 // What may differ in the last bits of y.
 enum weft_spmv_mode {
@@ -51,6 +59,9 @@ enum weft_spmv_mode {
         0, // equal on repeated runs of one device with equal tuning (but for atomics, where asked for)
     WEFT_SPMV_MODE_REPRODUCIBLE // equal on every device, GPU or CPU: sums in a fixed order, nothing fused
 };
+// "repeatable" "reproducible"
+WEFT_API const char *weft_spmv_mode_name(enum weft_spmv_mode mode);
+WEFT_API weft_status weft_spmv_mode_parse(enum weft_spmv_mode *out, const char *text);
 
 struct weft_spmv_params {
     enum weft_spmv_algo algo;         // default WEFT_SPMV_ALGO_AUTO

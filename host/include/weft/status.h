@@ -32,6 +32,9 @@ typedef enum weft_status {
 
 // One line of English for a status; "unknown status" for any other number. Never NULL.
 WEFT_API const char *weft_status_text(weft_status status);
+// "WEFT_OK" "WEFT_EINVAL" ...
+WEFT_API const char *weft_status_name(weft_status status);
+WEFT_API weft_status weft_status_parse(weft_status *out, const char *text);
 
 // Detail of a failure: which argument, which line of which file, which OpenCL call.
 // Functions that have no context take one of these; it may be NULL.

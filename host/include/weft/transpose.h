@@ -14,6 +14,9 @@ enum weft_transpose_algo {
     WEFT_TRANSPOSE_ALGO_SCAN,     // ScanTrans
     WEFT_TRANSPOSE_ALGO_MERGE     // MergeTrans
 };
+// "auto" "scan" "merge"
+WEFT_API const char *weft_transpose_algo_name(enum weft_transpose_algo algo);
+WEFT_API weft_status weft_transpose_algo_parse(enum weft_transpose_algo *out, const char *text);
 
 struct weft_transpose_params {
     enum weft_transpose_algo algo;

@@ -5,6 +5,10 @@
 // an object, matrix, queue, buffer or result is needed; a negative size; a number that an enum does not have.
 // Then nothing is written but zeros to what a function gives. `params`, `err` and `event` may always be NULL. Functions without a status do nothing for
 // NULL, and give 0, NULL or all zeros. What lies behind a pointer is trusted where a comment says so.
+//
+// Every enum weft_E has 0 as its default and two functions. weft_E_name gives the name of a value, "unknown" for a number
+// that the enum does not have; never NULL. weft_E_parse is the way back: WEFT_EINVAL for any other text, NULL included,
+// and *out stays as it was.
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 

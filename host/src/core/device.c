@@ -4,10 +4,13 @@
 #include "host/src/core/cl_table.h"
 #include "host/src/core/error.h"
 #include "host/src/core/quirks.h"
+#include "host/src/core/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+WEFT__NAMES(lanes, "auto", "local", "ptx", "amdgcn", "subgroups");
 
 // Query codes of later versions and of extensions; headers that name them are not everywhere.
 #define MAX_NUM_SUB_GROUPS          0x105C // OpenCL 2.1
@@ -284,6 +287,35 @@ int weft_device_default(const struct weft_device_info *list, size_t count)
         if (device_rank(&list[i]) < device_rank(&list[best]))
             best = i;
     return count ? (int)best : -1;
+}
+
+// Whether the device is what a text means that is neither a number nor empty.
+static bool device_means(const struct weft_device_info *info, const char *text)
+{
+    if (!strcasecmp(text, "gpu"))
+        return info->type & CL_DEVICE_TYPE_GPU;
+    if (!strcasecmp(text, "cpu"))
+        return info->type & CL_DEVICE_TYPE_CPU;
+    if (!strcasecmp(text, "accelerator"))
+        return info->type & CL_DEVICE_TYPE_ACCELERATOR;
+    return text[1] &&
+           (strcasestr(info->name, text) || strcasestr(info->vendor, text) || strcasestr(info->platform, text));
+}
+
+int weft_device_find(const struct weft_device_info *list, size_t count, const char *text)
+{
+    int best = -1;
+    if (!text || !*text)
+        return weft_device_default(list, count);
+    const bool number = strspn(text, "0123456789") == strlen(text);
+    for (size_t i = 0; list && i < count; i++) {
+        char index[16];
+        snprintf(index, sizeof index, "%d", list[i].index);
+        if (number ? !strcmp(index, text)
+                   : device_means(&list[i], text) && (best < 0 || device_rank(&list[i]) < device_rank(&list[best])))
+            best = (int)i;
+    }
+    return best;
 }
 
 weft_status weft_device_probe(struct weft_device_info *info)

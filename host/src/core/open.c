@@ -7,10 +7,13 @@
 #include "host/src/core/program.h"
 #include "host/src/core/quirks.h"
 #include "host/src/core/tune.h"
+#include "host/src/core/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+WEFT__NAMES(schedule, "auto", "gpu", "cpu");
 
 // $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.
 static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
@@ -34,29 +37,20 @@ static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
     return strdup(path);
 }
 
-// The device of the list that `params` names, or the default one; NULL: there is none.
-static const struct weft_device_info *device_find(const struct weft_context_params *params,
-                                                  const struct weft_device_info *list, size_t count)
+// Leave in the list what the caller's context has; gives how many these are.
+static size_t devices_keep(struct weft_device_info *list, size_t count, cl_context context)
 {
-    const int given = params->device || params->device_index || params->force_index;
-    cl_device_id own[64]; // of the caller's context
-    size_t bytes = 0;
-    if (!given && !params->context)
-        return &list[weft_device_default(list, count)];
-    if (!given && weft__cl.clGetContextInfo(params->context, CL_CONTEXT_DEVICES, sizeof own, own, &bytes) != CL_SUCCESS)
-        return NULL;
-    const struct weft_device_info *chosen = NULL;
-    for (size_t i = 0; i < count; i++) {
-        int wanted = params->device ? list[i].id == params->device : given && list[i].index == params->device_index;
-        for (size_t k = 0; !given && k < bytes / sizeof *own; k++)
-            wanted |= list[i].id == own[k];
-        if (!wanted)
-            continue;
-        const struct weft_device_info two[] = {chosen ? *chosen : list[i], list[i]};
-        if (weft_device_default(two, 2) == 1 || !chosen)
-            chosen = &list[i];
-    }
-    return chosen;
+    cl_device_id own[64];
+    size_t bytes = 0, kept = 0;
+    if (weft__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof own, own, &bytes) != CL_SUCCESS)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < bytes / sizeof *own; k++)
+            if (list[i].id == own[k]) {
+                list[kept++] = list[i];
+                break;
+            }
+    return kept;
 }
 
 // Can a context on this device be what `params` asks for?
@@ -65,8 +59,7 @@ static weft_status device_check(const struct weft_device_info *d, const struct w
 {
     if (d->why[0])
         return weft__error(err, WEFT_ENODEV, "device %d cannot be used: %s", d->index, d->why);
-    if (params->force_lanes && params->wave &&
-        (params->max_lanes != WEFT_LANES_SUBGROUPS || !(d->waves & params->wave & 96)))
+    if (params->wave && (params->lanes != WEFT_LANES_SUBGROUPS || !(d->waves & params->wave & 96)))
         return weft__error(err, WEFT_EINVAL, "params.wave is %d, device %d has no such sub-groups", params->wave,
                            d->index);
     if (params->schedule == WEFT_SCHEDULE_GPU && weft__quirks_of(d).cpu_only)
@@ -78,25 +71,45 @@ static weft_status device_check(const struct weft_device_info *d, const struct w
     return WEFT_OK;
 }
 
+// Place in the list of the device that `params` names, or of the default one; of the caller's context, if there is one.
+static weft_status device_find(size_t *out, struct weft_device_info *list, size_t count,
+                               const struct weft_context_params *params, struct weft_error *err)
+{
+    const size_t all = count;
+    if (params->context && !(count = devices_keep(list, count, params->context)))
+        return weft__error(err, WEFT_ENODEV, "no device of the context given is in the list");
+    if (params->device) {
+        for (*out = 0; *out < count; ++*out)
+            if (list[*out].id == params->device)
+                return WEFT_OK;
+        return params->context ? weft__error(err, WEFT_EINVAL, "params.device is none of the context given")
+                               : weft__error(err, WEFT_ENODEV, "the device given is in no platform");
+    }
+    const int found = weft_device_find(list, count, params->select);
+    *out = (size_t)found;
+    if (found >= 0)
+        return WEFT_OK;
+    if (params->context)
+        return weft__error(err, WEFT_ENODEV, "no device of the context given is \"%.200s\"", params->select);
+    return weft__error(err, WEFT_ENODEV, "there is no device %.200s: the list goes from 0 to %zu", params->select,
+                       all - 1);
+}
+
 // The device for the context.
 static weft_status device_choose(struct weft_device_info *out, const struct weft_context_params *params,
                                  struct weft_error *err)
 {
     struct weft_device_info *list = NULL;
-    size_t count = 0;
+    size_t count = 0, at = 0;
     weft_status status = weft_devices_list(&list, &count, err);
-    if (status)
-        return status;
-    const struct weft_device_info *chosen = device_find(params, list, count);
-    if (chosen)
-        *out = *chosen;
+    if (!status)
+        status = device_find(&at, list, count, params, err);
+    if (!status) {
+        *out = list[at];
+        status = device_check(out, params, err);
+    }
     weft_devices_free(&list);
-    return chosen           ? device_check(out, params, err)
-           : params->device ? weft__error(err, WEFT_ENODEV, "the device given is in no platform")
-           : params->context && !params->device_index && !params->force_index
-               ? weft__error(err, WEFT_ENODEV, "no device of the context given is in the list")
-               : weft__error(err, WEFT_ENODEV, "there is no device %d: the list goes from 0 to %zu",
-                             params->device_index, count - 1);
+    return status;
 }
 
 // The OpenCL context: the caller's, or a new one.
@@ -133,9 +146,9 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     *out = NULL;
     if ((unsigned)params->schedule > WEFT_SCHEDULE_CPU)
         return weft__error(err, WEFT_EINVAL, "params.schedule is %d, no schedule", (int)params->schedule);
-    if ((unsigned)params->max_lanes > WEFT_LANES_SUBGROUPS)
-        return weft__error(err, WEFT_EINVAL, "params.max_lanes is %d, no implementation of lane operations",
-                           (int)params->max_lanes);
+    if ((unsigned)params->lanes > WEFT_LANES_SUBGROUPS)
+        return weft__error(err, WEFT_EINVAL, "params.lanes is %d, no implementation of lane operations",
+                           (int)params->lanes);
     status = device_choose(&device, params, err);
     if (status)
         return status;
@@ -149,10 +162,10 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     ctx->log_arg = params->log_arg;
     const int cpu = (device.type & CL_DEVICE_TYPE_CPU) != 0 || device.max_wg < WEFT__WG_LEAST;
     ctx->schedule = params->schedule ? params->schedule : cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU;
-    if (params->force_lanes)
-        ctx->device.lanes = params->max_lanes;
+    if (params->lanes)
+        ctx->device.lanes = params->lanes;
     ctx->device.fence &= ctx->device.lanes == WEFT_LANES_PTX || ctx->device.lanes == WEFT_LANES_AMDGCN;
-    if (params->force_lanes && params->wave)
+    if (params->wave)
         ctx->device.wave = params->wave;
     ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(ctx, params->cache_dir);
     weft__tune_load(ctx, params->tune_file);

@@ -96,7 +96,7 @@ static void source_append(char *text, size_t room, size_t *length, const struct 
 static size_t text_write(char *text, size_t room, const struct weft__caps *caps, const struct weft__source *source,
                          const char *defines)
 {
-    static const char *const lanes[] = {"", "#define WEFT_LANES_PTX 1\n", "#define WEFT_LANES_AMDGCN 1\n",
+    static const char *const lanes[] = {"", "", "#define WEFT_LANES_PTX 1\n", "#define WEFT_LANES_AMDGCN 1\n",
                                         "#define WEFT_LANES_SUBGROUPS 1\n"};
     char wave[64] = "";
     if (caps->lanes == WEFT_LANES_AMDGCN || caps->lanes == WEFT_LANES_SUBGROUPS)

@@ -2,6 +2,7 @@
 // Matrices in host memory: made, freed, checked, compared, hashed.
 #include "host/src/core/check.h"
 #include "host/src/core/error.h"
+#include "host/src/core/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,8 @@ size_t weft_ofs_bytes(enum weft_ofs ofs)
     return ofs == WEFT_OFS_64 ? 8 : ofs == WEFT_OFS_32 ? 4 : 0;
 }
 
-const char *weft_type_name(enum weft_type type)
-{
-    static const char *const names[] = {"f32", "f64", "i32", "pattern"};
-    return (unsigned)type < sizeof names / sizeof *names ? names[type] : "unknown";
-}
+WEFT__NAMES(type, "f32", "f64", "i32", "pattern");
+WEFT__NAMES(ofs, "32", "64");
 
 // malloc of count*bytes, at least one byte so that NULL always means failure.
 static void *array_alloc(int64_t count, size_t bytes)

@@ -4,36 +4,15 @@
 
 #include "host/src/core/check.h"
 #include "host/src/core/error.h"
+#include "host/src/core/names.h"
 #include "host/src/core/random.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <weft/measure.h>
 
-static const char *const order_names[WEFT_ORDER_COUNT] = {
-    "regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm",
-};
-
-const char *weft_order_name(enum weft_order order)
-{
-    return (unsigned)order < WEFT_ORDER_COUNT ? order_names[order] : "unknown";
-}
-
-weft_status weft_order_parse(enum weft_order *out, const char *name, struct weft_error *err)
-{
-    char known[128] = "";
-    weft_status status = WEFT__NEED(err, {"out", out}, {"name", name});
-    if (status)
-        return status;
-    for (int i = 0; i < WEFT_ORDER_COUNT; i++) {
-        if (!strcmp(name, order_names[i])) {
-            *out = (enum weft_order)i;
-            return WEFT_OK;
-        }
-        strcat(strcat(known, i ? ", " : ""), order_names[i]);
-    }
-    return weft__error(err, WEFT_EINVAL, "'%.200s': expected an order: %s", name, known);
-}
+WEFT__NAMES(order, "regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm");
+WEFT__NAMES(permute_side, "rows", "cols");
 
 // ---- maps ------------------------------------------------------------------------------------------------------
 

@@ -3,10 +3,15 @@
 #include "host/src/mtx/mtx.h"
 
 #include "host/src/core/error.h"
+#include "host/src/core/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+WEFT__NAMES(mtx_complex, "refuse", "real", "imag");
+WEFT__NAMES(mtx_field, "real", "integer", "pattern", "complex");
+WEFT__NAMES(mtx_symmetry, "general", "symmetric", "skew-symmetric", "hermitian");
 
 static inline int word_ends(const char *p)
 {
@@ -37,10 +42,10 @@ static int word_is(const char *p, const char *word)
 }
 
 // Index of the word at *p in `words` (ended by NULL), -1 when it is none of them; *p moves to the next word.
-static int word_find(const char **p, const char *const *words)
+static int word_find(const char **p, const char *const *words, int count)
 {
     int found = -1;
-    for (int i = 0; words[i] && found < 0; i++)
+    for (int i = 0; i < count && found < 0; i++)
         if (word_is(*p, words[i]))
             found = i;
     if (found >= 0) {
@@ -53,25 +58,23 @@ static int word_find(const char **p, const char *const *words)
 
 weft_status weft__mtx_header_parse(struct weft_mtx_info *info, const char *p, struct weft_error *err)
 {
-    static const char *const banners[] = {"%%matrixmarket", NULL}, *const objects[] = {"matrix", NULL};
-    static const char *const formats[] = {"coordinate", "array", NULL};
-    static const char *const fields[] = {"real", "integer", "pattern", "complex", NULL};
-    static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+    static const char *const banners[] = {"%%matrixmarket"}, *const objects[] = {"matrix"};
+    static const char *const formats[] = {"coordinate", "array"};
     int index;
     p = weft__blanks_skip(p);
-    if (word_find(&p, banners) < 0)
+    if (word_find(&p, banners, 1) < 0)
         return weft__error(err, WEFT_EFORMAT, "not a Matrix Market file: it does not start with %%%%MatrixMarket");
-    if (word_find(&p, objects) < 0)
+    if (word_find(&p, objects, 1) < 0)
         return weft__error(err, WEFT_EFORMAT, "header: expected 'matrix', found %s", weft__mtx_quote(p).text);
-    if ((index = word_find(&p, formats)) < 0)
+    if ((index = word_find(&p, formats, 2)) < 0)
         return weft__error(err, WEFT_EFORMAT, "header: expected 'coordinate' or 'array', found %s",
                            weft__mtx_quote(p).text);
     info->array = index;
-    if ((index = word_find(&p, fields)) < 0)
+    if ((index = word_find(&p, mtx_field_names, 4)) < 0)
         return weft__error(err, WEFT_EFORMAT, "header: expected 'real', 'integer', 'pattern' or 'complex', found %s",
                            weft__mtx_quote(p).text);
     info->field = (enum weft_mtx_field)index;
-    if ((index = word_find(&p, symmetries)) < 0)
+    if ((index = word_find(&p, mtx_symmetry_names, 4)) < 0)
         return weft__error(err, WEFT_EFORMAT,
                            "header: expected 'general', 'symmetric', 'skew-symmetric' or 'hermitian', found %s",
                            weft__mtx_quote(p).text);

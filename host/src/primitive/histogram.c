@@ -7,10 +7,13 @@
 #include "host/src/primitive/scan.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
+#include "host/src/core/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <weft/histogram.h>
+
+WEFT__NAMES(histogram_algo, "auto", "rows", "atomic");
 
 static const struct weft__kernel_spec rows_spec = {"histogram_rows", "histogram/gpu.cl"};
 static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram/gpu.cl"};

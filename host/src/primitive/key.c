@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of keys and payloads: their sizes, names and defines.
 #include "host/src/primitive/key.h"
+#include "host/src/core/names.h"
 
 size_t weft_key_bytes(enum weft_key key)
 {
     return key == WEFT_KEY_U32 || key == WEFT_KEY_I32 ? 4 : key == WEFT_KEY_U64 || key == WEFT_KEY_I64 ? 8 : 0;
 }
 
-const char *weft_key_name(enum weft_key key)
-{
-    static const char *const names[] = {"u32", "i32", "u64", "i64"};
-    return (unsigned)key <= WEFT_KEY_I64 ? names[key] : "unknown";
-}
+WEFT__NAMES(key, "u32", "i32", "u64", "i64");
 
 weft_status weft__key_check(struct weft_context *ctx, enum weft_key key, int payload_bytes)
 {

@@ -6,6 +6,7 @@
 #include "host/src/primitive/scan.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
+#include "host/src/core/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +19,16 @@ static const struct weft__kernel_spec cpu_reduce_spec = {"scan_cpu_reduce", "sca
 static const struct weft__kernel_spec cpu_down_spec = {"scan_cpu_down", "scan/cpu.cl"};
 
 static const struct {
-    const char *name, *in, *sum;
+    const char *in, *sum;
     size_t in_bytes, sum_bytes;
 } types[] = {
-    [WEFT_SCAN_TYPE_I32] = {"i32", "int", "int", 4, 4},
-    [WEFT_SCAN_TYPE_U32] = {"u32", "uint", "uint", 4, 4},
+    [WEFT_SCAN_TYPE_I32] = {"int", "int", 4, 4},
+    [WEFT_SCAN_TYPE_U32] = {"uint", "uint", 4, 4},
     // Unsigned, because sums wrap around.
-    [WEFT_SCAN_TYPE_I64] = {"i64", "ulong", "ulong", 8, 8},
-    [WEFT_SCAN_TYPE_F32] = {"f32", "float", "float", 4, 4},
-    [WEFT_SCAN_TYPE_I32_I64] = {"i32_i64", "int", "long", 4, 8},
-    [WEFT_SCAN_TYPE_U32_U64] = {"u32_u64", "uint", "ulong", 4, 8},
+    [WEFT_SCAN_TYPE_I64] = {"ulong", "ulong", 8, 8},
+    [WEFT_SCAN_TYPE_F32] = {"float", "float", 4, 4},
+    [WEFT_SCAN_TYPE_I32_I64] = {"int", "long", 4, 8},
+    [WEFT_SCAN_TYPE_U32_U64] = {"uint", "ulong", 4, 8},
 };
 #define TYPES (sizeof types / sizeof *types)
 
@@ -86,10 +87,8 @@ size_t weft_scan_sum_bytes(enum weft_scan_type type)
     return (size_t)type < TYPES ? types[type].sum_bytes : 0;
 }
 
-const char *weft_scan_type_name(enum weft_scan_type type)
-{
-    return (size_t)type < TYPES ? types[type].name : "unknown";
-}
+WEFT__NAMES(scan_type, "i32", "u32", "i64", "f32", "i32_i64", "u32_u64");
+WEFT__NAMES(scan_algo, "auto", "three", "chained");
 
 // How n elements are cut: tiles of wg*ipt (GPU), or chunks (CPU) of a length that keeps to params.groups.
 struct cut {

@@ -18,10 +18,13 @@
 #include "host/src/core/tune.h"
 #include "host/src/primitive/key.h"
 #include "host/src/primitive/segsort.h"
+#include "host/src/core/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+WEFT__NAMES(segsort_whole, "auto", "merge", "radix", "chained");
 
 #define CUT_WG   32
 #define MAX_BITS 8

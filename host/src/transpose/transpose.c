@@ -7,10 +7,13 @@
 #include "host/src/core/tune.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/transpose.h"
+#include "host/src/core/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+WEFT__NAMES(transpose_algo, "auto", "scan", "merge");
 
 struct weft_transpose_plan {
     struct weft_context *ctx;
