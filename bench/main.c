@@ -24,6 +24,8 @@ const struct bench_op *const bench_ops[] = {&bench_transpose, &bench_refill, &be
                                             &bench_segsort,   &bench_merge,  &bench_histogram, &bench_expand,
                                             &bench_copy,      NULL};
 
+#define BENCH_LOAD_MAX 0.75 // of the processors: a load average above it is other work
+
 // ---- devices ---------------------------------------------------------------------------------------------------
 
 // The index that the options ask for, or BENCH_ALL_DEVICES; -2 after a complaint, whose exit status goes to *status.
@@ -334,6 +336,16 @@ static int compare_run(struct bench *b)
     return status;
 }
 
+// Says that others work on this machine too. What this run does itself comes later.
+static void load_announce(FILE *out)
+{
+    double load;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (out && getloadavg(&load, 1) == 1 && load > BENCH_LOAD_MAX * (double)processors)
+        fprintf(out, "load average %.1f on %ld processors: other work runs here, and times may be longer for it\n",
+                load, processors);
+}
+
 static int run(int argc, char **argv)
 {
     struct bench b = {.seed = -1, .command = "weft-bench"};
@@ -366,6 +378,8 @@ static int run(int argc, char **argv)
         status = algos_check(o);
     if (status < 0)
         status = outputs_open(&b);
+    if (status < 0)
+        load_announce(b.table);
     if (status < 0 && o->tune_write) {
         bench_tune_run(&b);
         status = b.wrong ? BENCH_WRONG : b.failed ? BENCH_DEVICE : b.unreadable || !b.lines ? BENCH_USAGE : BENCH_OK;

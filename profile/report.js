@@ -134,7 +134,7 @@ const plain = x => x >= 1 ? count(x) : String(+x.toPrecision(3));
 // A name beside its point where there is room: `taken` are boxes that stay free. The others have it as their tip.
 function nameAt(children, taken, x, y, text, at) {
   const w = wide(text);
-  for (const dy of [0, -15, 15, -30, 30])
+  for (const dy of [0, -15, 15, -30, 30, -45, 45, -60, 60])
     for (const a of [x + 10, x - 10 - w]) {
       const top = y + dy - 9;
       if (a + w > at.right || a < at.left || top < at.top || top + 14 > at.bottom) continue;
@@ -145,6 +145,15 @@ function nameAt(children, taken, x, y, text, at) {
       return;
     }
 }
+
+// Boxes along a curve of points, which names stay clear of.
+function boxesAlong(points) {
+  return points.slice(1).map(([x, y], i) => {
+    const [a, b] = points[i];
+    return [Math.min(a, x) - 1, Math.min(b, y) - 2, Math.max(a, x) + 1, Math.max(b, y) + 2];
+  });
+}
+const between = (a, b, n) => Array.from({length: n + 1}, (_, i) => a * (b / a) ** (i / n)); // on a scale of logarithms
 
 // GB/s over bytes: the copy bandwidth at the top, what a launch costs at the left.
 function ceilingPlot(device, list) {
@@ -174,17 +183,17 @@ function ceilingPlot(device, list) {
     const ceiling = (value, name, dy) => {
       children.push(line(at.left, Y(value), at.right, Y(value), "ceiling"),
         label(at.left + 8, Y(value) + dy, `${name} ${gbps(value)}`));
-      taken.push([at.left, Y(value) + dy - 12, at.left + 8 + wide(name + " 9999 GB/s"), Y(value) + dy + 4]);
+      taken.push([at.left, Y(value) + dy - 12, at.left + 8 + wide(name + " 9999 GB/s"), Y(value) + dy + 4],
+        [at.left, Y(value) - 2, at.right, Y(value) + 2]);
     };
     ceiling(ceilings.copy_gbps, "copy", ceilings.copy_gbps >= (ceilings.triad_gbps || 0) ? -6 : 16);
     if (ceilings.triad_gbps > 0)
       ceiling(ceilings.triad_gbps, "triad", ceilings.copy_gbps >= ceilings.triad_gbps ? 16 : -6);
     if (queue > 0) {
-      let path = "";
-      for (let i = 0; i <= 80; i++) {
-        const b = xs[0] * (xs[1] / xs[0]) ** (i / 80), v = b / (queue * 1e3 + b / ceilings.copy_gbps);
-        if (v >= ys[0]) path += `${path ? "L" : "M"}${X(b).toFixed(1)} ${Y(v).toFixed(1)}`;
-      }
+      const curve = between(xs[0], xs[1], 80).map(b => [b, b / (queue * 1e3 + b / ceilings.copy_gbps)])
+        .filter(([, v]) => v >= ys[0]).map(([b, v]) => [X(b), Y(v)]);
+      const path = curve.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+      taken.push(...boxesAlong(curve));
       children.push(svg("path", {d: path, class: "roof"}, tip(`one launch in ${us(queue)} and the copy bandwidth`)));
     }
     for (const p of points)
@@ -214,13 +223,17 @@ function rooflinePlot(device, list) {
     for (const [name, value] of [["copy", ceilings.copy_gbps], ["triad", ceilings.triad_gbps]])
       if (value > 0) children.push(svg("line", {x1: X(xs[0]), y1: Y(xs[0] * value), x2: X(xs[1]), y2: Y(xs[1] * value),
         class: name === "copy" ? "ceiling" : "roof", "clip-path": `url(#${clip})`}, tip(`${name} ${gbps(value)}`)));
-    const high = ys[0] * (ys[1] / ys[0]) ** 0.88 / ceilings.copy_gbps;
-    children.push(label(X(high) - 10, Y(high * ceilings.copy_gbps), `copy ${gbps(ceilings.copy_gbps)}`, "end"));
+    const high = ys[0] * (ys[1] / ys[0]) ** 0.88 / ceilings.copy_gbps, name = `copy ${gbps(ceilings.copy_gbps)}`;
+    children.push(label(X(high) - 10, Y(high * ceilings.copy_gbps), name, "end"));
+    taken.push([X(high) - 10 - wide(name), Y(high * ceilings.copy_gbps) - 12, X(high) - 10, Y(high * ceilings.copy_gbps) + 4]);
+    for (const value of [ceilings.copy_gbps, ceilings.triad_gbps])
+      if (value > 0) taken.push(...boxesAlong(between(xs[0], xs[1], 80).map(x => [X(x), Y(x * value)])));
     for (const run of points) taken.push([X(run.roofline.intensity) - 6, Y(run.roofline.gflops) - 6,
       X(run.roofline.intensity) + 6, Y(run.roofline.gflops) + 6]);
     for (const run of points) {
       const r = run.roofline;
       children.push(line(X(r.intensity), Y(r.gflops), X(r.intensity), Y(r.intensity * ceilings.copy_gbps), "grid"));
+      taken.push(...boxesAlong([[X(r.intensity), Y(r.gflops)], [X(r.intensity), Y(r.intensity * ceilings.copy_gbps)]]));
     }
     for (const run of points) {
       const r = run.roofline, x = X(r.intensity), y = Y(r.gflops);
@@ -482,7 +495,9 @@ function facts(pairs) {
 
 function environment() {
   const host = record.host || {}, section = el("section", null, el("h2", null, "Environment"), facts([
-    ["program", [record.program, record.version].filter(Boolean).join(" ")], ["date", record.date],
+    // `version` is that of weft: another program's own is not known.
+    ["program", record.program === "weft-bench" ? `weft-bench ${record.version || ""}`.trim() : record.program],
+    ["recorded by", record.program !== "weft-bench" && record.version ? `weft ${record.version}` : ""], ["date", record.date],
     ["command", record.command && el("code", null, record.command)], ["host", host.name], ["system", host.system],
     ["threads", host.threads]]));
   for (const d of devices) {

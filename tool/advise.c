@@ -75,9 +75,11 @@ static void text_print(const struct advise *s)
         snprintf(rows, sizeof rows, "many products");
     if (s->model) {
         const enum weft_order best = best_of(s, 0);
-        if (best)
-            printf("advice for %s: order %s, predicted to take %.0f %% of the time of the matrix as it is\n", rows,
-                   weft_order_name(best), 100 * s->trials[best].advice.ratio);
+        const struct advice *advice = &s->trials[best].advice;
+        if (best) // an interval that holds 1: it may as well be slower
+            printf("advice for %s: %sorder %s, predicted to take %.0f %% of the time of the matrix as it is%s\n", rows,
+                   advice->high >= 1 ? "perhaps " : "", weft_order_name(best), 100 * advice->ratio,
+                   advice->high >= 1 ? ", which is within what the model cannot tell" : "");
         else
             printf("advice for %s: leave the matrix as it is\n", rows);
     }

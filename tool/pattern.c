@@ -6,6 +6,7 @@
 #include "tool.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <weft/measure.h>
 
@@ -46,7 +47,7 @@ int tool_spy(const struct tool_options *o)
     }
     if (!code) {
         shape_text(line, sizeof line, &m.a, o);
-        code = picture_spy(&(struct picture){o->out, o->size, o->force, m.name, line}, &d);
+        code = picture_spy(&(struct picture){o->out, o->size, o->force, m.name, line, -1, -1}, &d);
     }
     weft_density_free(&d);
     tool_matrix_free(&m);
@@ -145,6 +146,32 @@ static cJSON *entropies_json(const struct entropies *e, const struct tool_matrix
     return top;
 }
 
+static int64_t longest_row(const struct weft_csr *a)
+{
+    int64_t longest = 0;
+    for (int64_t i = 0; i < a->m; i++) {
+        const int64_t length = weft_csr_ofs(a, i + 1) - weft_csr_ofs(a, i);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+// -1: a count for each column takes far more memory than the matrix, or more than there is.
+static int64_t longest_col(const struct weft_csr *a)
+{
+    const int64_t room = 1 << 20;
+    int64_t longest = 0;
+    int64_t *count = a->n <= (a->nnz > room ? a->nnz : room) ? malloc((size_t)(a->n + 1) * sizeof *count) : NULL;
+    if (!count || weft_col_histogram(count, a, 0, NULL)) {
+        free(count);
+        return -1;
+    }
+    for (int64_t j = 0; j < a->n; j++)
+        longest = count[j] > longest ? count[j] : longest;
+    free(count);
+    return longest;
+}
+
 static int entropy_draw(const struct entropies *e, const struct tool_matrix *m, const struct tool_options *o,
                         const char *line)
 {
@@ -158,8 +185,8 @@ static int entropy_draw(const struct entropies *e, const struct tool_matrix *m, 
                  e->distance.distance);
     picture_map_buckets(&rows, &cols, o->size, m->a.m, m->a.n);
     weft_status status = weft_density_alloc(&d, &m->a, weft_density_params(.rows = rows, .cols = cols), &err);
-    int code = status ? tool_fail(status, &err)
-                      : picture_entropy(&(struct picture){o->out, o->size, o->force, m->name, text}, &d, e->parts);
+    const struct picture picture = {o->out, o->size, o->force, m->name, text, longest_row(&m->a), longest_col(&m->a)};
+    int code = status ? tool_fail(status, &err) : picture_entropy(&picture, &d, e->parts);
     weft_density_free(&d);
     return code;
 }

@@ -346,8 +346,10 @@ void picture_map_buckets(int64_t *rows, int64_t *cols, int size, int64_t m, int6
     buckets(rows, cols, &map_box, size / UNITS, m, n);
 }
 
-// Bars from the frame of the map outwards: of columns upwards, of rows to the right; their longest fills the room.
-static void histogram_draw(cairo_t *cr, const struct box *b, const int64_t *count, int64_t size, int of_rows)
+// Bars from the frame of the map outwards: of columns upwards, of rows to the right; their longest fills the room. A bar is as
+// many rows or columns as a pixel has, so what is said is the longest row or column, not the longest bar.
+static void histogram_draw(cairo_t *cr, const struct box *b, const int64_t *count, int64_t size, int of_rows,
+                           int64_t longest)
 {
     int64_t most = 1;
     char text[32];
@@ -364,11 +366,18 @@ static void histogram_draw(cairo_t *cr, const struct box *b, const int64_t *coun
             cairo_rectangle(cr, b->x + at * b->w, b->y - 5 - length, b->w / (double)size, length);
     }
     cairo_fill(cr);
-    cairo_set_source_rgb(cr, 0, 0, 0); // how long the longest bar is
-    if (of_rows)
-        text_draw(cr, b->x + b->w + HISTOGRAM, b->y - 14, 1, 0.5, SMALL, tool_count_text(text, most));
-    else
-        text_draw(cr, b->x - 11, b->y - HISTOGRAM, 1, 0.5, SMALL, tool_count_text(text, most));
+    cairo_set_source_rgb(cr, 0, 0, 0);
+    if (longest < 0)
+        return;
+    tool_count_text(text, longest);
+    if (of_rows) {
+        text_draw(cr, b->x + b->w + 5, b->y - 32, 0, 0.5, SMALL, "longest row");
+        text_draw(cr, b->x + b->w + 5, b->y - 14, 0, 0.5, SMALL, text);
+    } else {
+        text_draw(cr, b->x - 11, b->y - HISTOGRAM, 1, 0.5, SMALL, "longest");
+        text_draw(cr, b->x - 11, b->y - HISTOGRAM + 18, 1, 0.5, SMALL, "column");
+        text_draw(cr, b->x - 11, b->y - HISTOGRAM + 36, 1, 0.5, SMALL, text);
+    }
 }
 
 // parts x parts shares, each with its number.
@@ -408,13 +417,13 @@ int picture_entropy(const struct picture *p, const struct weft_density *d, const
     heading_draw(c.cr, p);
     map_draw(c.cr, &b, d, p->size / UNITS, most);
     axes_draw(c.cr, &b, d->m, d->n);
-    histogram_draw(c.cr, &b, d->col, d->cols, 0);
-    histogram_draw(c.cr, &b, d->row, d->rows, 1);
+    histogram_draw(c.cr, &b, d->col, d->cols, 0, p->longest_col);
+    histogram_draw(c.cr, &b, d->row, d->rows, 1, p->longest_row);
     const double x = UNITS - PARTS - 15, y = TOP + 72, half = (PARTS - 20) / 2;
     text_draw(c.cr, x, TOP + 20, 0, 0.5, TEXT, "shares of H of the parts of the matrix");
     parts_draw(c.cr, &(struct box){x, y, half, half}, parts[0], 2);
     parts_draw(c.cr, &(struct box){x + half + 20, y, half, half}, parts[1], 4);
     parts_draw(c.cr, &(struct box){x, y + half + 45, PARTS, PARTS}, parts[2], 8);
-    bar_draw(c.cr, &(struct box){x, y + half + PARTS + 85, PARTS, 22}, most, d);
+    bar_draw(c.cr, &(struct box){x, y + half + PARTS + 85, PARTS - 25, 22}, most, d); // room for the last number
     return canvas_end(&c, p);
 }

@@ -11,6 +11,7 @@ struct picture {
     int size;  // pixels of the longer side
     int force; // nonzero: replace a file that exists
     const char *title, *line;
+    int64_t longest_row, longest_col; // of picture_entropy: entries; -1: not known
 };
 
 // Whether the picture can be drawn: TOOL_OK, or TOOL_USAGE after a complaint. Call it before what takes time.

@@ -204,7 +204,7 @@ def plots(pyplot, block, against, prefix, ending, title):
     paint = {column: wheel[i % len(wheel)] for i, column in enumerate(block.columns)}
     paths = []
 
-    def bars(name, columns, value, text, mark, note):
+    def bars(name, columns, value, text, mark, note, span, hazy):
         places = {row: [c for c in columns if value(row, c) is not None] for row in block.rows}
         height = 1.6 + 0.24 * sum(map(len, places.values())) + 0.12 * len(places)
         figure, axes = pyplot.subplots(figsize=(10, max(3.0, height)), layout="constrained")
@@ -213,8 +213,12 @@ def plots(pyplot, block, against, prefix, ending, title):
             first = at
             for column in present:
                 number = value(row, column)
-                axes.barh(at, number, 0.9, color=paint[column])
-                axes.annotate(text(number), (number, at), (4, 0), textcoords="offset points", va="center", fontsize=10,
+                pale = hazy(row, column)
+                axes.barh(at, number, 0.9, color=paint[column], alpha=0.45 if pale else 1)
+                low, high = span(row, column)
+                high = min(high, 2 * number) if high > 0 else 2 * number  # quartiles of much noise may lie at no time
+                axes.hlines(at, low, high, color="black", linewidth=1)
+                axes.annotate(text(number) + "~" * pale, (max(number, high), at), (4, 0), textcoords="offset points", va="center", fontsize=10,
                               bbox={"boxstyle": "square,pad=0.1", "color": "white"})
                 at += 1
             ticks.append(((first + at - 1) / 2, row))
@@ -237,15 +241,34 @@ def plots(pyplot, block, against, prefix, ending, title):
         base, record = block.base(row, against), block.table.get((row, column))
         return base["median_ms"] / record["median_ms"] if base and record else None
 
+    def speedup_span(row, column):
+        (base_low, base_high), (low, high) = map(reader.quartiles, (block.base(row, against), block.table[row, column]))
+        return max(base_low, 0) / high, base_high / low if low > 0 else 0
+
+    def unclear(row, column):
+        return reader.unclear(block.base(row, against), block.table[row, column])
+
     def gbps(row, column):
         return block.table[row, column]["gbps"] if (row, column) in block.table else None
+
+    def gbps_span(row, column):
+        record = block.table[row, column]
+        low, high = reader.quartiles(record)
+        work = record["gbps"] * record["median_ms"]
+        return work / high, work / low if low > 0 else 0
+
+    def noisy(row, column):
+        return block.table[row, column].get("noise", 0) > reader.NOISE_MAX
     others = block.speedups(against)
     if others:
         bars("speedup", others, speedup, lambda number: f"{number:.2f}x", 1,
-             f"speedup against {'the fastest vendor' if against == 'vendor' else shown(against)} (dashed: as fast)")
+             f"speedup against {'the fastest vendor' if against == 'vendor' else shown(against)} \n(dashed: as fast; black: from quartile to quartile; pale, ~: within the noise)", speedup_span, unclear)
     copy = block.copy()
+    past = copy and any(record["gbps"] > copy for record in block.table.values())
     bars("roof", block.columns, gbps, lambda number: four_digits(float(f"{number:.3g}")), copy,
-         "GB/s of the least traffic possible" + (f" (dashed: copies, {copy:.4g} GB/s)" if copy else ""))
+         "GB/s of the least traffic possible" + (f" (dashed: copies, {copy:.4g} GB/s)" if copy else "") +
+         ("\nBars past it: caches hold what is read again; copies are of arrays that no cache holds." if past else "") +
+         "\n(black: from quartile to quartile; pale, ~: noisy)", gbps_span, noisy)
     return paths
 
 

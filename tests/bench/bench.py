@@ -113,6 +113,9 @@ def test_usage():
                                   "--index", "--reps", "--min-time", "--json", "--csv", "--quiet"} <= set(longs),
        "--help names every option of the contract")
     ok(max(map(len, out.splitlines())) <= 110, "--help is narrow")
+    before, (_, out, _), limit = os.getloadavg()[0], run(BENCH, "-b", "ref", *FAST, *SMALL), 0.75 * os.cpu_count()
+    if max(before, os.getloadavg()[0]) < limit or min(before, os.getloadavg()[0]) > limit:
+        ok(("load average" in out) == (before > limit), "a machine with other work is named", before, out)
     code, out, _ = run(BENCH, "--version")
     ok(code == 0 and re.fullmatch(r"weft-bench \d+\.\d+\.\d+\n", out), "--version", out)
 

@@ -197,8 +197,13 @@ def test_plots(folder):
     for name in ("speedup", "roof"):
         with open(os.path.join(folder, f"p-transpose-{name}.svg"), encoding="utf-8") as file:
             pictures[name] = file.read()
-    ok(all(f">{word}<" in pictures["speedup"] for word in ("4.00x", "1.01x", "2.00x", "0.50x", "cuSPARSE", "A title")) and
+    ok(all(f">{word}<" in pictures["speedup"] for word in ("4.00x", "1.01x~", "2.00x", "0.50x", "cuSPARSE", "A title")) and
        ">serial (ref)<" not in pictures["speedup"], "bars of speedup say how much")
+    ok("within the noise" in pictures["speedup"] and "caches hold" not in pictures["roof"], "the noise is in the legend")
+    fast = write(os.path.join(folder, "fast.json"), [{**r, "gbps": 11} for r in FIRST])
+    run("--plot", os.path.join(folder, "f.svg"), fast)
+    with open(os.path.join(folder, "f-transpose-roof.svg"), encoding="utf-8") as file:
+        ok("caches hold" in file.read(), "bars past the copies explain themselves")
     ok("copies, 10 GB/s" in pictures["roof"] and ">serial (ref)<" in pictures["roof"], "the roof is the copy")
     code, _, err = run("--plot", os.path.join(folder, "p"), records)
     with open(os.path.join(folder, "p-transpose-roof.png"), "rb") as file:
