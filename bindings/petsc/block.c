@@ -104,29 +104,46 @@ PetscErrorCode wp_block_update(struct wp_block *block, Mat a)
     return 0;
 }
 
+// A plan in the format that the options ask for; where that pads too much, as it may for the few entries of an off-diagonal
+// block, in the one that weft chooses.
+static PetscErrorCode make_plan(struct wp_block *block, const struct wp_options *options, int transposed)
+{
+    const struct wp_device *d;
+    struct weft_spmv_params params = {
+        .algo = (enum weft_spmv_algo)options->format,
+        .products = options->products,
+        .tune = options->tune == PETSC_TRUE,
+        .mode = options->reproducible ? WEFT_SPMV_MODE_REPRODUCIBLE : WEFT_SPMV_MODE_REPEATABLE,
+        .transpose = transposed ? WEFT_SPMV_TRANSPOSE_BY_COPY : WEFT_SPMV_TRANSPOSE_PLAIN,
+    };
+    PetscCall(wp_device_get(&d));
+    PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_PLAN], 0, 0, 0, 0));
+    weft_status status = weft_spmv_plan_create(&block->plan[transposed], d->ctx, d->queue, &block->csr, &params);
+    if (status == WEFT_ERANGE && params.algo != WEFT_SPMV_ALGO_AUTO) {
+        PetscCall(PetscInfo(NULL, "weft: -mat_weft_format %s does not suit a block, auto is used\n",
+                            formats[options->format]));
+        params.algo = WEFT_SPMV_ALGO_AUTO;
+        status = weft_spmv_plan_create(&block->plan[transposed], d->ctx, d->queue, &block->csr, &params);
+    }
+    PetscCall(wp_check(status, "weft_spmv_plan_create"));
+    PetscCall(PetscLogEventEnd(wp_events[WP_EVENT_PLAN], 0, 0, 0, 0));
+    return 0;
+}
+
 PetscErrorCode wp_block_mult(struct wp_block *block, const struct wp_options *options, int transposed, cl_mem x,
                              double beta, cl_mem y)
 {
     const struct wp_device *d;
-    struct weft_spmv_plan **plan = &block->plan[transposed];
     int64_t rows = transposed ? block->csr.n : block->csr.m;
     if (block->csr.nnz == 0) // nothing to multiply with
         return beta == 0 ? wp_launch(WP_KERNEL_set, (size_t)rows, y, 0.0) : 0;
     PetscCall(wp_device_get(&d));
-    if (!*plan) {
-        PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_PLAN], 0, 0, 0, 0));
-        WP_CALL(weft_spmv_plan_create(
-            plan, d->ctx, d->queue, &block->csr,
-            weft_spmv_params(.algo = (enum weft_spmv_algo)options->format, .products = options->products,
-                             .tune = options->tune,
-                             .mode = options->reproducible ? WEFT_SPMV_MODE_REPRODUCIBLE : WEFT_SPMV_MODE_REPEATABLE,
-                             .transpose = transposed ? WEFT_SPMV_TRANSPOSE_BY_COPY : WEFT_SPMV_TRANSPOSE_PLAIN)));
-        PetscCall(PetscLogEventEnd(wp_events[WP_EVENT_PLAN], 0, 0, 0, 0));
-    } else if (block->stale[transposed]) {
-        WP_CALL(weft_spmv_plan_refill(*plan, d->queue, &block->csr));
-    }
+    if (!block->plan[transposed])
+        PetscCall(make_plan(block, options, transposed));
+    else if (block->stale[transposed])
+        WP_CALL(weft_spmv_plan_refill(block->plan[transposed], d->queue, &block->csr));
     block->stale[transposed] = 0;
-    WP_CALL(weft_spmv_run(*plan, d->queue, y, 1, x, beta, 0, NULL, NULL));
+    WP_CALL(weft_spmv_run(block->plan[transposed], d->queue, y, 1, x, beta, 0, NULL, NULL));
     return 0;
 }
 
