@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""petsc.py PLUGIN OPERATIONS PREFIX MPICC MPIRUN FOLDER: the plug-in in programs that know nothing of it. Output is TAP.
+"""petsc.py PLUGIN OPERATIONS SOLVE PREFIX MPICC MPIRUN FOLDER: the plug-in in programs that know nothing of it. Output is TAP.
 
-OPERATIONS compares every operation with PETSc's own. PETSc's tutorials, where they are below PREFIX, run with and without the
-plug-in: the same lines, and the same numbers within rounding. FOLDER is where they are compiled to. 1 and 2 ranks in turn where
-WEFT_SAMPLE is set, else 1, 2 and 4.
+OPERATIONS compares every operation with PETSc's own, SOLVE is run by bench/lab/petsc_bench. PETSc's tutorials, where they are below PREFIX, run with and without the
+plug-in: the same lines, and the same numbers within rounding. FOLDER is where they are compiled to. Where
+WEFT_SAMPLE is set, every second case, with 1 and 2 ranks in turn; else all with 1, 2 and 4.
 """
 import os
 import re
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from tap import done, ok, skip  # noqa: E402
 
+BENCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab", "petsc_bench")
 MAT = "-mat_type aijweft -vec_type weft"
 DM = "-dm_mat_type aijweft -dm_vec_type weft"
 MATRICES = "share/petsc/datafiles/matrices/"
@@ -21,14 +24,14 @@ MATRICES = "share/petsc/datafiles/matrices/"
 TUTORIALS = [
     ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20", MAT),
     ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type cg -pc_type jacobi", MAT),
-    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type bcgs -pc_type jacobi", MAT),
-    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type chebyshev -pc_type jacobi", MAT),
+    ("ksp/ksp/tutorials/ex23", "-ksp_monitor -n 60 -mat_weft_format sell", MAT),
+    ("ksp/ksp/tutorials/ex23", "-ksp_monitor -n 60 -mat_weft_reproducible", MAT),
     ("ksp/ksp/tutorials/ex10", "-f @spd-real-int32-float64 -ksp_monitor -ksp_type cg -pc_type jacobi", MAT),
-    ("ksp/ksp/tutorials/ex23", "-ksp_monitor -n 60", MAT),
-    ("ksp/ksp/tutorials/ex23", "-ksp_monitor -n 60 -mat_weft_format sell -mat_weft_reproducible 0", MAT),
-    ("ksp/ksp/tutorials/ex45", "-ksp_monitor -da_grid_x 9 -da_grid_y 9 -da_grid_z 9", DM),
+    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type chebyshev -pc_type jacobi", MAT),
     ("ksp/ksp/tutorials/ex45", "-ksp_monitor -da_grid_x 9 -da_grid_y 9 -da_grid_z 9 -ksp_type cg -pc_type jacobi", DM),
+    ("ksp/ksp/tutorials/ex45", "-ksp_monitor -da_grid_x 9 -da_grid_y 9 -da_grid_z 9", DM),
     ("snes/tutorials/ex19", "-snes_monitor -ksp_converged_reason -da_grid_x 9 -da_grid_y 9 -pc_type jacobi", DM),
+    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type bcgs -pc_type jacobi", MAT),
 ]
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
@@ -92,7 +95,7 @@ def compile_tutorial(prefix, mpicc, folder, name):
 
 
 def test_tutorials(mpirun, plugin, prefix, mpicc, folder, sample):
-    for i, (name, options, types) in enumerate(TUTORIALS):
+    for i, (name, options, types) in enumerate(TUTORIALS[::2] if sample else TUTORIALS):
         if not os.path.exists(os.path.join(prefix, "share/petsc/examples/src", name + ".c")):
             skip(f"no tutorial {name}: libpetsc3.18-dev-examples has it on Debian")
             continue
@@ -120,13 +123,37 @@ def test_copies(mpirun, plugin, program):
     ok(counts[0] == counts[1] > 0, "20 iterations more copy no vector more", counts)
 
 
-def main(plugin, operations, prefix, mpicc, mpirun, folder):
+def test_bench(program, plugin):
+    """The bench: a system on two ranks, what it refuses, and its model on runs that follow one."""
+    def bench(*args):
+        made = subprocess.run([sys.executable, BENCH, "--program", program, "--plugin", plugin, *args], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, check=False)
+        return made.returncode, made.stdout, made.stderr
+    code, out, err = bench("--example")
+    ok(code == 0 and not err and len(re.findall(r"^\| aij(?:weft)? \| 2 \| \d+ .* solved \|$", out, re.M)) == 2, "the example", out, err)
+    code, out, err = bench("--ranks", "0")
+    ok(code == 2 and err.count("\n") == 1 and not out, "no ranks", err)
+    code, out, err = bench("--matrices", "stencil27:0", "--ranks", "1")
+    ok(code == 3 and "1 to 1000 points" in err, "no points", err)
+    lab = SourceFileLoader("petsc_bench", BENCH).load_module()
+    runs = [{"kind": "aijweft", "solved": True, "ranks": p, "iterations": 10, "iteration_bytes": 1e6, "halo_bytes": h,
+             "halo_messages": 2, "halo_seconds": 10 * 2 * (5e-6 + h / 2 * 1e-9),
+             "iteration_seconds": 1e-3 / p + (p > 1) * (2 * (5e-6 + h / 2 * 1e-9) + 2 * (p // 2) * 7e-6)}
+            for p, h in ((1, 0), (2, 1000), (4, 9000))]
+    fit = lab.model(runs)
+    ok(all(abs(fit[k] / v - 1) < 1e-2 for k, v in (("latency_s", 5e-6), ("seconds_per_byte", 1e-9), ("local_seconds_per_byte", 1e-9),
+                                                  ("reduction_seconds", 7e-6))), "the model finds what made the runs", fit)
+    ok(lab.predict(fit, 10, 64, 8) > lab.predict(fit, 10, 8, 8) > lab.predict(fit, 10, 1, 8), "more ranks take longer")
+
+
+def main(plugin, operations, solve, prefix, mpicc, mpirun, folder):
     sample = bool(os.environ.get("WEFT_SAMPLE"))
     test_alike()
     test_operations(mpirun, plugin, operations, [2] if sample else [1, 2, 4])
     ex2 = test_tutorials(mpirun, plugin, prefix, mpicc, folder, sample)
     if os.path.exists(ex2):
         test_copies(mpirun, plugin, ex2)
+    test_bench(solve, plugin)
     return done()
 
 
