@@ -110,6 +110,9 @@ CODE_EVENT(clEnqueueWriteBuffer,
            (cl_command_queue q, cl_mem b, cl_bool k, size_t o, size_t s, const void *h, cl_uint n, const cl_event *w,
             cl_event *event),
            (q, b, k, o, s, h, n, w, event))
+CODE_EVENT(clEnqueueUnmapMemObject,
+           (cl_command_queue q, cl_mem b, void *h, cl_uint n, const cl_event *w, cl_event *event),
+           (q, b, h, n, w, event))
 CODE(clFlush, (cl_command_queue q), (q))
 CODE(clGetCommandQueueInfo, (cl_command_queue q, cl_command_queue_info i, size_t s, void *v, size_t *r),
      (q, i, s, v, r))
@@ -131,6 +134,15 @@ RELEASE(clReleaseEvent, cl_event)
 RELEASE(clReleaseKernel, cl_kernel)
 RELEASE(clReleaseMemObject, cl_mem)
 RELEASE(clReleaseProgram, cl_program)
+
+static void *CL_API_CALL fault_clEnqueueMapBuffer(cl_command_queue q, cl_mem b, cl_bool k, cl_map_flags f, size_t o,
+                                                  size_t s, cl_uint n, const cl_event *w, cl_event *event, cl_int *out)
+{
+    *out = fails(FAULT_clEnqueueMapBuffer);
+    void *at = *out ? NULL : real.clEnqueueMapBuffer(q, b, k, f, o, s, n, w, event, out);
+    event_made(*out, event);
+    return at;
+}
 
 static cl_int CL_API_CALL fault_clRetainContext(cl_context context)
 {

@@ -17,9 +17,11 @@
     X(clCreateUserEvent)                                                                                               \
     X(clEnqueueBarrierWithWaitList)                                                                                    \
     X(clEnqueueCopyBuffer)                                                                                             \
+    X(clEnqueueMapBuffer)                                                                                              \
     X(clEnqueueMarkerWithWaitList)                                                                                     \
     X(clEnqueueNDRangeKernel)                                                                                          \
     X(clEnqueueReadBuffer)                                                                                             \
+    X(clEnqueueUnmapMemObject)                                                                                         \
     X(clEnqueueWriteBuffer)                                                                                            \
     X(clFinish)                                                                                                        \
     X(clFlush)                                                                                                         \

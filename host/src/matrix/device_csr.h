@@ -15,21 +15,4 @@ void weft__queue_release(cl_command_queue *queue); // and null; accepts NULL
 weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes);
 weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes);
 
-// A function that blocks and gives a matrix: its queue, and the result on both sides. The first failure stays in `status`,
-// and what follows does nothing.
-struct weft__sync {
-    struct weft_context *ctx;
-    weft_status status;
-    cl_command_queue queue;
-    struct weft_csr *out;
-    struct weft_device_csr to;
-};
-// Make the queue and the result; the caller has set ctx, and status to what came before.
-void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape);
-// A device matrix with the contents of `from`, and a buffer with those of host memory (0 bytes: none).
-void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from);
-void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what);
-// Read the result, or free it after a failure; release the rest.
-weft_status weft__sync_end(struct weft__sync *s);
-
 #endif

@@ -3,6 +3,7 @@
 // columns of the matrix.
 #include "host/src/core/check.h"
 #include "host/src/matrix/device_csr.h"
+#include "host/src/matrix/sync.h"
 #include "host/src/transpose/transpose.h"
 
 #include <stdlib.h>

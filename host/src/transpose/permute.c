@@ -6,6 +6,7 @@
 #include "host/src/core/limits.h"
 #include "host/src/core/variants.h"
 #include "host/src/matrix/device_csr.h"
+#include "host/src/matrix/sync.h"
 #include "host/src/primitive/scan.h"
 
 #include <stdlib.h>

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host arrays as buffers during a call that blocks: without a copy where the device shares the host's memory.
+#ifndef WEFT_MATRIX_LEND_H
+#define WEFT_MATRIX_LEND_H
+
+#include "host/src/core/context.h"
+#include <weft/device_csr.h>
+
+#include <stdbool.h>
+
+// What the device does with an array.
+enum weft__lend {
+    WEFT__LEND_READ,  // its contents are there; it is not written
+    WEFT__LEND_WRITE, // every element is written
+    WEFT__LEND_BOTH   // its contents are there, and may change
+};
+
+// Is the array itself the buffer? Only on a device that shares the host's memory, and where it is aligned: to its elements in
+// the CPU schedule, whose kernels read one at a time, else to the largest type of OpenCL.
+bool weft__lend_shares(const struct weft_context *ctx, const void *host, size_t bytes);
+// A buffer for `bytes` bytes of the host, which stay there and untouched until weft__lend_end and the release of the buffer.
+// An array that is not shared is copied. 0 bytes: a buffer of one byte.
+// Errors: as weft__buffer_create and weft__copy_in; WEFT_EINVAL the array is NULL.
+weft_status weft__lend_begin(cl_mem *out, struct weft_context *ctx, cl_command_queue queue, enum weft__lend use,
+                             const void *host, size_t bytes, const char *what);
+// Wait until the array holds what the commands of `queue` wrote. Not for WEFT__LEND_READ.
+weft_status weft__lend_end(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, void *host, size_t bytes);
+// The same for the arrays of a matrix, whose shape *out gets.
+weft_status weft__lend_csr(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
+                           enum weft__lend use, const struct weft_csr *a);
+weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *d,
+                               struct weft_csr *a);
+// After a failure: commands that were enqueued may still use lent arrays.
+void weft__lend_wait(cl_command_queue queue);
+
+#endif
