@@ -2,11 +2,45 @@
 // The calls of OpenCL behind one table, so that tests and profilers can stand in between.
 #include "host/src/core/cl_table.h"
 
+#ifdef WEFT_OPENCL_DLOPEN
+#include <dlfcn.h>
+#include <pthread.h>
+
+// Built so, the library loads without an OpenCL loader. Every way to a device begins with clGetPlatformIDs: its first call
+// takes the loader that the process has, else the system's, and fills the table.
+static int table_fill(void)
+{
+    void *const ours = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") ? NULL : dlopen("libOpenCL.so.1", RTLD_NOW);
+    void *const loader = ours ? ours : RTLD_DEFAULT;
+    struct weft__cl_table found;
+    int all = 1;
+#define WEFT__CL_FIND(name) all &= (*(void **)&found.name = dlsym(loader, #name)) != NULL;
+    WEFT__CL_CALLS(WEFT__CL_FIND)
+#undef WEFT__CL_FIND
+    if (all)
+        weft__cl = found;
+    return all;
+}
+
+static cl_int CL_API_CALL platforms_first(cl_uint room, cl_platform_id *list, cl_uint *count)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static int filled;
+    pthread_mutex_lock(&mutex);
+    filled = filled || table_fill();
+    const int is_there = filled;
+    pthread_mutex_unlock(&mutex);
+    return is_there ? weft__cl.clGetPlatformIDs(room, list, count) : -1001; // CL_PLATFORM_NOT_FOUND_KHR
+}
+
+struct weft__cl_table weft__cl = {.clGetPlatformIDs = platforms_first};
+#else
 struct weft__cl_table weft__cl = {
 #define WEFT__CL_INIT(name) .name = name,
     WEFT__CL_CALLS(WEFT__CL_INIT)
 #undef WEFT__CL_INIT
 };
+#endif
 
 const char *weft__cl_error_name(cl_int error)
 {

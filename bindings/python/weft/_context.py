@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device with its queue: arrays as buffers without a copy where memory is shared, transposition, the default context."""
+from __future__ import annotations
+
+import contextvars
+import threading
+from typing import Any, List, Optional, Tuple, Union
+
+import numpy as np
+
+from . import _c
+from ._c import NULL, Device, Shape, ffi
+
+_READ_WRITE, _READ_ONLY, _USE_HOST_PTR, _MAP_READ = 1, 4, 8, 1
+_LARGEST_TYPE = 128  # bytes: what OpenCL aligns its own buffers to
+_KEEP_BYTES = 1 << 30  # most scratch of a transposition that a context keeps for the next one
+
+
+class _Owner:
+    """The C context and its queue. Plans and buffers hold it, so that it ends after them."""
+
+    def __init__(self, ctx: Any, external: Any) -> None:
+        self.ctx, self.external, self.queue = ctx, external, None
+        self.device, device_id, cl_context, self.cpu_kernels = _c.context_device(ctx)
+        self.cl = _c.opencl()
+        self.lock = threading.RLock()
+        code = ffi.new("cl_int *")
+        queue = self.cl.clCreateCommandQueue(cl_context, device_id, 0, code)
+        _c.check_cl(code[0], "clCreateCommandQueue")
+        self.queue, self.cl_context = queue, cl_context
+
+    def __del__(self) -> None:
+        if self.queue:
+            self.cl.clReleaseCommandQueue(self.queue)
+        _c.context_destroy(self.ctx)
+
+    # -- buffers ---------------------------------------------------------------------------------------------------
+
+    def shares(self, array: np.ndarray) -> bool:
+        """Can the device use the array's own memory? The rule is that of the C library's *_sync functions."""
+        align = 4 if self.cpu_kernels else _LARGEST_TYPE
+        return self.device.unified and array.nbytes > 0 and _c.address(array) % align == 0
+
+    def _create(self, flags: int, size: int, host: Any) -> Any:
+        code = ffi.new("cl_int *")
+        mem = self.cl.clCreateBuffer(self.cl_context, flags, max(size, 1), host, code)
+        if code[0]:
+            raise _c.fail(_c.lib.WEFT_EDEVMEM, f"a buffer of {size} bytes on {self.device.name}: OpenCL error {code[0]}")
+        release = self.cl.clReleaseMemObject
+        return ffi.gc(mem, lambda m, owner=self: release(m))
+
+    def buffer(self, array: np.ndarray) -> Any:
+        """A buffer with the contents of an array, which has to stay as long as the buffer."""
+        if self.shares(array):
+            return self._create(_READ_ONLY | _USE_HOST_PTR, array.nbytes, _c.pointer(array))
+        mem = self._create(_READ_WRITE, array.nbytes, NULL)
+        if array.nbytes:
+            _c.check_cl(self.cl.clEnqueueWriteBuffer(self.queue, mem, 1, 0, array.nbytes, _c.pointer(array), 0, NULL, NULL),
+                        "clEnqueueWriteBuffer")
+        return mem
+
+    def buffer_out(self, array: np.ndarray) -> Any:
+        """A buffer whose contents `take` brings into an array."""
+        if self.shares(array):
+            return self._create(_READ_WRITE | _USE_HOST_PTR, array.nbytes, _c.pointer(array))
+        return self._create(_READ_WRITE, array.nbytes, NULL)
+
+    def take(self, mem: Any, array: np.ndarray) -> None:
+        """Wait until the array holds what was written to its buffer."""
+        if not array.nbytes:
+            return
+        if not self.shares(array):
+            _c.check_cl(self.cl.clEnqueueReadBuffer(self.queue, mem, 1, 0, array.nbytes, _c.pointer(array), 0, NULL, NULL),
+                        "clEnqueueReadBuffer")
+            return
+        code = ffi.new("cl_int *")
+        at = self.cl.clEnqueueMapBuffer(self.queue, mem, 1, _MAP_READ, 0, array.nbytes, 0, NULL, NULL, code)
+        _c.check_cl(code[0], "clEnqueueMapBuffer")
+        _c.check_cl(self.cl.clEnqueueUnmapMemObject(self.queue, mem, at, 0, NULL, NULL), "clEnqueueUnmapMemObject")
+
+    def finish(self) -> None:
+        _c.check_cl(self.cl.clFinish(self.queue), "clFinish")
+
+
+class Context:
+    """A device, its compiled kernels and its queue.
+
+    Without arguments it is the default device: a GPU where there is one, else the processor.
+
+    >>> import weft
+    >>> with weft.Context() as ctx:
+    ...     bool(ctx.device.name)
+    True
+    """
+
+    def __init__(self, device: Union[None, int, str, Device] = None, *, context: Any = None, queue: Any = None,
+                 schedule: str = "auto", cache_dir: Optional[str] = None) -> None:
+        """
+        device: an index of weft.devices(), one of them, "gpu", "cpu" or a part of its name, vendor or platform
+        context, queue: pyopencl's own; device may then be one of pyopencl too
+        schedule: "auto", "cpu" or "gpu": which kernels run
+        cache_dir: where compiled kernels are kept; default ~/.cache/weft, "": nowhere
+        """
+        context = context if context is not None else getattr(queue, "context", None)
+        device = device if device is not None else getattr(queue, "device", None)
+        select = None if device is None else str(device.index if isinstance(device, Device) else device)
+        cl_device = getattr(device, "int_ptr", 0)  # of pyopencl
+        cl_context = context.int_ptr if context is not None else 0
+        self._owner: Optional[_Owner] = _Owner(
+            _c.context_create(None if cl_device else select, cl_context, cl_device, schedule, cache_dir), (context, queue, device))
+        self._plan: Optional[Tuple[Any, Any]] = None
+        self._tokens: List[Any] = []
+
+    @property
+    def device(self) -> Device:
+        """The device that runs."""
+        return self._own().device
+
+    def _own(self) -> _Owner:
+        if self._owner is None:
+            raise ValueError("the context is closed")
+        return self._owner
+
+    def trim(self) -> None:
+        """Give back the device memory that is kept for the next transposition."""
+        self._plan = None
+
+    def close(self) -> None:
+        """Give up the context; matrices and plans that were made with it stay usable."""
+        self._plan = None
+        self._owner = None
+
+    def __enter__(self) -> "Context":
+        self._own()
+        self._tokens.append(_current.set(self))
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        _current.reset(self._tokens.pop())
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<weft.Context {'closed' if self._owner is None else self._owner.device.name!r}>"
+
+    # -- transposition ---------------------------------------------------------------------------------------------
+
+    def _transpose_plan(self, owner: _Owner, shape: Shape) -> Any:
+        key = (shape.m, shape.n, shape.nnz, shape.type, shape.wide)
+        if self._plan is not None and self._plan[0] == key:
+            return self._plan[1]
+        self._plan = None  # its scratch, before there is more
+        made, size = _c.transpose_plan(owner.ctx, shape)
+        plan = ffi.gc(made, lambda p, keep=owner: _c.transpose_destroy(p))
+        if size <= _KEEP_BYTES:
+            self._plan = (key, plan)
+        return plan
+
+    def _move(self, shape: Shape, indptr: np.ndarray, indices: np.ndarray,
+              data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Transpose arrays whose values have 4 or 8 bytes."""
+        owner = self._own()
+        out = (np.empty(shape.n + 1, indptr.dtype), np.empty(shape.nnz, np.int32), np.empty(shape.nnz, data.dtype))
+        with owner.lock:
+            given = [owner.buffer(array) for array in (indptr, indices, data)]
+            made = [owner.buffer_out(array) for array in out]
+            plan = self._transpose_plan(owner, shape)
+            try:
+                _c.transpose_run(owner.ctx, plan, owner.queue, _c.device_csr(shape, *given),
+                                 _c.device_csr(shape.transposed(), *made))
+                for mem, array in zip(made, out):
+                    owner.take(mem, array)
+            finally:
+                owner.finish()  # whatever happened, nothing uses the arrays any more
+        return out
+
+    def _transpose(self, m: int, n: int, indptr: np.ndarray, indices: np.ndarray,
+                   data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Arrays of A^T; those given are valid, contiguous, indices of 32 bits."""
+        nnz = len(indices)
+        if nnz == 0:
+            return np.zeros(n + 1, indptr.dtype), np.empty(0, np.int32), np.empty(0, data.dtype)
+        wide = indptr.dtype.itemsize == 8
+        if data.dtype.itemsize in (4, 8) and not data.dtype.hasobject:  # values are only moved: all types of a size are one
+            kind = _c.I32 if data.dtype.itemsize == 4 else _c.F64
+            return self._move(Shape(m, n, nnz, kind, wide), indptr, indices, data)
+        where = np.arange(nnz, dtype=np.int64 if wide else np.int32)
+        ptr, idx, order = self._move(Shape(m, n, nnz, _c.F64 if wide else _c.I32, wide), indptr, indices, where)
+        return ptr, idx, data[order]
+
+
+_current: contextvars.ContextVar[Optional[Context]] = contextvars.ContextVar("weft", default=None)
+_default: Optional[Context] = None
+_default_lock = threading.Lock()
+
+
+def current(context: Optional[Context] = None) -> Context:
+    """The context given, else that of the innermost `with`, else one on the default device, which is kept."""
+    global _default
+    found = context if context is not None else _current.get()
+    if found is not None:
+        return found
+    with _default_lock:
+        if _default is None:
+            _default = Context()
+        return _default
+
+
+def devices() -> List[Device]:
+    """The OpenCL devices of the machine. WeftDeviceError: there is none; the text says what to install.
+
+    >>> import weft
+    >>> weft.devices()[0].index
+    0
+    """
+    return _c.devices_list()

@@ -1,0 +1,574 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrices: the arrays of scipy on a device, their products and transposes."""
+from __future__ import annotations
+
+import weakref
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _c
+from ._c import Shape, ffi
+from ._context import Context, _Owner, current
+
+# Which type of the device does the arithmetic of a numpy type. Small integers wrap as the 32-bit sum of their products
+# does; bool counts its terms and asks whether there was one.
+_ARITHMETIC = {"?": _c.I32, "b": _c.I32, "B": _c.I32, "h": _c.I32, "H": _c.I32, "i": _c.I32, "I": _c.I32, "f": _c.F32,
+               "d": _c.F64}
+_PARTS: Dict[str, np.dtype] = {"F": np.dtype("f4"), "D": np.dtype("f8")}
+
+
+def _char(dtype: np.dtype) -> str:
+    """One letter for a type: long and long long are the integers of their size."""
+    if dtype.kind in "iu" and dtype.itemsize in (4, 8):
+        return ("i" if dtype.itemsize == 4 else "l") if dtype.kind == "i" else ("I" if dtype.itemsize == 4 else "L")
+    return dtype.char
+
+
+def _upcast(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of a product, by scipy's rule."""
+    return np.dtype((sp.csr_matrix((0, 0), dtype=a) @ np.empty(0, b)).dtype)
+
+
+_upcasts: Dict[Tuple[np.dtype, np.dtype], np.dtype] = {}
+
+
+def _result_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
+    if (a, b) not in _upcasts:
+        _upcasts[a, b] = _upcast(a, b)
+    return _upcasts[a, b]
+
+
+def _narrow(index: np.ndarray, what: str) -> np.ndarray:
+    """Indices of 32 bits, checked; the same array where it has them."""
+    if index.dtype == np.int32 and index.flags.c_contiguous and index.flags.aligned and index.dtype.isnative:
+        return index
+    if index.size and (int(index.max()) > _c.INT32_MAX or int(index.min()) < 0):
+        raise ValueError(f"{what} are outside 0 .. 2^31-1")
+    return np.ascontiguousarray(index, np.int32)
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """The same values as the device reads them: contiguous, aligned, native."""
+    if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
+        return array
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
+
+
+def _as(array: np.ndarray, want: np.dtype) -> np.ndarray:
+    """Values in the device's type; those of uint32 are the same bits."""
+    return array.view(want) if array.dtype == np.uint32 and want == np.int32 and array.flags.c_contiguous else array.astype(want)
+
+
+class _Prepared:
+    """The C plan of a matrix for one type, and the buffers that it reads."""
+
+    def __init__(self, owner: _Owner, shape: Shape, arrays: Tuple[np.ndarray, np.ndarray, np.ndarray], products: int,
+                 reproducible: bool) -> None:
+        self.owner, self.shape, self.arrays = owner, shape, arrays
+        with owner.lock:
+            self.buffers = [owner.buffer(array) for array in arrays]
+            made = _c.spmv_plan(owner.ctx, owner.queue, _c.device_csr(shape, *self.buffers), products, reproducible)
+        self.plan = ffi.gc(made, lambda p, keep=(owner, self.buffers): _c.spmv_destroy(p))
+
+    def run(self, x: np.ndarray, y: np.ndarray) -> None:
+        """y = A @ x for contiguous vectors of the plan's own type."""
+        owner = self.owner
+        with owner.lock:
+            given, made = owner.buffer(x), owner.buffer_out(y)
+            try:
+                _c.spmv_run(owner.ctx, self.plan, owner.queue, given, made)
+                owner.take(made, y)
+            finally:
+                owner.finish()
+
+
+class Plan:
+    """A matrix prepared for products: analysed once, and converted where `products` says that it pays.
+
+    >>> import numpy as np, scipy.sparse as sp, weft
+    >>> p = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]])).plan(products=1000)
+    >>> p @ np.array([1.0, 10.0])
+    array([12., 30.])
+    """
+
+    def __init__(self, matrix: "csr", prepared: _Prepared) -> None:
+        self._matrix, self._prepared = matrix, prepared
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """The algorithm that runs and why, figures of the rows, bytes, times of analysis and conversion in ms."""
+        return _c.spmv_info(self._prepared.plan)
+
+    def __matmul__(self, x: Any) -> Any:
+        return self._matrix._product(x, self._prepared)
+
+    __call__ = __matmul__
+
+
+class csr:
+    """A sparse matrix whose products and transposes run on an OpenCL device.
+
+    Its arrays are those of the scipy matrix that it is made from, without a copy. It has scipy's rules for types and shapes.
+    Values that change in place are seen after `update()`.
+
+    >>> import numpy as np, scipy.sparse as sp, weft
+    >>> A = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]]))
+    >>> A @ np.array([1.0, 10.0])
+    array([12., 30.])
+    >>> A.T @ np.array([1.0, 10.0])
+    array([ 2., 31.])
+    >>> A.tocsc().indptr
+    array([0, 1, 3], dtype=int32)
+    """
+
+    ndim = 2
+    format = "csr"
+    __array_priority__ = 20.0
+    __array_ufunc__ = None  # numpy leaves x @ A to __rmatmul__
+
+    def _init(self, shape: Any, arrays: Any, context: Optional[Context], container: type) -> None:
+        self.shape: Tuple[int, int] = (int(shape[0]), int(shape[1]))
+        self._context = context
+        self._container = container
+        self._plans: Dict[Any, _Prepared] = {}
+        self._parts: Optional[Tuple["csr", "csr"]] = None
+        self._transposed: Optional["csr"] = None
+        self._source: Any = None
+        self._back: Any = lambda: None
+        self._scipy: Any = None
+        self._sorted: Optional[bool] = None
+        self._canonical: Optional[bool] = None
+        if max(self.shape) > _c.INT32_MAX:
+            raise ValueError(f"a matrix of {self.shape[0]} x {self.shape[1]}: sizes are up to 2^31-1")
+        if arrays is not None:
+            self._set(*arrays)
+
+    def __init__(self, arg: Any, shape: Optional[Tuple[int, int]] = None, dtype: Any = None, *,
+                 context: Optional[Context] = None, copy: bool = False) -> None:
+        """
+        arg: a sparse matrix or array of scipy, arrays (data, indices, indptr) or (data, (row, col)), a dense matrix (also
+            through DLPack), or another weft.csr
+        shape, dtype: as of scipy.sparse.csr_array; 64-bit indices are checked and narrowed
+        context: where it runs; default: the innermost `with weft.Context()`, else the default device
+        copy: take copies of the arrays
+        """
+        if isinstance(arg, csr):
+            arg = arg.toscipy()
+        if isinstance(arg, tuple):
+            arg = tuple(_host(part) for part in arg)
+        elif not sp.issparse(arg):
+            arg = _host(arg)
+        if not sp.issparse(arg):
+            arg = sp.csr_array(arg, shape=shape)
+        a = arg.tocsr()
+        if a.ndim != 2:
+            raise ValueError(f"weft.csr needs two dimensions, not {a.ndim}")
+        if shape is not None and tuple(shape) != tuple(a.shape):
+            raise ValueError(f"the matrix is {a.shape[0]} x {a.shape[1]}, not {shape[0]} x {shape[1]}")
+        if dtype is not None:
+            a = a.astype(dtype, copy=False)
+        if copy:
+            a = a.copy()
+        self._init(a.shape, (a.indptr, a.indices, a.data), context, type(a))
+        self._sorted, self._canonical = _flags(a)
+        self._scipy = a
+        m, n = self.shape
+        _c.validate(Shape(m, n, self.nnz, _c.PATTERN, self.indptr.dtype.itemsize == 8), self.indptr, self.indices)
+
+    def _set(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> None:
+        nnz = int(indptr[-1])
+        if nnz < 0 or nnz > min(len(indices), len(data)):
+            raise ValueError(f"indptr ends with {nnz}, there are {len(indices)} indices and {len(data)} values")
+        self._dtype, self._nnz = data.dtype, nnz
+        self._indptr = _narrow(indptr, "row pointers") if nnz <= _c.INT32_MAX else np.ascontiguousarray(indptr, np.int64)
+        self._indices = _narrow(indices[:nnz], "column indices")
+        self._data = _plain(data[:nnz])
+
+    # -- the arrays ------------------------------------------------------------------------------------------------
+
+    def _there(self) -> None:
+        """Transpose now, where this is a transpose whose arrays nobody asked for yet."""
+        if self._source is None:
+            return
+        source = self._source
+        m, n = source.shape
+        ctx = current(self._context)
+        self._set(*ctx._transpose(m, n, source.indptr, source.indices, source.data))
+        self._sorted = True
+        self._back = weakref.ref(source)
+        self._source = None
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._source.dtype if self._source is not None else self._dtype
+
+    @property
+    def nnz(self) -> int:
+        return self._source.nnz if self._source is not None else self._nnz
+
+    @property
+    def size(self) -> int:
+        return self.nnz
+
+    @property
+    def indptr(self) -> np.ndarray:
+        self._there()
+        return self._indptr
+
+    @property
+    def indices(self) -> np.ndarray:
+        self._there()
+        return self._indices
+
+    @property
+    def data(self) -> np.ndarray:
+        self._there()
+        return self._data
+
+    @property
+    def has_sorted_indices(self) -> bool:
+        """Do the columns of every row ascend?"""
+        self._there()
+        if self._sorted is None:
+            self._sorted = bool(self.toscipy().has_sorted_indices)
+        return self._sorted
+
+    @property
+    def has_canonical_format(self) -> bool:
+        """Do they, and is there no entry twice?"""
+        self._there()
+        if self._canonical is None:
+            self._canonical = self.has_sorted_indices and bool(self.toscipy().has_canonical_format)
+        return self._canonical
+
+    # -- as scipy --------------------------------------------------------------------------------------------------
+
+    def toscipy(self) -> Any:
+        """The CSR matrix or array of scipy on the same arrays."""
+        self._there()
+        if self._scipy is None:
+            self._scipy = _build(self._container, self.shape, (self._indptr, self._indices, self._data), self._sorted,
+                                 self._canonical)
+        return self._scipy
+
+    tocsr = toscipy
+
+    def tocsc(self) -> Any:
+        """The CSC matrix or array of scipy, transposed on the device."""
+        t = self.T
+        return _build(_other(self._container, "csc"), self.shape, (t.indptr, t.indices, t.data), True,
+                      self._canonical or None)
+
+    def tocoo(self) -> Any:
+        return self.toscipy().tocoo()
+
+    def toarray(self) -> np.ndarray:
+        return self.toscipy().toarray()
+
+    todense = toarray
+
+    def copy(self) -> "csr":
+        return csr(self.toscipy(), context=self._context, copy=True)
+
+    def astype(self, dtype: Any) -> "csr":
+        return csr(self.toscipy().astype(dtype), context=self._context)
+
+    def conj(self) -> "csr":
+        return csr(self.toscipy().conj(), context=self._context) if self.dtype.kind == "c" else self
+
+    conjugate = conj
+
+    # -- transposes ------------------------------------------------------------------------------------------------
+
+    @property
+    def T(self) -> "csr":
+        """A^T in CSR; made on the device when its arrays or a product are first asked for, and kept."""
+        if self._transposed is None:
+            back = self._back()
+            if back is not None:
+                return back
+            t = csr.__new__(csr)
+            t._init((self.shape[1], self.shape[0]), None, self._context, self._container)
+            t._source = self
+            t._canonical = True if self._canonical else None
+            self._transposed = t
+        return self._transposed
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> "csr":
+        if axes is not None and tuple(axes) != (1, 0):
+            raise ValueError("Sparse arrays/matrices do not support an 'axes' parameter because swapping dimensions is the "
+                             "only logical permutation.")
+        return self.T.copy() if copy else self.T
+
+    @property
+    def H(self) -> "csr":
+        return self.T.conj()
+
+    def sort_indices(self) -> None:
+        """Let the columns of every row ascend, equal ones in their order: two transpositions. New arrays."""
+        if self.has_sorted_indices:
+            return
+        ctx, (m, n) = current(self._context), self.shape
+        once = ctx._transpose(m, n, self._indptr, self._indices, self._data)
+        canonical = self._canonical
+        self._replace(*ctx._transpose(n, m, *once))
+        self._sorted, self._canonical = True, canonical
+
+    def sum_duplicates(self) -> None:
+        """Add up entries of one place, as scipy does; columns then ascend. New arrays."""
+        if self.has_canonical_format:
+            return
+        self.sort_indices()
+        a = _build(self._container, self.shape, (self._indptr.copy(), self._indices.copy(), self._data.copy()), True, None)
+        a.sum_duplicates()
+        self._replace(a.indptr, a.indices, a.data)
+        self._sorted = self._canonical = True
+
+    def _replace(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> None:
+        self.update()
+        self._set(indptr, indices, data)
+        self._scipy = None
+
+    def update(self) -> None:
+        """Values were changed in place: forget plans, transposes and copies on the device."""
+        self._there()
+        self._plans.clear()
+        self._parts = None
+        self._transposed = None
+        self._back = lambda: None
+
+    # -- products --------------------------------------------------------------------------------------------------
+
+    def plan(self, products: int = 0, *, dtype: Any = None, reproducible: bool = False,
+             context: Optional[Context] = None) -> Plan:
+        """Prepare `products` multiplications, and let later `A @ x` use what is made.
+
+        products: how many are expected; 0: not known, the arrays are used as they are
+        dtype: of the vectors, where it is not that of the matrix
+        reproducible: the same bits on every device
+        """
+        kind = _ARITHMETIC.get(_char(_result_dtype(self.dtype, np.dtype(dtype) if dtype is not None else self.dtype)))
+        if kind is None:
+            raise ValueError(f"no device multiplies values of type {self.dtype}: plan the parts, or let scipy multiply")
+        owner = current(context if context is not None else self._context)._own()
+        return Plan(self, self._plan_make(owner, kind, int(products), reproducible))
+
+    def _plan_make(self, owner: _Owner, kind: int, products: int, reproducible: bool) -> _Prepared:
+        self._there()
+        shape = Shape(self.shape[0], self.shape[1], self.nnz, kind, self._indptr.dtype.itemsize == 8)
+        data = self._data
+        want = _c.DTYPES[kind]
+        if data.dtype != want:
+            data = _as(data, want)
+        plan = _Prepared(owner, shape, (self._indptr, self._indices, data), products, reproducible)
+        self._plans[owner, kind] = plan
+        return plan
+
+    def _plan_for(self, kind: int) -> _Prepared:
+        owner = current(self._context)._own()
+        return self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
+
+    def _vector(self, x: np.ndarray, given: Optional[_Prepared]) -> np.ndarray:
+        """A @ x for one vector of n elements, in scipy's type."""
+        result = _result_dtype(self.dtype, x.dtype)
+        if result.char in _PARTS:
+            return self._complex(x, result)
+        kind = _ARITHMETIC.get(_char(result))
+        if kind is None:  # 64-bit integers, long double, objects
+            return self.toscipy() @ x
+        if self.nnz == 0:
+            return np.zeros(self.shape[0], result)
+        want = _c.DTYPES[kind]
+        if x.dtype != want:
+            x = _as(x, want)
+        x = _plain(x)
+        y = np.empty(self.shape[0], want)
+        plan = given if given is not None and given.shape.type == kind else self._plan_for(kind)
+        plan.run(x, y)
+        if result == want:
+            return y
+        return y != 0 if result.kind == "b" else y.view(result) if result.itemsize == 4 else y.astype(result)
+
+    def _complex(self, x: np.ndarray, result: np.dtype) -> np.ndarray:
+        """Products of the parts, which are matrices of their own on the same pattern."""
+        real = _PARTS[result.char]
+        xs = (x.real, x.imag) if x.dtype.kind == "c" else (x, None)
+        if self.dtype.kind == "c":
+            if self._parts is None:
+                self._parts = (self._with(self.data.real.copy()), self._with(self.data.imag.copy()))
+            mats: Tuple[csr, Optional[csr]] = self._parts
+        else:
+            mats = (self, None)
+        y = np.empty(self.shape[0], result)
+
+        def times(a: Optional[csr], v: Optional[np.ndarray]) -> Any:
+            return 0 if a is None or v is None else a._vector(np.ascontiguousarray(v, dtype=real), None)
+
+        y.real = times(mats[0], xs[0]) - times(mats[1], xs[1])
+        y.imag = times(mats[0], xs[1]) + times(mats[1], xs[0])
+        return y
+
+    def _with(self, data: np.ndarray) -> "csr":
+        out = csr.__new__(csr)
+        out._init(self.shape, (self.indptr, self.indices, data), self._context, self._container)
+        return out
+
+    def _product(self, x: Any, plan: Optional[_Prepared] = None) -> Any:
+        if _is_pyopencl(x):
+            return self._product_pyopencl(x)
+        if sp.issparse(x) or isinstance(x, csr):
+            return self.toscipy() @ (x.toscipy() if isinstance(x, csr) else x)
+        x = _host(x)
+        if x.ndim not in (1, 2) or x.shape[0] != self.shape[1] or x.dtype.kind not in "biufc":
+            return self.toscipy() @ x  # scipy's own answer, or its error
+        if x.ndim == 1:
+            return self._vector(np.asarray(x), plan)
+        columns = np.asarray(x)
+        if columns.shape[1] == 1:
+            y = self._vector(np.ascontiguousarray(columns[:, 0]), plan).reshape(-1, 1)
+        else:
+            y = np.empty((self.shape[0], columns.shape[1]), _result_dtype(self.dtype, x.dtype))
+            for j in range(columns.shape[1]):
+                y[:, j] = self._vector(np.ascontiguousarray(columns[:, j]), plan)
+        return np.asmatrix(y) if isinstance(x, np.matrix) and not _is_array(self._container) else y
+
+    def _product_pyopencl(self, x: Any) -> Any:
+        """A @ x for a vector in device memory: nothing comes to the host."""
+        import pyopencl.array
+        if x.ndim != 1 or x.shape[0] != self.shape[1]:
+            raise ValueError(f"the matrix is {self.shape[0]} x {self.shape[1]}, the vector has the shape {x.shape}")
+        kind = _c.TYPES.get(x.dtype.str[1:])
+        result = _result_dtype(self.dtype, x.dtype)
+        if kind is None or result != x.dtype:
+            raise TypeError(f"a matrix of {self.dtype} times a pyopencl array of {x.dtype}: convert it to {result}")
+        owner = self._owner_of(x)
+        y: Any = pyopencl.array.empty(x.queue, self.shape[0], x.dtype)
+        plan = self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
+        x = x if not x.offset else x.copy()
+        x.finish()
+        with owner.lock:
+            _c.spmv_run(owner.ctx, plan.plan, owner.queue, ffi.cast("cl_mem", x.base_data.int_ptr),
+                        ffi.cast("cl_mem", y.base_data.int_ptr))
+            owner.finish()
+        return y
+
+    def _owner_of(self, x: Any) -> _Owner:
+        """The owner of the array's OpenCL context: the matrix's own where it is the same, else one that is kept."""
+        known = current(self._context)._own()
+        if int(ffi.cast("uintptr_t", known.cl_context)) == x.context.int_ptr:
+            return known
+        for owner, _ in self._plans:
+            if int(ffi.cast("uintptr_t", owner.cl_context)) == x.context.int_ptr:
+                return owner
+        return Context(queue=x.queue)._own()
+
+    def __matmul__(self, x: Any) -> Any:
+        if np.isscalar(x):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return self._product(x)
+
+    def __rmatmul__(self, x: Any) -> Any:
+        if np.isscalar(x):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        x = _host(x)
+        if x.ndim not in (1, 2) or x.shape[-1] != self.shape[0]:
+            return x @ self.toscipy()
+        return (self.T @ x.T).T
+
+    def dot(self, x: Any) -> Any:
+        """A @ x; a number is a factor."""
+        return csr(self.toscipy() * x, context=self._context) if np.isscalar(x) else self._product(x)
+
+    # What scipy.sparse.linalg.aslinearoperator asks for.
+    def matvec(self, x: Any) -> Any:
+        return self._product(x)
+
+    def rmatvec(self, x: Any) -> Any:
+        return (self.T._product(np.conj(x))).conj() if self.dtype.kind == "c" else self.T._product(x)
+
+    def matmat(self, x: Any) -> Any:
+        return self._product(x)
+
+    def rmatmat(self, x: Any) -> Any:
+        return self.rmatvec(x)
+
+    # -- the rest --------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> "csr":
+        return self
+
+    def __exit__(self, *why: Any) -> None:
+        """Give back device memory; the matrix stays usable."""
+        self.update()
+
+    def __repr__(self) -> str:
+        return f"<weft.csr of {self.shape[0]} x {self.shape[1]}, {self.nnz} entries of {self.dtype}>"
+
+
+def _is_pyopencl(x: Any) -> bool:
+    return type(x).__module__.startswith("pyopencl") and hasattr(x, "base_data")
+
+
+def _host(x: Any) -> Any:
+    """An array of numpy: also from DLPack, from pyopencl and from lists."""
+    if isinstance(x, (np.ndarray, tuple)):
+        return tuple(_host(part) for part in x) if isinstance(x, tuple) else x
+    if _is_pyopencl(x):
+        return x.get()
+    if hasattr(x, "__dlpack__") and not hasattr(x, "__array__") and hasattr(np, "from_dlpack"):
+        return np.from_dlpack(x)
+    return np.asanyarray(x)
+
+
+def _other(container: type, name: str) -> type:
+    """The class of scipy for another format: arrays stay arrays, matrices stay matrices."""
+    kind = "matrix" if issubclass(container, sp.spmatrix) and not _is_array(container) else "array"
+    return getattr(sp, f"{name}_{kind}")
+
+
+def _is_array(container: type) -> bool:
+    return hasattr(sp, "sparray") and issubclass(container, sp.sparray) or container.__name__.endswith("_array")
+
+
+def _flags(a: Any) -> Tuple[Optional[bool], Optional[bool]]:
+    """What scipy knows already of a matrix's order and duplicates, without a look at it."""
+    known = a.__dict__
+    return known.get("_has_sorted_indices"), known.get("_has_canonical_format")
+
+
+def _build(container: type, shape: Tuple[int, int], arrays: Tuple[np.ndarray, np.ndarray, np.ndarray],
+           ordered: Optional[bool], canonical: Optional[bool]) -> Any:
+    indptr, indices, data = arrays
+    out = container((data, indices, indptr), shape=shape, copy=False)
+    if ordered is not None:
+        out.has_sorted_indices = ordered
+    if canonical is not None:
+        out.has_canonical_format = canonical
+    return out
+
+
+def transpose(a: Any, *, context: Optional[Context] = None) -> Any:
+    """A^T of a scipy matrix in the same format and class: CSR gives CSR, CSC gives CSC, others give CSR.
+
+    Entries of one place keep their order, indices ascend: the same bits as scipy's A.T.tocsr().
+
+    >>> import scipy.sparse as sp, weft
+    >>> weft.transpose(sp.csr_array([[2.0, 1.0], [0.0, 3.0]])).toarray()
+    array([[2., 0.],
+           [1., 3.]])
+    """
+    if isinstance(a, csr):
+        return a.T.toscipy()
+    if not sp.issparse(a):
+        raise TypeError(f"weft.transpose needs a sparse matrix of scipy or a weft.csr, not {type(a).__name__}")
+    if a.format not in ("csr", "csc"):
+        a = a.tocsr()
+    of = csr.__new__(csr)
+    by_columns = a.format == "csc"
+    of._init(a.shape[::-1] if by_columns else a.shape, (a.indptr, a.indices, a.data), context, type(a))
+    m, n = of.shape
+    _c.validate(Shape(m, n, of.nnz, _c.PATTERN, of.indptr.dtype.itemsize == 8), of.indptr, of.indices)
+    made = current(context)._transpose(m, n, of.indptr, of.indices, of.data)
+    return _build(type(a), (m, n) if by_columns else (n, m), made, True, _flags(a)[1] or None)

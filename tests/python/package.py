@@ -1,0 +1,447 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""package.py BUILT ROOT: the Python package in BUILT against scipy: types, shapes, errors, flags, memory, threads. TAP."""
+import gc
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from common import begin, done, ok, skip  # noqa: E402
+
+BUILT, ROOT = sys.argv[1:3]
+weft = begin(BUILT)
+
+import numpy as np  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
+import scipy.sparse.linalg as la  # noqa: E402
+
+RNG = np.random.default_rng(int(os.environ.get("WEFT_SEED", "1")))
+TYPES = "?bBhHiIlLqQfdgFDG"
+warnings.simplefilter("ignore")
+
+
+def matrix(m=60, n=40, count=300, dtype="d", duplicates=True, kind=sp.csr_array):
+    """Random coordinates in CSR, columns of a row in any order, some twice."""
+    row, col = RNG.integers(0, m, count), RNG.integers(0, n, count)
+    order = np.argsort(row, kind="stable")
+    row, col = row[order], col[order]
+    indptr = np.searchsorted(row, np.arange(m + 1)).astype(np.int32)
+    return values(kind, (indptr, col.astype(np.int32)), (m, n), dtype, duplicates)
+
+
+def numbers(count, dtype):
+    whole = RNG.integers(0, 2 if dtype == "?" else 9, count)
+    if dtype in "FDG":
+        return (whole + 1j * RNG.integers(0, 9, count)).astype(dtype)
+    return whole.astype(dtype)
+
+
+def values(kind, pattern, shape, dtype, duplicates):
+    a = kind((numbers(len(pattern[1]), dtype), pattern[1], pattern[0]), shape=shape)
+    if not duplicates:
+        a.sum_duplicates()
+    return a
+
+
+def same(a, b):
+    """Class, type, shape, arrays; the numbers here are whole and none is NaN."""
+    return (type(a) is type(b) and a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a.indptr, b.indptr) and
+            np.array_equal(a.indices, b.indices) and np.array_equal(a.data, b.data))
+
+
+def raises(call):
+    """The exception that a call ends with, else None."""
+    try:
+        call()
+    except Exception as why:
+        return why
+    return None
+
+
+# ---- every public function -----------------------------------------------------------------------------------------
+
+
+def test_functions():
+    from weft import _c
+    names = set()
+    folder = os.path.join(ROOT, "host/include/weft")
+    for name in os.listdir(folder):
+        if name.endswith(".h"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                names |= set(re.findall(r"^WEFT_API[^;{}]*?\b(weft_\w+)\(", file.read(), re.M))
+    missing = sorted(name for name in names if not hasattr(_c.lib, name))
+    ok(len(names) > 60 and not missing, f"{len(names)} public functions can be called", missing)
+
+
+# ---- transposition -------------------------------------------------------------------------------------------------
+
+
+def test_transpose():
+    bad = []
+    for kind in (sp.csr_array, sp.csr_matrix):
+        for dtype in TYPES:
+            a = matrix(dtype=dtype, kind=kind)
+            if not same(weft.transpose(a), a.T.tocsr()):
+                bad.append((kind.__name__, dtype))
+            c = a.tocsc()
+            if not same(weft.transpose(c), c.T.tocsc()):
+                bad.append((kind.__name__, dtype, "csc"))
+            if not same(weft.csr(a).tocsc(), a.tocsc()):
+                bad.append((kind.__name__, dtype, "tocsc"))
+    ok(not bad, f"transposes of {len(TYPES)} types, arrays and matrices, are scipy's", bad)
+    bad = []
+    for m, n, count in ((0, 0, 0), (0, 5, 0), (5, 0, 0), (7, 9, 0), (1, 1, 1), (1, 500, 90), (500, 1, 90), (3, 4, 5000)):
+        a = matrix(m or 1, n or 1, count)[:m, :n] if not m * n else matrix(m, n, count)
+        a = sp.csr_array(a)
+        if not same(weft.transpose(a), a.T.tocsr()):
+            bad.append((m, n, count))
+    ok(not bad, "transposes of shapes at the edge", bad)
+    a = matrix()
+    for name in ("coo", "lil", "dok", "bsr", "dia"):
+        b = getattr(a, "to" + name)()
+        t = weft.transpose(b)
+        ok(t.format == "csr" and (t != b.T.tocsr()).nnz == 0, f"transpose of {name} is CSR")
+    ok(isinstance(raises(lambda: weft.transpose(np.eye(3))), TypeError), "a dense matrix is a TypeError")
+
+
+def test_flags():
+    a = matrix()
+    t = weft.transpose(a)
+    ok(t.has_sorted_indices, "a transpose is sorted")
+    ok(not t.has_canonical_format, "duplicates are seen in the transpose", t.has_canonical_format)
+    b = matrix(duplicates=False)
+    ok(weft.transpose(b).has_canonical_format and weft.csr(b).T.has_canonical_format and weft.csr(b).has_canonical_format,
+       "without duplicates it is canonical")
+    w = weft.csr(a)
+    ok(w.has_sorted_indices == bool(sp.csr_array((a.data, a.indices, a.indptr), a.shape).has_sorted_indices) and
+       not w.has_canonical_format, "flags are those of scipy")
+    before = a.copy()
+    w.sum_duplicates()
+    c = a.copy()
+    c.sum_duplicates()
+    ok(same(w.toscipy(), c) and w.has_canonical_format and same(a, before), "sum_duplicates is scipy's, the input stays")
+    w = weft.csr(before.copy())
+    w.sort_indices()
+    ok(w.has_sorted_indices and (w.toscipy() != c).nnz == 0 and w.nnz == before.nnz, "sort_indices keeps duplicates")
+
+
+def test_indices():
+    a = matrix()
+    wide = sp.csr_array(a)
+    wide.indices, wide.indptr = a.indices.astype(np.int64), a.indptr.astype(np.int64)
+    t = weft.transpose(wide)
+    ok(t.indices.dtype == np.int32 and (t != a.T.tocsr()).nnz == 0, "64-bit indices are narrowed")
+    ok(np.array_equal(weft.csr(wide) @ np.ones(40), a @ np.ones(40)), "a product with 64-bit indices")
+    for what, change in (("a column of 2^32", 2**32), ("a column below 0", -1), ("a column of n", 40)):
+        wide.indices = a.indices.astype(np.int64)
+        wide.indices[7] = change
+        why = raises(lambda: weft.transpose(wide))
+        ok(isinstance(why, ValueError), f"{what} is a ValueError: {why}")
+        ok(isinstance(raises(lambda: weft.csr(wide)), ValueError), f"{what}: so it is for weft.csr")
+    bad = a.copy()
+    bad.indptr[3] = 200
+    bad.indptr[4] = 100
+    ok(isinstance(raises(lambda: weft.csr(bad)), weft.WeftValueError), "row pointers that descend are refused")
+
+
+# ---- products ------------------------------------------------------------------------------------------------------
+
+
+def test_products():
+    bad = []
+    for kind in (sp.csr_array, sp.csr_matrix):
+        for ta in TYPES:
+            a = matrix(dtype=ta, kind=kind)
+            w = weft.csr(a)
+            for tx in TYPES:
+                x = numbers(40, tx)
+                want, got = a @ x, w @ x
+                if want.dtype != got.dtype or want.shape != got.shape or not np.allclose(want, got):
+                    bad.append((kind.__name__, ta, tx, want.dtype, got.dtype))
+    ok(not bad, f"products of {len(TYPES)}^2 pairs of types, arrays and matrices", bad[:5])
+    a = matrix()
+    w = weft.csr(a)
+    for x in (np.ones((40, 1)), np.ones((40, 3)), np.asfortranarray(RNG.random((40, 5))), RNG.random((40, 6))[:, ::2],
+              RNG.random(80)[::2], np.ones((40, 0)), [1.0] * 40, np.matrix(np.ones((40, 2))), np.ones(40, ">f8")):
+        want, got = a @ x, w @ x
+        ok(type(want) is type(got) and want.shape == got.shape and want.dtype == got.dtype and np.allclose(want, got),
+           f"A @ {type(x).__name__} {np.shape(x)}", type(want), type(got), want.dtype, got.dtype)
+    left = RNG.random((3, 60))
+    ok(np.allclose(left @ w, left @ a) and np.allclose(np.ones(60) @ w, np.ones(60) @ a), "x @ A, X @ A")
+    ok(np.allclose(w.T @ np.ones(60), a.T @ np.ones(60)) and w.T.T is w, "A.T @ x, A.T.T is A")
+    ok((w @ sp.eye(40, format="csr") != a).nnz == 0, "A @ B for a sparse B is scipy's")
+    ok((w.dot(2.0).toscipy() != a * 2).nnz == 0, "A.dot(number)")
+    for bad_x in (np.ones(39), np.ones((39, 2)), np.ones((40, 2, 2)), 3.0, np.float64(2)):
+        want, got = raises(lambda: a @ bad_x), raises(lambda: w @ bad_x)
+        ok(type(want) is type(got) and str(want) == str(got), f"A @ {np.shape(bad_x)}: {got}", repr(want), repr(got))
+    e = weft.csr(sp.csr_array((5, 7)))
+    ok(np.array_equal(e @ np.ones(7), np.zeros(5)) and np.array_equal(e.T @ np.ones(5), np.zeros(7)), "no entries")
+    small = sp.csr_array(np.array([[100, 100], [0, 1]], np.int8))
+    ok(np.array_equal(weft.csr(small) @ np.array([2, 2], np.int8), small @ np.array([2, 2], np.int8)), "int8 wraps alike")
+
+
+def test_plans():
+    a = matrix(500, 400, 9000, "f", duplicates=False)
+    w = weft.csr(a)
+    x = RNG.random(400).astype("f")
+    p = w.plan(products=100000)
+    ok(np.allclose(p @ x, a @ x, rtol=1e-5) and p.info["why"] and p.info["longest_row"] > 0, f"a plan: {p.info['why']}")
+    ok(w._plan_for(weft._c.F32) is p._prepared, "the matrix keeps it")
+    ok((p @ x.astype("d")).dtype == np.float64, "a plan of f32 gives f64 for x in f64")
+    first = w.plan(reproducible=True)
+    ok(first.info["algorithm"] == "csr_fixed" and np.array_equal(first @ x, first @ x), "reproducible: csr_fixed")
+    before = w @ x
+    w.data[:] *= 2
+    w.update()
+    ok(np.allclose(w @ x, 2 * before, rtol=1e-5) and np.allclose(w.T @ np.ones(500, "f"), a.T @ np.ones(500, "f"), rtol=1e-4),
+       "values that changed, after update()")
+    with weft.csr(a) as inner:
+        ok(np.allclose(inner @ x, a @ x, rtol=1e-5) and inner._plans, "a matrix in `with`")
+    ok(not inner._plans and np.allclose(inner @ x, a @ x, rtol=1e-5), "its plans are gone, and it can be used")
+    ok(isinstance(raises(lambda: weft.csr(matrix(dtype="D")).plan()), ValueError), "a plan of complex values is refused")
+
+
+# ---- zero copy -----------------------------------------------------------------------------------------------------
+
+
+def test_memory():
+    a = matrix(3000, 2000, 50000, "d", duplicates=False)
+    w = weft.csr(a)
+    ok(w.data is a.data or np.shares_memory(w.data, a.data), "the matrix has scipy's arrays")
+    ok(np.shares_memory(w.indices, a.indices) and np.shares_memory(w.toscipy().data, a.data), "and gives them back")
+    owner = weft._context.current()._own()
+    if owner.device.unified and owner.cpu_kernels:
+        calls = []
+        real = owner.cl
+
+        class Watch:
+            def __getattr__(self, name):
+                calls.append(name)
+                return getattr(real, name)
+        owner.cl = Watch()
+        weft.transpose(a)
+        y = w @ np.ones(2000)
+        owner.cl = real
+        ok(not [c for c in calls if "Read" in c or "Write" in c or "Copy" in c] and "clEnqueueMapBuffer" in calls,
+           "nothing is copied where the device shares memory", calls)
+        ok(np.allclose(y, a @ np.ones(2000)), "the result is in numpy's memory")
+        was = owner.shares
+        owner.shares = lambda array: False
+        ok(same(weft.transpose(a), a.T.tocsr()), "a transpose through copies, as on other devices")
+        ok(np.allclose(weft.csr(a) @ np.ones(2000), a @ np.ones(2000)), "a product through copies")
+        owner.shares = was
+    else:
+        skip("the device does not share memory")
+    for offset in (1, 2, 3, 5, 8):
+        x = np.ones(2000 + offset)[offset:]
+        ok(np.allclose(w @ x, a @ x), f"x begins at element {offset} of an array")
+    raw = np.frombuffer(bytes(2000 * 8 + 3), np.uint8)[3:][:16000].view("d") if False else np.ones(2000)
+    crooked = np.zeros(2000 * 8 + 1, np.uint8)[1:].view("d")
+    crooked[:] = raw
+    ok(not crooked.flags.aligned and np.allclose(w @ crooked, a @ raw), "an array that is not aligned")
+    for array in (a.data, a.indices, a.indptr, raw):
+        array.setflags(write=False)
+    ok(same(weft.transpose(a), a.T.tocsr()) and np.allclose(weft.csr(a) @ raw, a @ raw), "arrays that cannot be written")
+    mapped = tempfile.NamedTemporaryFile()
+    mapped.write(np.ones(2000).tobytes())
+    mapped.flush()
+    ok(np.allclose(w @ np.memmap(mapped.name, "d", "r"), a @ raw), "a file mapped to be read")
+    y, t = w @ raw, weft.transpose(a)
+    want = y.copy()
+    for _ in range(20):
+        w @ RNG.random(2000)
+        weft.transpose(a)
+    ok(np.array_equal(y, want) and y.flags.owndata and y.flags.writeable and same(t, a.T.tocsr()),
+       "results stay as they are when more are made")
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_leaks():
+    a = matrix(20000, 20000, 400000, "d", duplicates=False)
+
+    def use():
+        w = weft.csr(a.copy())
+        w @ np.ones(20000)
+        w.T @ np.ones(20000)
+        weft.transpose(a)
+        weft.info(a)
+        raises(lambda: w.plan(products=-1))
+    for _ in range(5):
+        use()
+    gc.collect()
+    before = resident()
+    for _ in range(40):
+        use()
+    gc.collect()
+    grown = resident() - before
+    ok(grown < 64 << 20, f"40 matrices of 5 MB each leave {grown >> 20} MiB")
+
+
+def test_threads():
+    a = matrix(2000, 2000, 40000, "d", duplicates=False)
+    w, x, bad = weft.csr(a), RNG.random(2000), []
+    want, t = a @ x, a.T.tocsr()
+
+    def work():
+        for _ in range(20):
+            if not np.allclose(w @ x, want) or not same(weft.transpose(a), t):
+                bad.append(1)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ok(not bad, "four threads with one matrix")
+
+
+# ---- scipy.sparse.linalg -------------------------------------------------------------------------------------------
+
+
+def test_linalg():
+    n = 400
+    a = sp.csr_matrix(sp.diags([-np.ones(n - 1), 2.5 * np.ones(n), -np.ones(n - 1)], [-1, 0, 1]).tocsr())
+    w, b = weft.csr(a), RNG.random(n)
+    x, state = la.cg(w, b)
+    ok(state == 0 and np.allclose(a @ x, b, atol=1e-4), "cg")
+    ok(np.allclose(la.lsqr(w, b, atol=1e-12, btol=1e-12)[0], la.lsqr(a, b, atol=1e-12, btol=1e-12)[0], atol=1e-6), "lsqr")
+    ok(np.allclose(np.sort(la.eigsh(w, 4)[0]), np.sort(la.eigsh(a, 4)[0])), "eigsh")
+    c = matrix(80, 50, 600, duplicates=False)
+    ok(np.allclose(np.sort(la.svds(weft.csr(c), 3)[1]), np.sort(la.svds(sp.csr_matrix(c), 3)[1])), "svds")
+    ok(np.allclose(la.gmres(w, b)[0], la.gmres(a, b)[0], atol=1e-3), "gmres")
+    op = la.aslinearoperator(weft.csr(matrix(dtype="D")))
+    v = numbers(60, "D")
+    ok(op.dtype == np.complex128 and np.isclose(np.vdot(op.rmatvec(v), np.ones(40)), np.vdot(v, op.matvec(np.ones(40)))),
+       "rmatvec of complex values is the adjoint")
+
+
+# ---- the rest ------------------------------------------------------------------------------------------------------
+
+
+def test_making():
+    a = matrix(duplicates=False)
+    ok(same(weft.csr((a.data, a.indices, a.indptr), a.shape).toscipy(), a), "from (data, indices, indptr)")
+    c = a.tocoo()
+    ok((weft.csr((c.data, (c.row, c.col)), a.shape).toscipy() != a).nnz == 0, "from coordinates")
+    ok((weft.csr(a.toarray()).toscipy() != a).nnz == 0, "from a dense matrix")
+    ok(weft.csr(a, dtype="f").dtype == np.float32 and weft.csr(weft.csr(a)).shape == a.shape, "a type; a copy of another")
+    ok((weft.csr(a.tocsc()).toscipy() != a).nnz == 0, "from CSC")
+    ok(not np.shares_memory(weft.csr(a, copy=True).data, a.data), "copy=True")
+    ok(isinstance(raises(lambda: weft.csr(a, shape=(3, 3))), ValueError), "a shape that is not the matrix's")
+
+    class Producer:  # no array of numpy, but one by DLPack
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **kw):
+            return self.array.__dlpack__(**kw)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+    x = np.ones(40)
+    ok(np.allclose(weft.csr(a) @ Producer(x), a @ x), "x by DLPack")
+    ok(np.allclose((a.toarray(), weft.csr(a).toarray()), a.toarray()) and "60 x 40" in repr(weft.csr(a)), "toarray, repr")
+
+
+def test_context():
+    device = weft.devices()[0]
+    a, x = matrix(), np.ones(40)
+    for given in (0, device, device.name[:8], device.kind):
+        with weft.Context(given) as ctx:
+            ok(ctx.device.index == 0 and np.allclose(weft.csr(a) @ x, a @ x), f"a context on {type(given).__name__}")
+        ok(isinstance(raises(lambda: ctx.device), ValueError), "it is closed after `with`")
+    ctx = weft.Context(schedule="gpu")
+    w = weft.csr(a, context=ctx)
+    ok(np.allclose(w @ x, a @ x) and same(weft.transpose(a, context=ctx), a.T.tocsr()), "kernels for GPUs")
+    p = w.plan()
+    ctx.close()
+    ok(np.allclose(p @ x, a @ x), "a plan outlives its context")
+    ok(isinstance(raises(lambda: weft.Context(99)), weft.WeftDeviceError), "device 99")
+    ok(isinstance(raises(lambda: weft.Context("no such")), weft.WeftDeviceError), "a name that no device has")
+    ok(isinstance(raises(lambda: weft.Context(schedule="tpu")), ValueError), "schedule tpu")
+
+
+def test_pyopencl():
+    try:
+        import pyopencl as cl
+        import pyopencl.array
+    except ImportError as why:
+        skip(str(why))
+        return
+    a = matrix(dtype="f", duplicates=False)
+    queue = cl.CommandQueue(cl.create_some_context(interactive=False))
+    x = pyopencl.array.to_device(queue, np.arange(40, dtype="f"))
+    w = weft.csr(a, context=weft.Context(queue=queue))
+    y = w @ x
+    ok(isinstance(y, pyopencl.array.Array) and np.allclose(y.get(), a @ x.get()), "x of pyopencl gives y of pyopencl")
+    other = weft.csr(a) @ x
+    ok(np.allclose(other.get(), a @ x.get()), "in a context that the matrix does not know")
+    ok(np.allclose((w @ x[::1][0:40]).get(), a @ x.get()), "a slice")
+    ok(isinstance(raises(lambda: weft.csr(a, dtype="d") @ x), TypeError) and isinstance(raises(lambda: w @ x[:5]), ValueError),
+       "types and shapes that do not go")
+    d = weft.csr((pyopencl.array.to_device(queue, a.data), pyopencl.array.to_device(queue, a.indices),
+                  pyopencl.array.to_device(queue, a.indptr)), a.shape)
+    ok((d.toscipy() != a).nnz == 0, "a matrix of arrays of pyopencl")
+
+
+def test_files():
+    a = matrix(duplicates=False)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a.mtx", "a.mtx.gz"):
+            path = os.path.join(folder, name)
+            weft.write_mtx(path, a)
+            ok(same(weft.read_mtx(path), a), f"{name} is written and read")
+        import tarfile
+        with tarfile.open(os.path.join(folder, "a.tar.gz"), "w:gz") as archive:
+            archive.add(os.path.join(folder, "a.mtx"), "a/a.mtx")
+        ok(same(weft.read_mtx(os.path.join(folder, "a.tar.gz")), a), "an archive")
+        ok(weft.read_mtx(os.path.join(folder, "a.mtx"), "f").dtype == np.float32, "as float32")
+        with open(os.path.join(folder, "bad.mtx"), "w", encoding="ascii") as file:
+            file.write("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1.0\n")
+        why = raises(lambda: weft.read_mtx(os.path.join(folder, "bad.mtx")))
+        ok(isinstance(why, ValueError) and "3" in str(why), f"a bad file: {why}")
+    ok(isinstance(raises(lambda: weft.read_mtx("/nonexistent.mtx")), OSError), "no such file is an OSError")
+    figures = weft.info(a)
+    ok(figures["nnz"] == a.nnz and figures["row"]["most"] == int(np.diff(a.indptr).max()), "info")
+    counts = weft.spy(a, 6, 4)
+    ok(counts.shape == (6, 4) and counts.sum() == a.nnz and counts[0, 0] == a[:10, :10].nnz, "spy")
+    ok(weft.spy(matrix(dtype="l")).sum() > 0 and isinstance(raises(lambda: weft.spy(matrix(dtype="D"))), TypeError),
+       "spy of other types")
+
+
+def alone(code, **env):
+    """Another Python with the package."""
+    run = subprocess.run([sys.executable, "-c", f"import sys; sys.path.insert(0, {BUILT!r})\n{code}"], text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **env}, check=False)
+    return run.returncode, run.stdout
+
+
+def test_nothing():
+    """Without a loader, and without a driver."""
+    code, said = alone("import ctypes.util, weft\n"
+                       "weft._c._loader_paths = lambda: ['/nonexistent/libOpenCL.so.1']\n"
+                       "import scipy.sparse as sp\n"
+                       "print(weft.info(sp.eye(3, format='csr'))['nnz'])\n"
+                       "try:\n    weft.devices()\nexcept RuntimeError as why:\n    print(why)")
+    ok(code == 0 and said.startswith("3\n") and "/nonexistent/libOpenCL.so.1" in said and "weft[cpu]" in said,
+       "without a loader it imports, and says what was searched", said)
+    code, said = alone("import weft\ntry:\n    weft.transpose(__import__('scipy.sparse').sparse.eye(3, format='csr'))\n"
+                       "except RuntimeError as why:\n    print(why)", OCL_ICD_VENDORS="/nonexistent")
+    ok(code == 0 and "no OpenCL platform" in said and "weft[cpu]" in said, "without a driver it says what to install", said)
+    code, said = alone("import weft, numpy as np, scipy.sparse as sp\nA = weft.csr(sp.eye(9, format='csr'))\nprint((A @ np.ones(9)).sum())\n"
+                       "B = A.plan(products=9)")
+    ok(code == 0 and said == "9.0\n", "a process ends well with plans alive", code, said)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+sys.exit(done())
