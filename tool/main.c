@@ -99,6 +99,9 @@ static const struct tool_command {
      "seed device products measure generate type index complex limit json force quiet", tool_advise,
      "Predicts for each order how the time of a product changes on the device, with the interval that holds 19 of 20\n"
      "matrices, what the permutation costs, and after how many products it has paid. --measure runs them as well."},
+    {"selftest", "", "does the device compute right numbers?", 0, 0, "device json force quiet", tool_selftest,
+     "Runs every operation on small problems, compares each result with the serial reference, and prints a line for\n"
+     "each: its types, algorithm and kernels. The first run compiles every program, which may take minutes."},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, OPTIONS = sizeof all_options / sizeof *all_options };
 

@@ -105,5 +105,6 @@ int tool_transpose(const struct tool_options *o);
 int tool_devices(const struct tool_options *o);
 int tool_advise(const struct tool_options *o);
 int tool_spmv(const struct tool_options *o);
+int tool_selftest(const struct tool_options *o);
 
 #endif

@@ -18,8 +18,8 @@ weft_status bench_device_open(struct bench_device *out, const struct weft_device
                               struct weft_error *err)
 {
     *out = (struct bench_device){.info = *info};
-    weft_status status =
-        weft_context_create(&out->ctx, weft_context_params(.device = info->id, .cache_dir = cold ? "" : NULL), err);
+    weft_status status = weft_context_create(
+        &out->ctx, weft_context_params(.device = info->id, .cache_dir = cold ? "" : NULL, .no_selftest = true), err);
     if (status)
         return status;
     if (cold) {
@@ -82,7 +82,8 @@ static void places_find(struct places *out, const struct weft_backend *backend, 
         for (size_t i = 0; i < count && out->count < PLACES; i++) {
             struct weft_context *ctx = NULL;
             if (list[i].why[0] ||
-                weft_context_create(&ctx, weft_context_params(.device = list[i].id, .cache_dir = ""), NULL))
+                weft_context_create(
+                    &ctx, weft_context_params(.device = list[i].id, .cache_dir = "", .no_selftest = true), NULL))
                 continue;
             if (!backend->probe(ctx, &err))
                 out->device[out->count++] = list[i].index;

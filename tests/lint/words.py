@@ -33,7 +33,7 @@ def read(path):
 def files(root):
     docs = glob.glob(os.path.join(root, "docs", "**", "*.md"), recursive=True)
     headers = glob.glob(os.path.join(root, "host", "include", "weft", "*.h"))
-    return [os.path.join(root, name) for name in ("README.md", "CONTRIBUTING.md")] + sorted(docs) + sorted(headers)
+    return [os.path.join(root, name) for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(docs) + sorted(headers)
 
 
 def is_log(path):

@@ -30,6 +30,8 @@ static void test_context(struct test_device *dev)
     SILENT(weft_device_probe(NULL));
     SILENT(weft_device_probe(&probed));
     tap_is_str(probed.why, "id is NULL", "a device of zeros");
+    CASE(weft_selftest);
+    SILENT(weft_selftest(NULL, NULL, NULL));
     CASE(weft_context_create);
     NO("out is NULL", weft_context_create(NULL, NULL, &err));
     NO("schedule is 77", weft_context_create(&ctx, weft_context_params(.schedule = (enum weft_schedule)77), &err));

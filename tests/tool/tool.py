@@ -474,6 +474,21 @@ def test_progress(folder):
     ok(code == 0 and b"reading" in seen and seen.endswith(b"\r\x1b[K"), "progress on a terminal, wiped at the end", code, seen)
 
 
+def test_selftest(folder):
+    exits(2, run("selftest", "extra"), "selftest takes no words", "usage: weft selftest")
+    exits(2, run("selftest", "--json", os.path.join(folder, "none", "x")), "selftest: JSON in no folder", "none")
+    if hidden():
+        exits(3, run("selftest", **NOWHERE), "selftest without a device", "no OpenCL platform")
+    if os.environ.get("WEFT_SAMPLE") == "1":
+        return skip("selftest on the device: a sample; test `selftest` does the same")
+    code, out, err = run("selftest", "--json", "-")
+    said = json.loads(out) if code == 0 else {}
+    ok(code == 0 and said["wrong"] == said["failed"] == 0 and said["right"] == len(said["results"]) > 100 and
+       all(r["result"] == "right" and r["kernels"] for r in said["results"]) and said["driver"],
+       f"selftest: {said.get('right')} problems are right on {said.get('device')}", err)
+    return None
+
+
 def main():
     os.environ.pop("WEFT_DEVICE", None)
     with tempfile.TemporaryDirectory() as folder:
@@ -485,6 +500,7 @@ def main():
         test_pictures(folder)
         test_progress(folder)
         test_advise(folder)
+        test_selftest(folder)
     return done()
 
 

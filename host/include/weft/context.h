@@ -3,6 +3,7 @@
 #ifndef WEFT_CONTEXT_H
 #define WEFT_CONTEXT_H
 
+#include <stdbool.h>
 #include <weft/device.h>
 
 #ifdef __cplusplus
@@ -46,6 +47,10 @@ struct weft_context_params {
     // `text` is that thread's, during the call.
     void (*log)(void *arg, const char *text);
     void *log_arg;
+    // Plans then run without a self-test. Else the first plan with programs that this device, driver and library have not run
+    // before solves a small problem with them, and a wrong result is WEFT_EDEVICE. What was right is recorded in
+    // cache_dir. WEFT_SELFTEST=0 in the environment does the same.
+    bool no_selftest;
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})
 

@@ -28,6 +28,7 @@
 #include <weft/permute.h>
 #include <weft/scan.h>
 #include <weft/segsort.h>
+#include <weft/selftest.h>
 #include <weft/spmv.h>
 #include <weft/status.h>
 #include <weft/transpose.h>

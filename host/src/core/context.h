@@ -4,6 +4,7 @@
 #define WEFT_SRC_CONTEXT_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <weft/context.h>
 
 #include "host/src/core/cl_table.h"
@@ -11,6 +12,17 @@
 
 struct weft__program;
 struct weft__tune_row;
+
+// Which self-tests were right (selftest.h), and who asked to see each of them.
+struct weft__trials {
+    bool off;
+    uint64_t *right; // hashes
+    size_t count;
+    // Not NULL: every trial runs, whatever is recorded. `error` is not NULL where it could not run.
+    void (*seen)(void *arg, const char *what, const char *kernels, const struct weft_error *error, bool right);
+    void *arg;
+    int every, asked; // every > 1: one in so many of those runs (tests)
+};
 
 struct weft_context {
     struct weft_device_info device;
@@ -30,7 +42,8 @@ struct weft_context {
     size_t ntune;
     uint64_t fill_words; // most words of one launch of a fill; 0: any number
     size_t huge_buffers; // made so far, for where the next one begins (buffer.c)
-    uint64_t salt;       // not 0: put into program texts, so that no cache, not even the driver's, knows them
+    struct weft__trials trials;
+    uint64_t salt; // not 0: put into program texts, so that no cache, not even the driver's, knows them
 };
 
 // Record a failure in the context's last-error slot and log, and return its status.

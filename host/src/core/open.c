@@ -6,6 +6,7 @@
 #include "host/src/core/own.h"
 #include "host/src/core/program.h"
 #include "host/src/core/quirks.h"
+#include "host/src/core/selftest.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/names.h"
 
@@ -169,6 +170,7 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
         ctx->device.wave = params->wave;
     ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(ctx, params->cache_dir);
     weft__tune_load(ctx, params->tune_file);
+    weft__selftest_begin(ctx, params->no_selftest);
     status = cl_open(ctx, params->context, err);
     // How work-items are mapped to sub-groups is the driver's choice.
     if (!status && weft__caps_of(ctx).lanes == WEFT_LANES_SUBGROUPS && !weft__lanes_probe(ctx))
@@ -188,6 +190,7 @@ void weft_context_destroy(struct weft_context **ctx)
         weft__cl.clReleaseContext((*ctx)->cl);
     pthread_mutex_destroy(&(*ctx)->mutex);
     weft__tune_free(*ctx);
+    weft__selftest_end(*ctx);
     free((*ctx)->cache_dir);
     free(*ctx);
     *ctx = NULL;

@@ -205,6 +205,7 @@ int weft__out_write(struct weft__out *out, const void *data, size_t bytes)
         out->done = 1;
         out->error = ftruncate(out->fd, 0) ? errno : 0;
     }
+    out->settled &= !bytes;
     while (bytes && !out->error) {
         ssize_t done = write(out->fd, from, bytes);
         if (done < 0 && errno == EINTR)
@@ -285,12 +286,23 @@ static int part_move(struct weft__out *out)
     return good ? 0 : errno;
 }
 
+// Some file systems tell only at a close that what was written is lost, which is too late once the file is in its place.
+static int close_try(const struct weft__out *out)
+{
+    const int copy = dup(out->fd);
+    return copy >= 0 && close(copy) ? errno : 0;
+}
+
 int weft__out_commit(struct weft__out *out)
 {
     if (weft__out_flush(out))
         return out->error;
     if (!out->path || out->done)
         return 0;
+    if (!out->inplace)
+        out->error = close_try(out);
+    if (out->error)
+        return out->error;
     if (out->inplace)
         return weft__out_write(out, "", 0);
     if (!out->part)
@@ -298,7 +310,7 @@ int weft__out_commit(struct weft__out *out)
     if (!out->error && !out->done)
         out->error = part_move(out);
     if (!out->error) {
-        out->done = 1;
+        out->done = out->settled = 1;
         part_forget(out);
     }
     return out->error;
@@ -312,7 +324,7 @@ int weft__out_close(struct weft__out *out)
     weft__out_flush(out);
     if (out->file)
         fclose(out->file);
-    if (open && close(fd) && !out->error)
+    if (open && close(fd) && !out->error && !out->settled)
         out->error = errno;
     if (out->part)
         unlink(out->part);

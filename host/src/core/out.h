@@ -18,6 +18,7 @@ struct weft__out {
     int fresh;   // nonzero: the place must be empty at the commit
     int inplace; // nonzero: an old file that nothing can take the place of; emptied by the first write
     int done;    // nonzero: committed
+    int settled; // nonzero: nothing was written since, so that its close has nothing to tell
 };
 
 // All but weft__out_file give 0 or an errno; a failure leaves an old file as it was.

@@ -3,6 +3,7 @@
 #include "host/src/core/program.h"
 #include "host/src/core/cache.h"
 #include "host/src/core/limits.h"
+#include "host/src/core/launches.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -443,9 +444,10 @@ weft_status weft__launch(struct weft__stream *stream, struct weft__kernel *kerne
     }
     size_t global = groups * wg;
     cl_event event = NULL;
+    const int told = !weft__launches_note(kernel->entry) && ctx->on_launch != NULL;
     if (error == CL_SUCCESS)
         error = weft__cl.clEnqueueNDRangeKernel(stream->queue, kernel->cl, 1, NULL, &global, &wg, stream->nwait,
-                                                stream->wait, ctx->on_launch ? &event : NULL);
+                                                stream->wait, told ? &event : NULL);
     stream->nwait = 0;
     stream->wait = NULL;
     stream->status = weft__fail_cl(ctx, error, kernel->entry);

@@ -5,6 +5,7 @@
 #include "host/src/core/make.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
+#include "host/src/primitive/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +158,10 @@ weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_c
     do
         status = plan_create(out, ctx, m_max, nnz_max, ofs, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__expand_trial(ctx, *out, m_max, nnz_max, ofs);
+    if (status && out)
+        weft_expand_plan_destroy(out);
     return status;
 }
 

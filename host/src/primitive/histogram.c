@@ -8,6 +8,7 @@
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
 #include "host/src/core/names.h"
+#include "host/src/primitive/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -280,6 +281,10 @@ weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct 
     do
         status = plan_create(out, ctx, bins, ofs, n_max, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__histogram_trial(ctx, *out, bins, ofs, n_max);
+    if (status && out)
+        weft_histogram_plan_destroy(out);
     return status;
 }
 

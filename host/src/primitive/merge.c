@@ -6,6 +6,7 @@
 #include "host/src/primitive/key.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
+#include "host/src/primitive/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,10 @@ weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_con
     do
         status = plan_create(out, ctx, key, payload_bytes, n_max, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__merge_trial(ctx, *out, key, payload_bytes, n_max);
+    if (status && out)
+        weft_merge_plan_destroy(out);
     return status;
 }
 

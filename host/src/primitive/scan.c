@@ -7,6 +7,7 @@
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
 #include "host/src/core/names.h"
+#include "host/src/primitive/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,6 +285,10 @@ weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_conte
     do
         status = plan_create(out, ctx, type, n_max, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__scan_trial(ctx, *out, type, n_max);
+    if (status && out)
+        weft_scan_plan_destroy(out);
     return status;
 }
 

@@ -19,6 +19,7 @@
 #include "host/src/primitive/key.h"
 #include "host/src/primitive/segsort.h"
 #include "host/src/core/names.h"
+#include "host/src/primitive/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -291,6 +292,10 @@ weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft
     do
         status = plan_create(out, ctx, key, payload_bytes, ofs, n_max, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__segsort_trial(ctx, *out, key, payload_bytes, ofs, n_max);
+    if (status && out)
+        weft_segsort_plan_destroy(out);
     return status;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rest of a hybrid on the host: a thread of the plan sums it up while the device does the ELL part.
 #include "host.h"
+#include "host/src/core/launches.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -314,7 +315,7 @@ weft_status weft__spmv_host_begin(struct weft__spmv_host *h, struct weft_spmv_pl
         stream->status = weft__fail_cl(ctx, weft__cl.clFlush(stream->queue), "clFlush");
     if (stream->status && x_there) // which writes to memory of the plan
         weft__cl.clWaitForEvents(1, &x_there);
-    if (!stream->status && ctx->on_launch)
+    if (!stream->status && !weft__launches_note("copy of x") && ctx->on_launch)
         ctx->on_launch(ctx->on_launch_arg, "copy of x", (size_t)h->n, 1, x_there);
     if (x_there)
         weft__cl.clReleaseEvent(x_there);

@@ -12,6 +12,7 @@
 #include "scatter.h"
 #include "sdia.h"
 #include "sell16.h"
+#include "trial.h"
 #include "tune.h"
 
 #include <stdio.h>
@@ -343,7 +344,12 @@ static weft_status plan_try(struct weft_spmv_plan **out, struct weft_context *ct
 weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                                   const struct weft_device_csr *a, const struct weft_spmv_params *params)
 {
-    return plan_create(out, ctx, queue, a, params, 0);
+    weft_status status = plan_create(out, ctx, queue, a, params, 0);
+    if (!status && (*out)->state)
+        status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info);
+    if (status && out)
+        weft_spmv_plan_destroy(out);
+    return status;
 }
 
 weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)

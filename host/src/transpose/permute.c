@@ -8,6 +8,7 @@
 #include "host/src/matrix/device_csr.h"
 #include "host/src/matrix/sync.h"
 #include "host/src/primitive/scan.h"
+#include "host/src/transpose/trial.h"
 
 #include <stdlib.h>
 #include <weft/expand.h>
@@ -170,6 +171,10 @@ weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft
     do
         status = plan_create(out, ctx, shape, p, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__permute_trial(ctx, shape.type, shape.ofs, &(*out)->info);
+    if (status && out)
+        weft_permute_plan_destroy(out);
     return status;
 }
 

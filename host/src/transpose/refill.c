@@ -4,6 +4,7 @@
 #include "host/src/core/make.h"
 #include "host/src/core/limits.h"
 #include "host/src/transpose/transpose.h"
+#include "host/src/transpose/trial.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,10 @@ weft_status weft_transpose_refill_create(struct weft_transpose_refill **out, str
     do
         status = plan_create(out, ctx, queue, a, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__refill_trial(ctx, a->ofs);
+    if (status && out)
+        weft_transpose_refill_destroy(out);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "host/src/matrix/sync.h"
 #include "host/src/transpose/transpose.h"
 #include "host/src/core/names.h"
+#include "host/src/transpose/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +170,10 @@ weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft
     do
         status = op_create(out, ctx, asked, params);
     while (weft__limit_again(&limit, status));
+    if (!status)
+        status = weft__transpose_trial(ctx, &(*out)->shape, params, &(*out)->info);
+    if (status && out)
+        weft_transpose_plan_destroy(out);
     return status;
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Self-test of SpMV.
+#ifndef WEFT_SRC_SPMV_TRIAL_H
+#define WEFT_SRC_SPMV_TRIAL_H
+
+#include "host/src/core/selftest.h"
+#include <weft/spmv.h>
+
+// A small matrix of `type` and `ofs` through the algorithm and tuning of `info`. Custom semirings have no oracle.
+// Errors: WEFT_EDEVICE, as weft__selftest.
+weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum weft_ofs ofs,
+                             const struct weft_spmv_info *info);
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Self-tests: a right device passes them, a driver that leaves out a launch is found in every operation, a plan with wrong
+// programs is refused with the kernels' names, and what was right is not tried again.
+#include "tests/support/device.h"
+
+#include "host/internal/inside.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <weft/scan.h>
+#include <weft/selftest.h>
+
+static struct weft__cl_table real;
+
+// The lie: launch number `left_out` of a trial, counted from 1, is not made. 0: none.
+static struct {
+    int launches, left_out;
+    const char *kernel; // or every launch of this kernel; NULL: none
+} lie;
+
+static cl_int CL_API_CALL lying_launch(cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
+                                       const size_t *l, cl_uint n, const cl_event *w, cl_event *event)
+{
+    char name[64] = "";
+    lie.launches++;
+    clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof name, name, NULL);
+    if (lie.launches != lie.left_out && (!lie.kernel || strcmp(name, lie.kernel)))
+        return real.clEnqueueNDRangeKernel(q, k, d, o, g, l, n, w, event);
+    return n || event ? real.clEnqueueMarkerWithWaitList(q, n, w, event) : CL_SUCCESS;
+}
+
+static void lie_begin(void)
+{
+    real = weft__cl;
+    weft__cl.clEnqueueNDRangeKernel = lying_launch;
+    lie.launches = lie.left_out = 0;
+    lie.kernel = NULL;
+}
+
+static void lie_end(void)
+{
+    weft__cl = real;
+}
+
+// The trials of a device: launches of each in an honest run, then what a lie does to it.
+struct trials {
+    int launches[512], count, lying, right, missed;
+    char kernels[4096]; // all that ran
+};
+
+static void result_seen(void *arg, const struct weft_selftest_result *result)
+{
+    struct trials *t = arg;
+    if (t->count == 512)
+        tap_bail("more than 512 trials");
+    t->right += result->right;
+    if (!t->lying) {
+        t->launches[t->count] = lie.launches;
+        if (!result->right)
+            tap_note("%s: %s", result->what, result->text);
+        for (const char *at = result->kernels; *at; at += strcspn(at, " "), at += *at == ' ') {
+            char word[64];
+            snprintf(word, sizeof word, " %.*s ", (int)strcspn(at, " "), at);
+            if (!strstr(t->kernels, word) && strlen(t->kernels) + strlen(word) < sizeof t->kernels)
+                strcat(t->kernels, word);
+        }
+    } else if (result->right) {
+        t->missed++;
+        tap_note("not found: %s, kernels %s without the last launch", result->what, result->kernels);
+    }
+    t->count++;
+    lie.launches = 0;
+    lie.left_out = t->lying ? t->launches[t->count] : 0;
+}
+
+static void test_all(struct test_device *dev)
+{
+    static struct trials t;
+    t = (struct trials){0};
+    dev->ctx->trials.every = test_sample() ? 6 : 1;
+    dev->ctx->trials.asked = 0;
+    lie_begin();
+    const weft_status status = weft_selftest(dev->ctx, result_seen, &t);
+    tap_ok(!status && t.right == t.count && t.count > (test_sample() ? 25 : 100), "%s: %d of %d trials are right (%d)",
+           dev->name, t.right, t.count, (int)status);
+    int of = 0, ran = 0;
+    for (const struct weft__kernel_text *k = weft__kernel_texts; k->entry; k++) {
+        char word[64];
+        snprintf(word, sizeof word, " %s ", k->entry);
+        of++;
+        ran += strstr(t.kernels, word) != NULL;
+    }
+    tap_note("%s: %d of the %d kernels for all schedules ran", dev->name, ran, of);
+    const int honest = t.count;
+    t.count = t.right = 0;
+    t.lying = 1;
+    dev->ctx->trials.asked = 0;
+    lie.launches = 0;
+    lie.left_out = t.launches[0];
+    const weft_status found = weft_selftest(dev->ctx, result_seen, &t);
+    lie_end();
+    tap_ok(found == WEFT_EDEVICE && t.count == honest && !t.missed,
+           "%s: a driver that leaves out the last launch is found in %d of %d trials", dev->name, t.count - t.missed,
+           honest);
+    const char *text = test_error(dev);
+    tap_ok(strstr(text, weft_context_device(dev->ctx)->name) != NULL, "%s: the error names the device: %s", dev->name,
+           text);
+}
+
+static char folder[] = "/tmp/weft-selftest-XXXXXX";
+
+static int files_drop(void)
+{
+    DIR *dir = opendir(folder);
+    int count = 0;
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char path[400];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        count += entry->d_name[0] != '.' && !unlink(path);
+    }
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+static struct weft_context *context_make(struct test_device *dev, const char *cache, bool off)
+{
+    struct weft_context *ctx = NULL;
+    const struct weft_device_info *d = weft_context_device(dev->ctx);
+    const struct weft_context_params params = {.device = d->id,
+                                               .schedule = weft_context_schedule(dev->ctx),
+                                               .lanes = d->lanes,
+                                               .cache_dir = cache,
+                                               .no_selftest = off};
+    if (weft_context_create(&ctx, &params, NULL))
+        tap_bail("no context");
+    return ctx;
+}
+
+// Launches that making a plan takes; *ms: the least time of some more, which find their programs in the context.
+static int plan_launches(struct weft_context *ctx, weft_status want, double *ms)
+{
+    struct weft_scan_plan *plan = NULL;
+    lie.launches = 0;
+    const weft_status status = weft_scan_plan_create(&plan, ctx, WEFT_SCAN_TYPE_I32, 100000, NULL);
+    const int launches = lie.launches;
+    if (status != want || (plan != NULL) != !status)
+        tap_note("status %d", (int)status);
+    weft_scan_plan_destroy(&plan);
+    for (int i = 0; ms && i < 5; i++) {
+        struct timespec from, to;
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        weft_scan_plan_create(&plan, ctx, WEFT_SCAN_TYPE_I32, 100000, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        const double took = (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) * 1e-6;
+        *ms = !i || took < *ms ? took : *ms;
+        weft_scan_plan_destroy(&plan);
+    }
+    return status == want ? launches : -1;
+}
+
+static void test_record(struct test_device *dev)
+{
+    double with = 0, without = 0;
+    lie_begin();
+    struct weft_context *first = context_make(dev, folder, false);
+    tap_ok(plan_launches(first, WEFT_OK, NULL) > 0, "%s: the first plan tries its programs", dev->name);
+    tap_is_int(plan_launches(first, WEFT_OK, NULL), 0, "%s: the second does not", dev->name);
+    weft_context_destroy(&first);
+    struct weft_context *second = context_make(dev, folder, false), *off = context_make(dev, folder, true);
+    tap_is_int(plan_launches(second, WEFT_OK, &with), 0, "%s: another context finds the record", dev->name);
+    tap_is_int(plan_launches(off, WEFT_OK, &without), 0, "%s: no_selftest tries nothing", dev->name);
+    tap_ok(with - without < 5, "%s: asking takes %.3f ms (a plan %.3f ms, without self-tests %.3f)", dev->name,
+           with - without, with, without);
+    weft_context_destroy(&second);
+    setenv("WEFT_SELFTEST", "0", 1);
+    files_drop();
+    second = context_make(dev, folder, false);
+    tap_is_int(plan_launches(second, WEFT_OK, NULL), 0, "%s: nor does WEFT_SELFTEST=0", dev->name);
+    weft_context_destroy(&second);
+    unsetenv("WEFT_SELFTEST");
+
+    // A wrong kernel. What was found wrong is tried again; what is right then is taken.
+    second = context_make(dev, folder, false);
+    lie.kernel = dev->gpu ? "scan_down" : "scan_cpu_down";
+    struct weft_error err;
+    tap_ok(plan_launches(second, WEFT_EDEVICE, NULL) > 0, "%s: a plan with a wrong kernel is refused", dev->name);
+    weft_context_error(&err, second);
+    tap_ok(err.status == WEFT_EDEVICE && strstr(err.text, lie.kernel) && !strchr(err.text, '\n'), "%s: %s", dev->name,
+           err.text);
+    tap_ok(plan_launches(off, WEFT_OK, NULL) == 0, "%s: not so where self-tests are off", dev->name);
+    lie.kernel = NULL;
+    tap_ok(plan_launches(second, WEFT_OK, NULL) > 0, "%s: right again, the plan is made", dev->name);
+    weft_context_destroy(&second);
+    weft_context_destroy(&off);
+    lie_end();
+    files_drop();
+}
+
+static void test_device(struct test_device *dev)
+{
+    test_record(dev);
+    if (dev->checker || (test_sample() && dev->gpu))
+        tap_skip("%s: every operation: %s", dev->name, dev->checker ? "a memory checker" : "a sample");
+    else
+        test_all(dev);
+}
+
+int main(void)
+{
+    unsetenv("WEFT_SELFTEST");
+    if (!mkdtemp(folder))
+        tap_bail("mkdtemp");
+    test_device_each(test_device);
+    files_drop();
+    rmdir(folder);
+    return tap_done();
+}
