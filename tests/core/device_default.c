@@ -144,10 +144,18 @@ static void test_contexts(void)
         cl_context both = platform ? clCreateContext(NULL, 2, ids, NULL, NULL, &error) : NULL;
         if (both) {
             gives(second, weft_context_params(.context = both), "a context of both");
+            gives(0, weft_context_params(.context = both, .device = ids[0]), "the first of a context of both");
+            gives(1, weft_context_params(.context = both, .select = "1"), "the second of a context of both");
             clReleaseContext(both);
         }
     }
     struct weft_context *ctx = NULL;
+    weft_status other = weft_context_create(&ctx, weft_context_params(.context = own[0], .device = ids[1]), &err);
+    tap_ok(other == WEFT_EINVAL && !ctx && strstr(err.text, "params.device"), "a device of another context: %s",
+           err.text);
+    other = weft_context_create(&ctx, weft_context_params(.context = own[0], .select = "1"), &err);
+    tap_ok(other == WEFT_ENODEV && !ctx && strstr(err.text, "context"), "the index of another context's device: %s",
+           err.text);
     weft__cl.clGetContextInfo = silent;
     weft_status status = weft_context_create(&ctx, weft_context_params(.context = own[0]), &err);
     tap_ok(status == WEFT_ENODEV && !ctx && strstr(err.text, "context"), "a context that does not answer: %s",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the tests of bad arguments, and looks in the headers for functions that had none.
 #include "nonsense.h"
 
 #include <dirent.h>
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 
 static char names[256][64];
-static int tests[256], count;
+static int tests[256], queues[256], count; // queues: was given a queue of another context
 static const char *now;
 
 void nonsense_case(const char *name, void (*function)(void))
@@ -21,6 +22,13 @@ void nonsense_case(const char *name, void (*function)(void))
     }
     tests[i] = function != NULL;
     now = names[i];
+}
+
+void nonsense_queued(const char *name, void (*function)(void))
+{
+    nonsense_case(name, function);
+    for (int i = 0; i < count; i++)
+        queues[i] |= names[i] == now;
 }
 
 void nonsense_refused(weft_status status, const char *word, const struct weft_error *err)
@@ -70,6 +78,9 @@ static int header_check(const char *path)
         tap_ok(i < count && tests[i], "%s has a test in tests/nonsense", name);
         found++;
         *open = kept;
+        char *end = strchr(open, ';'), *queue = strstr(open, "cl_command_queue queue");
+        if (queue && end && queue < end)
+            tap_ok(i < count && queues[i], "%s was given a queue of another context", names[i]);
     }
     free(text);
     return found;
@@ -81,6 +92,7 @@ int main(void)
     nonsense_files();
     test_device_each(nonsense_device);
     test_device_each(nonsense_matrices);
+    test_device_each(nonsense_queues);
     DIR *folder = opendir(WEFT_INCLUDE);
     int found = 0;
     if (!folder)

@@ -12,6 +12,9 @@
 #define CASE(function) nonsense_case(#function, (void (*)(void))(function))
 void nonsense_case(const char *name, void (*function)(void));
 
+// The call that follows gives this function a queue of another context.
+void nonsense_queued(const char *name, void (*function)(void));
+
 // WEFT_EINVAL, in one line that has `word`.
 void nonsense_refused(weft_status status, const char *word, const struct weft_error *err);
 // The same with the text of the context's last error.
@@ -36,5 +39,6 @@ void nonsense_host(void);
 void nonsense_files(void);
 void nonsense_device(struct test_device *dev);
 void nonsense_matrices(struct test_device *dev);
+void nonsense_queues(struct test_device *dev);
 
 #endif

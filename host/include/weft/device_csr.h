@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 // A CSR matrix in device memory: the caller's own buffers, borrowed for the time of a call and its commands.
-// Read by columns it is a CSC matrix.
+// Read by columns it is a CSC matrix. An array that begins inside a larger cl_mem is given as a sub-buffer
+// (clCreateSubBuffer, aligned as CL_DEVICE_MEM_BASE_ADDR_ALIGN says); so in every call that takes a buffer.
 struct weft_device_csr {
     int64_t m, n, nnz;
     enum weft_type type;

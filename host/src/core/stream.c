@@ -2,13 +2,33 @@
 // Begins and ends the chains of launches that operations enqueue.
 #include "host/src/core/stream.h"
 
+weft_status weft__queue_check(struct weft_context *ctx, cl_command_queue queue)
+{
+    cl_context of = NULL;
+    cl_device_id device = NULL;
+    if (!queue)
+        return weft__fail(ctx, WEFT_EINVAL, "queue is NULL");
+    cl_int error = weft__cl.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof of, &of, NULL);
+    if (error == CL_SUCCESS)
+        error = weft__cl.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, NULL);
+    if (error != CL_SUCCESS)
+        return weft__fail_cl(ctx, error, "clGetCommandQueueInfo");
+    if (of != ctx->cl)
+        return weft__fail(ctx, WEFT_EINVAL, "queue is of another OpenCL context");
+    if (device != ctx->device.id)
+        return weft__fail(ctx, WEFT_EINVAL, "queue is of another device than %s", ctx->device.name);
+    return WEFT_OK;
+}
+
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
                                cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     *out =
         (struct weft__stream){.ctx = ctx, .queue = queue, .nwait = nwait, .wait = nwait ? wait : NULL, .event = event};
-    if (!queue || (nwait && !wait)) {
-        out->status = weft__fail(ctx, WEFT_EINVAL, "%s is NULL", queue ? "wait" : "queue");
+    if ((out->status = weft__queue_check(ctx, queue)))
+        return out->status;
+    if (nwait && !wait) {
+        out->status = weft__fail(ctx, WEFT_EINVAL, "wait is NULL");
         return out->status;
     }
     for (cl_uint i = 0; i < nwait; i++)

@@ -5,6 +5,10 @@
 
 #include "host/src/core/context.h"
 
+// WEFT_EINVAL unless the queue is of this context's OpenCL context and device. What is enqueued elsewhere would read
+// buffers that its context does not have.
+weft_status weft__queue_check(struct weft_context *ctx, cl_command_queue queue);
+
 // A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
 // one before it, also on an out-of-order queue; the caller's event completes with the last.
 struct weft__stream {

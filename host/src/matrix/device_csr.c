@@ -3,6 +3,7 @@
 #include "host/src/matrix/device_csr.h"
 #include "host/src/core/buffer.h"
 #include "host/src/core/check.h"
+#include "host/src/core/stream.h"
 
 #include <string.h>
 
@@ -28,7 +29,9 @@ weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_m
     cl_event written = NULL;
     if (!bytes)
         return WEFT_OK;
-    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", from});
+    weft_status status = WEFT__NEED_IN(ctx, {"the host array", from});
+    if (!status)
+        status = weft__queue_check(ctx, queue);
     if (!status)
         status = weft__check_buffer(ctx, to, bytes, "the device array");
     if (!status)
@@ -44,7 +47,9 @@ weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_m
 
 weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes)
 {
-    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"queue", queue}, {"the host array", to}) : WEFT_OK;
+    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"the host array", to}) : WEFT_OK;
+    if (!status && bytes)
+        status = weft__queue_check(ctx, queue);
     if (!status)
         status = weft__check_buffer(ctx, from, bytes, "the device array");
     if (status)

@@ -288,7 +288,9 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
 {
     if (out)
         *out = NULL;
-    weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"queue", queue}, {"a", a});
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"a", a});
+    if (!status)
+        status = weft__queue_check(ctx, queue);
     if (!status)
         status = matrix_check(ctx, a);
     if (status)
@@ -358,7 +360,9 @@ weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue 
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
     const int copy = plan->info.params.transpose == WEFT_SPMV_TRANSPOSE_BY_COPY;
-    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"a", a});
+    weft_status status = WEFT__NEED_IN(ctx, {"a", a});
+    if (!status)
+        status = weft__queue_check(ctx, queue);
     if (!status)
         status = matrix_check(ctx, a);
     if (!status && ((copy ? a->n : a->m) != plan->a.m || (copy ? a->m : a->n) != plan->a.n || a->nnz != plan->a.nnz ||

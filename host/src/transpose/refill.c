@@ -61,7 +61,9 @@ static weft_status plan_create(struct weft_transpose_refill **out, struct weft_c
 {
     if (out)
         *out = NULL;
-    weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"queue", queue}, {"a", a});
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out}, {"a", a});
+    if (!status)
+        status = weft__queue_check(ctx, queue);
     if (status)
         return status;
     struct weft__make make = {.ctx = ctx};
@@ -135,7 +137,7 @@ weft_status weft_transpose_refill_run(struct weft_transpose_refill *plan, cl_com
     size_t bytes = weft_type_bytes(type), nnz = (size_t)plan->at.nnz;
     if ((int)type < 0 || type > WEFT_TYPE_PATTERN)
         return weft__fail(ctx, WEFT_EINVAL, "type %d is not a type of values", (int)type);
-    weft_status status = WEFT__NEED_IN(ctx, {"queue", queue});
+    weft_status status = weft__queue_check(ctx, queue);
     if (!status)
         status = weft__check_buffer(ctx, val, weft__mul(nnz, bytes), "val");
     if (!status)

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A queue of another OpenCL context: every function that takes a queue refuses it.
+#include "nonsense.h"
+
+static int32_t row_ptr[] = {0, 2, 3}, col[] = {0, 2, 1};
+static float val[] = {1, 2, 3};
+static const struct weft_csr good = {.m = 2, .n = 3, .nnz = 3, .row_ptr = row_ptr, .col = col, .val = val};
+
+// main.c compares these functions with those in the headers that have a queue.
+#define OTHER(function, ...)                                                                                           \
+    do {                                                                                                               \
+        nonsense_queued(#function, (void (*)(void))(function));                                                        \
+        NO_IN("of another OpenCL context", function(__VA_ARGS__));                                                     \
+    } while (0)
+
+static void test_matrices(struct test_device *dev, cl_command_queue q, const struct weft_device_csr *a,
+                          const struct weft_device_csr *b, const struct weft_device_csr *at)
+{
+    struct weft_context *ctx = dev->ctx;
+    struct weft_csr to = good;
+    OTHER(weft_device_csr_write_sync, a, ctx, q, &good);
+    OTHER(weft_device_csr_read_sync, &to, ctx, q, a);
+    struct weft_transpose_plan *transpose = NULL;
+    struct weft_transpose_refill *refill = NULL;
+    struct weft_coo_to_csr *convert = NULL;
+    struct weft_permutation p;
+    struct weft_permute_plan *permute = NULL;
+    struct weft_spmv_plan *spmv = NULL;
+    const struct weft_device_coo coo = {2, 3, 3, WEFT_TYPE_F32, a->col, a->col, a->val};
+    const struct weft_shape shape = weft_csr_shape(&good);
+    if (weft_transpose_plan_create(&transpose, ctx, shape, NULL) ||
+        weft_transpose_refill_create(&refill, ctx, dev->queue, a, NULL) ||
+        weft_coo_to_csr_create(&convert, ctx, shape, NULL) ||
+        weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL) ||
+        weft_permute_plan_create(&permute, ctx, shape, &p, NULL) ||
+        weft_spmv_plan_create(&spmv, ctx, dev->queue, a, NULL))
+        tap_bail("no plan: %s", test_error(dev));
+    OTHER(weft_transpose_run, transpose, q, at, a, 0, NULL, NULL);
+    struct weft_transpose_refill *none = refill;
+    OTHER(weft_transpose_refill_create, &none, ctx, q, a, NULL);
+    OTHER(weft_transpose_refill_run, refill, q, at->val, a->val, WEFT_TYPE_F32, 0, NULL, NULL);
+    OTHER(weft_coo_to_csr_run, convert, q, b, &coo, 0, NULL, NULL);
+    OTHER(weft_permute_run, permute, q, b, a, 0, NULL, NULL);
+    OTHER(weft_permute_vector_run, permute, q, b->val, a->val, WEFT_PERMUTE_SIDE_COLS, 0, WEFT_TYPE_F32, 0, NULL, NULL);
+    struct weft_spmv_plan *no_plan = spmv;
+    OTHER(weft_spmv_plan_create, &no_plan, ctx, q, a, NULL);
+    tap_ok(!none && !no_plan, "no plan is made");
+    OTHER(weft_spmv_run, spmv, q, b->val, 1, a->val, 0, 0, NULL, NULL);
+    OTHER(weft_spmv_plan_refill, spmv, q, a);
+    clFinish(dev->queue);
+    weft_transpose_plan_destroy(&transpose);
+    weft_transpose_refill_destroy(&refill);
+    weft_coo_to_csr_destroy(&convert);
+    weft_permutation_free(&p);
+    weft_permute_plan_destroy(&permute);
+    weft_spmv_plan_destroy(&spmv);
+}
+
+static void test_arrays(struct test_device *dev, cl_command_queue q, cl_mem in, cl_mem out)
+{
+    struct weft_scan_plan *scan = NULL;
+    struct weft_histogram_plan *histogram = NULL;
+    struct weft_expand_plan *expand = NULL;
+    struct weft_merge_plan *merge = NULL;
+    struct weft_segsort_plan *sort = NULL;
+    if (weft_scan_plan_create(&scan, dev->ctx, WEFT_SCAN_TYPE_I32, 4, NULL) ||
+        weft_histogram_plan_create(&histogram, dev->ctx, 3, WEFT_OFS_32, 4, NULL) ||
+        weft_expand_plan_create(&expand, dev->ctx, 4, 4, WEFT_OFS_32, NULL) ||
+        weft_merge_plan_create(&merge, dev->ctx, WEFT_KEY_U32, 0, 4, NULL) ||
+        weft_segsort_plan_create(&sort, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL))
+        tap_bail("no plan: %s", test_error(dev));
+    for (int n = 0; n < 2; n++) { // nothing to do is no reason to take it
+        OTHER(weft_scan_run, scan, q, out, in, n, 0, NULL, NULL);
+        OTHER(weft_histogram_run, histogram, q, out, in, n, 0, NULL, NULL);
+        OTHER(weft_expand_run, expand, q, out, in, n, n, 0, NULL, NULL);
+        OTHER(weft_merge_run, merge, q, out, NULL, in, NULL, n, in, NULL, 0, 0, NULL, NULL);
+        OTHER(weft_merge_blocks_run, merge, q, out, NULL, in, NULL, n, 1, 0, NULL, NULL);
+        OTHER(weft_segsort_run, sort, q, out, NULL, in, NULL, n, in, n, 0, NULL, NULL);
+        OTHER(weft_segsort_blocks_run, sort, q, out, NULL, in, NULL, n, 1, 0, NULL, NULL);
+    }
+    weft_scan_plan_destroy(&scan);
+    weft_histogram_plan_destroy(&histogram);
+    weft_expand_plan_destroy(&expand);
+    weft_merge_plan_destroy(&merge);
+    weft_segsort_plan_destroy(&sort);
+}
+
+void nonsense_queues(struct test_device *dev)
+{
+    cl_device_id id = weft_context_device(dev->ctx)->id;
+    cl_int error;
+    cl_context other = clCreateContext(NULL, 1, &id, NULL, NULL, &error);
+    cl_command_queue queue = other ? clCreateCommandQueue(other, id, 0, &error) : NULL;
+    struct weft_device_csr a, b, at;
+    if (!queue)
+        tap_bail("%s: a second context: %d", dev->name, error);
+    if (weft_device_csr_alloc(&a, dev->ctx, weft_csr_shape(&good)) ||
+        weft_device_csr_alloc(&b, dev->ctx, weft_csr_shape(&good)) ||
+        weft_device_csr_alloc(&at, dev->ctx, weft_shape_transposed(weft_csr_shape(&good))) ||
+        weft_device_csr_write_sync(&a, dev->ctx, dev->queue, &good))
+        tap_bail("no matrix: %s", test_error(dev));
+    tap_note("%s", dev->name);
+    test_matrices(dev, queue, &a, &b, &at);
+    test_arrays(dev, queue, a.col, b.col);
+    weft_device_csr_free(&a);
+    weft_device_csr_free(&b);
+    weft_device_csr_free(&at);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(other);
+}
