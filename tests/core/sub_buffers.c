@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays at offsets of one cl_mem, as sub-buffers at the base alignment of the device: transposition, SpMV, scan.
-#include "host/src/ref/ref.h"
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
 
 #include <stdlib.h>
