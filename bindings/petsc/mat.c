@@ -154,16 +154,23 @@ static PetscErrorCode wrap(Mat a, const struct kind *kind)
     return PetscObjectChangeTypeName((PetscObject)a, kind->name);
 }
 
+static PetscErrorCode create(Mat a, const struct kind *kind)
+{
+    // PETSc has freed what the matrix was before, but still has its name: it would take the parent's type for given.
+    PetscCall(PetscObjectChangeTypeName((PetscObject)a, NULL));
+    a->ops->destroy = NULL;
+    PetscCall(MatSetType(a, kind->parent));
+    return wrap(a, kind);
+}
+
 static PetscErrorCode create_seq(Mat a)
 {
-    PetscCall(MatSetType(a, MATSEQAIJ));
-    return wrap(a, &kinds[0]);
+    return create(a, &kinds[0]);
 }
 
 static PetscErrorCode create_mpi(Mat a)
 {
-    PetscCall(MatSetType(a, MATMPIAIJ));
-    return wrap(a, &kinds[1]);
+    return create(a, &kinds[1]);
 }
 
 PetscErrorCode wp_mat_register(void)

@@ -177,6 +177,9 @@ static PetscErrorCode create(Vec v)
     int which = parallel(v);
     PetscContainer container;
     struct wp_vec *w;
+    // PETSc has freed what the vector was before, but still has its name: it would take the parent's type for given.
+    PetscCall(PetscObjectChangeTypeName((PetscObject)v, NULL));
+    v->ops->destroy = NULL;
     PetscCall(VecSetType(v, which ? VECMPI : VECSEQ));
     parents[which] = *v->ops;
     PetscCall(PetscNew(&w));

@@ -306,6 +306,34 @@ static PetscErrorCode vectors(PetscInt n)
     return placed(n);
 }
 
+// A vector and a matrix that had PETSc's own type before, and have it again after.
+static PetscErrorCode retyped(void)
+{
+    Vec v;
+    Mat a, b;
+    PetscReal norm;
+    PetscCall(vector(&v, VECSTANDARD, 40, 1));
+    PetscCall(VecSetType(v, "weft"));
+    PetscCall(VecSet(v, 2));
+    PetscCall(VecNorm(v, NORM_1, &norm));
+    PetscCall(near(norm, 80, "a vector of PETSc's own type takes ours"));
+    PetscCall(VecSetType(v, VECSTANDARD));
+    PetscCall(VecSet(v, 3));
+    PetscCall(VecNorm(v, NORM_1, &norm));
+    PetscCall(near(norm, 120, "and goes back"));
+    PetscCall(VecDestroy(&v));
+    PetscCall(matrix(&b, MATAIJ, 30, 30, 1));
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &a));
+    PetscCall(MatSetSizes(a, PETSC_DECIDE, PETSC_DECIDE, 30, 30));
+    PetscCall(MatSetType(a, MATAIJ));
+    PetscCall(MatSetType(a, "aijweft"));
+    PetscCall(MatSetUp(a));
+    PetscCall(fill(a, 1));
+    PetscCall(products(a, b, "weft", "retyped"));
+    PetscCall(MatDestroy(&a));
+    return MatDestroy(&b);
+}
+
 int main(int argc, char **argv)
 {
     static const PetscInt sizes[][2] = {{97, 97}, {61, 113}, {130, 40}, {5, 5}};
@@ -322,6 +350,8 @@ int main(int argc, char **argv)
         PetscCall(matrices(sizes[i][0], sizes[i][1]));
     for (PetscInt n = 1; n < 20000 && first == 0; n = 19 * n + 2) // 1, 21, 401, 7621: with and without empty ranks
         PetscCall(vectors(n));
+    if (first == 0)
+        PetscCall(retyped());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "1..%d\n", tests));
     return PetscFinalize();
 }

@@ -32,6 +32,7 @@ TUTORIALS = [
     ("ksp/ksp/tutorials/ex45", "-ksp_monitor -da_grid_x 9 -da_grid_y 9 -da_grid_z 9", DM),
     ("snes/tutorials/ex19", "-snes_monitor -ksp_converged_reason -da_grid_x 9 -da_grid_y 9 -pc_type jacobi", DM),
     ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -ksp_type bcgs -pc_type jacobi", MAT),
+    ("ksp/ksp/tutorials/ex2", "-ksp_monitor -m 20 -n 20 -pc_type gamg", MAT),
 ]
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
