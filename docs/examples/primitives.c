@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of docs/scan.md, histogram.md, expand.md, merge.md, segsort.md and permute.md, on the small arrays shown there.
+// The examples of docs/scan.md, histogram.md, expand.md, merge.md, segsort.md, permute.md and canonical.md, on the small arrays shown there.
 #include <inttypes.h>
 #include <stdio.h>
 #include <weft/weft.h>
@@ -195,6 +195,31 @@ static void permute(void)
     clReleaseMemObject(y);
 }
 
+static void canonical(void)
+{
+    static int32_t pointers[] = {0, 3, 3, 6}, columns[] = {2, 0, 2, 1, 1, 0}, values[] = {5, 6, 7, 1, 2, 3};
+    struct weft_csr a = {3, 3, 6, WEFT_TYPE_I32, WEFT_OFS_32, pointers, columns, values};
+    struct weft_device_csr d;
+    int64_t nnz = 0;
+    if (weft_device_csr_alloc(&d, ctx, weft_csr_shape(&a)) || weft_device_csr_write_sync(&d, ctx, queue, &a))
+        return;
+
+    struct weft_canonical_plan *plan = NULL;
+    weft_status status = weft_validate_sync(ctx, queue, &d, WEFT_COLUMNS_ANY);
+    if (!status)
+        status = weft_canonical_plan_create(&plan, ctx, weft_device_csr_shape(&d), NULL);
+    if (!status) // in place: columns ascend, duplicates are added up
+        status = weft_canonical_run(plan, queue, &d, &d, 0, NULL, NULL);
+    if (!status) // as many entries as are left
+        status = weft_canonical_nnz_sync(&nnz, ctx, queue, &d);
+    weft_canonical_plan_destroy(&plan);
+
+    print("canonical, row_ptr", status, d.row_ptr, a.m + 1);
+    print("canonical, col", status, d.col, nnz);
+    print("canonical, val", status, d.val, nnz);
+    weft_device_csr_free(&d);
+}
+
 int main(void)
 {
     struct weft_error err = {0};
@@ -207,6 +232,7 @@ int main(void)
     merge();
     segsort();
     permute();
+    canonical();
     clReleaseCommandQueue(queue);
     weft_context_destroy(&ctx);
 }

@@ -44,7 +44,8 @@ PAGES = {"scan": ["scan: 0 3 4 4 8"], "histogram": ["histogram: 0 1 1 3 4"], "ex
                    "merge, blocks, payload: 2 0 3 1 4 6 5"],
          "segsort": ["segsort, rows: 1 4 5 2 9", "segsort, rows, payload: 1 2 0 4 3", "segsort, blocks: 1 5 4 9 2"],
          "permute": ["permute, row_ptr: 0 3 4 4", "permute, col: 0 2 3 1", "permute, val: 6 7 8 5",
-                     "permute, y: 20 30 10"]}
+                     "permute, y: 20 30 10"],
+         "canonical": ["canonical, row_ptr: 0 2 2 4", "canonical, col: 0 2 0 1", "canonical, val: 6 12 3 3"]}
 code, out, err = run(program=PRIMITIVES)
 for page, lines in PAGES.items():
     blocks = [b for b in re.findall(r"(?:^    .*\n)+", text(f"docs/{page}.md"), re.M) if "struct weft_" in b]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every OpenCL call and every allocation of a whole life of the library (devices, context, compilation, disk cache,
-// transposition, plan, conversion; with the argument `spmv` products, with `permute` permuting) fails once: the answer is the status that the fault
+// transposition, plan, conversion; with the argument `spmv` products, with `permute` permuting, with `canonical` sorting and summing) fails once: the answer is the status that the fault
 // deserves, with a message, or the right result where the call can be done without; nothing is left alive. The linker
 // turns the library's calls of malloc and its kin into the __wrap_ functions here.
 #include "tests/support/csr.h"
@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <weft/canonical.h>
 #include <weft/convert.h>
 #include <weft/permute.h>
 #include <weft/spmv.h>
@@ -341,6 +342,60 @@ static weft_status permute_life(struct weft_error *err, int *right)
     return status;
 }
 
+// A matrix whose rows are sorted and summed, twice; the second time in place and already in order.
+static struct weft_csr canonical;
+
+static weft_status canonical_life(struct weft_error *err, int *right)
+{
+    struct weft_context *ctx = NULL;
+    struct weft_canonical_plan *plan = NULL;
+    struct weft_csr got = {0};
+    struct weft_device_csr a = {0}, b = {0};
+    cl_command_queue queue = NULL;
+    int64_t nnz = 0;
+    *err = (struct weft_error){0};
+    *right = 1;
+    weft_status status = weft_context_create(
+        &ctx, weft_context_params(.device = device, .schedule = schedule, .cache_dir = cache_dir), err);
+    if (status) {
+        *right = ctx == NULL;
+        return status;
+    }
+    queue = queue_make(ctx);
+    status = weft_canonical_sync(&got, ctx, &input, NULL);
+    *right = status ? !got.row_ptr : weft_csr_equal(&got, &canonical);
+    if (!status)
+        status = weft_device_csr_alloc(&a, ctx, weft_csr_shape(&canonical));
+    if (!status)
+        status = weft_device_csr_alloc(&b, ctx, weft_csr_shape(&canonical));
+    if (!status)
+        status = weft_device_csr_write_sync(&a, ctx, queue, &canonical);
+    if (!status)
+        status = weft_canonical_plan_create(&plan, ctx, weft_csr_shape(&canonical), NULL);
+    if (!status)
+        status = weft_canonical_run(plan, queue, &b, &a, 0, NULL, NULL);
+    if (!status)
+        status = weft_canonical_nnz_sync(&nnz, ctx, queue, &b);
+    *right = *right && (status || nnz == canonical.nnz);
+    if (!status)
+        status = weft_validate_sync(ctx, queue, &b, WEFT_COLUMNS_UNIQUE);
+    if (!status)
+        status = weft_device_csr_read_sync(&got, ctx, queue, &b);
+    *right = *right && (status || weft_csr_equal(&got, &canonical));
+    if (status) {
+        weft_context_error(err, ctx);
+        *right = *right && err->status == status;
+    }
+    clFinish(queue);
+    weft_csr_free(&got);
+    weft_canonical_plan_destroy(&plan);
+    weft_device_csr_free(&a);
+    weft_device_csr_free(&b);
+    clReleaseCommandQueue(queue);
+    weft_context_destroy(&ctx);
+    return status;
+}
+
 static weft_status (*life)(struct weft_error *err, int *right) = transpose_life;
 
 // Statuses that a fault may end in; WEFT_OK where the library can do without the call.
@@ -358,6 +413,8 @@ static int allowed(enum fault_call call, weft_status status)
     case FAULT_clEnqueueWriteBuffer:
     case FAULT_clCreateProgramWithSource:
     case FAULT_clEnqueueBarrierWithWaitList:
+    case FAULT_clEnqueueCopyBuffer:
+    case FAULT_clFinish:
     case FAULT_clEnqueueMarkerWithWaitList:
     case FAULT_clEnqueueNDRangeKernel:
     case FAULT_clSetEventCallback:
@@ -509,7 +566,7 @@ static void test_device(struct test_device *dev)
         snprintf(where, sizeof where, "%s, %s", dev->name, spmv_case->name);
         test_life(where, 0, 0);
     }
-    if (life == permute_life)
+    if (life == permute_life || life == canonical_life)
         test_life(dev->name, 0, 0);
     fault_remove();
 }
@@ -521,6 +578,8 @@ int main(int argc, char **argv)
         life = spmv_life;
     if (argc > 1 && !strcmp(argv[1], "permute"))
         life = permute_life;
+    if (argc > 1 && !strcmp(argv[1], "canonical"))
+        life = canonical_life;
     rng = rng_start();
     if (!mkdtemp(cache_dir))
         tap_bail("%s: %s", cache_dir, strerror(errno));
@@ -543,11 +602,12 @@ int main(int argc, char **argv)
     if (weft_csr_from_coo(&output, &turned, WEFT_OFS_32, &err)) // stable: the transpose
         tap_bail("%s", err.text);
     if (weft_permutation_alloc(&permutation, WEFT_ORDER_ROW_COL, &input, 7, &err) ||
-        weft_csr_permute(&permuted, &input, &permutation, NULL, &err))
+        weft_csr_permute(&permuted, &input, &permutation, NULL, &err) || weft__ref_canonical(&canonical, &input, 0))
         tap_bail("%s", err.text);
     test_device_each(test_device);
     weft_permutation_free(&permutation);
     weft_csr_free(&permuted);
+    weft_csr_free(&canonical);
     weft_csr_free(&input);
     weft_csr_free(&ordered);
     weft_csr_free(&output);

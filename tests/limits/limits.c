@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <weft/canonical.h>
 #include <weft/convert.h>
 #include <weft/histogram.h>
 #include <weft/merge.h>
@@ -161,6 +162,19 @@ static void test_moves(struct test_device *dev)
         weft_csr_free(&got);
         weft_csr_free(&want);
         weft_permutation_free(&p);
+
+        if (weft__ref_canonical(&want, &a, 1))
+            tap_bail("out of host memory");
+        status = weft_canonical_sync(&got, dev->ctx, &a, weft_canonical_params(.keep = 1));
+        tap_ok(!status && csr_equal(&want, &got), "%s: sorted columns, %s %s", dev->name, weft_type_name(type),
+               status ? test_error(dev) : "");
+        weft_csr_free(&got);
+        status = weft_canonical_sync(&got, dev->ctx, &want, NULL);
+        if (!status)
+            status = weft_csr_validate_columns(&got, WEFT_COLUMNS_UNIQUE, NULL);
+        tap_ok(!status, "%s: duplicates summed, %s %s", dev->name, weft_type_name(type), test_error(dev));
+        weft_csr_free(&got);
+        weft_csr_free(&want);
 
         status = weft_csr_to_coo_sync(&coo, dev->ctx, &a);
         if (!status)

@@ -56,6 +56,30 @@ static void test_matrix(void)
     for (int i = 0; i < BADS; i++)
         NO(bad[i].word, weft_csr_validate(&bad[i].a, &err));
     tap_is_int(weft_csr_validate(&good, NULL), WEFT_OK, "a good one, no place for an error");
+    CASE(weft_csr_validate_columns);
+    NO("matrix is NULL", weft_csr_validate_columns(NULL, WEFT_COLUMNS_ANY, &err));
+    NO("columns is 77", weft_csr_validate_columns(&good, (enum weft_columns)77, &err));
+    NO("columns is -1", weft_csr_validate_columns(&good, (enum weft_columns) - 1, &err));
+    CASE(weft_columns_name);
+    tap_is_str(weft_columns_name((enum weft_columns) - 1), "unknown", "no demand");
+    CASE(weft_columns_parse);
+    enum weft_columns columns;
+    SILENT(weft_columns_parse(NULL, "any"));
+    SILENT(weft_columns_parse(&columns, NULL));
+    SILENT(weft_columns_parse(&columns, "up"));
+    CASE(weft_fault_name);
+    tap_is_str(weft_fault_name((enum weft_fault)77), "unknown", "no fault");
+    CASE(weft_fault_parse);
+    enum weft_fault fault;
+    SILENT(weft_fault_parse(NULL, "none"));
+    SILENT(weft_fault_parse(&fault, NULL));
+    SILENT(weft_fault_parse(&fault, ""));
+    CASE(weft_csr_canonical);
+    NO("matrix is NULL", weft_csr_canonical(NULL, NULL, &err));
+    for (int i = 0; i < BADS; i++)
+        NO(bad[i].word, weft_csr_canonical(&bad[i].a, NULL, &err));
+    out = good;
+    NO("threads is -1", weft_csr_canonical(&out, weft_canonical_params(.threads = -1), &err));
     CASE(weft_csr_alloc);
     SILENT(weft_csr_alloc(NULL, weft_shape(1, 1, 1, WEFT_TYPE_F32, WEFT_OFS_32)));
     const int64_t sizes[][3] = {{-1, 1, 1},        {1, -1, 1},        {1, 1, -1},

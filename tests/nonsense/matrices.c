@@ -255,6 +255,112 @@ static void test_convert(struct test_device *dev, const struct weft_device_csr *
     ZERO(coo_out);
 }
 
+static void test_validate(struct test_device *dev, const struct weft_device_csr *a, cl_mem found)
+{
+    struct weft_validate_plan *plan = (struct weft_validate_plan *)dev;
+    struct weft_device_csr lost = *a;
+    size_t bytes = 7;
+    CASE(weft_validate_workspace);
+    SILENT(weft_validate_workspace(&bytes, NULL, WEFT_OFS_32));
+    tap_ok(!bytes, "no bytes");
+    NO_IN("out_bytes is NULL", weft_validate_workspace(NULL, dev->ctx, WEFT_OFS_32));
+    NO_IN("9", weft_validate_workspace(&bytes, dev->ctx, OFS(9)));
+    CASE(weft_validate_plan_create);
+    SILENT(weft_validate_plan_create(&plan, NULL, WEFT_OFS_32));
+    tap_ok(!plan, "no plan");
+    NO_IN("out is NULL", weft_validate_plan_create(NULL, dev->ctx, WEFT_OFS_32));
+    NO_IN("-1", weft_validate_plan_create(&plan, dev->ctx, OFS(-1)));
+    if (weft_validate_plan_create(&plan, dev->ctx, WEFT_OFS_32))
+        tap_bail("no plan: %s", test_error(dev));
+    CASE(weft_validate_run);
+    SILENT(weft_validate_run(NULL, dev->queue, found, a, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_validate_run(plan, NULL, found, a, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    NO_IN("found is NULL", weft_validate_run(plan, dev->queue, NULL, a, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_validate_run(plan, dev->queue, found, NULL, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    NO_IN("columns is 77", weft_validate_run(plan, dev->queue, found, a, (enum weft_columns)77, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_validate_run(plan, dev->queue, found, a, WEFT_COLUMNS_ANY, 1, NULL, NULL));
+    lost.col = NULL;
+    NO_IN("col is NULL", weft_validate_run(plan, dev->queue, found, &lost, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    lost = *a;
+    lost.ofs = WEFT_OFS_64;
+    NO_IN("64", weft_validate_run(plan, dev->queue, found, &lost, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    lost.ofs = WEFT_OFS_32;
+    lost.m = -1;
+    NO_IN("sizes", weft_validate_run(plan, dev->queue, found, &lost, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    CASE(weft_validate_plan_info);
+    tap_ok(!weft_validate_plan_info(NULL), "no info of no plan");
+    CASE(weft_validate_plan_destroy);
+    weft_validate_plan_destroy(NULL);
+    weft_validate_plan_destroy(&plan);
+    CASE(weft_validate_sync);
+    SILENT(weft_validate_sync(NULL, dev->queue, a, WEFT_COLUMNS_ANY));
+    NO_IN("queue is NULL", weft_validate_sync(dev->ctx, NULL, a, WEFT_COLUMNS_ANY));
+    NO_IN("a is NULL", weft_validate_sync(dev->ctx, dev->queue, NULL, WEFT_COLUMNS_ANY));
+    NO_IN("columns is -1", weft_validate_sync(dev->ctx, dev->queue, a, (enum weft_columns) - 1));
+}
+
+static void test_canonical(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *b)
+{
+    struct weft_canonical_plan *plan = (struct weft_canonical_plan *)dev;
+    struct weft_device_csr lost = *b;
+    struct weft_csr out, host;
+    size_t bytes = 7;
+    int64_t nnz = 7;
+    CASE(weft_canonical_workspace);
+    SILENT(weft_canonical_workspace(&bytes, NULL, weft_shape(2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32), NULL));
+    tap_ok(!bytes, "no bytes");
+    NO_IN("out_bytes is NULL",
+          weft_canonical_workspace(NULL, dev->ctx, weft_shape(2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32), NULL));
+    for (int i = 0; i < SHAPES; i++)
+        NO_IN(shapes[i].word, weft_canonical_workspace(&bytes, dev->ctx, SHAPE(i), NULL));
+    CASE(weft_canonical_plan_create);
+    SILENT(weft_canonical_plan_create(&plan, NULL, weft_shape(2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32), NULL));
+    tap_ok(!plan, "no plan");
+    NO_IN("out is NULL",
+          weft_canonical_plan_create(NULL, dev->ctx, weft_shape(2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32), NULL));
+    for (int i = 0; i < SHAPES; i++)
+        NO_IN(shapes[i].word, weft_canonical_plan_create(&plan, dev->ctx, SHAPE(i), NULL));
+    NO_IN("threads is -1", weft_canonical_plan_create(&plan, dev->ctx, weft_shape(2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32),
+                                                      weft_canonical_params(.threads = -1)));
+    if (weft_canonical_plan_create(&plan, dev->ctx, weft_shape(2, 3, 3, WEFT_TYPE_F32, WEFT_OFS_32), NULL))
+        tap_bail("no plan: %s", test_error(dev));
+    CASE(weft_canonical_run);
+    SILENT(weft_canonical_run(NULL, dev->queue, b, a, 0, NULL, NULL));
+    NO_IN("queue is NULL", weft_canonical_run(plan, NULL, b, a, 0, NULL, NULL));
+    NO_IN("out is NULL", weft_canonical_run(plan, dev->queue, NULL, a, 0, NULL, NULL));
+    NO_IN("a is NULL", weft_canonical_run(plan, dev->queue, b, NULL, 0, NULL, NULL));
+    NO_IN("wait is NULL", weft_canonical_run(plan, dev->queue, b, a, 1, NULL, NULL));
+    lost.val = NULL;
+    NO_IN("val is NULL", weft_canonical_run(plan, dev->queue, &lost, a, 0, NULL, NULL));
+    lost.val = b->val;
+    lost.n = 4;
+    NO_IN("the output is 2 x 4", weft_canonical_run(plan, dev->queue, &lost, a, 0, NULL, NULL));
+    CASE(weft_canonical_nnz_sync);
+    SILENT(weft_canonical_nnz_sync(&nnz, NULL, dev->queue, a));
+    ZERO(nnz);
+    NO_IN("out is NULL", weft_canonical_nnz_sync(NULL, dev->ctx, dev->queue, a));
+    NO_IN("queue is NULL", weft_canonical_nnz_sync(&nnz, dev->ctx, NULL, a));
+    NO_IN("a is NULL", weft_canonical_nnz_sync(&nnz, dev->ctx, dev->queue, NULL));
+    lost.m = -1;
+    NO_IN("sizes", weft_canonical_nnz_sync(&nnz, dev->ctx, dev->queue, &lost));
+    CASE(weft_canonical_plan_info);
+    tap_ok(!weft_canonical_plan_info(NULL), "no info of no plan");
+    CASE(weft_canonical_plan_destroy);
+    weft_canonical_plan_destroy(NULL);
+    weft_canonical_plan_destroy(&plan);
+    CASE(weft_canonical_sync);
+    memset(&out, 1, sizeof out);
+    SILENT(weft_canonical_sync(&out, NULL, &good, NULL));
+    ZERO(out);
+    NO_IN("out is NULL", weft_canonical_sync(NULL, dev->ctx, &good, NULL));
+    NO_IN("matrix is NULL", weft_canonical_sync(&out, dev->ctx, NULL, NULL));
+    for (int i = 0; i < BADS; i++) {
+        host = bad_csr(i);
+        NO_IN(bad[i].word, weft_canonical_sync(&out, dev->ctx, &host, NULL));
+    }
+    ZERO(out);
+}
+
 static void test_permute(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *b)
 {
     struct weft_permute_plan *plan = (struct weft_permute_plan *)dev;
@@ -396,6 +502,7 @@ static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, 
 void nonsense_matrices(struct test_device *dev)
 {
     struct weft_device_csr a, b, at;
+    struct test_buffer found = test_buffer_make(dev, NULL, 16);
     struct test_buffer in = test_buffer_make(dev, x, sizeof x), out = test_buffer_make(dev, NULL, sizeof y);
     tap_note("%s", dev->name);
     if (weft_device_csr_alloc(&a, dev->ctx, OK_SHAPE) || weft_device_csr_alloc(&b, dev->ctx, OK_SHAPE) ||
@@ -408,6 +515,9 @@ void nonsense_matrices(struct test_device *dev)
     test_plan(dev, &a, &at);
     test_convert(dev, &a);
     test_permute(dev, &a, &b);
+    test_validate(dev, &a, found.mem);
+    test_buffer_free(&found);
+    test_canonical(dev, &a, &b);
     test_spmv(dev, &a, in.mem, out.mem);
     weft_device_csr_free(&a);
     weft_device_csr_free(&b);

@@ -26,6 +26,10 @@ static void test_matrices(struct test_device *dev, cl_command_queue q, const str
     struct weft_permutation p;
     struct weft_permute_plan *permute = NULL;
     struct weft_spmv_plan *spmv = NULL;
+    struct weft_validate_plan *validate = NULL;
+    struct weft_canonical_plan *canonical = NULL;
+    struct test_buffer found = test_buffer_make(dev, NULL, 16);
+    int64_t nnz;
     const struct weft_device_coo coo = {2, 3, 3, WEFT_TYPE_F32, a->col, a->col, a->val};
     const struct weft_shape shape = weft_csr_shape(&good);
     if (weft_transpose_plan_create(&transpose, ctx, shape, NULL) ||
@@ -33,7 +37,8 @@ static void test_matrices(struct test_device *dev, cl_command_queue q, const str
         weft_coo_to_csr_create(&convert, ctx, shape, NULL) ||
         weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL) ||
         weft_permute_plan_create(&permute, ctx, shape, &p, NULL) ||
-        weft_spmv_plan_create(&spmv, ctx, dev->queue, a, NULL))
+        weft_spmv_plan_create(&spmv, ctx, dev->queue, a, NULL) || weft_validate_plan_create(&validate, ctx, good.ofs) ||
+        weft_canonical_plan_create(&canonical, ctx, shape, NULL))
         tap_bail("no plan: %s", test_error(dev));
     OTHER(weft_transpose_run, transpose, q, at, a, 0, NULL, NULL);
     struct weft_transpose_refill *none = refill;
@@ -47,7 +52,14 @@ static void test_matrices(struct test_device *dev, cl_command_queue q, const str
     tap_ok(!none && !no_plan, "no plan is made");
     OTHER(weft_spmv_run, spmv, q, b->val, 1, a->val, 0, 0, NULL, NULL);
     OTHER(weft_spmv_plan_refill, spmv, q, a);
+    OTHER(weft_validate_run, validate, q, found.mem, a, WEFT_COLUMNS_ANY, 0, NULL, NULL);
+    OTHER(weft_validate_sync, ctx, q, a, WEFT_COLUMNS_ANY);
+    OTHER(weft_canonical_run, canonical, q, b, a, 0, NULL, NULL);
+    OTHER(weft_canonical_nnz_sync, &nnz, ctx, q, a);
     clFinish(dev->queue);
+    test_buffer_free(&found);
+    weft_validate_plan_destroy(&validate);
+    weft_canonical_plan_destroy(&canonical);
     weft_transpose_plan_destroy(&transpose);
     weft_transpose_refill_destroy(&refill);
     weft_coo_to_csr_destroy(&convert);

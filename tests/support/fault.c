@@ -96,6 +96,10 @@ OBJECT(cl_program, clCreateProgramWithSource, (cl_context c, cl_uint n, const ch
 OBJECT(cl_event, clCreateUserEvent, (cl_context c, cl_int *out), (c, out))
 CODE_EVENT(clEnqueueBarrierWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event),
            (q, n, w, event))
+CODE_EVENT(clEnqueueCopyBuffer,
+           (cl_command_queue q, cl_mem f, cl_mem t, size_t i, size_t o, size_t s, cl_uint n, const cl_event *w,
+            cl_event *event),
+           (q, f, t, i, o, s, n, w, event))
 CODE_EVENT(clEnqueueMarkerWithWaitList, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *event),
            (q, n, w, event))
 CODE_EVENT(clEnqueueNDRangeKernel,
@@ -113,6 +117,7 @@ CODE_EVENT(clEnqueueWriteBuffer,
 CODE_EVENT(clEnqueueUnmapMemObject,
            (cl_command_queue q, cl_mem b, void *h, cl_uint n, const cl_event *w, cl_event *event),
            (q, b, h, n, w, event))
+CODE(clFinish, (cl_command_queue q), (q))
 CODE(clFlush, (cl_command_queue q), (q))
 CODE(clGetCommandQueueInfo, (cl_command_queue q, cl_command_queue_info i, size_t s, void *v, size_t *r),
      (q, i, s, v, r))

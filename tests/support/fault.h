@@ -18,12 +18,14 @@
     X(clCreateProgramWithSource, CL_OUT_OF_RESOURCES)                                                                  \
     X(clCreateUserEvent, CL_OUT_OF_HOST_MEMORY)                                                                        \
     X(clEnqueueBarrierWithWaitList, CL_OUT_OF_RESOURCES)                                                               \
+    X(clEnqueueCopyBuffer, CL_OUT_OF_RESOURCES)                                                                        \
     X(clEnqueueMapBuffer, CL_MAP_FAILURE)                                                                              \
     X(clEnqueueMarkerWithWaitList, CL_OUT_OF_RESOURCES)                                                                \
     X(clEnqueueNDRangeKernel, CL_OUT_OF_RESOURCES)                                                                     \
     X(clEnqueueReadBuffer, CL_OUT_OF_HOST_MEMORY)                                                                      \
     X(clEnqueueUnmapMemObject, CL_INVALID_VALUE)                                                                       \
     X(clEnqueueWriteBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE)                                                          \
+    X(clFinish, CL_OUT_OF_RESOURCES)                                                                                   \
     X(clFlush, CL_OUT_OF_RESOURCES)                                                                                    \
     X(clGetCommandQueueInfo, CL_INVALID_COMMAND_QUEUE)                                                                 \
     X(clGetDeviceIDs, CL_INVALID_PLATFORM)                                                                             \

@@ -12,6 +12,7 @@
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
+#include <weft/canonical.h>
 #include <weft/context.h>
 #include <weft/convert.h>
 #include <weft/device.h>
@@ -32,6 +33,7 @@
 #include <weft/spmv.h>
 #include <weft/status.h>
 #include <weft/transpose.h>
+#include <weft/validate.h>
 #include <weft/version.h>
 
 #endif

@@ -43,6 +43,24 @@ weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ct
     return out->status;
 }
 
+weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes)
+{
+    if (stream->status || !bytes)
+        return stream->status;
+    cl_int error = CL_SUCCESS;
+    if (stream->out_of_order) {
+        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, stream->nwait, stream->wait, NULL);
+        stream->nwait = 0;
+        stream->wait = NULL;
+    }
+    if (error == CL_SUCCESS)
+        error = weft__cl.clEnqueueCopyBuffer(stream->queue, from, to, 0, 0, bytes, stream->nwait, stream->wait, NULL);
+    stream->nwait = 0;
+    stream->wait = NULL;
+    stream->status = weft__fail_cl(stream->ctx, error, "clEnqueueCopyBuffer");
+    return stream->status;
+}
+
 weft_status weft__stream_end(struct weft__stream *stream)
 {
     if (!stream->status && stream->event)

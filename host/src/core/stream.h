@@ -22,6 +22,8 @@ struct weft__stream {
 };
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
                                cl_uint nwait, const cl_event *wait, cl_event *event);
+// Copy the first `bytes` bytes of a buffer to another one, as a command of the stream; 0: nothing to do.
+weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes);
 // Give the caller's event; return the status of the chain.
 weft_status weft__stream_end(struct weft__stream *stream);
 

@@ -28,5 +28,7 @@ const struct weft__operation weft__operations[] = {
     {"histogram", weft__histogram_variants},
     {"expand", weft__expand_variants},
     {"spmv", weft__spmv_variants},
+    {"validate", weft__validate_variants},
+    {"canonical", weft__canonical_variants},
     {NULL, NULL},
 };

@@ -26,6 +26,7 @@ weft__variants_fn weft__spmv_variants;
 weft__variants_fn weft__merge_variants;
 weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants;
 weft__variants_fn weft__gather_variants, weft__mirror_variants, weft__permute_variants;
+weft__variants_fn weft__canonical_variants, weft__validate_variants;
 weft__variants_fn weft__csr_pair_variants;
 weft__variants_fn weft__probe_variants, weft__fill_variants, weft__copy_variants, weft__transpose_scan_gpu_variants;
 

@@ -3,61 +3,8 @@
 #include "host/src/matrix/device_csr.h"
 #include "host/src/core/buffer.h"
 #include "host/src/core/check.h"
-#include "host/src/core/stream.h"
 
 #include <string.h>
-
-weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx)
-{
-    cl_int error;
-    cl_command_queue queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, 0, &error);
-    *out = error == CL_SUCCESS ? queue : NULL;
-    return weft__fail_cl(ctx, error, "clCreateCommandQueue");
-}
-
-void weft__queue_release(cl_command_queue *queue)
-{
-    if (*queue)
-        weft__cl.clReleaseCommandQueue(*queue);
-    *queue = NULL;
-}
-
-// A blocking write may end when `from` was taken over: only its event says that the buffer has the data, for other
-// queues too.
-weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes)
-{
-    cl_event written = NULL;
-    if (!bytes)
-        return WEFT_OK;
-    weft_status status = WEFT__NEED_IN(ctx, {"the host array", from});
-    if (!status)
-        status = weft__queue_check(ctx, queue);
-    if (!status)
-        status = weft__check_buffer(ctx, to, bytes, "the device array");
-    if (!status)
-        status =
-            weft__fail_cl(ctx, weft__cl.clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, bytes, from, 0, NULL, &written),
-                          "clEnqueueWriteBuffer");
-    if (status)
-        return status;
-    status = weft__fail_cl(ctx, weft__cl.clWaitForEvents(1, &written), "clWaitForEvents");
-    weft__cl.clReleaseEvent(written);
-    return status;
-}
-
-weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes)
-{
-    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"the host array", to}) : WEFT_OK;
-    if (!status && bytes)
-        status = weft__queue_check(ctx, queue);
-    if (!status)
-        status = weft__check_buffer(ctx, from, bytes, "the device array");
-    if (status)
-        return status;
-    return bytes ? weft__fail_cl(ctx, weft__cl.clEnqueueReadBuffer(queue, from, CL_TRUE, 0, bytes, to, 0, NULL, NULL),
-                                 "clEnqueueReadBuffer")
-                 : WEFT_OK;
-}
 
 weft_status weft__shape_check(struct weft_context *ctx, struct weft_shape shape)
 {

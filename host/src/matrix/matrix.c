@@ -100,27 +100,6 @@ void weft_coo_free(struct weft_coo *a)
     memset(a, 0, sizeof *a);
 }
 
-weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err)
-{
-    weft_status status = weft__csr_check(err, a);
-    if (status)
-        return status;
-    if (weft_csr_ofs(a, 0) != 0)
-        return weft__error(err, WEFT_EMATRIX, "row_ptr[0] is %lld, not 0", (long long)weft_csr_ofs(a, 0));
-    if (weft_csr_ofs(a, a->m) != a->nnz)
-        return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] is %lld, not nnz = %lld", (long long)a->m,
-                           (long long)weft_csr_ofs(a, a->m), (long long)a->nnz);
-    for (int64_t i = 0; i < a->m; i++)
-        if (weft_csr_ofs(a, i) > weft_csr_ofs(a, i + 1))
-            return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] = %lld exceeds row_ptr[%lld] = %lld", (long long)i,
-                               (long long)weft_csr_ofs(a, i), (long long)i + 1, (long long)weft_csr_ofs(a, i + 1));
-    for (int64_t p = 0; p < a->nnz; p++)
-        if (a->col[p] < 0 || a->col[p] >= a->n)
-            return weft__error(err, WEFT_EMATRIX, "col[%lld] = %d is outside 0 .. %lld", (long long)p, a->col[p],
-                               (long long)a->n - 1);
-    return WEFT_OK;
-}
-
 static int arrays_same(const void *a, const void *b, size_t bytes)
 {
     return !bytes || !memcmp(a, b, bytes);

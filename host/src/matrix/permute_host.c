@@ -3,6 +3,7 @@
 #include "host/src/core/check.h"
 #include "host/src/core/error.h"
 #include "host/src/core/threads.h"
+#include "host/src/matrix/keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,33 +22,6 @@ static inline int64_t old_row(const struct weft_permutation *p, int64_t i)
     return p->row ? p->row[i] : i;
 }
 
-#define INSERTION_LIMIT 48
-
-// Keys are column << 32 | place in the row, places ascending: sorts by column, stable. `scratch` holds count.
-static void keys_sort(uint64_t *key, int64_t count, uint64_t *scratch, int col_bits)
-{
-    if (count <= INSERTION_LIMIT) {
-        for (int64_t i = 1; i < count; i++) {
-            uint64_t k = key[i];
-            int64_t p = i;
-            for (; p > 0 && key[p - 1] > k; p--)
-                key[p] = key[p - 1];
-            key[p] = k;
-        }
-        return;
-    }
-    for (int shift = 32; shift < 32 + col_bits; shift += 8) {
-        int64_t next[257] = {0};
-        for (int64_t p = 0; p < count; p++)
-            next[(key[p] >> shift & 255) + 1]++;
-        for (int d = 0; d < 256; d++)
-            next[d + 1] += next[d];
-        for (int64_t p = 0; p < count; p++)
-            scratch[next[key[p] >> shift & 255]++] = key[p];
-        memcpy(key, scratch, (size_t)count * sizeof *key);
-    }
-}
-
 // New row i of `out`, columns ascending. `key` holds twice the length of the row.
 static void row_fill_sorted(struct weft_csr *out, int64_t i, const struct weft_csr *a, const struct weft_permutation *p,
                             uint64_t *key, int col_bits)
@@ -56,7 +30,7 @@ static void row_fill_sorted(struct weft_csr *out, int64_t i, const struct weft_c
     size_t bytes = weft_type_bytes(a->type);
     for (int64_t k = 0; k < count; k++)
         key[k] = (uint64_t)p->col_inv[a->col[from + k]] << 32 | (uint64_t)k;
-    keys_sort(key, count, key + count, col_bits);
+    weft__keys_sort(key, count, key + count, col_bits);
     for (int64_t k = 0; k < count; k++) {
         int64_t source = from + (int64_t)(key[k] & 0xffffffff);
         out->col[to + k] = (int32_t)(key[k] >> 32);

@@ -7,12 +7,18 @@
 #include <weft/matrix.h>
 #include <weft/scan.h>
 #include <weft/spmv.h>
+#include <weft/validate.h>
 
 // A^T of A: row pointers of A^T from a count of columns, then one stable pass over the entries in row order.
 // `out` is allocated here; out.m = a.n, out.n = a.m. Source: F. Gustavson, ACM TOMS 4(3), 1978.
 weft_status weft__ref_transpose(struct weft_csr *out, const struct weft_csr *a);
 // The same into arrays that are there (out allocated n x m, nnz); `next` is scratch of n offsets.
 void weft__ref_transpose_into(struct weft_csr *out, const struct weft_csr *a, void *next);
+
+// The first fault of a matrix whose arrays are there, and its row or position (0: none).
+enum weft_fault weft__ref_validate(const struct weft_csr *a, enum weft_columns columns, int64_t *at);
+// Columns sorted inside each row, stable, and unless `keep` duplicates added up from the left. `out` is allocated here.
+weft_status weft__ref_canonical(struct weft_csr *out, const struct weft_csr *a, int keep);
 
 // Merge of the sorted arrays a (na) and b (nb), stable, left first; payloads of payload_bytes (0: none) go with the keys.
 void weft__ref_merge(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *a, const void *a_val,

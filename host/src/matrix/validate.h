@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of matrices in words, and the check as a part of other operations.
+#ifndef WEFT_MATRIX_VALIDATE_H
+#define WEFT_MATRIX_VALIDATE_H
+
+#include "host/src/core/stream.h"
+#include <weft/validate.h>
+
+// WEFT_EMATRIX with the text of a fault, WEFT_OK for none. At `at` is a[0] where a[1] should fit to it: the row pointer and
+// what it should be or the next one; the column and n or the one before it.
+weft_status weft__fault_error(struct weft_error *err, enum weft_fault fault, int64_t at, const int64_t a[2]);
+// WEFT_EINVAL where there is no such demand.
+weft_status weft__columns_check(struct weft_error *err, enum weft_columns columns);
+
+// Wait for weft_validate_run on `queue` and read its answer from `found`.
+weft_status weft__validate_ask(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
+                               const struct weft_device_csr *a, enum weft_columns columns, cl_uint nwait,
+                               const cl_event *wait, enum weft_fault *fault, int64_t *at);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks matrices in host memory, in parallel: the least fault of all chunks is the first.
+#include "host/src/core/check.h"
+#include "host/src/core/names.h"
+#include "host/src/core/threads.h"
+#include "host/src/matrix/validate.h"
+
+// Rows or entries that a thread looks at at a time.
+#define CHUNK 65536
+
+WEFT__NAMES(columns, "any", "ascending", "unique");
+WEFT__NAMES(fault, "none", "first", "last", "descends", "range", "order", "duplicate");
+
+weft_status weft__columns_check(struct weft_error *err, enum weft_columns columns)
+{
+    return (unsigned)columns <= WEFT_COLUMNS_UNIQUE
+               ? WEFT_OK
+               : weft__error(err, WEFT_EINVAL, "columns is %d, no demand on columns", (int)columns);
+}
+
+weft_status weft__fault_error(struct weft_error *err, enum weft_fault fault, int64_t at, const int64_t a[2])
+{
+    const long long i = at, x = a[0], y = a[1];
+    switch (fault) {
+    case WEFT_FAULT_NONE:
+        return WEFT_OK;
+    case WEFT_FAULT_FIRST:
+        return weft__error(err, WEFT_EMATRIX, "row_ptr[0] is %lld, not 0", x);
+    case WEFT_FAULT_LAST:
+        return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] is %lld, not nnz = %lld", i, x, y);
+    case WEFT_FAULT_DESCENDS:
+        return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] = %lld exceeds row_ptr[%lld] = %lld", i, x, i + 1, y);
+    case WEFT_FAULT_RANGE:
+        return weft__error(err, WEFT_EMATRIX, "col[%lld] = %lld is outside 0 .. %lld", i, x, y - 1);
+    case WEFT_FAULT_ORDER:
+        return weft__error(err, WEFT_EMATRIX, "col[%lld] = %lld follows %lld in its row: columns do not ascend", i, x,
+                           y);
+    case WEFT_FAULT_DUPLICATE:
+        return weft__error(err, WEFT_EMATRIX, "col[%lld] = %lld follows %lld in its row: a duplicate", i, x, y);
+    }
+    return weft__error(err, WEFT_EMATRIX, "fault %d", (int)fault);
+}
+
+struct look {
+    const struct weft_csr *a;
+    enum weft_columns columns;
+    _Atomic int64_t bad; // the first row or position with a fault; INT64_MAX: none
+};
+
+static void least_set(_Atomic int64_t *bad, int64_t at)
+{
+    int64_t least = atomic_load(bad);
+    while (at < least && !atomic_compare_exchange_weak(bad, &least, at))
+        ;
+}
+
+static int64_t chunk_end(int64_t chunk, int64_t count)
+{
+    return (chunk + 1) * CHUNK < count ? (chunk + 1) * CHUNK : count;
+}
+
+static void rows_look(void *arg, int64_t chunk)
+{
+    struct look *l = arg;
+    for (int64_t i = chunk * CHUNK, end = chunk_end(chunk, l->a->m); i < end; i++)
+        if (weft_csr_ofs(l->a, i) > weft_csr_ofs(l->a, i + 1)) {
+            least_set(&l->bad, i);
+            return;
+        }
+}
+
+// The first row that begins at position p or behind it, of row pointers that ascend.
+static int64_t row_from(const struct weft_csr *a, int64_t p)
+{
+    int64_t low = 0, high = a->m;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (weft_csr_ofs(a, middle) < p)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// What is wrong with entry p, of which *row is the first row that begins there or behind it.
+static enum weft_fault entry_fault(const struct look *l, int64_t p, int64_t *row)
+{
+    const struct weft_csr *a = l->a;
+    const int32_t col = a->col[p];
+    if (col < 0 || col >= a->n)
+        return WEFT_FAULT_RANGE;
+    if (!l->columns || !p || a->col[p - 1] < col || (l->columns == WEFT_COLUMNS_ASCENDING && a->col[p - 1] == col))
+        return WEFT_FAULT_NONE;
+    while (*row < a->m && weft_csr_ofs(a, *row) < p)
+        ++*row;
+    if (*row < a->m && weft_csr_ofs(a, *row) == p)
+        return WEFT_FAULT_NONE;
+    return a->col[p - 1] == col ? WEFT_FAULT_DUPLICATE : WEFT_FAULT_ORDER;
+}
+
+static void entries_look(void *arg, int64_t chunk)
+{
+    struct look *l = arg;
+    int64_t row = l->columns ? row_from(l->a, chunk * CHUNK) : 0;
+    for (int64_t p = chunk * CHUNK, end = chunk_end(chunk, l->a->nnz); p < end; p++)
+        if (entry_fault(l, p, &row)) {
+            least_set(&l->bad, p);
+            return;
+        }
+}
+
+weft_status weft_csr_validate_columns(const struct weft_csr *a, enum weft_columns columns, struct weft_error *err)
+{
+    weft_status status = weft__csr_check(err, a);
+    if (!status)
+        status = weft__columns_check(err, columns);
+    if (status)
+        return status;
+    if (weft_csr_ofs(a, 0) != 0)
+        return weft__fault_error(err, WEFT_FAULT_FIRST, 0, (int64_t[2]){weft_csr_ofs(a, 0), 0});
+    if (weft_csr_ofs(a, a->m) != a->nnz)
+        return weft__fault_error(err, WEFT_FAULT_LAST, a->m, (int64_t[2]){weft_csr_ofs(a, a->m), a->nnz});
+    struct look look = {a, columns, INT64_MAX};
+    struct weft__team team;
+    weft__team_begin(&team, 0);
+    weft__team_each(&team, a->m, (a->m + CHUNK - 1) / CHUNK, rows_look, &look);
+    const int64_t row = atomic_load(&look.bad);
+    if (row == INT64_MAX)
+        weft__team_each(&team, a->nnz, (a->nnz + CHUNK - 1) / CHUNK, entries_look, &look);
+    weft__team_end(&team);
+    if (row != INT64_MAX)
+        return weft__fault_error(err, WEFT_FAULT_DESCENDS, row,
+                                 (int64_t[2]){weft_csr_ofs(a, row), weft_csr_ofs(a, row + 1)});
+    const int64_t p = atomic_load(&look.bad);
+    if (p == INT64_MAX)
+        return WEFT_OK;
+    int64_t from = columns ? row_from(a, p) : 0;
+    const enum weft_fault fault = entry_fault(&look, p, &from);
+    return weft__fault_error(err, fault, p, (int64_t[2]){a->col[p], fault == WEFT_FAULT_RANGE ? a->n : a->col[p - 1]});
+}
+
+weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err)
+{
+    return weft_csr_validate_columns(a, WEFT_COLUMNS_ANY, err);
+}
