@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes.util
 import glob
+import importlib
 import os
 import sysconfig
 import threading
@@ -14,7 +15,7 @@ import numpy as np
 
 from ._cffi import ffi
 
-lib: Any = ffi.dlopen(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_weft.so.0"))
+lib: Any = ffi.dlopen(os.path.join(os.path.dirname(os.path.abspath(__file__)), "_weft.so"))
 NULL: Any = ffi.NULL
 INT32_MAX = 2**31 - 1
 
@@ -91,7 +92,7 @@ def check_in(status: int, ctx: Any) -> None:
 _loader: Any = None
 _loader_searched: List[str] = []
 _loader_lock = threading.Lock()
-_HELP = ("install one with a driver (Debian, Ubuntu: apt-get install ocl-icd-libopencl1 pocl-opencl-icd; "
+_HELP = ("install a loader and a driver (Debian, Ubuntu: apt-get install ocl-icd-libopencl1 pocl-opencl-icd; "
          "a GPU: its vendor's driver), or pip install 'weft[cpu]' for the processor")
 
 
@@ -115,9 +116,11 @@ def opencl() -> Any:
             _loader_searched.clear()
             for path in _loader_paths():
                 try: # global: libweft takes the loader that the process has
+                    if "pyopencl" in path: # whose loader finds its drivers only in the process that imports it
+                        importlib.import_module("pyopencl")
                     _loader = ffi.dlopen(path, ffi.RTLD_NOW | ffi.RTLD_GLOBAL)
                     break
-                except OSError as why:
+                except (OSError, ImportError) as why:
                     _loader_searched.append(str(why).split(". ")[0])
         if _loader is None:
             raise fail(lib.WEFT_ENODEV, f"no loader of OpenCL: {'; '.join(_loader_searched)}. {_HELP}")
@@ -165,12 +168,18 @@ def _device(info: Any) -> Device:
                   bool(info.unified), _text(info.why))
 
 
+def no_device(err: Any) -> WeftError:
+    """What the library says, and what to install where there is nothing at all."""
+    text = _text(err.text)
+    return fail(lib.WEFT_ENODEV, f"{text.split(': ')[0]}: {_HELP}" if text.startswith("no OpenCL") else text)
+
+
 def devices_list() -> List[Device]:
     opencl()
     out, count, err = ffi.new("struct weft_device_info **"), ffi.new("size_t *"), error_new()
     status = lib.weft_devices_list(out, count, err)
     if status == lib.WEFT_ENODEV:
-        raise fail(status, f"{ffi.string(err.text).decode()}; {_HELP}")
+        raise no_device(err)
     check(status, err)
     found = [_device(out[0][i]) for i in range(count[0])]
     lib.weft_devices_free(out)
@@ -191,7 +200,7 @@ def context_create(select: Optional[str], cl_context: int, cl_device: int, sched
     out, err = ffi.new("struct weft_context **"), error_new()
     status = lib.weft_context_create(out, params, err)
     if status == lib.WEFT_ENODEV:
-        raise fail(status, f"{ffi.string(err.text).decode()}; {_HELP}")
+        raise no_device(err)
     check(status, err)
     return out[0]
 
