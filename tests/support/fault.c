@@ -68,12 +68,21 @@ static cl_int event_made(cl_int error, cl_event *event)
         *out = fails(FAULT_##name);                                                                                    \
         return *out ? NULL : made(real.name args);                                                                     \
     }
-// A call that ends an object's life; it never fails.
+// One that is made all the same.
+#define LATE(name, params, args)                                                                                       \
+    static cl_int CL_API_CALL fault_##name params                                                                      \
+    {                                                                                                                  \
+        const cl_int error = fails(FAULT_##name), got = real.name args;                                                \
+        return error ? error : got;                                                                                    \
+    }
+// A call that ends an object's life.
 #define RELEASE(name, type)                                                                                            \
     static cl_int CL_API_CALL fault_##name(type object)                                                                \
     {                                                                                                                  \
+        const cl_int error = fails(FAULT_##name);                                                                      \
         live--;                                                                                                        \
-        return real.name(object);                                                                                      \
+        const cl_int got = real.name(object);                                                                          \
+        return error ? error : got;                                                                                    \
     }
 
 CODE(clBuildProgram,
@@ -117,7 +126,7 @@ CODE_EVENT(clEnqueueWriteBuffer,
 CODE_EVENT(clEnqueueUnmapMemObject,
            (cl_command_queue q, cl_mem b, void *h, cl_uint n, const cl_event *w, cl_event *event),
            (q, b, h, n, w, event))
-CODE(clFinish, (cl_command_queue q), (q))
+LATE(clFinish, (cl_command_queue q), (q))
 CODE(clFlush, (cl_command_queue q), (q))
 CODE(clGetCommandQueueInfo, (cl_command_queue q, cl_command_queue_info i, size_t s, void *v, size_t *r),
      (q, i, s, v, r))
@@ -133,6 +142,14 @@ CODE(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size
 CODE(clSetEventCallback, (cl_event e, cl_int t, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *u), (e, t, f, u))
 CODE(clSetMemObjectDestructorCallback, (cl_mem m, void(CL_CALLBACK *f)(cl_mem, void *), void *u), (m, f, u))
 CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
+CODE(clGetContextInfo, (cl_context c, cl_context_info i, size_t s, void *v, size_t *r), (c, i, s, v, r))
+CODE(clGetEventProfilingInfo, (cl_event e, cl_profiling_info i, size_t s, void *v, size_t *r), (e, i, s, v, r))
+CODE(clGetKernelArgInfo, (cl_kernel k, cl_uint a, cl_kernel_arg_info i, size_t s, void *v, size_t *r),
+     (k, a, i, s, v, r))
+CODE(clGetKernelWorkGroupInfo, (cl_kernel k, cl_device_id d, cl_kernel_work_group_info i, size_t s, void *v, size_t *r),
+     (k, d, i, s, v, r))
+LATE(clSetUserEventStatus, (cl_event e, cl_int s), (e, s))
+LATE(clWaitForEvents, (cl_uint n, const cl_event *e), (n, e))
 RELEASE(clReleaseCommandQueue, cl_command_queue)
 RELEASE(clReleaseContext, cl_context)
 RELEASE(clReleaseEvent, cl_event)
@@ -169,8 +186,11 @@ static cl_int CL_API_CALL fault_clRetainMemObject(cl_mem object)
 
 static cl_int CL_API_CALL fault_clRetainEvent(cl_event event)
 {
-    live++;
-    return real.clRetainEvent(event);
+    cl_int error = fails(FAULT_clRetainEvent);
+    if (!error)
+        error = real.clRetainEvent(event);
+    live += error == CL_SUCCESS;
+    return error;
 }
 
 void fault_install(void)
@@ -180,13 +200,6 @@ void fault_install(void)
 #define FAULT_INSTALL(name, error) weft__cl.name = fault_##name;
     FAULT_CALLS(FAULT_INSTALL)
 #undef FAULT_INSTALL
-    weft__cl.clRetainEvent = fault_clRetainEvent;
-    weft__cl.clReleaseCommandQueue = fault_clReleaseCommandQueue;
-    weft__cl.clReleaseContext = fault_clReleaseContext;
-    weft__cl.clReleaseEvent = fault_clReleaseEvent;
-    weft__cl.clReleaseKernel = fault_clReleaseKernel;
-    weft__cl.clReleaseMemObject = fault_clReleaseMemObject;
-    weft__cl.clReleaseProgram = fault_clReleaseProgram;
     fault_set(FAULT_clFlush, 0);
 }
 

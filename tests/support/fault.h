@@ -7,7 +7,8 @@
 
 #include "host/internal/inside.h"
 
-// Calls that can be made to fail: X(name, error that the driver would give).
+// Every call of the table can be made to fail: X(name, error that the driver would give). What ends a life, sets a status or
+// waits is done all the same, and its error comes late.
 #define FAULT_CALLS(X)                                                                                                 \
     X(clBuildProgram, CL_BUILD_PROGRAM_FAILURE)                                                                        \
     X(clCreateBuffer, CL_MEM_OBJECT_ALLOCATION_FAILURE)                                                                \
@@ -28,19 +29,32 @@
     X(clFinish, CL_OUT_OF_RESOURCES)                                                                                   \
     X(clFlush, CL_OUT_OF_RESOURCES)                                                                                    \
     X(clGetCommandQueueInfo, CL_INVALID_COMMAND_QUEUE)                                                                 \
+    X(clGetContextInfo, CL_INVALID_CONTEXT)                                                                            \
     X(clGetDeviceIDs, CL_INVALID_PLATFORM)                                                                             \
     X(clGetDeviceInfo, CL_INVALID_DEVICE)                                                                              \
     X(clGetEventInfo, CL_INVALID_EVENT)                                                                                \
+    X(clGetEventProfilingInfo, CL_PROFILING_INFO_NOT_AVAILABLE)                                                        \
+    X(clGetKernelArgInfo, CL_INVALID_KERNEL)                                                                           \
+    X(clGetKernelWorkGroupInfo, CL_INVALID_KERNEL)                                                                     \
     X(clGetMemObjectInfo, CL_INVALID_MEM_OBJECT)                                                                       \
     X(clGetPlatformIDs, -1001)                                                                                         \
     X(clGetPlatformInfo, CL_INVALID_PLATFORM)                                                                          \
     X(clGetProgramBuildInfo, CL_INVALID_PROGRAM)                                                                       \
     X(clGetProgramInfo, CL_OUT_OF_HOST_MEMORY)                                                                         \
+    X(clReleaseCommandQueue, CL_INVALID_COMMAND_QUEUE)                                                                 \
+    X(clReleaseContext, CL_INVALID_CONTEXT)                                                                            \
+    X(clReleaseEvent, CL_INVALID_EVENT)                                                                                \
+    X(clReleaseKernel, CL_INVALID_KERNEL)                                                                              \
+    X(clReleaseMemObject, CL_INVALID_MEM_OBJECT)                                                                       \
+    X(clReleaseProgram, CL_INVALID_PROGRAM)                                                                            \
     X(clRetainContext, CL_INVALID_CONTEXT)                                                                             \
+    X(clRetainEvent, CL_INVALID_EVENT)                                                                                 \
     X(clRetainMemObject, CL_INVALID_MEM_OBJECT)                                                                        \
     X(clSetEventCallback, CL_OUT_OF_RESOURCES)                                                                         \
     X(clSetKernelArg, CL_INVALID_ARG_SIZE)                                                                             \
-    X(clSetMemObjectDestructorCallback, CL_OUT_OF_HOST_MEMORY)
+    X(clSetMemObjectDestructorCallback, CL_OUT_OF_HOST_MEMORY)                                                         \
+    X(clSetUserEventStatus, CL_INVALID_EVENT)                                                                          \
+    X(clWaitForEvents, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST)
 
 enum fault_call {
 #define FAULT_ENUM(name, error) FAULT_##name,
@@ -48,6 +62,10 @@ enum fault_call {
 #undef FAULT_ENUM
         FAULT_COUNT
 };
+// As many as the table has, and each of its names once (fault_install): none is left out.
+#define FAULT_ONE(name) +1
+_Static_assert(FAULT_COUNT == WEFT__CL_CALLS(FAULT_ONE), "a call of the table cannot be made to fail");
+#undef FAULT_ONE
 const char *fault_name(enum fault_call call);
 
 // Put the faults between the library and OpenCL; nothing fails yet. Calls of one thread only, but for the release of
