@@ -165,13 +165,13 @@ class Tree:
         with open(os.path.join(self.source, path), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def judge(self, tests):
+    def judge(self, tests, seconds=TEST_SECONDS):
         """(verdict, by which test)."""
         code, out = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build, 900)
         if code:
             return "no build", out.strip().split("\n")[-2][:80] if out.count("\n") > 1 else ""
         for test in tests:
-            code, _ = run([os.path.join(self.build, "tests", "test-" + test)], self.build, TEST_SECONDS, self.env)
+            code, _ = run([os.path.join(self.build, "tests", "test-" + test)], self.build, seconds, self.env)
             if code:
                 return "killed", f"{test}: {'does not end' if code == 'time' else f'status {code}'}"
         return "survived", " ".join(tests)
@@ -187,7 +187,7 @@ def attempt(options):
             break
         tests = tests_of(mutant.path)
         if tests not in checked:
-            verdict, why = tree.judge(tests)
+            verdict, why = tree.judge(tests, 1800)  # every kernel is compiled
             if verdict != "survived":
                 sys.exit(f"without a mutant: {verdict}: {why}")
             checked.add(tests)
