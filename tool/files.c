@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft permute, weft transpose, weft devices: a matrix in, a matrix out.
+// weft permute, convert, transpose, devices: a matrix in, a matrix out.
+#include "host/common/binary.h"
 #include "host/common/list.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
 #include "host/internal/inside.h"
 #include "tool.h"
 
+#include <string.h>
 #include <unistd.h>
 #include <weft/permute.h>
 #include <weft/transpose.h>
+
+static int is_binary_name(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 5 && !strcmp(path + length - 5, ".weft");
+}
 
 static int matrix_write(const struct weft_csr *a, const struct tool_options *o)
 {
     struct weft_error err = {0};
     bench_progress_begin("writing %s", o->out);
-    weft_status status = bench_word_is_stream(o->out) ? weft_mtx_write_fd(STDOUT_FILENO, "standard output", a, 0, &err)
-                                                      : weft__mtx_write(o->out, !o->force, a, &err);
+    weft_status status = is_binary_name(o->out) ? bench_binary_write(o->out, !o->force, a, &err)
+                         : bench_word_is_stream(o->out)
+                             ? weft_mtx_write_fd(STDOUT_FILENO, "standard output", a, 0, &err)
+                             : weft__mtx_write(o->out, !o->force, a, &err);
     bench_progress_end();
     if (status)
         tool_fail(status, &err);
@@ -78,6 +88,17 @@ int tool_permute(const struct tool_options *o)
         code = matrix_write(&out, o);
     weft_permutation_free(&p);
     weft_csr_free(&out);
+    tool_matrix_free(&m);
+    return code;
+}
+
+int tool_convert(const struct tool_options *o)
+{
+    struct tool_matrix m;
+    int code = tool_out_check(o->out, o->force);
+    if (code || (code = tool_matrix_get(&m, o)))
+        return code;
+    code = matrix_write(&m.a, o);
     tool_matrix_free(&m);
     return code;
 }

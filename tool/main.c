@@ -85,6 +85,10 @@ static const struct tool_command {
      "Writes OUT (.mtx or .mtx.gz; `-`: standard output) with rows and columns in another order, the\n"
      "same on every machine for one seed.\n"
      "With -d the device permutes, and the result is compared with that of the host."},
+    {"convert", "FILE OUT", "write the matrix in another form", 1, 1,
+     "seed force generate type index complex limit quiet", tool_convert,
+     "Writes OUT: .mtx or .mtx.gz (`-`: standard output), or .weft, the arrays as they lie in memory, which weft and\n"
+     "weft-bench read as fast as the disk gives them, on machines of the same order of bytes."},
     {"transpose", "FILE OUT", "write the transpose, made on the device", 1, 1,
      "force seed device generate type index complex limit quiet", tool_transpose,
      "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz;\n"
@@ -134,7 +138,8 @@ static int help_all(void)
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].line);
     printf("  %-10s %s\n", "help", "explain a command: weft help COMMAND");
-    fputs("\nFILE is a Matrix Market file, .mtx or .mtx.gz, or a SuiteSparse .tar.gz; `-` is the standard input,\n"
+    fputs("\nFILE is a Matrix Market file, .mtx or .mtx.gz, a SuiteSparse .tar.gz, or a .weft; `-` is the standard "
+          "input,\n"
           "as OUT the standard output.\n\n",
           stdout);
     fputs(exits, stdout);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the commands share: complaints, matrices, devices, files to write.
 #include "tool.h"
+#include "host/common/binary.h"
 #include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"
@@ -97,8 +98,15 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
                                                .complex = o->complex,
                                                .limit_bytes = o->limit,
                                                .progress = bench_progress_bytes};
-        status = all_rows ? weft_mtx_read(&out->a, &out->file, o->source, &params, &err)
-                          : weft__mtx_read_rows(&out->a, &out->row, &out->file, o->source, &params, &err);
+        out->binary = bench_binary_is(o->source);
+        if (out->binary)
+            status = bench_binary_read(&out->a, &out->file, o->source, params.type, !o->type_given, o->ofs, &err);
+        else if (all_rows)
+            status = weft_mtx_read(&out->a, &out->file, o->source, &params, &err);
+        else
+            status = weft__mtx_read_rows(&out->a, &out->row, &out->file, o->source, &params, &err);
+        if (out->binary && o->limit)
+            out->file.limit_bytes = o->limit;
     }
     bench_progress_end();
     out->m = out->row ? out->file.m : out->a.m;
@@ -108,7 +116,7 @@ static int matrix_get(struct tool_matrix *out, const struct tool_options *o, int
         tool_fail(status, &err);
         return TOOL_USAGE;
     }
-    if (!o->generated && !o->type_given)
+    if (!o->generated && !o->type_given && !out->binary)
         type_narrow(out);
     return TOOL_OK;
 }

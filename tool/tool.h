@@ -45,6 +45,7 @@ struct tool_matrix {
     int64_t m;    // rows of the matrix
     struct weft_mtx_info file; // of a file
     int from_file;
+    int binary;     // nonzero: a file of weft convert, whose values are as they are there
     char name[256]; // "cage11" of "/data/cage11.mtx.gz"; a specification as it is
 };
 
@@ -106,5 +107,6 @@ int tool_devices(const struct tool_options *o);
 int tool_advise(const struct tool_options *o);
 int tool_spmv(const struct tool_options *o);
 int tool_selftest(const struct tool_options *o);
+int tool_convert(const struct tool_options *o);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One case: set up, sample until the stop rule is content, verify, and fill the record.
 #include "run.h"
+#include "host/common/binary.h"
 #include "host/internal/inside.h"
 #include "backends/opencl/opencl_backend.h"
 #include "memory.h"
@@ -216,7 +217,11 @@ weft_status bench_matrix_read(struct weft_csr *out, const char *path, const stru
 {
     struct weft_mtx_info info;
     params->limit_bytes = o->limit;
-    weft_status status = weft_mtx_read(out, &info, path, params, err);
+    const int binary = bench_binary_is(path);
+    weft_status status = binary ? bench_binary_read(out, &info, path, params->type, 0, params->ofs, err)
+                                : weft_mtx_read(out, &info, path, params, err);
+    if (binary && o->limit)
+        info.limit_bytes = o->limit;
     const int64_t bytes = LINE_BYTES * (info.m + info.n);
     if (status || bytes <= info.limit_bytes)
         return status;

@@ -170,6 +170,12 @@ def options(folder, tall):
     ok(code == 0, "weft-bench --limit 64M runs them", err)
     refused("weft-bench --limit 8M refuses", ["limit is 8388608"], [BENCH, "-b", "ref", "--no-roof", "--limit", "8M", million],
             BENCH_FEW)
+    code, _, err, _ = run(WEFT, "convert", "--limit", "64M", million, f"{folder}/million.weft")
+    ok(code == 0, "weft convert writes a .weft", err)
+    code, out, err, _ = run(BENCH, "-b", "ref", "--no-roof", "--reps", "1", "--json", "-", f"{folder}/million.weft")
+    ok(code == 0 and '"m":1000000' in out.replace(" ", ""), "which weft-bench reads", out, err)
+    refused("weft-bench --limit 8M refuses it too", ["limit is 8388608"], [BENCH, "-b", "ref", "--no-roof", "--limit", "8M",
+                                                                          f"{folder}/million.weft"], BENCH_FEW)
 
 
 def main():

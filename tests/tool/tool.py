@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tap import done, ok, skip  # noqa: E402
 
 WEFT, PICTURES = os.path.abspath(sys.argv[1]), sys.argv[2] == "1"
-COMMANDS = ["info", "spy", "entropy", "permute", "transpose", "spmv", "devices", "advise"]
+COMMANDS = ["info", "spy", "entropy", "permute", "convert", "transpose", "spmv", "devices", "advise"]
 SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"  # a part of the cases of each kind
 NOWHERE = {"OCL_ICD_VENDORS": "/nonexistent"}  # no device
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
@@ -268,6 +268,33 @@ def test_matrices(folder):
     ok(code == 0 and not err and re.match(r" 0  .*  (CPU|GPU|accelerator) .*GiB(  default)?\n", text), "devices", text, err)
 
 
+def test_convert(folder):
+    for kind, values in (("f64", REAL), ("i32", WHOLE), ("pattern", PATTERN)):
+        text = write(os.path.join(folder, kind + ".mtx"), SMALL.format(*values))
+        binary, back = os.path.join(folder, kind + ".weft"), os.path.join(folder, kind + "-back.mtx")
+        exits(0, run("convert", text, binary), f"convert {kind} to .weft")
+        exits(0, run("convert", binary, back), "and back")
+        direct = run("convert", text, "-")[1]
+        ok(direct and read(back) == direct, f"{kind} comes back as it was", direct)
+        found, want = (json.loads(run("info", path, "--json", "-", **NOWHERE)[1]) for path in (binary, text))
+        ok(all(found[k] == want[k] for k in ("m", "n", "nnz", "type", "rows", "columns")), f"info of {kind}.weft", found)
+    binary = os.path.join(folder, "f64.weft")
+    with open(binary, "rb") as file:
+        whole = file.read()
+    ok(run("convert", "-t", "f32", binary, "-")[1].count("\n") == 8, "values of another type")
+    exits(2, run("convert", "-t", "i32", binary, "-"), "values that are no integers", "does not fit i32")
+    exits(2, run("convert", binary, os.path.join(folder, "i32.weft")), "a file that exists", "exists")
+    for name, data, want in (("cut", whole[:-1], "not as long"), ("long", whole + b"x", "not as long"), ("head", whole[:40], "cannot be read"),
+                             ("order", whole[:16] + whole[19:15:-1] + whole[20:], "order of bytes"),
+                             ("rows", whole[:32] + b"\xff" * 8 + whole[40:], "no matrix"),
+                             ("many", whole[:48] + b"\xff" * 7 + b"\x7f" + whole[56:], "not as long"),
+                             ("index", whole[:64 + 5 * 4] + b"\x09" + whole[64 + 5 * 4 + 1:], "col")):
+        damaged = os.path.join(folder, name + ".weft")
+        with open(damaged, "wb") as file:
+            file.write(data)
+        exits(2, run("info", damaged, **NOWHERE), "a .weft that is damaged: " + name, want)
+
+
 def test_entropy():
     found = json.loads(run("entropy", "-g", "dense:64,64", "--json", "-")[1])
     ok(found["bucket_rows"] * found["bucket_cols"] == 64 * 64 and abs(found["entropy"] - math.log(4096)) < 1e-9 and
@@ -496,6 +523,7 @@ def main():
         test_help()
         test_info(folder)
         test_matrices(folder)
+        test_convert(folder)
         test_entropy()
         test_pictures(folder)
         test_progress(folder)
