@@ -55,7 +55,7 @@ def main(folder):
     ok(names == sorted(LIBRARY + ["weft", "weft-common"]), "and the tool where it is asked for", names)
     # As a project of its own: what is disabled is not there.
     os.symlink(ROOT, os.path.join(folder, "weft"))
-    build, names = setup(folder, "none", "-Dtests=disabled", "-Dbench=disabled", "-Dtool=disabled", source="weft")
+    build, names = setup(folder, "none", "-Dtests=disabled", "-Dbench=disabled", "-Dtool=disabled", "-Dpetsc=disabled", source="weft")
     ok(names == [n for n in LIBRARY if n != "product"] and introspect(build, "tests") == [], "-D tests, bench, tool=disabled: the library", names)
     build, names = setup(folder, "user", "-Dtests=disabled", source="weft")
     ok("weft-bench" in names and not [n for n in names if n.startswith("test") or "fuzz" in n or n.endswith("-contract")] and
