@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""embed.py OUT FILE...: C tables of the OpenCL sources: {name, text, files of the line "// Shares:"}, where a name is the path
-below cl/ ("scan/gpu.cl"), and for every kernel {entry, source, names of its arguments}."""
+"""embed.py OUT FILE...: C tables of the OpenCL sources: {name, text}, where a name is the path below cl/
+("scan/gpu.cl"), and for every kernel {entry, source, names of its arguments}."""
 import os
 import re
 import sys
 
 KERNEL = re.compile(r"^WEFT_KERNEL void (\w+)\(([^)]*)\)", re.M)
-SHARES = re.compile(r"^// Shares: +(.*)$", re.M)
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 HERE = os.path.dirname(os.path.abspath(__file__))
 MOST = 32  # arguments of a kernel: bits of a word in host/src/core/program.c
@@ -30,11 +29,7 @@ def main():
             texts[os.path.relpath(path, HERE)] = file.read()
     sources, kernels = [], []
     for name, text in texts.items():
-        shared = [word for line in SHARES.findall(text) for word in line.split()]
-        lost = [word for word in shared if word not in texts]
-        if lost:
-            sys.exit(f"embed.py: {name} shares {lost[0]}, which is not in cl/meson.build")
-        sources += [f'    {{"{name}",', *("     " + quote(line) for line in text.splitlines()), f"     , {words(shared)}}},"]
+        sources += [f'    {{"{name}",', *("     " + quote(line) for line in text.splitlines()), "    },"]
         for entry, signature in KERNEL.findall(COMMENT.sub("", text)):
             names = [re.findall(r"\w+", part)[-1] for part in signature.split(",")]
             if len(names) > MOST:
@@ -43,7 +38,7 @@ def main():
     with open(out, "w", encoding="utf-8") as file:
         file.write("\n".join([
             "// Made by cl/embed.py.", '#include "host/src/core/program.h"', "",
-            "const struct weft__source weft__sources[] = {", *sources, "    {NULL, NULL, NULL},", "};", "",
+            "const struct weft__source weft__sources[] = {", *sources, "    {NULL, NULL},", "};", "",
             "const struct weft__kernel_text weft__kernel_texts[] = {", *kernels, "    {NULL, NULL, NULL},", "};", ""]))
 
 

@@ -3,7 +3,6 @@
 // back at what the tiles before it have published.
 // Source:  D. Merrill, M. Garland, Single-pass parallel prefix scan with decoupled look-back, NVIDIA NVR-2016-002, section 4.
 //          Different: words bear the number of their run, so that none need be cleared; waits end.
-// Shares:  lib/scan_tile.clh
 // Mapping: 1-D; group g owns tile g. Devices begin groups in order, as a rule, and then the tiles before it are done or with
 //          groups that run. The first `look` work-items of a group look at a tile each.
 // Words:   OpenCL C 1.2 orders no two words of memory between work-groups, so what a reader needs at once is in one word:

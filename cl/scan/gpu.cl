@@ -2,7 +2,6 @@
 // Prefix sums: out[i] = in[0] + ... + in[i-1] (exclusive) or + in[i] (inclusive); reduce, then scan.
 // Source:  G. Blelloch, Prefix sums and their applications, 1990, section 1.4 (sum, scan the sums, scan again); inside
 //          a tile the lanes scan by W. Hillis, G. Steele, Data parallel algorithms, 1986.
-// Shares:  lib/scan_tile.clh
 // Mapping: 1-D; a group takes tiles grp, grp + groups, ...; a tile is tile = wg*ipt elements, dealt out as lib/scan_tile.clh says.
 // Local:   wg/32 sums; wg uints more where lanes exchange through local memory.
 // Needs:   wg a multiple of 32, at most 1024; ipt a multiple of 4. in may be out when the types have one width.

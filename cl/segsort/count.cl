@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tells segsort_move where each tile's share of each bin goes when its tiles do not look back.
 // Source:  M. Zagha, G. Blelloch, Radix sort for vector multiprocessors, SC'91: counts of each part by bin, added up bin by bin.
-// Shares:  segsort/radix.clh
 // Mapping: segsort_count: group g counts tiles g, g+groups, ...; segsort_rows: group b owns the row of bin b.
 // Local:   segsort_count: 4 << WEFT_RADIX_BITS bytes; segsort_rows: 4*wg*33/32.
 // Needs:   pass k of segsort/radix.clh, else nothing is done; WEFT_TILE at most 32768.

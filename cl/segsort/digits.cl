@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Before a whole array is sorted digit by digit: how often each digit has each value, and which passes that takes.
 // Source:  counts of all digits from one read, A. Adinets, D. Merrill, Onesweep, arXiv 2206.01784, section 3.
-// Shares:  segsort/radix.clh
 // Mapping: segsort_digits: groups stride over the keys in steps of STEP; segsort_passes: one group.
 // Local:   segsort_digits: 4*DIGITS << WEFT_RADIX_BITS bytes; segsort_passes: (sizeof position)*DIGITS*wg + 4*DIGITS.
 // Needs:   COUNTS of the state zero; n > 0, below 2^32 for each group.

@@ -2,7 +2,6 @@
 // One pass of the sort of a whole array: move its elements, in stable order, to the bins of a digit.
 // Source:  A. Adinets, D. Merrill, Onesweep: a faster least significant digit radix sort for GPUs, arXiv 2206.01784: tiles
 //          look back, bin by bin, at what the tiles before them have published. Different: waits end.
-// Shares:  segsort/radix.clh
 // Mapping: 1-D; a group moves a tile of TILE elements: it ranks them inside their bins, orders them in local memory, writes
 //          each bin's run at once. Each 32 lanes own 32*ipt consecutive elements, one per lane and step.
 //          WEFT_CHAINED: a tile for each group (devices begin groups in order, as a rule, and then the tiles before it are

@@ -3,7 +3,6 @@
 // up to WEFT_JOIN neighbouring runs at once; segsort/cut.cl found where each of its tiles begins in every run.
 // Source:  radix sort of a tile by ranks of digits, M. Zagha, G. Blelloch, SC'91; runs merged by exact cuts as in
 //          transpose/merge_tile.cl.
-// Shares:  lib/tile.clh
 // Mapping: 1-D; a group takes tiles grp, grp+groups, ... of TILE elements. The positions 0..n-1 are cut in chunks of
 //          `chunk`, a chunk in per_chunk tiles; no segment crosses a chunk, and runs are merged inside one.
 // Local:   struct tile, struct marks; segsort_join struct parts as well.

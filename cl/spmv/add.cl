@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[row[i]] += alpha*sum[i]: what the host has summed up of the rest of a hybrid.
 // Source:  -
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-items stride over the rows of the rest.
 // Local:   none.
 // Needs:   every row once.

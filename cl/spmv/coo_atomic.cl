@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = y + alpha*A*x, A as coordinates; an entry per work-item, added to y by an atomic.
 // Source:  D. Kirk, W. Hwu, Programming Massively Parallel Processors, the parallel SpMV / COO kernel.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-items stride over the entries by the global size.
 // Local:   none.
 // Needs:   entries in any order; the atomics of WEFT_ATOMIC in spmv/spmv.clh.

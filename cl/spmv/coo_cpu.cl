@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = y + alpha*A*x, A as coordinates in row order; a tile of entries per work-item, no barriers.
 // Source:  as spmv/coo_segment.cl.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-item g owns tile g of `tile` entries.
 // Local:   none.
 // Needs:   tile > 0; rows ascend.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finish the rows that lie in two or more tiles of coordinates: y[row] += alpha*(sum of its parts).
 // Source:  the fix-up pass of Merrill & Garland, SC'16, section III, with one writer per row instead of one per part.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; JOIN consecutive work-items own one tile, then stride.
 // Local:   WG accumulators where lanes have no shuffle, else none.
 // Needs:   part, head of spmv/coo_segment.cl or spmv/coo_cpu.cl with tiles of `tile` entries; JOIN 1 or 32.

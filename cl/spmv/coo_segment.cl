@@ -2,7 +2,6 @@
 // y = y + alpha*A*x, A as coordinates in row order; sums by segments, no atomics.
 // Source:  N. Bell, M. Garland, Implementing Sparse Matrix-Vector Multiplication on Throughput-Oriented Processors,
 //          SC'09, the COO kernel; here a scan of work-items instead of one of entries, and one writer per row.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; group g owns tile g of WG*IPT entries, then strides; its work-items load products side by side, then
 //          walk IPT entries each, and join rows that cross work-items by a scan.
 // Local:   WG*IPT accumulators + WG*IPT + 2 indices + (WG/32)*(accumulator + word) (+ WG words without shuffle).

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A CSR m x n; a tile of equal rows plus entries per work-item, no barriers.
 // Source:  the CPU form of Merrill & Garland, SC'16, section III; cuts as in spmv/rows_tiles.cl.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-item g owns tile g.
 // Local:   none.
 // Needs:   LPR a power of two, 1 .. 16: independent sums of a row of LONG entries or more, where additions that wait for

@@ -4,7 +4,6 @@
 // Source:  pairwise summation, N. Higham, The accuracy of floating point summation, SIAM J. Sci. Comput. 14(4), 1993.
 //          The tree: a row is cut into chunks of 1024 entries; in a chunk, neighbours at distance 1, then 2, 4, .. 512
 //          are added where both are there; sums of chunks are added from the left.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; group g owns tile g of spmv/rows_tiles.cl, then strides; a work-item holds every WG-th product.
 // Local:   2047 accumulators and 4 bytes: rows and entries of a tile are no more together.
 // Needs:   tile_row, tile_pos of spmv/rows_tiles.cl with tile == snap == 1024; WG*IPT >= 2047; chunk has

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A CSR m x n; sums by the tree of spmv/csr_fixed.cl, a tile per work-item, no barriers.
 // Source:  as spmv/csr_fixed.cl; the tree is walked from the left with the sums of complete parts on a stack.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-item g owns tile g of spmv/rows_tiles.cl.
 // Local:   none.
 // Needs:   tile_row, tile_pos of spmv/rows_tiles.cl with snap == 1024; chunk has 2*(nnz/1024 + 1) elements.

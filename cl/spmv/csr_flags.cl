@@ -4,7 +4,6 @@
 // Source:  segmented sums: G. Blelloch, M. Heroux, M. Zagha, Segmented Operations for Sparse Matrix Computation on Vector
 //          Multiprocessors, CMU-CS-93-173; bits instead of row pointers: W. Liu, B. Vinter, CSR5, ICS'15. The CSR arrays
 //          stay as they are: a work-item takes four entries that lie side by side.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; group g owns the WG*IPT entries of tile g, then strides; each of its groups of lanes IPT/4 steps of 128
 //          entries, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
 //          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum

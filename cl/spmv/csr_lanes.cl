@@ -4,7 +4,6 @@
 //          SC'09, the "vector" kernel; here with 2 to 32 lanes that read four entries at once, at multiples of four,
 //          and keep IPT such reads in flight. Few lanes for long rows: the rows that run side by side are then at
 //          like columns, and share what the first cache holds of x.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; group g owns rows g*WG/LPR .., then as many rows further on, until m; lane l of a row takes fours
 //          l, l + LPR, ...
 // Local:   WG accumulators where lanes have no shuffle, else none.

@@ -5,7 +5,6 @@
 //          a tile: J. Greathouse, M. Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs using the CSR Storage
 //          Format, SC'14, section III (CSR-Stream), with as many lanes to a row as there are work-items to spare, and
 //          long rows apart.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; group g owns tile g, then strides; its work-items load products, four entries at once, then sum rows out
 //          of local memory.
 //          A row that tiles share: with WEFT_CUT, where work-groups can hand over memory, the last of them to come sums its

@@ -2,7 +2,6 @@
 // y = alpha*A*x + beta*y, A CSR m x n; a row per work-item.
 // Source:  the parallel SpMV / CSR kernel of D. Kirk, W. Hwu, Programming Massively Parallel Processors, chapter on
 //          sparse matrices; alpha, beta and blocks of rows are ours.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-item g owns rows g*chunk .. (g+1)*chunk-1, then as many rows further on, until m.
 // Local:   none.
 // Needs:   chunk > 0; row_ptr[m] == nnz; any row length, empty rows allowed.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = y + alpha*A^T*x, A CSR m x n, without a transpose: products are added to y by atomics.
 // Source:  the column-wise product of Y. Tao et al., Atomic-based transposed SpMV, PADSW 2014, in outline.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; LPR work-items own a row, then as many rows further on, until m.
 // Local:   none.
 // Needs:   LPR divides WG; the atomics of WEFT_ATOMIC in spmv/spmv.clh.

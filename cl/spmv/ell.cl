@@ -5,7 +5,6 @@
 //          Data Format for Efficient General Sparse Matrix-Vector Multiplication on Modern Processors with Wide SIMD
 //          Units, SIAM J. Sci. Comput. 36(5), 2014. Ours: padding is marked by column -1 and not multiplied, so that
 //          infinities in x and semirings without a zero product stay right.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; a row per work-item, then strides by the global size.
 // Local:   none.
 // Needs:   IPT 1 .. 8 entries read together; slice s at slice_ptr[s] .. slice_ptr[s+1]-1; entry k of its row r at

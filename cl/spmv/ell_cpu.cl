@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A in slices of `height` rows stored by columns (spmv/ell.cl); BLOCK rows together.
 // Source:  as spmv/ell.cl; the sums of a block stay in registers, or in the first cache where a block is long.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-item g owns places g*chunk .. (g+1)*chunk-1, by blocks of BLOCK. Columns of ELL lie a whole matrix
 //          apart: a long block reads a page of each, a short one would meet a new page with every line.
 // Local:   none.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finish the rows that spmv/rows_tiles.cl cut: y[row] = alpha*(sum of its chunks, from the left) + beta*y[row].
 // Source:  -
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; a work-group per element of `split`, then strides; its work-items load chunks side by side, the first
 //          one adds them.
 // Local:   WG accumulators.

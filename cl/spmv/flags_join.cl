@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finish the rows that tiles of spmv/csr_flags.cl share: y[row] = alpha*(sum of its parts) + beta*y[row].
 // Source:  the fix-up pass of Merrill & Garland, SC'16, section III, with one writer per row instead of one per part.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; 32 consecutive work-items own one tile, then stride.
 // Local:   WG accumulators where lanes have no shuffle, else none.
 // Needs:   flags, row_of, cross of spmv/rows_flags.cl; part, head of spmv/csr_flags.cl with tiles of `tile` entries.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finish the rows that rows_tiles cut in two or more: y[row] = alpha*(sum of its parts) + beta*y[row].
 // Source:  the fix-up pass of Merrill & Garland, SC'16, section III, with one writer per row instead of one per part.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; JOIN consecutive work-items own one element of `split`, then strides by the number of work-items.
 // Local:   WG accumulators where lanes have no shuffle or JOIN is more than LANES, else none.
 // Needs:   tile_row, split of rows_tiles, cut with `tile` and `snap`; part[t]: sum of the row that goes on behind tile t,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = beta*y, what products that add to y begin with; other semirings: y = zero when beta == 0, else zero "plus" y.
 // Source:  -
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-items stride over y.
 // Local:   none.
 // Needs:   WEFT_WG.

@@ -2,7 +2,6 @@
 // y = alpha*A*x + beta*y, A in sliced DIA: of each 32 rows the diagonals that they touch, with a mask of the rows that
 // have an entry there (spmv/sdia_pack_gpu.cl). An entry costs its value, and a diagonal 8 bytes for 32 rows.
 // Source:  as spmv/sdia_pack_gpu.cl.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; tiles of WG*ROWS rows, then strides by the number of groups; work-item l has rows l, l + WG, ... of a
 //          tile.
 // Local:   none.

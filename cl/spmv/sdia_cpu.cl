@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A in sliced DIA (spmv/sdia.cl); the 32 rows of a slice together.
 // Source:  as spmv/sdia.cl; x is read side by side, not gathered.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-item g owns slices g*chunk .. (g+1)*chunk-1.
 // Local:   none.
 // Needs:   arrays as for spmv/sdia.cl.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A in sliced ELL (spmv/ell.cl) with columns in 16 bits (spmv/sell16_pack.cl).
 // Source:  as spmv/ell.cl; ours: the base of a step, which the rows of a slice share, so that each loads 2 bytes for 4.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; a row per work-item, then strides by the global size.
 // Local:   none.
 // Needs:   IPT 1 .. 8 entries read together; arrays as for spmv/ell.cl; entry k of row r of slice s has the column

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A in sliced ELL with columns in 16 bits (spmv/sell16.cl); BLOCK rows together.
 // Source:  as spmv/sell16.cl; rows side by side in the registers of one work-item.
-// Shares:  spmv/spmv.clh
 // Mapping: 1-D; work-item g owns places g*chunk .. (g+1)*chunk-1, by blocks of BLOCK.
 // Local:   none.
 // Needs:   BLOCK 1 .. 32 divides height and chunk; arrays as for spmv/sell16.cl.

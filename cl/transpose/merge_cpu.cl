@@ -3,7 +3,6 @@
 // one is left. Pieces hold their entries in input order, so merging a column is laying its runs end to end.
 // Source:  Wang et al., ICS 2016, section 3.2. There pieces are merged in pairs; here `ways` at once, by ranges of
 //          columns of equal work; and a piece has pointers of the columns between its first and its last alone.
-// Shares:  transpose/cpu.clh
 // Mapping: 1-D, work-groups of one work-item. local: item c owns chunk c of the entries. merge: item i owns range
 //          i % 2^range_bits of the columns of the group of pieces i >> range_bits.
 // Local:   none.

@@ -4,7 +4,6 @@
 // Source:  Wang et al., ICS 2016, section 3.2: sort blocks of entries, then merge pairs of blocks in rounds. Here many
 //          runs are merged in one round, and a merged tile is ordered by a stable radix sort of the few bits in which
 //          its columns differ (its parts lie in local memory one behind the other, so stable means: by run).
-// Shares:  transpose/merge.clh
 // Mapping: 1-D; group i owns tile i of TILE entries.
 // Local:   struct tile.
 // Needs:   columns below 2^(32 - WEFT_TILE_BITS + WEFT_RADIX_BITS), or WEFT_WIDE.

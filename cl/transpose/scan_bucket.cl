@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Move the entries of each bucket, in stable order, to their columns: the last pass of ScanTrans.
-// Shares:  transpose/scan.clh
 // Source:  as transpose/scan_partition.cl; the columns of a bucket are counted in local memory.
 // Mapping: group i owns chunk i of a bucket; there may be more groups than chunks, not fewer.
 // Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes.

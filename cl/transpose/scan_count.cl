@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counting kernels of ScanTrans: how many entries of each part of the matrix fall in each bin of columns, and where
 // the bins begin. transpose/scan_partition.cl, _bucket.cl move them.
-// Shares:  transpose/scan.clh
 // Source:  Wang et al., ICS 2016, section 3.1: a histogram row per thread over all n columns, a vertical scan, a scan of
 //          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
 //          (col >> shift) & mask.

@@ -6,7 +6,6 @@
 // Source:  Wang et al., ICS 2016, section 3.1. Direct is that method without its array `intra`: counters that advance
 //          give the same ranks; and only the columns between the first and the last of a chunk have counters there, so
 //          that many chunks of a band or a stencil need no more of them than one. Blocks adds the parting.
-// Shares:  transpose/cpu.clh
 // Mapping: 1-D, work-groups of one work-item, each step one launch for either form: threads that sleep between launches
 //          take long to wake. Item c owns chunk c of the entries, [nnz*c/chunks, nnz*(c+1)/chunks), and in the sums and places
 //          of direct range c of the columns, if there is one; the places of blocks are item 0's. finish: item b owns block

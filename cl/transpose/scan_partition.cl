@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Move entries, in stable order, to the bins of columns that transpose/scan_count.cl counted.
-// Shares:  transpose/scan.clh
 // Source:  Wang et al., ICS 2016, section 3.1: each thread writes its entries to col_ptr + inter + intra. Here a
 //          work-group moves a tile: it ranks the entries inside their bins, orders them in local memory, and writes
 //          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.

@@ -82,7 +82,7 @@ static void test_errors(struct test_device *dev)
                          strstr(err.text, "lib/fill.cl(8"),
                      "%s: the line is that of our file", dev->name))
         tap_note("%.2000s", err.text);
-    struct weft__kernel_spec spec = {"no_such_kernel", "lib/fill.cl"};
+    struct weft__kernel_spec spec = {"no_such_kernel", {"lib/fill.cl"}};
     weft__define(&d, "WEFT_WG", "64");
     status = weft__kernel_create(&kernel, ctx, &spec, &d);
     tap_ok(status == WEFT_EDEVICE && !kernel, "%s: no such kernel", dev->name);

@@ -47,8 +47,8 @@ static void variant_check(void *arg, const struct weft__variant *v)
         tap_bail("more kernels than this test has room for");
     seen->specs[seen->count++] = v->spec;
 
-    char *text = weft__program_text(&caps, v->spec->source, v->defines.text);
-    if (!tap_ok(text != NULL, "%s: %s is embedded", v->spec->entry, v->spec->source))
+    char *text = weft__program_text(&caps, v->spec, v->defines.text);
+    if (!tap_ok(text != NULL, "%s: %s is embedded", v->spec->entry, v->spec->files[0]))
         return;
     char options[128], names[1024];
     snprintf(options, sizeof options, "%s -cl-kernel-arg-info", weft__program_options(&caps));
@@ -61,7 +61,7 @@ static void variant_check(void *arg, const struct weft__variant *v)
         error = weft__cl.clBuildProgram(program, 1, &device, options, NULL, NULL);
     if (error == CL_SUCCESS)
         kernel = clCreateKernel(program, v->spec->entry, &error);
-    if (tap_is_int(error, CL_SUCCESS, "%s: %s of %s compiles", dev->name, v->spec->entry, v->spec->source)) {
+    if (tap_is_int(error, CL_SUCCESS, "%s: %s of %s compiles", dev->name, v->spec->entry, v->spec->files[0])) {
         const struct weft__kernel_text *known = weft__kernel_text(v->spec);
         char want[1024] = "";
         for (int i = 0; known && known->args[i]; i++)
@@ -92,7 +92,7 @@ struct wanted {
 static void source_compare(void *arg, const struct weft__variant *v)
 {
     struct wanted *wanted = arg;
-    wanted->found |= !strcmp(v->spec->source, wanted->source);
+    wanted->found |= !strcmp(v->spec->files[0], wanted->source);
 }
 
 // What no operation lists would be neither tested here nor compiled offline.

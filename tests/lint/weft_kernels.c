@@ -50,10 +50,11 @@ static void defines_print(const char *text)
         printf("%s%s=%s", at == text ? "" : " ", strncmp(name, "WEFT_", 5) ? name : name + 5, value);
 }
 
-static void text_write(struct job *job, const char *source, const char *defines)
+static void text_write(struct job *job, const struct weft__kernel_spec *spec, const char *defines)
 {
+    const char *source = spec->files[0];
     char path[4096];
-    char *text = weft__program_text(&job->set->caps, source, defines);
+    char *text = weft__program_text(&job->set->caps, spec, defines);
     size_t folder = strlen(job->folder);
     snprintf(path, sizeof path, "%s/%s.%s.%d.cl", job->folder, source, job->set->name, job->count++);
     for (char *at = path + folder + 1; (at = strchr(at, '/')) != NULL;) // "scan/gpu.cl" is scan_gpu.cl there
@@ -77,24 +78,24 @@ static void variant_do(void *arg, const struct weft__variant *variant)
         (variant->fp64 && !job->set->caps.fp64) || (variant->int64_atomics && !job->set->caps.int64_atomics))
         return;
     for (const struct program *p = job->programs; p; p = p->next)
-        if (!strcmp(p->source, variant->spec->source) && !strcmp(p->defines, variant->defines.text))
+        if (!strcmp(p->source, variant->spec->files[0]) && !strcmp(p->defines, variant->defines.text))
             return;
     struct program *p = calloc(1, sizeof *p);
     if (!p) {
-        fail(job, variant->spec->source, "out of memory");
+        fail(job, variant->spec->files[0], "out of memory");
         return;
     }
-    p->source = variant->spec->source;
+    p->source = variant->spec->files[0];
     memcpy(p->defines, variant->defines.text, sizeof p->defines);
     p->next = job->programs;
     job->programs = p;
-    text_write(job, p->source, p->defines);
+    text_write(job, variant->spec, p->defines);
 }
 
 static void source_seen(void *arg, const struct weft__variant *variant)
 {
     const char **want = arg;
-    if (*want && !strcmp(*want, variant->spec->source))
+    if (*want && !strcmp(*want, variant->spec->files[0]))
         *want = NULL;
 }
 

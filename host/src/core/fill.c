@@ -3,7 +3,7 @@
 #include "host/src/core/fill.h"
 #include "host/src/core/limits.h"
 
-const struct weft__kernel_spec weft__fill_spec = {"fill", "lib/fill.cl"};
+const struct weft__kernel_spec weft__fill_spec = {"fill", {"lib/fill.cl"}};
 
 weft_status weft__fill_create(struct weft__kernel **out, struct weft_context *ctx)
 {

@@ -8,7 +8,7 @@
 #define PROBE_GROUPS 3
 #define PROBE_ITEMS  (PROBE_WG * PROBE_GROUPS)
 
-const struct weft__kernel_spec weft__lanes_probe_spec = {"lanes_probe", "lib/lanes_probe.cl"};
+const struct weft__kernel_spec weft__lanes_probe_spec = {"lanes_probe", {"lib/lanes_probe.cl"}};
 
 void weft__probe_variants(weft__variant_fn *fn, void *arg)
 {

@@ -93,9 +93,11 @@ static void source_append(char *text, size_t room, size_t *length, const struct 
     *length += more > 0 ? (size_t)more : 0;
 }
 
-// The text, or with text NULL its length.
-static size_t text_write(char *text, size_t room, const struct weft__caps *caps, const struct weft__source *source,
-                         const char *defines)
+#define MOST_FILES (sizeof((struct weft__kernel_spec *)0)->files / sizeof(char *))
+
+// The text, or with text NULL its length; `sources` ends with NULL.
+static size_t text_write(char *text, size_t room, const struct weft__caps *caps,
+                         const struct weft__source *const *sources, const char *defines)
 {
     static const char *const lanes[] = {"", "", "#define WEFT_LANES_PTX 1\n", "#define WEFT_LANES_AMDGCN 1\n",
                                         "#define WEFT_LANES_SUBGROUPS 1\n"};
@@ -106,22 +108,25 @@ static size_t text_write(char *text, size_t room, const struct weft__caps *caps,
                               caps->int64_atomics ? "#define WEFT_HAS_INT64_ATOMICS 1\n" : "",
                               caps->fence ? "#define WEFT_DEVICE_FENCE 1\n" : "", lanes[caps->lanes], wave, defines);
     size_t length = head > 0 ? (size_t)head : 0;
-    source_append(text, room, &length, source_find("lib/weft.clh"));
-    for (const char *const *shared = source->shares; *shared; shared++)
-        source_append(text, room, &length, source_find(*shared));
-    source_append(text, room, &length, source);
+    for (; *sources; sources++)
+        source_append(text, room, &length, *sources);
     return length;
 }
 
-char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines)
+char *weft__program_text(const struct weft__caps *caps, const struct weft__kernel_spec *spec, const char *defines)
 {
-    const struct weft__source *found = source_find(source);
-    if (!found)
-        return NULL;
-    const size_t room = text_write(NULL, 0, caps, found, defines) + 1;
+    const struct weft__source *sources[MOST_FILES + 2] = {source_find("lib/weft.clh")};
+    size_t count = 1;
+    for (size_t i = 1; i < MOST_FILES && spec->files[i]; i++)
+        sources[count++] = source_find(spec->files[i]);
+    sources[count++] = source_find(spec->files[0]);
+    for (size_t i = 0; i < count; i++)
+        if (!sources[i])
+            return NULL;
+    const size_t room = text_write(NULL, 0, caps, sources, defines) + 1;
     char *text = malloc(room);
     if (text)
-        text_write(text, room, caps, found, defines);
+        text_write(text, room, caps, sources, defines);
     return text;
 }
 
@@ -314,7 +319,7 @@ static size_t wg_of(const struct weft__defines *d)
 const struct weft__kernel_text *weft__kernel_text(const struct weft__kernel_spec *spec)
 {
     for (const struct weft__kernel_text *k = weft__kernel_texts; k->entry; k++)
-        if (!strcmp(k->entry, spec->entry) && !strcmp(k->source, spec->source))
+        if (!strcmp(k->entry, spec->entry) && !strcmp(k->source, spec->files[0]))
             return k;
     return NULL;
 }
@@ -333,20 +338,20 @@ weft_status weft__kernel_create(struct weft__kernel **out, struct weft_context *
     struct weft__caps caps = weft__caps_of(ctx);
     const struct weft__kernel_text *known = weft__kernel_text(spec);
     if (!known)
-        return weft__fail(ctx, WEFT_EDEVICE, "%s has no kernel %s", spec->source, spec->entry);
+        return weft__fail(ctx, WEFT_EDEVICE, "%s has no kernel %s", spec->files[0], spec->entry);
     if (defines->used + 1 >= sizeof defines->text)
         return weft__fail(ctx, WEFT_ERANGE, "the defines of %s are too long", spec->entry);
     struct weft__defines salted = *defines;
     if (ctx->salt)
         weft__define(&salted, "WEFT_SALT", "%llu", (unsigned long long)ctx->salt);
     struct weft__kernel *kernel = calloc(1, sizeof *kernel);
-    char *text = kernel ? weft__program_text(&caps, spec->source, salted.text) : NULL;
+    char *text = kernel ? weft__program_text(&caps, spec, salted.text) : NULL;
     if (!text) {
         free(kernel);
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for the text of %s", spec->source);
+        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for the text of %s", spec->files[0]);
     }
     cl_program program = NULL;
-    weft_status status = program_get(&program, ctx, spec->source, text, weft__program_options(&caps));
+    weft_status status = program_get(&program, ctx, spec->files[0], text, weft__program_options(&caps));
     cl_int error = CL_SUCCESS;
     *kernel = (struct weft__kernel){.entry = spec->entry, .args = known->args};
     for (size_t i = 0; known->args[i]; i++)

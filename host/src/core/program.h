@@ -12,7 +12,6 @@
 struct weft__source {
     const char *name; // "scan/gpu.cl"
     const char *text;
-    const char *const *shares; // names of the files that go before it; ends with NULL
 };
 extern const struct weft__source weft__sources[]; // ends with name NULL
 
@@ -21,8 +20,9 @@ uint64_t weft__sources_hash(void);
 
 // One kernel: where it is.
 struct weft__kernel_spec {
-    const char *entry;  // name of the __kernel function
-    const char *source; // file of cl/, beside lib/weft.clh which every program includes
+    const char *entry; // name of the __kernel function
+    // Of cl/: the kernel's own, then what stands between lib/weft.clh, which every program has, and that one; else NULL.
+    const char *files[4];
 };
 
 // The names of a kernel's arguments in their order, as cl/embed.py reads them from the source.
@@ -53,9 +53,9 @@ struct weft__caps {
     int fence; // work-groups of one launch can hand memory to each other
 };
 struct weft__caps weft__caps_of(const struct weft_context *ctx);
-// Full text of a program: prelude + defines + lib/weft.clh + what the file shares + the file.
+// Full text of a kernel's program: prelude + defines + lib/weft.clh + shared files + its own.
 // The caller frees it; NULL: no memory or no such file.
-char *weft__program_text(const struct weft__caps *caps, const char *source, const char *defines);
+char *weft__program_text(const struct weft__caps *caps, const struct weft__kernel_spec *spec, const char *defines);
 // The log of a compiler that does not heed #line (NVIDIA's says "<kernel>:290") with files and lines as `text` gives
 // them. The caller frees it; NULL: no memory.
 char *weft__log_lines(const char *log, const char *text);

@@ -3,9 +3,9 @@
 #include "host/src/measure/copy.h"
 #include "host/src/core/variants.h"
 
-const struct weft__kernel_spec weft__copy_spec = {"copy", "measure/copy.cl"};
-const struct weft__kernel_spec weft__triad_spec = {"triad", "measure/triad.cl"};
-const struct weft__kernel_spec weft__empty_spec = {"empty", "measure/empty.cl"};
+const struct weft__kernel_spec weft__copy_spec = {"copy", {"measure/copy.cl"}};
+const struct weft__kernel_spec weft__triad_spec = {"triad", {"measure/triad.cl"}};
+const struct weft__kernel_spec weft__empty_spec = {"empty", {"measure/empty.cl"}};
 
 static void copy_define(struct weft__defines *d, enum weft_schedule schedule, int wg)
 {

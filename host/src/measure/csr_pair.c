@@ -7,8 +7,8 @@
 #include <string.h>
 
 const char *const weft__csr_pair_names[] = {"csr_naive", "csr_private", NULL};
-static const struct weft__kernel_spec specs[] = {{"csr_naive", "measure/csr_pair.cl"},
-                                                 {"csr_private", "measure/csr_pair.cl"}};
+static const struct weft__kernel_spec specs[] = {{"csr_naive", {"measure/csr_pair.cl"}},
+                                                 {"csr_private", {"measure/csr_pair.cl"}}};
 
 int weft__csr_pair_find(const char *name)
 {

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <weft/expand.h>
 
-static const struct weft__kernel_spec cuts_spec = {"expand_cuts", "expand/gpu.cl"};
-static const struct weft__kernel_spec tiles_spec = {"expand_tiles", "expand/gpu.cl"};
-static const struct weft__kernel_spec cpu_spec = {"expand_cpu", "expand/cpu.cl"};
+static const struct weft__kernel_spec cuts_spec = {"expand_cuts", {"expand/gpu.cl"}};
+static const struct weft__kernel_spec tiles_spec = {"expand_tiles", {"expand/gpu.cl"}};
+static const struct weft__kernel_spec cpu_spec = {"expand_cpu", {"expand/cpu.cl"}};
 
 struct weft_tune_expand {
     struct weft__tune_key key;

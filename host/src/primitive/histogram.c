@@ -16,11 +16,11 @@
 
 WEFT__NAMES(histogram_algo, "auto", "rows", "atomic");
 
-static const struct weft__kernel_spec rows_spec = {"histogram_rows", "histogram/gpu.cl"};
-static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", "histogram/gpu.cl"};
-static const struct weft__kernel_spec sum_spec = {"histogram_sum", "histogram/sum.cl"};
-static const struct weft__kernel_spec cpu_rows_spec = {"histogram_cpu_rows", "histogram/cpu.cl"};
-static const struct weft__kernel_spec cpu_sum_spec = {"histogram_cpu_sum", "histogram/cpu.cl"};
+static const struct weft__kernel_spec rows_spec = {"histogram_rows", {"histogram/gpu.cl"}};
+static const struct weft__kernel_spec atomic_spec = {"histogram_atomic", {"histogram/gpu.cl"}};
+static const struct weft__kernel_spec sum_spec = {"histogram_sum", {"histogram/sum.cl"}};
+static const struct weft__kernel_spec cpu_rows_spec = {"histogram_cpu_rows", {"histogram/cpu.cl"}};
+static const struct weft__kernel_spec cpu_sum_spec = {"histogram_cpu_sum", {"histogram/cpu.cl"}};
 
 struct weft_tune_histogram {
     struct weft__tune_key key;

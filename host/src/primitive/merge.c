@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <weft/merge.h>
 
-static const struct weft__kernel_spec cut_spec = {"merge_cut", "merge/gpu.cl"};
-static const struct weft__kernel_spec tile_spec = {"merge_tile", "merge/gpu.cl"};
-static const struct weft__kernel_spec chunk_spec = {"merge_chunk", "merge/cpu.cl"};
+static const struct weft__kernel_spec cut_spec = {"merge_cut", {"merge/gpu.cl"}};
+static const struct weft__kernel_spec tile_spec = {"merge_tile", {"merge/gpu.cl"}};
+static const struct weft__kernel_spec chunk_spec = {"merge_chunk", {"merge/cpu.cl"}};
 
 struct weft_tune_merge {
     struct weft__tune_key key;

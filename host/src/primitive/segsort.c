@@ -31,11 +31,11 @@ WEFT__NAMES(segsort_whole, "auto", "merge", "radix", "chained");
 #define MAX_BITS 8
 #define MAX_TILE 32768
 
-static const struct weft__kernel_spec tile_spec = {"segsort_tile", "segsort/tile.cl"};
-static const struct weft__kernel_spec join_spec = {"segsort_join", "segsort/tile.cl"};
-static const struct weft__kernel_spec cut_spec = {"segsort_cut", "segsort/cut.cl"};
-static const struct weft__kernel_spec chunk_spec = {"segsort_chunk", "segsort/cpu.cl"};
-static const struct weft__kernel_spec merge_spec = {"segsort_merge", "segsort/cpu.cl"};
+static const struct weft__kernel_spec tile_spec = {"segsort_tile", {"segsort/tile.cl", "lib/tile.clh"}};
+static const struct weft__kernel_spec join_spec = {"segsort_join", {"segsort/tile.cl", "lib/tile.clh"}};
+static const struct weft__kernel_spec cut_spec = {"segsort_cut", {"segsort/cut.cl"}};
+static const struct weft__kernel_spec chunk_spec = {"segsort_chunk", {"segsort/cpu.cl"}};
+static const struct weft__kernel_spec merge_spec = {"segsort_merge", {"segsort/cpu.cl"}};
 
 struct weft_tune_segsort {
     struct weft__tune_key key;

@@ -24,9 +24,11 @@
 
 enum { DIGITS, PASSES, MOVE, COUNT, ROWS }; // chained: up to MOVE
 static const struct weft__kernel_spec specs[WEFT__RADIX_KERNELS] = {
-    [DIGITS] = {"segsort_digits", "segsort/digits.cl"}, [PASSES] = {"segsort_passes", "segsort/digits.cl"},
-    [MOVE] = {"segsort_move", "segsort/move.cl"},       [COUNT] = {"segsort_count", "segsort/count.cl"},
-    [ROWS] = {"segsort_rows", "segsort/count.cl"},
+    [DIGITS] = {"segsort_digits", {"segsort/digits.cl", "segsort/radix.clh"}},
+    [PASSES] = {"segsort_passes", {"segsort/digits.cl", "segsort/radix.clh"}},
+    [MOVE] = {"segsort_move", {"segsort/move.cl", "segsort/radix.clh"}},
+    [COUNT] = {"segsort_count", {"segsort/count.cl", "segsort/radix.clh"}},
+    [ROWS] = {"segsort_rows", {"segsort/count.cl", "segsort/radix.clh"}},
 };
 
 struct weft_tune_radix {

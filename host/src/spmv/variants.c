@@ -3,8 +3,9 @@
 #include "host/src/core/variants.h"
 #include "plan.h"
 
-#define SPEC_DEFINE(name, entry, file)                                                                                 \
-    const struct weft__kernel_spec weft__##name##_spec = {#entry, "spmv/" #file ".cl"};
+#define SPMV "spmv/spmv.clh"
+#define SPEC_DEFINE(name, entry, file, ...)                                                                            \
+    const struct weft__kernel_spec weft__##name##_spec = {#entry, {"spmv/" #file ".cl", __VA_ARGS__}};
 WEFT__SPMV_KERNELS(SPEC_DEFINE)
 
 static const struct {

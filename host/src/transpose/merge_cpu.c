@@ -20,8 +20,8 @@
 enum { PTR0, PTR1, SPAN0, SPAN1, MID_ROW, MID_VAL, NBUFFERS };
 enum { LOCAL, MERGE, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [LOCAL] = {"cpu_local", "transpose/merge_cpu.cl"},
-    [MERGE] = {"cpu_merge", "transpose/merge_cpu.cl"},
+    [LOCAL] = {"cpu_local", {"transpose/merge_cpu.cl", "transpose/cpu.clh"}},
+    [MERGE] = {"cpu_merge", {"transpose/merge_cpu.cl", "transpose/cpu.clh"}},
 };
 
 struct layout {

@@ -11,7 +11,7 @@
 #define GROUPS 4  // work-groups for each compute unit, at most
 #define QUIET  64 // runs after which what is known of a pattern is forgotten
 
-static const struct weft__kernel_spec mirror_spec = {"mirror", "transpose/mirror.cl"};
+static const struct weft__kernel_spec mirror_spec = {"mirror", {"transpose/mirror.cl"}};
 
 #define LONG 32 // entries of a mean row from which images are guessed
 

@@ -21,10 +21,10 @@
 
 enum { LENGTHS, ENTRIES, GATHER32, GATHER64, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [LENGTHS] = {"permute_lengths", "transpose/permute.cl"},
-    [ENTRIES] = {"permute_entries", "transpose/permute.cl"},
-    [GATHER32] = {"gather32", "transpose/gather.cl"},
-    [GATHER64] = {"gather64", "transpose/gather.cl"},
+    [LENGTHS] = {"permute_lengths", {"transpose/permute.cl"}},
+    [ENTRIES] = {"permute_entries", {"transpose/permute.cl"}},
+    [GATHER32] = {"gather32", {"transpose/gather.cl"}},
+    [GATHER64] = {"gather64", {"transpose/gather.cl"}},
 };
 // Maps of a permutation, at 2*side + back, and the row of each entry of the result.
 enum { MAP_ROW, MAP_ROW_INV, MAP_COL, MAP_COL_INV, OUT_ROW, NBUFFERS };

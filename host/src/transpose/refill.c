@@ -14,8 +14,8 @@
 #define CPU_CHUNK  16384 // least elements of a chunk (CPU)
 
 static const struct weft__kernel_spec gather_specs[2] = {
-    {"gather32", "transpose/gather.cl"},
-    {"gather64", "transpose/gather.cl"},
+    {"gather32", {"transpose/gather.cl"}},
+    {"gather64", {"transpose/gather.cl"}},
 };
 
 struct weft_transpose_refill {

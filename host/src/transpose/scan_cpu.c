@@ -19,7 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_NAME "transpose/scan_cpu.cl"
+#define FILES                                                                                                          \
+    {                                                                                                                  \
+        "transpose/scan_cpu.cl", "transpose/cpu.clh"                                                                   \
+    }
 
 // Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB.
 // docs/transpose.md has the measurements.
@@ -38,8 +41,8 @@ enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
 enum { SPAN, TABLE, SUMS, MID, NBUFFERS };
 enum { COUNT, SUM, PLACES, MOVE, FINISH, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [COUNT] = {"cpu_count", FILE_NAME}, [SUM] = {"cpu_sums", FILE_NAME},      [PLACES] = {"cpu_places", FILE_NAME},
-    [MOVE] = {"cpu_move", FILE_NAME},   [FINISH] = {"cpu_finish", FILE_NAME},
+    [COUNT] = {"cpu_count", FILES}, [SUM] = {"cpu_sums", FILES},      [PLACES] = {"cpu_places", FILES},
+    [MOVE] = {"cpu_move", FILES},   [FINISH] = {"cpu_finish", FILES},
 };
 
 struct layout {

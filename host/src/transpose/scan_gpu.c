@@ -31,16 +31,18 @@
 
 enum { COUNT, COUNT_GIVEN, VERTICAL, OFFSETS, BUCKET_COUNT, BUCKET_VERTICAL, COL_PTR, FIRST, SECOND, BUCKET, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [COUNT] = {"scan_count", "transpose/scan_count.cl"},
-    [COUNT_GIVEN] = {"scan_count", "transpose/scan_count.cl"}, // rows given: of the second of three passes
-    [VERTICAL] = {"scan_vertical", "transpose/scan_count.cl"},
-    [OFFSETS] = {"scan_offsets", "transpose/scan_count.cl"}, // only where vertical cannot find them
-    [BUCKET_COUNT] = {"bucket_count", "transpose/scan_count.cl"},
-    [BUCKET_VERTICAL] = {"bucket_vertical", "transpose/scan_count.cl"},
-    [COL_PTR] = {"scan_col_ptr", "transpose/scan_count.cl"},
-    [FIRST] = {"scan_partition", "transpose/scan_partition.cl"},  // from the input
-    [SECOND] = {"scan_partition", "transpose/scan_partition.cl"}, // of three passes
-    [BUCKET] = {"scan_bucket", "transpose/scan_bucket.cl"},
+    [COUNT] = {"scan_count", {"transpose/scan_count.cl", "transpose/scan.clh"}},
+    [COUNT_GIVEN] = {"scan_count",
+                     {"transpose/scan_count.cl", "transpose/scan.clh"}}, // rows given: of the second of three passes
+    [VERTICAL] = {"scan_vertical", {"transpose/scan_count.cl", "transpose/scan.clh"}},
+    [OFFSETS] = {"scan_offsets",
+                 {"transpose/scan_count.cl", "transpose/scan.clh"}}, // only where vertical cannot find them
+    [BUCKET_COUNT] = {"bucket_count", {"transpose/scan_count.cl", "transpose/scan.clh"}},
+    [BUCKET_VERTICAL] = {"bucket_vertical", {"transpose/scan_count.cl", "transpose/scan.clh"}},
+    [COL_PTR] = {"scan_col_ptr", {"transpose/scan_count.cl", "transpose/scan.clh"}},
+    [FIRST] = {"scan_partition", {"transpose/scan_partition.cl", "transpose/scan.clh"}},  // from the input
+    [SECOND] = {"scan_partition", {"transpose/scan_partition.cl", "transpose/scan.clh"}}, // of three passes
+    [BUCKET] = {"scan_bucket", {"transpose/scan_bucket.cl", "transpose/scan.clh"}},
 };
 
 struct scan_gpu {
