@@ -6,6 +6,7 @@ CHECK parse   for devices without any extension, with local memory only, CPUs, s
               warnings are errors
       amd     for five AMD targets: also no spills, no stack
       nvidia  for three NVIDIA targets: also no stack; with ptxas no spills, without it exit 77 when all else is well
+      unused  for all of these, the front end alone, as many texts as it takes: every function of cl/ is used by one
 WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv. Environment:
 WEFT_CLANG (default clang-19), PTXAS, WEFT_SAMPLE_TARGETS (set: a sample of the texts, each for one target of a set, in turn, so
 that the variants of a source still meet them all).
@@ -26,14 +27,19 @@ import isa  # noqa: E402
 import occupancy  # noqa: E402
 
 CLANG = os.environ.get("WEFT_CLANG", "clang-19")
-# A helper takes `mem` that only some implementations use, and no program uses every helper.
+# A helper takes `mem` that only some implementations use, and no program uses every helper: check `unused` is for that.
 WARNINGS = ["-Wall", "-Wextra", "-Wdouble-promotion", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]
-SETS = {"parse": ["plain", "generic", "cpu", "subgroups32", "subgroups64"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"]}
+SETS = {"parse": ["plain", "generic", "cpu", "subgroups32", "subgroups64"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"],
+        "unused": ["generic", "cpu", "nvidia", "amd64", "amd32", "subgroups32", "subgroups64", "plain"]}
 TARGETS = {"amd64": ["gfx906", "gfx90a", "gfx942"], "amd32": ["gfx1030", "gfx1100"],
            "nvidia": ["sm_75", "sm_80", "sm_90"]}  # the other sets are parsed for SPIR-V
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBCLC = "/usr/lib/clc/nvptx64--nvidiacl.bc"
 SHIM = os.path.join(HERE, "nvptx_shim.h")
+AMD = ["-target", "amdgcn-amd-amdhsa"]
+NVIDIA = ["-target", "nvptx64--nvidiacl", "-include", SHIM,
+          "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"]
+FUNCTION = re.compile(r"^(?:WEFT_INLINE|static inline|inline)\b[^;{(]*?\b(\w+)\(", re.M)  # its definition in cl/
 
 
 class Failure(Exception):
@@ -96,7 +102,7 @@ def parse(text, _target, _tools):
 
 def amd(text, target, tools):
     code = f"{text['path']}.{target}.o"
-    log = call(*front(text), "-target", "amdgcn-amd-amdhsa", "-mcpu=" + target, "--rocm-device-lib-path=" + tools, "-O3",
+    log = call(*front(text), *AMD, "-mcpu=" + target, "--rocm-device-lib-path=" + tools, "-O3",
                "-Rpass-analysis=kernel-resource-usage", "-c", "-o", code)
     symbols = call("llvm-readelf-19", "--wide", "--symbols", code)
     os.remove(code)
@@ -108,9 +114,8 @@ def amd(text, target, tools):
 
 def nvidia(text, target, ptxas):
     ptx = f"{text['path']}.{target}.ptx"
-    call(*front(text), "-target", "nvptx64--nvidiacl", "-Xclang", "-target-cpu", "-Xclang", target, "-include", SHIM,
-         "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics", "-Xclang",
-         "-mlink-builtin-bitcode", "-Xclang", LIBCLC, "-O3", "-S", "-o", ptx)
+    call(*front(text), *NVIDIA, "-Xclang", "-target-cpu", "-Xclang", target, "-Xclang", "-mlink-builtin-bitcode",
+         "-Xclang", LIBCLC, "-O3", "-S", "-o", ptx)
     # NVIDIA's compiler writes the size of the work-group, which bounds the registers; clang does not. Up to 256 nothing is
     # bounded, but ptxas then spends registers otherwise, and 14 kernels of 256 keep 8 bytes or so on a stack.
     if text["wg"] > 256:
@@ -126,6 +131,42 @@ def nvidia(text, target, ptxas):
     log = call(ptxas, "-v", "-arch=" + target, ptx, "-o", ptx + ".cubin")
     os.remove(ptx)
     return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target)
+
+
+def parts_of(text):
+    """{file of cl/: its part} of a program text."""
+    pieces = re.split(r'^#line 1 "(\S+)"\n', text, flags=re.M)
+    return dict(zip(pieces[1::2], pieces[2::2]))
+
+
+def used_in(text):
+    """Names of the functions that the front end finds in a text, and uses."""
+    device = {"nvidia": [*NVIDIA, "-Xclang", "-target-cpu", "-Xclang", "sm_90"],
+              "amd64": [*AMD, "-nogpulib", "-mcpu=gfx90a"], "amd32": [*AMD, "-nogpulib", "-mcpu=gfx1100"]}
+    command = [CLANG, "-x", "cl", *text["options"], *device.get(text["set"], ["-target", "spir64-unknown-unknown"]), text["path"]]
+    there = set(re.findall(r"\b(\w+)\(", call(*command, "-E", "-P")))
+    said = call(*command, "-fsyntax-only", "-Wno-everything", "-Wunused-function")
+    return there - set(re.findall(r"unused function '(\w+)'", said))
+
+
+def unused(texts):
+    """(functions of cl/, those that no text uses, texts looked at); a function is (file, name)."""
+    functions, left, looked, turn = set(), set(), 0, {}
+    for text in texts:  # the first variant of each source and set comes before the second ones
+        turn[text["set"], text["source"]] = text["turn"] = turn.get((text["set"], text["source"]), 0) + 1
+    for text in sorted(texts, key=lambda text: text["turn"]):
+        with open(text["path"], encoding="utf-8") as file:
+            parts = parts_of(file.read())
+        found = {(path, name) for path, part in parts.items() for name in FUNCTION.findall(part)}
+        left |= found - functions
+        functions |= found
+        words = re.findall(r"\w+", re.sub(r"//.*", "", "".join(parts.values())))
+        hopeful = {(path, name) for path, name in found & left if words.count(name) > 1}
+        if hopeful:
+            names = used_in(text)
+            left -= {function for function in hopeful if function[1] in names}
+            looked += 1
+    return functions, left, looked
 
 
 def identity(tools):
@@ -146,7 +187,7 @@ class Known:
 
     def __init__(self, out, check, step, tools):
         self.path, self.old, self.results, self.now = os.path.join(out, f"known-{check}.json"), 0, {}, {}
-        self.common = call(CLANG, "--version") + identity(tools) + " ".join(WARNINGS) + str(isa.WAVE)
+        self.common = call(CLANG, "--version") + identity(tools) + " ".join(WARNINGS + AMD + NVIDIA) + str(isa.WAVE)
         for function in (front, step, isa.amd, isa.nvidia):
             self.common += inspect.getsource(function)
         with open(SHIM, encoding="utf-8") as file:
@@ -159,7 +200,8 @@ class Known:
 
     def get(self, step, text, target, tools):
         with open(text["path"], encoding="utf-8") as file:
-            depends = "\0".join([self.common, file.read(), text["set"], target, *text["options"]])
+            code = re.sub(r"//.*|^#line .*", "", file.read(), flags=re.M)  # moved lines and other comments change nothing
+        depends = "\0".join([self.common, re.sub(r"\s*\n\s*", "\n", code), text["set"], target, *text["options"]])
         key = hashlib.sha256(depends.encode()).hexdigest()
         if key in self.results:
             self.old += 1
@@ -222,6 +264,11 @@ def main():
             skip(f"no {LIBCLC} (Debian package libclc-15)")
         tools = find_ptxas() if shutil.which("llvm-readelf-19") else None
     texts = texts_of(program, out, check)
+    if check == "unused":
+        functions, left, looked = unused(texts)
+        print(*(f"FAIL {path}: no program uses {name}" for path, name in sorted(left)),
+              f"unused: {len(functions)} functions, {looked} of {len(texts)} texts looked at, {len(left)} failures", sep="\n")
+        sys.exit(1 if left or not functions else 0)
     step = {"parse": parse, "amd": amd, "nvidia": nvidia}[check]
     known, failed, rows = Known(out, check, step, tools), 0, []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
