@@ -48,55 +48,6 @@ WEFT_INLINE idx_t row_at(__global const idx_t *row_of, uint k)
 #else
 #define JOIN_SPAN 1u
 #endif
-// Leave the part that tile `tile` has of a row in tiles span.x .. span.y.
-#ifdef WEFT_DEVICE_FENCE
-// true: the group finishes the row, for all its parts are there. Of two parts, most often, the second to come finishes the
-// row by itself: part and news go in one word.
-WEFT_INLINE int part_give(__global acc_t *part, __global acc_t *head, acc_t sum, __global uint *arrived,
-                          __global val_t *y, idx_t row, uint2 span, uint tile, acc_t alpha, acc_t beta)
-{
-#ifdef WEFT_HAS_INT64_ATOMICS
-    if (span.y - span.x == 1u) {
-        volatile __global ulong *pair = (volatile __global ulong *)(arrived + 2 * (size_t)span.y);
-        const ulong other = atom_xchg(pair, acc_pair(sum));
-        if (other) {
-            const acc_t rest = pair_acc(other);
-            atom_xchg(pair, 0ul);
-            put(y, row, tile == span.x ? plus(sum, rest) : plus(rest, sum), alpha, beta);
-        }
-        return 0;
-    }
-#endif
-    acc_give(tile == span.x ? &part[tile] : &head[tile], sum);
-    return comes_last(&arrived[2 * (size_t)span.y], span.y - span.x + 1u);
-}
-// y[row] from its part in the first tile and its heads in the others. `sums` is local memory of WG/LANES.
-WEFT_INLINE void row_join(__global val_t *y, idx_t row, __global acc_t *part, __global acc_t *head, uint2 span,
-                          acc_t alpha, acc_t beta, __local acc_t *sums, __local acc_t *mem)
-{
-    acc_t sum = ZERO;
-    for (uint t = span.x + (uint)get_local_id(0); t <= span.y; t += WEFT_WG)
-        sum = plus(sum, acc_take(t == span.x ? &part[t] : &head[t]));
-    sum = lanes_plus(sum, LANES, mem);
-    if (lane_id() == 0u)
-        sums[lane_group()] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-        for (uint g = 1u; g < GROUPS && g * LANES <= span.y - span.x; g++)
-            sum = plus(sum, sums[g]);
-        put(y, row, sum, alpha, beta);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE); // before the sums of another row
-}
-#else
-WEFT_INLINE int part_give(__global acc_t *part, __global acc_t *head, acc_t sum, __global uint *arrived,
-                          __global val_t *y, idx_t row, uint2 span, uint tile, acc_t alpha, acc_t beta)
-{
-    *(tile == span.x ? &part[tile] : &head[tile]) = sum;
-    return 0;
-}
-#endif
-
 WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global const val_t *restrict val,
                                 __global const val_t *restrict x, __global val_t *restrict y,
                                 __global const uint2 *restrict flags, __global const idx_t *restrict row_of,
@@ -212,14 +163,16 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 if (left_seen)
                     put(y, row_at(row_of, own_row), left, alpha, beta);
                 else if (from.x < tile)
-                    came_last[0] =
-                        part_give(part, head, left, arrived, y, row_at(row_of, own_row), from, tile, alpha, beta);
+                    came_last[0] = part_give(&head[tile], left, arrived, y, row_at(row_of, own_row), from, false, true,
+                                             alpha, beta);
             }
             if (lid == 0u) {
                 const bool goes_on = to.x <= tile;
+                const uint2 span = goes_on ? to : from;
+                const bool begins = tile == span.x;
                 if (goes_on || !seen)
-                    came_last[1] = part_give(part, head, sum, arrived, y, row_at(row_of, row1 - 1u),
-                                             goes_on ? to : from, tile, alpha, beta);
+                    came_last[1] = part_give(begins ? &part[tile] : &head[tile], sum, arrived, y,
+                                             row_at(row_of, row1 - 1u), span, begins, true, alpha, beta);
                 else if (tile + 1u < tiles)
                     put(y, row_at(row_of, row1 - 1u), sum, alpha, beta);
             }
@@ -232,7 +185,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
             for (int b = 0; b < 2; b++) // one copy of the join: registers
                 if (came_last[b])
                     row_join(y, row_at(row_of, b ? row1 - 1u : row0 - 1u), part, head, b && to.x <= tile ? to : from,
-                             alpha, beta, sums, mem);
+                             true, alpha, beta, sums, mem);
         }
 #endif
         if (tile + (uint)get_num_groups(0) < tiles)

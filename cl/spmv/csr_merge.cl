@@ -55,44 +55,12 @@ WEFT_INLINE uint last_tile(__global const ofs_t *row_ptr, idx_t row)
 {
     return (uint)(((step_t)row_ptr[row + 1] + (step_t)row + WEFT_ITEMS) / WEFT_ITEMS) - 1u;
 }
-// Leave a part of a row that tiles share, which goes on or ends here; true: the group finishes the row, for all its parts
-// are there. Of two parts, most often, the second to come finishes the row by itself: part and news go in one word.
-WEFT_INLINE int part_give(__global acc_t *to, acc_t sum, __global const ofs_t *row_ptr, __global uint *arrived,
-                          __global val_t *y, idx_t row, uint tile, bool goes_on, acc_t alpha, acc_t beta)
+// Leave a part of a row that goes on or ends here.
+WEFT_INLINE int row_give(__global acc_t *to, acc_t sum, __global const ofs_t *row_ptr, __global uint *arrived,
+                         __global val_t *y, idx_t row, uint tile, bool goes_on, acc_t alpha, acc_t beta)
 {
-    const uint last = goes_on ? last_tile(row_ptr, row) : tile, before = last - first_tile(row_ptr, row);
-#if ACC_WORDS == 1 && defined(WEFT_HAS_INT64_ATOMICS)
-    if (before == 1u) {
-        volatile __global ulong *pair = (volatile __global ulong *)(arrived + 2 * (size_t)last);
-        const ulong other = atom_xchg(pair, acc_pair(sum));
-        if (other) {
-            const acc_t rest = pair_acc(other);
-            atom_xchg(pair, 0ul);
-            put(y, row, goes_on ? plus(sum, rest) : plus(rest, sum), alpha, beta);
-        }
-        return 0;
-    }
-#endif
-    acc_give(to, sum);
-    return comes_last(&arrived[2 * (size_t)last], before + 1u);
-}
-// y[row] from its parts in tiles first .. last-1 and its head in tile `last`. `sums` is local memory of WG/LANES.
-WEFT_INLINE void row_join(__global val_t *y, idx_t row, __global acc_t *part, __global acc_t *head, uint first,
-                          uint last, acc_t alpha, acc_t beta, __local acc_t *sums, __local acc_t *mem)
-{
-    acc_t sum = ZERO;
-    for (uint t = first + (uint)get_local_id(0); t < last; t += WEFT_WG)
-        sum = plus(sum, acc_take(&part[t]));
-    sum = lanes_plus(sum, LANES, mem);
-    if (lane_id() == 0u)
-        sums[lane_group()] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0) {
-        for (uint g = 1u; g < WEFT_WG / LANES && g * LANES < last - first; g++)
-            sum = plus(sum, sums[g]);
-        put(y, row, plus(sum, acc_take(&head[last])), alpha, beta);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE); // before the sums of another row
+    const uint last = goes_on ? last_tile(row_ptr, row) : tile, first = first_tile(row_ptr, row);
+    return part_give(to, sum, arrived, y, row, (uint2)(first, last), goes_on, ACC_WORDS == 1, alpha, beta);
 }
 #endif
 
@@ -170,9 +138,9 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
                 if (row == rows) {
                     if (tile_pos[tile + 1u] > row_ptr[row0 + rows]) // it goes on
                         came_last[1] =
-                            part_give(&part[tile], sum, row_ptr, arrived, y, row0 + rows, tile, true, alpha, beta);
+                            row_give(&part[tile], sum, row_ptr, arrived, y, row0 + rows, tile, true, alpha, beta);
                 } else if (row == 0 && began)
-                    came_last[0] = part_give(&head[tile], sum, row_ptr, arrived, y, row0, tile, false, alpha, beta);
+                    came_last[0] = row_give(&head[tile], sum, row_ptr, arrived, y, row0, tile, false, alpha, beta);
 #else
                 if (row == rows)
                     part[tile] = sum;
@@ -189,8 +157,8 @@ WEFT_KERNEL void spmv_csr_merge(__global const ofs_t *restrict row_ptr, __global
         for (int b = 0; b < 2; b++) // one copy of the join: registers
             if (came_last[b]) {
                 const idx_t row = b ? row0 + rows : row0;
-                row_join(y, row, part, head, first_tile(row_ptr, row), b ? last_tile(row_ptr, row) : tile, alpha, beta,
-                         prod, mem);
+                row_join(y, row, part, head, (uint2)(first_tile(row_ptr, row), b ? last_tile(row_ptr, row) : tile),
+                         false, alpha, beta, prod, mem);
             }
         barrier(CLK_LOCAL_MEM_FENCE);
 #endif

@@ -12,7 +12,7 @@
     K(spmv_join,         spmv_join,          join,          SPMV) \
     K(spmv_scalar,       spmv_csr_scalar,    csr_scalar,    SPMV) \
     K(spmv_lanes,        spmv_csr_lanes,     csr_lanes,     SPMV) \
-    K(spmv_merge,        spmv_csr_merge,     csr_merge,     SPMV) \
+    K(spmv_merge,        spmv_csr_merge,     csr_merge,     SPMV, SHARE) \
     K(spmv_cpu,          spmv_csr_cpu,       csr_cpu,       SPMV) \
     K(ell_sort,          ell_sort,           ell_sort,      NULL) \
     K(ell_width,         ell_width,          ell_width,     NULL) \
@@ -45,7 +45,7 @@
     K(rows_flags_before, rows_flags_before,  rows_flags,    NULL) \
     K(rows_flags_rows,   rows_flags_rows,    rows_flags,    NULL) \
     K(rows_flags_cross,  rows_flags_cross,   rows_flags,    NULL) \
-    K(spmv_flags,        spmv_csr_flags,     csr_flags,     SPMV) \
+    K(spmv_flags,        spmv_csr_flags,     csr_flags,     SPMV, SHARE) \
     K(spmv_flags_join,   spmv_flags_join,    flags_join,    SPMV)
 // clang-format on
 #define WEFT__SPMV_SPEC_DECLARE(name, entry, file, ...) extern const struct weft__kernel_spec weft__##name##_spec;

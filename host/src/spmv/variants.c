@@ -3,7 +3,8 @@
 #include "host/src/core/variants.h"
 #include "plan.h"
 
-#define SPMV "spmv/spmv.clh"
+#define SPMV  "spmv/spmv.clh"
+#define SHARE "spmv/share.clh"
 #define SPEC_DEFINE(name, entry, file, ...)                                                                            \
     const struct weft__kernel_spec weft__##name##_spec = {#entry, {"spmv/" #file ".cl", __VA_ARGS__}};
 WEFT__SPMV_KERNELS(SPEC_DEFINE)
