@@ -12,14 +12,8 @@
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, whatever the device's width.
 
-#ifndef WEFT_WG
-#error "WEFT_WG: work-group size"
-#endif
 #ifndef WEFT_IPT
 #error "WEFT_IPT: entries of a row read together"
-#endif
-#ifndef WEFT_SORTED
-#error "WEFT_SORTED: 0 or 1"
 #endif
 
 WEFT_KERNEL void spmv_ell(__global const long *restrict slice_ptr, __global const idx_t *restrict col,
@@ -27,26 +21,5 @@ WEFT_KERNEL void spmv_ell(__global const long *restrict slice_ptr, __global cons
                           __global const val_t *restrict x, __global val_t *restrict y, idx_t m, uint height,
                           acc_t alpha, acc_t beta)
 {
-    for (long place = (long)get_global_id(0); place < m; place += (long)get_global_size(0)) {
-        const uint slice = (uint)place / height;
-        const long base = slice_ptr[slice], begin = base + ((uint)place - slice * height);
-        const int width = (int)((slice_ptr[slice + 1u] - base) / height);
-        acc_t sum = ZERO;
-        for (int k = 0; k < width; k += WEFT_IPT) {
-            idx_t c[WEFT_IPT];
-            acc_t a[WEFT_IPT], b[WEFT_IPT];
-            for (int i = 0; i < WEFT_IPT; i++) { // past the end, the last entry again: no branch around a load
-                long p = begin + (long)min(k + i, width - 1) * height;
-                c[i] = read_col_at(col, p);
-                a[i] = read_val_at(val, p);
-            }
-            for (int i = 0; i < WEFT_IPT; i++)
-                b[i] = (acc_t)x[max(c[i], 0)];
-            for (int i = 0; i < WEFT_IPT; i++)
-                sum = k + i < width && c[i] >= 0 ? plus(sum, times(a[i], b[i])) : sum;
-            if (c[WEFT_IPT - 1] < 0)
-                break; // the rest of the row is padding
-        }
-        put(y, WEFT_SORTED ? perm[place] : (idx_t)place, sum, alpha, beta);
-    }
+    rows_put(slice_ptr, 0, col, val, perm, x, y, m, height, alpha, beta);
 }

@@ -8,14 +8,8 @@
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv/ell.cl.
 
-#ifndef WEFT_WG
-#error "WEFT_WG: work-group size"
-#endif
 #ifndef WEFT_BLOCK
 #error "WEFT_BLOCK: rows together"
-#endif
-#ifndef WEFT_SORTED
-#error "WEFT_SORTED: 0 or 1"
 #endif
 
 WEFT_KERNEL void spmv_ell_cpu(__global const long *restrict slice_ptr, __global const idx_t *restrict col,
@@ -23,21 +17,5 @@ WEFT_KERNEL void spmv_ell_cpu(__global const long *restrict slice_ptr, __global 
                               __global const val_t *restrict x, __global val_t *restrict y, idx_t m, uint height,
                               uint chunk, acc_t alpha, acc_t beta)
 {
-    const long first = (long)get_global_id(0) * chunk, last = min(first + (long)chunk, (long)m);
-    for (long place = first; place < last; place += WEFT_BLOCK) {
-        const uint slice = (uint)place / height;
-        const long base = slice_ptr[slice], end = slice_ptr[slice + 1u];
-        const int rows = WEFT_BLOCK > 32 ? (int)min((long)WEFT_BLOCK, last - place) : WEFT_BLOCK;
-        acc_t sum[WEFT_BLOCK];
-        for (int r = 0; r < rows; r++)
-            sum[r] = ZERO;
-        for (long p = base + ((uint)place - slice * height); p < end; p += height)
-            for (int r = 0; r < rows; r++) {
-                idx_t c = col[p + r];
-                acc_t next = plus(sum[r], times(read_val_at(val, p + r), (acc_t)x[max(c, 0)]));
-                sum[r] = c >= 0 ? next : sum[r];
-            }
-        for (int r = 0; r < rows && place + r < last; r++)
-            put(y, WEFT_SORTED ? perm[place + r] : (idx_t)(place + r), sum[r], alpha, beta);
-    }
+    blocks_put(slice_ptr, 0, col, val, perm, x, y, m, height, chunk, alpha, beta);
 }

@@ -7,14 +7,8 @@
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv/ell.cl.
 
-#ifndef WEFT_WG
-#error "WEFT_WG: work-group size"
-#endif
 #ifndef WEFT_BLOCK
 #error "WEFT_BLOCK: rows together"
-#endif
-#ifndef WEFT_SORTED
-#error "WEFT_SORTED: 0 or 1"
 #endif
 #ifndef WEFT_PAD
 #error "WEFT_PAD: 65535, the distance that stands for padding"
@@ -25,23 +19,5 @@ WEFT_KERNEL void spmv_sell16_cpu(__global const long *restrict slice_ptr, __glob
                                  __global const idx_t *restrict perm, __global const val_t *restrict x,
                                  __global val_t *restrict y, idx_t m, uint height, uint chunk, acc_t alpha, acc_t beta)
 {
-    const long begin = (long)get_global_id(0) * chunk, last = min(begin + (long)chunk, (long)m);
-    for (long place = begin; place < last; place += WEFT_BLOCK) {
-        const uint slice = (uint)place / height;
-        const long first = slice_ptr[slice], end = slice_ptr[slice + 1u];
-        long step = first / height;
-        acc_t sum[WEFT_BLOCK];
-        for (int r = 0; r < WEFT_BLOCK; r++)
-            sum[r] = ZERO;
-        for (long p = first + ((uint)place - slice * height); p < end; p += height) {
-            __global const val_t *near = x + base[step++];
-            for (int r = 0; r < WEFT_BLOCK; r++) {
-                const idx_t c = (idx_t)col[p + r];
-                acc_t next = plus(sum[r], times(read_val_at(val, p + r), (acc_t)near[c == WEFT_PAD ? 0 : c]));
-                sum[r] = c == WEFT_PAD ? sum[r] : next;
-            }
-        }
-        for (int r = 0; r < WEFT_BLOCK && place + r < last; r++)
-            put(y, WEFT_SORTED ? perm[place + r] : (idx_t)(place + r), sum[r], alpha, beta);
-    }
+    blocks_put(slice_ptr, base, col, val, perm, x, y, m, height, chunk, alpha, beta);
 }

@@ -4,6 +4,7 @@
 #include "plan.h"
 
 #define SPMV  "spmv/spmv.clh"
+#define ELL   "spmv/ell.clh"
 #define SHARE "spmv/share.clh"
 #define SPEC_DEFINE(name, entry, file, ...)                                                                            \
     const struct weft__kernel_spec weft__##name##_spec = {#entry, {"spmv/" #file ".cl", __VA_ARGS__}};
