@@ -13,9 +13,9 @@
 // Waits:   no longer than SPIN looks at a word, and the next time than SPIN_AGAIN. Then the group sums that tile up itself, as
 //          `in` is never written here, and publishes the sum for it. So in any order of groups each tile is summed up a
 //          few times at most.
-// Local:   a tile of elements, which would take the registers of more groups; as lib/scan_tile.clh; look/32 sums and 2*look/32
+// Local:   a tile of elements, which would take the registers of more groups; as scan/quads.clh; look/32 sums and 2*look/32
 //          words.
-// Needs:   64-bit atomics; in and out apart; a group for each tile; words[0 .. tiles*WORDS - 1] without a word of this run,
+// Needs:   64-bit atomics; in and out apart; a group for each tile; words[0 .. tiles*SUM_WORDS - 1] without a word of this run,
 //          whose number is below 2^31 - 1.
 // Gives:   out, and with `total` out[n].
 // Order:   integers, whose sums do not depend on it.
@@ -42,7 +42,7 @@
 #define stuck(tile, tiles) false
 #endif
 
-#define WORDS (WEFT_SUM_BITS / 32)
+#define SUM_WORDS (WEFT_SUM_BITS / 32)
 
 enum { NOTHING, OWN, THROUGH }; // what a tile has published: its own sum, the sum through its end
 
@@ -62,13 +62,13 @@ struct words {
 static inline struct words words_read(volatile __global ulong *p)
 {
     struct words w = {0ul, 0ul};
-#if defined(WEFT_LANES_PTX) && WORDS == 2
+#if defined(WEFT_LANES_PTX) && SUM_WORDS == 2
     __asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(w.low), "=l"(w.high) : "l"(p) : "memory");
 #elif defined(WEFT_LANES_PTX)
     __asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(w.low) : "l"(p) : "memory");
 #else
     w.low = atom_add(p, 0ul);
-#if WORDS == 2
+#if SUM_WORDS == 2
     w.high = atom_add(p + 1, 0ul);
 #endif
 #endif
@@ -77,13 +77,13 @@ static inline struct words words_read(volatile __global ulong *p)
 
 static inline void words_write(volatile __global ulong *p, struct words w)
 {
-#if defined(WEFT_LANES_PTX) && WORDS == 2
+#if defined(WEFT_LANES_PTX) && SUM_WORDS == 2
     __asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(w.low), "l"(w.high) : "memory");
 #elif defined(WEFT_LANES_PTX)
     __asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(w.low) : "memory");
 #else
     atom_xchg(p, w.low);
-#if WORDS == 2
+#if SUM_WORDS == 2
     atom_xchg(p + 1, w.high);
 #endif
 #endif
@@ -93,15 +93,15 @@ static inline void publish(volatile __global ulong *words, uint tile, uint run, 
 {
     const ulong tag = (ulong)((run + 1u) << 1 | through) << 32;
     const struct words w = {tag | (uint)sum, tag | (uint)((ulong)sum >> 32)};
-    words_write(words + (size_t)tile * WORDS, w);
+    words_write(words + (size_t)tile * SUM_WORDS, w);
 }
 
 // What a tile has published in this run, and the sum.
 static inline uint published(sum_t *sum, volatile __global ulong *words, uint tile, uint run)
 {
-    const struct words w = words_read(words + (size_t)tile * WORDS);
+    const struct words w = words_read(words + (size_t)tile * SUM_WORDS);
     const uint tag = (uint)(w.low >> 32);
-    if (tag >> 1 != run + 1u || (WORDS == 2 && (uint)(w.high >> 32) != tag))
+    if (tag >> 1 != run + 1u || (SUM_WORDS == 2 && (uint)(w.high >> 32) != tag))
         return NOTHING;
     *sum = (sum_t)(w.high << 32 | (uint)w.low);
     return tag & 1u ? THROUGH : OWN;
@@ -116,12 +116,12 @@ static inline sum_t groups_sums(sum_t v, sum_t *all, __local sum_t *sums, __loca
         sums[lane_group()] = v;
     barrier(CLK_LOCAL_MEM_FENCE);
 #if defined(WEFT_LANES_FAST) && WEFT_WG > 256
-    const sum_t own = lane_id() < GROUPS ? sums[lane_id()] : 0;
+    const sum_t own = lane_id() < WARPS ? sums[lane_id()] : 0;
     sum = lanes_scan(own, mem);
     before = sum_get(sum - own, lane_group(), mem);
     sum = sum_get(sum, LANES - 1u, mem);
 #else
-    for (uint g = 0; g < GROUPS; g++) {
+    for (uint g = 0; g < WARPS; g++) {
         before = g == lane_group() ? sum : before;
         sum += sums[g];
     }
@@ -260,7 +260,7 @@ WEFT_KERNEL void scan_chained(__global const WEFT_IN_T *restrict in, __global WE
                               __global ulong *words, ulong n, uint tiles, uint run, uint total)
 {
     __local in_t kept[TILE] __attribute__((aligned(32)));
-    __local sum_t group_sums[GROUPS];
+    __local sum_t group_sums[WARPS];
     __local struct window window;
     LANE_MEMORY(uint, mem);
     uint tile = (uint)get_group_id(0), left = tile_left(tile, n);

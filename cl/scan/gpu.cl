@@ -2,7 +2,7 @@
 // Prefix sums: out[i] = in[0] + ... + in[i-1] (exclusive) or + in[i] (inclusive); reduce, then scan.
 // Source:  G. Blelloch, Prefix sums and their applications, 1990, section 1.4 (sum, scan the sums, scan again); inside
 //          a tile the lanes scan by W. Hillis, G. Steele, Data parallel algorithms, 1986.
-// Mapping: 1-D; a group takes tiles grp, grp + groups, ...; a tile is tile = wg*ipt elements, dealt out as lib/scan_tile.clh says.
+// Mapping: 1-D; a group takes tiles grp, grp + groups, ...; a tile is tile = wg*ipt elements, dealt out as scan/quads.clh says.
 // Local:   wg/32 sums; wg uints more where lanes exchange through local memory.
 // Needs:   wg a multiple of 32, at most 1024; ipt a multiple of 4. in may be out when the types have one width.
 // Gives:   scan_reduce: sums[t] = sum of tile t.  scan_spine: sums[t] = sum of tiles before t, by one group.
@@ -13,12 +13,12 @@
 // Sum of each tile.
 WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *sums, ulong n, ulong tiles)
 {
-    __local sum_t group_sums[GROUPS];
+    __local sum_t group_sums[WARPS];
     LANE_MEMORY(uint, mem);
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
         sum_t x[WEFT_IPT];
         sum_t sum = 0, all;
-        tile_load(x, in + tile * TILE, tile_left(tile, n));
+        quads_load(x, in + tile * TILE, tile_left(tile, n));
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
             sum += x[k];
@@ -31,7 +31,7 @@ WEFT_KERNEL void scan_reduce(__global const WEFT_IN_T *in, __global WEFT_SUM_T *
 // Sums of the tiles become sums of the tiles before.
 WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
 {
-    __local sum_t group_sums[GROUPS];
+    __local sum_t group_sums[WARPS];
     LANE_MEMORY(uint, mem);
     sum_t carry = 0;
     for (ulong t = 0; t * TILE < tiles; t++) {
@@ -42,8 +42,8 @@ WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
             uint i = row_at(k / 4) + k % 4;
             x[k] = i < left ? sums[t * TILE + i] : 0;
         }
-        sum_t all = tile_scan(x, carry, 0, group_sums, mem);
-        tile_store(sums + t * TILE, x, left);
+        sum_t all = quads_scan(x, carry, 0, group_sums, mem);
+        quads_store(sums + t * TILE, x, left);
         carry += all;
     }
 }
@@ -52,14 +52,14 @@ WEFT_KERNEL void scan_spine(__global WEFT_SUM_T *sums, ulong tiles)
 WEFT_KERNEL void scan_down(__global const WEFT_IN_T *in, __global const WEFT_SUM_T *sums, __global WEFT_SUM_T *out,
                            ulong n, ulong tiles, uint has_sums, uint total)
 {
-    __local sum_t group_sums[GROUPS];
+    __local sum_t group_sums[WARPS];
     LANE_MEMORY(uint, mem);
     for (ulong tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {
         sum_t x[WEFT_IPT];
         sum_t carry = has_sums ? sums[tile] : 0;
-        tile_load(x, in + tile * TILE, tile_left(tile, n));
-        sum_t all = tile_scan(x, carry, WEFT_INCLUSIVE, group_sums, mem);
-        tile_store(out + tile * TILE, x, tile_left(tile, n));
+        quads_load(x, in + tile * TILE, tile_left(tile, n));
+        sum_t all = quads_scan(x, carry, WEFT_INCLUSIVE, group_sums, mem);
+        quads_store(out + tile * TILE, x, tile_left(tile, n));
         if (total && tile == tiles - 1 && get_local_id(0) == 0)
             out[n] = carry + all;
     }

@@ -160,33 +160,6 @@ WEFT_INLINE void values_load(bits_t *value, __global const bits_t *val, ofs_t ba
 #endif
 
 #ifndef WEFT_ROWS_GIVEN
-// The rows of positions a and b, a <= b, found by the whole group: row_of over all m rows.
-WEFT_INLINE void rows_bracket(__local struct tile *x, idx_t *row_a, idx_t *row_b, __global const ofs_t *row_ptr,
-                              idx_t m, ofs_t a, ofs_t b, __local uint *mem)
-{
-    uint lid = (uint)get_local_id(0);
-    uint lo_a = 0u, lo_b = 0u, len_a = (uint)m, len_b = (uint)m;
-    do {
-        uint step_a = (len_a - 1u) / WEFT_WG + 1u, step_b = (len_b - 1u) / WEFT_WG + 1u;
-        ulong at_a = (ulong)lid * step_a, at_b = (ulong)lid * step_b;
-        bool in_a = at_a < len_a && row_ptr[lo_a + at_a] <= a, in_b = at_b < len_b && row_ptr[lo_b + at_b] <= b;
-        uint sum = 0u, found = popcount(lane_ballot(in_a, mem)) | popcount(lane_ballot(in_b, mem)) << 16;
-        if (lane_id() == 0u)
-            x->sums[lane_group()] = found;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint w = 0; w < WARPS; w++)
-            sum += x->sums[w];
-        barrier(CLK_LOCAL_MEM_FENCE);
-        uint to_a = ((sum & 0xffffu) - 1u) * step_a, to_b = ((sum >> 16) - 1u) * step_b;
-        lo_a += to_a;
-        lo_b += to_b;
-        len_a = min(step_a, len_a - to_a);
-        len_b = min(step_b, len_b - to_b);
-    } while (max(len_a, len_b) > 1u);
-    *row_a = (idx_t)lo_a;
-    *row_b = (idx_t)lo_b;
-}
-
 // row[j] = row of the entry in SLOT(j) of the tile at `base`.
 WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs_t *row_ptr, idx_t m, ofs_t base,
                            uint count, __local uint *mem)
@@ -195,7 +168,7 @@ WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs
     idx_t first, last;
     for (uint w = lid; w < WORDS; w += WEFT_WG)
         x->marks[2u * w] = 0u;
-    rows_bracket(x, &first, &last, row_ptr, m, base, base + (ofs_t)count - 1, mem);
+    rows_bracket(&first, &last, row_ptr, m, base, base + (ofs_t)count - 1, x->sums, mem);
     if (last - first > 4 * TILE) { // mostly empty rows: a search for each entry
         WEFT_UNROLL
         for (uint j = 0; j < WEFT_IPT; j++)
@@ -318,7 +291,8 @@ WEFT_INLINE uint parts_find(__local struct tile *x, __global const ofs_t *cuts, 
             size = (uint)max(to - from, (ofs_t)0);
         }
         // One scan for both: slots and parts that are not empty.
-        uint place = carry + tile_scan(x, size << 12 | (size != 0u), &all, mem), first = place >> 12;
+        uint place = carry + tile_scan(size << 12 | (size != 0u), &all, lane_group(), x->sums, mem),
+             first = place >> 12;
         if (size) {
             atomic_or(&x->marks[2u * (first / 32u)], 1u << first % 32u);
             x->from[place & 0xfffu] = from - (ofs_t)first;

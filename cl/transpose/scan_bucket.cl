@@ -158,7 +158,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint en
         forget_all(entries);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_STAGED; k++)
-            if (done + SLOT(k) < entries) {
+            if (done + TURN(k) < entries) {
                 const entry_t word = HERE(stage, k);
                 to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (ofs_t)done + PLACE(k);
 #ifdef WEFT_COL_OUT

@@ -263,7 +263,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
             barrier(CLK_LOCAL_MEM_FENCE);
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_STAGED; k++)
-                if (done + SLOT(k) < entries)
+                if (done + TURN(k) < entries)
                     to[k] = base[HERE(per_slot, k)] + (ofs_t)done + PLACE(k);
             STAGE_WRITE(row_out, stage);
 #ifdef WEFT_KEY_OUT

@@ -71,14 +71,6 @@ struct weft_segsort_plan {
     struct weft__radix whole;            // not used where info.params.whole is WEFT_SEGSORT_WHOLE_MERGE
 };
 
-static int bits_for(size_t count) // bits that hold 0 .. count-1
-{
-    int bits = 0;
-    while (((size_t)1 << bits) < count)
-        bits++;
-    return bits;
-}
-
 static size_t local_bytes(enum weft_ofs ofs, const struct weft_segsort_params *p, int radix)
 {
     size_t tile = (size_t)p->wg * (size_t)p->ipt, marks = tile / 8 + tile / 16;
@@ -222,7 +214,6 @@ static void segsort_define(struct weft__defines *d, const struct weft_segsort_pl
         weft__define(d, "WEFT_TILE", "%zu", tile_of(p));
     } else if (spec == &tile_spec || spec == &join_spec) {
         weft__define(d, "WEFT_IPT", "%d", p->ipt);
-        weft__define(d, "WEFT_TILE_BITS", "%d", bits_for(tile_of(p)));
         weft__define(d, "WEFT_RADIX_BITS", "%d", plan->radix);
         if (spec == &tile_spec)
             weft__define(d, "WEFT_SORT", "1");

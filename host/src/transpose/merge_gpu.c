@@ -42,10 +42,10 @@
 enum { COL0, COL1, ROW, VAL, CUTS, FIRST, GAPS, TABLE, GRIDS, NBUFFERS };
 enum { SORT, SORT_LAST, JOIN, JOIN_LAST, CUT, FILL_GAPS, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [SORT] = {"merge_sort", {"transpose/merge_tile.cl", "transpose/merge.clh"}},
-    [SORT_LAST] = {"merge_sort", {"transpose/merge_tile.cl", "transpose/merge.clh"}},
-    [JOIN] = {"merge_join", {"transpose/merge_tile.cl", "transpose/merge.clh"}},
-    [JOIN_LAST] = {"merge_join", {"transpose/merge_tile.cl", "transpose/merge.clh"}},
+    [SORT] = {"merge_sort", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
+    [SORT_LAST] = {"merge_sort", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
+    [JOIN] = {"merge_join", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
+    [JOIN_LAST] = {"merge_join", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
     [CUT] = {"merge_cut", {"transpose/merge_cut.cl"}},
     [FILL_GAPS] = {"merge_gaps", {"transpose/merge_cut.cl"}},
 };

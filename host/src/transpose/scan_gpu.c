@@ -40,9 +40,13 @@ static const struct weft__kernel_spec specs[NKERNELS] = {
     [BUCKET_COUNT] = {"bucket_count", {"transpose/scan_count.cl", "transpose/scan.clh"}},
     [BUCKET_VERTICAL] = {"bucket_vertical", {"transpose/scan_count.cl", "transpose/scan.clh"}},
     [COL_PTR] = {"scan_col_ptr", {"transpose/scan_count.cl", "transpose/scan.clh"}},
-    [FIRST] = {"scan_partition", {"transpose/scan_partition.cl", "transpose/scan.clh"}},  // from the input
-    [SECOND] = {"scan_partition", {"transpose/scan_partition.cl", "transpose/scan.clh"}}, // of three passes
-    [BUCKET] = {"scan_bucket", {"transpose/scan_bucket.cl", "transpose/scan.clh"}},
+    [FIRST] = {"scan_partition",
+               {"transpose/scan_partition.cl", "lib/tile.clh", "lib/radix.clh",
+                "transpose/scan.clh"}}, // from the input
+    [SECOND] = {"scan_partition",
+                {"transpose/scan_partition.cl", "lib/tile.clh", "lib/radix.clh",
+                 "transpose/scan.clh"}}, // of three passes
+    [BUCKET] = {"scan_bucket", {"transpose/scan_bucket.cl", "lib/tile.clh", "lib/radix.clh", "transpose/scan.clh"}},
 };
 
 struct scan_gpu {
