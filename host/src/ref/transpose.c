@@ -5,25 +5,13 @@
 // Source: F. Gustavson, Two fast algorithms for sparse matrices: multiplication and permuted transposition,
 //         ACM TOMS 4(3), 1978.
 #include "host/src/core/error.h"
+#include "host/src/ref/ofs.h"
 #include "host/src/ref/ref.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Element i of an array of offsets. `wide` and `bytes` are constants wherever these are called, so that each becomes one
-// load or store.
-static inline int64_t ofs_get(const void *ofs, int64_t i, int wide)
-{
-    return wide ? ((const int64_t *)ofs)[i] : ((const int32_t *)ofs)[i];
-}
-static inline void ofs_set(void *ofs, int64_t i, int wide, int64_t value)
-{
-    if (wide)
-        ((int64_t *)ofs)[i] = value;
-    else
-        ((int32_t *)ofs)[i] = (int32_t)value;
-}
-
+// `wide` and `bytes` are constants wherever this is called.
 static inline __attribute__((always_inline)) void transpose(const struct weft_csr *out, const struct weft_csr *a,
                                                             void *restrict next, int wide, size_t bytes)
 {
@@ -35,20 +23,20 @@ static inline __attribute__((always_inline)) void transpose(const struct weft_cs
     char *restrict out_val = out->val;
     int64_t sum = 0;
     for (int64_t j = 0; j < a->n; j++)
-        ofs_set(next, j, wide, 0);
+        weft__ofs_set(next, j, wide, 0);
     for (int64_t p = 0; p < a->nnz; p++)
-        ofs_set(next, a_col[p], wide, ofs_get(next, a_col[p], wide) + 1);
+        weft__ofs_set(next, a_col[p], wide, weft__ofs_get(next, a_col[p], wide) + 1);
     for (int64_t j = 0; j < a->n; j++) {
-        const int64_t count = ofs_get(next, j, wide);
-        ofs_set(next, j, wide, sum);
-        ofs_set(out_ptr, j, wide, sum);
+        const int64_t count = weft__ofs_get(next, j, wide);
+        weft__ofs_set(next, j, wide, sum);
+        weft__ofs_set(out_ptr, j, wide, sum);
         sum += count;
     }
-    ofs_set(out_ptr, a->n, wide, sum);
+    weft__ofs_set(out_ptr, a->n, wide, sum);
     for (int64_t i = 0; i < a->m; i++)
-        for (int64_t p = ofs_get(a_ptr, i, wide); p < ofs_get(a_ptr, i + 1, wide); p++) {
-            const int64_t to = ofs_get(next, a_col[p], wide);
-            ofs_set(next, a_col[p], wide, to + 1);
+        for (int64_t p = weft__ofs_get(a_ptr, i, wide); p < weft__ofs_get(a_ptr, i + 1, wide); p++) {
+            const int64_t to = weft__ofs_get(next, a_col[p], wide);
+            weft__ofs_set(next, a_col[p], wide, to + 1);
             out_col[to] = (int32_t)i;
             if (bytes)
                 memcpy(out_val + (size_t)to * bytes, a_val + (size_t)p * bytes, bytes);
