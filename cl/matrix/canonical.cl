@@ -2,7 +2,6 @@
 // Entries of one row and column, which are neighbours, become one: heads of their runs as bits, then sums at the heads'
 // ranks. A head's rank: heads in the words of 32 positions before its own, and in its word before it.
 // Source:  -
-// Shares:  matrix/begins.clh
 // Mapping: 1-D. canonical_heads: tiles or chunks of positions (MATRIX_CHUNKED), cut at words; canonical_sum: a run of
 //          entries is added up by the work-item of its head; canonical_rows: a work-item a row.
 // Local:   16 bytes; wg uints where lanes exchange through local memory (MATRIX_CHUNKED 0).

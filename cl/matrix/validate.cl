@@ -2,7 +2,6 @@
 // The first fault of a CSR matrix: row pointers that do not lead from 0 to nnz, else the first entry that is out of range
 // or out of order.
 // Source:  -
-// Shares:  matrix/begins.clh
 // Mapping: 1-D. validate_find: work-items stride over the row pointers, then over tiles or chunks of entries
 //          (MATRIX_CHUNKED); each group, or each work-item of a chunk, leaves its least fault. validate_least: one group,
 //          or one work-item.

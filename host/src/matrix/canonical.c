@@ -29,9 +29,9 @@
 enum { HEADS, SUM, ROWS, NKERNELS };
 enum { FOUND, COL, VAL, BITS, COUNT, BEFORE, NBUFFERS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [HEADS] = {"canonical_heads", "matrix/canonical.cl"},
-    [SUM] = {"canonical_sum", "matrix/canonical.cl"},
-    [ROWS] = {"canonical_rows", "matrix/canonical.cl"},
+    [HEADS] = {"canonical_heads", {"matrix/canonical.cl", "matrix/begins.clh"}},
+    [SUM] = {"canonical_sum", {"matrix/canonical.cl", "matrix/begins.clh"}},
+    [ROWS] = {"canonical_rows", {"matrix/canonical.cl", "matrix/begins.clh"}},
 };
 
 struct weft_canonical_plan {

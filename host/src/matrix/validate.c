@@ -20,8 +20,8 @@
 enum { FIND, LEAST_OF, NKERNELS };
 enum { LEAST, NBUFFERS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [FIND] = {"validate_find", "matrix/validate.cl"},
-    [LEAST_OF] = {"validate_least", "matrix/validate.cl"},
+    [FIND] = {"validate_find", {"matrix/validate.cl", "matrix/begins.clh"}},
+    [LEAST_OF] = {"validate_least", {"matrix/validate.cl", "matrix/begins.clh"}},
 };
 
 struct weft_validate_plan {
