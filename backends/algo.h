@@ -8,22 +8,16 @@
 
 #include <string.h>
 
-// A tuning value that a backend has, and where it goes.
-struct weft__tunable {
-    const char *name;
-    int *value;
-};
-// Take the values of `tune` (NULL: none). WEFT_EINVAL: one of them is not among the `count` tunables.
-static inline weft_status weft__tune_take(const struct weft_backend_tune *tune, const struct weft__tunable *tunables,
-                                          size_t count, struct weft_error *err)
+// Put the values of `tune` (NULL: none) into `params`. WEFT_EINVAL: one of them is not among the tuning values of `set`
+// (NULL: there are none).
+static inline weft_status weft__tune_take(const struct weft_backend_tune *tune, const struct weft__tunables *set,
+                                          void *params, struct weft_error *err)
 {
     for (int i = 0; tune && i < tune->count; i++) {
-        size_t k = 0;
-        while (k < count && strcmp(tune->values[i].name, tunables[k].name))
-            k++;
-        if (k == count)
+        const struct weft__tunable *t = weft__tunable_find(set, tune->values[i].name);
+        if (!t)
             return weft__error(err, WEFT_EINVAL, "\"%s\" is no tuning value of this algorithm", tune->values[i].name);
-        *tunables[k].value = tune->values[i].value;
+        *weft__tunable_value(t, params) = tune->values[i].value;
     }
     return WEFT_OK;
 }
@@ -38,7 +32,7 @@ static inline int weft__algo_find(const char *const *algos, const char *algo, co
         k++;
     if (!algos[k])
         weft__error(err, WEFT_EINVAL, "%s named \"%s\"", lacks, algo);
-    return !algos[k] || weft__tune_take(tune, NULL, 0, err) ? -1 : k;
+    return !algos[k] || weft__tune_take(tune, NULL, NULL, err) ? -1 : k;
 }
 
 #endif

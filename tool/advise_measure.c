@@ -81,8 +81,9 @@ static weft_status trial_prepare(struct advise *s, struct trial *t, const struct
         status = weft__fail_cl(
             ctx, weft__cl.clEnqueueWriteBuffer(queue, t->x, CL_TRUE, 0, x_bytes, x_moved, 0, NULL, NULL), "write x");
     if (!status)
-        status = weft_spmv_plan_create(&t->plan, ctx, queue, &t->on_device,
-                                       weft_spmv_params(.vec_type = s->type, .products = s->o->products));
+        status =
+            weft_spmv_plan_create(&t->plan, ctx, queue, &t->on_device,
+                                  weft_spmv_params(.problem.vec_type = s->type, .policy.products = s->o->products));
     if (!status)
         status = product_ms(s, t, &ms);
     if (!status && y_bytes)

@@ -70,16 +70,16 @@ static weft_status device_ask(struct report *r, const struct weft_csr *a, const 
     for (int i = 0; i < FORMATS && !status; i++) {
         struct weft_spmv_info info = {0};
         plan_try(&info, r->format_why[i], sizeof r->format_why[i], &device, &on_device,
-                 weft_spmv_params(.algo = formats[i]));
+                 weft_spmv_params(.policy.algo = formats[i]));
         r->format_bytes[i] = info.format_bytes;
-        if (!r->format_why[i][0] && formats[i] != WEFT_SPMV_ALGO_CSR && info.params.algo != formats[i]) {
+        if (!r->format_why[i][0] && formats[i] != WEFT_SPMV_ALGO_CSR && info.params.policy.algo != formats[i]) {
             const char *last = strrchr(info.why, ';'); // before it: that it was asked for
             snprintf(r->format_why[i], sizeof r->format_why[i], "%s", last ? last + 2 : info.why);
         }
     }
     if (!status)
         plan_try(&r->choice, r->choice_why, sizeof r->choice_why, &device, &on_device,
-                 weft_spmv_params(.products = o->products));
+                 weft_spmv_params(.policy.products = o->products));
     bench_progress_end();
     weft_device_csr_free(&on_device);
     tool_device_close(&device);
@@ -145,12 +145,15 @@ static const char *schedule_name(enum weft_schedule schedule)
 }
 
 // "lanes 8, work-groups of 128, 4 entries each": the tuning that applies.
-static void tuning_text(char *out, size_t size, const struct weft_spmv_params *p)
+static void tuning_text(char *out, size_t size, const struct weft_spmv_params *p, int gpu)
 {
     const struct {
         const char *name;
         int value;
-    } values[] = {{"lanes", p->lanes}, {"wg", p->wg}, {"ipt", p->ipt}, {"sigma", p->sigma}};
+    } values[] = {{"lanes", gpu ? p->gpu.lanes : p->cpu.lanes},
+                  {"wg", gpu ? p->gpu.wg : p->cpu.wg},
+                  {"ipt", gpu ? p->gpu.ipt : 0},
+                  {"sigma", p->format.sigma}};
     size_t used = 0;
     *out = 0;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -178,9 +181,9 @@ static void device_print(const struct report *r, const struct tool_options *o)
         return;
     }
     char tuning[96];
-    tuning_text(tuning, sizeof tuning, &r->choice.params);
-    printf("choice      %s%s%s, %s schedule", weft_spmv_algo_name(r->choice.params.algo), tuning[0] ? " " : "", tuning,
-           schedule_name(r->choice.schedule));
+    tuning_text(tuning, sizeof tuning, &r->choice.params, r->choice.schedule != WEFT_SCHEDULE_CPU);
+    printf("choice      %s%s%s, %s schedule", weft_spmv_algo_name(r->choice.params.policy.algo), tuning[0] ? " " : "",
+           tuning, schedule_name(r->choice.schedule));
     if (o->products)
         printf(", for %lld products", (long long)o->products);
     printf(": %s\n", r->choice.why);
@@ -254,9 +257,9 @@ static void device_json(cJSON *top, const struct report *r, const struct tool_op
         return;
     }
     char tuning[96];
-    tuning_text(tuning, sizeof tuning, &r->choice.params);
+    tuning_text(tuning, sizeof tuning, &r->choice.params, r->choice.schedule != WEFT_SCHEDULE_CPU);
     cJSON *choice = cJSON_AddObjectToObject(device, "choice");
-    cJSON_AddStringToObject(choice, "algo", weft_spmv_algo_name(r->choice.params.algo));
+    cJSON_AddStringToObject(choice, "algo", weft_spmv_algo_name(r->choice.params.policy.algo));
     cJSON_AddStringToObject(choice, "tuning", tuning);
     cJSON_AddStringToObject(choice, "schedule", schedule_name(r->choice.schedule));
     if (o->products)

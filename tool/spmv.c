@@ -39,7 +39,7 @@ static weft_status product_run(struct product *p, const struct tool_device *devi
     if (!status)
         status =
             weft_spmv_plan_create(&plan, device->ctx, device->queue, &a,
-                                  weft_spmv_params(.products = o->products ? o->products : RUNS, .vec_type = p->type));
+                                  weft_spmv_params(.policy.products = o->products ? o->products : RUNS, .problem.vec_type = p->type));
     if (!status)
         status = weft__buffer_create(&x, device->ctx, in, "x");
     if (!status)
@@ -104,7 +104,7 @@ static int product_print(const struct product *p, const struct tool_matrix *m, c
         cJSON_AddNumberToObject(root, "nnz", (double)p->a->nnz);
         cJSON_AddStringToObject(root, "type", weft_type_name(p->type));
         cJSON_AddStringToObject(root, "device", on->name);
-        cJSON_AddStringToObject(root, "algo", weft_spmv_algo_name(p->info.params.algo));
+        cJSON_AddStringToObject(root, "algo", weft_spmv_algo_name(p->info.params.policy.algo));
         cJSON_AddNumberToObject(root, "runs", RUNS);
         cJSON_AddNumberToObject(root, "median_ms", median);
         cJSON_AddNumberToObject(root, "quartile1_ms", p->ms[RUNS / 4]);
@@ -118,7 +118,7 @@ static int product_print(const struct product *p, const struct tool_matrix *m, c
     printf("%s: %s x %s, %s entries, %s\n", m->name, tool_count_text(rows, p->a->m), tool_count_text(columns, p->a->n),
            tool_count_text(entries, p->a->nnz), weft_type_name(p->type));
     printf("y = A*x with x = 1 on %s: %s, equal to the reference\n", on->name,
-           weft_spmv_algo_name(p->info.params.algo));
+           weft_spmv_algo_name(p->info.params.policy.algo));
     printf("median of %d runs %.4g ms (quartiles %.4g, %.4g), %.3g GFLOP/s, the host waiting for each\n", RUNS, median,
            p->ms[RUNS / 4], p->ms[3 * RUNS / 4], gflops);
     return TOOL_OK;

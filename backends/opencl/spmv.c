@@ -29,24 +29,18 @@ struct opencl_spmv {
 };
 
 // What `algo` and the tuning values ask for.
-static weft_status params_make(struct weft_spmv_params *out, const char *algo, const struct weft_backend_tune *tune,
-                               struct weft_error *err)
+static weft_status params_make(struct weft_spmv_params *out, const struct weft_context *ctx, const char *algo,
+                               const struct weft_backend_tune *tune, struct weft_error *err)
 {
-    int padding = 0;
-    const struct weft__tunable tunables[] = {{"lanes", &out->lanes}, {"wg", &out->wg},     {"ipt", &out->ipt},
-                                             {"read", &out->read},   {"rows", &out->rows}, {"sigma", &out->sigma},
-                                             {"padding", &padding}};
     if (weft__algo_find(weft__opencl_spmv_algos, algo, NULL, "backend opencl has no product", err) < 0)
         return WEFT_EINVAL;
-    out->host_rest = algo && !strcmp(algo, "hyb_host");
-    out->tune = algo && !strcmp(algo, "tuned");
-    if (out->host_rest)
-        out->algo = WEFT_SPMV_ALGO_HYB;
-    else
-        weft_spmv_algo_parse(&out->algo, algo); // "tuned" and the study kernels are none of the library's: auto
-    weft_status status = weft__tune_take(tune, tunables, sizeof tunables / sizeof *tunables, err);
-    out->max_padding = padding;
-    return status;
+    out->format.host_rest = algo && !strcmp(algo, "hyb_host");
+    out->policy.tune = algo && !strcmp(algo, "tuned");
+    if (out->format.host_rest)
+        out->policy.algo = WEFT_SPMV_ALGO_HYB;
+    else // "tuned" and the study kernels are none of the library's: auto
+        weft_spmv_algo_parse(&out->policy.algo, algo);
+    return weft__tune_take(tune, weft__tunables_of("spmv", algo, weft_context_schedule(ctx)), out, err);
 }
 
 // Queue, buffers, and the inputs in them.
@@ -84,10 +78,10 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
 {
     *state = NULL;
     const enum weft_type type = job->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : job->a->type;
-    struct weft_spmv_params params = {.vec_type = type, .products = job->products};
+    struct weft_spmv_params params = {.problem.vec_type = type, .policy.products = job->products};
     const int which = weft__csr_pair_find(algo ? algo : "auto");
     weft_status status =
-        which >= 0 ? weft__tune_take(job->tune, NULL, 0, err) : params_make(&params, algo, job->tune, err);
+        which >= 0 ? weft__tune_take(job->tune, NULL, NULL, err) : params_make(&params, ctx, algo, job->tune, err);
     if (!status && which >= 0 && (job->alpha != 1 || job->beta != 0))
         status = weft__error(err, WEFT_EUNSUPPORTED, "%s is A*x alone", algo);
     if (status)
@@ -111,8 +105,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         weft__opencl_fail(ctx, status, err);
         weft__opencl_spmv_finish(state);
         // A format that would be mostly padding is not for this matrix.
-        const int padded = (params.algo >= WEFT_SPMV_ALGO_ELL && params.algo <= WEFT_SPMV_ALGO_HYB) ||
-                           params.algo == WEFT_SPMV_ALGO_SELL16 || params.algo == WEFT_SPMV_ALGO_SDIA;
+        const int padded = (params.policy.algo >= WEFT_SPMV_ALGO_ELL && params.policy.algo <= WEFT_SPMV_ALGO_HYB) ||
+                           params.policy.algo == WEFT_SPMV_ALGO_SELL16 || params.policy.algo == WEFT_SPMV_ALGO_SDIA;
         return status == WEFT_ERANGE && padded ? WEFT_EUNSUPPORTED : status;
     }
     if (which >= 0) // no plan, nothing to tell
@@ -123,9 +117,10 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         times->convert_ms = info->convert_ms;
     times->workspace_bytes = (int64_t)info->workspace_bytes;
     times->format_bytes = (int64_t)info->format_bytes;
-    if (params.algo != info->params.algo || info->params.lanes)
-        snprintf(times->chosen, sizeof times->chosen, info->params.lanes ? "%s, lanes=%d" : "%s",
-                 weft_spmv_algo_name(info->params.algo), info->params.lanes);
+    const int lanes = info->schedule == WEFT_SCHEDULE_CPU ? info->params.cpu.lanes : info->params.gpu.lanes;
+    if (params.policy.algo != info->params.policy.algo || lanes)
+        snprintf(times->chosen, sizeof times->chosen, lanes ? "%s, lanes=%d" : "%s",
+                 weft_spmv_algo_name(info->params.policy.algo), lanes);
     return WEFT_OK;
 }
 

@@ -27,27 +27,26 @@ static const struct job {
     const struct bench_op *op;
     enum weft_type type;
     const char *algos[CASES_MAX + 1]; // all of them are run with the same values
-    const char *axes;                 // those of the operation's that do not depend on the matrix; NULL: all
     const char *schedule;             // "gpu" or "cpu": a row for devices of this one; NULL: for all
 } jobs[] = {
-    {"transpose.scan", 4, &bench_transpose, WEFT_TYPE_F32, {"scan"}, NULL, NULL},
-    {"transpose.merge", 4, &bench_transpose, WEFT_TYPE_F32, {"merge"}, NULL, NULL},
-    {"spmv.csr_lanes", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_lanes"}, "wg,read", NULL},
-    {"spmv.csr_merge", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_merge"}, "wg,ipt,read", NULL},
-    {"spmv.csr_flags", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_flags"}, "wg,ipt,read", "gpu"},
-    {"spmv.sell", 4, &bench_spmv, WEFT_TYPE_F32, {"sell"}, "wg,ipt,read", NULL},
-    {"spmv.coo", 4, &bench_spmv, WEFT_TYPE_F32, {"coo"}, "wg,ipt,read", NULL},
-    {"scan", 4, &bench_scan, WEFT_TYPE_I32, {"auto"}, NULL, NULL},
-    {"segsort", 8, &bench_segsort, WEFT_TYPE_F32, {"blocks", "rows", "mixed", "whole"}, NULL, "cpu"},
-    {"segsort", 8, &bench_segsort, WEFT_TYPE_F32, {"blocks", "rows", "mixed"}, NULL, "gpu"},
-    {"segsort.whole", 8, &bench_segsort, WEFT_TYPE_F32, {"whole"}, "wg,ipt,look,words", "gpu"},
-    {"merge", 8, &bench_merge, WEFT_TYPE_F32, {"small", "large", "two"}, NULL, NULL},
-    {"histogram.rows", 4, &bench_histogram, WEFT_TYPE_F32, {"rows"}, NULL, NULL},
-    {"histogram.atomic", 4, &bench_histogram, WEFT_TYPE_F32, {"atomic"}, NULL, NULL},
-    {"expand", 4, &bench_expand, WEFT_TYPE_F32, {"auto"}, NULL, NULL},
-    {"transpose.scan", 8, &bench_transpose, WEFT_TYPE_F64, {"scan"}, NULL, NULL},
-    {"transpose.merge", 8, &bench_transpose, WEFT_TYPE_F64, {"merge"}, NULL, NULL},
-    {"spmv.csr_merge", 8, &bench_spmv, WEFT_TYPE_F64, {"csr_merge"}, "wg,ipt,read", NULL},
+    {"transpose.scan", 4, &bench_transpose, WEFT_TYPE_F32, {"scan"}, NULL},
+    {"transpose.merge", 4, &bench_transpose, WEFT_TYPE_F32, {"merge"}, NULL},
+    {"spmv.csr_lanes", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_lanes"}, NULL},
+    {"spmv.csr_merge", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_merge"}, NULL},
+    {"spmv.csr_flags", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_flags"}, "gpu"},
+    {"spmv.sell", 4, &bench_spmv, WEFT_TYPE_F32, {"sell"}, NULL},
+    {"spmv.coo", 4, &bench_spmv, WEFT_TYPE_F32, {"coo"}, NULL},
+    {"scan", 4, &bench_scan, WEFT_TYPE_I32, {"auto"}, NULL},
+    {"segsort", 8, &bench_segsort, WEFT_TYPE_F32, {"blocks", "rows", "mixed", "whole"}, "cpu"},
+    {"segsort", 8, &bench_segsort, WEFT_TYPE_F32, {"blocks", "rows", "mixed"}, "gpu"},
+    {"segsort.whole", 8, &bench_segsort, WEFT_TYPE_F32, {"whole"}, "gpu"},
+    {"merge", 8, &bench_merge, WEFT_TYPE_F32, {"small", "large", "two"}, NULL},
+    {"histogram.rows", 4, &bench_histogram, WEFT_TYPE_F32, {"rows"}, NULL},
+    {"histogram.atomic", 4, &bench_histogram, WEFT_TYPE_F32, {"atomic"}, NULL},
+    {"expand", 4, &bench_expand, WEFT_TYPE_F32, {"auto"}, NULL},
+    {"transpose.scan", 8, &bench_transpose, WEFT_TYPE_F64, {"scan"}, NULL},
+    {"transpose.merge", 8, &bench_transpose, WEFT_TYPE_F64, {"merge"}, NULL},
+    {"spmv.csr_merge", 8, &bench_spmv, WEFT_TYPE_F64, {"csr_merge"}, NULL},
 };
 enum { JOBS = sizeof jobs / sizeof *jobs };
 
@@ -190,7 +189,7 @@ static struct point *search_run(struct search *s)
                 if (s->ntried == TRIED_MAX || bench_now_ms() >= s->until_ms)
                     return best;
                 memcpy(p->value, best->value, sizeof p->value);
-                p->value[x] = s->axes.axis[x]->values[v];
+                p->value[x] = s->axes.axis[x]->sweep[v];
                 if (tried_find(s, p->value))
                     continue;
                 s->ntried++;
@@ -340,7 +339,7 @@ static void axes_find(struct search *s)
     struct bench_case c = {
         .op = s->job->op, .input = &s->input[0], .backend = &weft__backend_opencl, .algo = s->job->algos[0]};
     c.device = &s->slot->device;
-    bench_axes_find(&s->axes, &c, s->job->axes);
+    bench_axes_find(&s->axes, &c, 1);
 }
 
 static void values_text(char *out, size_t size, const struct search *s, const struct point *p)

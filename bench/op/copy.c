@@ -29,14 +29,25 @@ static const char *const *copy_algos(const struct weft_backend *backend)
                                                                             : NULL;
 }
 
-// per_cu: work-groups for each compute unit
-static const struct bench_axis *copy_axes(const struct bench_run *run)
+struct copy_params {
+    int wg, per_cu;
+};
+#define COPY(member) WEFT__TUNABLE_BY_SHAPE(#member, struct copy_params, member)
+static const struct weft__tunable gpu_values[] = {
+    {COPY(wg), .sweep = {64, 128, 256, 512}, .help = "work-items per work-group"},
+    {COPY(per_cu), .sweep = {8, 32, 128}, .help = "work-groups for each compute unit"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {COPY(wg), .sweep = {1}, .help = "work-items per work-group"},
+    {COPY(per_cu), .sweep = {1, 4}, .help = "work-groups for each compute unit"},
+};
+static const struct weft__tunables *copy_tunables(const struct bench_run *run)
 {
-    static const struct bench_axis gpu[] = {{"wg", {64, 128, 256, 512}}, {"per_cu", {8, 32, 128}}, {NULL, {0}}};
-    static const struct bench_axis cpu[] = {{"wg", {1}}, {"per_cu", {1, 4}}, {NULL, {0}}};
+    static const struct weft__tunables gpu = {.op = "copy", .algo = "kernel", .list = gpu_values, .count = 2},
+                                       cpu = {.op = "copy", .algo = "kernel", .list = cpu_values, .count = 2};
     if (!run->ctx || strcmp(run->algo, "kernel"))
         return NULL;
-    return weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu : gpu;
+    return weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? &cpu : &gpu;
 }
 
 // Words that depend on their position, so that a vector in the wrong place shows.
@@ -96,14 +107,16 @@ static weft_status kernel_try(struct bench_run *run, int wg, int per_cu, double 
 
 static weft_status kernel_setup(struct bench_run *run, struct weft_error *err)
 {
-    const struct bench_axis *axes = copy_axes(run);
-    int wg = bench_tune(run, "wg"), per_cu = bench_tune(run, "per_cu"), best_wg = 0, best_per_cu = 0;
+    const struct weft__tunable *axes = copy_tunables(run)->list;
+    struct copy_params asked = {0};
+    bench_tune(run, &asked);
+    int wg = asked.wg, per_cu = asked.per_cu, best_wg = 0, best_per_cu = 0;
     double ms, best_ms = 1e300;
     weft_status status = WEFT_OK;
-    for (const int *w = axes[0].values; *w && !status; w++)
-        for (const int *p = axes[1].values; *p && !status; p++) {
+    for (const int *w = axes[0].sweep; *w && !status; w++)
+        for (const int *p = axes[1].sweep; *p && !status; p++) {
             int max_wg = (int)weft__min(weft_context_device(run->ctx)->max_wg, 1024);
-            if ((wg && w != axes[0].values) || (per_cu && p != axes[1].values) || (!wg && *w > max_wg))
+            if ((wg && w != axes[0].sweep) || (per_cu && p != axes[1].sweep) || (!wg && *w > max_wg))
                 continue;
             status = kernel_try(run, wg ? wg : *w, per_cu ? per_cu : *p, &ms, err);
             if (!status && ms < best_ms) {
@@ -228,7 +241,7 @@ const struct bench_op bench_copy = {
     .help = "copy bandwidth of each device and of the host",
     .no_matrix = 1,
     .algos = copy_algos,
-    .axes = copy_axes,
+    .tunables = copy_tunables,
     .input = copy_input,
     .input_free = copy_input_free,
     .bytes_min = copy_bytes_min,

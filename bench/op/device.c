@@ -157,12 +157,26 @@ weft_status bench_fail(struct bench_run *run, weft_status status, struct weft_er
     return status;
 }
 
-int bench_tune(const struct bench_run *run, const char *axis)
+const struct weft__tunables *bench_tunables(const struct bench_run *run)
 {
-    for (int i = 0; i < run->tune.count; i++)
-        if (!strcmp(run->tune.values[i].name, axis))
-            return run->tune.values[i].value;
-    return 0;
+    if (!run->op || !run->ctx || strcmp(run->backend->name, "opencl"))
+        return NULL;
+    return run->op->tunables ? run->op->tunables(run)
+                             : weft__tunables_of(run->op->name, run->algo, weft_context_schedule(run->ctx));
+}
+
+void bench_tune(const struct bench_run *run, void *params)
+{
+    for (int i = 0; i < run->tune.count; i++) {
+        const struct weft__tunable *t = weft__tunable_find(bench_tunables(run), run->tune.values[i].name);
+        if (t)
+            *weft__tunable_value(t, params) = run->tune.values[i].value;
+    }
+}
+
+int bench_tuned(const struct bench_run *run, const void *params, const char *name)
+{
+    return weft__tunable_get(bench_tunables(run), params, name);
 }
 
 weft_status bench_buffer(struct bench_run *run, cl_mem *out, const void *from, size_t bytes, const char *what,

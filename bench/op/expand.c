@@ -42,16 +42,16 @@ static weft_status expand_plan_create(void **plan, struct bench_run *run)
 {
     const struct weft_csr *a = run->input->a;
     struct weft_expand_plan *expand = NULL;
-    weft_status status =
-        weft_expand_plan_create(&expand, run->ctx, a->m, a->nnz, a->ofs,
-                                weft_expand_params(.wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
-                                                   .groups = bench_tune(run, "groups")));
+    struct weft_expand_params params = {0};
+    bench_tune(run, &params);
+    weft_status status = weft_expand_plan_create(&expand, run->ctx, a->m, a->nnz, a->ofs, &params);
     *plan = expand;
     if (status)
         return status;
     const struct weft_expand_info *info = weft_expand_plan_info(expand);
     run->times.workspace_bytes = (int64_t)info->workspace_bytes;
-    snprintf(run->times.chosen, sizeof run->times.chosen, "wg %d, ipt %d", info->params.wg, info->params.ipt);
+    snprintf(run->times.chosen, sizeof run->times.chosen, "wg %d, ipt %d", bench_tuned(run, &info->params, "wg"),
+             bench_tuned(run, &info->params, "ipt"));
     return WEFT_OK;
 }
 
@@ -88,19 +88,10 @@ static int64_t expand_bytes_min(const struct bench_run *run)
     return (int64_t)(in_bytes + out_bytes);
 }
 
-static const struct bench_axis *expand_axes(const struct bench_run *run)
-{
-    static const struct bench_axis gpu[] = {{"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16, 24, 32}}, {NULL, {0}}};
-    static const struct bench_axis cpu[] = {
-        {"wg", {1, 8}}, {"ipt", {1024, 16384, 262144}}, {"groups", {2, 8, 32, 128, 512}}, {NULL, {0}}};
-    return !run->ctx ? NULL : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu : gpu;
-}
-
 const struct bench_op bench_expand = {
     .name = "expand",
     .help = "pointers-to-index: row indices from row pointers",
     .algos = bench_primitive_algos,
-    .axes = expand_axes,
     .input = bench_primitive_input,
     .input_free = bench_primitive_input_free,
     .bytes_min = expand_bytes_min,

@@ -52,19 +52,18 @@ static weft_status histogram_plan_create(void **plan, struct bench_run *run)
 {
     const struct weft_csr *a = run->input->a;
     struct weft_histogram_plan *histogram = NULL;
-    enum weft_histogram_algo algo = WEFT_HISTOGRAM_ALGO_AUTO;
-    weft_histogram_algo_parse(&algo, run->algo);
-    weft_status status = weft_histogram_plan_create(
-        &histogram, run->ctx, a->n, a->ofs, a->nnz,
-        weft_histogram_params(.pointers = 1, .algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
-                              .groups = bench_tune(run, "groups"), .range = bench_tune(run, "range")));
+    struct weft_histogram_params params = {.pointers = true};
+    weft_histogram_algo_parse(&params.algo, run->algo);
+    bench_tune(run, &params);
+    weft_status status = weft_histogram_plan_create(&histogram, run->ctx, a->n, a->ofs, a->nnz, &params);
     *plan = histogram;
     if (status)
         return status;
     const struct weft_histogram_info *info = weft_histogram_plan_info(histogram);
     run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s, wg %d, ipt %d, %d rows, %d ranges",
-             weft_histogram_algo_name(info->params.algo), info->params.wg, info->params.ipt, info->rows, info->ranges);
+             weft_histogram_algo_name(info->params.algo), bench_tuned(run, &info->params, "wg"),
+             bench_tuned(run, &info->params, "ipt"), info->rows, info->ranges);
     return WEFT_OK;
 }
 
@@ -106,28 +105,11 @@ static int64_t histogram_bytes_min(const struct bench_run *run)
     return (int64_t)(in_bytes[0] + out_bytes[0]);
 }
 
-static const struct bench_axis *histogram_axes(const struct bench_run *run)
-{
-    static const struct bench_axis rows[] = {{"wg", {256, 512, 1024}},
-                                             {"ipt", {4, 8, 16}},
-                                             {"groups", {264, 528, 1056}},
-                                             {"range", {4096, 8192, 11264}},
-                                             {NULL, {0}}};
-    static const struct bench_axis atomic[] = {
-        {"wg", {128, 256, 512, 1024}}, {"ipt", {4, 8, 16}}, {"groups", {1056, 65536}}, {NULL, {0}}};
-    static const struct bench_axis cpu[] = {{"wg", {1, 8}}, {"groups", {1, 2, 4, 8, 16, 32, 64, 128}}, {NULL, {0}}};
-    return !run->ctx                                              ? NULL
-           : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
-           : !strcmp(run->algo, "rows")                           ? rows
-                                                                  : atomic;
-}
-
 const struct bench_op bench_histogram = {
     .name = "histogram",
     .help = "index-to-pointers: column pointers from column indices",
     .defaults = "auto",
     .algos = histogram_algos,
-    .axes = histogram_axes,
     .input = bench_primitive_input,
     .input_free = bench_primitive_input_free,
     .bytes_min = histogram_bytes_min,

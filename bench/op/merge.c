@@ -93,17 +93,17 @@ static void merge_threaded(const struct bench_run *run, void *const *in, void *c
 static weft_status merge_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_merge_plan *merge = NULL;
+    struct weft_merge_params params = {0};
+    bench_tune(run, &params);
     weft_status status =
-        weft_merge_plan_create(&merge, run->ctx, bench_key(run), bench_payload_bytes(run), run->input->a->nnz,
-                               weft_merge_params(.wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
-                                                 .groups = bench_tune(run, "groups")));
+        weft_merge_plan_create(&merge, run->ctx, bench_key(run), bench_payload_bytes(run), run->input->a->nnz, &params);
     *plan = merge;
     if (status)
         return status;
     const struct weft_merge_info *info = weft_merge_plan_info(merge);
     run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s + %d, wg %d, ipt %d", weft_key_name(bench_key(run)),
-             bench_payload_bytes(run), info->params.wg, info->params.ipt);
+             bench_payload_bytes(run), bench_tuned(run, &info->params, "wg"), bench_tuned(run, &info->params, "ipt"));
     return WEFT_OK;
 }
 
@@ -144,21 +144,12 @@ static int64_t merge_bytes_min(const struct bench_run *run)
     return (int64_t)(2 * (out_bytes[0] + out_bytes[1]));
 }
 
-static const struct bench_axis *merge_axes(const struct bench_run *run)
-{
-    static const struct bench_axis gpu[] = {{"wg", {128, 256, 512}}, {"ipt", {4, 7, 8, 11, 12, 16}}, {NULL, {0}}};
-    static const struct bench_axis cpu[] = {
-        {"wg", {1, 8}}, {"ipt", {1024, 4096, 16384, 65536, 262144}}, {"groups", {2, 16, 256, 4096}}, {NULL, {0}}};
-    return !run->ctx ? NULL : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu : gpu;
-}
-
 const struct bench_op bench_merge = {
     .name = "merge",
     .help = "merge of nnz sorted keys with payload",
     .cases = 1,
     .draws = 1,
     .algos = merge_algos,
-    .axes = merge_axes,
     .input = bench_primitive_input,
     .input_free = bench_primitive_input_free,
     .bytes_min = merge_bytes_min,

@@ -15,13 +15,8 @@
 #define BENCH_OP_H
 
 #include "backends/backend.h"
+#include "host/internal/inside.h"
 #include <weft/context.h>
-
-// One tuning value that an operation can be asked for, and the values that --sweep tries.
-struct bench_axis {
-    const char *name; // "wg", "ipt", ...; NULL ends a list of axes
-    int values[16];   // ends with 0
-};
 
 enum { BENCH_AXES_MAX = WEFT_BACKEND_TUNE_MOST, BENCH_CASES_MAX = 8 };
 
@@ -36,12 +31,13 @@ struct bench_input {
 
 // One line of the results.
 struct bench_run {
+    const struct bench_op *op;
     const struct bench_input *input;
     const struct weft_backend *backend; // name "ref", "omp", "opencl", ...
     const char *algo;                   // one of op->algos(backend)
     struct weft_context *ctx;           // the device; NULL on backends that need "host"
     cl_command_queue queue;             // in order, with profiling; NULL where ctx is
-    struct weft_backend_tune tune;      // values asked for; read them with bench_tune
+    struct weft_backend_tune tune;      // values asked for; bench_tune puts them into params
     // The operation fills these; what it leaves alone does not appear in the record.
     struct weft_backend_times times;
     uint64_t hash; // of the result
@@ -50,8 +46,13 @@ struct bench_run {
     struct opencl_events *events; // used by bench_events_begin and _end
 };
 
-// Value asked for on the axis, 0: the default of the tables.
-int bench_tune(const struct bench_run *run, const char *axis);
+// The tuning values that backend, algorithm and device of the run have; NULL: none. Those with values to sweep are the
+// axes of --sweep and --tune.
+const struct weft__tunables *bench_tunables(const struct bench_run *run);
+// Put what was asked for into `params`; what is not asked for stays.
+void bench_tune(const struct bench_run *run, void *params);
+// The value of that name in `params`; 0: there is none.
+int bench_tuned(const struct bench_run *run, const void *params, const char *name);
 
 struct bench_op {
     const char *name;     // as in --op
@@ -64,8 +65,9 @@ struct bench_op {
     // Algorithms of `backend`, NULL-terminated, the first is its default; NULL: the backend lacks the operation.
     const char *const *(*algos)(const struct weft_backend *backend);
     int products; // nonzero: --products applies, one conversion and many runs
-    // Axes for --sweep and --tune with this backend, algorithm and device; NULL function or NULL: nothing to tune.
-    const struct bench_axis *(*axes)(const struct bench_run *run);
+    // The tuning values with this algorithm and device where they are not those that the library lists for the operation;
+    // NULL: nothing to tune.
+    const struct weft__tunables *(*tunables)(const struct bench_run *run);
 
     // Make in->data from in->a: reference and everything else that all lines share. NULL: nothing is shared.
     weft_status (*input)(struct bench_input *in, struct weft_error *err);

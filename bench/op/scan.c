@@ -65,19 +65,18 @@ static void scan_threaded(const struct bench_run *run, void *const *in, void *co
 static weft_status scan_plan_create(void **plan, struct bench_run *run)
 {
     struct weft_scan_plan *scan = NULL;
-    enum weft_scan_algo algo = WEFT_SCAN_ALGO_AUTO;
-    weft_scan_algo_parse(&algo, run->algo);
-    weft_status status =
-        weft_scan_plan_create(&scan, run->ctx, scan_type(run), run->input->a->nnz,
-                              weft_scan_params(.algo = algo, .wg = bench_tune(run, "wg"), .ipt = bench_tune(run, "ipt"),
-                                               .groups = bench_tune(run, "groups"), .look = bench_tune(run, "look")));
+    struct weft_scan_params params = {0};
+    weft_scan_algo_parse(&params.algo, run->algo);
+    bench_tune(run, &params);
+    weft_status status = weft_scan_plan_create(&scan, run->ctx, scan_type(run), run->input->a->nnz, &params);
     *plan = scan;
     if (status)
         return status;
     const struct weft_scan_info *info = weft_scan_plan_info(scan);
     run->times.workspace_bytes = (int64_t)info->workspace_bytes;
     snprintf(run->times.chosen, sizeof run->times.chosen, "%s%s, wg %d, ipt %d", weft_scan_type_name(scan_type(run)),
-             info->params.algo == WEFT_SCAN_ALGO_CHAINED ? ", chained" : "", info->params.wg, info->params.ipt);
+             info->params.algo == WEFT_SCAN_ALGO_CHAINED ? ", chained" : "", bench_tuned(run, &info->params, "wg"),
+             bench_tuned(run, &info->params, "ipt"));
     return WEFT_OK;
 }
 
@@ -117,27 +116,12 @@ static int64_t scan_bytes_min(const struct bench_run *run)
     return (int64_t)(in_bytes + out_bytes);
 }
 
-static const struct bench_axis *scan_axes(const struct bench_run *run)
-{
-    static const struct bench_axis gpu[] = {
-        {"wg", {64, 128, 256, 512, 1024}}, {"ipt", {4, 8, 12, 16, 24, 32}}, {NULL, {0}}};
-    static const struct bench_axis cpu[] = {
-        {"wg", {1, 8}}, {"ipt", {1024, 4096, 16384, 65536, 262144, 1048576}}, {"groups", {16, 256, 4096}}, {NULL, {0}}};
-    static const struct bench_axis chained[] = {
-        {"wg", {128, 256, 384, 512}}, {"ipt", {8, 16, 24, 32}}, {"look", {32, 128, 256}}, {NULL, {0}}};
-    return !run->ctx                                              ? NULL
-           : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
-           : !strcmp(run->algo, "chained")                        ? chained
-                                                                  : gpu;
-}
-
 const struct bench_op bench_scan = {
     .name = "scan",
     .help = "exclusive prefix sums of nnz elements",
     .draws = 1,
     .defaults = "auto",
     .algos = scan_algos,
-    .axes = scan_axes,
     .input = bench_primitive_input,
     .input_free = bench_primitive_input_free,
     .bytes_min = scan_bytes_min,

@@ -102,20 +102,19 @@ static void segsort_threaded(const struct bench_run *run, void *const *in, void 
 }
 
 // Tuning of case "whole" is that of the form which the device takes for it: form 1 MERGE, 2 RADIX, 3 CHAINED, 0 the default.
+static const struct weft__tunables *segsort_tunables(const struct bench_run *run)
+{
+    int merged = 0;
+    for (int i = 0; i < run->tune.count; i++)
+        merged |= !strcmp(run->tune.values[i].name, "form") && run->tune.values[i].value == WEFT_SEGSORT_WHOLE_MERGE;
+    return weft__tunables_of("segsort", merged ? "blocks" : run->algo, weft_context_schedule(run->ctx));
+}
+
 static struct weft_segsort_params segsort_params(const struct bench_run *run)
 {
-    struct weft_segsort_params p = {.whole = is(run, "whole") ? (enum weft_segsort_whole)bench_tune(run, "form")
-                                                              : WEFT_SEGSORT_WHOLE_MERGE};
-    int gpu = weft_context_schedule(run->ctx) == WEFT_SCHEDULE_GPU;
-    if (gpu && p.whole != WEFT_SEGSORT_WHOLE_MERGE)
-        p.radix = (struct weft_segsort_radix){.wg = bench_tune(run, "wg"),
-                                              .ipt = bench_tune(run, "ipt"),
-                                              .bits = bench_tune(run, "bits"),
-                                              .look = bench_tune(run, "look"),
-                                              .words = bench_tune(run, "words")};
-    else
-        p.wg = bench_tune(run, "wg"), p.ipt = bench_tune(run, "ipt"), p.bits = bench_tune(run, "bits"),
-        p.groups = bench_tune(run, "groups");
+    struct weft_segsort_params p = {
+        .whole = is(run, "whole") && segsort_tunables(run)->algo ? WEFT_SEGSORT_WHOLE_AUTO : WEFT_SEGSORT_WHOLE_MERGE};
+    bench_tune(run, &p);
     return p;
 }
 
@@ -135,16 +134,18 @@ static weft_status segsort_plan_create(void **plan, struct bench_run *run)
     const size_t size = sizeof run->times.chosen;
     const char *key = weft_key_name(bench_key(run));
     const int payload = bench_payload_bytes(run);
+    const struct weft_segsort_radix *r = &p->gpu.radix;
     if (info->schedule == WEFT_SCHEDULE_CPU)
-        snprintf(chosen, size, "%s + %d, wg %d, ipt %d, groups %d", key, payload, p->wg, p->ipt, p->groups);
+        snprintf(chosen, size, "%s + %d, wg %d, ipt %d, groups %d", key, payload, p->cpu.wg, p->cpu.chunk,
+                 p->cpu.chunks);
     else if (p->whole == WEFT_SEGSORT_WHOLE_MERGE)
-        snprintf(chosen, size, "%s + %d, wg %d, ipt %d, bits %d", key, payload, p->wg, p->ipt, p->bits);
+        snprintf(chosen, size, "%s + %d, wg %d, ipt %d, bits %d", key, payload, p->gpu.wg, p->gpu.ipt, p->gpu.bits);
     else if (p->whole == WEFT_SEGSORT_WHOLE_RADIX)
-        snprintf(chosen, size, "%s + %d, radix, wg %d, ipt %d, bits %d, words %d", key, payload, p->radix.wg,
-                 p->radix.ipt, p->radix.bits, p->radix.words);
+        snprintf(chosen, size, "%s + %d, radix, wg %d, ipt %d, bits %d, words %d", key, payload, r->wg, r->ipt, r->bits,
+                 r->words);
     else
-        snprintf(chosen, size, "%s + %d, chained, wg %d, ipt %d, bits %d, look %d, words %d", key, payload, p->radix.wg,
-                 p->radix.ipt, p->radix.bits, p->radix.look, p->radix.words);
+        snprintf(chosen, size, "%s + %d, chained, wg %d, ipt %d, bits %d, look %d, words %d", key, payload, r->wg,
+                 r->ipt, r->bits, r->look, r->words);
     return WEFT_OK;
 }
 
@@ -185,28 +186,13 @@ static int64_t segsort_bytes_min(const struct bench_run *run)
     return (int64_t)(in_bytes[0] + in_bytes[1] + in_bytes[2] + out_bytes[0] + out_bytes[1]);
 }
 
-static const struct bench_axis *segsort_axes(const struct bench_run *run)
-{
-    static const struct bench_axis gpu[] = {
-        {"wg", {128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"bits", {4, 6, 8}}, {NULL, {0}}};
-    static const struct bench_axis whole[] = {
-        {"wg", {256, 384, 512}}, {"ipt", {16, 20, 24}}, {"words", {1, 2}}, {"look", {4, 8}},
-        {"bits", {8}},           {"form", {3}},         {NULL, {0}}};
-    static const struct bench_axis cpu[] = {
-        {"ipt", {4096, 16384, 65536, 262144}}, {"groups", {1, 2, 4, 8, 16, 64}}, {NULL, {0}}};
-    return !run->ctx                                              ? NULL
-           : weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
-           : is(run, "whole")                                     ? whole
-                                                                  : gpu;
-}
-
 const struct bench_op bench_segsort = {
     .name = "segsort",
     .help = "sort of the segments of nnz keys with payload",
     .cases = 1,
     .draws = 1,
     .algos = segsort_algos,
-    .axes = segsort_axes,
+    .tunables = segsort_tunables,
     .input = bench_primitive_input,
     .input_free = bench_primitive_input_free,
     .bytes_min = segsort_bytes_min,

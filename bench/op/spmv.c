@@ -192,35 +192,6 @@ static void spmv_finish(struct bench_run *run)
     run->state = NULL;
 }
 
-static const struct bench_axis *spmv_axes(const struct bench_run *run)
-{
-    static const struct bench_axis lanes_gpu[] = {
-        {"lanes", {2, 4, 8, 16, 32}}, {"ipt", {1, 2, 3, 4}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
-    static const struct bench_axis merge_gpu[] = {
-        {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 12, 16}}, {"read", {1, 2, 3}}, {NULL, {0}}};
-    static const struct bench_axis flags_gpu[] = {
-        {"wg", {64, 128, 256}}, {"ipt", {4, 8, 16}}, {"read", {1, 2, 3}}, {NULL, {0}}};
-    static const struct bench_axis coo_gpu[] = {
-        {"wg", {64, 128, 256, 512}}, {"ipt", {5, 7, 9, 11}}, {"read", {1, 2, 3}}, {NULL, {0}}};
-    static const struct bench_axis ell_gpu[] = {
-        {"wg", {64, 128, 256}}, {"ipt", {1, 2, 4, 8}}, {"read", {1, 2, 3}}, {NULL, {0}}};
-    static const struct bench_axis sdia_gpu[] = {
-        {"rows", {1, 2, 4}}, {"ipt", {1, 3, 4, 5, 7}}, {"wg", {64, 128, 256}}, {"read", {1, 2, 3}}, {NULL, {0}}};
-    static const struct bench_axis lanes_cpu[] = {{"lanes", {1, 2, 4, 8, 16}}, {NULL, {0}}};
-    const int cpu = run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU;
-    if (strcmp(run->backend->name, "opencl"))
-        return NULL;
-    if (!strcmp(run->algo, "csr_flags") && !cpu)
-        return flags_gpu;
-    if (!strcmp(run->algo, "csr_merge") || !strcmp(run->algo, "csr_lanes"))
-        return cpu ? lanes_cpu : run->algo[4] == 'm' ? merge_gpu : lanes_gpu;
-    if (!strcmp(run->algo, "coo") && !cpu)
-        return coo_gpu;
-    if (!strcmp(run->algo, "sdia") && !cpu)
-        return sdia_gpu;
-    return !cpu && (!strcmp(run->algo, "ell") || !strncmp(run->algo, "sell", 4)) ? ell_gpu : NULL;
-}
-
 const struct bench_op bench_spmv = {
     .name = "spmv",
     .help = "y = A*x",
@@ -228,7 +199,6 @@ const struct bench_op bench_spmv = {
     .draws = 1,
     .products = 1,
     .algos = spmv_algos,
-    .axes = spmv_axes,
     .input = spmv_input,
     .input_free = spmv_input_free,
     .bytes_min = spmv_bytes_min,

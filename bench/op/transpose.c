@@ -106,26 +106,11 @@ static void transpose_finish(struct bench_run *run)
     run->state = NULL;
 }
 
-static const struct bench_axis *transpose_axes(const struct bench_run *run)
-{
-    static const struct bench_axis scan_gpu[] = {
-        {"wg", {128, 256, 512}}, {"ipt", {4, 8, 16, 32}}, {"bits", {9, 10, 11}}, {NULL, {0}}};
-    static const struct bench_axis merge_gpu[] = {
-        {"wg", {64, 128, 256, 512}}, {"ipt", {4, 8, 16}}, {"bits", {2, 4, 6, 8}}, {NULL, {0}}};
-    static const struct bench_axis cpu[] = {{"groups", {1, 2, 4, 8, 16, 32, 64, 128}}, {NULL, {0}}};
-    if (strcmp(run->backend->name, "opencl"))
-        return NULL;
-    return weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU ? cpu
-           : !strcmp(run->algo, "merge")                        ? merge_gpu
-                                                                : scan_gpu;
-}
-
 const struct bench_op bench_transpose = {
     .name = "transpose",
     .help = "CSR to CSC",
     .defaults = "scan,merge",
     .algos = transpose_algos,
-    .axes = transpose_axes,
     .input = transpose_input,
     .input_free = transpose_input_free,
     .bytes_min = transpose_bytes_min,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One operation on one matrix by every backend, device and algorithm: runs the cases and writes what comes out.
 #include "block.h"
+#include "point.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
@@ -182,7 +183,8 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
     c->device = slot == &b->host ? NULL : &slot->device;
     c->options = o;
     c->stop = o->stop;
-    const struct bench_axis *axes = bench_case_axes(c);
+    struct bench_axes axes;
+    bench_axes_find(&axes, c, 0);
     if (o->sweep) {
         struct emit_arg arg = {b, slot};
         if (!o->stop.reps && o->stop.min_s <= 0)
@@ -192,9 +194,9 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
         return;
     }
     for (int i = 0; i < o->ntune; i++)
-        for (const struct bench_axis *x = axes; x && x->name; x++)
-            if (!strcmp(x->name, o->tune[i].name)) {
-                c->tune[c->ntune].name = x->name;
+        for (int x = 0; x < axes.count; x++)
+            if (!strcmp(axes.axis[x]->name, o->tune[i].name)) {
+                c->tune[c->ntune].name = axes.axis[x]->name;
                 c->tune[c->ntune++].value = o->tune[i].value;
                 b->tuned[i] = 1;
             }

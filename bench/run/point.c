@@ -4,18 +4,19 @@
 
 #include <math.h>
 
-void bench_axes_find(struct bench_axes *out, const struct bench_case *c, const char *only)
+void bench_axes_find(struct bench_axes *out, const struct bench_case *c, int found)
 {
+    const struct weft__tunables *set = bench_case_tunables(c);
     out->count = 0;
-    for (const struct bench_axis *x = bench_case_axes(c); x && x->name && out->count < BENCH_AXES_MAX; x++)
-        if (!only || bench_list_has(only, x->name))
-            out->axis[out->count++] = x;
+    for (size_t i = 0; set && i < set->count && out->count < BENCH_AXES_MAX; i++)
+        if (set->list[i].sweep[0] && (!found || set->list[i].kept == WEFT__KEPT_FOUND))
+            out->axis[out->count++] = &set->list[i];
 }
 
-int bench_axis_length(const struct bench_axis *axis)
+int bench_axis_length(const struct weft__tunable *axis)
 {
     int length = 0;
-    while (length < 16 && axis->values[length])
+    while (length < WEFT__TUNABLE_SWEEP && axis->sweep[length])
         length++;
     return length;
 }
@@ -32,7 +33,7 @@ int bench_point_value(const struct bench_axes *axes, int x, int point)
 {
     for (int i = axes->count - 1; i > x; i--)
         point /= bench_axis_length(axes->axis[i]);
-    return axes->axis[x]->values[point % bench_axis_length(axes->axis[x])];
+    return axes->axis[x]->sweep[point % bench_axis_length(axes->axis[x])];
 }
 
 double bench_point_run(struct bench_result *out, const struct bench_case *c, const struct bench_axes *axes,

@@ -6,13 +6,13 @@
 #include "run.h"
 
 struct bench_axes {
-    const struct bench_axis *axis[BENCH_AXES_MAX];
+    const struct weft__tunable *axis[BENCH_AXES_MAX];
     int count;
 };
 
-// The axes of the case that are in the list `only` (NULL: all of them).
-void bench_axes_find(struct bench_axes *out, const struct bench_case *c, const char *only);
-int bench_axis_length(const struct bench_axis *axis);
+// The axes of the case: tuning values with values to sweep; nonzero `found`: those that --tune looks for.
+void bench_axes_find(struct bench_axes *out, const struct bench_case *c, int found);
+int bench_axis_length(const struct weft__tunable *axis);
 // How many points they have together.
 int bench_axes_points(const struct bench_axes *axes);
 // Value of axis `x` at point number `point`, the first axis changing slowest.

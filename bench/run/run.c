@@ -13,7 +13,7 @@
 
 struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events)
 {
-    struct bench_run run = {.input = c->input, .backend = c->backend, .algo = c->algo, .events = events};
+    struct bench_run run = {.op = c->op, .input = c->input, .backend = c->backend, .algo = c->algo, .events = events};
     run.times = (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
     run.ctx = c->device ? c->device->ctx : NULL;
     run.queue = c->device ? c->device->queue : NULL;
@@ -31,10 +31,10 @@ void bench_quiet(const struct weft_backend *backend)
         bench_threads_rest();
 }
 
-const struct bench_axis *bench_case_axes(const struct bench_case *c)
+const struct weft__tunables *bench_case_tunables(const struct bench_case *c)
 {
-    struct bench_run run = bench_case_start(c, NULL);
-    return c->op->axes ? c->op->axes(&run) : NULL;
+    const struct bench_run run = bench_case_start(c, NULL);
+    return bench_tunables(&run);
 }
 
 // Host time from nothing to the first result in a context of its own, less that of a second run and of writing: what

@@ -52,8 +52,8 @@ void bench_case_identify(struct bench_result *out, const struct bench_case *c);
 struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events);
 // Before a device or the serial reference is timed: the threads that others have left waiting end.
 void bench_quiet(const struct weft_backend *backend);
-// The axes of the case, NULL: none.
-const struct bench_axis *bench_case_axes(const struct bench_case *c);
+// The tuning values of the case, NULL: none.
+const struct weft__tunables *bench_case_tunables(const struct bench_case *c);
 // Copy bandwidth in GB/s: best way to copy of the device, or of the host (device NULL); NaN: could not be measured.
 double bench_copy_gbps(const struct bench_device *device, const struct bench_options *options);
 

@@ -21,7 +21,7 @@ static void cell_print(FILE *out, double ms, int noisy, int best)
 static void tables_print(FILE *out, const struct bench_case *c, const struct bench_axes *axes, const double *ms,
                          const char *noisy, int points)
 {
-    const struct bench_axis *const *axis = axes->axis;
+    const struct weft__tunable *const *axis = axes->axis;
     const int naxes = axes->count;
     int rows = bench_axis_length(axis[0]), columns = naxes > 1 ? bench_axis_length(axis[1]) : 1,
         rest = points / rows / columns;
@@ -40,9 +40,9 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
         if (naxes > 1)
             fprintf(out, " | %s\n  %8s", axis[1]->name, "");
         for (int column = 0; naxes > 1 && column < columns; column++)
-            fprintf(out, " %9d ", axis[1]->values[column]);
+            fprintf(out, " %9d ", axis[1]->sweep[column]);
         for (int row = 0; row < rows; row++) {
-            fprintf(out, "\n  %8d", axis[0]->values[row]);
+            fprintf(out, "\n  %8d", axis[0]->sweep[row]);
             for (int column = 0; column < columns; column++) {
                 int p = (row * columns + column) * rest + r;
                 cell_print(out, ms[p], noisy[p], p == best);
@@ -68,7 +68,7 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
 void bench_sweep(FILE *out, const struct bench_case *c, void (*emit)(void *arg, struct bench_result *result), void *arg)
 {
     struct bench_axes axes;
-    bench_axes_find(&axes, c, NULL);
+    bench_axes_find(&axes, c, 0);
     int points = bench_axes_points(&axes);
     if (!axes.count) {
         if (out)

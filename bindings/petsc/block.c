@@ -110,19 +110,19 @@ static PetscErrorCode make_plan(struct wp_block *block, const struct wp_options 
 {
     const struct wp_device *d;
     struct weft_spmv_params params = {
-        .algo = (enum weft_spmv_algo)options->format,
-        .products = options->products,
-        .tune = options->tune == PETSC_TRUE,
-        .mode = options->reproducible ? WEFT_SPMV_MODE_REPRODUCIBLE : WEFT_SPMV_MODE_REPEATABLE,
-        .transpose = transposed ? WEFT_SPMV_TRANSPOSE_BY_COPY : WEFT_SPMV_TRANSPOSE_PLAIN,
+        .policy.algo = (enum weft_spmv_algo)options->format,
+        .policy.products = options->products,
+        .policy.tune = options->tune == PETSC_TRUE,
+        .policy.mode = options->reproducible ? WEFT_SPMV_MODE_REPRODUCIBLE : WEFT_SPMV_MODE_REPEATABLE,
+        .problem.transpose = transposed ? WEFT_SPMV_TRANSPOSE_BY_COPY : WEFT_SPMV_TRANSPOSE_PLAIN,
     };
     PetscCall(wp_device_get(&d));
     PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_PLAN], 0, 0, 0, 0));
     weft_status status = weft_spmv_plan_create(&block->plan[transposed], d->ctx, d->queue, &block->csr, &params);
-    if (status == WEFT_ERANGE && params.algo != WEFT_SPMV_ALGO_AUTO) {
+    if (status == WEFT_ERANGE && params.policy.algo != WEFT_SPMV_ALGO_AUTO) {
         PetscCall(PetscInfo(NULL, "weft: -mat_weft_format %s does not suit a block, auto is used\n",
                             formats[options->format]));
-        params.algo = WEFT_SPMV_ALGO_AUTO;
+        params.policy.algo = WEFT_SPMV_ALGO_AUTO;
         status = weft_spmv_plan_create(&block->plan[transposed], d->ctx, d->queue, &block->csr, &params);
     }
     PetscCall(wp_check(status, "weft_spmv_plan_create"));

@@ -42,8 +42,8 @@ static int64_t distances(float *d, const struct weft_csr *graph, int64_t from, i
     check(weft_device_csr_write_sync(&a, ctx, queue, graph));
     check(weft_spmv_plan_create(
         &plan, ctx, queue, &a,
-        weft_spmv_params(.semiring = reach ? WEFT_SPMV_SEMIRING_OR_AND : WEFT_SPMV_SEMIRING_MIN_PLUS,
-                         .transpose = WEFT_SPMV_TRANSPOSE_BY_COPY, .products = 30)));
+        weft_spmv_params(.problem.semiring = reach ? WEFT_SPMV_SEMIRING_OR_AND : WEFT_SPMV_SEMIRING_MIN_PLUS,
+                         .problem.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY, .policy.products = 30)));
     // Distances of this round and of the one before. What x has is never lost, though y is older: distances only fall,
     // so the product with x is no longer than the one that x came from.
     cl_mem x = NULL, y = NULL;

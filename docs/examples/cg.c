@@ -154,10 +154,10 @@ int main(int argc, char **argv)
     // The matrix on the device, and a plan that may convert it, since it will be used often.
     check(weft_device_csr_alloc(&d, ctx, weft_csr_shape(&a)));
     check(weft_device_csr_write_sync(&d, ctx, queue, &a));
-    check(weft_spmv_plan_create(&plan, ctx, queue, &d, weft_spmv_params(.products = 500)));
+    check(weft_spmv_plan_create(&plan, ctx, queue, &d, weft_spmv_params(.policy.products = 500)));
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     printf("%lld unknowns, %lld entries, %s on %s\n", (long long)a.m, (long long)a.nnz,
-           weft_spmv_algo_name(info->params.algo), weft_context_device(ctx)->name);
+           weft_spmv_algo_name(info->params.policy.algo), weft_context_device(ctx)->name);
 
     const cl_int n = (cl_int)a.n, parts = PARTS;
     const cl_float zero = 0, one = 1;

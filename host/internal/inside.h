@@ -9,12 +9,13 @@
 #include "host/src/core/cl_table.h" // the table of OpenCL calls, which may be replaced one by one
 #include "host/src/core/context.h"  // what a context holds, its error
 #include "host/src/core/error.h"    // errors, checked sizes
+#include "host/src/core/tunable.h"  // the description of a tuning value
 #ifndef __cplusplus // the headers above are C++ too
 #include "host/src/core/fill.h"           // fill a buffer with a word
 #include "host/src/core/program.h"        // program texts, kernels, launches by name
 #include "host/src/core/threads.h"        // teams of host threads
 #include "host/src/core/tune.h"           // the tune file
-#include "host/src/core/variants.h"       // every kernel with every set of defines
+#include "host/src/core/variants.h"       // every kernel with every set of defines, all tuning values
 #include "host/src/core/word.h"           // counts with units, names that were meant
 #include "host/src/matrix/device_csr.h"   // copies between host and device
 #include "host/src/matrix/measure.h"      // figures of matrices whose empty rows are left out

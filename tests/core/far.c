@@ -168,7 +168,7 @@ static struct weft__defines product_defines(const struct test_device *dev, const
     plan.a.nnz = t->nnz;
     plan.a.type = WEFT_TYPE_F32;
     plan.a.ofs = t->ofs;
-    plan.info.params.read = 1;
+    plan.info.params.gpu.read = 1;
     weft__define(&plan.semiring, "WEFT_SEMIRING", "%d", 0);
     weft__spmv_define(&plan, &d);
     return d;

@@ -195,9 +195,10 @@ static void test_plans(struct test_device *dev, const struct weft_csr *a)
         char why[256] = "";
         test_buffer_poison(dev, &by);
         late_set(1);
-        weft_status status = weft_spmv_plan_create(
-            &plan, dev->ctx, dev->queue, &d.d,
-            weft_spmv_params(.algo = algos[i], .max_padding = 1e9, .mode = algos[i] == WEFT_SPMV_ALGO_CSR_FIXED));
+        weft_status status =
+            weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.d,
+                                  weft_spmv_params(.policy.algo = algos[i], .format.max_padding = 1e9,
+                                                   .policy.mode = algos[i] == WEFT_SPMV_ALGO_CSR_FIXED));
         if (!status)
             status = weft_spmv_run(plan, other, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
         if (!status)

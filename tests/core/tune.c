@@ -77,7 +77,7 @@ static char *row(struct test_device *dev, const char *of, const char *op, int by
 static struct weft_scan_info scan_info(struct weft_context *ctx, enum weft_scan_type type,
                                        const struct weft_scan_params *params)
 {
-    struct weft_scan_info info = {.params = {.wg = -1}};
+    struct weft_scan_info info = {.params = {.gpu.wg = -1, .cpu.wg = -1}};
     struct weft_scan_plan *plan = NULL;
     if (!weft_scan_plan_create(&plan, ctx, type, 1000, params))
         info = *weft_scan_plan_info(plan);
@@ -93,8 +93,9 @@ static const char *scan_values(const struct test_device *dev)
 
 static int is_tuned(const struct test_device *dev, const struct weft_scan_info *info)
 {
-    return info->params.wg == (dev->gpu ? 64 : 1) && info->params.ipt == (dev->gpu ? 4 : 64) &&
-           info->params.groups == 3 && strstr(info->why, "tuning from the tune file") &&
+    return test_value(dev, "scan", &info->params, "wg") == (dev->gpu ? 64 : 1) &&
+           test_value(dev, "scan", &info->params, "ipt") == (dev->gpu ? 4 : 64) &&
+           test_value(dev, "scan", &info->params, "groups") == 3 && strstr(info->why, "tuning from the tune file") &&
            !strstr(info->why, "by the caller");
 }
 
@@ -135,8 +136,10 @@ static void test_taken(struct test_device *dev)
     tap_ok(!memcmp(&plain.params, &wide.params, sizeof plain.params) && !strcmp(plain.why, wide.why),
            "%s: elements of another width do not", dev->name);
     int ipt = dev->gpu ? 8 : 128;
-    struct weft_scan_info given = scan_info(ctx, WEFT_SCAN_TYPE_I32, weft_scan_params(.ipt = ipt));
-    tap_ok(given.params.ipt == ipt && given.params.groups != 3 && strstr(given.why, "by the caller"),
+    struct weft_scan_info given =
+        scan_info(ctx, WEFT_SCAN_TYPE_I32, weft_scan_params(.gpu.ipt = ipt, .cpu.chunk = ipt));
+    tap_ok(test_value(dev, "scan", &given.params, "ipt") == ipt &&
+               test_value(dev, "scan", &given.params, "groups") != 3 && strstr(given.why, "by the caller"),
            "%s: nor does a plan whose caller gives a value", dev->name);
     size_t bytes = 0;
     tap_ok(!weft_scan_workspace(&bytes, ctx, WEFT_SCAN_TYPE_I32, 1000, NULL) &&
@@ -251,25 +254,28 @@ static void test_operations(struct test_device *dev)
     struct weft_merge_info m = {.why = ""};
     if (!weft_merge_plan_create(&merge, ctx, WEFT_KEY_U32, 4, 100, NULL))
         m = *weft_merge_plan_info(merge);
-    tap_ok(m.params.wg == wg && m.params.ipt == ipt && strstr(m.why, "tune file"), "%s: merge: %s", dev->name, m.why);
+    tap_ok(test_value(dev, "merge", &m.params, "wg") == wg && test_value(dev, "merge", &m.params, "ipt") == ipt &&
+               strstr(m.why, "tune file"),
+           "%s: merge: %s", dev->name, m.why);
     weft_merge_plan_destroy(&merge);
     struct weft_segsort_plan *sort = NULL;
     struct weft_segsort_info s = {.why = ""};
     if (!test_sample()) { // its kernels take a CPU's compiler longest
         if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, NULL))
             s = *weft_segsort_plan_info(sort);
-        tap_ok(s.params.wg == wg && s.params.ipt == ipt && strstr(s.why, "tune file"), "%s: segsort: %s", dev->name,
-               s.why);
+        tap_ok(test_value(dev, "segsort", &s.params, "wg") == wg &&
+                   test_value(dev, "segsort", &s.params, "ipt") == ipt && strstr(s.why, "tune file"),
+               "%s: segsort: %s", dev->name, s.why);
         weft_segsort_plan_destroy(&sort);
         if (dev->gpu) { // a row of its own, which the plan above is too small for
-            tap_ok(!s.params.radix.wg, "%s: no digits, no values of theirs", dev->name);
+            tap_ok(!s.params.gpu.radix.wg, "%s: no digits, no values of theirs", dev->name);
             const struct weft_segsort_params chained = {.whole = WEFT_SEGSORT_WHOLE_CHAINED};
             s = (struct weft_segsort_info){.why = ""};
             if (!weft_segsort_plan_create(&sort, ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 100, &chained))
                 s = *weft_segsort_plan_info(sort);
             const char *why = strstr(s.why, "look back");
-            tap_ok(s.params.radix.wg == 64 && s.params.radix.ipt == 4 && s.params.radix.look == 2 &&
-                       s.params.wg == wg && why && strstr(why, "tune file"),
+            tap_ok(s.params.gpu.radix.wg == 64 && s.params.gpu.radix.ipt == 4 && s.params.gpu.radix.look == 2 &&
+                       test_value(dev, "segsort", &s.params, "wg") == wg && why && strstr(why, "tune file"),
                    "%s: segsort.whole: %s", dev->name, s.why);
             weft_segsort_plan_destroy(&sort);
         }
@@ -278,14 +284,17 @@ static void test_operations(struct test_device *dev)
     struct weft_expand_info e = {.why = ""};
     if (!weft_expand_plan_create(&expand, ctx, 100, 100, WEFT_OFS_32, NULL))
         e = *weft_expand_plan_info(expand);
-    tap_ok(e.params.wg == wg && e.params.ipt == ipt && strstr(e.why, "tune file"), "%s: expand: %s", dev->name, e.why);
+    tap_ok(test_value(dev, "expand", &e.params, "wg") == wg && test_value(dev, "expand", &e.params, "ipt") == ipt &&
+               strstr(e.why, "tune file"),
+           "%s: expand: %s", dev->name, e.why);
     weft_expand_plan_destroy(&expand);
     for (int many = 0; many <= dev->gpu; many++) {
         struct weft_histogram_plan *histogram = NULL;
         struct weft_histogram_info h = {.why = ""};
         if (!weft_histogram_plan_create(&histogram, ctx, many ? 10000000 : 100, WEFT_OFS_32, 100, NULL))
             h = *weft_histogram_plan_info(histogram);
-        tap_ok(h.params.wg == wg && h.params.ipt == ipt && strstr(h.why, "tune file") &&
+        tap_ok(test_value(dev, "histogram", &h.params, "wg") == wg &&
+                   test_value(dev, "histogram", &h.params, "ipt") == ipt && strstr(h.why, "tune file") &&
                    h.params.algo == (many ? WEFT_HISTOGRAM_ALGO_ATOMIC : WEFT_HISTOGRAM_ALGO_ROWS),
                "%s: histogram: %s", dev->name, h.why);
         weft_histogram_plan_destroy(&histogram);
@@ -338,7 +347,7 @@ static void test_matrices(struct test_device *dev)
         for (enum weft_transpose_algo t = WEFT_TRANSPOSE_ALGO_SCAN; t <= WEFT_TRANSPOSE_ALGO_MERGE; t++) {
             struct weft_transpose_info info = {.why = ""};
             int good = transpose_right(ctx, &a, t, &info);
-            int taken = dev->gpu ? info.params.wg == 64 && info.params.ipt == 4 : info.params.groups == 3;
+            int taken = dev->gpu ? info.params.gpu.wg == 64 && info.params.gpu.ipt == 4 : info.params.cpu.chunks == 3;
             // The CPU schedule has one work-item in each group, whatever it is asked for.
             int refused = bad && dev->gpu;
             tap_ok(good && (bad || (taken && strstr(info.why, "tune file"))) &&
@@ -353,21 +362,21 @@ static void test_matrices(struct test_device *dev)
         if (!status)
             status = weft_device_csr_write_sync(&on, ctx, queue, &a);
         if (!status)
-            status = weft_spmv_plan_create(&plan, ctx, queue, &on, weft_spmv_params(.algo = algo));
+            status = weft_spmv_plan_create(&plan, ctx, queue, &on, weft_spmv_params(.policy.algo = algo));
         if (!status)
             info = *weft_spmv_plan_info(plan);
         weft_spmv_plan_destroy(&plan);
         weft_device_csr_free(&on);
         clReleaseCommandQueue(queue);
         tap_ok(!status && (strstr(info.why, "tune file") == NULL) == bad &&
-                   (bad || (info.params.wg == (dev->gpu ? 64 : 2) && info.params.ipt == (dev->gpu ? 8 : 0))),
+                   (bad || (dev->gpu ? info.params.gpu.wg == 64 && info.params.gpu.ipt == 8 : info.params.cpu.wg == 2)),
                "%s: product, %s: %s", dev->name, bad ? "refused" : "taken", info.why);
         for (int i = 0; i < 300; i++) {
             want[i] = 0;
             for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
                 want[i] += ((float *)a.val)[p] * x[a.col[p]];
         }
-        tap_ok(!weft_spmv_sync(y, ctx, 1, &a, x, 0, weft_spmv_params(.algo = algo)) &&
+        tap_ok(!weft_spmv_sync(y, ctx, 1, &a, x, 0, weft_spmv_params(.policy.algo = algo)) &&
                    !memcmp(y, want, 300 * sizeof *y),
                "%s: and its result is right", dev->name);
         weft_context_destroy(&ctx);
@@ -393,7 +402,8 @@ static void test_vendor(struct test_device *dev)
         s = *weft_segsort_plan_info(sort);
     tap_ok((strstr(m.why, "from the ISA") != NULL) == dev->gpu &&
                (test_sample() || (strstr(s.why, "from the ISA") != NULL) == dev->gpu) &&
-               (!dev->gpu || (m.params.ipt == 7 && (test_sample() || s.params.ipt == 6))),
+               (!dev->gpu || (test_value(dev, "merge", &m.params, "ipt") == 7 &&
+                              (test_sample() || test_value(dev, "segsort", &s.params, "ipt") == 6))),
            "%s: AMD has rows of its own, for GPUs: %s", dev->name, m.why);
     weft_merge_plan_destroy(&merge);
     weft_segsort_plan_destroy(&sort);

@@ -196,18 +196,18 @@ static struct spmv_case {
     int ordered; // nonzero: the matrix whose columns ascend
     struct weft_spmv_params params;
 } spmv_cases[] = {
-    {"csr_merge", 0, {.algo = WEFT_SPMV_ALGO_CSR_MERGE}},
-    {"csr_flags", 0, {.algo = WEFT_SPMV_ALGO_CSR_FLAGS}},
-    {"sell", 0, {.algo = WEFT_SPMV_ALGO_SELL, .max_padding = 100}},
-    {"sell16", 0, {.algo = WEFT_SPMV_ALGO_SELL16, .max_padding = 100}},
-    {"sdia", 1, {.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 100}},
-    {"sell for sdia", 0, {.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 100}},
-    {"hyb", 0, {.algo = WEFT_SPMV_ALGO_HYB, .max_padding = 100}},
-    {"hyb, rest on the host", 0, {.algo = WEFT_SPMV_ALGO_HYB, .max_padding = 100, .host_rest = 1}},
-    {"coo, transposed", 0, {.algo = WEFT_SPMV_ALGO_COO, .transpose = WEFT_SPMV_TRANSPOSE_BY_COPY}},
-    {"A^T by atomics", 0, {.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS}},
-    {"csr_fixed", 0, {.mode = WEFT_SPMV_MODE_REPRODUCIBLE}},
-    {"measured", 0, {.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = 4, .tune = 1}},
+    {"csr_merge", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_MERGE}},
+    {"csr_flags", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS}},
+    {"sell", 0, {.policy.algo = WEFT_SPMV_ALGO_SELL, .format.max_padding = 100}},
+    {"sell16", 0, {.policy.algo = WEFT_SPMV_ALGO_SELL16, .format.max_padding = 100}},
+    {"sdia", 1, {.policy.algo = WEFT_SPMV_ALGO_SDIA, .format.max_padding = 100}},
+    {"sell for sdia", 0, {.policy.algo = WEFT_SPMV_ALGO_SDIA, .format.max_padding = 100}},
+    {"hyb", 0, {.policy.algo = WEFT_SPMV_ALGO_HYB, .format.max_padding = 100}},
+    {"hyb, rest on the host", 0, {.policy.algo = WEFT_SPMV_ALGO_HYB, .format.max_padding = 100, .format.host_rest = 1}},
+    {"coo, transposed", 0, {.policy.algo = WEFT_SPMV_ALGO_COO, .problem.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY}},
+    {"A^T by atomics", 0, {.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS}},
+    {"csr_fixed", 0, {.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE}},
+    {"measured", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_LANES, .gpu.lanes = 4, .cpu.lanes = 4, .policy.tune = 1}},
 };
 static struct spmv_case *spmv_case;
 
@@ -232,7 +232,7 @@ static weft_status spmv_life(struct weft_error *err, int *right)
     cl_command_queue queue = NULL;
     cl_mem x = NULL, y = NULL;
     int32_t ones[60], got[60];
-    const int turned = spmv_case->params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
+    const int turned = spmv_case->params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     const struct weft_csr *from = spmv_case->ordered ? &ordered : &input, *what = turned ? &output : from;
     for (int i = 0; i < 60; i++)
         ones[i] = 1;

@@ -159,10 +159,10 @@ static int64_t plan_bytes(const struct test *t, enum weft_spmv_algo algo)
 
 static void product(struct test *t, enum weft_spmv_algo algo, int by_atomics)
 {
-    struct weft_spmv_params params = {.algo = algo};
+    struct weft_spmv_params params = {.policy.algo = algo};
     struct weft_spmv_plan *plan = NULL;
     char what[200];
-    params.transpose = by_atomics ? WEFT_SPMV_TRANSPOSE_BY_ATOMICS : WEFT_SPMV_TRANSPOSE_PLAIN;
+    params.problem.transpose = by_atomics ? WEFT_SPMV_TRANSPOSE_BY_ATOMICS : WEFT_SPMV_TRANSPOSE_PLAIN;
     snprintf(what, sizeof what, "%s: %s", t->name, by_atomics ? "A^T*x by atomics" : weft_spmv_algo_name(algo));
     const int64_t matrix = t->nnz * (4 + t->value) + t->p.m * (t->offset + 8);
     if (!huge_fits(t->d, matrix + plan_bytes(t, algo), t->nnz * 4, t->p.m * (t->offset + 8), what))
@@ -178,7 +178,7 @@ static void product(struct test *t, enum weft_spmv_algo algo, int by_atomics)
     }
     if (tap_ok(!status, "%s: runs", what)) {
         const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
-        tap_note("%s: %s", weft_spmv_algo_name(info->params.algo), info->why);
+        tap_note("%s: %s", weft_spmv_algo_name(info->params.policy.algo), info->why);
         y_check(t, by_atomics ? t->p.n : t->p.m, what);
         huge_time_note(t->d, "%s: checked", what);
     } else

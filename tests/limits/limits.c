@@ -2,7 +2,7 @@
 // Every operation, algorithm and format on a device with small work-groups and little local memory (layer.c): with default
 // values they work, or say which limit they do not fit into; what a caller asks for beyond it is refused.
 #include "layer.h"
-#include "host/internal/inside.h"
+#include "host/internal/tests.h"
 #include "tests/support/csr.h"
 #include "tests/support/problem.h"
 
@@ -84,8 +84,9 @@ static void test_transposes(struct test_device *dev)
                 continue;
             test_matrix_make(&a, &rng, TEST_SKEWED, 900, 700, 9000, forms[f].type, forms[f].ofs);
             const int ok = test_transpose(dev, &a, weft_transpose_params(.algo = algos[i]), &info);
-            tap_ok(ok && fits(info.params.wg), "%s: transposition, %s, %s, wg %d", dev->name, names_of[i],
-                   weft_type_name(forms[f].type), info.params.wg);
+            tap_ok(ok && fits(test_value(dev, "transpose", &info.params, "wg")), "%s: transposition, %s, %s, wg %d",
+                   dev->name, names_of[i], weft_type_name(forms[f].type),
+                   test_value(dev, "transpose", &info.params, "wg"));
             weft_csr_free(&a);
         }
     for (int f = first_form; f < end_form; f++) { // three passes; two of them, each bucket many tiles; the mirror
@@ -95,16 +96,17 @@ static void test_transposes(struct test_device *dev)
         int ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN), &info);
         weft_csr_free(&a);
         tap_ok(ok, "%s: transposition of 2^22 columns, %s, wg %d", dev->name, weft_type_name(forms[f].type),
-               info.params.wg);
+               test_value(dev, "transpose", &info.params, "wg"));
         test_matrix_make(&a, &rng, TEST_ONE_COLUMN, 3000, 5000, 30000, forms[f].type, forms[f].ofs);
         ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN), &info);
         weft_csr_free(&a);
         tap_ok(ok, "%s: transposition of one full column, %s, wg %d", dev->name, weft_type_name(forms[f].type),
-               info.params.wg);
+               test_value(dev, "transpose", &info.params, "wg"));
         band_make(&a, 3000, forms[f].type, forms[f].ofs);
         ok = test_transpose(dev, &a, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_AUTO), &info);
         weft_csr_free(&a);
-        tap_ok(ok, "%s: transposition of a band, %s, wg %d", dev->name, weft_type_name(forms[f].type), info.params.wg);
+        tap_ok(ok, "%s: transposition of a band, %s, wg %d", dev->name, weft_type_name(forms[f].type),
+               test_value(dev, "transpose", &info.params, "wg"));
     }
     if (!dev->gpu)
         return;
@@ -113,7 +115,7 @@ static void test_transposes(struct test_device *dev)
     snprintf(limit, sizeof limit, "%u", limits.kernel);
     const weft_status status =
         weft_transpose_plan_create(&op, dev->ctx, weft_shape(900, 700, 9000, WEFT_TYPE_F32, WEFT_OFS_32),
-                                   weft_transpose_params(.wg = 2 * (int)limits.kernel));
+                                   weft_transpose_params(.gpu.wg = 2 * (int)limits.kernel));
     tap_ok(names(dev, status, limit), "%s: transposition with wg %u is refused: %s", dev->name, 2 * limits.kernel,
            test_error(dev));
 }
@@ -222,9 +224,10 @@ static void test_scans(struct test_device *dev)
                 status = weft_scan_run(plan, dev->queue, to.mem, from.mem, N, 0, NULL, NULL);
             }
             weft__ref_scan(want, in, N, types[t], 0, 0);
-            tap_ok(!status && holds(dev, &to, want, N * bytes) && fits(info.params.wg),
+            tap_ok(!status && holds(dev, &to, want, N * bytes) && fits(test_value(dev, "scan", &info.params, "wg")),
                    "%s: scan, form %d of %s, wg %d ipt %d %s", dev->name, algo, weft_scan_type_name(types[t]),
-                   info.params.wg, info.params.ipt, status ? test_error(dev) : "");
+                   test_value(dev, "scan", &info.params, "wg"), test_value(dev, "scan", &info.params, "ipt"),
+                   status ? test_error(dev) : "");
             weft_scan_plan_destroy(&plan);
             test_buffer_free(&from);
             test_buffer_free(&to);
@@ -259,9 +262,10 @@ static void test_histograms(struct test_device *dev)
                 status = weft_histogram_run(plan, dev->queue, to.mem, from.mem, N, 0, NULL, NULL);
             }
             weft__ref_histogram(want, idx, N, bins, WEFT_OFS_32, 1);
-            tap_ok(!status && holds(dev, &to, want, ((size_t)bins + 1) * 4) && fits(info.params.wg),
-                   "%s: histogram, form %d of %lld bins, wg %d %s", dev->name, algo, (long long)bins, info.params.wg,
-                   status ? test_error(dev) : "");
+            tap_ok(!status && holds(dev, &to, want, ((size_t)bins + 1) * 4) &&
+                       fits(test_value(dev, "histogram", &info.params, "wg")),
+                   "%s: histogram, form %d of %lld bins, wg %d %s", dev->name, algo, (long long)bins,
+                   test_value(dev, "histogram", &info.params, "wg"), status ? test_error(dev) : "");
             weft_histogram_plan_destroy(&plan);
             test_buffer_free(&from);
             test_buffer_free(&to);
@@ -303,9 +307,10 @@ static void test_sorts(struct test_device *dev)
             if (weft__ref_segsort(keys[k], (int)bytes, want, want_val, in, val, form ? whole : blocks, segments))
                 tap_bail("out of host memory");
             tap_ok(!status && holds(dev, &out, want, N * bytes) && holds(dev, &out_val, want_val, N * bytes) &&
-                       fits(info.params.wg) && fits(info.params.radix.wg),
-                   "%s: sort, form %d of %s, wg %d and %d %s", dev->name, form, weft_key_name(keys[k]), info.params.wg,
-                   info.params.radix.wg, status ? test_error(dev) : "");
+                       fits(test_value(dev, "segsort", &info.params, "wg")) && fits(info.params.gpu.radix.wg),
+                   "%s: sort, form %d of %s, wg %d and %d %s", dev->name, form, weft_key_name(keys[k]),
+                   test_value(dev, "segsort", &info.params, "wg"), info.params.gpu.radix.wg,
+                   status ? test_error(dev) : "");
             weft_segsort_plan_destroy(&plan);
             test_buffer_free(&ofs);
         }
@@ -325,8 +330,9 @@ static void test_sorts(struct test_device *dev)
                                            NULL);
         }
         tap_ok(!status && holds(dev, &out, want, N * bytes) && holds(dev, &out_val, want_val, N * bytes) &&
-                   fits(info.params.wg),
-               "%s: merge of %s, wg %d ipt %d %s", dev->name, weft_key_name(keys[k]), info.params.wg, info.params.ipt,
+                   fits(test_value(dev, "merge", &info.params, "wg")),
+               "%s: merge of %s, wg %d ipt %d %s", dev->name, weft_key_name(keys[k]),
+               test_value(dev, "merge", &info.params, "wg"), test_value(dev, "merge", &info.params, "ipt"),
                status ? test_error(dev) : "");
         weft_merge_plan_destroy(&plan);
         test_buffer_free(&key);
@@ -350,18 +356,20 @@ static void product_check(struct test_problem *p, const struct weft_spmv_params 
     struct test_device *dev = p->dev;
     struct weft_spmv_info info = {0};
     struct weft_spmv_plan *plan = test_problem_plan(p, params);
+    struct weft__spmv_sizes sizes = {0};
     int ok = plan != NULL;
     if (ok) {
         info = *weft_spmv_plan_info(plan);
-        ok = fits(info.params.wg) && test_problem_run(p, plan, params, 1.5, -0.5);
+        sizes = weft__spmv_sizes(&info.params, info.schedule);
+        ok = fits(sizes.wg) && test_problem_run(p, plan, params, 1.5, -0.5);
     }
     if (ok && weft_spmv_plan_refill(plan, dev->queue, &p->d)) {
         tap_note("refill: %s", test_error(dev));
         ok = 0;
     }
     ok = ok && test_problem_run(p, plan, params, 1, 0);
-    tap_ok(ok, "%s: product, %s%s as %s, %s, wg %d ipt %d", dev->name, what, weft_spmv_algo_name(params->algo),
-           weft_spmv_algo_name(info.params.algo), weft_type_name(p->type), info.params.wg, info.params.ipt);
+    tap_ok(ok, "%s: product, %s%s as %s, %s, wg %d ipt %d", dev->name, what, weft_spmv_algo_name(params->policy.algo),
+           weft_spmv_algo_name(info.params.policy.algo), weft_type_name(p->type), sizes.wg, sizes.ipt);
     weft_spmv_plan_destroy(&plan);
 }
 
@@ -381,19 +389,23 @@ static void test_products(struct test_device *dev)
         struct test_problem p = test_problem_make(dev, &rng, 1500, 1200, 6, 1100, forms[f].type, forms[f].ofs);
         for (int algo = WEFT_SPMV_ALGO_AUTO; algo <= WEFT_SPMV_ALGO_CSR_FLAGS; algo++)
             if (algo != WEFT_SPMV_ALGO_SDIA)
-                product_check(&p, weft_spmv_params(.algo = (enum weft_spmv_algo)algo, .max_padding = 1e9), "");
-        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .max_padding = 1e9, .sigma = 1024), "sorted ");
-        product_check(&p, weft_spmv_params(.mode = WEFT_SPMV_MODE_REPRODUCIBLE), "reproducible ");
-        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .host_rest = 1), "with the host ");
-        product_check(&p, weft_spmv_params(.products = 1000), "a thousand ");
+                product_check(&p, weft_spmv_params(.policy.algo = (enum weft_spmv_algo)algo, .format.max_padding = 1e9),
+                              "");
+        product_check(
+            &p, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.max_padding = 1e9, .format.sigma = 1024),
+            "sorted ");
+        product_check(&p, weft_spmv_params(.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE), "reproducible ");
+        product_check(&p, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1), "with the host ");
+        product_check(&p, weft_spmv_params(.policy.products = 1000), "a thousand ");
         if (f == 0)
-            product_check(&p, weft_spmv_params(.f64_sums = 1, .mode = WEFT_SPMV_MODE_REPRODUCIBLE), "sums of f64 ");
+            product_check(&p, weft_spmv_params(.problem.f64_sums = 1, .policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE),
+                          "sums of f64 ");
         for (int way = WEFT_SPMV_TRANSPOSE_BY_COPY; way <= WEFT_SPMV_TRANSPOSE_BY_ATOMICS; way++) {
             if (!take())
                 continue;
 
             struct weft_spmv_plan *plan =
-                test_problem_plan(&p, weft_spmv_params(.transpose = (enum weft_spmv_transpose)way));
+                test_problem_plan(&p, weft_spmv_params(.problem.transpose = (enum weft_spmv_transpose)way));
             struct test_buffer x = test_buffer_make(dev, p.y0, p.y_bytes), y = test_buffer_make(dev, NULL, p.x_bytes);
             tap_ok(plan && !weft_spmv_run(plan, dev->queue, y.mem, 1, x.mem, 0, 0, NULL, NULL) &&
                        !clFinish(dev->queue) && !weft_spmv_plan_refill(plan, dev->queue, &p.d),
@@ -405,15 +417,16 @@ static void test_products(struct test_device *dev)
         test_problem_free(&p);
         p = test_problem_make(dev, &rng, 1500, 1600, 6, 9, forms[f].type, forms[f].ofs);
         band_set(&p);
-        product_check(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 8), "a band, ");
-        product_check(&p, weft_spmv_params(.products = 1000), "a band, a thousand ");
+        product_check(&p, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SDIA, .format.max_padding = 8), "a band, ");
+        product_check(&p, weft_spmv_params(.policy.products = 1000), "a band, a thousand ");
         struct weft_spmv_plan *plan = NULL;
         char limit[16];
         snprintf(limit, sizeof limit, "%u", limits.kernel);
         for (int algo = WEFT_SPMV_ALGO_CSR_SCALAR; dev->gpu && algo <= WEFT_SPMV_ALGO_CSR_FLAGS; algo++) {
             const weft_status status = weft_spmv_plan_create(
                 &plan, dev->ctx, dev->queue, &p.d,
-                weft_spmv_params(.algo = (enum weft_spmv_algo)algo, .wg = 2 * (int)limits.kernel, .max_padding = 1e9));
+                weft_spmv_params(.policy.algo = (enum weft_spmv_algo)algo, .gpu.wg = 2 * (int)limits.kernel,
+                                 .cpu.wg = 2 * (int)limits.kernel, .format.max_padding = 1e9));
             tap_ok(names(dev, status, limit), "%s: %s with wg %u is refused: %s", dev->name,
                    weft_spmv_algo_name((enum weft_spmv_algo)algo), 2 * limits.kernel, test_error(dev));
             weft_spmv_plan_destroy(&plan);

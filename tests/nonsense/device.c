@@ -90,9 +90,13 @@ static void test_scan(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("n_max is -1", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, -1, NULL));
     NO_IN("77", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1,
                                       weft_scan_params(.algo = (enum weft_scan_algo)77)));
-    NO_IN("wg", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1, weft_scan_params(.wg = -1)));
-    NO_IN("ipt", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1, weft_scan_params(.ipt = INT32_MIN)));
-    NO_IN("groups", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1, weft_scan_params(.groups = -1)));
+    NO_IN("wg",
+          weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1, weft_scan_params(.gpu.wg = -1, .cpu.wg = -1)));
+    NO_IN(dev->gpu ? "ipt" : "chunk",
+          weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1,
+                                weft_scan_params(.gpu.ipt = INT32_MIN, .cpu.chunk = INT32_MIN)));
+    NO_IN(dev->gpu ? "groups" : "chunks", weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I32, 1,
+                                                                weft_scan_params(.gpu.groups = -1, .cpu.chunks = -1)));
     tap_is_int(weft_scan_plan_create(&plan, dev->ctx, WEFT_SCAN_TYPE_I64, INT64_MAX,
                                      weft_scan_params(.algo = WEFT_SCAN_ALGO_THREE)) == WEFT_OK,
                dev->gpu ? 0 : 1, "2^63-1 elements");
@@ -136,10 +140,14 @@ static void test_histogram(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("n_max", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, -1, NULL));
     NO_IN("algorithm 77", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4,
                                                      weft_histogram_params(.algo = (enum weft_histogram_algo)77)));
-    NO_IN("wg", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, weft_histogram_params(.wg = -1)));
-    NO_IN("ipt", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, weft_histogram_params(.ipt = -1)));
-    NO_IN("groups",
-          weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, weft_histogram_params(.groups = -1)));
+    NO_IN("wg", weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4,
+                                           weft_histogram_params(.gpu.wg = -1, .cpu.wg = -1)));
+    NO_IN(dev->gpu ? "ipt" : "chunk",
+          weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4,
+                                     weft_histogram_params(.gpu.ipt = -1, .cpu.chunk = -1)));
+    NO_IN(dev->gpu ? "groups" : "chunks",
+          weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4,
+                                     weft_histogram_params(.gpu.groups = -1, .cpu.chunks = -1)));
     NO_IN("slab",
           weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_64, 4, weft_histogram_params(.slab = INT64_MIN)));
     if (weft_histogram_plan_create(&plan, dev->ctx, 4, WEFT_OFS_32, 4, NULL))
@@ -174,9 +182,13 @@ static void test_expand(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("m_max", weft_expand_plan_create(&plan, dev->ctx, INT64_MAX, 4, WEFT_OFS_32, NULL));
     NO_IN("nnz_max", weft_expand_plan_create(&plan, dev->ctx, 4, INT64_MIN, WEFT_OFS_32, NULL));
     NO_IN("offsets 9", weft_expand_plan_create(&plan, dev->ctx, 4, 4, OFS(9), NULL));
-    NO_IN("wg", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, weft_expand_params(.wg = -1)));
-    NO_IN("ipt", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, weft_expand_params(.ipt = -1)));
-    NO_IN("groups", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, weft_expand_params(.groups = -1)));
+    NO_IN("wg",
+          weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, weft_expand_params(.gpu.wg = -1, .cpu.wg = -1)));
+    NO_IN(dev->gpu ? "ipt" : "chunk", weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32,
+                                                              weft_expand_params(.gpu.ipt = -1, .cpu.chunk = -1)));
+    NO_IN(dev->gpu ? "groups" : "chunks",
+          weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32,
+                                  weft_expand_params(.gpu.groups = -1, .cpu.chunks = -1)));
     if (weft_expand_plan_create(&plan, dev->ctx, 4, 4, WEFT_OFS_32, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_expand_run);
@@ -213,9 +225,13 @@ static void test_merge(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("payload_bytes", weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 3, 4, NULL));
     NO_IN("payload_bytes", weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, -4, 4, NULL));
     NO_IN("n_max", weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, INT64_MIN, NULL));
-    NO_IN("wg", weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 4, weft_merge_params(.wg = -1)));
-    NO_IN("ipt", weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 4, weft_merge_params(.ipt = -1)));
-    NO_IN("groups", weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 4, weft_merge_params(.groups = -1)));
+    NO_IN("wg",
+          weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 4, weft_merge_params(.gpu.wg = -1, .cpu.wg = -1)));
+    NO_IN(dev->gpu ? "ipt" : "chunk", weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 4,
+                                                             weft_merge_params(.gpu.ipt = -1, .cpu.chunk = -1)));
+    NO_IN(dev->gpu ? "groups" : "chunks",
+          weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 4,
+                                 weft_merge_params(.gpu.groups = -1, .cpu.chunks = -1)));
     if (weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 4, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_merge_run);
@@ -259,14 +275,16 @@ static void test_segsort(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("n_max", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, -1, NULL));
     NO_IN("form 77", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
                                               weft_segsort_params(.whole = (enum weft_segsort_whole)77)));
-    NO_IN("wg",
-          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, weft_segsort_params(.wg = -1)));
-    NO_IN("ipt",
-          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, weft_segsort_params(.ipt = -1)));
-    NO_IN("bits",
-          weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, weft_segsort_params(.bits = -1)));
-    NO_IN("groups", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
-                                             weft_segsort_params(.groups = -1)));
+    NO_IN("wg", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
+                                         weft_segsort_params(.gpu.wg = -1, .cpu.wg = -1)));
+    NO_IN(dev->gpu ? "ipt" : "chunk", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
+                                                               weft_segsort_params(.gpu.ipt = -1, .cpu.chunk = -1)));
+    if (dev->gpu)
+        NO_IN("bits", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
+                                               weft_segsort_params(.gpu.bits = -1)));
+    else
+        NO_IN("chunks", weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4,
+                                                 weft_segsort_params(.cpu.chunks = -1)));
     if (weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, 4, NULL))
         tap_bail("no plan: %s", test_error(dev));
     CASE(weft_segsort_run);

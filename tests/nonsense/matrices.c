@@ -130,8 +130,11 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
         NO_IN(shapes[i].word, weft_transpose_plan_create(&op, dev->ctx, SHAPE(i), NULL));
     NO_IN("algo 77", weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE,
                                                 weft_transpose_params(.algo = (enum weft_transpose_algo)77)));
-    NO_IN("wg -1", weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, weft_transpose_params(.wg = -1)));
-    NO_IN("groups", weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, weft_transpose_params(.groups = INT32_MIN)));
+    if (dev->gpu)
+        NO_IN("wg is -1", weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, weft_transpose_params(.gpu.wg = -1)));
+    NO_IN(dev->gpu ? "groups" : "chunks",
+          weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE,
+                                     weft_transpose_params(.gpu.groups = INT32_MIN, .cpu.chunks = INT32_MIN)));
     if (weft_transpose_plan_create(&op, dev->ctx, OK_SHAPE, NULL))
         tap_bail("no object: %s", test_error(dev));
     CASE(weft_transpose_run);
@@ -452,23 +455,31 @@ static void test_spmv(struct test_device *dev, const struct weft_device_csr *a, 
     wrong = *a;
     wrong.row_ptr = NULL;
     NO_IN("row_ptr is NULL", weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &wrong, NULL));
-    spmv_params_refused(dev, "77", a, (struct weft_spmv_params){.algo = (enum weft_spmv_algo)77});
-    spmv_params_refused(dev, "semiring 77", a, (struct weft_spmv_params){.semiring = (enum weft_spmv_semiring)77});
-    spmv_params_refused(dev, "plus", a, (struct weft_spmv_params){.semiring = WEFT_SPMV_SEMIRING_CUSTOM});
+    spmv_params_refused(dev, "77", a, (struct weft_spmv_params){.policy.algo = (enum weft_spmv_algo)77});
+    spmv_params_refused(dev, "semiring 77", a,
+                        (struct weft_spmv_params){.problem.semiring = (enum weft_spmv_semiring)77});
+    spmv_params_refused(dev, "plus", a, (struct weft_spmv_params){.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM});
     spmv_params_refused(dev, "transpose is 77", a,
-                        (struct weft_spmv_params){.transpose = (enum weft_spmv_transpose)77});
-    spmv_params_refused(dev, "mode is 77", a, (struct weft_spmv_params){.mode = (enum weft_spmv_mode)77});
-    spmv_params_refused(dev, "products", a, (struct weft_spmv_params){.products = -1});
-    spmv_params_refused(dev, "max_padding", a, (struct weft_spmv_params){.max_padding = -1});
-    spmv_params_refused(dev, "read", a, (struct weft_spmv_params){.read = 77});
-    spmv_params_refused(dev, "width", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_HYB, .width = INT64_MIN});
-    spmv_params_refused(dev, "sigma", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_SELL, .sigma = -1});
-    spmv_params_refused(dev, "lanes", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = 77});
+                        (struct weft_spmv_params){.problem.transpose = (enum weft_spmv_transpose)77});
+    spmv_params_refused(dev, "mode is 77", a, (struct weft_spmv_params){.policy.mode = (enum weft_spmv_mode)77});
+    spmv_params_refused(dev, "products", a, (struct weft_spmv_params){.policy.products = -1});
+    spmv_params_refused(dev, "max_padding", a, (struct weft_spmv_params){.format.max_padding = -1});
     if (dev->gpu)
-        spmv_params_refused(dev, "wg", a, (struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_CSR_SCALAR, .wg = -1});
+        spmv_params_refused(dev, "read", a, (struct weft_spmv_params){.gpu.read = 77});
+    spmv_params_refused(dev, "width", a,
+                        (struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_HYB, .format.width = INT64_MIN});
+    spmv_params_refused(dev, "sigma", a,
+                        (struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_SELL, .format.sigma = -1});
+    spmv_params_refused(
+        dev, "lanes", a,
+        (struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR_LANES, .gpu.lanes = 77, .cpu.lanes = 77});
+    if (dev->gpu)
+        spmv_params_refused(
+            dev, "wg", a,
+            (struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR_SCALAR, .gpu.wg = -1, .cpu.wg = -1});
     wrong = *a;
     wrong.type = WEFT_TYPE_PATTERN;
-    spmv_params_refused(dev, "vec_type is 77", &wrong, (struct weft_spmv_params){.vec_type = TYPE(77)});
+    spmv_params_refused(dev, "vec_type is 77", &wrong, (struct weft_spmv_params){.problem.vec_type = TYPE(77)});
     CASE(weft_spmv_plan_create);
     if (weft_spmv_plan_create(&plan, dev->ctx, dev->queue, a, NULL))
         tap_bail("no plan: %s", test_error(dev));

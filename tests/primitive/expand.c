@@ -64,8 +64,9 @@ static int check(struct test_device *dev, struct weft_expand_plan *plan, enum we
     if (!ok) {
         const struct weft_expand_info *info = weft_expand_plan_info(plan);
         tap_note("m=%lld nnz=%lld ofs=%d %s wg=%d ipt=%d groups=%d: %s, first wrong %lld, %s", (long long)m,
-                 (long long)nnz, (int)weft_ofs_bytes(ofs) * 8, rows_names[rows], info->params.wg, info->params.ipt,
-                 info->params.groups, status ? test_error(dev) : "ran", (long long)wrong,
+                 (long long)nnz, (int)weft_ofs_bytes(ofs) * 8, rows_names[rows],
+                 test_value(dev, "expand", &info->params, "wg"), test_value(dev, "expand", &info->params, "ipt"),
+                 test_value(dev, "expand", &info->params, "groups"), status ? test_error(dev) : "ran", (long long)wrong,
                  intact ? "intact" : "canary hit");
     }
     test_buffer_free(&out);
@@ -88,7 +89,8 @@ static struct weft_expand_plan *plan_make(struct test_device *dev, int64_t m_max
 // The smallest tuning values of a schedule, so that small inputs have many tiles.
 static struct weft_expand_params smallest(struct test_device *dev)
 {
-    return dev->gpu ? (struct weft_expand_params){.wg = 32, .ipt = 4} : (struct weft_expand_params){.wg = 1, .ipt = 3};
+    return dev->gpu ? (struct weft_expand_params){.gpu.wg = 32, .gpu.ipt = 4}
+                    : (struct weft_expand_params){.cpu.wg = 1, .cpu.chunk = 3};
 }
 
 // Every pair of the edge sizes, every kind of rows.
@@ -98,7 +100,9 @@ static void test_shapes(struct test_device *dev, enum weft_ofs ofs, const struct
     struct weft_expand_plan *plan = plan_make(dev, 100000, 100000, ofs, params);
     int ok = plan != NULL;
     const struct weft_expand_info *info = weft_expand_plan_info(plan);
-    int64_t tile = ok ? (int64_t)info->params.wg * info->params.ipt : 1;
+    int64_t tile =
+        ok ? (int64_t)test_value(dev, "expand", &info->params, "wg") * test_value(dev, "expand", &info->params, "ipt")
+           : 1;
     const int64_t sizes[] = {0, 1, 2, tile - 1, tile, tile + 1, 2 * tile - 1, 5 * tile + 7};
     const size_t count = sizeof sizes / sizeof *sizes;
     for (size_t a = 0; ok && a < count; a++)
@@ -120,7 +124,7 @@ static void test_clamped(struct test_device *dev)
     int ok = 1;
     for (int groups = 1; ok && groups <= 3; groups++) {
         struct weft_expand_params params = smallest(dev);
-        params.groups = groups;
+        test_value_set(dev, "expand", &params, "groups", groups);
         struct weft_expand_plan *plan = plan_make(dev, 1000, 3000, WEFT_OFS_64, &params);
         ok = plan && check(dev, plan, WEFT_OFS_64, 1000, 3000, ROWS_RARE) &&
              check(dev, plan, WEFT_OFS_64, 7, 2999, ROWS_SKEWED);
@@ -135,9 +139,11 @@ static void test_tuning(struct test_device *dev)
     for (int draw = 0; ok && draw < (test_sample() ? 2 : 5); draw++) {
         struct weft_expand_params params = {0};
         int wg_max = max_wg < 256 ? max_wg : 256;
-        params.wg = dev->gpu ? (int)rng_between(&rng, 1, wg_max / 32) * 32 : (int)rng_between(&rng, 1, 8);
-        params.ipt = dev->gpu ? (int)rng_between(&rng, 1, 4) * 4 : (int)rng_between(&rng, 1, 1000);
-        params.groups = (int)rng_between(&rng, 1, 50);
+        test_value_set(dev, "expand", &params, "wg",
+                       dev->gpu ? (int)rng_between(&rng, 1, wg_max / 32) * 32 : (int)rng_between(&rng, 1, 8));
+        test_value_set(dev, "expand", &params, "ipt",
+                       dev->gpu ? (int)rng_between(&rng, 1, 4) * 4 : (int)rng_between(&rng, 1, 1000));
+        test_value_set(dev, "expand", &params, "groups", (int)rng_between(&rng, 1, 50));
         enum weft_ofs ofs = (enum weft_ofs)rng_below(&rng, 2);
         int64_t m = rng_between(&rng, 1, test_sample() ? 1000 : 30000);
         int64_t nnz = (int64_t)rng_below(&rng, test_sample() ? 3000 : 50000);
@@ -212,9 +218,11 @@ static void test_errors(struct test_device *dev)
     refused(dev, "a negative number of positions", 10, -1, WEFT_OFS_32, NULL, WEFT_EINVAL);
     refused(dev, "an unknown width", 10, 10, (enum weft_ofs)9, NULL, WEFT_EINVAL);
     refused(dev, "2^31 positions in 32 bits", 10, big, WEFT_OFS_32, NULL, WEFT_ERANGE);
-    refused(dev, "a work-group size", 10, 10, WEFT_OFS_32, weft_expand_params(.wg = 33), WEFT_EINVAL);
-    refused(dev, "steps per work-item", 10, 10, WEFT_OFS_32, weft_expand_params(.ipt = -1), WEFT_EINVAL);
-    refused(dev, "a negative number of groups", 10, 10, WEFT_OFS_32, weft_expand_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "a work-group size", 10, 10, WEFT_OFS_32, weft_expand_params(.gpu.wg = 33, .cpu.wg = 33), WEFT_EINVAL);
+    refused(dev, "steps per work-item", 10, 10, WEFT_OFS_32, weft_expand_params(.gpu.ipt = -1, .cpu.chunk = -1),
+            WEFT_EINVAL);
+    refused(dev, "a negative number of groups", 10, 10, WEFT_OFS_32,
+            weft_expand_params(.gpu.groups = -1, .cpu.chunks = -1), WEFT_EINVAL);
     if (dev->gpu)
         refused(dev, "more scratch than the device has", 10, INT64_MAX - 10, WEFT_OFS_64, NULL, WEFT_ERANGE);
     struct weft_expand_plan *plan = plan_make(dev, 99, 200, WEFT_OFS_32, NULL);
@@ -230,8 +238,9 @@ static void test_errors(struct test_device *dev)
     size_t bytes = 0;
     const struct weft_expand_info *info = weft_expand_plan_info(plan);
     weft_status status = weft_expand_workspace(&bytes, dev->ctx, 99, 200, WEFT_OFS_32, NULL);
-    tap_ok(!status && bytes == info->workspace_bytes && (bytes > 0) == dev->gpu && info->params.wg > 0 &&
-               info->params.ipt > 0 && info->why[0],
+    tap_ok(!status && bytes == info->workspace_bytes && (bytes > 0) == dev->gpu &&
+               test_value(dev, "expand", &info->params, "wg") > 0 &&
+               test_value(dev, "expand", &info->params, "ipt") > 0 && info->why[0],
            "%s: info gives the defaults back: %s", dev->name, info->why);
     weft_expand_plan_destroy(&plan);
     weft_expand_plan_destroy(&plan);

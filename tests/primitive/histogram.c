@@ -56,8 +56,10 @@ static int check(struct test_device *dev, struct weft_histogram_plan *plan, int6
         tap_note("bins=%lld ofs=%d n=%lld %s pointers=%d algo=%d wg=%d ipt=%d groups=%d range=%d slab=%lld: %s, first "
                  "wrong %zu, %s",
                  (long long)bins, (int)weft_ofs_bytes(ofs) * 8, (long long)n, data_names[data], p->pointers,
-                 (int)p->algo, p->wg, p->ipt, p->groups, p->range, (long long)p->slab, status ? test_error(dev) : "ran",
-                 wrong / weft_ofs_bytes(ofs), intact ? "intact" : "canary hit");
+                 (int)p->algo, test_value(dev, "histogram", p, "wg"), test_value(dev, "histogram", p, "ipt"),
+                 test_value(dev, "histogram", p, "groups"), test_value(dev, "histogram", p, "range"),
+                 (long long)p->slab, status ? test_error(dev) : "ran", wrong / weft_ofs_bytes(ofs),
+                 intact ? "intact" : "canary hit");
     test_buffer_free(&out);
     test_buffer_free(&from);
     free(idx);
@@ -90,8 +92,8 @@ static int check_sizes(struct test_device *dev, int64_t bins, enum weft_ofs ofs,
 // The smallest tuning values of a schedule, so that small inputs have many rows and ranges.
 static struct weft_histogram_params smallest(struct test_device *dev)
 {
-    return dev->gpu ? (struct weft_histogram_params){.wg = 32, .ipt = 4, .range = 64}
-                    : (struct weft_histogram_params){.wg = 1, .ipt = 8, .range = 64, .groups = 6};
+    return dev->gpu ? (struct weft_histogram_params){.gpu.wg = 32, .gpu.ipt = 4, .gpu.range = 64}
+                    : (struct weft_histogram_params){.cpu.wg = 1, .cpu.chunk = 8, .cpu.range = 64, .cpu.chunks = 6};
 }
 
 static void test_shapes(struct test_device *dev, enum weft_histogram_algo algo, enum weft_ofs ofs, int pointers)
@@ -99,7 +101,7 @@ static void test_shapes(struct test_device *dev, enum weft_histogram_algo algo, 
     struct weft_histogram_params params = smallest(dev);
     params.algo = algo;
     params.pointers = pointers;
-    int64_t step = (int64_t)params.wg * params.ipt;
+    int64_t step = (int64_t)test_value(dev, "histogram", &params, "wg") * test_value(dev, "histogram", &params, "ipt");
     const int64_t sizes[] = {0, 1, step + 1, (test_sample() ? 4 : 12) * step + 3, 2, step - 1, step, 20 * step + 3};
     const int64_t bins[] = {0, 1, 65, test_sample() ? 200 : 900, 2, 31, 63, 64, 200, 1023, 5000};
     size_t nsizes = test_sample() ? 4 : sizeof sizes / sizeof *sizes;
@@ -140,7 +142,7 @@ static void test_clamped(struct test_device *dev)
             if (test_sample() && pointers != groups % 2)
                 continue;
             struct weft_histogram_params params = smallest(dev);
-            params.groups = groups;
+            test_value_set(dev, "histogram", &params, "groups", groups);
             params.pointers = pointers;
             params.slab = groups == 3 ? 4 : slab * groups;
             ok = check_sizes(dev, 150, WEFT_OFS_64, sizes, groups == 3 ? 2 : 3, DATA_FLAT, &params);
@@ -158,10 +160,12 @@ static void test_tuning(struct test_device *dev)
         int wg_max = max_wg < 512 ? max_wg : 512;
         struct weft_histogram_params params = {.pointers = (int)rng_below(&rng, 2)};
         params.algo = dev->gpu ? (enum weft_histogram_algo)rng_below(&rng, 3) : WEFT_HISTOGRAM_ALGO_AUTO;
-        params.wg = dev->gpu ? (int)rng_between(&rng, 1, wg_max / 32) * 32 : (int)rng_between(&rng, 1, 8);
-        params.ipt = dev->gpu ? (int)rng_between(&rng, 1, 8) * 4 : (int)rng_between(&rng, 1, 1000);
-        params.groups = (int)rng_between(&rng, 1, 50);
-        params.range = (int)rng_between(&rng, 1, 4000);
+        test_value_set(dev, "histogram", &params, "wg",
+                       dev->gpu ? (int)rng_between(&rng, 1, wg_max / 32) * 32 : (int)rng_between(&rng, 1, 8));
+        test_value_set(dev, "histogram", &params, "ipt",
+                       dev->gpu ? (int)rng_between(&rng, 1, 8) * 4 : (int)rng_between(&rng, 1, 1000));
+        test_value_set(dev, "histogram", &params, "groups", (int)rng_between(&rng, 1, 50));
+        test_value_set(dev, "histogram", &params, "range", (int)rng_between(&rng, 1, 4000));
         int64_t n = (int64_t)rng_below(&rng, test_sample() ? 2000 : 50000),
                 bins = rng_between(&rng, 1, test_sample() ? 600 : 20000);
         ok = check_sizes(dev, bins, (enum weft_ofs)rng_below(&rng, 2), &n, 1, (enum data)rng_below(&rng, DATA_COUNT),
@@ -235,10 +239,14 @@ static void test_errors(struct test_device *dev)
             weft_histogram_params(.algo = (enum weft_histogram_algo)7), WEFT_EINVAL);
     refused(dev, "a negative length", 10, WEFT_OFS_32, -1, NULL, WEFT_EINVAL);
     refused(dev, "2^31 indices in 32 bits", 10, WEFT_OFS_32, big, NULL, WEFT_ERANGE);
-    refused(dev, "a work-group size", 10, WEFT_OFS_32, 10, weft_histogram_params(.wg = 33), WEFT_EINVAL);
-    refused(dev, "indices per work-item", 10, WEFT_OFS_32, 10, weft_histogram_params(.ipt = -1), WEFT_EINVAL);
-    refused(dev, "a negative number of groups", 10, WEFT_OFS_32, 10, weft_histogram_params(.groups = -1), WEFT_EINVAL);
-    refused(dev, "a negative range", 10, WEFT_OFS_32, 10, weft_histogram_params(.range = -1), WEFT_EINVAL);
+    refused(dev, "a work-group size", 10, WEFT_OFS_32, 10, weft_histogram_params(.gpu.wg = 33, .cpu.wg = 33),
+            WEFT_EINVAL);
+    refused(dev, "indices per work-item", 10, WEFT_OFS_32, 10, weft_histogram_params(.gpu.ipt = -1, .cpu.chunk = -1),
+            WEFT_EINVAL);
+    refused(dev, "a negative number of groups", 10, WEFT_OFS_32, 10,
+            weft_histogram_params(.gpu.groups = -1, .cpu.chunks = -1), WEFT_EINVAL);
+    refused(dev, "a negative range", 10, WEFT_OFS_32, 10, weft_histogram_params(.gpu.range = -1, .cpu.range = -1),
+            WEFT_EINVAL);
     refused(dev, "a slab of 3", 10, WEFT_OFS_64, 10, weft_histogram_params(.slab = 3), WEFT_EINVAL);
     if (!dev->gpu)
         refused(dev, "atomics", 10, WEFT_OFS_32, 10, weft_histogram_params(.algo = WEFT_HISTOGRAM_ALGO_ATOMIC),
@@ -253,8 +261,9 @@ static void test_errors(struct test_device *dev)
     size_t bytes = 0;
     const struct weft_histogram_info *info = weft_histogram_plan_info(plan);
     weft_status status = weft_histogram_workspace(&bytes, dev->ctx, 100, WEFT_OFS_64, 100, NULL);
-    tap_ok(!status && bytes == info->workspace_bytes && bytes && info->params.wg > 0 && info->params.algo &&
-               info->why[0] && info->rows > 0 && info->ranges > 0,
+    tap_ok(!status && bytes == info->workspace_bytes && bytes &&
+               test_value(dev, "histogram", &info->params, "wg") > 0 && info->params.algo && info->why[0] &&
+               info->rows > 0 && info->ranges > 0,
            "%s: info gives the defaults back: %s", dev->name, info->why);
     weft_histogram_plan_destroy(&plan);
     weft_histogram_plan_destroy(&plan);

@@ -101,7 +101,8 @@ static void check(struct test_device *dev, const struct merge_case *c)
     if (!tap_ok(!status && key_at == n && val_at == n && intact,
                 "%s: %s payload %d, %lld + %lld, block %lld, spread %llu, wg %d ipt %d groups %d", dev->name,
                 weft_key_name(c->key), c->payload_bytes, (long long)c->na, (long long)c->nb, (long long)c->block,
-                (unsigned long long)c->spread, c->params.wg, c->params.ipt, c->params.groups))
+                (unsigned long long)c->spread, test_value(dev, "merge", &c->params, "wg"),
+                test_value(dev, "merge", &c->params, "ipt"), test_value(dev, "merge", &c->params, "groups")))
         tap_note("status %d %s; first wrong key %lld, payload %lld; canaries %s", status, status ? test_error(dev) : "",
                  (long long)key_at, (long long)val_at, intact ? "intact" : "broken");
     weft_merge_plan_destroy(&plan);
@@ -116,16 +117,17 @@ static void check(struct test_device *dev, const struct merge_case *c)
 // Tuning values of small tiles, so that small inputs meet every edge; then random ones.
 static struct weft_merge_params params_small(const struct test_device *dev)
 {
-    return dev->gpu ? (struct weft_merge_params){.wg = 32, .ipt = 3} : (struct weft_merge_params){.ipt = 7};
+    return dev->gpu ? (struct weft_merge_params){.gpu.wg = 32, .gpu.ipt = 3}
+                    : (struct weft_merge_params){.cpu.chunk = 7};
 }
 static struct weft_merge_params params_random(const struct test_device *dev)
 {
-    return dev->gpu ? (struct weft_merge_params){.wg = 32 * (int)rng_between(&rng, 1, test_sample() ? 2 : 8),
-                                                 .ipt = (int)rng_between(&rng, 1, 12),
-                                                 .groups = (int)rng_between(&rng, 1, 20)}
-                    : (struct weft_merge_params){.wg = (int)rng_between(&rng, 1, 8),
-                                                 .ipt = (int)rng_between(&rng, 1, 300),
-                                                 .groups = (int)rng_between(&rng, 1, 20)};
+    return dev->gpu ? (struct weft_merge_params){.gpu.wg = 32 * (int)rng_between(&rng, 1, test_sample() ? 2 : 8),
+                                                 .gpu.ipt = (int)rng_between(&rng, 1, 12),
+                                                 .gpu.groups = (int)rng_between(&rng, 1, 20)}
+                    : (struct weft_merge_params){.cpu.wg = (int)rng_between(&rng, 1, 8),
+                                                 .cpu.chunk = (int)rng_between(&rng, 1, 300),
+                                                 .cpu.chunks = (int)rng_between(&rng, 1, 20)};
 }
 
 static void test_edges(struct test_device *dev)
@@ -245,18 +247,20 @@ static void test_errors(struct test_device *dev)
     tap_is_int(weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 3, 1, NULL), WEFT_EINVAL, "%s: payload",
                dev->name);
     tap_is_int(weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, -1, NULL), WEFT_EINVAL, "%s: n_max", dev->name);
-    tap_is_int(weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 1, weft_merge_params(.wg = 9)), WEFT_EINVAL,
-               "%s: wg", dev->name);
-    tap_is_int(weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 1, weft_merge_params(.ipt = -1)), WEFT_EINVAL,
-               "%s: ipt", dev->name);
+    tap_is_int(weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 1, weft_merge_params(.gpu.wg = 9, .cpu.wg = 9)),
+               WEFT_EINVAL, "%s: wg", dev->name);
+    tap_is_int(
+        weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, 1, weft_merge_params(.gpu.ipt = -1, .cpu.chunk = -1)),
+        WEFT_EINVAL, "%s: ipt", dev->name);
     tap_ok(plan == NULL, "%s: no plan after an error", dev->name);
     tap_is_int(weft_merge_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 5, 1, NULL), WEFT_EINVAL, "%s: workspace",
                dev->name);
     if (weft_merge_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 4, 16, NULL))
         tap_bail("%s: plan: %s", dev->name, test_error(dev));
     const struct weft_merge_info *info = weft_merge_plan_info(plan);
-    tap_ok(info->params.wg > 0 && info->params.ipt > 0 && info->params.groups > 0 && info->why[0], "%s: info",
-           dev->name);
+    tap_ok(test_value(dev, "merge", &info->params, "wg") > 0 && test_value(dev, "merge", &info->params, "ipt") > 0 &&
+               test_value(dev, "merge", &info->params, "groups") > 0 && info->why[0],
+           "%s: info", dev->name);
     tap_ok(weft_merge_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, 16, NULL) == WEFT_OK &&
                bytes == info->workspace_bytes,
            "%s: workspace is what the plan holds", dev->name);

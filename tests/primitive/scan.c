@@ -82,9 +82,10 @@ static int check(struct test_device *dev, struct weft_scan_plan *plan, enum weft
     if (status || wrong >= 0 || !intact)
         tap_note("%s algo=%d n=%lld inclusive=%d total=%d wg=%d ipt=%d groups=%d data=%d in_place=%d: %s, first wrong "
                  "%lld, %s",
-                 weft_scan_type_name(type), (int)p->algo, (long long)n, p->inclusive, p->total, p->wg, p->ipt,
-                 p->groups, (int)data, in_place, status ? test_error(dev) : "ran", (long long)wrong,
-                 intact ? "intact" : "canary hit");
+                 weft_scan_type_name(type), (int)p->algo, (long long)n, p->inclusive, p->total,
+                 test_value(dev, "scan", p, "wg"), test_value(dev, "scan", p, "ipt"),
+                 test_value(dev, "scan", p, "groups"), (int)data, in_place, status ? test_error(dev) : "ran",
+                 (long long)wrong, intact ? "intact" : "canary hit");
     test_buffer_free(&out);
     test_buffer_free(&from);
     free(in);
@@ -105,7 +106,8 @@ static struct weft_scan_plan *plan_make(struct test_device *dev, enum weft_scan_
 // The smallest tuning values of a schedule: tiles (or chunks) of few elements, so that small inputs have many.
 static struct weft_scan_params smallest(struct test_device *dev)
 {
-    return dev->gpu ? (struct weft_scan_params){.wg = 32, .ipt = 4} : (struct weft_scan_params){.wg = 1, .ipt = 8};
+    return dev->gpu ? (struct weft_scan_params){.gpu.wg = 32, .gpu.ipt = 4}
+                    : (struct weft_scan_params){.cpu.wg = 1, .cpu.chunk = 8};
 }
 
 // Nonzero: there is a form of one launch.
@@ -118,7 +120,7 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
                         enum weft_scan_algo algo)
 {
     struct weft_scan_params params = smallest(dev);
-    int64_t tile = (int64_t)params.wg * params.ipt;
+    int64_t tile = (int64_t)test_value(dev, "scan", &params, "wg") * test_value(dev, "scan", &params, "ipt");
     // A second level of tiles; in a sample for one form of each type.
     int64_t largest = test_sample() && (inclusive || total) ? 5 * tile + 3 : tile * tile + tile + 1;
     params.inclusive = inclusive;
@@ -142,7 +144,8 @@ static void test_spine(struct test_device *dev, enum weft_scan_type type)
 {
     struct weft_scan_params params = smallest(dev);
     params.algo = WEFT_SCAN_ALGO_THREE;
-    const int64_t tile = (int64_t)params.wg * params.ipt, n = 2 * tile * tile + 1;
+    const int64_t tile = (int64_t)test_value(dev, "scan", &params, "wg") * test_value(dev, "scan", &params, "ipt"),
+                  n = 2 * tile * tile + 1;
     struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
     tap_ok(plan && check(dev, plan, type, n, DATA_ANY, 0), "%s: %s, sums of %lld tiles", dev->name,
            weft_scan_type_name(type), (long long)(n / tile + 1));
@@ -156,7 +159,8 @@ static void test_defaults(struct test_device *dev, enum weft_scan_type type, enu
     int ok = plan != NULL;
     if (ok) {
         const struct weft_scan_info *info = weft_scan_plan_info(plan);
-        int64_t wg = info->params.wg, tile = wg * info->params.ipt;
+        int64_t wg = test_value(dev, "scan", &info->params, "wg"),
+                tile = wg * test_value(dev, "scan", &info->params, "ipt");
         const int64_t sizes[] = {0,    1,        wg - 1,       wg,           wg + 1, tile - 1,
                                  tile, tile + 1, 2 * tile - 1, 2 * tile + 1, 300000};
         // A sample: up to the smallest number of elements that takes two tiles.
@@ -174,7 +178,7 @@ static void test_clamped(struct test_device *dev)
     int ok = 1;
     for (int groups = 1; ok && groups <= 3; groups++) {
         struct weft_scan_params params = smallest(dev);
-        params.groups = groups;
+        test_value_set(dev, "scan", &params, "groups", groups);
         params.total = 1;
         struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32_U64, 3000, &params);
         ok = plan && check(dev, plan, WEFT_SCAN_TYPE_U32_U64, 3000, DATA_ANY, 0) &&
@@ -190,16 +194,21 @@ static void test_tuning(struct test_device *dev)
     for (int draw = 0; ok && draw < (test_sample() ? 2 : 5); draw++) {
         struct weft_scan_params params = {.inclusive = (int)rng_below(&rng, 2)};
         int wg_max = max_wg < 512 ? max_wg : 512;
-        params.wg = dev->gpu ? (int)rng_between(&rng, 1, wg_max / 32) * 32 : (int)rng_between(&rng, 1, 8);
-        params.ipt = dev->gpu ? (int)rng_between(&rng, 1, 8) * 4 : (int)rng_between(&rng, 1, 100) * 8;
-        params.groups = (int)rng_between(&rng, 1, 50);
+        test_value_set(dev, "scan", &params, "wg",
+                       dev->gpu ? (int)rng_between(&rng, 1, wg_max / 32) * 32 : (int)rng_between(&rng, 1, 8));
+        test_value_set(dev, "scan", &params, "ipt",
+                       dev->gpu ? (int)rng_between(&rng, 1, 8) * 4 : (int)rng_between(&rng, 1, 100) * 8);
+        test_value_set(dev, "scan", &params, "groups", (int)rng_between(&rng, 1, 50));
         enum weft_scan_type type = all_types[rng_below(&rng, TYPES)];
         params.algo = can_chain(dev, type) ? (enum weft_scan_algo)rng_below(&rng, 3) : WEFT_SCAN_ALGO_AUTO;
         if (params.algo == WEFT_SCAN_ALGO_CHAINED) { // tiles of it are in local memory
-            int64_t most = (weft_context_device(dev->ctx)->local_bytes - 64) / params.wg - 5;
-            while (params.ipt > 4 && params.ipt * (int64_t)weft_scan_in_bytes(type) > most)
-                params.ipt -= 4;
-            params.look = (int)rng_between(&rng, 1, params.wg / 32) * 32;
+            int64_t most =
+                (weft_context_device(dev->ctx)->local_bytes - 64) / test_value(dev, "scan", &params, "wg") - 5;
+            while (test_value(dev, "scan", &params, "ipt") > 4 &&
+                   test_value(dev, "scan", &params, "ipt") * (int64_t)weft_scan_in_bytes(type) > most)
+                test_value_set(dev, "scan", &params, "ipt", test_value(dev, "scan", &params, "ipt") - 4);
+            test_value_set(dev, "scan", &params, "look",
+                           (int)rng_between(&rng, 1, test_value(dev, "scan", &params, "wg") / 32) * 32);
         }
         int64_t n = (int64_t)rng_below(&rng, test_sample() ? 3000 : 100000);
         struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
@@ -219,7 +228,7 @@ static void test_repeatable(struct test_device *dev)
     for (int run = 0; ok && run < 3; run++) {
         struct weft_scan_params params = smallest(dev);
         if (dev->gpu)
-            params.groups = 1 + 3 * run;
+            test_value_set(dev, "scan", &params, "groups", 1 + 3 * run);
         struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_F32, N, &params);
         struct test_buffer from = test_buffer_make(dev, in, N * sizeof *in);
         struct test_buffer out = test_buffer_make(dev, NULL, N * sizeof *in);
@@ -292,9 +301,10 @@ static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type
 {
     struct weft_context *ctx = dev->ctx;
     struct weft_scan_params params = smallest(dev);
-    params.wg = wg; // 32: a window of 32 tiles; more: several, looked at at once
-    params.look = wg;
-    int64_t tile = (int64_t)params.wg * params.ipt, most = (test_sample() ? 34 : 75) * tile + 7;
+    test_value_set(dev, "scan", &params, "wg", wg); // 32: a window of 32 tiles; more: several, looked at at once
+    test_value_set(dev, "scan", &params, "look", wg);
+    int64_t tile = (int64_t)test_value(dev, "scan", &params, "wg") * test_value(dev, "scan", &params, "ipt"),
+            most = (test_sample() ? 34 : 75) * tile + 7;
     const int64_t sizes[] = {30 * tile + 5, 5 * tile, 2 * tile, 31 * tile + 5, most, 2 * tile, 33 * tile, 3 * tile};
     params.algo = WEFT_SCAN_ALGO_CHAINED;
     params.total = 1;
@@ -420,9 +430,12 @@ static void test_errors(struct test_device *dev)
     refused(dev, "a negative length", WEFT_SCAN_TYPE_I32, -1, NULL, WEFT_EINVAL);
     refused(dev, "a total of an inclusive scan", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.inclusive = 1, .total = 1),
             WEFT_EINVAL);
-    refused(dev, "a work-group size", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.wg = 33), WEFT_EINVAL);
-    refused(dev, "items per work-item", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.ipt = 3), WEFT_EINVAL);
-    refused(dev, "a negative number of groups", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "a work-group size", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.gpu.wg = 33, .cpu.wg = 33),
+            WEFT_EINVAL);
+    refused(dev, "items per work-item", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.gpu.ipt = 3, .cpu.chunk = 3),
+            WEFT_EINVAL);
+    refused(dev, "a negative number of groups", WEFT_SCAN_TYPE_I32, 10,
+            weft_scan_params(.gpu.groups = -1, .cpu.chunks = -1), WEFT_EINVAL);
     if (dev->gpu)
         refused(dev, "more scratch than the device has", WEFT_SCAN_TYPE_I64, INT64_MAX, NULL, WEFT_ERANGE);
     refused(dev, "an unknown algorithm", WEFT_SCAN_TYPE_I32, 10, weft_scan_params(.algo = (enum weft_scan_algo)3),
@@ -438,12 +451,13 @@ static void test_errors(struct test_device *dev)
         int64_t local = dev->ctx->device.local_bytes;
         dev->ctx->device.local_bytes = 1024;
         refused(dev, "a tile that local memory does not hold", WEFT_SCAN_TYPE_I32, 10,
-                weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .wg = 64, .ipt = 4), WEFT_EINVAL);
+                weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .gpu.wg = 64, .gpu.ipt = 4), WEFT_EINVAL);
         dev->ctx->device.local_bytes = local;
         refused(dev, "a window beyond the work-group", WEFT_SCAN_TYPE_I32, 10,
-                weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .wg = 32, .look = 64), WEFT_EINVAL);
+                weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .gpu.wg = 32, .gpu.look = 64), WEFT_EINVAL);
         const int64_t most = ((INT64_C(1) << 31) - 32) * 4; // the last group below 2^31 work-items
-        const struct weft_scan_params *four = weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .wg = 32, .ipt = 4);
+        const struct weft_scan_params *four =
+            weft_scan_params(.algo = WEFT_SCAN_ALGO_CHAINED, .gpu.wg = 32, .gpu.ipt = 4);
         refused(dev, "2^31 work-items", WEFT_SCAN_TYPE_I32, most + 1, four, WEFT_ERANGE);
         size_t words = 0;
         tap_ok(!weft_scan_workspace(&words, dev->ctx, WEFT_SCAN_TYPE_I32, most, four) && words == (most / 128) * 12,
@@ -463,7 +477,8 @@ static void test_errors(struct test_device *dev)
     size_t bytes = 0;
     const struct weft_scan_info *info = weft_scan_plan_info(plan);
     weft_status status = weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_TYPE_I32_I64, 100, NULL);
-    tap_ok(!status && bytes == info->workspace_bytes && info->params.wg > 0 && info->params.ipt > 0 && info->why[0] &&
+    tap_ok(!status && bytes == info->workspace_bytes && test_value(dev, "scan", &info->params, "wg") > 0 &&
+               test_value(dev, "scan", &info->params, "ipt") > 0 && info->why[0] &&
                (info->schedule == WEFT_SCHEDULE_GPU) == dev->gpu && info->params.algo == usual,
            "%s: info gives the defaults back: %s", dev->name, info->why);
     weft_scan_plan_destroy(&plan);

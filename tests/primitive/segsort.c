@@ -144,14 +144,15 @@ static int check(struct test_device *dev, const struct sort_case *c)
     int64_t key_at = differs(got, want, c->n, kb), val_at = differs(got_val, want_val, c->n, vb);
     int intact = test_buffer_intact(dev, &in) && test_buffer_intact(dev, &in_val) && test_buffer_intact(dev, &other) &&
                  test_buffer_intact(dev, &other_val);
-    int right =
-        tap_ok(!status && key_at == c->n && val_at == c->n && intact,
-               "%s: %s payload %d, %lld %s keys, %s, block %lld, ofs %d%s, wg %d ipt %d bits %d groups %d, form %d wg "
-               "%d ipt %d bits %d look %d words %d",
-               dev->name, weft_key_name(c->key), c->payload_bytes, (long long)c->n, key_names[c->keys],
-               split_names[c->split], (long long)c->block, (int)ob * 8, c->in_place ? ", in place" : "", c->params.wg,
-               c->params.ipt, c->params.bits, c->params.groups, (int)c->params.whole, c->params.radix.wg,
-               c->params.radix.ipt, c->params.radix.bits, c->params.radix.look, c->params.radix.words);
+    int right = tap_ok(
+        !status && key_at == c->n && val_at == c->n && intact,
+        "%s: %s payload %d, %lld %s keys, %s, block %lld, ofs %d%s, wg %d ipt %d bits %d groups %d, form %d wg "
+        "%d ipt %d bits %d look %d words %d",
+        dev->name, weft_key_name(c->key), c->payload_bytes, (long long)c->n, key_names[c->keys], split_names[c->split],
+        (long long)c->block, (int)ob * 8, c->in_place ? ", in place" : "", test_value(dev, "segsort", &c->params, "wg"),
+        test_value(dev, "segsort", &c->params, "ipt"), test_value(dev, "segsort", &c->params, "bits"),
+        test_value(dev, "segsort", &c->params, "groups"), (int)c->params.whole, c->params.gpu.radix.wg,
+        c->params.gpu.radix.ipt, c->params.gpu.radix.bits, c->params.gpu.radix.look, c->params.gpu.radix.words);
     if (!right)
         tap_note("status %d %s; first wrong key %lld, payload %lld; canaries %s", status, status ? test_error(dev) : "",
                  (long long)key_at, (long long)val_at, intact ? "intact" : "broken");
@@ -170,17 +171,17 @@ static int check(struct test_device *dev, const struct sort_case *c)
 // Tuning values of small tiles, so that small inputs meet every edge; then random ones.
 static struct weft_segsort_params params_small(const struct test_device *dev)
 {
-    return dev->gpu ? (struct weft_segsort_params){.wg = 32, .ipt = 2, .bits = 2}
-                    : (struct weft_segsort_params){.ipt = 50, .groups = 7};
+    return dev->gpu ? (struct weft_segsort_params){.gpu.wg = 32, .gpu.ipt = 2, .gpu.bits = 2}
+                    : (struct weft_segsort_params){.cpu.chunk = 50, .cpu.chunks = 7};
 }
 static struct weft_segsort_params params_random(const struct test_device *dev)
 {
-    return dev->gpu ? (struct weft_segsort_params){.wg = 32 * (int)rng_between(&rng, 1, 4),
-                                                   .ipt = (int)rng_between(&rng, 2, 6),
-                                                   .bits = (int)rng_between(&rng, 1, 6)}
-                    : (struct weft_segsort_params){.wg = (int)rng_between(&rng, 1, 8),
-                                                   .ipt = (int)rng_between(&rng, 1, 300),
-                                                   .groups = (int)rng_between(&rng, 1, 20)};
+    return dev->gpu ? (struct weft_segsort_params){.gpu.wg = 32 * (int)rng_between(&rng, 1, 4),
+                                                   .gpu.ipt = (int)rng_between(&rng, 2, 6),
+                                                   .gpu.bits = (int)rng_between(&rng, 1, 6)}
+                    : (struct weft_segsort_params){.cpu.wg = (int)rng_between(&rng, 1, 8),
+                                                   .cpu.chunk = (int)rng_between(&rng, 1, 300),
+                                                   .cpu.chunks = (int)rng_between(&rng, 1, 20)};
 }
 
 static void test_edges(struct test_device *dev)
@@ -249,7 +250,7 @@ static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
                                   .in_place = place,
                                   .params = params_small(dev)};
             c.params.whole = whole;
-            c.params.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = 8, .look = 2};
+            c.params.gpu.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = 8, .look = 2};
             check(dev, &c);
         }
     for (int k = 0; k < 2; k++)
@@ -267,7 +268,7 @@ static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
                                       .in_place = (i + (int)keys / 2 + k) % 2,
                                       .params = params_small(dev)};
                 c.params.whole = whole;
-                c.params.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = bits[k], .look = 1 + k};
+                c.params.gpu.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = bits[k], .look = 1 + k};
                 check(dev, &c);
             }
     // Every key and payload; work-groups larger and smaller than the number of bins; positions of 64 bits.
@@ -284,8 +285,8 @@ static void test_whole(struct test_device *dev, enum weft_segsort_whole whole)
                                   .in_place = payload == 8,
                                   .params = params_small(dev)};
             c.params.whole = whole;
-            c.params.radix = (struct weft_segsort_radix){.wg = 32 << key % 3, .ipt = 3, .bits = 6 + payload / 4};
-            c.params.radix.words = 2 - (int)key % 2;
+            c.params.gpu.radix = (struct weft_segsort_radix){.wg = 32 << key % 3, .ipt = 3, .bits = 6 + payload / 4};
+            c.params.gpu.radix.words = 2 - (int)key % 2;
             check(dev, &c);
         }
 }
@@ -310,7 +311,7 @@ static void test_whole_again(struct test_device *dev, enum weft_segsort_whole wh
     const int64_t most = (test_sample() ? 8 : 40) * 64 + 3, sizes[] = {most, 65, most - 64, 300, most};
     struct weft_segsort_params params = params_small(dev);
     params.whole = whole;
-    params.radix = (struct weft_segsort_radix){.wg = stuck ? 64 : 32, .ipt = stuck ? 3 : 2, .bits = 8, .look = 2};
+    params.gpu.radix = (struct weft_segsort_radix){.wg = stuck ? 64 : 32, .ipt = stuck ? 3 : 2, .bits = 8, .look = 2};
     struct weft_segsort_plan *plan = NULL;
     if (stuck) {
         build_as_before = weft__cl.clBuildProgram;
@@ -422,7 +423,7 @@ static void test_whole_failed(struct test_device *dev, enum weft_segsort_whole w
     struct test_buffer x = test_buffer_make(dev, key, sizeof key), y = test_buffer_make(dev, NULL, sizeof key);
     struct weft_segsort_params params = params_small(dev);
     params.whole = whole;
-    params.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = 8, .look = 2};
+    params.gpu.radix = (struct weft_segsort_radix){.wg = 32, .ipt = 2, .bits = 8, .look = 2};
     struct weft_segsort_plan *plan = NULL;
     fault_install();
     int ok = !weft_segsort_plan_create(&plan, dev->ctx, WEFT_KEY_U32, 0, WEFT_OFS_32, N, &params), failed = 0;
@@ -466,7 +467,7 @@ static void test_whole_errors(struct test_device *dev)
     };
     const struct whole *cases = dev->gpu ? gpu : cpu;
     for (size_t i = 0; i < (dev->gpu ? sizeof gpu : sizeof cpu) / sizeof *gpu; i++) {
-        struct weft_segsort_params params = {.whole = cases[i].whole, .radix = cases[i].radix};
+        struct weft_segsort_params params = {.whole = cases[i].whole, .gpu.radix = cases[i].radix};
         refused(dev, cases[i].what, WEFT_KEY_U32, 4, WEFT_OFS_32, cases[i].n, &params, cases[i].status);
         tap_ok(strstr(test_error(dev), cases[i].said) != NULL, "%s: and says so", dev->name);
     }
@@ -500,10 +501,13 @@ static void test_errors(struct test_device *dev)
     refused(dev, "a width of offsets", WEFT_KEY_U32, 0, 7, 1, NULL, WEFT_EINVAL);
     refused(dev, "n_max", WEFT_KEY_U32, 0, WEFT_OFS_32, -1, NULL, WEFT_EINVAL);
     refused(dev, "n_max beyond offsets", WEFT_KEY_U32, 0, WEFT_OFS_32, INT64_C(1) << 31, NULL, WEFT_ERANGE);
-    refused(dev, "wg", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.wg = 9), WEFT_EINVAL);
-    refused(dev, "ipt", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.ipt = -1), WEFT_EINVAL);
-    refused(dev, "bits", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.bits = 9), WEFT_EINVAL);
-    refused(dev, "groups", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.groups = -1), WEFT_EINVAL);
+    refused(dev, "wg", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.gpu.wg = 9, .cpu.wg = 9), WEFT_EINVAL);
+    refused(dev, "ipt", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.gpu.ipt = -1, .cpu.chunk = -1),
+            WEFT_EINVAL);
+    if (dev->gpu)
+        refused(dev, "bits", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.gpu.bits = 9), WEFT_EINVAL);
+    else
+        refused(dev, "chunks", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.cpu.chunks = -1), WEFT_EINVAL);
     refused(dev, "a form", WEFT_KEY_U32, 0, WEFT_OFS_32, 1, weft_segsort_params(.whole = (enum weft_segsort_whole)4),
             WEFT_EINVAL);
     test_whole_errors(dev);
@@ -512,8 +516,9 @@ static void test_errors(struct test_device *dev)
         tap_bail("%s: plan: %s", dev->name, test_error(dev));
     size_t bytes = 1;
     const struct weft_segsort_info *info = weft_segsort_plan_info(plan);
-    tap_ok(info->params.wg > 0 && info->params.ipt > 0 && info->params.bits > 0 && info->params.groups > 0 &&
-               info->why[0],
+    tap_ok(test_value(dev, "segsort", &info->params, "wg") > 0 &&
+               test_value(dev, "segsort", &info->params, "ipt") > 0 &&
+               test_value(dev, "segsort", &info->params, dev->gpu ? "bits" : "groups") > 0 && info->why[0],
            "%s: info", dev->name);
     tap_ok(weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, 16, &params) == WEFT_OK &&
                bytes == info->workspace_bytes,

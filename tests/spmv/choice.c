@@ -237,7 +237,7 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
         weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a))
         tap_bail("%s", test_error(dev));
     for (int products = 0; products <= 1000; products += 1000) {
-        const struct weft_spmv_params params = {.products = products};
+        const struct weft_spmv_params params = {.policy.products = products};
         struct weft_spmv_plan *plan = NULL;
         struct weft_spmv_info info = {0};
         enum weft_spmv_algo best = WEFT_SPMV_ALGO_AUTO;
@@ -246,9 +246,12 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
         if (made)
             info = *weft_spmv_plan_info(plan);
         weft_spmv_plan_destroy(&plan);
-        const double us = made ? cost_spmv(model, &a, info.params.algo, info.params.lanes) : INFINITY;
+        const double us =
+            made ? cost_spmv(model, &a, info.params.policy.algo, info.params.gpu.lanes + info.params.cpu.lanes)
+                 : INFINITY;
         tap_ok(us <= MOST * least, "%s: %s, %lld entries, %s, %d products: %s", dev->name, family_names[family],
-               (long long)a.nnz, weft_type_name(type), products, made ? weft_spmv_algo_name(info.params.algo) : "none");
+               (long long)a.nnz, weft_type_name(type), products,
+               made ? weft_spmv_algo_name(info.params.policy.algo) : "none");
         if (us > MOST * least)
             tap_note("%.1f us, %s takes %.1f: %s", us, weft_spmv_algo_name(best), least,
                      made ? info.why : test_error(dev));

@@ -25,61 +25,73 @@ static void test_refused_params(struct test_device *dev)
     struct test_problem p = test_problem_make(dev, &rng, 60, 40, 1, 40, WEFT_TYPE_F32, WEFT_OFS_32);
     char sizes[80];
     snprintf(sizes, sizeof sizes, "ell would hold 2560 elements (0.0 MiB) for %lld entries", (long long)p.a.nnz);
-    refused(&p, "an ELL of mostly padding", weft_spmv_params(.algo = WEFT_SPMV_ALGO_ELL), WEFT_ERANGE, sizes);
+    refused(&p, "an ELL of mostly padding", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_ELL), WEFT_ERANGE, sizes);
     refused(&p, "sliced ELL beyond a factor",
-            weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .sigma = 1, .max_padding = 1.01), WEFT_ERANGE,
-            "params.max_padding allows 1.0");
-    refused(&p, "an unknown algorithm", weft_spmv_params(.algo = (enum weft_spmv_algo)99), WEFT_EINVAL, "99");
-    refused(&p, "an unknown semiring", weft_spmv_params(.semiring = (enum weft_spmv_semiring)9), WEFT_EINVAL, "9");
-    refused(&p, "an unknown mode", weft_spmv_params(.mode = (enum weft_spmv_mode)5), WEFT_EINVAL, "mode is 5");
-    refused(&p, "an unknown way to transpose", weft_spmv_params(.transpose = (enum weft_spmv_transpose)7), WEFT_EINVAL,
-            "transpose is 7");
+            weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.sigma = 1, .format.max_padding = 1.01),
+            WEFT_ERANGE, "params.format.max_padding allows 1.0");
+    refused(&p, "an unknown algorithm", weft_spmv_params(.policy.algo = (enum weft_spmv_algo)99), WEFT_EINVAL, "99");
+    refused(&p, "an unknown semiring", weft_spmv_params(.problem.semiring = (enum weft_spmv_semiring)9), WEFT_EINVAL,
+            "9");
+    refused(&p, "an unknown mode", weft_spmv_params(.policy.mode = (enum weft_spmv_mode)5), WEFT_EINVAL, "mode is 5");
+    refused(&p, "an unknown way to transpose", weft_spmv_params(.problem.transpose = (enum weft_spmv_transpose)7),
+            WEFT_EINVAL, "transpose is 7");
     refused(&p, "a reproducible hybrid",
-            weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .mode = WEFT_SPMV_MODE_REPRODUCIBLE), WEFT_EINVAL,
-            "csr_fixed, not hyb");
+            weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_HYB, .policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE),
+            WEFT_EINVAL, "csr_fixed, not hyb");
     refused(&p, "reproducible atomics",
-            weft_spmv_params(.mode = WEFT_SPMV_MODE_REPRODUCIBLE, .transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS),
+            weft_spmv_params(.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE,
+                             .problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS),
             WEFT_EINVAL, "atomics");
     refused(&p, "A^T by atomics in slices",
-            weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS), WEFT_EINVAL,
-            "sell");
-    refused(&p, "a rest on the host without a hybrid", weft_spmv_params(.algo = WEFT_SPMV_ALGO_ELL, .host_rest = 1),
-            WEFT_EINVAL, "host_rest goes with hyb, not with ell");
+            weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS),
+            WEFT_EINVAL, "sell");
+    refused(&p, "a rest on the host without a hybrid",
+            weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_ELL, .format.host_rest = 1), WEFT_EINVAL,
+            "host_rest goes with hyb, not with ell");
     refused(&p, "a custom semiring on the host",
-            weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .host_rest = 1, .semiring = WEFT_SPMV_SEMIRING_CUSTOM,
-                             .plus = "a + b", .times = "a * b", .zero = "0"),
+            weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1,
+                             .problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = "a + b",
+                             .problem.times = "a * b", .problem.zero = "0"),
             WEFT_EINVAL, "custom");
-    refused(&p, "padding below 1", weft_spmv_params(.max_padding = 0.5), WEFT_EINVAL, "0.5");
-    refused(&p, "a width below 0", weft_spmv_params(.algo = WEFT_SPMV_ALGO_HYB, .width = -1), WEFT_EINVAL,
+    refused(&p, "padding below 1", weft_spmv_params(.format.max_padding = 0.5), WEFT_EINVAL, "0.5");
+    refused(&p, "a width below 0", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_HYB, .format.width = -1), WEFT_EINVAL,
             "width is -1");
-    refused(&p, "an odd window", weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .sigma = 48), WEFT_EINVAL,
+    refused(&p, "an odd window", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.sigma = 48), WEFT_EINVAL,
             "sigma is 48");
-    refused(&p, "an unknown hint", weft_spmv_params(.read = 4), WEFT_EINVAL, "params.read");
-    refused(&p, "3 lanes", weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = 33), WEFT_EINVAL, "lanes is 33");
-    refused(&p, "a work-group beyond the device", weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR_SCALAR, .wg = 1 << 20),
-            WEFT_EINVAL, "params.wg");
-    refused(&p, "no `plus`", weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .times = "a * b", .zero = "0"),
-            WEFT_EINVAL, "needs the expression `plus`");
+    if (dev->gpu)
+        refused(&p, "an unknown hint", weft_spmv_params(.gpu.read = 4), WEFT_EINVAL, "gpu.read");
+    refused(&p, "3 lanes", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR_LANES, .gpu.lanes = 33, .cpu.lanes = 33),
+            WEFT_EINVAL, "lanes is 33");
+    refused(&p, "a work-group beyond the device",
+            weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR_SCALAR, .gpu.wg = 1 << 20, .cpu.wg = 1 << 20),
+            WEFT_EINVAL, dev->gpu ? "gpu.wg" : "cpu.wg");
+    refused(
+        &p, "no `plus`",
+        weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.times = "a * b", .problem.zero = "0"),
+        WEFT_EINVAL, "needs the expression `plus`");
     refused(&p, "two statements",
-            weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .plus = "a; b", .times = "a * b", .zero = "0"),
+            weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = "a; b",
+                             .problem.times = "a * b", .problem.zero = "0"),
             WEFT_EINVAL, "';' at position 1");
     refused(&p, "a bracket too few",
-            weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .plus = "max(a, b", .times = "a * b", .zero = "0"),
+            weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = "max(a, b",
+                             .problem.times = "a * b", .problem.zero = "0"),
             WEFT_EINVAL, "lacks 1 ')'");
     if (!dev->checker) // which prints what its compiler says
         refused(&p, "an expression that does not compile",
-                weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .plus = "nosuch(a, b)", .times = "a * b",
-                                 .zero = "0"),
+                weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = "nosuch(a, b)",
+                                 .problem.times = "a * b", .problem.zero = "0"),
                 WEFT_EBUILD, "nosuch");
     if (weft_context_device(dev->ctx)->fp64)
-        refused(&p, "f64 sums by atomics", weft_spmv_params(.algo = WEFT_SPMV_ALGO_COO_ATOMIC, .f64_sums = 1),
-                WEFT_EINVAL, "atomics");
+        refused(&p, "f64 sums by atomics",
+                weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_COO_ATOMIC, .problem.f64_sums = 1), WEFT_EINVAL,
+                "atomics");
     test_problem_free(&p);
     p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_TYPE_I32, WEFT_OFS_32);
-    refused(&p, "f64 sums of integers", weft_spmv_params(.f64_sums = 1), WEFT_EINVAL, "f64_sums");
+    refused(&p, "f64 sums of integers", weft_spmv_params(.problem.f64_sums = 1), WEFT_EINVAL, "f64_sums");
     test_problem_free(&p);
     p = test_problem_make(dev, &rng, 20, 20, 1, 5, WEFT_TYPE_PATTERN, WEFT_OFS_32);
-    refused(&p, "vectors of no type", weft_spmv_params(.vec_type = WEFT_TYPE_PATTERN), WEFT_EINVAL, "vec_type");
+    refused(&p, "vectors of no type", weft_spmv_params(.problem.vec_type = WEFT_TYPE_PATTERN), WEFT_EINVAL, "vec_type");
     test_problem_free(&p);
 }
 
@@ -129,7 +141,7 @@ static void test_refused_calls(struct test_device *dev)
                runs[i].what, test_error(dev));
     }
     weft_spmv_plan_destroy(&plan);
-    plan = test_problem_plan(&p, weft_spmv_params(.semiring = WEFT_SPMV_SEMIRING_MIN_PLUS));
+    plan = test_problem_plan(&p, weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_MIN_PLUS));
     const weft_status status =
         plan ? weft_spmv_run(plan, dev->queue, p.by.mem, 2, p.bx.mem, 0, 0, NULL, NULL) : WEFT_OK;
     tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "alpha is 2"), "%s: a run refuses alpha in (min, +): %s",
@@ -145,7 +157,7 @@ static void test_no_memory(struct test_device *dev)
 {
     const int64_t rows = 512 * (int64_t)weft_context_device(dev->ctx)->compute_units;
     struct test_problem p = test_problem_make(dev, &rng, rows, 400, 24, 28, WEFT_TYPE_I32, WEFT_OFS_32);
-    const struct weft_spmv_params *params = weft_spmv_params(.products = 100000);
+    const struct weft_spmv_params *params = weft_spmv_params(.policy.products = 100000);
     struct weft_spmv_plan *plan = test_problem_plan(&p, params);
     if (!tap_ok(plan && weft_spmv_plan_info(plan)->convert_ms > 0, "%s: auto converts for many runs: %s", dev->name,
                 plan ? weft_spmv_plan_info(plan)->why : "no plan"))

@@ -80,7 +80,7 @@ static int product(struct test_device *dev, const struct hash_case *c, const str
                    size_t x_bytes, void *y, size_t y_bytes)
 {
     const struct weft_spmv_params params = {
-        .mode = WEFT_SPMV_MODE_REPRODUCIBLE, .f64_sums = c->f64_sums, .transpose = c->transpose};
+        .policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE, .problem.f64_sums = c->f64_sums, .problem.transpose = c->transpose};
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
     struct test_buffer bx = test_buffer_make(dev, x, x_bytes),

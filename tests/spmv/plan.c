@@ -40,12 +40,12 @@ static void test_custom(struct test_device *dev)
         test_problem_make(dev, &rng, test_sample() ? 70 : 700, 90, 0, 60, WEFT_TYPE_F32, WEFT_OFS_32);
     for (size_t i = 0; i < ALGOS; i++) {
         char plus[] = "fmax(a, b)", times[] = "fmin(a, b)", zero[] = "-INFINITY";
-        struct weft_spmv_params params = {.algo = algos[i],
-                                          .semiring = WEFT_SPMV_SEMIRING_CUSTOM,
-                                          .plus = plus,
-                                          .times = times,
-                                          .zero = zero,
-                                          .max_padding = 1e9};
+        struct weft_spmv_params params = {.policy.algo = algos[i],
+                                          .problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM,
+                                          .problem.plus = plus,
+                                          .problem.times = times,
+                                          .problem.zero = zero,
+                                          .format.max_padding = 1e9};
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         memset(plus, '?', sizeof plus - 1); // the plan has copies
         memset(times, '?', sizeof times - 1);
@@ -77,7 +77,7 @@ static void test_refill(struct test_device *dev)
         struct test_problem p =
             test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_TYPE_F32, i % 2 ? WEFT_OFS_64 : WEFT_OFS_32);
         const struct weft_spmv_params params = {
-            .algo = ways[i].algo, .host_rest = ways[i].host_rest, .max_padding = 1e9};
+            .policy.algo = ways[i].algo, .format.host_rest = ways[i].host_rest, .format.max_padding = 1e9};
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
         test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
@@ -102,7 +102,7 @@ static void test_refill(struct test_device *dev)
 static void test_values_written(struct test_device *dev)
 {
     struct test_problem p = test_problem_make(dev, &rng, 60, 60, 2, 40, WEFT_TYPE_F32, WEFT_OFS_32);
-    const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR};
+    const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     int ok = plan && test_problem_run(&p, plan, &params, 1, 0);
     test_values_draw(&rng, p.a.val, p.a.type, p.a.nnz);
@@ -136,12 +136,12 @@ static void test_host_rest(struct test_device *dev)
             continue;
         }
         struct test_problem p = test_problem_make(dev, &rng, 90, 100, 2, ways[i].longest, ways[i].type, WEFT_OFS_32);
-        const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_HYB,
-                                                .host_rest = 1,
-                                                .f64_sums = ways[i].f64_sums,
-                                                .semiring = ways[i].semiring,
-                                                .vec_type = p.type,
-                                                .max_padding = 1e9};
+        const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_HYB,
+                                                .format.host_rest = 1,
+                                                .problem.f64_sums = ways[i].f64_sums,
+                                                .problem.semiring = ways[i].semiring,
+                                                .problem.vec_type = p.type,
+                                                .format.max_padding = 1e9};
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         struct weft_spmv_info info = {0};
         if (plan)
@@ -152,7 +152,7 @@ static void test_host_rest(struct test_device *dev)
             const int64_t length = weft_csr_ofs(&p.a, r + 1) - weft_csr_ofs(&p.a, r);
             rest += length > 4 ? length - 4 : 0;
         }
-        int ok = plan && info.params.width == 4 && info.rest == rest &&
+        int ok = plan && info.params.format.width == 4 && info.rest == rest &&
                  test_problem_run(&p, plan, &params, plain ? 2 : 1, 0) &&
                  test_problem_run(&p, plan, &params, 1, plain ? -3 : 1);
         tap_ok(ok, "%s: rest on the host, %s%s, semiring %d, rows of %d", dev->name, weft_type_name(ways[i].type),
@@ -162,7 +162,7 @@ static void test_host_rest(struct test_device *dev)
     }
     struct test_problem p = test_problem_make(dev, &rng, 50, 100, 2, 3, WEFT_TYPE_F32, WEFT_OFS_32);
     const struct weft_spmv_params params = {
-        .algo = WEFT_SPMV_ALGO_HYB, .host_rest = 1, .width = 100, .max_padding = 1e9};
+        .policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1, .format.width = 100, .format.max_padding = 1e9};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     tap_ok(plan && test_problem_run(&p, plan, &params, 1, 0), "%s: rest on the host, and there is none", dev->name);
     weft_spmv_plan_destroy(&plan);
@@ -176,7 +176,8 @@ static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int h
 {
     enum { RUNS = 4 };
     struct test_problem p = test_problem_make(dev, &rng, 90, 90, 2, 70, WEFT_TYPE_I32, WEFT_OFS_32);
-    const struct weft_spmv_params params = {.algo = algo, .host_rest = host_rest, .max_padding = 1e9};
+    const struct weft_spmv_params params = {
+        .policy.algo = algo, .format.host_rest = host_rest, .format.max_padding = 1e9};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     cl_command_queue queue = test_queue(dev, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     if (!queue)
@@ -219,7 +220,7 @@ static void test_info(struct test_device *dev)
         test_problem_make(dev, &rng, m, 80, 2, longest, WEFT_TYPE_F32, WEFT_OFS_32); // three long rows: 7, 37
     const int64_t nnz = p.a.nnz;
     for (size_t i = 0; i < ALGOS; i++) {
-        const struct weft_spmv_params params = {.algo = algos[i], .sigma = 1, .max_padding = 1e9};
+        const struct weft_spmv_params params = {.policy.algo = algos[i], .format.sigma = 1, .format.max_padding = 1e9};
         struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
         struct weft_spmv_info info = {0};
         if (plan)
@@ -242,13 +243,14 @@ static void test_info(struct test_device *dev)
                                  ? nnz * 12
                                  : nnz * 8 + (m + 1) * 4;
         const int converts = algos[i] >= WEFT_SPMV_ALGO_ELL && algos[i] <= WEFT_SPMV_ALGO_COO_ATOMIC;
-        const int ok = plan && info.params.algo == algos[i] && info.max_row == longest && info.empty_rows == 0 &&
+        const int ok = plan && info.params.policy.algo == algos[i] && info.max_row == longest && info.empty_rows == 0 &&
                        (int64_t)info.format_bytes == want && (info.convert_ms > 0) == converts && info.analyse_ms > 0 &&
-                       (algos[i] != WEFT_SPMV_ALGO_HYB || info.params.width == width) && !strcmp(info.why, "asked for");
+                       (algos[i] != WEFT_SPMV_ALGO_HYB || info.params.format.width == width) &&
+                       !strcmp(info.why, "asked for");
         tap_ok(ok, "%s: figures of a plan: %s", dev->name, weft_spmv_algo_name(algos[i]));
         if (!ok)
             tap_note("%lld bytes, expected %lld; width %lld, longest %lld, convert %g ms, analyse %g ms, %s",
-                     (long long)info.format_bytes, (long long)want, (long long)info.params.width,
+                     (long long)info.format_bytes, (long long)want, (long long)info.params.format.width,
                      (long long)info.max_row, info.convert_ms, info.analyse_ms, info.why);
         weft_spmv_plan_destroy(&plan);
     }
@@ -260,12 +262,12 @@ static void test_shared(struct test_device *dev)
 {
     const int nvidia = weft_context_device(dev->ctx)->lanes == WEFT_LANES_PTX;
     struct test_problem p = test_problem_make(dev, &rng, 40, 80, 2, 6000, WEFT_TYPE_F32, WEFT_OFS_32);
-    struct weft_spmv_plan *plan = test_problem_plan(&p, weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR));
+    struct weft_spmv_plan *plan = test_problem_plan(&p, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR));
     struct weft_spmv_info info = {0};
     if (plan)
         info = *weft_spmv_plan_info(plan);
-    tap_ok(plan && info.params.algo == (nvidia ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE),
-           "%s: csr is %s where few rows have all entries: %s", dev->name, weft_spmv_algo_name(info.params.algo),
+    tap_ok(plan && info.params.policy.algo == (nvidia ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE),
+           "%s: csr is %s where few rows have all entries: %s", dev->name, weft_spmv_algo_name(info.params.policy.algo),
            info.why);
     weft_spmv_plan_destroy(&plan);
     test_problem_free(&p);
@@ -281,14 +283,14 @@ struct tuned {
 static struct tuned tuned_run(struct test_problem *p, struct weft_context *ctx, enum weft_spmv_algo algo,
                               int64_t products)
 {
-    const struct weft_spmv_params params = {.algo = algo, .tune = 1, .products = products};
+    const struct weft_spmv_params params = {.policy.algo = algo, .policy.tune = 1, .policy.products = products};
     struct tuned t = {0};
     struct weft_spmv_plan *plan = NULL;
     if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, &params))
         return t;
     t.info = *weft_spmv_plan_info(plan);
-    t.right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = t.info.params.algo}, 2, -3);
-    t.converted = t.info.params.algo >= WEFT_SPMV_ALGO_ELL && t.info.params.algo <= WEFT_SPMV_ALGO_HYB;
+    t.right = test_problem_run(p, plan, &(struct weft_spmv_params){.policy.algo = t.info.params.policy.algo}, 2, -3);
+    t.converted = t.info.params.policy.algo >= WEFT_SPMV_ALGO_ELL && t.info.params.policy.algo <= WEFT_SPMV_ALGO_HYB;
     weft_spmv_plan_destroy(&plan);
     return t;
 }
@@ -306,11 +308,13 @@ static void test_tune(struct test_device *dev)
     tap_ok(is_measured(&first) && !first.converted, "%s: auto without products: %s", dev->name, first.info.why);
     struct tuned again = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_AUTO, 0);
     const struct weft_spmv_params *a = &first.info.params, *b = &again.info.params;
-    tap_ok(again.right && again.info.tune_ms == 0 && a->algo == b->algo && a->lanes == b->lanes && a->wg == b->wg &&
-               a->ipt == b->ipt && a->read == b->read && !strncmp(again.info.why, "measured before", 15),
+    tap_ok(again.right && again.info.tune_ms == 0 && a->policy.algo == b->policy.algo &&
+               !memcmp(&a->gpu, &b->gpu, sizeof a->gpu) && !memcmp(&a->cpu, &b->cpu, sizeof a->cpu) &&
+               !strncmp(again.info.why, "measured before", 15),
            "%s: the same again: %s", dev->name, again.info.why);
     struct tuned other = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_CSR_LANES, 0);
-    tap_ok(other.right && other.info.params.algo == WEFT_SPMV_ALGO_CSR_LANES && (is_measured(&other) || !dev->gpu),
+    tap_ok(other.right && other.info.params.policy.algo == WEFT_SPMV_ALGO_CSR_LANES &&
+               (is_measured(&other) || !dev->gpu),
            "%s: lanes alone: %s", dev->name, other.info.why);
     other = tuned_run(&p, dev->ctx, WEFT_SPMV_ALGO_AUTO, 1000000);
     tap_ok(is_measured(&other) && strstr(other.info.why, "sell"), "%s: with many products: %s", dev->name,
@@ -336,19 +340,19 @@ static void test_tune(struct test_device *dev)
     weft_context_destroy(&bare);
     test_problem_free(&p);
     p = test_problem_make(dev, &rng, 60, 50, 1, 2, WEFT_TYPE_F32, WEFT_OFS_32);
-    const struct weft_spmv_params custom = {.semiring = WEFT_SPMV_SEMIRING_CUSTOM,
-                                            .plus = "fmax(a, b)",
-                                            .times = "fmin(a, b)",
-                                            .zero = "-INFINITY",
-                                            .tune = 1,
-                                            .products = 9};
+    const struct weft_spmv_params custom = {.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM,
+                                            .problem.plus = "fmax(a, b)",
+                                            .problem.times = "fmin(a, b)",
+                                            .problem.zero = "-INFINITY",
+                                            .policy.tune = 1,
+                                            .policy.products = 9};
     struct weft_spmv_plan *plan = test_problem_plan(&p, &custom);
     tap_ok(plan && !weft_spmv_run(plan, dev->queue, p.by.mem, 1, p.bx.mem, 0, 0, NULL, NULL) && widest_check(&p, 0),
            "%s: measured with a semiring of the caller", dev->name);
     weft_spmv_plan_destroy(&plan);
     test_problem_free(&p);
     p = test_problem_make(dev, &rng, 60, 60, 1, 20, WEFT_TYPE_PATTERN, WEFT_OFS_64);
-    const struct weft_spmv_params turned = {.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY, .tune = 1};
+    const struct weft_spmv_params turned = {.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY, .policy.tune = 1};
     plan = test_problem_plan(&p, &turned);
     struct weft_csr at;
     if (weft__ref_transpose(&at, &p.a))
@@ -365,7 +369,7 @@ static void test_tune(struct test_device *dev)
 static void test_sync(struct test_device *dev)
 {
     struct test_problem p = test_problem_make(dev, &rng, 60, 50, 1, 20, WEFT_TYPE_F32, WEFT_OFS_64);
-    const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR};
+    const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR};
     memcpy(p.y, p.y0, p.y_bytes);
     weft_status status = weft_spmv_sync(p.y, dev->ctx, 2, &p.a, p.x, -3, &params);
     test_buffer_write(dev, &p.by, p.y, p.y_bytes);
@@ -420,7 +424,7 @@ static void test_items(struct test_device *dev)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         struct weft_spmv_plan *plan = NULL;
         struct launches l = {.part = "spmv_"};
-        int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = formats[i]));
+        int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.policy.algo = formats[i]));
         dev->ctx->on_launch = items_count;
         dev->ctx->on_launch_arg = &l;
         ok = ok && !weft_spmv_run(plan, dev->queue, y.mem, 1, x.mem, 0, 0, NULL, NULL);

@@ -63,18 +63,18 @@ static const char *input_change(struct input *in, int i)
         CHANGE(20, NUMBER, plan.type, WEFT_TYPE_I32);
         CHANGE(21, NUMBER, plan.acc, WEFT_TYPE_F64);
         CHANGE(22, TEXT, plan.semiring.text, "another");
-        CHANGE(23, NUMBER, plan.info.params.semiring, WEFT_SPMV_SEMIRING_MIN_PLUS);
-        CHANGE(24, NUMBER, plan.info.params.algo, WEFT_SPMV_ALGO_CSR);
-        CHANGE(25, NUMBER, plan.info.params.products, 1000);
-        CHANGE(26, NUMBER, plan.info.params.width, 7);
-        CHANGE(27, NUMBER, plan.info.params.host_rest, 1);
-        CHANGE(28, NUMBER, plan.info.params.max_padding, 4.000000001);
-        CHANGE(29, NUMBER, plan.info.params.sigma, 32);
-        CHANGE(30, NUMBER, plan.info.params.lanes, 4);
-        CHANGE(31, NUMBER, plan.info.params.wg, 128);
-        CHANGE(32, NUMBER, plan.info.params.ipt, 8);
-        CHANGE(33, NUMBER, plan.info.params.rows, 2);
-        CHANGE(34, NUMBER, plan.info.params.read, 1);
+        CHANGE(23, NUMBER, plan.info.params.problem.semiring, WEFT_SPMV_SEMIRING_MIN_PLUS);
+        CHANGE(24, NUMBER, plan.info.params.policy.algo, WEFT_SPMV_ALGO_CSR);
+        CHANGE(25, NUMBER, plan.info.params.policy.products, 1000);
+        CHANGE(26, NUMBER, plan.info.params.format.width, 7);
+        CHANGE(27, NUMBER, plan.info.params.format.host_rest, 1);
+        CHANGE(28, NUMBER, plan.info.params.format.max_padding, 4.000000001);
+        CHANGE(29, NUMBER, plan.info.params.format.sigma, 32);
+        CHANGE(30, NUMBER, plan.info.params.gpu.lanes, 4);
+        CHANGE(31, NUMBER, plan.info.params.gpu.wg, 128);
+        CHANGE(32, NUMBER, plan.info.params.gpu.ipt, 8);
+        CHANGE(33, NUMBER, plan.info.params.gpu.rows, 2);
+        CHANGE(34, NUMBER, plan.info.params.gpu.read, 1);
     }
     return NULL;
 }
@@ -87,7 +87,7 @@ static void test_key(void)
     plain.row.count = 1;
     plain.row.values[0].value = 64;
     plain.plan.a = (struct weft_device_csr){.m = 10, .n = 20, .nnz = 30};
-    plain.plan.info.params.max_padding = 4;
+    plain.plan.info.params.format.max_padding = 4;
     char *key = key_of(&plain), *same = key_of(&plain);
     tap_is_str(key, same, "the same plan has the same key");
     free(same);
@@ -165,7 +165,7 @@ static struct weft_spmv_info run(struct test_problem *p, struct weft_context *ct
     if (weft_spmv_plan_create(&plan, ctx, p->dev->queue, &p->d, params))
         return info;
     info = *weft_spmv_plan_info(plan);
-    *right = test_problem_run(p, plan, &(struct weft_spmv_params){.algo = info.params.algo}, 2, -3);
+    *right = test_problem_run(p, plan, &(struct weft_spmv_params){.policy.algo = info.params.policy.algo}, 2, -3);
     weft_spmv_plan_destroy(&plan);
     return info;
 }
@@ -202,7 +202,7 @@ static void test_records(struct test_device *dev)
                    {"hyb 0 0 0 0 0 999999999999", 0},
                    {"sell 0 0 0 0 5000 0", 0},
                    {"csr_merge 99999999999999999999 99999999999999999999 0 0 0 0", 0}};
-    const struct weft_spmv_params params = {.tune = 1, .products = 100000};
+    const struct weft_spmv_params params = {.policy.tune = 1, .policy.products = 100000};
     struct test_problem p = test_problem_make(dev, &rng, 600, 700, 2, 600, WEFT_TYPE_F32, WEFT_OFS_32);
     struct weft_context *ctx = NULL;
     struct weft_error err = {0};

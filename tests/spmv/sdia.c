@@ -193,7 +193,7 @@ static void test_shapes(struct test_device *dev)
         void *want = test_alloc(y_bytes), *got = test_alloc(y_bytes), *again = test_alloc(y_bytes);
         // Rows and slots of a work-item at a time, and work-groups that are no whole slices.
         static const struct weft_spmv_params tuned[] = {
-            {0}, {.wg = 64, .ipt = 3, .rows = 2}, {.wg = 40, .ipt = 8, .rows = 4}};
+            {.gpu.wg = 0}, {.gpu.wg = 64, .gpu.ipt = 3, .gpu.rows = 2}, {.gpu.wg = 40, .gpu.ipt = 8, .gpu.rows = 4}};
         for (int whole = 0; whole < 2; whole++) {
             if (test_sample() && (i + (size_t)whole) % 3)
                 continue;
@@ -201,14 +201,15 @@ static void test_shapes(struct test_device *dev)
             void *x = x_draw(s->n, type, whole);
             struct job plain = {0}, j;
             struct weft_spmv_params params = tuned[dev->gpu ? (i / 2 + (size_t)whole) % 3 : 0];
-            params.algo = WEFT_SPMV_ALGO_SDIA;
-            params.max_padding = 1e9;
+            params.policy.algo = WEFT_SPMV_ALGO_SDIA;
+            params.format.max_padding = 1e9;
             int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, got) && job_run(&j, again);
             if (!whole) {
-                ok &= job_make(&plain, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SELL, .max_padding = 1e9));
+                ok &= job_make(&plain, dev, &a, x,
+                               weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.max_padding = 1e9));
                 ok = ok && job_run(&plain, want);
             }
-            tap_ok(ok && j.info.params.algo == WEFT_SPMV_ALGO_SDIA && !memcmp(got, again, y_bytes) &&
+            tap_ok(ok && j.info.params.policy.algo == WEFT_SPMV_ALGO_SDIA && !memcmp(got, again, y_bytes) &&
                        (whole ? is_right(&a, x, got, type) : !memcmp(got, want, y_bytes)),
                    "%s: %s: %s", dev->name, s->what, whole ? "exact" : "the bits of plain slices");
             const int64_t slots = slots_of(s), slices = (s->m + HEIGHT - 1) / HEIGHT,
@@ -255,11 +256,11 @@ static void test_leaks(struct test_device *dev)
                 zeros[j] = j % 3 ? (float)rng_between(&rng, 1, 4) : 0;
                 x[j] = j % 3 ? zeros[j] : bad[k];
             }
-            const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_SDIA, .semiring = rings[r]};
+            const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_SDIA, .problem.semiring = rings[r]};
             struct job job;
             int ok = job_make(&job, dev, &a, x, &params) && job_run(&job, got);
             test_buffer_write(dev, &job.x, zeros, sizeof zeros);
-            ok = ok && job_run(&job, want) && job.info.params.algo == WEFT_SPMV_ALGO_SDIA;
+            ok = ok && job_run(&job, want) && job.info.params.policy.algo == WEFT_SPMV_ALGO_SDIA;
             tap_ok(ok && !memcmp(got, want, sizeof got) && (r || is_right(&a, zeros, got, WEFT_TYPE_F32)),
                    "%s: %g in columns without entries, semiring %d", dev->name, (double)bad[k], (int)rings[r]);
             job_free(&job);
@@ -290,11 +291,12 @@ static void test_instead(struct test_device *dev)
             *last = before;
         }
         float *x = x_draw(a.n, WEFT_TYPE_F32, 1), y[100];
-        const struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = cases[i].max_padding};
+        const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_SDIA,
+                                                .format.max_padding = cases[i].max_padding};
         struct job j;
         int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
         const char *why = cases[i].why;
-        tap_ok(ok && j.info.params.algo == (why ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SDIA) &&
+        tap_ok(ok && j.info.params.policy.algo == (why ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SDIA) &&
                    (why ? strstr(j.info.why, why) && strstr(j.info.why, "sliced ELL, since") &&
                               j.info.format_bytes >= (size_t)a.nnz * 8
                         : !strcmp(j.info.why, "asked for")) &&
@@ -319,15 +321,17 @@ static void test_instead(struct test_device *dev)
     float x[3] = {1, 2, 3}, y[3];
     struct job j;
     int ok =
-        job_make(&j, dev, &a, x, weft_spmv_params(.algo = WEFT_SPMV_ALGO_SDIA, .max_padding = 1.3)) && job_run(&j, y);
-    tap_ok(ok && j.info.params.algo == WEFT_SPMV_ALGO_SDIA && is_right(&a, x, y, WEFT_TYPE_F32),
+        job_make(&j, dev, &a, x, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SDIA, .format.max_padding = 1.3)) &&
+        job_run(&j, y);
+    tap_ok(ok && j.info.params.policy.algo == WEFT_SPMV_ALGO_SDIA && is_right(&a, x, y, WEFT_TYPE_F32),
            "%s: rows that fill up a slice", dev->name);
     job_free(&j);
     weft_csr_free(&a);
     const struct shape odd = {"", 64, 64, {-63, 0, 63}, 3, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32};
     a = matrix(&odd, 1);
     float ones[64] = {0};
-    const struct weft_spmv_params strict = {.algo = WEFT_SPMV_ALGO_SDIA, .sigma = 1, .max_padding = 1.1};
+    const struct weft_spmv_params strict = {
+        .policy.algo = WEFT_SPMV_ALGO_SDIA, .format.sigma = 1, .format.max_padding = 1.1};
     ok = !job_make(&j, dev, &a, ones, &strict);
     tap_ok(ok && strstr(test_error(dev), "sell would hold"), "%s: neither diagonals nor slices: %s", dev->name,
            test_error(dev));
@@ -363,14 +367,16 @@ static void test_auto(struct test_device *dev)
             *last = before;
         }
         float *x = x_draw(a.n, WEFT_TYPE_F32, 1), *y = test_alloc((size_t)a.m * 4);
-        const struct weft_spmv_params params = {.products = cases[i].products, .max_padding = cases[i].max_padding};
+        const struct weft_spmv_params params = {.policy.products = cases[i].products,
+                                                .format.max_padding = cases[i].max_padding};
         struct job j;
         const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
         // seen in the sample
         const int instead =
-            cases[i].row < 0 || j.info.params.algo == (dev->gpu ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SELL16);
-        tap_ok(ok && instead && (j.info.params.algo == WEFT_SPMV_ALGO_SDIA) == cases[i].sdia, "%s: auto, %s: %s: %s",
-               dev->name, cases[i].what, weft_spmv_algo_name(j.info.params.algo), j.info.why);
+            cases[i].row < 0 || j.info.params.policy.algo == (dev->gpu ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SELL16);
+        tap_ok(ok && instead && (j.info.params.policy.algo == WEFT_SPMV_ALGO_SDIA) == cases[i].sdia,
+               "%s: auto, %s: %s: %s", dev->name, cases[i].what, weft_spmv_algo_name(j.info.params.policy.algo),
+               j.info.why);
         job_free(&j);
         free(x);
         free(y);
@@ -382,7 +388,7 @@ static void test_auto(struct test_device *dev)
 static int is_untried(const struct weft_spmv_info *info)
 {
     const char *first = strstr(info->why, "; sell ");
-    return info->params.algo != WEFT_SPMV_ALGO_SDIA && !strstr(info->why, "sdia") &&
+    return info->params.policy.algo != WEFT_SPMV_ALGO_SDIA && !strstr(info->why, "sdia") &&
            (!first || !strstr(first + 1, "; sell "));
 }
 
@@ -400,7 +406,7 @@ static void test_sample_spread(struct test_device *dev)
     ofs_set(&a, 0, 0);
     float *x = x_draw(m, WEFT_TYPE_F32, 1), *y = test_alloc((size_t)m * 4);
     struct job j; // GPUs are asked about diagonals where everything is measured
-    const struct weft_spmv_params params = {.products = 1000, .tune = dev->gpu};
+    const struct weft_spmv_params params = {.policy.products = 1000, .policy.tune = dev->gpu};
     const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
     tap_ok(ok && is_untried(&j.info) && !strstr(j.info.why, "diagonals"), "%s: a diagonal at the begin alone: %s",
            dev->name, j.info.why);
@@ -421,15 +427,16 @@ static void test_tune(struct test_device *dev)
         s.offsets[k] = s.offsets[k - 1] + rng_between(&rng, 1, 60);
     struct weft_csr a = matrix(&s, 1);
     float *x = x_draw(a.n, WEFT_TYPE_F32, 1), y[100];
-    const struct weft_spmv_params alone = {.algo = WEFT_SPMV_ALGO_SDIA, .tune = 1}, any = {.tune = 1, .products = 1000};
+    const struct weft_spmv_params alone = {.policy.algo = WEFT_SPMV_ALGO_SDIA, .policy.tune = 1},
+                                  any = {.policy.tune = true, .policy.products = 1000};
     static const char *const whys[] = {"measured, ms: sdia ", "measured before on this device and structure: sdia"};
     for (int k = 0; k < 3; k++) {
         struct job j;
         const int ok =
             job_make(&j, dev, &a, x, k < 2 ? &alone : &any) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
-        tap_ok(ok &&
-                   (k < 2 ? j.info.params.algo == WEFT_SPMV_ALGO_SDIA && !strncmp(j.info.why, whys[k], strlen(whys[k]))
-                          : strstr(j.info.why, "sdia") != NULL),
+        tap_ok(ok && (k < 2 ? j.info.params.policy.algo == WEFT_SPMV_ALGO_SDIA &&
+                                  !strncmp(j.info.why, whys[k], strlen(whys[k]))
+                            : strstr(j.info.why, "sdia") != NULL),
                "%s: tuned: %s", dev->name, j.info.why);
         job_free(&j);
     }

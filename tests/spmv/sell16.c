@@ -38,7 +38,7 @@ static int run(float *y, struct weft_spmv_info *info, struct test_device *dev, c
     struct test_buffer bx = test_buffer_make(dev, x, (size_t)a->n * 4), by = test_buffer_make(dev, NULL, M * 4);
     int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a)) &&
              !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a) &&
-             !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.algo = algo)) &&
+             !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.policy.algo = algo)) &&
              !weft_spmv_run(plan, dev->queue, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
     if (ok) {
         *info = *weft_spmv_plan_info(plan);
@@ -79,10 +79,10 @@ static void test_each(struct test_device *dev)
             run(want, &plain, dev, &a, x, WEFT_SPMV_ALGO_SELL) && run(got, &narrow, dev, &a, x, WEFT_SPMV_ALGO_SELL16);
         tap_ok(ok && !memcmp(got, want, sizeof want), "%s: %s: the bits of plain slices", dev->name, cases[i].what);
         const int64_t slices = (M + height - 1) / height, ptr_bytes = (slices + 1) * 8,
-                      sorted = narrow.params.sigma > 1 ? M * 4 : 0,
+                      sorted = narrow.params.format.sigma > 1 ? M * 4 : 0,
                       elements =
                           ((int64_t)plain.format_bytes - ptr_bytes - sorted) / (cases[i].type == WEFT_TYPE_F32 ? 8 : 4);
-        tap_ok(ok && narrow.params.algo == WEFT_SPMV_ALGO_SELL16 &&
+        tap_ok(ok && narrow.params.policy.algo == WEFT_SPMV_ALGO_SELL16 &&
                    (int64_t)narrow.format_bytes == (int64_t)plain.format_bytes - elements * 2 + elements / height * 4,
                "%s: %s: in 16 bits, %zu bytes for %zu", dev->name, cases[i].what, narrow.format_bytes,
                plain.format_bytes);
@@ -103,7 +103,7 @@ static void test_each(struct test_device *dev)
             run(want, &plain, dev, &a, x, WEFT_SPMV_ALGO_SELL) && run(got, &info, dev, &a, x, WEFT_SPMV_ALGO_SELL16);
         const int fits = far <= 65534;
         tap_ok(ok && !memcmp(got, want, sizeof want) &&
-                   info.params.algo == (fits ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL) &&
+                   info.params.policy.algo == (fits ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL) &&
                    (strstr(info.why, "32 bits") != NULL) == !fits && (info.format_bytes < plain.format_bytes) == fits,
                "%s: columns %lld apart: %s", dev->name, (long long)far, info.why);
         free(x);

@@ -4,7 +4,7 @@
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
-#include "host/internal/inside.h"
+#include "host/internal/tests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,8 +122,10 @@ static int matrix_free(struct test_device *dev, struct on_device *d)
 // Sums by atomics come in any order.
 static int is_repeatable(const struct weft_spmv_info *info)
 {
-    return info->params.vec_type == WEFT_TYPE_I32 || info->params.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES ||
-           (info->params.algo != WEFT_SPMV_ALGO_COO_ATOMIC && info->params.transpose != WEFT_SPMV_TRANSPOSE_BY_ATOMICS);
+    return info->params.problem.vec_type == WEFT_TYPE_I32 ||
+           info->params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES ||
+           (info->params.policy.algo != WEFT_SPMV_ALGO_COO_ATOMIC &&
+            info->params.problem.transpose != WEFT_SPMV_TRANSPOSE_BY_ATOMICS);
 }
 
 // One product with a plan that is there, twice, against the oracle and bit for bit against itself. `a` is what it
@@ -132,7 +134,7 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
                      double beta, int whole)
 {
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
-    const enum weft_type type = info->params.vec_type;
+    const enum weft_type type = info->params.problem.vec_type;
     const size_t x_bytes = (size_t)a->n * weft_type_bytes(type), y_bytes = (size_t)a->m * weft_type_bytes(type);
     void *x = test_alloc(x_bytes), *y0 = test_alloc(y_bytes), *y = test_alloc(y_bytes), *again = test_alloc(y_bytes);
     values_fill(x, type, a->n, whole);
@@ -148,11 +150,11 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
     test_buffer_read(dev, &by, again, y_bytes);
     struct check_spmv job = {.a = a,
                              .type = type,
-                             .semiring = info->params.semiring,
-                             .f64_sums = info->params.f64_sums,
+                             .semiring = info->params.problem.semiring,
+                             .f64_sums = info->params.problem.f64_sums,
                              .exact = whole,
-                             .parts = info->params.algo >= WEFT_SPMV_ALGO_HYB &&
-                                      info->params.algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
+                             .parts = info->params.policy.algo >= WEFT_SPMV_ALGO_HYB &&
+                                      info->params.policy.algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
                              .alpha = alpha,
                              .beta = beta,
                              .x = x,
@@ -161,19 +163,21 @@ static int check_run(struct test_device *dev, struct weft_spmv_plan *plan, const
     int right = !status && check_spmv(&job, y, why, sizeof why),
         same = !is_repeatable(info) || !memcmp(y, again, y_bytes);
     int intact = test_buffer_intact(dev, &bx) && test_buffer_intact(dev, &by);
-    if (right && info->params.algo == WEFT_SPMV_ALGO_CSR_FIXED &&
-        info->params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) {
-        weft__ref_spmv_fixed(a, type, info->params.f64_sums, alpha, x, beta, y0);
+    if (right && info->params.policy.algo == WEFT_SPMV_ALGO_CSR_FIXED &&
+        info->params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) {
+        weft__ref_spmv_fixed(a, type, info->params.problem.f64_sums, alpha, x, beta, y0);
         right = !memcmp(y, y0, y_bytes);
         snprintf(why, sizeof why, "not the bits of the oracle");
     }
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(&info->params, info->schedule);
     if (!right || !same || !intact)
         tap_note("%s %s ofs%d m=%lld n=%lld nnz=%lld semiring=%d lanes=%d wg=%d ipt=%d read=%d f64_sums=%d alpha=%g "
                  "beta=%g: %s%s%s%s",
-                 weft_spmv_algo_name(info->params.algo), weft_type_name(a->type), a->ofs == WEFT_OFS_64 ? 64 : 32,
-                 (long long)a->m, (long long)a->n, (long long)a->nnz, (int)info->params.semiring, info->params.lanes,
-                 info->params.wg, info->params.ipt, info->params.read, info->params.f64_sums, alpha, beta,
-                 status ? test_error(dev) : "", why, same ? "" : ", runs differ", intact ? "" : ", canary hit");
+                 weft_spmv_algo_name(info->params.policy.algo), weft_type_name(a->type),
+                 a->ofs == WEFT_OFS_64 ? 64 : 32, (long long)a->m, (long long)a->n, (long long)a->nnz,
+                 (int)info->params.problem.semiring, sizes.lanes, sizes.wg, sizes.ipt, sizes.read,
+                 info->params.problem.f64_sums, alpha, beta, status ? test_error(dev) : "", why,
+                 same ? "" : ", runs differ", intact ? "" : ", canary hit");
     test_buffer_free(&bx);
     test_buffer_free(&by);
     free(x);
@@ -192,23 +196,23 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, params);
     if (!ok)
         tap_note("plan: %s", test_error(dev));
-    if (ok && a->m && params->algo == WEFT_SPMV_ALGO_SDIA) { // what it takes instead is tested by itself
+    if (ok && a->m && params->policy.algo == WEFT_SPMV_ALGO_SDIA) { // what it takes instead is tested by itself
         const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
-        ok = info->params.algo == WEFT_SPMV_ALGO_SDIA;
+        ok = info->params.policy.algo == WEFT_SPMV_ALGO_SDIA;
         if (!ok)
             tap_note("plan: %s", info->why);
     }
     struct weft_csr at = {0};
-    if (params->transpose && weft__ref_transpose(&at, a))
+    if (params->problem.transpose && weft__ref_transpose(&at, a))
         tap_bail("no memory for a transpose");
     // A sample has one pair that looks at the sums for each plan, in turn; zeros, which do not, come on top now and then.
     static size_t turn;
-    const size_t count = params->semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 4 : 2, looks = count == 4 ? 3 : 2;
+    const size_t count = params->problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 4 : 2, looks = count == 4 ? 3 : 2;
     const size_t one = turn % looks, zeros = count == 4 && turn % 4 == 0 ? 3 : one;
     turn++;
     for (size_t i = 0; ok && i < count; i++)
         if (!test_sample() || i == one || i == zeros)
-            ok = check_run(dev, plan, params->transpose ? &at : a, scalars[i][0], scalars[i][1], whole);
+            ok = check_run(dev, plan, params->problem.transpose ? &at : a, scalars[i][0], scalars[i][1], whole);
     weft_spmv_plan_destroy(&plan);
     weft_csr_free(&at);
     return matrix_free(dev, &d) && ok;
@@ -245,18 +249,19 @@ static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_
 {
     int ok = 1;
     struct weft_spmv_params small = *params;
-    const int fixed = params->algo == WEFT_SPMV_ALGO_CSR_FIXED; // its tiles cannot be made small
-    if (test_sample() && dev->gpu && !fixed) {                  // small tiles, so that little has many
-        small.wg = 32;
-        small.ipt = params->algo == WEFT_SPMV_ALGO_CSR_SCALAR                                       ? 0
-                    : params->algo < WEFT_SPMV_ALGO_ELL || params->algo == WEFT_SPMV_ALGO_CSR_FLAGS ? 4
-                                                                                                    : 3;
+    const int fixed = params->policy.algo == WEFT_SPMV_ALGO_CSR_FIXED; // its tiles cannot be made small
+    if (test_sample() && dev->gpu && !fixed) {                         // small tiles, so that little has many
+        small.gpu.wg = 32;
+        small.gpu.ipt = params->policy.algo == WEFT_SPMV_ALGO_CSR_SCALAR ? 0
+                        : params->policy.algo < WEFT_SPMV_ALGO_ELL || params->policy.algo == WEFT_SPMV_ALGO_CSR_FLAGS
+                            ? 4
+                            : 3;
     }
     huge = !test_sample() ? 9000 : fixed ? 2100 : 250;
     for (size_t i = test_sample() ? part % 5 : 0; ok && i < SHAPES; i += test_sample() ? 5 : 1) {
         const struct shape *s = test_sample() ? &small_shapes[i] : &shapes[i];
         const int64_t n = test_sample() && dev->gpu && !fixed && s->n > 200 ? 200 : s->n;
-        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole, params->algo == WEFT_SPMV_ALGO_SDIA);
+        struct weft_csr a = matrix_make(s->m, n, s->rows, type, ofs, whole, params->policy.algo == WEFT_SPMV_ALGO_SDIA);
         ok = check(dev, &a, &small, whole);
         weft_csr_free(&a);
     }
@@ -277,8 +282,10 @@ static void test_types(struct test_device *dev)
         {WEFT_TYPE_PATTERN, WEFT_TYPE_F64, WEFT_OFS_64, 0, 1}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < ALGOS; i++) {
-            struct weft_spmv_params params = {
-                .algo = all_algos[i], .vec_type = kinds[k].vec_type, .f64_sums = kinds[k].f64_sums, .max_padding = 1e9};
+            struct weft_spmv_params params = {.policy.algo = all_algos[i],
+                                              .problem.vec_type = kinds[k].vec_type,
+                                              .problem.f64_sums = kinds[k].f64_sums,
+                                              .format.max_padding = 1e9};
             if (!is_wanted(all_algos[i]) || (kinds[k].f64_sums && all_algos[i] == WEFT_SPMV_ALGO_COO_ATOMIC))
                 continue;                      // the latter is refused, see errors.c
             const int once = (k + i) % 7 == 0; // of all kinds of values one for each algorithm
@@ -305,7 +312,8 @@ static void test_semirings(struct test_device *dev)
             if (!is_wanted(all_algos[i]) || (test_sample() && (r + i) % 3))
                 continue;
             const enum weft_type type = types[(r + i) % 3];
-            struct weft_spmv_params params = {.algo = all_algos[i], .semiring = rings[r], .max_padding = 1e9};
+            struct weft_spmv_params params = {
+                .policy.algo = all_algos[i], .problem.semiring = rings[r], .format.max_padding = 1e9};
             tap_ok(shapes_check(dev, type, WEFT_OFS_32, &params, 0, r + i), "%s: %s, semiring %d, %s", dev->name,
                    weft_spmv_algo_name(all_algos[i]), (int)rings[r], weft_type_name(type));
         }
@@ -319,28 +327,29 @@ static void test_tuning(struct test_device *dev)
     for (int lanes = 1; lanes <= 32; lanes *= 2) {
         if (dev->gpu ? lanes < 2 : lanes > 16)
             continue;
-        struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR_LANES, .lanes = lanes, .wg = dev->gpu ? 64 : 0};
+        struct weft_spmv_params params = {
+            .policy.algo = WEFT_SPMV_ALGO_CSR_LANES, .gpu = {.lanes = lanes, .wg = 64}, .cpu.lanes = lanes};
         tap_ok(check(dev, &a, &params, 0), "%s: csr_lanes with %d lanes", dev->name, lanes);
     }
     const int fence = weft_context_device(dev->ctx)->fence;
     for (int k = 0; dev->gpu && k < 6; k++) {
         test_fence(dev, fence && k < 4);
-        struct weft_spmv_params params = {.algo = k % 2 ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE,
-                                          .lanes = k % 2 ? 4 : 0,
-                                          .wg = 32 * (int)rng_between(&rng, 1, 8),
-                                          .ipt = (int)rng_between(&rng, 1, 4) * (k % 2 ? 1 : 4),
-                                          .read = k % 4};
+        struct weft_spmv_params params = {.policy.algo = k % 2 ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE,
+                                          .gpu.lanes = k % 2 ? 4 : 0,
+                                          .gpu.wg = 32 * (int)rng_between(&rng, 1, 8),
+                                          .gpu.ipt = (int)rng_between(&rng, 1, 4) * (k % 2 ? 1 : 4),
+                                          .gpu.read = k % 4};
         tap_ok(check(dev, &a, &params, 0), "%s: %s with wg=%d ipt=%d read=%d", dev->name,
-               weft_spmv_algo_name(params.algo), params.wg, params.ipt, params.read);
+               weft_spmv_algo_name(params.policy.algo), params.gpu.wg, params.gpu.ipt, params.gpu.read);
     }
     for (int k = 0; dev->gpu && k < 4; k += test_sample() ? 3 : 1) {
         test_fence(dev, fence && k < 3);
-        struct weft_spmv_params params = {.algo = WEFT_SPMV_ALGO_CSR_FLAGS,
-                                          .wg = 32 * (int)rng_between(&rng, 1, 8),
-                                          .ipt = 4 * (int)rng_between(&rng, 1, 4),
-                                          .read = k};
-        tap_ok(check(dev, &a, &params, 0), "%s: csr_flags with wg=%d ipt=%d read=%d", dev->name, params.wg, params.ipt,
-               params.read);
+        struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS,
+                                          .gpu.wg = 32 * (int)rng_between(&rng, 1, 8),
+                                          .gpu.ipt = 4 * (int)rng_between(&rng, 1, 4),
+                                          .gpu.read = k};
+        tap_ok(check(dev, &a, &params, 0), "%s: csr_flags with wg=%d ipt=%d read=%d", dev->name, params.gpu.wg,
+               params.gpu.ipt, params.gpu.read);
     }
     test_fence(dev, fence);
     weft_csr_free(&a);
@@ -349,8 +358,8 @@ static void test_tuning(struct test_device *dev)
         a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
         for (int k = 0; k < 2; k++) { // by either kind of tiles
             struct weft_spmv_params params = {
-                .algo = k ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE, .wg = 32, .ipt = 4};
-            const char *name = weft_spmv_algo_name(params.algo);
+                .policy.algo = k ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE, .gpu.wg = 32, .gpu.ipt = 4};
+            const char *name = weft_spmv_algo_name(params.policy.algo);
             tap_ok(check(dev, &a, &params, 0), "%s: %s, a row in many tiles", dev->name, name);
             test_fence(dev, 0);
             tap_ok(check(dev, &a, &params, 0), "%s: %s, a row in many tiles, joined by a second kernel", dev->name,
@@ -358,7 +367,7 @@ static void test_tuning(struct test_device *dev)
             test_fence(dev, fence);
         }
         // Long rows in the steps of 128 entries that a group of lanes takes: three of them, by two groups.
-        struct weft_spmv_params steps = {.algo = WEFT_SPMV_ALGO_CSR_FLAGS, .wg = 64, .ipt = 12};
+        struct weft_spmv_params steps = {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS, .gpu.wg = 64, .gpu.ipt = 12};
         tap_ok(check(dev, &a, &steps, 0), "%s: csr_flags, rows over several steps", dev->name);
         weft_csr_free(&a);
     }
@@ -379,7 +388,8 @@ static void test_transposed(struct test_device *dev)
                 {WEFT_SPMV_TRANSPOSE_BY_ATOMICS, WEFT_SPMV_ALGO_CSR, WEFT_TYPE_I32},
                 {WEFT_SPMV_TRANSPOSE_BY_ATOMICS, WEFT_SPMV_ALGO_CSR, WEFT_TYPE_PATTERN}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct weft_spmv_params params = {.algo = ways[i].algo, .transpose = ways[i].transpose, .max_padding = 1e9};
+        struct weft_spmv_params params = {
+            .policy.algo = ways[i].algo, .problem.transpose = ways[i].transpose, .format.max_padding = 1e9};
         if (ways[i].type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64)
             tap_skip("%s: no double precision", dev->name);
         else
@@ -412,13 +422,13 @@ static void test_products(struct test_device *dev, enum weft_type type)
         const int64_t m = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 64;
         struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS_32, 0, 0);
         struct on_device d = matrix_write(dev, &a);
-        struct weft_spmv_params params = {.algo = cases[i].algo, .products = cases[i].products};
+        struct weft_spmv_params params = {.policy.algo = cases[i].algo, .policy.products = cases[i].products};
         struct weft_spmv_plan *plan = NULL;
         struct weft_spmv_info info = {0};
         int ok = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d.a, &params);
         if (ok) {
             info = *weft_spmv_plan_info(plan);
-            ok = (info.params.algo ==
+            ok = (info.params.policy.algo ==
                   (dev->gpu && type == WEFT_TYPE_F32 ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SELL16)) ==
                      (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
                  info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
@@ -427,7 +437,7 @@ static void test_products(struct test_device *dev, enum weft_type type)
         ok &= matrix_free(dev, &d);
         tap_ok(ok, "%s: %s, %s with %d products expected, rows %d: %s", dev->name, weft_type_name(type),
                weft_spmv_algo_name(cases[i].algo), (int)cases[i].products, (int)cases[i].rows,
-               weft_spmv_algo_name(info.params.algo));
+               weft_spmv_algo_name(info.params.policy.algo));
         weft_csr_free(&a);
     }
 }

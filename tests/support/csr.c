@@ -132,7 +132,8 @@ int test_csr_equal(struct test_device *dev, const struct test_csr *x, const stru
 
 static const struct weft_transpose_params *params_of(const struct weft_transpose_params *p)
 {
-    return p->algo || p->wg || p->ipt || p->bits || p->groups ? p : NULL;
+    static const struct weft_transpose_params none;
+    return memcmp(p, &none, sizeof none) ? p : NULL;
 }
 
 int test_transpose(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
@@ -163,8 +164,9 @@ int test_transpose(struct test_device *dev, const struct weft_csr *a, const stru
     if (!ok)
         tap_note("%lld x %lld, %lld entries, %s, %d-bit offsets; algo=%d wg=%d ipt=%d bits=%d groups=%d: %s",
                  (long long)a->m, (long long)a->n, (long long)a->nnz, weft_type_name(a->type),
-                 a->ofs == WEFT_OFS_64 ? 64 : 32, (int)params->algo, params->wg, params->ipt, params->bits,
-                 params->groups, status ? test_error(dev) : why);
+                 a->ofs == WEFT_OFS_64 ? 64 : 32, (int)params->algo, test_value(dev, "transpose", params, "wg"),
+                 test_value(dev, "transpose", params, "ipt"), test_value(dev, "transpose", params, "bits"),
+                 test_value(dev, "transpose", params, "groups"), status ? test_error(dev) : why);
     weft_transpose_plan_destroy(&op);
     test_csr_free(&from);
     test_csr_free(&to);

@@ -33,6 +33,20 @@ void *test_alloc(size_t bytes)
     return data;
 }
 
+int test_value(const struct test_device *dev, const char *op, const void *params, const char *name)
+{
+    return weft__tunable_get(weft__tunables_of(op, NULL, weft_context_schedule(dev->ctx)), params, name);
+}
+
+void test_value_set(const struct test_device *dev, const char *op, void *params, const char *name, int value)
+{
+    const struct weft__tunable *t =
+        weft__tunable_find(weft__tunables_of(op, NULL, weft_context_schedule(dev->ctx)), name);
+    if (!t)
+        tap_bail("%s has no tuning value %s", op, name);
+    *weft__tunable_value(t, params) = value;
+}
+
 const char *test_error(struct test_device *dev)
 {
     static struct weft_error error;

@@ -27,6 +27,11 @@ void test_fence(struct test_device *dev, int on);
 // Text of the context's last error.
 const char *test_error(struct test_device *dev);
 
+// A tuning value of `params`, those of an operation, by its name in the tune file, for the schedule of the device: "wg". 0
+// where there is none of that name; setting such a one bails out.
+int test_value(const struct test_device *dev, const char *op, const void *params, const char *name);
+void test_value_set(const struct test_device *dev, const char *op, void *params, const char *name, int value);
+
 // WEFT_SAMPLE=1: a reduced fixed sample of sizes, for slow checkers; no kind of check may be left out.
 int test_sample(void);
 // WEFT_SLOW=1: the long sweeps as well.

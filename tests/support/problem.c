@@ -68,10 +68,10 @@ int test_problem_right(struct test_problem *p, const struct weft_spmv_params *pa
     char why[256];
     const struct check_spmv job = {.a = &p->a,
                                    .type = p->type,
-                                   .semiring = params->semiring,
-                                   .f64_sums = params->f64_sums,
-                                   .parts =
-                                       params->algo >= WEFT_SPMV_ALGO_HYB && params->algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
+                                   .semiring = params->problem.semiring,
+                                   .f64_sums = params->problem.f64_sums,
+                                   .parts = params->policy.algo >= WEFT_SPMV_ALGO_HYB &&
+                                            params->policy.algo <= WEFT_SPMV_ALGO_COO_ATOMIC,
                                    .alpha = alpha,
                                    .beta = beta,
                                    .x = p->x,

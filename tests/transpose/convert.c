@@ -83,9 +83,9 @@ static void test_shapes(struct test_device *dev, enum weft_transpose_algo algo)
 {
     struct weft_transpose_params params = {.algo = algo};
     if (dev->checker && dev->gpu) { // small tiles
-        params.wg = 32;
-        params.ipt = 2;
-        params.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? 6 : 0;
+        params.gpu.wg = 32;
+        params.gpu.ipt = 2;
+        params.gpu.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? 6 : 0;
     }
     const struct {
         int64_t m, n, nnz;

@@ -63,30 +63,36 @@ static void test_errors(struct test_device *dev)
            "%s: 2^31-1 rows without entries", dev->name);
     weft_transpose_plan_destroy(&empty);
     refused(dev, "an unknown method", good, 0, 0, (struct weft_transpose_params){.algo = 7}, WEFT_EINVAL);
-    refused(dev, "a negative wg", good, 0, 0, (struct weft_transpose_params){.wg = -1}, WEFT_EINVAL);
-    refused(dev, "a negative ipt", good, 0, 0, (struct weft_transpose_params){.ipt = -1}, WEFT_EINVAL);
-    refused(dev, "negative bits", good, 0, 0, (struct weft_transpose_params){.bits = -1}, WEFT_EINVAL);
-    refused(dev, "negative groups", good, 0, 0, (struct weft_transpose_params){.groups = -1}, WEFT_EINVAL);
+    if (dev->gpu) {
+        refused(dev, "a negative wg", good, 0, 0, (struct weft_transpose_params){.gpu.wg = -1}, WEFT_EINVAL);
+        refused(dev, "a negative ipt", good, 0, 0, (struct weft_transpose_params){.gpu.ipt = -1}, WEFT_EINVAL);
+    }
+    refused(dev, "negative bits", good, 0, 0, (struct weft_transpose_params){.gpu.bits = -1, .cpu.bits = -1},
+            WEFT_EINVAL);
+    refused(dev, "negative groups", good, 0, 0, (struct weft_transpose_params){.gpu.groups = -1, .cpu.chunks = -1},
+            WEFT_EINVAL);
     for (int algo = WEFT_TRANSPOSE_ALGO_SCAN; algo <= WEFT_TRANSPOSE_ALGO_MERGE; algo++) {
         struct weft_transpose_params p = algo == WEFT_TRANSPOSE_ALGO_SCAN ? none : merge;
-        p.wg = dev->gpu ? 33 : 2;
-        refused(dev, "a work-group size", good, 0, 0, p, WEFT_EINVAL);
-        p.wg = 0;
-        p.ipt = dev->gpu ? 100000 : 1;
-        refused(dev, "items per work-item", good, 0, 0, p, WEFT_EINVAL);
-        p.ipt = 0;
-        p.bits = 32;
+        if (dev->gpu) {
+            p.gpu.wg = 33;
+            refused(dev, "a work-group size", good, 0, 0, p, WEFT_EINVAL);
+            p.gpu.wg = 0;
+            p.gpu.ipt = 100000;
+            refused(dev, "items per work-item", good, 0, 0, p, WEFT_EINVAL);
+            p.gpu.ipt = 0;
+        }
+        p.gpu.bits = p.cpu.bits = 32;
         refused(dev, "too many bits", good, 0, 0, p, WEFT_EINVAL);
-        p.bits = 0;
-        p.groups = 1 << 30;
+        p.gpu.bits = p.cpu.bits = 0;
+        p.gpu.groups = p.cpu.chunks = 1 << 30;
         refused(dev, "too many groups", good, 0, 0, p, WEFT_EINVAL);
     }
     if (dev->gpu) {
-        merge.wg = 32;
-        merge.ipt = 2;
-        merge.bits = 11;
+        merge.gpu.wg = 32;
+        merge.gpu.ipt = 2;
+        merge.gpu.bits = 11;
         refused(dev, "more than 2^10 runs", good, 0, WEFT_OFS_64, merge, WEFT_EINVAL);
-        merge.bits = 0;
+        merge.gpu.bits = 0;
         refused(dev, "more than 2^27 tiles of 64 entries", (struct shape){9, 9, (INT64_C(1) << 33) + 1}, 0, WEFT_OFS_64,
                 merge, WEFT_ERANGE);
         // Tiles of two entries to a work-item at least, where the work-group alone is given.
@@ -95,17 +101,17 @@ static void test_errors(struct test_device *dev)
         for (int kib = 24; kib <= 64; kib += 8)
             for (int wg = 32; wg <= 1024 && (size_t)wg <= dev->ctx->device.max_wg; wg += 32) {
                 const struct weft__transpose_shape shape = {.m = 1000, .n = 1000, .nnz = 100000, .type = WEFT_TYPE_F32};
-                struct weft_transpose_info info = {.params = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .wg = wg}};
+                struct weft_transpose_info info = {.params = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu.wg = wg}};
                 dev->ctx->device.local_bytes = kib << 10;
                 tried += !weft__transpose_merge_gpu.plan(dev->ctx, &shape, &info);
-                small += info.params.ipt < 2;
+                small += info.params.gpu.ipt < 2;
             }
         dev->ctx->device.local_bytes = local;
         // Buckets of as many bins as a partition take more local memory where the work-group is small.
         const struct weft__transpose_shape tall = {
             .m = 1000, .n = 1 << 24, .nnz = 100000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_64};
         struct weft_transpose_info buckets = {
-            .params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .wg = 32, .ipt = 1, .bits = 12}};
+            .params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = {.wg = 32, .ipt = 1, .bits = 12}}};
         dev->ctx->device.local_bytes = 48 << 10;
         const weft_status beyond = weft__transpose_scan_gpu.plan(dev->ctx, &tall, &buckets);
         dev->ctx->device.local_bytes = local;

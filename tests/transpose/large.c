@@ -23,10 +23,10 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     struct weft_transpose_info info = {.params = params};
     const weft_status status = weft__scan_plan(dev->ctx, shape, &info);
     const struct weft_transpose_params *p = &info.params;
-    const wide nnz = (uint64_t)shape->nnz, most = UINT32_MAX, own = (uint32_t)p->wg;
+    const wide nnz = (uint64_t)shape->nnz, most = UINT32_MAX, own = (uint32_t)p->gpu.wg;
     if (status) { // only what a launch cannot hold
         c->refused++;
-        c->overflows += status != WEFT_ERANGE || up(nnz, own * (uint32_t)p->ipt) * own <= most;
+        c->overflows += status != WEFT_ERANGE || up(nnz, own * (uint32_t)p->gpu.ipt) * own <= most;
         return;
     }
     struct weft__scan_layout l;
@@ -87,11 +87,11 @@ static void test_layouts(struct test_device *dev)
                                       INT64_C(1) << 38,    INT64_C(1) << 44};
     static const int64_t columns[] = {1, 1000, 20000, 1000000, 146000000, INT32_MAX};
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
-    static const struct weft_transpose_params tunings[] = {{.groups = 0},
-                                                           {.groups = 1},
-                                                           {.groups = 2},
-                                                           {.groups = 1 << 20},
-                                                           {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}};
+    static const struct weft_transpose_params tunings[] = {{.gpu.groups = 0},
+                                                           {.gpu.groups = 1},
+                                                           {.gpu.groups = 2},
+                                                           {.gpu.groups = 1 << 20},
+                                                           {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}}};
     struct counts c = {0};
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++)
         for (size_t n = 0; n < sizeof columns / sizeof *columns; n++)

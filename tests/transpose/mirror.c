@@ -192,7 +192,7 @@ static void test_learns(struct test_device *dev)
     test_csr_make(&l.from, dev, &without, n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
     test_csr_make(&l.to, dev, NULL, n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
     const struct weft_transpose_params *small =
-        weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN, .wg = 32, .ipt = 2, .bits = 6);
+        weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu.wg = 32, .gpu.ipt = 2, .gpu.bits = 6);
     if (weft__transpose_create(&l.op, dev->ctx, &shape, small))
         tap_bail("%s", test_error(dev));
     // Three at once: the second does not know yet how the first ends. What follows knows.

@@ -119,7 +119,7 @@ static int product_check(struct test_device *dev, const struct weft_csr *a, enum
                                          WEFT_TYPE_F32, 0, NULL, NULL);
     if (!status)
         status = weft_spmv_plan_create(&spmv, dev->ctx, dev->queue, &to.d,
-                                       weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR_SCALAR));
+                                       weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR_SCALAR));
     if (!status)
         status = weft_spmv_run(spmv, dev->queue, y_new.mem, 1, x_new.mem, 0, 0, NULL, NULL);
     if (!status)

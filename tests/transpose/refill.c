@@ -71,9 +71,9 @@ static void test_shapes(struct test_device *dev, enum weft_transpose_algo algo)
     struct weft_transpose_params params = {.algo = algo};
     int64_t few = 1;
     if (dev->checker && dev->gpu) { // as many tiles and passes, each a tenth as large
-        params.wg = 32;
-        params.ipt = 2;
-        params.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? 6 : 0;
+        params.gpu.wg = 32;
+        params.gpu.ipt = 2;
+        params.gpu.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? 6 : 0;
         few = 10;
     }
     int ok = 1;

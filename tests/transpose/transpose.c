@@ -30,11 +30,13 @@ static int check(struct test_device *dev, const struct shape *s, enum weft_type 
 static size_t small_tunings(struct test_device *dev, enum weft_transpose_algo algo, struct weft_transpose_params out[4])
 {
     const struct weft_transpose_params scan_cpu[] = {
-        {.bits = 31, .groups = 3}, {.bits = 3, .groups = 2}, {.bits = 1, .groups = 1}};
-    const struct weft_transpose_params merge_cpu[] = {
-        {.bits = 1, .groups = 5}, {.bits = 2, .groups = 4}, {.bits = 1, .groups = 2}, {.groups = 1}};
-    const struct weft_transpose_params scan_gpu[] = {{.wg = 32, .ipt = 2, .bits = 6, .groups = 3}};
-    const struct weft_transpose_params merge_gpu[] = {{.wg = 32, .ipt = 2}};
+        {.cpu = {.bits = 31, .chunks = 3}}, {.cpu = {.bits = 3, .chunks = 2}}, {.cpu = {.bits = 1, .chunks = 1}}};
+    const struct weft_transpose_params merge_cpu[] = {{.cpu = {.bits = 1, .chunks = 5}},
+                                                      {.cpu = {.bits = 2, .chunks = 4}},
+                                                      {.cpu = {.bits = 1, .chunks = 2}},
+                                                      {.cpu.chunks = 1}};
+    const struct weft_transpose_params scan_gpu[] = {{.gpu = {.wg = 32, .ipt = 2, .bits = 6, .groups = 3}}};
+    const struct weft_transpose_params merge_gpu[] = {{.gpu = {.wg = 32, .ipt = 2}}};
     const struct weft_transpose_params *from[] = {scan_cpu, merge_cpu, scan_gpu, merge_gpu};
     const size_t counts[] = {3, 4, 1, 1};
     size_t which = (dev->gpu ? 2u : 0u) + (algo == WEFT_TRANSPOSE_ALGO_MERGE ? 1u : 0u);
@@ -99,7 +101,7 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
     if (ok)
         info = *weft_transpose_plan_info(op);
     weft_transpose_plan_destroy(&op);
-    int64_t tile = dev->gpu ? (int64_t)info.params.wg * info.params.ipt : 1024;
+    int64_t tile = dev->gpu ? (int64_t)info.params.gpu.wg * info.params.gpu.ipt : 1024;
     const struct shape shapes[] = {
         {TEST_UNIFORM, 10, 10, 0},
         {TEST_UNIFORM, 100, 90, tile - 1},
@@ -127,9 +129,13 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
 // there may be, keys that do not fit beside a slot.
 static void test_merged(struct test_device *dev)
 {
-    const struct weft_transpose_params rounds = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .wg = 32, .ipt = 2, .bits = 2},
-                                       runs = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .wg = 32, .ipt = 2, .bits = 10},
-                                       pairs = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .bits = 1};
+    const struct weft_transpose_params rounds = {.algo = WEFT_TRANSPOSE_ALGO_MERGE,
+                                                 .gpu.wg = 32,
+                                                 .gpu.ipt = 2,
+                                                 .gpu.bits = 2},
+                                       runs = {.algo = WEFT_TRANSPOSE_ALGO_MERGE,
+                                               .gpu = {.wg = 32, .ipt = 2, .bits = 10}},
+                                       pairs = {.algo = WEFT_TRANSPOSE_ALGO_MERGE, .gpu.bits = 1, .cpu.bits = 1};
     const struct {
         struct shape s, sample;
         const struct weft_transpose_params *params;
@@ -149,7 +155,7 @@ static void test_merged(struct test_device *dev)
 // sample of them, that do not by one entry. Then blocks are taken.
 static void test_spans(struct test_device *dev)
 {
-    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .groups = 8};
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu.groups = 8, .cpu.chunks = 8};
     const struct shape band = test_sample() ? (struct shape){TEST_DIAGONAL, 1800, 20000, 6000}
                                             : (struct shape){TEST_DIAGONAL, 9000, 100000, 150000},
                        rows = test_sample() ? (struct shape){TEST_DESCENDING, 8, 20000, 40000}
@@ -171,14 +177,13 @@ static struct weft_transpose_params params_draw(struct test_device *dev, enum we
 {
     struct weft_transpose_params p = {.algo = algo};
     if (!dev->gpu) {
-        p.wg = (int)rng_below(&rng, 2);
-        p.bits = (int)rng_below(&rng, algo == WEFT_TRANSPOSE_ALGO_SCAN ? 32 : 6);
-        p.groups = (int)rng_below(&rng, 40);
+        p.cpu.bits = (int)rng_below(&rng, algo == WEFT_TRANSPOSE_ALGO_SCAN ? 32 : 6);
+        p.cpu.chunks = (int)rng_below(&rng, 40);
     } else {
-        p.wg = 32 << rng_below(&rng, 4);
-        p.ipt = algo == WEFT_TRANSPOSE_ALGO_SCAN ? (int)rng_between(&rng, 1, 24) : 1 << rng_below(&rng, 4);
-        p.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? (int)rng_between(&rng, 6, 11) : (int)rng_below(&rng, 3);
-        p.groups = (int)rng_below(&rng, 20);
+        p.gpu.wg = 32 << rng_below(&rng, 4);
+        p.gpu.ipt = algo == WEFT_TRANSPOSE_ALGO_SCAN ? (int)rng_between(&rng, 1, 24) : 1 << rng_below(&rng, 4);
+        p.gpu.bits = algo == WEFT_TRANSPOSE_ALGO_SCAN ? (int)rng_between(&rng, 6, 11) : (int)rng_below(&rng, 3);
+        p.gpu.groups = (int)rng_below(&rng, 20);
     }
     return p;
 }

@@ -313,8 +313,8 @@ def transpose_destroy(plan: Any) -> None:
 
 def spmv_plan(ctx: Any, queue: Any, a: Any, products: int, reproducible: bool) -> Any:
     params = ffi.new("struct weft_spmv_params *")
-    params.products = products
-    params.mode = lib.WEFT_SPMV_MODE_REPRODUCIBLE if reproducible else lib.WEFT_SPMV_MODE_REPEATABLE
+    params.policy.products = products
+    params.policy.mode = lib.WEFT_SPMV_MODE_REPRODUCIBLE if reproducible else lib.WEFT_SPMV_MODE_REPEATABLE
     out = ffi.new("struct weft_spmv_plan **")
     check_in(lib.weft_spmv_plan_create(out, ctx, queue, a, params), ctx)
     return out[0]
@@ -327,7 +327,7 @@ def spmv_run(ctx: Any, plan: Any, queue: Any, x: Any, y: Any) -> None:
 def spmv_info(plan: Any) -> Dict[str, Any]:
     info = lib.weft_spmv_plan_info(plan)
     return {
-        "algorithm": ffi.string(lib.weft_spmv_algo_name(info.params.algo)).decode(), "why": _text(info.why),
+        "algorithm": ffi.string(lib.weft_spmv_algo_name(info.params.policy.algo)).decode(), "why": _text(info.why),
         "longest_row": info.max_row, "empty_rows": info.empty_rows, "format_bytes": info.format_bytes,
         "workspace_bytes": info.workspace_bytes, "analyse_ms": info.analyse_ms, "convert_ms": info.convert_ms,
     }

@@ -11,10 +11,18 @@ extern "C" {
 #endif
 
 struct weft_expand_params {
-    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
-    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
-    int ipt;    // GPU: rows plus positions per work-item, a multiple of 4, 4..32. CPU: least of a part
-    int groups; // GPU: most work-groups of one launch. CPU: most parts
+    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL. Those of the schedule that does
+    // not run are not looked at.
+    struct {
+        int wg;     // work-items per work-group, a multiple of 32
+        int ipt;    // rows plus positions per work-item, a multiple of 4, 4..32
+        int groups; // most work-groups of one launch
+    } gpu;
+    struct {
+        int wg;     // work-items per work-group, 1..8
+        int chunk;  // least rows plus positions of a chunk, 1..2^24
+        int chunks; // most chunks
+    } cpu;
 };
 #define weft_expand_params(...) (&(struct weft_expand_params){__VA_ARGS__})
 

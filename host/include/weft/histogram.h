@@ -3,6 +3,7 @@
 #ifndef WEFT_HISTOGRAM_H
 #define WEFT_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <weft/context.h>
 #include <weft/matrix.h>
 
@@ -22,12 +23,21 @@ WEFT_API weft_status weft_histogram_algo_parse(enum weft_histogram_algo *out, co
 struct weft_histogram_params {
     bool pointers; // index-to-pointers, out[b] is the number of indices below b; default: counts
     enum weft_histogram_algo algo;
-    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
-    int wg;       // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
-    int ipt;      // GPU: indices that a work-item loads at once, a multiple of 4, 4..32. CPU: least indices of a part
-    int groups;   // GPU: most work-groups of one launch. CPU: most parts
-    int range;    // GPU: bins that a work-group holds in local memory
     int64_t slab; // indices counted in 32 bits before they are added to 64-bit counts, a multiple of 4; default 2^31
+    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL. Those of the schedule that does
+    // not run are not looked at.
+    struct {
+        int wg;     // work-items per work-group, a multiple of 32
+        int ipt;    // indices that a work-item loads at once, a multiple of 4, 4..32
+        int groups; // most work-groups of one launch, up to 2^22
+        int range;  // bins that a work-group holds in local memory
+    } gpu;
+    struct {
+        int wg;     // work-items per work-group, 1..8
+        int chunk;  // least indices of a chunk, 1..2^24
+        int chunks; // most chunks, up to 2^22
+        int range;  // least bins of a range
+    } cpu;
 };
 #define weft_histogram_params(...) (&(struct weft_histogram_params){__VA_ARGS__})
 

@@ -11,10 +11,18 @@ extern "C" {
 #endif
 
 struct weft_merge_params {
-    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
-    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
-    int ipt;    // GPU: elements per work-item, 1..32. CPU: least elements of a chunk, 1..2^30
-    int groups; // GPU: most work-groups of one launch. CPU: most chunks
+    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL. Those of the schedule that does
+    // not run are not looked at.
+    struct {
+        int wg;     // work-items per work-group, a multiple of 32
+        int ipt;    // elements per work-item, 1..32
+        int groups; // most work-groups of one launch
+    } gpu;
+    struct {
+        int wg;     // work-items per work-group, 1..8
+        int chunk;  // least elements of a chunk, 1..2^30
+        int chunks; // most chunks
+    } cpu;
 };
 #define weft_merge_params(...) (&(struct weft_merge_params){__VA_ARGS__})
 

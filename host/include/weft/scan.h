@@ -3,6 +3,7 @@
 #ifndef WEFT_SCAN_H
 #define WEFT_SCAN_H
 
+#include <stdbool.h>
 #include <weft/context.h>
 
 #ifdef __cplusplus
@@ -38,11 +39,19 @@ struct weft_scan_params {
     bool inclusive; // out[i] counts in[i] too; default: exclusive
     bool total;     // out has n+1 elements, out[n] is the sum of all (exclusive only)
     enum weft_scan_algo algo;
-    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
-    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
-    int ipt;    // GPU: elements per work-item, a multiple of 4, 4..32. CPU: least elements of a chunk
-    int groups; // GPU: most work-groups of one launch (chained: one for each tile). CPU: most chunks
-    int look;   // chained: tiles that a work-group looks back at at once, a multiple of 32 up to wg
+    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL. Those of the schedule that does
+    // not run are not looked at.
+    struct {
+        int wg;     // work-items per work-group, a multiple of 32
+        int ipt;    // elements per work-item, a multiple of 4, 4..32
+        int groups; // most work-groups of one launch (chained: one for each tile)
+        int look;   // chained: tiles that a work-group looks back at at once, a multiple of 32 up to wg
+    } gpu;
+    struct {
+        int wg;     // work-items per work-group, 1..8
+        int chunk;  // least elements of a chunk, a multiple of 8 up to 2^24
+        int chunks; // most chunks
+    } cpu;
 };
 #define weft_scan_params(...) (&(struct weft_scan_params){__VA_ARGS__})
 

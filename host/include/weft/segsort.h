@@ -30,13 +30,20 @@ struct weft_segsort_radix {
     int words; // 1: 32-bit keys and payloads are ordered as one word, 2: one after the other
 };
 struct weft_segsort_params {
-    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL.
-    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1..8 (CPU schedule)
-    int ipt;    // GPU: elements per work-item, 2..32. CPU: least elements of a chunk, 1..2^30
-    int bits;   // GPU: log2 of the runs merged at once, 1..8
-    int groups; // CPU: most chunks
     enum weft_segsort_whole whole;
-    struct weft_segsort_radix radix;
+    // Tuning, 0: from the tables. A value outside what the device allows is WEFT_EINVAL. Those of the schedule that does
+    // not run are not looked at.
+    struct {
+        int wg;   // work-items per work-group, a multiple of 32
+        int ipt;  // elements per work-item, 2..32
+        int bits; // log2 of the runs merged at once, 1..8
+        struct weft_segsort_radix radix;
+    } gpu;
+    struct {
+        int wg;     // work-items per work-group, 1..8
+        int chunk;  // least elements of a chunk, 1..2^30
+        int chunks; // most chunks
+    } cpu;
 };
 #define weft_segsort_params(...) (&(struct weft_segsort_params){__VA_ARGS__})
 

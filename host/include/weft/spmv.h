@@ -3,6 +3,7 @@
 #ifndef WEFT_SPMV_H
 #define WEFT_SPMV_H
 
+#include <stdbool.h>
 #include <weft/transpose.h>
 
 #ifdef __cplusplus
@@ -64,33 +65,50 @@ WEFT_API const char *weft_spmv_mode_name(enum weft_spmv_mode mode);
 WEFT_API weft_status weft_spmv_mode_parse(enum weft_spmv_mode *out, const char *text);
 
 struct weft_spmv_params {
-    enum weft_spmv_algo algo;         // default WEFT_SPMV_ALGO_AUTO
-    enum weft_spmv_semiring semiring; // default WEFT_SPMV_SEMIRING_PLUS_TIMES
-    // For WEFT_SPMV_SEMIRING_CUSTOM, OpenCL C expressions of one line in `a` and `b` of type acc_t (the type of sums), such as
-    // "fmax(a, b)", "a * b", "-INFINITY". `plus` is associative and commutative, `zero` its identity. Copied.
-    const char *plus, *times, *zero;
-    enum weft_type vec_type;            // of x and y where the matrix is a pattern; default WEFT_TYPE_F32
-    bool f64_sums;                      // sums in double of f32 values
-    enum weft_spmv_transpose transpose; // default WEFT_SPMV_TRANSPOSE_PLAIN
-    enum weft_spmv_mode mode;           // default WEFT_SPMV_MODE_REPEATABLE
-    int64_t products;                   // how many runs are expected, 0 or more; default 0: not known, no conversion
-    bool tune; // measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded
-               // while (about 20 ms each, beside compiling and converting) on the matrix itself. The one with the least
-    // time of conversion and `products` runs is taken and kept in the context's cache_dir for this device and
-    // structure. Plans may then differ between devices and days. Nothing to measure in WEFT_SPMV_MODE_REPRODUCIBLE and
-    // BY_ATOMICS
+    // What is computed.
+    struct {
+        enum weft_spmv_semiring semiring; // default WEFT_SPMV_SEMIRING_PLUS_TIMES
+        // For WEFT_SPMV_SEMIRING_CUSTOM, OpenCL C expressions of one line in `a` and `b` of type acc_t (the type of sums),
+        // such as "fmax(a, b)", "a * b", "-INFINITY". `plus` is associative and commutative, `zero` its identity. Copied.
+        const char *plus, *times, *zero;
+        enum weft_type vec_type;            // of x and y where the matrix is a pattern; default WEFT_TYPE_F32
+        bool f64_sums;                      // sums in double of f32 values
+        enum weft_spmv_transpose transpose; // default WEFT_SPMV_TRANSPOSE_PLAIN
+    } problem;
+    // How the algorithm is chosen.
+    struct {
+        enum weft_spmv_algo algo; // default WEFT_SPMV_ALGO_AUTO
+        enum weft_spmv_mode mode; // default WEFT_SPMV_MODE_REPEATABLE
+        int64_t products;         // how many runs are expected, 0 or more; default 0: not known, no conversion
+        // Measure. The algorithms that `algo` allows, with some values of their tuning, run for a bounded while (about
+        // 20 ms each, beside compiling and converting) on the matrix itself. The one with the least time of conversion and
+        // `products` runs is taken and kept in the context's cache_dir for this device and structure. Plans may then
+        // differ between devices and days. Nothing to measure in WEFT_SPMV_MODE_REPRODUCIBLE and BY_ATOMICS.
+        bool tune;
+    } policy;
     // Formats that are converted to.
-    int64_t width;  // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
-    bool host_rest; // hyb: the host multiplies the rest while the device multiplies the ELL part
-    double max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE (sdia: else sell); default 4
-    int sigma;          // sell: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024
-                        // where sorting saves a tenth or more, else 1
-    // Tuning, 0: from the tables. A value outside what the schedule and device allow is WEFT_EINVAL.
-    int lanes; // csr_lanes: work-items per row, 2..32 (CPU: independent sums of a row, 1..16)
-    int wg;    // work-items per work-group (GPU schedules)
-    int ipt;   // entries per work-item at a time (GPU schedules)
-    int rows;  // sdia: rows per work-item at a time, 1..4 (GPU schedules)
-    int read;  // 1: entries as any data; 2: marked to leave the caches first; 3: past the first cache. A hint.
+    struct {
+        int64_t
+            width; // hyb: entries of a row in the ELL part; default 0: the last column that a third of the rows fill
+        bool host_rest; // hyb: the host multiplies the rest while the device multiplies the ELL part
+        double
+            max_padding; // ell, sell, hyb: most elements for each entry, else WEFT_ERANGE (sdia: else sell); default 4
+        int sigma;       // sell: rows of a window that is sorted, a power of two up to 1024; 1: none; default 0: 1024
+                         // where sorting saves a tenth or more, else 1
+    } format;
+    // Tuning, 0: from the tables. A value outside what the algorithm and device allow is WEFT_EINVAL. Those of the schedule
+    // that does not run are not looked at.
+    struct {
+        int lanes; // csr_lanes: work-items per row, a power of two, 2..32
+        int wg;    // work-items per work-group
+        int ipt;   // entries per work-item at a time
+        int rows;  // sdia: rows per work-item at a time, 1..4
+        int read;  // 1: entries as any data; 2: marked to leave the caches first; 3: past the first cache. A hint.
+    } gpu;
+    struct {
+        int lanes; // CSR: independent sums of a row, a power of two, 1..16
+        int wg;    // work-items per work-group
+    } cpu;
 };
 #define weft_spmv_params(...) (&(struct weft_spmv_params){__VA_ARGS__})
 

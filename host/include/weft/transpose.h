@@ -20,13 +20,19 @@ WEFT_API weft_status weft_transpose_algo_parse(enum weft_transpose_algo *out, co
 
 struct weft_transpose_params {
     enum weft_transpose_algo algo;
-    // Tuning, 0: from the tables. A value outside what the method and device allow is WEFT_EINVAL.
-    int wg;     // work-items per work-group: a multiple of 32 (GPU schedule), 1 (CPU schedule)
-    int ipt;    // entries per work-item and tile (GPU schedule only)
-    int bits;   // scan: column bits that one pass resolves; on a CPU, where as many bits as all columns need mean the
-                // direct form, fewer 2^bits blocks of columns, and 0 lets a probe of the columns decide.
-                // merge: log2 of the runs merged at once
-    int groups; // scan: work-groups that share the entries; CPU schedule: chunks of the entries, 1 .. 4096
+    // Tuning, 0: from the tables. A value outside what the method and device allow is WEFT_EINVAL. Those of the
+    // schedule that does not run are not looked at.
+    struct {
+        int wg;     // work-items per work-group, a multiple of 32
+        int ipt;    // entries per work-item and tile: scan 1..64, merge 2..32
+        int bits;   // scan: column bits that one pass resolves, 1..14; merge: log2 of the runs merged at once, 1..10
+        int groups; // scan: work-groups that share the entries, up to 2^20
+    } gpu;
+    struct {
+        int bits;   // scan, 1..31: as many as all columns need mean the direct form, fewer 2^bits blocks of columns,
+                    // 0 lets a probe of the columns decide; merge: log2 of the pieces merged at once, 1..10
+        int chunks; // chunks of the entries, 1..4096
+    } cpu;
 };
 #define weft_transpose_params(...) (&(struct weft_transpose_params){__VA_ARGS__})
 

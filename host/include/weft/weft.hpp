@@ -228,9 +228,9 @@ template <class value>
 void spmv(std::vector<value> &y, const context &ctx, double alpha, const weft_csr &a, const std::vector<value> &x,
           double beta, const weft_spmv_params &params = {})
 {
-    const bool turned = params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
+    const bool turned = params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     const auto in = static_cast<std::size_t>(turned ? a.m : a.n), out = static_cast<std::size_t>(turned ? a.n : a.m);
-    if ((a.type == WEFT_TYPE_PATTERN ? params.vec_type : a.type) != type_of<value>())
+    if ((a.type == WEFT_TYPE_PATTERN ? params.problem.vec_type : a.type) != type_of<value>())
         throw error(WEFT_EINVAL, "the vectors are of another type than the matrix");
     if (x.size() != in || (beta != 0 && y.size() != out))
         throw error(WEFT_EINVAL, "the vectors have not the size of the matrix");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds tuning values: in the tables that operations bring, and in the user's tune file.
+// Reads the user's tune file, and gives its values to operations.
 #include "host/src/core/tune.h"
 #include "host/src/core/context.h"
 #include "host/src/core/own.h"
@@ -14,24 +14,6 @@
 
 #define GIVEN "tuning given by the caller" // what operations say of values that are not their own
 #define OURS  "tuning from the tune file"
-
-size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count)
-{
-    size_t best = 0;
-    int best_rank = -1;
-    for (size_t i = 0; i < count; i++) {
-        const struct weft__tune_key *key = (const void *)((const char *)rows + i * bytes);
-        if (key->schedule != ctx->schedule || (key->vendor && !strstr(ctx->device.vendor, key->vendor)) ||
-            (key->device && !strstr(ctx->device.name, key->device)))
-            continue;
-        int rank = (key->device ? 2 : 0) + (key->vendor ? 1 : 0);
-        if (rank > best_rank) {
-            best = i;
-            best_rank = rank;
-        }
-    }
-    return best;
-}
 
 int weft__tune_path(char *out, size_t size, const char *wanted)
 {
@@ -181,25 +163,22 @@ void weft__tune_free(struct weft_context *ctx)
     ctx->ntune = 0;
 }
 
+// The place of a value that the file may have; NULL: there is none of that name.
 static int *value_find(const struct weft__tuned *t, const char *name)
 {
-    for (int i = 0; i < t->count; i++)
-        if (!strcmp(t->values[i].name, name))
-            return t->values[i].value;
-    return NULL;
+    const struct weft__tunable *found = weft__tunable_find(t->set, name);
+    return found && found->kept ? weft__tunable_value(found, t->params) : NULL;
 }
 
-struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const char *op, size_t bytes,
-                                     const struct weft__tune_value *values, int count)
+struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const struct weft__tunables *set, size_t bytes,
+                                     void *params)
 {
-    struct weft__tuned t = {.ctx = ctx, .op = op, .values = values, .count = count};
+    struct weft__tuned t = {.ctx = ctx, .set = set, .params = params};
     struct weft__tune_row row = {.count = 0};
     const char *unknown = NULL;
     pthread_mutex_lock(&ctx->mutex); // a row is emptied where a name of it is unknown
-    struct weft__tune_row *kept = row_find(ctx, op, bytes);
-    for (int i = 0; kept && i < count; i++)
-        if (*values[i].value)
-            kept = NULL;
+    struct weft__tune_row *kept =
+        set->row && !weft__tunables_given(set, params) ? row_find(ctx, set->row, bytes) : NULL;
     if (kept)
         row = *kept;
     for (int i = 0; i < row.count; i++)
@@ -209,7 +188,7 @@ struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const char *op, s
         kept->count = 0;
     pthread_mutex_unlock(&ctx->mutex);
     if (unknown)
-        weft__tell(ctx, "tune file: %s has no value %s: row left out", op, unknown);
+        weft__tell(ctx, "tune file: %s has no value %s: row left out", set->row, unknown);
     else
         t.taken = row.count > 0;
     for (int i = 0; t.taken && i < row.count; i++)
@@ -225,7 +204,7 @@ int weft__tuned_again(struct weft__tuned *t, weft_status status, char *why, size
     struct weft_error error;
     if (!t->taken) {
         if (t->refused && !status) // it was the row, not what the caller asked for
-            weft__tell(ctx, "tune file: row of %s left out: %s", t->op, t->said);
+            weft__tell(ctx, "tune file: row of %s left out: %s", t->set->row, t->said);
         return 0;
     }
     t->taken = 0;
@@ -239,8 +218,9 @@ int weft__tuned_again(struct weft__tuned *t, weft_status status, char *why, size
             weft__fail_again(ctx, &error);
         return 0;
     }
-    for (int i = 0; i < t->count; i++)
-        *t->values[i].value = 0;
+    for (size_t i = 0; i < t->set->count; i++)
+        if (t->set->list[i].kept)
+            *weft__tunable_value(&t->set->list[i], t->params) = 0;
     snprintf(t->said, sizeof t->said, "%.255s", error.text);
     t->refused = 1;
     return 1;

@@ -5,24 +5,7 @@
 #ifndef WEFT_SRC_TUNE_H
 #define WEFT_SRC_TUNE_H
 
-#include <weft/context.h>
-
-// First member of a row of a tuning table: the contexts it is for. The values that follow are the operation's own
-// struct weft_tune_*.
-struct weft__tune_key {
-    enum weft_schedule schedule;
-    const char *vendor; // part of the device's vendor; NULL: any
-    const char *device; // part of the device's name; NULL: any
-    const char *source; // date, driver and record the values come from
-};
-// Part of the vendor's name that AMD's driver tells. Rows for it come from the registers and the local memory of kernels
-// compiled offline (tests/lint/occupancy.py).
-#define WEFT__VENDOR_AMD "Advanced Micro Devices"
-// Index of the row to use: one that names the device, else the vendor, else neither. The table, `count` rows of
-// `bytes` bytes that begin with their key, has a row with neither for each schedule.
-size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count);
-#define WEFT__TUNE_FIND(ctx, rows)                                                                                     \
-    (&(rows)[weft__tune_find((ctx), (rows), sizeof *(rows), sizeof(rows) / sizeof *(rows))])
+#include "host/src/core/tunable.h"
 
 #define WEFT__TUNE_HEAD "# weft tune 1"
 enum { WEFT__TUNE_VALUES = 6, WEFT__TUNE_NAME = 24 };
@@ -48,29 +31,23 @@ void weft__tune_free(struct weft_context *ctx);
 
 // What every operation does to resolve its defaults:
 //
-//     const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}};
-//     struct weft__tuned tuned = weft__tuned_begin(ctx, "scan", 4, values, 2);
+//     struct weft__tuned tuned = weft__tuned_begin(ctx, set, 4, &p);
 //     do
 //         status = resolve(info, ctx, &p);
 //     while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
 //
 // Where the caller gave none of the values (all are 0) and the file has a row, the values are those of the row, and
 // resolve checks them as it checks a caller's. Where it refuses them, the log says so and resolve gets zeros again.
-struct weft__tune_value {
-    const char *name;
-    int *value;
-};
 struct weft__tuned {
     struct weft_context *ctx;
-    const char *op;
+    const struct weft__tunables *set;
+    void *params;
     int taken; // nonzero: the values are those of a row
-    const struct weft__tune_value *values;
-    int count;
     int refused;
     char said[256]; // why
 };
-struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const char *op, size_t bytes,
-                                     const struct weft__tune_value *values, int count);
+struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const struct weft__tunables *set, size_t bytes,
+                                     void *params);
 // Nonzero: once more. After success `why` says that the file was taken.
 int weft__tuned_again(struct weft__tuned *tuned, weft_status status, char *why, size_t why_size);
 

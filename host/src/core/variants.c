@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of operations with the variants of their kernels, for lint and tests.
+// The lists of operations: the variants of their kernels, for lint and tests, and their tuning values.
 #include "host/src/core/variants.h"
 #include "host/src/core/fill.h"
+
+#include <string.h>
 
 void weft__fill_variants(weft__variant_fn *fn, void *arg)
 {
@@ -32,3 +34,37 @@ const struct weft__operation weft__operations[] = {
     {"canonical", weft__canonical_variants},
     {NULL, NULL},
 };
+
+const struct weft__tunables *const weft__tunables[] = {
+    weft__expand_tunables,
+    weft__histogram_tunables,
+    weft__merge_tunables,
+    weft__scan_tunables,
+    weft__radix_tunables,
+    weft__segsort_tunables,
+    weft__spmv_csr_tunables,
+    weft__spmv_flags_tunables,
+    weft__spmv_ell_tunables,
+    weft__spmv_sdia_tunables,
+    weft__spmv_coo_tunables,
+    weft__spmv_fixed_tunables,
+    weft__spmv_scatter_tunables,
+    weft__transpose_scan_gpu_tunables,
+    weft__transpose_merge_gpu_tunables,
+    weft__transpose_scan_cpu_tunables,
+    weft__transpose_merge_cpu_tunables,
+    NULL,
+};
+
+const struct weft__tunables *weft__tunables_of(const char *op, const char *algo, enum weft_schedule schedule)
+{
+    const struct weft__tunables *any = NULL;
+    for (const struct weft__tunables *const *sets = weft__tunables; *sets; sets++)
+        for (const struct weft__tunables *set = *sets; set->op; set++)
+            if (!strcmp(set->op, op) && set->schedule == schedule) {
+                if (set->algo && algo && !strcmp(set->algo, algo))
+                    return set;
+                any = set->algo ? any : set;
+            }
+    return any;
+}

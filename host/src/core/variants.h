@@ -5,6 +5,7 @@
 #define WEFT_VARIANTS_H
 
 #include "host/src/core/program.h"
+#include "host/src/core/tunable.h"
 
 // One program text and one kernel in it. Numbers that only size things (work-group, items) have one or two typical
 // values; whatever changes the code has all of its values.
@@ -36,5 +37,16 @@ struct weft__operation {
     weft__variants_fn *variants;
 };
 extern const struct weft__operation weft__operations[];
+
+// The tuning values of each operation, arrays that end with op NULL.
+extern const struct weft__tunables weft__expand_tunables[], weft__histogram_tunables[], weft__merge_tunables[],
+    weft__radix_tunables[], weft__scan_tunables[], weft__segsort_tunables[], weft__spmv_coo_tunables[],
+    weft__spmv_csr_tunables[], weft__spmv_ell_tunables[], weft__spmv_fixed_tunables[], weft__spmv_flags_tunables[],
+    weft__spmv_scatter_tunables[], weft__spmv_sdia_tunables[], weft__transpose_merge_cpu_tunables[],
+    weft__transpose_merge_gpu_tunables[], weft__transpose_scan_cpu_tunables[], weft__transpose_scan_gpu_tunables[];
+// All of them; ends with NULL.
+extern const struct weft__tunables *const weft__tunables[];
+// Those of an operation for an algorithm, by its name, and a schedule; NULL: none.
+const struct weft__tunables *weft__tunables_of(const char *op, const char *algo, enum weft_schedule schedule);
 
 #endif

@@ -32,6 +32,31 @@ static const struct weft_tune_expand tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 16},
 };
 
+#define GPU(label, column) WEFT__TUNABLE(label, struct weft_expand_params, gpu.column, struct weft_tune_expand, column)
+#define CPU(label, member, column)                                                                                     \
+    WEFT__TUNABLE(label, struct weft_expand_params, cpu.member, struct weft_tune_expand, column)
+static const struct weft__tunable gpu_values[] = {
+    {GPU("wg", wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {64, 128, 256, 512}, .help = "work-items per work-group"},
+    {GPU("ipt", ipt), .low = 4, .high = 32, .step = 4, .lower = WEFT__LOWER_STEP, .kept = WEFT__KEPT_FOUND,
+     .sweep = {4, 8, 12, 16, 24, 32}, .help = "rows plus positions per work-item"},
+    {GPU("groups", groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT,
+     .help = "most work-groups of one launch"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {CPU("wg", wg, wg), .low = 1, .high = 8, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1, 8}, .help = "work-items per work-group"},
+    {CPU("ipt", chunk, ipt), .low = 1, .high = 1 << 24, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1024, 16384, 262144}, .help = "least rows plus positions of a chunk"},
+    {CPU("groups", chunks, groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {2, 8, 32, 128, 512}, .help = "most chunks; the default is for each compute unit"},
+};
+const struct weft__tunables weft__expand_tunables[] = {
+    {"expand", NULL, WEFT_SCHEDULE_GPU, "expand", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune_table)},
+    {"expand", NULL, WEFT_SCHEDULE_CPU, "expand", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune_table)},
+    {0},
+};
+
 enum { FIND_CUTS, EXPAND, NKERNELS };
 
 struct weft_expand_plan {
@@ -45,14 +70,24 @@ struct weft_expand_plan {
 
 static size_t tiles_of(const struct weft_expand_info *info, size_t m, size_t nnz)
 {
-    return weft__ceil_div(weft__add(m, nnz), (size_t)info->params.wg * (size_t)info->params.ipt);
+    return weft__ceil_div(weft__add(m, nnz), (size_t)info->params.gpu.wg * (size_t)info->params.gpu.ipt);
+}
+
+// Local memory: a mark for each step, a maximum for each 32 work-items, wg words for lanes without a faster way.
+static size_t tile_local(const void *of, const void *params)
+{
+    (void)of;
+    const struct weft_expand_params *p = params;
+    return 4 * ((size_t)p->gpu.wg * (size_t)p->gpu.ipt + (size_t)p->gpu.wg / 32 + (size_t)p->gpu.wg);
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
 static weft_status info_resolve(struct weft_expand_info *info, struct weft_context *ctx, int64_t m_max, int64_t nnz_max,
                                 enum weft_ofs ofs, const struct weft_expand_params *params)
 {
-    const struct weft_tune_expand *row = WEFT__TUNE_FIND(ctx, tune_table);
+    const int gpu = ctx->schedule == WEFT_SCHEDULE_GPU;
+    const struct weft__tunables *set = &weft__expand_tunables[!gpu];
+    struct weft_tune_expand row = *WEFT__TUNE_FIND(ctx, tune_table);
     *info = (struct weft_expand_info){.params = *params, .schedule = ctx->schedule};
     struct weft_expand_params *p = &info->params;
     if (ofs != WEFT_OFS_32 && ofs != WEFT_OFS_64)
@@ -61,28 +96,18 @@ static weft_status info_resolve(struct weft_expand_info *info, struct weft_conte
         return weft__fail(ctx, WEFT_EINVAL, "expand: nnz_max is %lld", (long long)nnz_max);
     if (ofs == WEFT_OFS_32 && nnz_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "expand: %lld positions exceed 32-bit offsets", (long long)nnz_max);
-    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups;
-    int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
-    const int max_wg = weft__wg_primitive(ctx);
-    p->wg = p->wg ? p->wg : row->wg < max_wg ? row->wg : max_wg;
-    p->ipt = p->ipt ? p->ipt : row->ipt;
-    p->groups = p->groups ? p->groups : gpu ? row->groups : row->groups * units;
-    const weft_status status = WEFT__RANGES(ctx, {"expand: m_max", m_max, 0, INT32_MAX, 1},
-                                            {"expand: wg", p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1},
-                                            {"expand: ipt", p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1},
-                                            {"expand: groups", p->groups, 1, INT32_MAX, 1});
+    const int given = weft__tunables_given(set, p);
+    row.groups *= gpu || ctx->device.compute_units < 1 ? 1 : ctx->device.compute_units;
+    weft_status status = weft__check_range(ctx, m_max, 0, INT32_MAX, 1, "expand: m_max");
+    if (!status)
+        status = weft__tunables_resolve(set, ctx, p, &row, gpu ? tile_local : NULL, NULL);
     if (status)
         return status;
-    // Local memory: a mark for each step, a maximum for each 32 work-items, wg words for lanes without a faster way.
-    int64_t local = 4 * ((int64_t)p->wg * p->ipt + p->wg / 32 + p->wg);
-    if (gpu && local > ctx->device.local_bytes)
-        return weft__fail(ctx, WEFT_EINVAL, "expand: wg %d with ipt %d needs %lld bytes of local memory, %s has %lld",
-                          p->wg, p->ipt, (long long)local, ctx->device.name, (long long)ctx->device.local_bytes);
     if (gpu)
         info->workspace_bytes = weft__mul(weft__add(tiles_of(info, (size_t)m_max, (size_t)nnz_max), 1), sizeof(cl_int));
     snprintf(info->why, sizeof info->why, "%s; %s",
              gpu ? "tiles of rows and positions per work-group" : "parts of rows and positions per work-item",
-             given ? "tuning given by the caller" : row->key.source);
+             given ? "tuning given by the caller" : row.key.source);
     return WEFT_OK;
 }
 
@@ -90,8 +115,8 @@ static weft_status expand_info(struct weft_expand_info *info, struct weft_contex
                                enum weft_ofs ofs, const struct weft_expand_params *params)
 {
     struct weft_expand_params p = params ? *params : (struct weft_expand_params){0};
-    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}};
-    struct weft__tuned tuned = weft__tuned_begin(ctx, "expand", weft_ofs_bytes(ofs), values, 3);
+    struct weft__tuned tuned =
+        weft__tuned_begin(ctx, &weft__expand_tunables[ctx->schedule == WEFT_SCHEDULE_CPU], weft_ofs_bytes(ofs), &p);
     weft_status status;
     do
         status = info_resolve(info, ctx, m_max, nnz_max, ofs, &p);
@@ -113,9 +138,9 @@ weft_status weft_expand_workspace(size_t *out_bytes, struct weft_context *ctx, i
 
 static void expand_define(struct weft__defines *d, int gpu, const struct weft_expand_params *p, enum weft_ofs ofs)
 {
-    weft__define(d, "WEFT_WG", "%d", p->wg);
+    weft__define(d, "WEFT_WG", "%d", gpu ? p->gpu.wg : p->cpu.wg);
     if (gpu)
-        weft__define(d, "WEFT_IPT", "%d", p->ipt);
+        weft__define(d, "WEFT_IPT", "%d", p->gpu.ipt);
     weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
 }
 
@@ -181,20 +206,20 @@ void weft_expand_plan_destroy(struct weft_expand_plan **plan)
 
 static void run_gpu(struct weft_expand_plan *plan, struct weft__stream *s, size_t m, size_t nnz)
 {
-    size_t wg = (size_t)plan->info.params.wg;
+    size_t wg = (size_t)plan->info.params.gpu.wg;
     cl_ulong tiles = tiles_of(&plan->info, m, nnz);
     cl_uint has_cuts = tiles > 1;
     if (has_cuts)
         WEFT__LAUNCH(s, plan->k[FIND_CUTS], weft__groups(weft__ceil_div(tiles + 1, wg), wg), wg, WEFT__ARG(tiles));
-    size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
+    size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.gpu.groups);
     WEFT__LAUNCH(s, plan->k[EXPAND], groups, wg, WEFT__ARG(tiles), WEFT__ARG(has_cuts));
 }
 
 static void run_cpu(struct weft_expand_plan *plan, struct weft__stream *s, size_t m, size_t nnz)
 {
     const struct weft_expand_params *p = &plan->info.params;
-    size_t steps = m + nnz, wg = (size_t)p->wg;
-    cl_ulong chunk = weft__max((size_t)p->ipt, weft__ceil_div(steps, (size_t)p->groups));
+    size_t steps = m + nnz, wg = (size_t)p->cpu.wg;
+    cl_ulong chunk = weft__max((size_t)p->cpu.chunk, weft__ceil_div(steps, (size_t)p->cpu.chunks));
     WEFT__LAUNCH(s, plan->k[EXPAND], weft__ceil_div(weft__ceil_div(steps, chunk), wg), wg, WEFT__ARG(chunk));
 }
 
@@ -234,7 +259,7 @@ void weft__expand_variants(weft__variant_fn *fn, void *arg)
 {
     for (int gpu = 0; gpu <= 1; gpu++)
         for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
-            struct weft_expand_params p = {.wg = gpu ? 256 : 1, .ipt = 8};
+            struct weft_expand_params p = {.gpu = {.wg = 256, .ipt = 8}, .cpu.wg = 1};
             const struct weft__kernel_spec *specs[] = {gpu ? &tiles_spec : &cpu_spec, gpu ? &cuts_spec : NULL};
             for (size_t i = 0; i < 2 && specs[i]; i++) {
                 struct weft__variant v = {.spec = specs[i], .schedule = gpu ? WEFT_SCHEDULE_GPU : WEFT_SCHEDULE_CPU};

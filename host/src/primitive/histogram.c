@@ -44,6 +44,62 @@ static const struct weft_tune_histogram tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 4096, 0},
 };
 
+// Most bins of a range beside the wg words that lanes without a faster way want.
+static int64_t most_range(const struct weft_context *ctx, const void *params)
+{
+    return ctx->device.local_bytes / 4 - ((const struct weft_histogram_params *)params)->gpu.wg;
+}
+
+#define GPU(label, member, column)                                                                                     \
+    WEFT__TUNABLE(label, struct weft_histogram_params, gpu.member, struct weft_tune_histogram, column)
+#define CPU(label, member, column)                                                                                     \
+    WEFT__TUNABLE(label, struct weft_histogram_params, cpu.member, struct weft_tune_histogram, column)
+static const struct weft__tunable rows_values[] = {
+    {GPU("wg", wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {256, 512, 1024}, .help = "work-items per work-group"},
+    {GPU("ipt", ipt, ipt), .low = 4, .high = 32, .step = 4, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16},
+     .help = "indices that a work-item loads at once"},
+    {GPU("groups", groups, per_unit), .low = 1, .high = 1 << 22, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {264, 528, 1056}, .help = "most work-groups of one launch; the default is for each compute unit"},
+    {GPU("range", range, range), .low = 1, .step = 1, .most = most_range, .kept = WEFT__KEPT_FOUND,
+     .sweep = {4096, 8192, 11264}, .help = "bins that a work-group holds in local memory"},
+};
+static const struct weft__tunable atomic_values[] = {
+    {GPU("wg", wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {128, 256, 512, 1024}, .help = "work-items per work-group"},
+    {GPU("ipt", ipt, ipt), .low = 4, .high = 32, .step = 4, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16},
+     .help = "indices that a work-item loads at once"},
+    {GPU("groups", groups, per_unit), .low = 1, .high = 1 << 22, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1056, 65536}, .help = "most work-groups of one launch; the default is for each compute unit"},
+    {GPU("range", range, range), .low = 1, .step = 1, .most = most_range, .kept = WEFT__KEPT, .help = "of rows alone"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {CPU("wg", wg, wg), .low = 1, .high = 8, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1, 8}, .help = "work-items per work-group"},
+    {CPU("ipt", chunk, ipt), .low = 1, .high = 1 << 24, .step = 1, .kept = WEFT__KEPT,
+     .help = "least indices of a chunk"},
+    {CPU("groups", chunks, per_unit), .low = 1, .high = 1 << 22, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1, 2, 4, 8, 16, 32, 64, 128}, .help = "most chunks; the default is for each compute unit"},
+    {CPU("range", range, range), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT,
+     .help = "least bins of a range"},
+};
+enum { BY_CPU, BY_ROWS, BY_ATOMIC };
+const struct weft__tunables weft__histogram_tunables[] = {
+    [BY_CPU] = {"histogram", NULL, WEFT_SCHEDULE_CPU, "histogram.rows", WEFT__TUNABLES(cpu_values),
+                WEFT__TUNE_ROWS(tune_table)},
+    [BY_ROWS] = {"histogram", "rows", WEFT_SCHEDULE_GPU, "histogram.rows", WEFT__TUNABLES(rows_values),
+                 WEFT__TUNE_ROWS(tune_table)},
+    [BY_ATOMIC] = {"histogram", NULL, WEFT_SCHEDULE_GPU, "histogram.atomic", WEFT__TUNABLES(atomic_values),
+                   WEFT__TUNE_ROWS(tune_table)},
+    {0},
+};
+static const struct weft__tunables *tunables_of(const struct weft_context *ctx, enum weft_histogram_algo algo)
+{
+    return &weft__histogram_tunables[ctx->schedule == WEFT_SCHEDULE_CPU   ? BY_CPU
+                                     : algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? BY_ATOMIC
+                                                                          : BY_ROWS];
+}
+
 enum { COUNT, SUM, FILL, NKERNELS };
 
 struct weft_histogram_plan {
@@ -65,9 +121,9 @@ static struct cut cut_make(const struct weft_histogram_info *info, int64_t bins,
 {
     const struct weft_histogram_params *p = &info->params;
     int gpu = info->schedule == WEFT_SCHEDULE_GPU;
-    size_t groups = (size_t)p->groups, width = weft__max(1, (size_t)bins);
-    size_t step = gpu ? (size_t)p->wg * (size_t)p->ipt : (size_t)p->ipt;
-    struct cut cut = {.range = (size_t)p->range};
+    size_t groups = (size_t)(gpu ? p->gpu.groups : p->cpu.chunks), width = weft__max(1, (size_t)bins);
+    size_t step = gpu ? (size_t)p->gpu.wg * (size_t)p->gpu.ipt : (size_t)p->cpu.chunk;
+    struct cut cut = {.range = (size_t)(gpu ? p->gpu.range : p->cpu.range)};
     if (info->params.algo == WEFT_HISTOGRAM_ALGO_ATOMIC)
         return (struct cut){1, n, 1, width};
     cut.ranges = gpu ? weft__ceil_div(width, cut.range) : 1;
@@ -88,16 +144,11 @@ static size_t slab_of(const struct weft_histogram_plan *plan, size_t n)
     return plan->ofs == WEFT_OFS_64 ? weft__min(n, (size_t)plan->info.params.slab) : n;
 }
 
-// Most bins of a range beside the wg words that lanes without a faster way want, and the default.
-static int64_t most_range(const struct weft_context *ctx, int wg)
-{
-    return ctx->schedule == WEFT_SCHEDULE_GPU ? ctx->device.local_bytes / 4 - wg : INT32_MAX;
-}
-
 static int default_range(const struct weft_context *ctx, int wg)
 {
     const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
-    return row->range < most_range(ctx, wg) ? row->range : (int)most_range(ctx, wg);
+    const int64_t most = most_range(ctx, &(struct weft_histogram_params){.gpu.wg = wg});
+    return row->range < most ? row->range : (int)most;
 }
 
 static enum weft_histogram_algo algo_choose(const struct weft_context *ctx, int64_t bins, int range)
@@ -111,32 +162,26 @@ static enum weft_histogram_algo algo_choose(const struct weft_context *ctx, int6
 // Resolve the tuning values and check them.
 static weft_status tune(struct weft_histogram_info *info, struct weft_context *ctx, int64_t bins)
 {
-    const struct weft_tune_histogram *row = WEFT__TUNE_FIND(ctx, tune_table);
+    struct weft_tune_histogram row = *WEFT__TUNE_FIND(ctx, tune_table);
     struct weft_histogram_params *p = &info->params;
-    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->range;
-    int units = ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
-    const int max_wg = weft__wg_primitive(ctx);
-    p->wg = p->wg ? p->wg : row->wg < max_wg ? row->wg : max_wg;
-    p->ipt = p->ipt ? p->ipt : row->ipt;
-    p->groups = p->groups ? p->groups : row->per_unit * units;
+    const struct weft__tunables *set = tunables_of(ctx, p->algo);
+    const int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = weft__tunables_given(set, p);
+    row.per_unit *= ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
     p->slab = p->slab ? p->slab : INT64_C(1) << 31;
-    p->range = p->range ? p->range : default_range(ctx, p->wg);
-    const weft_status status = WEFT__RANGES(ctx, {"histogram: wg", p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1},
-                                            {"histogram: ipt", p->ipt, gpu ? 4 : 1, gpu ? 32 : 1 << 24, gpu ? 4 : 1},
-                                            {"histogram: groups", p->groups, 1, 1 << 22, 1},
-                                            {"histogram: range", p->range, 1, most_range(ctx, p->wg), 1},
-                                            {"histogram: slab", p->slab, 4, INT64_C(1) << 31, 4});
+    weft_status status = weft__tunables_resolve(set, ctx, p, &row, NULL, NULL);
+    if (!status)
+        status = weft__check_range(ctx, p->slab, 4, INT64_C(1) << 31, 4, "histogram: slab");
     if (status)
         return status;
     if (!p->algo)
-        p->algo = algo_choose(ctx, bins, p->range);
+        p->algo = algo_choose(ctx, bins, p->gpu.range);
     if (p->algo == WEFT_HISTOGRAM_ALGO_ATOMIC && !gpu)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: the CPU schedule has no atomics");
     snprintf(info->why, sizeof info->why, "%s; %s",
              p->algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? "too many bins for local memory"
              : gpu                                 ? "bins fit local memory, in ranges"
                                                    : "private rows for each core",
-             given ? "tuning given by the caller" : row->key.source);
+             given ? "tuning given by the caller" : row.key.source);
     return WEFT_OK;
 }
 
@@ -177,15 +222,13 @@ static weft_status histogram_info(struct weft_histogram_info *info, struct weft_
                                   enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
     struct weft_histogram_params p = params ? *params : (struct weft_histogram_params){0};
-    const struct weft__tune_value values[] = {
-        {"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}, {"range", &p.range}};
     weft_status status = weft__check_range(ctx, bins, 0, INT32_MAX, 1, "histogram: bins");
     if (status)
         return status;
-    if (!p.algo && !p.wg && !p.ipt && !p.groups && !p.range) // the defaults choose it, whatever the file says
+    if (!p.algo &&
+        !weft__tunables_given(tunables_of(ctx, p.algo), &p)) // the defaults choose it, whatever the file says
         p.algo = algo_choose(ctx, bins, default_range(ctx, WEFT__TUNE_FIND(ctx, tune_table)->wg));
-    const char *op = p.algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? "histogram.atomic" : "histogram.rows";
-    struct weft__tuned tuned = weft__tuned_begin(ctx, op, weft_ofs_bytes(ofs), values, 4);
+    struct weft__tuned tuned = weft__tuned_begin(ctx, tunables_of(ctx, p.algo), weft_ofs_bytes(ofs), &p);
     do
         status = info_resolve(info, ctx, bins, ofs, n_max, &p);
     while (weft__tuned_again(&tuned, status, info->why, sizeof info->why));
@@ -216,9 +259,9 @@ static cl_uint log2_of(size_t n)
 static void count_define(struct weft__defines *d, int gpu, const struct weft_histogram_params *p, int64_t bins,
                          enum weft_ofs ofs)
 {
-    weft__define(d, "WEFT_WG", "%d", p->wg);
+    weft__define(d, "WEFT_WG", "%d", gpu ? p->gpu.wg : p->cpu.wg);
     if (gpu) {
-        weft__define(d, "WEFT_IPT", "%d", p->ipt);
+        weft__define(d, "WEFT_IPT", "%d", p->gpu.ipt);
         // By eights, so that numbers of bins share programs.
         cl_uint bits = p->algo == WEFT_HISTOGRAM_ALGO_ATOMIC ? log2_of((size_t)bins + 1) : 1;
         weft__define(d, "WEFT_KEY_BITS", "%u", (bits + 7) / 8 * 8);
@@ -227,9 +270,9 @@ static void count_define(struct weft__defines *d, int gpu, const struct weft_his
     }
 }
 
-static void sum_define(struct weft__defines *d, const struct weft_histogram_params *p, enum weft_ofs ofs)
+static void sum_define(struct weft__defines *d, int gpu, const struct weft_histogram_params *p, enum weft_ofs ofs)
 {
-    weft__define(d, "WEFT_WG", "%d", p->wg);
+    weft__define(d, "WEFT_WG", "%d", gpu ? p->gpu.wg : p->cpu.wg);
     weft__define(d, "WEFT_OFS_BITS", "%d", (int)weft_ofs_bytes(ofs) * 8);
 }
 
@@ -254,7 +297,7 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
     const cl_uint nbins = (cl_uint)bins;
     struct weft__defines count = {0}, sum = {0};
     count_define(&count, gpu, &info.params, bins, ofs);
-    sum_define(&sum, &info.params, ofs);
+    sum_define(&sum, gpu, &info.params, ofs);
     weft__make_kernel(&make, &plan->k[COUNT], atomic ? &atomic_spec : gpu ? &rows_spec : &cpu_rows_spec, &count);
     if (bytes)
         weft__make_kernel(&make, &plan->k[SUM], gpu ? &sum_spec : &cpu_sum_spec, gpu ? &sum : &count);
@@ -308,15 +351,17 @@ static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream 
                           cl_mem rows, cl_ulong start, cl_ulong n)
 {
     struct weft__kernel *kernel = plan->k[COUNT];
-    size_t wg = (size_t)plan->info.params.wg, most = (size_t)plan->info.params.groups;
+    const struct weft_histogram_params *p = &plan->info.params;
+    const int gpu = plan->info.schedule == WEFT_SCHEDULE_GPU;
+    size_t wg = (size_t)(gpu ? p->gpu.wg : p->cpu.wg);
     cl_uint slices = (cl_uint)cut->slices, range = (cl_uint)cut->range, log_ranges = log2_of(cut->ranges);
     cl_ulong slice = cut->slice;
     size_t jobs = cut->slices << log_ranges;
-    if (plan->info.params.algo == WEFT_HISTOGRAM_ALGO_ATOMIC) {
-        size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)plan->info.params.ipt), most);
+    if (p->algo == WEFT_HISTOGRAM_ALGO_ATOMIC) {
+        size_t groups = weft__min(weft__ceil_div(n, wg * (size_t)p->gpu.ipt), (size_t)p->gpu.groups);
         weft__fill(s, plan->k[FILL], rows, 0, (uint64_t)plan->bins, 0);
         WEFT__LAUNCH(s, kernel, groups, wg, WEFT__ARG(idx), WEFT__ARG(counts, rows), WEFT__ARG(start), WEFT__ARG(n));
-    } else if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
+    } else if (gpu) {
         WEFT__LAUNCH(s, kernel, weft__groups(jobs, wg), wg, WEFT__ARG(idx), WEFT__ARG(rows), WEFT__ARG(start),
                      WEFT__ARG(n), WEFT__ARG(slice), WEFT__ARG(slices), WEFT__ARG(log_ranges), WEFT__ARG(range),
                      WEFT__LOCAL(hist, (size_t)range * 4));
@@ -330,16 +375,16 @@ static void count_enqueue(struct weft_histogram_plan *plan, struct weft__stream 
 static void sum_enqueue(struct weft_histogram_plan *plan, struct weft__stream *s, size_t slices, cl_mem out,
                         cl_uint add)
 {
-    size_t wg = (size_t)plan->info.params.wg, most = (size_t)plan->info.params.groups;
+    const struct weft_histogram_params *p = &plan->info.params;
     cl_uint bins = (cl_uint)plan->bins, nrows = (cl_uint)slices;
     if (plan->info.schedule == WEFT_SCHEDULE_GPU) {
         // Few bins and many rows: several work-items share the rows of a bin.
         cl_uint spread = nrows > 8 && bins < 1 << 16;
-        size_t groups = weft__groups(weft__ceil_div(bins, spread ? 32 : wg), wg);
+        size_t wg = (size_t)p->gpu.wg, groups = weft__groups(weft__ceil_div(bins, spread ? 32 : wg), wg);
         WEFT__LAUNCH(s, plan->k[SUM], groups, wg, WEFT__ARG(out), WEFT__ARG(nrows), WEFT__ARG(spread), WEFT__ARG(add));
     } else {
-        cl_uint chunk = (cl_uint)weft__max(1024, weft__ceil_div(bins, 4 * most));
-        size_t groups = weft__ceil_div(weft__ceil_div(bins, chunk), wg);
+        cl_uint chunk = (cl_uint)weft__max(1024, weft__ceil_div(bins, 4 * (size_t)p->cpu.chunks));
+        size_t wg = (size_t)p->cpu.wg, groups = weft__ceil_div(weft__ceil_div(bins, chunk), wg);
         WEFT__LAUNCH(s, plan->k[SUM], groups, wg, WEFT__ARG(out), WEFT__ARG(nrows), WEFT__ARG(chunk), WEFT__ARG(add));
     }
 }
@@ -352,7 +397,7 @@ weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queu
     struct weft_context *ctx = plan->ctx;
     if (n < 0 || (uint64_t)n > plan->n_max)
         return weft__fail(ctx, WEFT_EINVAL, "histogram: n is %lld, the plan is for 0..%zu", (long long)n, plan->n_max);
-    int pointers = plan->info.params.pointers != 0;
+    const bool pointers = plan->info.params.pointers;
     size_t outputs = (size_t)plan->bins + (pointers ? 1 : 0);
     weft_status status = WEFT__BUFFERS(ctx, {"histogram: idx", idx, weft__mul((size_t)n, 4)},
                                        {"histogram: out", out, weft__mul(outputs, weft_ofs_bytes(plan->ofs))});
@@ -384,20 +429,21 @@ void weft__histogram_variants(weft__variant_fn *fn, void *arg)
 {
     for (int gpu = 0; gpu <= 1; gpu++)
         for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
-            struct weft_histogram_params p = {.wg = gpu ? 256 : 1, .ipt = 8, .algo = WEFT_HISTOGRAM_ALGO_ATOMIC};
+            struct weft_histogram_params p = {
+                .gpu = {.wg = 256, .ipt = 8}, .cpu.wg = 1, .algo = WEFT_HISTOGRAM_ALGO_ATOMIC};
             const struct weft__kernel_spec *specs[] = {gpu ? &rows_spec : &cpu_rows_spec,
                                                        gpu ? &atomic_spec : &cpu_sum_spec, gpu ? &sum_spec : NULL};
             for (size_t i = 0; i < sizeof specs / sizeof *specs && specs[i]; i++) {
                 struct weft__variant v = {.spec = specs[i], .schedule = gpu ? WEFT_SCHEDULE_GPU : WEFT_SCHEDULE_CPU};
                 if (specs[i] == &sum_spec)
-                    sum_define(&v.defines, &p, (enum weft_ofs)ofs);
+                    sum_define(&v.defines, gpu, &p, (enum weft_ofs)ofs);
                 else if (gpu && ofs == WEFT_OFS_64)
                     continue; // the same text
                 else
                     count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
                 fn(arg, &v);
             }
-            p.wg = 1024; // NVIDIA's row
+            p.gpu.wg = 1024; // NVIDIA's row
             struct weft__variant v = {.spec = &rows_spec, .schedule = WEFT_SCHEDULE_GPU};
             count_define(&v.defines, gpu, &p, 1 << 20, (enum weft_ofs)ofs);
             if (gpu && ofs == WEFT_OFS_32)

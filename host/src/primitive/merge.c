@@ -33,6 +33,31 @@ static const struct weft_tune_merge tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 256},
 };
 
+#define GPU(label, column) WEFT__TUNABLE(label, struct weft_merge_params, gpu.column, struct weft_tune_merge, column)
+#define CPU(label, member, column)                                                                                     \
+    WEFT__TUNABLE(label, struct weft_merge_params, cpu.member, struct weft_tune_merge, column)
+static const struct weft__tunable gpu_values[] = {
+    {GPU("wg", wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {128, 256, 512}, .help = "work-items per work-group"},
+    {GPU("ipt", ipt), .low = 1, .high = 32, .step = 1, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {4, 7, 8, 11, 12, 16}, .help = "elements per work-item"},
+    {GPU("groups", groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT,
+     .help = "most work-groups of one launch"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {CPU("wg", wg, wg), .low = 1, .high = 8, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1, 8}, .help = "work-items per work-group"},
+    {CPU("ipt", chunk, ipt), .low = 1, .high = 1 << 30, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1024, 4096, 16384, 65536, 262144}, .help = "least elements of a chunk"},
+    {CPU("groups", chunks, groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {2, 16, 256, 4096}, .help = "most chunks"},
+};
+const struct weft__tunables weft__merge_tunables[] = {
+    {"merge", NULL, WEFT_SCHEDULE_GPU, "merge", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune_table)},
+    {"merge", NULL, WEFT_SCHEDULE_CPU, "merge", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune_table)},
+    {0},
+};
+
 enum { CUT, MERGE, NKERNELS };
 
 struct weft_merge_plan {
@@ -45,9 +70,11 @@ struct weft_merge_plan {
     cl_mem cuts;                      // the same
 };
 
-static size_t tile_local_bytes(enum weft_key key, int wg, int ipt)
+static size_t tile_local(const void *of, const void *params)
 {
-    return (size_t)wg * (size_t)ipt * (weft_key_bytes(key) + 2);
+    const enum weft_key *key = of;
+    const struct weft_merge_params *p = params;
+    return (size_t)p->gpu.wg * (size_t)p->gpu.ipt * (weft_key_bytes(*key) + 2);
 }
 
 static weft_status info_resolve(struct weft_merge_info *info, struct weft_context *ctx, enum weft_key key,
@@ -58,27 +85,17 @@ static weft_status info_resolve(struct weft_merge_info *info, struct weft_contex
         return status;
     if (n_max < 0)
         return weft__fail(ctx, WEFT_EINVAL, "merge: n_max is %lld", (long long)n_max);
+    const int gpu = ctx->schedule == WEFT_SCHEDULE_GPU;
+    const struct weft__tunables *set = &weft__merge_tunables[!gpu];
     const struct weft_tune_merge *tune = WEFT__TUNE_FIND(ctx, tune_table);
+    const int given = weft__tunables_given(set, params);
     *info = (struct weft_merge_info){.params = *params, .schedule = ctx->schedule};
     struct weft_merge_params *p = &info->params;
-    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups, ipt_given = p->ipt != 0;
-    const int max_wg = weft__wg_primitive(ctx);
-    size_t local_bytes = weft__local_most(ctx);
-    p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
-    p->ipt = p->ipt ? p->ipt : tune->ipt;
-    p->groups = p->groups ? p->groups : tune->groups;
-    status =
-        WEFT__RANGES(ctx, {"merge: wg", p->wg, gpu ? 32 : 1, max_wg, gpu ? 32 : 1},
-                     {"merge: ipt", p->ipt, 1, gpu ? 32 : 1 << 30, 1}, {"merge: groups", p->groups, 1, INT32_MAX, 1});
-    while (!status && gpu && !ipt_given && p->ipt > 1 && tile_local_bytes(key, p->wg, p->ipt) > local_bytes)
-        p->ipt /= 2;
-    if (!status && gpu && tile_local_bytes(key, p->wg, p->ipt) > local_bytes)
-        status = weft__fail(ctx, WEFT_EINVAL, "merge: wg %d and ipt %d need %zu bytes of local memory of %zu", p->wg,
-                            p->ipt, tile_local_bytes(key, p->wg, p->ipt), local_bytes);
+    status = weft__tunables_resolve(set, ctx, p, tune, gpu ? tile_local : NULL, &key);
     if (status)
         return status;
     // A pair spans at least two tiles where cuts are needed, so its last, shorter one at most doubles them.
-    size_t tile = (size_t)p->wg * (size_t)p->ipt;
+    size_t tile = (size_t)p->gpu.wg * (size_t)p->gpu.ipt;
     info->workspace_bytes = gpu ? weft__mul(2 * weft__ceil_div((size_t)n_max, tile) + 2, 8) : 0;
     snprintf(info->why, sizeof info->why, "%s; %s", gpu ? "merge path, tiles per work-group" : "chunks per work-item",
              given ? "tuning given by the caller" : tune->key.source);
@@ -89,9 +106,9 @@ static weft_status merge_info(struct weft_merge_info *info, struct weft_context 
                               int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
 {
     struct weft_merge_params p = params ? *params : (struct weft_merge_params){0};
-    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}};
     size_t bytes = weft_key_bytes(key) + (size_t)payload_bytes;
-    struct weft__tuned tuned = weft__tuned_begin(ctx, "merge", bytes, values, 3);
+    struct weft__tuned tuned =
+        weft__tuned_begin(ctx, &weft__merge_tunables[ctx->schedule == WEFT_SCHEDULE_CPU], bytes, &p);
     weft_status status;
     do
         status = info_resolve(info, ctx, key, payload_bytes, n_max, &p);
@@ -139,7 +156,8 @@ static weft_status plan_create(struct weft_merge_plan **out, struct weft_context
         (struct weft_merge_plan){.ctx = ctx, .key = key, .payload_bytes = payload_bytes, .n_max = n_max, .info = info};
     int gpu = info.schedule == WEFT_SCHEDULE_GPU;
     struct weft__defines d = {0};
-    merge_define(&d, key, payload_bytes, info.schedule, info.params.wg, info.params.ipt);
+    merge_define(&d, key, payload_bytes, info.schedule, gpu ? info.params.gpu.wg : info.params.cpu.wg,
+                 info.params.gpu.ipt);
     weft__make_kernel(&make, &plan->k[MERGE], gpu ? &tile_spec : &chunk_spec, &d);
     if (gpu)
         weft__make_kernel(&make, &plan->k[CUT], &cut_spec, &d);
@@ -188,7 +206,7 @@ struct job {
 
 static void run_gpu(struct weft_merge_plan *plan, struct weft__stream *s, const struct job *j)
 {
-    size_t wg = (size_t)plan->info.params.wg, tile = wg * (size_t)plan->info.params.ipt;
+    size_t wg = (size_t)plan->info.params.gpu.wg, tile = wg * (size_t)plan->info.params.gpu.ipt;
     size_t n = (size_t)(j->na + j->nb), pair = 2 * (size_t)j->block;
     cl_long tiles, per_pair = 0;
     if (!j->block)
@@ -199,7 +217,7 @@ static void run_gpu(struct weft_merge_plan *plan, struct weft__stream *s, const 
         per_pair = (cl_long)weft__ceil_div(weft__min(n, pair), tile);
         tiles = (cl_long)weft__ceil_div(n, pair) * per_pair;
     }
-    size_t most = (size_t)plan->info.params.groups;
+    size_t most = (size_t)plan->info.params.gpu.groups;
     size_t cut_groups = weft__min(weft__groups(weft__ceil_div((size_t)tiles, wg), wg), most);
     if (per_pair)
         WEFT__LAUNCH(s, plan->k[CUT], cut_groups, wg, WEFT__ARG(tiles), WEFT__ARG(per_pair));
@@ -210,8 +228,8 @@ static void run_gpu(struct weft_merge_plan *plan, struct weft__stream *s, const 
 static void run_cpu(struct weft_merge_plan *plan, struct weft__stream *s, const struct job *j)
 {
     const struct weft_merge_params *p = &plan->info.params;
-    size_t n = (size_t)(j->na + j->nb), wg = (size_t)p->wg;
-    cl_long chunk = (cl_long)weft__max((size_t)p->ipt, weft__ceil_div(n, (size_t)p->groups));
+    size_t n = (size_t)(j->na + j->nb), wg = (size_t)p->cpu.wg;
+    cl_long chunk = (cl_long)weft__max((size_t)p->cpu.chunk, weft__ceil_div(n, (size_t)p->cpu.chunks));
     WEFT__LAUNCH(s, plan->k[MERGE], weft__ceil_div(weft__ceil_div(n, (size_t)chunk), wg), wg, WEFT__ARG(chunk));
 }
 

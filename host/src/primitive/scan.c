@@ -64,6 +64,60 @@ static const struct weft_tune_scan tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 65536, 65536, 256, {0}},
 };
 
+// A window is at most a work-group.
+static int64_t look_most(const struct weft_context *ctx, const void *params)
+{
+    (void)ctx;
+    return ((const struct weft_scan_params *)params)->gpu.wg;
+}
+
+#define GPU(label, member, column)                                                                                     \
+    WEFT__TUNABLE(label, struct weft_scan_params, gpu.member, struct weft_tune_scan, column)
+#define CPU(label, member, column)                                                                                     \
+    WEFT__TUNABLE(label, struct weft_scan_params, cpu.member, struct weft_tune_scan, column)
+static const struct weft__tunable gpu_values[] = {
+    {GPU("wg", wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {64, 128, 256, 512, 1024}, .help = "work-items per work-group"},
+    {GPU("ipt", ipt, ipt), .low = 4, .high = 32, .step = 4, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 12, 16, 24, 32},
+     .help = "elements per work-item"},
+    {GPU("groups", groups, groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT,
+     .help = "most work-groups of one launch"},
+    {WEFT__TUNABLE_BY_SHAPE("look", struct weft_scan_params, gpu.look), .low = 1, .high = INT32_MAX, .step = 1,
+     .kept = WEFT__KEPT, .help = "of chained tiles alone"},
+};
+static const struct weft__tunable chained_values[] = {
+    {GPU("wg", wg, chained.wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {128, 256, 384, 512}, .help = "work-items per work-group"},
+    {GPU("ipt", ipt, chained.ipt), .low = 4, .high = 32, .step = 4, .lower = WEFT__LOWER_STEP, .kept = WEFT__KEPT_FOUND,
+     .sweep = {8, 16, 24, 32}, .help = "elements per work-item"},
+    {GPU("groups", groups, groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT,
+     .help = "of three launches alone"},
+    {GPU("look", look, chained.look), .low = 32, .step = 32, .most = look_most, .kept = WEFT__KEPT_FOUND,
+     .sweep = {32, 128, 256}, .help = "tiles that a work-group looks back at at once"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {CPU("wg", wg, wg), .low = 1, .high = 8, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1, 8}, .help = "work-items per work-group"},
+    {CPU("ipt", chunk, ipt), .low = 8, .high = 1 << 24, .step = 8, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1024, 4096, 16384, 65536, 262144, 1048576}, .help = "least elements of a chunk"},
+    {CPU("groups", chunks, groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {16, 256, 4096}, .help = "most chunks"},
+};
+enum { BY_CPU, BY_CHAINED, BY_GPU };
+const struct weft__tunables weft__scan_tunables[] = {
+    [BY_CPU] = {"scan", NULL, WEFT_SCHEDULE_CPU, "scan", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune_table)},
+    [BY_CHAINED] = {"scan", "chained", WEFT_SCHEDULE_GPU, "scan", WEFT__TUNABLES(chained_values),
+                    WEFT__TUNE_ROWS(tune_table)},
+    [BY_GPU] = {"scan", NULL, WEFT_SCHEDULE_GPU, "scan", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune_table)},
+    {0},
+};
+static const struct weft__tunables *tunables_of(const struct weft_context *ctx, enum weft_scan_algo algo)
+{
+    return &weft__scan_tunables[ctx->schedule == WEFT_SCHEDULE_CPU ? BY_CPU
+                                : algo == WEFT_SCAN_ALGO_CHAINED   ? BY_CHAINED
+                                                                   : BY_GPU];
+}
+
 #define RUNS (UINT32_C(1) << 30) // that words of scan/chained.cl tell apart
 
 enum { REDUCE, SPINE, DOWN, CHAINED, NKERNELS };
@@ -98,9 +152,10 @@ struct cut {
 };
 static struct cut cut_make(const struct weft_scan_info *info, size_t n)
 {
-    size_t ipt = (size_t)info->params.ipt, length = (size_t)info->params.wg * ipt;
+    const struct weft_scan_params *p = &info->params;
+    size_t length = (size_t)p->gpu.wg * (size_t)p->gpu.ipt;
     if (info->schedule == WEFT_SCHEDULE_CPU)
-        length = weft__max(ipt, weft__round_up(weft__ceil_div(n, (size_t)info->params.groups), 8));
+        length = weft__max((size_t)p->cpu.chunk, weft__round_up(weft__ceil_div(n, (size_t)p->cpu.chunks), 8));
     return (struct cut){length, weft__max(1, weft__ceil_div(n, length))};
 }
 
@@ -128,8 +183,10 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
     if (asked == WEFT_SCAN_ALGO_CHAINED && cannot)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "scan: not chained: %s", cannot);
     // What the caller gives of a tile is meant for the usual form.
-    const int given = info->params.wg || info->params.ipt || info->params.groups,
-              best = n_max <= tune->chained.most && !cannot && !given;
+    const struct weft__tunables *set = tunables_of(ctx, WEFT_SCAN_ALGO_THREE);
+    struct weft_scan_params tile = info->params;
+    tile.gpu.look = 0;
+    const int given = weft__tunables_given(set, &tile), best = n_max <= tune->chained.most && !cannot && !given;
     info->params.algo = asked ? asked : best ? WEFT_SCAN_ALGO_CHAINED : WEFT_SCAN_ALGO_THREE;
     *why = info->schedule == WEFT_SCHEDULE_CPU ? "chunks per work-item"
            : asked == WEFT_SCAN_ALGO_CHAINED   ? "one launch of chained tiles, as asked"
@@ -142,9 +199,10 @@ static weft_status algo_resolve(struct weft_scan_info *info, struct weft_context
 
 // Local memory of cl/scan_chained.cl: the tile, a sum for each 32 work-items, the window; where work-items exchange through
 // local memory, a word each.
-static size_t chained_local(const void *in_bytes, int wg, int ipt)
+static size_t chained_local(const void *in_bytes, const void *params)
 {
-    return (size_t)wg * ((size_t)ipt * *(const size_t *)in_bytes + 5) + 64;
+    const struct weft_scan_params *p = params;
+    return (size_t)p->gpu.wg * ((size_t)p->gpu.ipt * *(const size_t *)in_bytes + 5) + 64;
 }
 
 // Resolve defaults, check everything, count the scratch bytes.
@@ -164,34 +222,16 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     weft_status status = algo_resolve(info, ctx, type, n_max, tune, &why);
     if (status)
         return status;
-    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->groups || p->look;
-    const int chained = p->algo == WEFT_SCAN_ALGO_CHAINED, wide = types[type].sum_bytes == 8;
-    status = weft__size_resolve(ctx, &p->wg, &p->ipt,
-                                &(struct weft__size_rule){
-                                    .name = "scan: ",
-                                    .wg = chained ? tune->chained.wg : tune->wg,
-                                    .wg_step = gpu ? 32 : 1,
-                                    .wg_most = gpu ? 0 : 8,
-                                    .ipt = chained ? tune->chained.ipt * 4 / (int)types[type].in_bytes
-                                           : wide  ? tune->ipt64
-                                                   : tune->ipt,
-                                    .ipt_least = gpu ? 4 : 8,
-                                    .ipt_most = gpu ? 32 : 1 << 24,
-                                    .ipt_step = gpu ? 4 : 8,
-                                    .local = chained ? chained_local : NULL,
-                                    .of = &types[type].in_bytes,
-                                });
-    p->groups = p->groups ? p->groups : tune->groups;
-    if (chained && !p->look)
-        p->look = tune->chained.look < p->wg ? tune->chained.look : p->wg / 32 * 32;
-    if (!status)
-        status = weft__check_range(ctx, p->groups, 1, INT32_MAX, 1, "scan: groups");
-    if (!status && chained)
-        status = weft__check_range(ctx, p->look, 32, p->wg, 32, "scan: look");
+    const struct weft__tunables *set = tunables_of(ctx, p->algo);
+    const int chained = p->algo == WEFT_SCAN_ALGO_CHAINED, given = weft__tunables_given(set, p);
+    struct weft_tune_scan row = *tune;
+    row.ipt = types[type].sum_bytes == 8 ? row.ipt64 : row.ipt;
+    row.chained.ipt = row.chained.ipt * 4 / (int)types[type].in_bytes;
+    status = weft__tunables_resolve(set, ctx, p, &row, chained ? chained_local : NULL, &types[type].in_bytes);
     if (status)
         return status;
     const size_t tiles = cut_make(info, (size_t)n_max).count;
-    if (chained && weft__groups(tiles, (size_t)p->wg) < tiles)
+    if (chained && weft__groups(tiles, (size_t)p->gpu.wg) < tiles)
         return weft__fail(ctx, WEFT_ERANGE,
                           "scan: %zu tiles are too many to be chained, below 2^31 work-items are possible", tiles);
     struct weft__scratch needs[NBUFFERS];
@@ -205,8 +245,7 @@ static weft_status scan_info(struct weft_scan_info *info, struct weft_context *c
                              int64_t n_max, const struct weft_scan_params *params)
 {
     struct weft_scan_params p = params ? *params : (struct weft_scan_params){0};
-    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"groups", &p.groups}, {"look", &p.look}};
-    struct weft__tuned tuned = weft__tuned_begin(ctx, "scan", weft_scan_sum_bytes(type), values, 4);
+    struct weft__tuned tuned = weft__tuned_begin(ctx, tunables_of(ctx, p.algo), weft_scan_sum_bytes(type), &p);
     weft_status status;
     do
         status = info_resolve(info, ctx, type, n_max, &p);
@@ -228,15 +267,15 @@ weft_status weft_scan_workspace(size_t *out_bytes, struct weft_context *ctx, enu
 
 static void scan_define(struct weft__defines *d, enum weft_scan_type type, int gpu, const struct weft_scan_params *p)
 {
-    weft__define(d, "WEFT_WG", "%d", p->wg);
+    weft__define(d, "WEFT_WG", "%d", gpu ? p->gpu.wg : p->cpu.wg);
     if (gpu)
-        weft__define(d, "WEFT_IPT", "%d", p->ipt);
+        weft__define(d, "WEFT_IPT", "%d", p->gpu.ipt);
     weft__define(d, "WEFT_IN_T", "%s", types[type].in);
     weft__define(d, "WEFT_SUM_T", "%s", types[type].sum);
     weft__define(d, "WEFT_SUM_BITS", "%d", (int)types[type].sum_bytes * 8);
     if (type == WEFT_SCAN_TYPE_F32)
         weft__define(d, "WEFT_SUM_IS_F32", "1");
-    weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive != 0);
+    weft__define(d, "WEFT_INCLUSIVE", "%d", p->inclusive);
 }
 
 static weft_status plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
@@ -256,7 +295,7 @@ static weft_status plan_create(struct weft_scan_plan **out, struct weft_context 
         return make.status;
     *plan = (struct weft_scan_plan){.ctx = ctx, .type = type, .n_max = (size_t)n_max, .info = info};
     const int gpu = info.schedule == WEFT_SCHEDULE_GPU;
-    const cl_uint total = info.params.total != 0;
+    const cl_uint total = info.params.total;
     struct weft__defines d = {0};
     scan_define(&d, type, gpu, &info.params);
     weft__make_kernel(&make, &plan->k[REDUCE], gpu ? &reduce_spec : &cpu_reduce_spec, &d);
@@ -264,7 +303,7 @@ static weft_status plan_create(struct weft_scan_plan **out, struct weft_context 
         weft__make_kernel(&make, &plan->k[SPINE], &spine_spec, &d);
     weft__make_kernel(&make, &plan->k[DOWN], gpu ? &down_spec : &cpu_down_spec, &d);
     if (info.params.algo == WEFT_SCAN_ALGO_CHAINED) {
-        weft__define(&d, "WEFT_LOOK", "%d", info.params.look);
+        weft__define(&d, "WEFT_LOOK", "%d", info.params.gpu.look);
         weft__make_kernel(&make, &plan->k[CHAINED], &chained_spec, &d);
     }
     struct weft__scratch needs[NBUFFERS];
@@ -324,7 +363,7 @@ static void chained_run(struct weft_scan_plan *plan, struct weft__stream *s, cl_
     if (s->status)
         return;
     const cl_uint run = plan->run++;
-    WEFT__LAUNCH(s, plan->k[CHAINED], tiles, (size_t)plan->info.params.wg, WEFT__ARG(in), WEFT__ARG(out),
+    WEFT__LAUNCH(s, plan->k[CHAINED], tiles, (size_t)plan->info.params.gpu.wg, WEFT__ARG(in), WEFT__ARG(out),
                  WEFT__ARG(words, plan->b[WORDS]), WEFT__ARG(n), WEFT__ARG(tiles), WEFT__ARG(run));
 }
 
@@ -335,10 +374,10 @@ void weft__scan_last_run(struct weft_scan_plan *plan)
 
 static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n)
 {
-    size_t wg = (size_t)plan->info.params.wg;
+    size_t wg = (size_t)plan->info.params.gpu.wg;
     cl_ulong tiles = cut_make(&plan->info, n).count;
     cl_uint has_sums = tiles > 1;
-    size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.groups);
+    size_t groups = weft__min(weft__groups(tiles, wg), (size_t)plan->info.params.gpu.groups);
     // Not in place: a tile that waits too long reads what the one before it would have overwritten.
     if (plan->k[CHAINED] && tiles > 1 && in != out) {
         chained_run(plan, s, in, out, n, (cl_uint)tiles);
@@ -355,7 +394,7 @@ static void run_gpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem 
 static void run_cpu(struct weft_scan_plan *plan, struct weft__stream *s, cl_mem in, cl_mem out, cl_ulong n)
 {
     struct cut cut = cut_make(&plan->info, n);
-    size_t wg = (size_t)plan->info.params.wg, groups = weft__ceil_div(cut.count, wg);
+    size_t wg = (size_t)plan->info.params.cpu.wg, groups = weft__ceil_div(cut.count, wg);
     cl_ulong chunk = cut.length, chunks = cut.count;
     if (chunks > 1)
         WEFT__LAUNCH(s, plan->k[REDUCE], groups, wg, WEFT__ARG(in), WEFT__ARG(n), WEFT__ARG(chunk), WEFT__ARG(chunks));
@@ -402,8 +441,8 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
     for (size_t type = 0; type < TYPES; type++)
         for (int gpu = 0; gpu <= 1; gpu++)
             for (int inclusive = 0; inclusive <= 1; inclusive++) {
-                struct weft_scan_params p = {.inclusive = inclusive, .wg = gpu ? 256 : 1};
-                p.ipt = types[type].sum_bytes == 8 ? 8 : 16;
+                struct weft_scan_params p = {.inclusive = inclusive, .gpu.wg = 256, .cpu.wg = 1};
+                p.gpu.ipt = types[type].sum_bytes == 8 ? 8 : 16;
                 struct weft__variant v = {.schedule = gpu ? WEFT_SCHEDULE_GPU : WEFT_SCHEDULE_CPU};
                 scan_define(&v.defines, (enum weft_scan_type)type, gpu, &p);
                 const struct weft__kernel_spec *specs[] = {gpu ? &reduce_spec : &cpu_reduce_spec,
@@ -417,11 +456,11 @@ void weft__scan_variants(weft__variant_fn *fn, void *arg)
                 v.spec = &chained_spec;
                 v.int64_atomics = 1;
                 for (int wide = 0; wide <= 1; wide++) { // the windows and tiles of NVIDIA, and those of others
-                    p.ipt = (types[type].in_bytes == 8 ? 8 : 16) << wide;
-                    p.look = wide ? 256 : 32;
+                    p.gpu.ipt = (types[type].in_bytes == 8 ? 8 : 16) << wide;
+                    p.gpu.look = wide ? 256 : 32;
                     v.defines = (struct weft__defines){0};
                     scan_define(&v.defines, (enum weft_scan_type)type, gpu, &p);
-                    weft__define(&v.defines, "WEFT_LOOK", "%d", p.look);
+                    weft__define(&v.defines, "WEFT_LOOK", "%d", p.gpu.look);
                     fn(arg, &v);
                 }
             }

@@ -29,7 +29,6 @@ WEFT__NAMES(segsort_whole, "auto", "merge", "radix", "chained");
 
 #define CUT_WG   32
 #define MAX_BITS 8
-#define MAX_TILE 32768
 
 static const struct weft__kernel_spec tile_spec = {"segsort_tile", {"segsort/tile.cl", "lib/tile.clh"}};
 static const struct weft__kernel_spec join_spec = {"segsort_join", {"segsort/tile.cl", "lib/tile.clh"}};
@@ -55,6 +54,31 @@ static const struct weft_tune_segsort tune_table[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 0, 8},
 };
 
+#define GPU(column) WEFT__TUNABLE(#column, struct weft_segsort_params, gpu.column, struct weft_tune_segsort, column)
+#define CPU(label, member, column)                                                                                     \
+    WEFT__TUNABLE(label, struct weft_segsort_params, cpu.member, struct weft_tune_segsort, column)
+static const struct weft__tunable gpu_values[] = {
+    {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {128, 256, 512}, .help = "work-items per work-group"},
+    {GPU(ipt), .low = 2, .high = 32, .step = 1, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {4, 8, 12, 16}, .help = "elements per work-item"},
+    {GPU(bits), .low = 1, .high = MAX_BITS, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {4, 6, 8},
+     .help = "log2 of the runs merged at once"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {CPU("wg", wg, wg), .low = 1, .high = 8, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT,
+     .help = "work-items per work-group"},
+    {CPU("ipt", chunk, ipt), .low = 1, .high = 1 << 30, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {4096, 16384, 65536, 262144}, .help = "least elements of a chunk"},
+    {CPU("groups", chunks, groups), .low = 1, .high = INT32_MAX, .step = 1, .kept = WEFT__KEPT_FOUND,
+     .sweep = {1, 2, 4, 8, 16, 64}, .help = "most chunks; default 0: one for each compute unit"},
+};
+const struct weft__tunables weft__segsort_tunables[] = {
+    {"segsort", NULL, WEFT_SCHEDULE_GPU, "segsort", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune_table)},
+    {"segsort", NULL, WEFT_SCHEDULE_CPU, "segsort", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune_table)},
+    {0},
+};
+
 enum { SORT, JOIN, CUT, NKERNELS };
 enum { KEY_TMP, VAL_TMP, SCRATCH, NBUFFERS };
 
@@ -71,15 +95,23 @@ struct weft_segsort_plan {
     struct weft__radix whole;            // not used where info.params.whole is WEFT_SEGSORT_WHOLE_MERGE
 };
 
-static size_t local_bytes(enum weft_ofs ofs, const struct weft_segsort_params *p, int radix)
-{
-    size_t tile = (size_t)p->wg * (size_t)p->ipt, marks = tile / 8 + tile / 16;
-    return 4 * tile + 2 * marks + 2 * ((size_t)p->wg / 32 << radix) + 16 + (weft_ofs_bytes(ofs) << p->bits);
-}
-
 static size_t tile_of(const struct weft_segsort_params *p)
 {
-    return (size_t)p->wg * (size_t)p->ipt;
+    return (size_t)p->gpu.wg * (size_t)p->gpu.ipt;
+}
+
+// What the local memory of a tile depends on.
+struct tile_form {
+    enum weft_ofs ofs;
+    int radix;
+};
+static size_t tile_local(const void *of, const void *params)
+{
+    const struct tile_form *form = of;
+    const struct weft_segsort_params *p = params;
+    size_t tile = tile_of(p), marks = tile / 8 + tile / 16;
+    return 4 * tile + 2 * marks + 2 * ((size_t)p->gpu.wg / 32 << form->radix) + 16 +
+           (weft_ofs_bytes(form->ofs) << p->gpu.bits);
 }
 
 // Elements of the largest call that merges; tiles alone need no scratch.
@@ -93,11 +125,13 @@ static void buffers_need(struct weft__scratch out[NBUFFERS], const struct weft_s
                          const struct weft__radix *whole, enum weft_key key, int payload_bytes, enum weft_ofs ofs,
                          int64_t n_max)
 {
-    size_t n = merged_most(info, n_max), tile = tile_of(&info->params), most = whole ? (size_t)n_max : n;
-    // Chunks end with a shorter tile, which at most doubles their number.
-    size_t tiles = 2 * weft__ceil_div(n, tile) + 2, scratch = 0;
-    if (info->schedule == WEFT_SCHEDULE_GPU && n)
-        scratch = weft__mul(weft__mul(tiles, weft__min(tiles, (size_t)1 << info->params.bits)), weft_ofs_bytes(ofs));
+    size_t n = merged_most(info, n_max), most = whole ? (size_t)n_max : n, scratch = 0;
+    if (info->schedule == WEFT_SCHEDULE_GPU && n) {
+        // Chunks end with a shorter tile, which at most doubles their number.
+        const size_t tiles = 2 * weft__ceil_div(n, tile_of(&info->params)) + 2,
+                     runs = weft__min(tiles, (size_t)1 << info->params.gpu.bits);
+        scratch = weft__mul(weft__mul(tiles, runs), weft_ofs_bytes(ofs));
+    }
     if (whole)
         scratch = weft__max(scratch, weft__radix_scratch_bytes(whole, (size_t)n_max));
     out[KEY_TMP] = (struct weft__scratch){weft__mul(most, weft_key_bytes(key)), "segsort: workspace", false};
@@ -105,22 +139,9 @@ static void buffers_need(struct weft__scratch out[NBUFFERS], const struct weft_s
     out[SCRATCH] = (struct weft__scratch){scratch, "segsort: workspace", false};
 }
 
-static weft_status params_check(struct weft_context *ctx, enum weft_ofs ofs, struct weft_segsort_params *p, int gpu,
-                                int ipt_given, int radix)
+static const struct weft__tunables *tunables_of(const struct weft_context *ctx)
 {
-    size_t max_local = weft__local_most(ctx);
-    weft_status status =
-        WEFT__RANGES(ctx, {"segsort: wg", p->wg, gpu ? 32 : 1, weft__wg_primitive(ctx), gpu ? 32 : 1},
-                     {"segsort: ipt", p->ipt, gpu ? 2 : 1, gpu ? 32 : 1 << 30, 1},
-                     {"segsort: bits", p->bits, 1, MAX_BITS, 1}, {"segsort: groups", p->groups, 1, INT32_MAX, 1});
-    while (!status && gpu && !ipt_given && p->ipt > 2 && local_bytes(ofs, p, radix) > max_local)
-        p->ipt /= 2;
-    if (!status && gpu && (local_bytes(ofs, p, radix) > max_local || p->wg * p->ipt > MAX_TILE))
-        status =
-            weft__fail(ctx, WEFT_EINVAL,
-                       "segsort: wg %d, ipt %d, bits %d need %zu bytes of local memory of %zu, and tiles of at most %d",
-                       p->wg, p->ipt, p->bits, local_bytes(ofs, p, radix), max_local, MAX_TILE);
-    return status;
+    return &weft__segsort_tunables[ctx->schedule == WEFT_SCHEDULE_CPU];
 }
 
 static weft_status info_resolve(struct weft_segsort_info *info, struct weft_context *ctx, enum weft_key key,
@@ -136,21 +157,17 @@ static weft_status info_resolve(struct weft_segsort_info *info, struct weft_cont
         return weft__fail(ctx, WEFT_EINVAL, "segsort: n_max is %lld", (long long)n_max);
     if (ofs == WEFT_OFS_32 && n_max > INT32_MAX)
         return weft__fail(ctx, WEFT_ERANGE, "segsort: n_max %lld is beyond 32-bit offsets", (long long)n_max);
-    const struct weft_tune_segsort *tune = WEFT__TUNE_FIND(ctx, tune_table);
+    const int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = weft__tunables_given(tunables_of(ctx), params);
+    struct weft_tune_segsort row = *WEFT__TUNE_FIND(ctx, tune_table);
+    row.groups = row.groups ? row.groups : ctx->device.compute_units;
     *info = (struct weft_segsort_info){.params = *params, .schedule = ctx->schedule};
-    struct weft_segsort_params *p = &info->params;
-    int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = p->wg || p->ipt || p->bits || p->groups;
-    int ipt_given = p->ipt != 0, max_wg = (int)weft__wg_most(ctx);
-    p->wg = p->wg ? p->wg : tune->wg < max_wg ? tune->wg : max_wg;
-    p->ipt = p->ipt ? p->ipt : tune->ipt;
-    p->bits = p->bits ? p->bits : tune->bits;
-    p->groups = p->groups ? p->groups : tune->groups ? tune->groups : ctx->device.compute_units;
-    status = params_check(ctx, ofs, p, gpu, ipt_given, tune->radix);
+    status = weft__tunables_resolve(tunables_of(ctx), ctx, &info->params, &row, gpu ? tile_local : NULL,
+                                    &(const struct tile_form){ofs, row.radix});
     if (status)
         return status;
     snprintf(info->why, sizeof info->why, "%s; %s",
              gpu ? "tiles in local memory, rounds of many-way merges" : "a chunk per work-item, rounds of merges",
-             given ? "tuning given by the caller" : tune->key.source);
+             given ? "tuning given by the caller" : row.key.source);
     return WEFT_OK;
 }
 
@@ -164,9 +181,8 @@ static weft_status segsort_info(struct weft_segsort_info *info, struct weft__rad
                                 const struct weft_segsort_params *params)
 {
     struct weft_segsort_params p = params ? *params : (struct weft_segsort_params){0};
-    const struct weft__tune_value values[] = {{"wg", &p.wg}, {"ipt", &p.ipt}, {"bits", &p.bits}, {"groups", &p.groups}};
     size_t bytes = weft_key_bytes(key) + (size_t)payload_bytes;
-    struct weft__tuned tuned = weft__tuned_begin(ctx, "segsort", bytes, values, 4);
+    struct weft__tuned tuned = weft__tuned_begin(ctx, tunables_of(ctx), bytes, &p);
     weft_status status;
     do
         status = info_resolve(info, ctx, key, payload_bytes, ofs, n_max, &p);
@@ -204,21 +220,21 @@ static void segsort_define(struct weft__defines *d, const struct weft_segsort_pl
                            const struct weft__kernel_spec *spec, int offsets)
 {
     const struct weft_segsort_params *p = &plan->info.params;
-    int cut = spec == &cut_spec;
-    weft__define(d, "WEFT_WG", "%d", cut ? CUT_WG : p->wg);
+    const int cut = spec == &cut_spec, cpu = spec == &chunk_spec || spec == &merge_spec;
+    weft__define(d, "WEFT_WG", "%d", cut ? CUT_WG : cpu ? p->cpu.wg : p->gpu.wg);
     weft__define(d, "WEFT_OFS_BITS", "%d", plan->ofs == WEFT_OFS_64 ? 64 : 32);
     weft__define(d, "WEFT_OFFSETS", "%d", offsets);
     weft__key_define(d, plan->key, cut ? 0 : plan->payload_bytes);
     if (cut) {
-        weft__define(d, "WEFT_RUNS", "%d", 1 << p->bits);
+        weft__define(d, "WEFT_RUNS", "%d", 1 << p->gpu.bits);
         weft__define(d, "WEFT_TILE", "%zu", tile_of(p));
     } else if (spec == &tile_spec || spec == &join_spec) {
-        weft__define(d, "WEFT_IPT", "%d", p->ipt);
+        weft__define(d, "WEFT_IPT", "%d", p->gpu.ipt);
         weft__define(d, "WEFT_RADIX_BITS", "%d", plan->radix);
         if (spec == &tile_spec)
             weft__define(d, "WEFT_SORT", "1");
         else
-            weft__define(d, "WEFT_JOIN", "%d", 1 << p->bits);
+            weft__define(d, "WEFT_JOIN", "%d", 1 << p->gpu.bits);
     }
 }
 
@@ -323,7 +339,7 @@ static size_t power(size_t base, size_t exponent)
 static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, const struct job *j)
 {
     const struct weft_segsort_params *p = &plan->info.params;
-    size_t wg = (size_t)p->wg, tile = tile_of(p), n = (size_t)j->n, block = (size_t)j->block;
+    size_t wg = (size_t)p->gpu.wg, tile = tile_of(p), n = (size_t)j->n, block = (size_t)j->block;
     struct weft__radix_place out = {j->out, j->out_val}, tmp = {plan->b[KEY_TMP], plan->b[VAL_TMP]}, to;
     struct weft__kernel *const *k = plan->k[j->offsets != NULL];
     if (p->whole != WEFT_SEGSORT_WHOLE_MERGE && n >= plan->whole.least && (j->segments == 1 || block == n)) {
@@ -333,7 +349,7 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     // No segment crosses a chunk: all of it, one block, or as many blocks as a tile holds.
     size_t span = j->offsets ? n : block > tile ? block : tile / block * block, in_span = weft__ceil_div(span, tile);
     size_t rounds = 0, many = 1;
-    while (power((size_t)1 << p->bits, rounds) < in_span)
+    while (power((size_t)1 << p->gpu.bits, rounds) < in_span)
         rounds++;
     while (power(many, rounds) < in_span)
         many++;
@@ -361,8 +377,8 @@ static void run_gpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
 static void run_cpu(struct weft_segsort_plan *plan, struct weft__stream *s, const struct job *j)
 {
     const struct weft_segsort_params *p = &plan->info.params;
-    size_t n = (size_t)j->n, wg = (size_t)p->wg, rounds = 0;
-    cl_long chunk = (cl_long)weft__max((size_t)p->ipt, weft__ceil_div(n, (size_t)p->groups));
+    size_t n = (size_t)j->n, wg = (size_t)p->cpu.wg, rounds = 0;
+    cl_long chunk = (cl_long)weft__max((size_t)p->cpu.chunk, weft__ceil_div(n, (size_t)p->cpu.chunks));
     size_t chunks = weft__ceil_div(n, (size_t)chunk), groups = weft__ceil_div(chunks, wg);
     struct weft__kernel *const *k = plan->k[j->offsets != NULL];
     while (((size_t)1 << rounds) < chunks)
@@ -442,7 +458,7 @@ void weft__segsort_variants(weft__variant_fn *fn, void *arg)
             struct weft_segsort_plan plan = {.key = key, .payload_bytes = i % 3 * 4, .radix = 8};
             int offsets = (i + (int)key) % 2;
             plan.ofs = i < 3 ? WEFT_OFS_32 : WEFT_OFS_64;
-            plan.info.params = (struct weft_segsort_params){.wg = 256, .ipt = 8, .bits = 6};
+            plan.info.params = (struct weft_segsort_params){.gpu = {.wg = 256, .ipt = 8, .bits = 6}, .cpu.wg = 1};
             for (size_t k = 0; k < 3; k++) {
                 struct weft__variant v = {.spec = gpu[k], .schedule = WEFT_SCHEDULE_GPU};
                 segsort_define(&v.defines, &plan, gpu[k], offsets);
@@ -451,12 +467,11 @@ void weft__segsort_variants(weft__variant_fn *fn, void *arg)
             // The rows of AMD and NVIDIA, where they are most common.
             for (size_t k = 0; k < 4 && key == WEFT_KEY_U32 && i == 1; k++) {
                 struct weft__variant v = {.spec = gpu[k % 2], .schedule = WEFT_SCHEDULE_GPU};
-                plan.info.params.wg = k < 2 ? 256 : 128;
-                plan.info.params.ipt = k < 2 ? 6 : 16;
+                plan.info.params.gpu.wg = k < 2 ? 256 : 128;
+                plan.info.params.gpu.ipt = k < 2 ? 6 : 16;
                 segsort_define(&v.defines, &plan, gpu[k % 2], offsets);
                 fn(arg, &v);
             }
-            plan.info.params.wg = 1;
             for (size_t k = 0; k < 2; k++) {
                 struct weft__variant v = {.spec = cpu[k], .schedule = WEFT_SCHEDULE_CPU};
                 segsort_define(&v.defines, &plan, cpu[k], offsets);

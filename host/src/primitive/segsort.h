@@ -14,7 +14,6 @@ struct weft__radix {
     int payload_bytes, chained;
     enum weft_ofs ofs; // of positions
     struct weft_segsort_radix params;
-    int max_wg;
     size_t least;  // elements from which a call takes this form
     size_t groups; // of segsort_digits
     struct weft__kernel *k[WEFT__RADIX_KERNELS];
@@ -22,7 +21,7 @@ struct weft__radix {
     int dirty; // a run has failed half-way: the counts in `state` are not zero
 };
 
-// Resolve params->whole and params->radix, and what else `out` holds but kernels and memory. WEFT_SEGSORT_WHOLE_MERGE: the form
+// Resolve params->whole and params->gpu.radix, and what else `out` holds but kernels and memory. WEFT_SEGSORT_WHOLE_MERGE: the form
 // is not taken. `why` says why, or where its tuning comes from.
 weft_status weft__radix_resolve(struct weft__radix *out, struct weft_context *ctx, struct weft_segsort_params *params,
                                 enum weft_key key, int payload_bytes, enum weft_ofs ofs, int64_t n_max, char *why,

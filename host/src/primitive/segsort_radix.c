@@ -19,8 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_TILE 32768
-#define MOST     (INT64_C(1) << 30) // elements of a chained sort stay below
+#define MOST (INT64_C(1) << 30) // elements of a chained sort stay below
 
 enum { DIGITS, PASSES, MOVE, COUNT, ROWS }; // chained: up to MOVE
 static const struct weft__kernel_spec specs[WEFT__RADIX_KERNELS] = {
@@ -44,6 +43,27 @@ static const struct weft_tune_radix tune_table[] = {
     // of 256 x 8; 0.530 with a table instead of looking back, 1.23 merged. Elements of more bytes were not measured.
     {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "measured on an H200"}, 256, 24, 8, 8, 4, 1, 1 << 17},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, ""}, 0, 0, 0, 0, 0, 0, 0},
+};
+
+#define RADIX(column)                                                                                                  \
+    WEFT__TUNABLE(#column, struct weft_segsort_params, gpu.radix.column, struct weft_tune_radix, column)
+static const struct weft__tunable values[] = {
+    {RADIX(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {256, 384, 512}, .help = "work-items per work-group"},
+    {RADIX(ipt), .low = 2, .high = 32, .step = 1, .lower = WEFT__LOWER_STEP, .kept = WEFT__KEPT_FOUND,
+     .sweep = {16, 20, 24}, .help = "elements per work-item; half of the default where key or payload have 8 bytes"},
+    {WEFT__TUNABLE_BY_SHAPE("words", struct weft_segsort_params, gpu.radix.words), .low = 1, .high = 2, .step = 1,
+     .kept = WEFT__KEPT_FOUND, .sweep = {1, 2}, .help = "words that 32-bit keys and payloads are ordered as"},
+    {RADIX(look), .low = 1, .high = 32, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8},
+     .help = "chained: tiles that a work-item looks at at once"},
+    {RADIX(bits), .low = 4, .high = 11, .step = 1, .kept = WEFT__KEPT, .sweep = {8}, .help = "bits of a digit"},
+    {WEFT__TUNABLE_BY_SHAPE("form", struct weft_segsort_params, whole), .low = WEFT_SEGSORT_WHOLE_MERGE,
+     .high = WEFT_SEGSORT_WHOLE_CHAINED, .step = 1, .sweep = {WEFT_SEGSORT_WHOLE_CHAINED},
+     .help = "1: merged, 2: digit by digit, 3: chained tiles"},
+};
+const struct weft__tunables weft__radix_tunables[] = {
+    {"segsort", "whole", WEFT_SCHEDULE_GPU, "segsort.whole", WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune_table)},
+    {0},
 };
 
 static size_t tile_of(const struct weft__radix *r)
@@ -78,44 +98,38 @@ static size_t digits_local_bytes(const struct weft__radix *r)
     return weft__max(digits * 4 << r->params.bits, digits * ((size_t)r->params.wg * weft_ofs_bytes(r->ofs) + 4));
 }
 
-static int fits(const struct weft__radix *r, const struct weft_context *ctx)
+// Of all kernels, with the values in `params`.
+static size_t most_local(const void *of, const void *params)
 {
-    size_t most = weft__local_most(ctx);
-    return local_bytes(r) <= most && digits_local_bytes(r) <= most && tile_of(r) <= MAX_TILE;
+    struct weft__radix r = *(const struct weft__radix *)of;
+    r.params = ((const struct weft_segsort_params *)params)->gpu.radix;
+    return weft__max(local_bytes(&r), digits_local_bytes(&r));
 }
 
-static void defaults_set(struct weft__radix *r, const struct weft_context *ctx, const struct weft_tune_radix *tune)
+// One word for key and payload takes fewer instructions, two take less local memory.
+static int words_default(const struct weft__radix *r, struct weft_context *ctx, struct weft_segsort_params p,
+                         const struct weft_tune_radix *row, weft_status *status)
 {
-    struct weft_segsort_radix *p = &r->params;
-    int narrow = weft_key_bytes(r->key) == 4 && r->payload_bytes <= 4, given = p->ipt, wg_given = p->wg;
-    p->wg = p->wg ? p->wg : tune->wg < r->max_wg ? tune->wg : r->max_wg;
-    p->ipt = p->ipt ? p->ipt : narrow ? tune->ipt : tune->ipt / 2;
-    p->bits = p->bits ? p->bits : tune->bits;
-    p->look = p->look ? p->look : tune->look;
-    // One word takes fewer instructions, two take less local memory.
-    if (!p->words) {
-        p->words = 1;
-        p->words = joined(r) && fits(r, ctx) ? 1 : 2;
-    }
-    while (!given && p->ipt > 2 && !fits(r, ctx))
-        p->ipt = p->ipt > 6 ? p->ipt - 4 : 2;
-    while (!wg_given && p->wg > 32 && !fits(r, ctx))
-        p->wg = p->wg / 2 / 32 * 32;
+    p.gpu.radix.words = 1;
+    *status = weft__tunables_resolve(weft__radix_tunables, ctx, &p, row, NULL, NULL);
+    struct weft__radix one = *r;
+    one.params = p.gpu.radix;
+    return !*status && joined(&one) && most_local(r, &p) <= weft__local_most(ctx) ? 1 : 2;
 }
 
-static weft_status params_check(const struct weft__radix *r, struct weft_context *ctx)
+// The tuning values, in params and in r.
+static weft_status values_resolve(struct weft__radix *r, struct weft_context *ctx, struct weft_segsort_params *params,
+                                  const struct weft_tune_radix *tune)
 {
-    const struct weft_segsort_radix *p = &r->params;
-    weft_status status =
-        WEFT__RANGES(ctx, {"segsort: radix.wg", p->wg, 32, r->max_wg, 32}, {"segsort: radix.ipt", p->ipt, 2, 32, 1},
-                     {"segsort: radix.bits", p->bits, 4, 11, 1}, {"segsort: radix.look", p->look, 1, 32, 1},
-                     {"segsort: radix.words", p->words, 1, 2, 1});
-    if (!status && !fits(r, ctx))
-        status = weft__fail(
-            ctx, WEFT_EINVAL,
-            "segsort: radix.wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and tiles of at most %d",
-            p->wg, p->ipt, p->bits, weft__max(local_bytes(r), digits_local_bytes(r)),
-            (long long)ctx->device.local_bytes, MAX_TILE);
+    weft_status status = WEFT_OK;
+    struct weft_tune_radix row = *tune;
+    if (weft_key_bytes(r->key) > 4 || r->payload_bytes > 4)
+        row.ipt /= 2;
+    if (!params->gpu.radix.words)
+        params->gpu.radix.words = words_default(r, ctx, *params, &row, &status);
+    if (!status)
+        status = weft__tunables_resolve(weft__radix_tunables, ctx, params, &row, most_local, r);
+    r->params = params->gpu.radix;
     return status;
 }
 
@@ -123,29 +137,30 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
                            struct weft_segsort_params *params, enum weft_ofs ofs, int64_t n_max, const char **why)
 {
     const enum weft_segsort_whole asked = params->whole;
-    const struct weft_segsort_radix *p = &params->radix;
-    const int given = p->wg || p->ipt || p->bits || p->look || p->words;
-    r->params = params->radix;
-    r->max_wg = weft__wg_primitive(ctx);
+    const int given = weft__tunables_given(weft__radix_tunables, params);
+    const struct weft_segsort_radix before = params->gpu.radix;
+    struct weft_error error;
     r->least = asked ? 1 : tune->least;
     r->chained = asked == WEFT_SEGSORT_WHOLE_CHAINED || (!asked && tune->chained && n_max < MOST);
     r->ofs = r->chained ? WEFT_OFS_32 : ofs;
     r->groups = (size_t)tune->units * (size_t)ctx->device.compute_units;
     params->whole = WEFT_SEGSORT_WHOLE_MERGE;
     *why = "one segment: merged too";
-    defaults_set(r, ctx, tune);
-    if (!asked && !given && !fits(r, ctx))
-        return WEFT_OK;
-    weft_status status = params_check(r, ctx);
-    if (status)
-        return status;
+    weft__quiet_begin(ctx);
+    const weft_status status = values_resolve(r, ctx, params, tune);
+    weft__quiet_end(&error);
+    if (status) {
+        params->gpu.radix = before;
+        return asked || given ? weft__fail_again(ctx, &error) : WEFT_OK; // too little local memory
+    }
     const size_t tiles = weft__ceil_div((size_t)n_max, tile_of(r));
-    if ((r->chained && (n_max >= MOST || tiles > UINT32_MAX >> r->params.bits)) || tiles > INT32_MAX)
+    if ((r->chained && (n_max >= MOST || tiles > UINT32_MAX >> r->params.bits)) || tiles > INT32_MAX) {
+        params->gpu.radix = before;
         return asked ? weft__fail(ctx, WEFT_ERANGE, "segsort: %lld elements are too many: %s", (long long)n_max,
                                   r->chained ? "a chained sort takes less than 2^30, and 2^32 tiles times bins"
                                              : "a sort by digits takes less than 2^31 tiles")
                      : WEFT_OK;
-    params->radix = r->params;
+    }
     params->whole = r->chained ? WEFT_SEGSORT_WHOLE_CHAINED : WEFT_SEGSORT_WHOLE_RADIX;
     *why = given ? "tuning given by the caller" : tune->key.source;
     return WEFT_OK;
@@ -174,11 +189,8 @@ weft_status weft__radix_resolve(struct weft__radix *out, struct weft_context *ct
                  asked.whole == WEFT_SEGSORT_WHOLE_MERGE ? ", as asked" : "");
         return WEFT_OK;
     }
-    struct weft_segsort_radix *p = &params->radix;
-    const struct weft__tune_value values[] = {
-        {"wg", &p->wg}, {"ipt", &p->ipt}, {"bits", &p->bits}, {"look", &p->look}, {"words", &p->words}};
     struct weft__tuned tuned =
-        weft__tuned_begin(ctx, "segsort.whole", weft_key_bytes(key) + (size_t)payload_bytes, values, 5);
+        weft__tuned_begin(ctx, weft__radix_tunables, weft_key_bytes(key) + (size_t)payload_bytes, params);
     weft_status status;
     do {
         params->whole = asked.whole;

@@ -15,7 +15,7 @@ static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 {
     const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
                       plan->stats.max_row >= WEFT__SPMV_SHARED_ROW && plan->a.nnz <= FLAGS_MOST &&
-                      plan->info.params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
+                      plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
     return flags ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE;
 }
 
@@ -46,7 +46,8 @@ static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen)
 {
     struct weft_spmv_info *info = &plan->info;
-    const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
+    const double limit =
+        info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
     double padding = 0;
     *chosen = 0;
     if (denied(plan, WEFT_SPMV_ALGO_SDIA) ||
@@ -60,8 +61,8 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
         info->why, sizeof info->why,
         "%lld products expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
         "each entry",
-        (long long)info->params.products, padding);
-    plan->bound = SDIA_BOUND < info->params.max_padding ? SDIA_BOUND : info->params.max_padding;
+        (long long)info->params.policy.products, padding);
+    plan->bound = SDIA_BOUND < info->params.format.max_padding ? SDIA_BOUND : info->params.format.max_padding;
     *chosen = 1;
     return WEFT_OK;
 }
@@ -70,7 +71,8 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
 static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
 {
     struct weft_spmv_info *info = &plan->info;
-    const double limit = info->params.max_padding < SELL_PADDING ? info->params.max_padding : SELL_PADDING;
+    const double limit =
+        info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
     const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32),
                  longest = (double)plan->stats.max_row;
     if (padding > limit || !weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP_US))
@@ -84,7 +86,7 @@ static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
     snprintf(info->why, sizeof info->why,
              "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
              "entry",
-             (long long)info->params.products, padding);
+             (long long)info->params.policy.products, padding);
     plan->bound = limit;
     return 1;
 }
@@ -119,7 +121,7 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
               fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
               gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
     plan->bound = 0;
-    if (p->algo == WEFT_SPMV_ALGO_AUTO && p->products >= SELL_PRODUCTS && gains) {
+    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && p->policy.products >= SELL_PRODUCTS && gains) {
         int chosen = 0;
         weft_status status = sdia_choose(plan, queue, &chosen);
         *out = WEFT_SPMV_ALGO_SDIA;

@@ -25,6 +25,33 @@ static const struct weft_tune_spmv_coo tune[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 16, 1},
 };
 
+#define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_coo, member, member)
+static const struct weft__tunable gpu_values[] = {
+    {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {64, 128, 256, 512}, .help = "work-items per work-group"},
+    {GPU(ipt), .low = 1, .high = 16, .step = 1, .lower = WEFT__LOWER_STEP, .kept = WEFT__KEPT_FOUND,
+     .sweep = {5, 7, 9, 11}, .help = "entries of a tile per work-item"},
+    {GPU(read), WEFT__SPMV_READ},
+};
+static const struct weft__tunable atomic_values[] = {
+    {GPU(wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
+     .help = "work-items per work-group"},
+    {GPU(ipt), .low = 1, .high = 16, .step = 1, .kept = WEFT__KEPT, .help = "not used"},
+    {GPU(read), .low = 1, .high = 3, .step = 1, .kept = WEFT__KEPT, .help = "as of coo"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {WEFT__SPMV_CPU(struct weft_tune_spmv_coo, wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg,
+     .kept = WEFT__KEPT, .help = "work-items per work-group"},
+};
+enum { BY_CPU, BY_GPU };
+const struct weft__tunables weft__spmv_coo_tunables[] = {
+    [BY_CPU] = {"spmv", "coo", WEFT_SCHEDULE_CPU, "spmv.coo", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune)},
+    [BY_GPU] = {"spmv", "coo", WEFT_SCHEDULE_GPU, "spmv.coo", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune)},
+    {"spmv", "coo_atomic", WEFT_SCHEDULE_GPU, "spmv.coo_atomic", WEFT__TUNABLES(atomic_values), WEFT__TUNE_ROWS(tune)},
+    {"spmv", "coo_atomic", WEFT_SCHEDULE_CPU, "spmv.coo_atomic", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune)},
+    {0},
+};
+
 // The kernel that joins the sums of tiles.
 static void join_make(struct weft__make *make, struct weft__spmv_coo *c, struct weft_spmv_plan *plan)
 {
@@ -40,43 +67,34 @@ static void join_make(struct weft__make *make, struct weft__spmv_coo *c, struct 
 }
 
 // Local memory of cl/spmv/coo_segment.cl.
-static size_t tile_local(const void *of, int wg, int ipt)
+static size_t tile_local(const void *of, const void *params)
 {
-    const size_t acc = weft__spmv_acc_bytes(of), w = (size_t)wg;
-    return w * (size_t)ipt * (acc + 4) + w / 32 * (acc + 4) + 4 * w + 8;
+    const struct weft_spmv_params *p = params;
+    const size_t acc = weft__spmv_acc_bytes(of), w = (size_t)p->gpu.wg;
+    return w * (size_t)p->gpu.ipt * (acc + 4) + w / 32 * (acc + 4) + 4 * w + 8;
 }
 
 weft_status weft__spmv_coo_create(struct weft__spmv_coo *c, struct weft_spmv_plan *plan)
 {
     const int cpu = weft__spmv_is_cpu(plan);
     const struct weft_tune_spmv_coo *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    // A hybrid's wg and ipt belong to its ELL part.
-    struct weft_spmv_params *p = &plan->info.params;
-    const int own = p->algo == WEFT_SPMV_ALGO_COO || p->algo == WEFT_SPMV_ALGO_COO_ATOMIC;
-    int wg = own ? p->wg : 0, ipt = own ? p->ipt : 0;
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
-    make.status = weft__size_resolve(plan->ctx, &wg, &ipt,
-                                     &(struct weft__size_rule){.name = "params.",
-                                                               .wg = row->wg,
-                                                               .wg_step = cpu || c->atomic ? 1 : 32,
-                                                               .ipt = row->ipt,
-                                                               .ipt_least = !cpu,
-                                                               .ipt_most = cpu ? 0 : 16,
-                                                               .ipt_step = 1,
-                                                               .local = cpu || c->atomic ? NULL : tile_local,
-                                                               .of = plan});
+    weft__local_fn *const local = cpu || c->atomic ? NULL : tile_local;
+    // A hybrid's tuning values belong to its ELL part.
+    struct weft_spmv_params *p = &plan->info.params, rest = {0};
+    if (p->policy.algo == WEFT_SPMV_ALGO_COO || p->policy.algo == WEFT_SPMV_ALGO_COO_ATOMIC)
+        weft__spmv_resolve(&make, plan, row, local);
+    else
+        make.status = weft__tunables_resolve(&weft__spmv_coo_tunables[cpu ? BY_CPU : BY_GPU], plan->ctx, p = &rest, row,
+                                             local, plan);
     if (make.status)
         return make.status;
-    if (own) {
-        p->wg = wg;
-        p->ipt = ipt;
-        p->read = p->read ? p->read : row->read;
-    }
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(p, plan->info.schedule);
     c->bytes = weft__mul((size_t)c->nnz, 8 + weft_type_bytes(plan->a.type));
-    c->wg = (size_t)wg;
+    c->wg = (size_t)sizes.wg;
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", wg);
+    weft__define(&d, "WEFT_WG", "%d", sizes.wg);
     if (c->atomic) {
         c->groups = weft__groups(weft__ceil_div((size_t)c->nnz, c->wg), c->wg);
         weft__define(&d, "WEFT_ATOMIC", "1");
@@ -84,11 +102,11 @@ weft_status weft__spmv_coo_create(struct weft__spmv_coo *c, struct weft_spmv_pla
         weft__make_kernel(&make, &c->k[WEFT__COO_RUN], &weft__spmv_atomic_spec, &d);
         return make.status;
     }
-    c->tile = cpu ? weft__spmv_cpu_tile(plan, c->nnz, row->tiles) : (cl_uint)(wg * ipt);
+    c->tile = cpu ? weft__spmv_cpu_tile(plan, c->nnz, row->tiles) : (cl_uint)(sizes.wg * sizes.ipt);
     c->tiles = (cl_uint)weft__ceil_div((size_t)c->nnz, c->tile);
     c->groups = weft__groups(weft__ceil_div(c->tiles, cpu ? c->wg : 1), c->wg);
     if (!cpu) {
-        weft__define(&d, "WEFT_IPT", "%d", ipt);
+        weft__define(&d, "WEFT_IPT", "%d", sizes.ipt);
         weft__define(&d, "WEFT_TILED", "1");
     }
     const size_t sums = c->tiles * weft__spmv_acc_bytes(plan);
@@ -163,7 +181,7 @@ static weft_status coo_create(struct weft_spmv_plan *plan, cl_command_queue queu
     if (!s)
         return make.status;
     s->coo.nnz = a->nnz;
-    s->coo.atomic = plan->info.params.algo == WEFT_SPMV_ALGO_COO_ATOMIC;
+    s->coo.atomic = plan->info.params.policy.algo == WEFT_SPMV_ALGO_COO_ATOMIC;
     make.status = weft__spmv_coo_create(&s->coo, plan);
     weft__spmv_make_scale(&make, &s->scale, plan);
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);

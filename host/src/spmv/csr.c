@@ -26,6 +26,52 @@ static const struct weft_tune_spmv_csr tune[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 16, 1},
 };
 
+#define GPU(column, member) WEFT__SPMV_GPU(struct weft_tune_spmv_csr, column, member)
+#define CPU(column, member) WEFT__SPMV_CPU(struct weft_tune_spmv_csr, column, member)
+static const struct weft__tunable scalar_values[] = {
+    {GPU(scalar_wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
+     .help = "work-items per work-group"},
+    {WEFT__TUNABLE_BY_SHAPE("ipt", struct weft_spmv_params, gpu.ipt), .step = 1, .most = weft__tunable_none,
+     .kept = WEFT__KEPT, .help = "there is none"},
+    {GPU(read, read), WEFT__SPMV_READ},
+};
+static const struct weft__tunable lanes_values[] = {
+    {WEFT__TUNABLE_BY_SHAPE("lanes", struct weft_spmv_params, gpu.lanes), .low = 2, .high = 32,
+     .step = WEFT__POWER_OF_TWO, .sweep = {2, 4, 8, 16, 32}, .help = "work-items per row"},
+    {GPU(lanes_ipt, ipt), .low = 1, .high = 4, .step = 1, .kept = WEFT__KEPT, .sweep = {1, 2, 3, 4},
+     .help = "reads of four entries of one work-item in flight; the default is less where rows are short"},
+    {GPU(lanes_wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {64, 128, 256}, .help = "work-items per work-group"},
+    {GPU(read, read), WEFT__SPMV_READ},
+};
+static const struct weft__tunable merge_values[] = {
+    {GPU(merge_wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {64, 128, 256, 512}, .help = "work-items per work-group"},
+    {GPU(merge_ipt, ipt), .low = 4, .high = 16, .step = 4, .lower = WEFT__LOWER_STEP, .kept = WEFT__KEPT_FOUND,
+     .sweep = {4, 8, 12, 16}, .help = "rows plus entries of a tile per work-item; the default is more for long rows"},
+    {GPU(read, read), WEFT__SPMV_READ},
+};
+static const struct weft__tunable cpu_values[] = {
+    {WEFT__TUNABLE_BY_SHAPE("lanes", struct weft_spmv_params, cpu.lanes), .low = 1, .high = 16,
+     .step = WEFT__POWER_OF_TWO, .sweep = {1, 2, 4, 8, 16}, .help = "independent sums of a row"},
+    {CPU(scalar_wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT,
+     .help = "work-items per work-group"},
+};
+static const struct weft__tunable scalar_cpu_values[] = {
+    {CPU(scalar_wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT,
+     .help = "work-items per work-group"},
+};
+#define SET(algo, schedule, values)                                                                                    \
+    {                                                                                                                  \
+        "spmv", algo, WEFT_SCHEDULE_##schedule, "spmv." algo, WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune)            \
+    }
+const struct weft__tunables weft__spmv_csr_tunables[] = {
+    SET("csr_scalar", GPU, scalar_values), SET("csr_scalar", CPU, scalar_cpu_values),
+    SET("csr_lanes", GPU, lanes_values),   SET("csr_lanes", CPU, cpu_values),
+    SET("csr_merge", GPU, merge_values),   SET("csr_merge", CPU, cpu_values),
+    SET("csr_flags", CPU, cpu_values),     {0},
+};
+
 #define CPU_LONG_ROW 40 // mean entries of a row from which a CPU takes independent sums
 
 struct csr_state {
@@ -61,13 +107,6 @@ static weft_status csr_run(struct weft_spmv_plan *plan, struct weft__stream *str
     return weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
-// The sizes of a method without entries of a work-item.
-static void wg_resolve(struct weft_spmv_plan *plan, struct weft__make *make, int wg)
-{
-    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    weft__spmv_sizes(make, plan, row->read, (struct weft__size_rule){.wg = wg, .wg_step = 1, .ipt_step = 1});
-}
-
 static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     (void)queue;
@@ -75,12 +114,12 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
     struct weft__defines d = {0};
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    wg_resolve(plan, &make, row->scalar_wg);
+    weft__spmv_resolve(&make, plan, row, NULL);
     if (make.status)
         return make.status;
     const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
     const cl_int chunk = (cl_int)(units ? weft__ceil_div(m, units) : 1); // rows of a work-item
-    s->wg = (size_t)plan->info.params.wg;
+    s->wg = (size_t)weft__spmv_sizes(&plan->info.params, plan->info.schedule).wg;
     s->groups = weft__groups(weft__ceil_div(weft__ceil_div(m, (size_t)chunk), s->wg), s->wg);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%zu", s->wg);
@@ -94,24 +133,20 @@ static weft_status lanes_create(struct weft_spmv_plan *plan, cl_command_queue qu
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     struct weft_spmv_params *p = &plan->info.params;
-    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    struct weft_tune_spmv_csr row = *WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    p->lanes = p->lanes ? p->lanes : weft__spmv_lanes(plan);
-    const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * p->lanes + 1); // of a lane, for a row of mean length
-    const int ipt = reads < 1 ? 1 : reads < row->lanes_ipt ? (int)reads : row->lanes_ipt;
-    weft__spmv_sizes(&make, plan, row->read,
-                     (struct weft__size_rule){
-                         .wg = row->lanes_wg, .wg_step = 32, .ipt = ipt, .ipt_least = 1, .ipt_most = 4, .ipt_step = 1});
-    if (!make.status && (p->lanes < 2 || p->lanes > 32 || (p->lanes & (p->lanes - 1))))
-        make.status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, it must be 2, 4, 8, 16 or 32", p->lanes);
+    p->gpu.lanes = p->gpu.lanes ? p->gpu.lanes : weft__spmv_lanes(plan);
+    const int64_t reads = plan->a.nnz / (plan->a.m + 1) / (4 * (int64_t)p->gpu.lanes + 1); // of a lane, for a mean row
+    row.lanes_ipt = reads < 1 ? 1 : reads < row.lanes_ipt ? (int)reads : row.lanes_ipt;
+    weft__spmv_resolve(&make, plan, &row, NULL);
     if (make.status)
         return make.status;
-    s->wg = (size_t)p->wg;
-    s->groups = weft__groups(weft__ceil_div((size_t)plan->a.m, s->wg / (size_t)p->lanes), s->wg);
+    s->wg = (size_t)p->gpu.wg;
+    s->groups = weft__groups(weft__ceil_div((size_t)plan->a.m, s->wg / (size_t)p->gpu.lanes), s->wg);
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", p->wg);
-    weft__define(&d, "WEFT_LPR", "%d", p->lanes);
-    weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    weft__define(&d, "WEFT_WG", "%d", p->gpu.wg);
+    weft__define(&d, "WEFT_LPR", "%d", p->gpu.lanes);
+    weft__define(&d, "WEFT_IPT", "%d", p->gpu.ipt);
     return kernel_create(s, plan, &make, &weft__spmv_lanes_spec, &d);
 }
 
@@ -125,10 +160,11 @@ static uint32_t snap_of(uint32_t items)
 }
 
 // Local memory of cl/spmv/csr_merge.cl.
-static size_t merge_local(const void *of, int wg, int ipt)
+static size_t merge_local(const void *of, const void *params)
 {
-    const size_t acc = weft__spmv_acc_bytes(of), items = (size_t)wg * (size_t)ipt;
-    return items * acc + (items / 16 + 3) * 4 + (size_t)wg * acc;
+    const struct weft_spmv_params *p = params;
+    const size_t acc = weft__spmv_acc_bytes(of), wg = (size_t)p->gpu.wg, items = wg * (size_t)p->gpu.ipt;
+    return items * acc + (items / 16 + 3) * 4 + wg * acc;
 }
 
 // Tiles, the sums of the rows they cut, and the sizes of the launch; counts them in plan->info.
@@ -139,7 +175,7 @@ static void tiles_create(struct csr_state *s, struct weft_spmv_plan *plan, struc
         make->status = weft__spmv_tiles_create(&s->tiles, plan, queue, tile, snap);
     if (!make->status)
         make->status = weft__spmv_tiles_sums(&s->tiles, plan);
-    s->wg = (size_t)plan->info.params.wg;
+    s->wg = (size_t)weft__spmv_sizes(&plan->info.params, plan->info.schedule).wg;
     s->groups = weft__groups(weft__spmv_is_cpu(plan) ? weft__ceil_div(s->tiles.tiles, s->wg) : s->tiles.tiles, s->wg);
 }
 
@@ -148,28 +184,21 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     struct weft_spmv_params *p = &plan->info.params;
-    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    struct weft_tune_spmv_csr row = *WEFT__TUNE_FIND(plan->ctx, tune);
     // Where tiles cut rows, larger ones cut fewer; enough of them must be left to fill the device.
-    const int64_t cut_items = (int64_t)row->merge_wg * row->cut_ipt;
+    const int64_t cut_items = (int64_t)row.merge_wg * row.cut_ipt;
     const int cut = plan->stats.max_row >= snap_of((uint32_t)cut_items) &&
                     plan->a.m + plan->a.nnz >= 4 * cut_items * plan->ctx->device.compute_units;
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    const int ipt = cut ? row->cut_ipt : row->merge_ipt;
-    weft__spmv_sizes(&make, plan, row->read,
-                     (struct weft__size_rule){.wg = row->merge_wg,
-                                              .wg_step = 32,
-                                              .ipt = ipt,
-                                              .ipt_least = 4,
-                                              .ipt_most = 16,
-                                              .ipt_step = 4,
-                                              .local = merge_local});
+    row.merge_ipt = cut ? row.cut_ipt : row.merge_ipt;
+    weft__spmv_resolve(&make, plan, &row, merge_local);
     if (make.status)
         return make.status;
-    const uint32_t items = (uint32_t)(p->wg * p->ipt), snap = snap_of(items);
+    const uint32_t items = (uint32_t)(p->gpu.wg * p->gpu.ipt), snap = snap_of(items);
     tiles_create(s, plan, &make, queue, items - snap - 8, snap);
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", p->wg);
-    weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+    weft__define(&d, "WEFT_WG", "%d", p->gpu.wg);
+    weft__define(&d, "WEFT_IPT", "%d", p->gpu.ipt);
     if (s->tiles.b[WEFT__TILES_ARRIVED]) {
         weft__define(&d, "WEFT_CUT", "1");
         weft__define(&d, "WEFT_ITEMS", "%uu", s->tiles.tile);
@@ -186,18 +215,16 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    wg_resolve(plan, &make, 1);
-    if (!p->lanes) // where rows are short, looking for long ones costs more than it saves
-        p->lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
-    if (!make.status && (p->lanes < 1 || p->lanes > 16 || (p->lanes & (p->lanes - 1))))
-        make.status = weft__fail(plan->ctx, WEFT_EINVAL, "params.lanes is %d, a CPU takes 1, 2, 4, 8 or 16", p->lanes);
+    if (!p->cpu.lanes) // where rows are short, looking for long ones costs more than it saves
+        p->cpu.lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
+    weft__spmv_resolve(&make, plan, row, NULL);
     if (make.status)
         return make.status;
     const uint32_t tile = weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, row->cpu_tiles);
-    tiles_create(s, plan, &make, queue, tile, p->algo == WEFT_SPMV_ALGO_CSR_LANES ? UINT32_MAX : snap_of(tile));
+    tiles_create(s, plan, &make, queue, tile, p->policy.algo == WEFT_SPMV_ALGO_CSR_LANES ? UINT32_MAX : snap_of(tile));
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", p->wg);
-    weft__define(&d, "WEFT_LPR", "%d", p->lanes);
+    weft__define(&d, "WEFT_WG", "%d", p->cpu.wg);
+    weft__define(&d, "WEFT_LPR", "%d", p->cpu.lanes);
     return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
 }
 

@@ -26,12 +26,12 @@ weft_status weft__spmv_semiring(struct weft__defines *out, struct weft_context *
                                 const struct weft_spmv_params *params)
 {
     *out = (struct weft__defines){0};
-    if ((unsigned)params->semiring > WEFT_SPMV_SEMIRING_CUSTOM)
-        return weft__fail(ctx, WEFT_EINVAL, "semiring %d is not known", (int)params->semiring);
-    weft__define(out, "WEFT_SEMIRING", "%d", (int)params->semiring);
-    if (params->semiring != WEFT_SPMV_SEMIRING_CUSTOM)
+    if ((unsigned)params->problem.semiring > WEFT_SPMV_SEMIRING_CUSTOM)
+        return weft__fail(ctx, WEFT_EINVAL, "semiring %d is not known", (int)params->problem.semiring);
+    weft__define(out, "WEFT_SEMIRING", "%d", (int)params->problem.semiring);
+    if (params->problem.semiring != WEFT_SPMV_SEMIRING_CUSTOM)
         return WEFT_OK;
-    const char *const texts[] = {params->plus, params->times, params->zero};
+    const char *const texts[] = {params->problem.plus, params->problem.times, params->problem.zero};
     static const char *const names[] = {"plus", "times", "zero"};
     static const char *const macros[] = {"WEFT_PLUS", "WEFT_TIMES", "WEFT_ZERO"};
     for (int i = 0; i < 3; i++) {
@@ -60,7 +60,7 @@ void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *
         weft__define(d, "WEFT_ACC_F64", "1");
     if (is_far(&plan->a))
         weft__define(d, "WEFT_FAR", "1");
-    weft__define(d, "WEFT_READ", "%d", plan->info.params.read - 1);
+    weft__define(d, "WEFT_READ", "%d", weft__spmv_sizes(&plan->info.params, plan->info.schedule).read - 1);
     size_t room = sizeof d->text - d->used, length = strlen(plan->semiring.text);
     if (length < room) {
         memcpy(d->text + d->used, plan->semiring.text, length + 1);

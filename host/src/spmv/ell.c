@@ -24,6 +24,34 @@ static const struct weft_tune_spmv_ell tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 4, 32, 1, 2},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 8, 1024, 1},
 };
+#define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_ell, member, member)
+static const struct weft__tunable gpu_values[] = {
+    {GPU(wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {64, 128, 256}, .help = "work-items per work-group"},
+    {GPU(ipt), .low = 1, .high = 8, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {1, 2, 4, 8},
+     .help = "entries of a row that a work-item reads together"},
+    {GPU(read), WEFT__SPMV_READ},
+};
+static const struct weft__tunable hyb_values[] = {
+    {GPU(wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
+     .help = "work-items per work-group of the ELL part"},
+    {GPU(ipt), .low = 1, .high = 8, .step = 1, .kept = WEFT__KEPT,
+     .help = "entries of a row of the ELL part that a work-item reads together"},
+    {GPU(read), .low = 1, .high = 3, .step = 1, .kept = WEFT__KEPT, .help = "as of ell"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {WEFT__SPMV_CPU(struct weft_tune_spmv_ell, wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg,
+     .kept = WEFT__KEPT, .help = "work-items per work-group"},
+};
+#define SET(algo, schedule, values)                                                                                    \
+    {                                                                                                                  \
+        "spmv", algo, WEFT_SCHEDULE_##schedule, "spmv." algo, WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune)            \
+    }
+const struct weft__tunables weft__spmv_ell_tunables[] = {
+    SET("ell", GPU, gpu_values),  SET("ell", CPU, cpu_values),    SET("sell", GPU, gpu_values),
+    SET("sell", CPU, cpu_values), SET("sell16", GPU, gpu_values), SET("sell16", CPU, cpu_values),
+    SET("hyb", GPU, hyb_values),  SET("hyb", CPU, cpu_values),    {0},
+};
 #define SORT_WG    256
 #define ELL_HEIGHT 32 // the rows of ELL are padded to a multiple of it
 // Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL, whose columns lie far apart, at most as many
@@ -97,7 +125,7 @@ static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const cl_uint chunk = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : 1;
     const int narrow =
-        plan->info.params.algo == WEFT_SPMV_ALGO_SELL16 && plan->a.n <= UINT16_MAX; // whatever the pattern
+        plan->info.params.policy.algo == WEFT_SPMV_ALGO_SELL16 && plan->a.n <= UINT16_MAX; // whatever the pattern
     int64_t longest = plan->info.max_row;
     weft_status status = WEFT_OK;
     if (plan->bound > 0 && weft__spmv_is_cpu(plan))
@@ -113,7 +141,7 @@ static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_
 // refused for them.
 static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    const double limit = plan->info.params.max_padding, nnz = (double)plan->a.nnz;
+    const double limit = plan->info.params.format.max_padding, nnz = (double)plan->a.nnz;
     const int64_t width = e->slices == 1 ? e->elements / e->height : plan->info.max_row;
     const double filling = (double)((int64_t)e->slices * e->height - plan->a.m) * (double)width;
     const double mib = (double)e->elements * (double)(4 + weft_type_bytes(plan->a.type)) / 1048576;
@@ -123,31 +151,29 @@ static weft_status padding_check(const struct weft__spmv_ell *e, struct weft_spm
         return WEFT_ERANGE;
     return weft__fail(plan->ctx, WEFT_ERANGE,
                       "%s would hold %lld elements (%.1f MiB) for %lld entries, %.1f times as many; "
-                      "params.max_padding allows %.1f: longest row %lld, mean %.1f",
-                      weft_spmv_algo_name(plan->info.params.algo), (long long)e->elements, mib, (long long)plan->a.nnz,
-                      (double)e->elements / nnz, limit, (long long)plan->info.max_row, nnz / (double)plan->a.m);
+                      "params.format.max_padding allows %.1f: longest row %lld, mean %.1f",
+                      weft_spmv_algo_name(plan->info.params.policy.algo), (long long)e->elements, mib,
+                      (long long)plan->a.nnz, (double)e->elements / nnz, limit, (long long)plan->info.max_row,
+                      nnz / (double)plan->a.m);
 }
 
 static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const int cpu = weft__spmv_is_cpu(plan), sorted = e->b[WEFT__ELL_PERM] != NULL;
     struct weft__defines d = {0};
-    weft__spmv_sizes(
-        make, plan, row->read,
-        (struct weft__size_rule){
-            .wg = row->wg, .wg_step = 1, .ipt = row->ipt, .ipt_least = !cpu, .ipt_most = cpu ? 0 : 8, .ipt_step = 1});
+    weft__spmv_resolve(make, plan, row, NULL);
     if (make->status)
         return make->status;
     e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : (cl_uint)row->chunk;
-    e->wg = (size_t)p->wg;
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
+    e->wg = (size_t)sizes.wg;
     e->groups = weft__groups(weft__ceil_div(weft__ceil_div((size_t)plan->a.m, e->chunk), e->wg), e->wg);
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_WG", "%d", sizes.wg);
     weft__define(&d, "WEFT_SORTED", "%d", sorted);
     weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d",
-                 !cpu                    ? p->ipt
+                 !cpu                    ? sizes.ipt
                  : e->height > CPU_BLOCK ? CPU_ELL_BLOCK
                                          : CPU_BLOCK);
     weft__make_kernel(make, &e->k[WEFT__ELL_RUN], cpu ? &weft__spmv_ell_cpu_spec : &weft__spmv_ell_spec, &d);
@@ -266,23 +292,24 @@ weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_params *p = &plan->info.params;
     const size_t most = weft__local_most(plan->ctx) / WINDOW_BYTES;
-    if (!p->sigma) {
-        p->sigma = 32.0 * (double)plan->stats.steps[0] > 1.1 * (double)plan->a.nnz ? 1024 : 1;
-        while (p->sigma > 1 && (size_t)p->sigma > most)
-            p->sigma /= 2;
+    if (!p->format.sigma) {
+        p->format.sigma = 32.0 * (double)plan->stats.steps[0] > 1.1 * (double)plan->a.nnz ? 1024 : 1;
+        while (p->format.sigma > 1 && (size_t)p->format.sigma > most)
+            p->format.sigma /= 2;
     }
-    if (p->sigma < 1 || p->sigma > 1024 || (p->sigma & (p->sigma - 1)))
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.sigma is %d, it must be a power of two up to 1024", p->sigma);
-    if (p->sigma > 1 && (size_t)p->sigma > most)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.sigma is %d: the local memory of %s orders %zu rows",
-                          p->sigma, plan->ctx->device.name, most);
+    if (p->format.sigma < 1 || p->format.sigma > 1024 || (p->format.sigma & (p->format.sigma - 1)))
+        return weft__fail(plan->ctx, WEFT_EINVAL, "params.format.sigma is %d, it must be a power of two up to 1024",
+                          p->format.sigma);
+    if (p->format.sigma > 1 && (size_t)p->format.sigma > most)
+        return weft__fail(plan->ctx, WEFT_EINVAL, "params.format.sigma is %d: the local memory of %s orders %zu rows",
+                          p->format.sigma, plan->ctx->device.name, most);
     return WEFT_OK;
 }
 
 static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     weft_status status = weft__spmv_sell_sigma(plan);
-    return status ? status : method_create(plan, queue, -1, plan->info.params.sigma);
+    return status ? status : method_create(plan, queue, -1, plan->info.params.format.sigma);
 }
 
 static weft_status method_run(struct weft_spmv_plan *plan, struct weft__stream *stream,

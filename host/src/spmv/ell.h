@@ -25,7 +25,7 @@ struct weft__spmv_ell {
     cl_uint chunk; // places of a work-item
 };
 // Sizes, memory and kernels; the arrays are not filled. width >= 0: ELL, one slice of that many entries per row, longer
-// rows are cut off; < 0: slices as long as their longest row. Blocks. Refuses more padding than params.max_padding.
+// rows are cut off; < 0: slices as long as their longest row. Blocks. Refuses more padding than params.format.max_padding.
 weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue,
                                   int64_t width, int sigma);
 weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft__stream *stream, const struct weft_device_csr *a);
@@ -35,7 +35,7 @@ weft_status weft__spmv_ell_bind(const struct weft__spmv_ell *e, struct weft_spmv
 weft_status weft__spmv_ell_run(const struct weft__spmv_ell *e, struct weft_spmv_plan *plan, struct weft__stream *stream,
                                const struct weft__spmv_call *call);
 void weft__spmv_ell_release(struct weft__spmv_ell *e);
-// Resolve params.sigma: 1024 only where rows side by side differ. Errors: WEFT_EINVAL.
+// Resolve params.format.sigma: 1024 only where rows side by side differ. Errors: WEFT_EINVAL.
 weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan);
 
 // What all sliced formats share. CPU: rows of a work-item, a multiple of `step` up to `most`, so that small matrices

@@ -15,6 +15,33 @@
 #define TILE      (2 * CHUNK - 1)
 #define CPU_TILES 16 // for each compute unit
 
+struct weft_tune_spmv_fixed {
+    struct weft__tune_key key;
+    int wg, ipt; // ipt: what wg leaves of a tile
+    int read;
+};
+static const struct weft_tune_spmv_fixed tune[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 256, 8, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 1},
+};
+#define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_fixed, member, member)
+static const struct weft__tunable gpu_values[] = {
+    {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
+     .help = "work-items per work-group"},
+    {GPU(ipt), .low = 1, .high = 32, .step = 1, .kept = WEFT__KEPT,
+     .help = "entries per work-item; at least as many as a work-group needs for a tile of 2047"},
+    {GPU(read), .low = 1, .high = 3, .step = 1, .kept = WEFT__KEPT, .help = "as of csr_merge"},
+};
+static const struct weft__tunable cpu_values[] = {
+    {WEFT__SPMV_CPU(struct weft_tune_spmv_fixed, wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg,
+     .kept = WEFT__KEPT, .help = "work-items per work-group"},
+};
+const struct weft__tunables weft__spmv_fixed_tunables[] = {
+    {"spmv", "csr_fixed", WEFT_SCHEDULE_GPU, "spmv.csr_fixed", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune)},
+    {"spmv", "csr_fixed", WEFT_SCHEDULE_CPU, "spmv.csr_fixed", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune)},
+    {0},
+};
+
 enum { RUN, JOIN, NKERNELS };
 struct fixed_state {
     struct weft__spmv_tiles tiles;
@@ -25,18 +52,18 @@ struct fixed_state {
 
 static weft_status kernels_create(struct fixed_state *s, struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    const struct weft_spmv_params *p = &plan->info.params;
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
     const int cpu = weft__spmv_is_cpu(plan);
     struct weft__defines d = {0}, join;
-    s->wg = (size_t)p->wg;
+    s->wg = (size_t)sizes.wg;
     s->join_wg = cpu ? 1 : 64;
     s->groups = cpu ? weft__ceil_div(s->tiles.tiles, s->wg) : weft__groups(s->tiles.tiles, s->wg);
     weft__spmv_define(plan, &d);
     join = d;
     weft__define(&join, "WEFT_WG", "%zu", s->join_wg);
-    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_WG", "%d", sizes.wg);
     if (!cpu) {
-        weft__define(&d, "WEFT_IPT", "%d", p->ipt);
+        weft__define(&d, "WEFT_IPT", "%d", sizes.ipt);
         weft__define(&d, "WEFT_TILED", "1");
     }
     weft__make_kernel(make, &s->k[RUN], cpu ? &weft__spmv_fixed_cpu_spec : &weft__spmv_fixed_spec, &d);
@@ -51,10 +78,9 @@ static weft_status kernels_create(struct fixed_state *s, struct weft_spmv_plan *
 }
 
 // Local memory of cl/spmv/csr_fixed.cl: rows and entries of a tile share it.
-static size_t tile_local(const void *of, int wg, int ipt)
+static size_t tile_local(const void *of, const void *params)
 {
-    (void)wg;
-    (void)ipt;
+    (void)params;
     return TILE * weft__spmv_acc_bytes(of) + 4;
 }
 
@@ -67,16 +93,12 @@ static weft_status fixed_create(struct weft_spmv_plan *plan, cl_command_queue qu
     if (!s)
         return make.status;
     // A tile holds a chunk, and the rows that begin less than a chunk before it.
-    const int wg = p->wg ? p->wg : cpu ? 1 : weft__wg_lower(plan->ctx, 256);
-    const int least = cpu || wg < 1 ? 0 : (int)weft__ceil_div(TILE, (size_t)wg);
-    weft__spmv_sizes(&make, plan, cpu ? 1 : 2,
-                     (struct weft__size_rule){.wg = wg,
-                                              .wg_step = cpu ? 1 : 32,
-                                              .ipt = least,
-                                              .ipt_least = least,
-                                              .ipt_most = cpu ? 0 : 32,
-                                              .ipt_step = 1,
-                                              .local = cpu ? NULL : tile_local});
+    struct weft_tune_spmv_fixed row = *WEFT__TUNE_FIND(plan->ctx, tune);
+    const int wg = p->gpu.wg ? p->gpu.wg : weft__wg_lower(plan->ctx, row.wg);
+    row.ipt = wg < 1 ? 0 : (int)weft__ceil_div(TILE, (size_t)wg);
+    weft__spmv_resolve(&make, plan, &row, cpu ? NULL : tile_local);
+    if (!make.status && !cpu)
+        make.status = weft__check_range(plan->ctx, p->gpu.ipt, row.ipt, 32, 1, "spmv: gpu.ipt");
     if (make.status)
         return make.status;
     const uint32_t tile = cpu ? weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, CPU_TILES) : CHUNK;

@@ -32,6 +32,18 @@ struct weft_tune_spmv_flags {
 // 13 and 10 entries (boyd1, cnr-2000) 0.0105 and 0.0181 with 128 x 8, 0.0110 and 0.0185 with 256 x 8, 0.0121 and 0.0208
 // with 256 x 4.
 static const struct weft_tune_spmv_flags tune[] = {{{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 8, 256, 4, 2}};
+#define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_flags, member, member)
+static const struct weft__tunable gpu_values[] = {
+    {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {64, 128, 256}, .help = "work-items per work-group; the default is another where rows are short"},
+    {GPU(ipt), .low = 4, .high = 16, .step = 4, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16},
+     .help = "entries of a tile per work-item; the default is another where rows are short"},
+    {GPU(read), WEFT__SPMV_READ},
+};
+const struct weft__tunables weft__spmv_flags_tunables[] = {
+    {"spmv", "csr_flags", WEFT_SCHEDULE_GPU, "spmv.csr_flags", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune)},
+    {0},
+};
 #define SHORT_ROW 8
 
 #define ROWS_WG 64 // of the kernels that prepare
@@ -132,22 +144,20 @@ static void flags_fill(struct flags_state *s, struct weft_spmv_plan *plan, struc
 }
 
 // Local memory of cl/spmv/csr_flags.cl.
-static size_t tile_local(const void *of, int wg, int ipt)
+static size_t tile_local(const void *of, const void *params)
 {
-    const size_t acc = weft__spmv_acc_bytes(of), w = (size_t)wg;
-    (void)ipt;
+    const size_t acc = weft__spmv_acc_bytes(of), w = (size_t)((const struct weft_spmv_params *)params)->gpu.wg;
     return w / 16 * (acc + 4) + 8 + w * acc;
 }
 
 static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    const struct weft_tune_spmv_flags *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    const int are_short = plan->a.nnz / SHORT_ROW < plan->a.m;
-    const int wg = are_short ? row->short_wg : row->wg, ipt = are_short ? row->short_ipt : row->ipt;
-    weft__spmv_sizes(
-        make, plan, row->read,
-        (struct weft__size_rule){
-            .wg = wg, .wg_step = 32, .ipt = ipt, .ipt_least = 4, .ipt_most = 16, .ipt_step = 4, .local = tile_local});
+    struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, tune);
+    if (plan->a.nnz / SHORT_ROW < plan->a.m) {
+        row.wg = row.short_wg;
+        row.ipt = row.short_ipt;
+    }
+    weft__spmv_resolve(make, plan, &row, tile_local);
 }
 
 static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make)
@@ -155,8 +165,8 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     struct weft__defines d = {0}, join;
     weft__spmv_define(plan, &d);
     join = d;
-    weft__define(&d, "WEFT_WG", "%d", plan->info.params.wg);
-    weft__define(&d, "WEFT_IPT", "%d", plan->info.params.ipt);
+    weft__define(&d, "WEFT_WG", "%d", plan->info.params.gpu.wg);
+    weft__define(&d, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__define(&d, "WEFT_GAPS", "%d", (int)s->gaps);
     weft__define(&join, "WEFT_WG", "%d", JOIN_WG);
     weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
@@ -174,8 +184,8 @@ static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue qu
     params_resolve(plan, &make);
     if (make.status)
         return make.status;
-    s->wg = (size_t)plan->info.params.wg;
-    s->tile = (cl_uint)(plan->info.params.wg * plan->info.params.ipt);
+    s->wg = (size_t)plan->info.params.gpu.wg;
+    s->tile = (cl_uint)(plan->info.params.gpu.wg * plan->info.params.gpu.ipt);
     const int64_t tiles = plan->a.nnz ? plan->a.nnz / s->tile + 1 : 0; // a bit behind the last entry ends the last row
     if (tiles >= UINT32_MAX)
         return weft__fail(plan->ctx, WEFT_ERANGE, "csr_flags: %lld tiles of entries, a plan counts less than 2^32 - 1",

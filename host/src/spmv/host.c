@@ -183,7 +183,7 @@ weft_status weft__spmv_host_create(struct weft__spmv_host **out, struct weft_spm
     weft__team_begin(&h->team, 0);
     h->type = plan->type;
     h->acc = plan->acc;
-    h->semiring = plan->info.params.semiring;
+    h->semiring = plan->info.params.problem.semiring;
     h->n = plan->x_size;
     h->nnz = c->nnz;
     h->col = weft__make_memory(&make, count * 4, REST);

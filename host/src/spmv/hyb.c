@@ -60,7 +60,7 @@ static void rest_count(struct hyb_state *s, struct weft_spmv_plan *plan, struct 
                        cl_command_queue queue)
 {
     const cl_int m = (cl_int)plan->a.m;
-    const cl_long width = plan->info.params.width;
+    const cl_long width = plan->info.params.format.width;
     const struct shape shape = shape_of(plan, (size_t)m);
     struct weft__kernel *kernel = NULL;
     cl_long ends[2] = {0, 0};
@@ -92,7 +92,7 @@ static void rest_make(struct hyb_state *s, struct weft_spmv_plan *plan, struct w
 // The rest moves to the host, or stays on the device.
 static weft_status rest_place(struct hyb_state *s, struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    if (!plan->info.params.host_rest)
+    if (!plan->info.params.format.host_rest)
         return weft__spmv_coo_bind(&s->rest, plan);
     weft_status status = s->host ? weft__spmv_host_refill(s->host, plan, queue, &s->rest)
                                  : weft__spmv_host_create(&s->host, plan, queue, &s->rest);
@@ -104,7 +104,7 @@ static weft_status hyb_fill(struct weft_spmv_plan *plan, cl_command_queue queue,
 {
     struct hyb_state *s = plan->state;
     cl_mem *const b = s->rest.b;
-    const cl_long count = s->rest.nnz, width = plan->info.params.width;
+    const cl_long count = s->rest.nnz, width = plan->info.params.format.width;
     const struct shape shape = shape_of(plan, (size_t)count);
     struct weft__stream stream = weft__spmv_stream(&(struct weft__make){.ctx = plan->ctx}, queue);
     weft__spmv_ell_fill(&s->ell, &stream, a);
@@ -127,17 +127,17 @@ static weft_status hyb_create(struct weft_spmv_plan *plan, cl_command_queue queu
     struct hyb_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     if (!s)
         return make.status;
-    p->width = p->width ? p->width : weft__spmv_hyb_width(plan);
-    if (p->width < 0 || p->width > INT32_MAX)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.width is %lld, it must be in 0..2147483647",
-                          (long long)p->width);
-    p->width = p->width < plan->info.max_row ? p->width : plan->info.max_row;
+    p->format.width = p->format.width ? p->format.width : weft__spmv_hyb_width(plan);
+    if (p->format.width < 0 || p->format.width > INT32_MAX)
+        return weft__fail(plan->ctx, WEFT_EINVAL, "params.format.width is %lld, it must be in 0..2147483647",
+                          (long long)p->format.width);
+    p->format.width = p->format.width < plan->info.max_row ? p->format.width : plan->info.max_row;
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-    make.status = weft__spmv_ell_create(&s->ell, plan, queue, p->width, 1);
+    make.status = weft__spmv_ell_create(&s->ell, plan, queue, p->format.width, 1);
     rest_count(s, plan, &make, queue);
     if (s->rest.nnz)
         convert_make(&make, &s->fill, plan, &weft__hyb_rest_spec);
-    if (!make.status && s->rest.nnz && !p->host_rest)
+    if (!make.status && s->rest.nnz && !p->format.host_rest)
         make.status = weft__spmv_coo_create(&s->rest, plan);
     if (!make.status)
         make.status = hyb_fill(plan, queue, &plan->a);

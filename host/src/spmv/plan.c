@@ -2,6 +2,7 @@
 // A plan in use: the names of the algorithms, runs, information, release.
 #include "plan.h"
 #include "host/src/core/names.h"
+#include "host/src/core/variants.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,14 +17,36 @@ WEFT__NAMES(spmv_semiring, "plus_times", "min_plus", "or_and", "max_times", "cus
 WEFT__NAMES(spmv_transpose, "plain", "by_copy", "by_atomics");
 WEFT__NAMES(spmv_mode, "repeatable", "reproducible");
 
-void weft__spmv_sizes(struct weft__make *make, struct weft_spmv_plan *plan, int read, struct weft__size_rule rule)
+void weft__spmv_resolve(struct weft__make *make, struct weft_spmv_plan *plan, const void *row, weft__local_fn *local)
 {
     struct weft_spmv_params *p = &plan->info.params;
-    rule.name = "params.";
-    rule.of = plan;
-    p->read = p->read ? p->read : read;
+    const char *algo = weft_spmv_algo_name(p->policy.algo);
     if (!make->status)
-        make->status = weft__size_resolve(plan->ctx, &p->wg, &p->ipt, &rule);
+        make->status = weft__tunables_resolve(weft__tunables_of("spmv", algo, plan->info.schedule), plan->ctx, p, row,
+                                              local, plan);
+}
+
+struct weft__spmv_sizes weft__spmv_sizes(const struct weft_spmv_params *params, enum weft_schedule schedule)
+{
+    if (schedule == WEFT_SCHEDULE_CPU)
+        return (struct weft__spmv_sizes){.lanes = params->cpu.lanes, .wg = params->cpu.wg, .read = 1};
+    return (struct weft__spmv_sizes){params->gpu.lanes, params->gpu.wg, params->gpu.ipt, params->gpu.rows,
+                                     params->gpu.read};
+}
+
+void weft__spmv_sizes_set(struct weft_spmv_params *params, enum weft_schedule schedule,
+                          const struct weft__spmv_sizes *sizes)
+{
+    if (schedule == WEFT_SCHEDULE_CPU) {
+        params->cpu.lanes = sizes->lanes;
+        params->cpu.wg = sizes->wg;
+        return;
+    }
+    params->gpu.lanes = sizes->lanes;
+    params->gpu.wg = sizes->wg;
+    params->gpu.ipt = sizes->ipt;
+    params->gpu.rows = sizes->rows;
+    params->gpu.read = sizes->read;
 }
 
 // A scalar in the type of sums.
@@ -50,7 +73,7 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, c
     struct weft__stream stream;
     struct weft__spmv_call call = {.x = x, .y = y};
     const size_t bytes = weft_type_bytes(plan->type);
-    if (plan->info.params.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES && alpha != 1)
+    if (plan->info.params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES && alpha != 1)
         return weft__fail(ctx, WEFT_EINVAL, "alpha is %g, it must be 1 outside (+, *)", alpha);
     weft_status status = weft__check_buffer(ctx, x, weft__mul((size_t)plan->x_size, bytes), "x");
     if (!status)

@@ -53,7 +53,7 @@ struct weft_spmv_plan {
 // An algorithm. create and run are called with m > 0; nnz may be 0.
 struct weft__spmv_method {
     // Resolve tuning in plan->info, compile, allocate, analyse; plan->state owns everything, also when half built. May
-    // hand over to another method, with plan->method and params.algo.
+    // hand over to another method, with plan->method and params.policy.algo.
     weft_status (*create)(struct weft_spmv_plan *plan, cl_command_queue queue);
     // Take the values of `a`, of the structure of plan->a, into a form of its own; may leave the work in the queue.
     // NULL: runs read plan->a.
@@ -85,8 +85,21 @@ static inline uint32_t weft__spmv_cpu_tile(const struct weft_spmv_plan *plan, in
     return (uint32_t)weft__min(weft__max(weft__ceil_div((size_t)work, units), 4096), (size_t)1 << 30);
 }
 
-// plan.c: resolve params.wg, .ipt and .read, `read` unless the caller gave one; name and plan are put into the rule.
-void weft__spmv_sizes(struct weft__make *make, struct weft_spmv_plan *plan, int read, struct weft__size_rule rule);
+// plan.c: the tuning values of the algorithm: defaults of `row`, of its table, where the caller gave none; checked.
+void weft__spmv_resolve(struct weft__make *make, struct weft_spmv_plan *plan, const void *row, weft__local_fn *local);
+// The tuning values of the schedule that runs, 0 where it has none; and params with these.
+struct weft__spmv_sizes {
+    int lanes, wg, ipt, rows, read;
+};
+struct weft__spmv_sizes weft__spmv_sizes(const struct weft_spmv_params *params, enum weft_schedule schedule);
+void weft__spmv_sizes_set(struct weft_spmv_params *params, enum weft_schedule schedule,
+                          const struct weft__spmv_sizes *sizes);
+// A row of a table of tuning values.
+#define WEFT__SPMV_GPU(row, column, member) WEFT__TUNABLE(#member, struct weft_spmv_params, gpu.member, row, column)
+#define WEFT__SPMV_CPU(row, column, member) WEFT__TUNABLE(#member, struct weft_spmv_params, cpu.member, row, column)
+#define WEFT__SPMV_READ                                                                                                \
+    .low = 1, .high = 3, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {1, 2, 3},                                      \
+    .help = "1: entries as any data; 2: marked to leave the caches first; 3: past the first cache"
 // Give up the arrays of plan->a.
 void weft__spmv_matrix_release(struct weft_spmv_plan *plan);
 

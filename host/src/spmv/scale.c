@@ -23,7 +23,7 @@ weft_status weft__spmv_scale(struct weft__kernel *kernel, struct weft_spmv_plan 
 weft_status weft__spmv_atomic_check(const struct weft_spmv_plan *plan)
 {
     if (plan->acc != plan->type)
-        return weft__fail(plan->ctx, WEFT_EINVAL, "params.f64_sums does not go with atomics on f32 values");
+        return weft__fail(plan->ctx, WEFT_EINVAL, "params.problem.f64_sums does not go with atomics on f32 values");
     if (plan->type == WEFT_TYPE_F64 && !plan->ctx->device.int64_atomics)
         return weft__fail(plan->ctx, WEFT_EUNSUPPORTED, "%s has no 64-bit atomics", plan->ctx->device.name);
     return WEFT_OK;

@@ -29,6 +29,24 @@ static const struct weft_tune_spmv_sdia tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, NULL, "the best of five points on an H200"}, 128, 4, 1, 1, 2},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 0, 32, 1},
 };
+#define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_sdia, member, member)
+static const struct weft__tunable gpu_values[] = {
+    {GPU(rows), .low = 1, .high = 4, .step = 1, .sweep = {1, 2, 4}, .help = "rows per work-item at a time"},
+    {GPU(ipt), .low = 1, .high = 8, .step = 1, .kept = WEFT__KEPT, .sweep = {1, 3, 4, 5, 7},
+     .help = "slots that a work-item reads together"},
+    {GPU(wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
+     .sweep = {64, 128, 256}, .help = "work-items per work-group"},
+    {GPU(read), WEFT__SPMV_READ},
+};
+static const struct weft__tunable cpu_values[] = {
+    {WEFT__SPMV_CPU(struct weft_tune_spmv_sdia, wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg,
+     .kept = WEFT__KEPT, .help = "work-items per work-group"},
+};
+const struct weft__tunables weft__spmv_sdia_tunables[] = {
+    {"spmv", "sdia", WEFT_SCHEDULE_GPU, "spmv.sdia", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune)},
+    {"spmv", "sdia", WEFT_SCHEDULE_CPU, "spmv.sdia", WEFT__TUNABLES(cpu_values), WEFT__TUNE_ROWS(tune)},
+    {0},
+};
 #define HEIGHT     32 // rows of a slice, a bit of a mask each
 #define BEHIND     8  // slots behind the last one, to read ahead
 #define PACK_WG    32 // work-items of a conversion (GPU)
@@ -149,30 +167,24 @@ static double padding_of(const struct sdia *s, const struct weft_spmv_plan *plan
 
 static weft_status kernels_create(struct sdia *s, struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_sdia *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const int cpu = weft__spmv_is_cpu(plan);
     const cl_int m = (cl_int)plan->a.m, n = (cl_int)plan->a.n;
     const cl_mem val = s->b[s->b[VAL] ? VAL : SLOT];
-    p->rows = p->rows ? p->rows : row->rows;
-    weft__spmv_sizes(
-        make, plan, row->read,
-        (struct weft__size_rule){
-            .wg = row->wg, .wg_step = 1, .ipt = row->ipt, .ipt_least = !cpu, .ipt_most = cpu ? 0 : 8, .ipt_step = 1});
-    if (!make->status)
-        make->status = weft__check_range(plan->ctx, p->rows, cpu ? 0 : 1, cpu ? 0 : 4, 1, "params.rows");
+    weft__spmv_resolve(make, plan, row, NULL);
     if (make->status)
         return make->status;
     s->chunk = chunk_of(plan);
-    s->wg = (size_t)p->wg;
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
+    s->wg = (size_t)sizes.wg;
     s->groups =
         weft__groups(weft__ceil_div(cpu ? weft__ceil_div(s->slices, s->chunk) : (size_t)plan->a.m, s->wg), s->wg);
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_WG", "%d", sizes.wg);
     if (!cpu) {
-        weft__define(&d, "WEFT_IPT", "%d", p->ipt);
-        weft__define(&d, "WEFT_ROWS", "%d", p->rows);
+        weft__define(&d, "WEFT_IPT", "%d", sizes.ipt);
+        weft__define(&d, "WEFT_ROWS", "%d", sizes.rows);
     }
     weft__make_kernel(make, &s->k[RUN], cpu ? &weft__spmv_sdia_cpu_spec : &weft__spmv_sdia_spec, &d);
     pack_make(make, &s->k[FILL], plan, cpu ? &weft__sdia_fill_cpu_spec : &weft__sdia_fill_spec);
@@ -203,7 +215,7 @@ static weft_status sell_create(struct weft_spmv_plan *plan, cl_command_queue que
     destroy(plan->state);
     plan->state = NULL;
     plan->method = &weft__spmv_sell;
-    plan->info.params.algo = WEFT_SPMV_ALGO_SELL;
+    plan->info.params.policy.algo = WEFT_SPMV_ALGO_SELL;
     weft_status status = plan->method->create(plan, queue);
     plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
     return status;
@@ -262,7 +274,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     if (unfit)
         return sell_create(plan, queue, "columns of a row do not ascend");
     const double padding = padding_of(s, plan, last);
-    if (padding > plan->info.params.max_padding) {
+    if (padding > plan->info.params.format.max_padding) {
         snprintf(because, sizeof because, "diagonals of %d rows need %.2f elements for each entry", HEIGHT, padding);
         return sell_create(plan, queue, because);
     }

@@ -52,14 +52,14 @@ static void pack(struct sell16 *s, struct weft_spmv_plan *plan, struct weft__mak
 
 static void kernel_create(struct sell16 *s, struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    const struct weft_spmv_params *p = &plan->info.params;
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
     const int cpu = weft__spmv_is_cpu(plan);
     const cl_mem val = s->ell.b[WEFT__ELL_VAL] ? s->ell.b[WEFT__ELL_VAL] : s->b[COL];
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", p->wg);
+    weft__define(&d, "WEFT_WG", "%d", sizes.wg);
     weft__define(&d, "WEFT_SORTED", "%d", s->ell.b[WEFT__ELL_PERM] != NULL);
-    weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d", cpu ? (int)s->ell.height : p->ipt);
+    weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d", cpu ? (int)s->ell.height : sizes.ipt);
     weft__define(&d, "WEFT_PAD", "%d", PAD);
     weft__make_kernel(make, &s->run, cpu ? &weft__spmv_sell16_cpu_spec : &weft__spmv_sell16_spec, &d);
     if (!make->status)
@@ -84,7 +84,7 @@ static weft_status narrow(struct sell16 *s, struct weft_spmv_plan *plan, struct 
         char *why = plan->info.why;
         const size_t used = strlen(why);
         weft__parts_release(NULL, 0, s->b, NBUFFERS);
-        plan->info.params.algo = WEFT_SPMV_ALGO_SELL;
+        plan->info.params.policy.algo = WEFT_SPMV_ALGO_SELL;
         snprintf(why + used, sizeof plan->info.why - used,
                  "%scolumns of 32 bits, since rows of a slice lie %d apart or more", used ? "; " : "", PAD);
         return WEFT_OK;
@@ -104,7 +104,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     make.status = weft__spmv_sell_sigma(plan);
     if (!make.status)
-        make.status = weft__spmv_ell_create(&s->ell, plan, queue, -1, plan->info.params.sigma);
+        make.status = weft__spmv_ell_create(&s->ell, plan, queue, -1, plan->info.params.format.sigma);
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     make.status = weft__spmv_ell_fill(&s->ell, &stream, &plan->a);
     if (!make.status)

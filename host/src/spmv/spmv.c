@@ -8,6 +8,7 @@
 #include "flags.h"
 #include "host/src/core/check.h"
 #include "host/src/core/tune.h"
+#include "host/src/core/variants.h"
 #include "hyb.h"
 #include "scatter.h"
 #include "sdia.h"
@@ -69,42 +70,49 @@ static weft_status params_resolve(struct weft_spmv_plan *plan)
 {
     struct weft_context *ctx = plan->ctx;
     struct weft_spmv_params *p = &plan->info.params;
-    plan->type = plan->a.type == WEFT_TYPE_PATTERN ? p->vec_type : plan->a.type;
-    if ((size_t)p->algo >= NALGOS)
-        return weft__fail(ctx, WEFT_EINVAL, "algorithm %d is not known", (int)p->algo);
-    if ((unsigned)p->mode > WEFT_SPMV_MODE_REPRODUCIBLE)
-        return weft__fail(ctx, WEFT_EINVAL, "params.mode is %d, no mode", (int)p->mode);
-    if (p->mode == WEFT_SPMV_MODE_REPRODUCIBLE &&
-        ((p->algo != WEFT_SPMV_ALGO_AUTO && p->algo != WEFT_SPMV_ALGO_CSR && p->algo != WEFT_SPMV_ALGO_CSR_FIXED) ||
-         p->transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS))
+    plan->type = plan->a.type == WEFT_TYPE_PATTERN ? p->problem.vec_type : plan->a.type;
+    if ((size_t)p->policy.algo >= NALGOS)
+        return weft__fail(ctx, WEFT_EINVAL, "algorithm %d is not known", (int)p->policy.algo);
+    if ((unsigned)p->policy.mode > WEFT_SPMV_MODE_REPRODUCIBLE)
+        return weft__fail(ctx, WEFT_EINVAL, "params.policy.mode is %d, no mode", (int)p->policy.mode);
+    if (p->policy.mode == WEFT_SPMV_MODE_REPRODUCIBLE &&
+        ((p->policy.algo != WEFT_SPMV_ALGO_AUTO && p->policy.algo != WEFT_SPMV_ALGO_CSR &&
+          p->policy.algo != WEFT_SPMV_ALGO_CSR_FIXED) ||
+         p->problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS))
         return weft__fail(ctx, WEFT_EINVAL, "WEFT_SPMV_MODE_REPRODUCIBLE has csr_fixed, not %s",
-                          p->transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS ? "atomics" : weft_spmv_algo_name(p->algo));
-    if (p->products < 0)
-        return weft__fail(ctx, WEFT_EINVAL, "params.products is %lld, it must be 0 or more", (long long)p->products);
-    if ((unsigned)p->transpose > WEFT_SPMV_TRANSPOSE_BY_ATOMICS)
-        return weft__fail(ctx, WEFT_EINVAL, "params.transpose is %d, no way to transpose", (int)p->transpose);
-    if (p->transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS && p->algo != WEFT_SPMV_ALGO_AUTO &&
-        p->algo != WEFT_SPMV_ALGO_CSR)
-        return weft__fail(ctx, WEFT_EINVAL, "A^T*x by atomics has no algorithm \"%s\"", weft_spmv_algo_name(p->algo));
+                          p->problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS ? "atomics"
+                                                                                 : weft_spmv_algo_name(p->policy.algo));
+    if (p->policy.products < 0)
+        return weft__fail(ctx, WEFT_EINVAL, "params.policy.products is %lld, it must be 0 or more",
+                          (long long)p->policy.products);
+    if ((unsigned)p->problem.transpose > WEFT_SPMV_TRANSPOSE_BY_ATOMICS)
+        return weft__fail(ctx, WEFT_EINVAL, "params.problem.transpose is %d, no way to transpose",
+                          (int)p->problem.transpose);
+    if (p->problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS && p->policy.algo != WEFT_SPMV_ALGO_AUTO &&
+        p->policy.algo != WEFT_SPMV_ALGO_CSR)
+        return weft__fail(ctx, WEFT_EINVAL, "A^T*x by atomics has no algorithm \"%s\"",
+                          weft_spmv_algo_name(p->policy.algo));
     if ((unsigned)plan->type >= WEFT_TYPE_PATTERN)
-        return weft__fail(ctx, WEFT_EINVAL, "params.vec_type is %d, it must be f32, f64 or i32", (int)plan->type);
-    if (p->f64_sums && plan->type == WEFT_TYPE_I32)
-        return weft__fail(ctx, WEFT_EINVAL, "params.f64_sums does not go with integer values");
-    p->vec_type = plan->type;
-    plan->acc = p->f64_sums ? WEFT_TYPE_F64 : plan->type;
+        return weft__fail(ctx, WEFT_EINVAL, "params.problem.vec_type is %d, it must be f32, f64 or i32",
+                          (int)plan->type);
+    if (p->problem.f64_sums && plan->type == WEFT_TYPE_I32)
+        return weft__fail(ctx, WEFT_EINVAL, "params.problem.f64_sums does not go with integer values");
+    p->problem.vec_type = plan->type;
+    plan->acc = p->problem.f64_sums ? WEFT_TYPE_F64 : plan->type;
     if (plan->acc == WEFT_TYPE_F64 && !ctx->device.fp64)
         return weft__fail(ctx, WEFT_EUNSUPPORTED, "%s has no double precision", ctx->device.name);
-    if (p->host_rest && p->algo != WEFT_SPMV_ALGO_HYB)
-        return weft__fail(ctx, WEFT_EINVAL, "params.host_rest goes with hyb, not with %s",
-                          weft_spmv_algo_name(p->algo));
-    if (p->host_rest && p->semiring == WEFT_SPMV_SEMIRING_CUSTOM)
+    if (p->format.host_rest && p->policy.algo != WEFT_SPMV_ALGO_HYB)
+        return weft__fail(ctx, WEFT_EINVAL, "params.format.host_rest goes with hyb, not with %s",
+                          weft_spmv_algo_name(p->policy.algo));
+    if (p->format.host_rest && p->problem.semiring == WEFT_SPMV_SEMIRING_CUSTOM)
         return weft__fail(ctx, WEFT_EINVAL,
-                          "params.host_rest does not go with a custom semiring: its OpenCL C is for "
+                          "params.format.host_rest does not go with a custom semiring: its OpenCL C is for "
                           "the device");
-    p->max_padding = p->max_padding == 0 ? 4 : p->max_padding;
-    if (!(p->max_padding >= 1))
-        return weft__fail(ctx, WEFT_EINVAL, "params.max_padding is %g, it must be 1 or more", p->max_padding);
-    return weft__check_range(ctx, p->read, 0, 3, 1, "params.read");
+    p->format.max_padding = p->format.max_padding == 0 ? 4 : p->format.max_padding;
+    if (!(p->format.max_padding >= 1))
+        return weft__fail(ctx, WEFT_EINVAL, "params.format.max_padding is %g, it must be 1 or more",
+                          p->format.max_padding);
+    return WEFT_OK;
 }
 
 static weft_status matrix_retain(struct weft_spmv_plan *plan, const struct weft_device_csr *a)
@@ -136,7 +144,7 @@ static weft_status transposed_create(struct weft_device_csr *out, struct weft_co
 // plan->a: the caller's arrays, or a transposed copy of them.
 static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
-    if (plan->info.params.transpose != WEFT_SPMV_TRANSPOSE_BY_COPY)
+    if (plan->info.params.problem.transpose != WEFT_SPMV_TRANSPOSE_BY_COPY)
         return matrix_retain(plan, a);
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     struct weft_device_csr at; // a plan that could not be refilled keeps what it had
@@ -155,11 +163,9 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
     struct weft_spmv_info *info = &plan->info;
     const struct weft_spmv_info before = *info;
     const struct weft__spmv_method *method = plan->method;
-    const struct weft__tune_value values[] = {
-        {"wg", &info->params.wg}, {"ipt", &info->params.ipt}, {"read", &info->params.read}};
-    char row[WEFT__TUNE_NAME];
-    snprintf(row, sizeof row, "spmv.%s", weft_spmv_algo_name(info->params.algo));
-    struct weft__tuned tuned = weft__tuned_begin(plan->ctx, row, weft__spmv_acc_bytes(plan), values, 3);
+    const struct weft__tunables *set =
+        weft__tunables_of("spmv", weft_spmv_algo_name(info->params.policy.algo), info->schedule);
+    struct weft__tuned tuned = weft__tuned_begin(plan->ctx, set, weft__spmv_acc_bytes(plan), &info->params);
     weft_status status;
     do {
         if (tuned.refused) {
@@ -176,10 +182,10 @@ static weft_status method_create(struct weft_spmv_plan *plan, cl_command_queue q
 // The state of an algorithm that can run.
 static weft_status algo_create(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo algo)
 {
-    plan->method = plan->info.params.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS ? &weft__spmv_scatter
-                   : plan->info.schedule == WEFT_SCHEDULE_CPU                    ? methods[algo].cpu
-                                                                                 : methods[algo].gpu;
-    plan->info.params.algo = algo;
+    plan->method = plan->info.params.problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS ? &weft__spmv_scatter
+                   : plan->info.schedule == WEFT_SCHEDULE_CPU                            ? methods[algo].cpu
+                                                                                         : methods[algo].gpu;
+    plan->info.params.policy.algo = algo;
     return method_create(plan, queue);
 }
 
@@ -218,12 +224,12 @@ static weft_status chosen_create(struct weft_spmv_plan *plan, cl_command_queue q
 static weft_status recorded_create(struct weft_spmv_plan *plan, cl_command_queue queue,
                                    const struct weft_spmv_info *asked, int *created)
 {
-    const enum weft_spmv_algo recorded = plan->info.params.algo;
+    const enum weft_spmv_algo recorded = plan->info.params.policy.algo;
     struct weft_error error;
     weft__quiet_begin(plan->ctx);
     const weft_status status = algo_create(plan, queue, recorded);
     weft__quiet_end(&error);
-    *created = !status && plan->info.params.algo == recorded;
+    *created = !status && plan->info.params.policy.algo == recorded;
     if (*created)
         return WEFT_OK;
     if (status == WEFT_ENOMEM || status == WEFT_EDEVICE)
@@ -247,16 +253,16 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
     weft_status status = weft__spmv_stats(plan, queue);
     if (status)
         return status;
-    const enum weft_spmv_algo asked = info->params.algo;
+    const enum weft_spmv_algo asked = info->params.policy.algo;
     enum weft_spmv_algo algo = asked;
     const struct weft_spmv_info before = *info;
     int choose = 0, created = 0;
-    if (info->params.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS) {
+    if (info->params.problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS) {
         algo = WEFT_SPMV_ALGO_CSR;
         snprintf(info->why, sizeof info->why, "asked for");
     } else {
         enum weft__spmv_chosen measured = WEFT__SPMV_NOTHING;
-        if (info->params.mode == WEFT_SPMV_MODE_REPEATABLE && info->params.tune)
+        if (info->params.policy.mode == WEFT_SPMV_MODE_REPEATABLE && info->params.policy.tune)
             status = weft__spmv_tune(plan, queue, plan_try, 0, &measured);
         if (!status && measured == WEFT__SPMV_RECORDED)
             status = recorded_create(plan, queue, &before, &created);
@@ -265,12 +271,12 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
         if (status)
             return status;
         choose = !measured && (asked == WEFT_SPMV_ALGO_AUTO || asked == WEFT_SPMV_ALGO_CSR);
-        if (info->params.mode == WEFT_SPMV_MODE_REPRODUCIBLE) {
+        if (info->params.policy.mode == WEFT_SPMV_MODE_REPRODUCIBLE) {
             algo = WEFT_SPMV_ALGO_CSR_FIXED;
             choose = 0;
             snprintf(info->why, sizeof info->why, "reproducible: sums by a fixed tree");
         } else if (measured)
-            algo = info->params.algo;
+            algo = info->params.policy.algo;
         else if (!choose)
             snprintf(info->why, sizeof info->why, "asked for");
     }
@@ -300,7 +306,7 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a plan");
     if (params)
         plan->info.params = *params;
-    const int transposed = plan->info.params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
+    const int transposed = plan->info.params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     plan->ctx = ctx;
     plan->asked = params;
     plan->trial = trial;
@@ -312,7 +318,7 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
     status = params_resolve(plan);
     if (!status)
         status = weft__spmv_semiring(&plan->semiring, ctx, &plan->info.params);
-    plan->info.params.plus = plan->info.params.times = plan->info.params.zero = NULL;
+    plan->info.params.problem.plus = plan->info.params.problem.times = plan->info.params.problem.zero = NULL;
     if (!status)
         status = matrix_take(plan, queue, a);
     plan->info.format_bytes = csr_bytes(&plan->a);
@@ -359,7 +365,7 @@ weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue 
     if (!plan)
         return WEFT_EINVAL;
     struct weft_context *ctx = plan->ctx;
-    const int copy = plan->info.params.transpose == WEFT_SPMV_TRANSPOSE_BY_COPY;
+    const int copy = plan->info.params.problem.transpose == WEFT_SPMV_TRANSPOSE_BY_COPY;
     weft_status status = WEFT__NEED_IN(ctx, {"a", a});
     if (!status)
         status = weft__queue_check(ctx, queue);

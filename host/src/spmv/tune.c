@@ -44,11 +44,12 @@ static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo alg
 {
     const struct weft_spmv_params *asked = &plan->info.params;
     const int is_csr = algo <= WEFT_SPMV_ALGO_CSR_MERGE || algo == WEFT_SPMV_ALGO_CSR_FLAGS;
-    if (asked->algo != algo && asked->algo != WEFT_SPMV_ALGO_AUTO && !(asked->algo == WEFT_SPMV_ALGO_CSR && is_csr))
+    if (asked->policy.algo != algo && asked->policy.algo != WEFT_SPMV_ALGO_AUTO &&
+        !(asked->policy.algo == WEFT_SPMV_ALGO_CSR && is_csr))
         return 0;
     const int is_converted = algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_HYB ||
                              algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_SDIA;
-    return asked->algo != WEFT_SPMV_ALGO_AUTO || is_csr || (is_converted && asked->products > 0);
+    return asked->policy.algo != WEFT_SPMV_ALGO_AUTO || is_csr || (is_converted && asked->policy.products > 0);
 }
 
 static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, int lanes)
@@ -56,7 +57,8 @@ static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum 
     const struct weft_spmv_params *asked = &plan->info.params;
     if (!is_allowed(plan, algo))
         return;
-    const struct candidate c = {algo, asked->lanes ? asked->lanes : lanes};
+    const int given = weft__spmv_sizes(asked, plan->info.schedule).lanes;
+    const struct candidate c = {algo, given ? given : lanes};
     for (int i = 0; i < list->count; i++)
         if (list->items[i].algo == c.algo && list->items[i].lanes == c.lanes)
             return;
@@ -67,15 +69,15 @@ static void list_add(struct list *list, const struct weft_spmv_plan *plan, enum 
 static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
 {
     struct list list = {.count = 0};
-    const double nnz = (double)plan->a.nnz, m = (double)plan->a.m, limit = plan->info.params.max_padding;
-    const int64_t width = plan->info.params.width ? plan->info.params.width : weft__spmv_hyb_width(plan);
+    const double nnz = (double)plan->a.nnz, m = (double)plan->a.m, limit = plan->info.params.format.max_padding;
+    const int64_t width = plan->info.params.format.width ? plan->info.params.format.width : weft__spmv_hyb_width(plan);
     if (plan->ctx->schedule == WEFT_SCHEDULE_CPU) {
         static const int sums[] = {1, 4, 8, 16};
         for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
             list_add(&list, plan, WEFT_SPMV_ALGO_CSR_MERGE, sums[i]);
     } else {
         const int lanes = weft__spmv_lanes(plan);
-        if (plan->info.params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) // as in choose.c
+        if (plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) // as in choose.c
             list_add(&list, plan, WEFT_SPMV_ALGO_CSR_FLAGS, 0);
         list_add(&list, plan, WEFT_SPMV_ALGO_CSR_MERGE, 0);
         list_add(&list, plan, WEFT_SPMV_ALGO_CSR_LANES, lanes);
@@ -140,13 +142,15 @@ static weft_status candidate_create(struct weft_spmv_plan **out, const struct we
                                     cl_command_queue queue, weft__spmv_try *try, const struct candidate *candidate)
 {
     struct weft_spmv_params params = plan->info.params;
-    params.algo = candidate->algo;
-    params.lanes = candidate->lanes;
-    params.tune = 0;
-    params.transpose = WEFT_SPMV_TRANSPOSE_PLAIN;
-    params.plus = plan->asked ? plan->asked->plus : NULL;
-    params.times = plan->asked ? plan->asked->times : NULL;
-    params.zero = plan->asked ? plan->asked->zero : NULL;
+    params.policy.algo = candidate->algo;
+    struct weft__spmv_sizes sizes = weft__spmv_sizes(&params, plan->info.schedule);
+    sizes.lanes = candidate->lanes;
+    weft__spmv_sizes_set(&params, plan->info.schedule, &sizes);
+    params.policy.tune = 0;
+    params.problem.transpose = WEFT_SPMV_TRANSPOSE_PLAIN;
+    params.problem.plus = plan->asked ? plan->asked->problem.plus : NULL;
+    params.problem.times = plan->asked ? plan->asked->problem.times : NULL;
+    params.problem.zero = plan->asked ? plan->asked->problem.zero : NULL;
     struct weft_error error;
     weft__quiet_begin(plan->ctx); // that a candidate is none for this matrix or device is no failure
     const weft_status status = try(out, plan->ctx, queue, &plan->a, &params);
@@ -156,9 +160,10 @@ static weft_status candidate_create(struct weft_spmv_plan **out, const struct we
     return status;
 }
 
-static int name_put(char *out, size_t size, const struct weft_spmv_params *p)
+static int name_put(char *out, size_t size, const struct weft_spmv_params *p, enum weft_schedule schedule)
 {
-    return snprintf(out, size, p->lanes ? "%s, lanes=%d" : "%s", weft_spmv_algo_name(p->algo), p->lanes);
+    const int lanes = weft__spmv_sizes(p, schedule).lanes;
+    return snprintf(out, size, lanes ? "%s, lanes=%d" : "%s", weft_spmv_algo_name(p->policy.algo), lanes);
 }
 
 static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, weft__spmv_try *try, cl_mem x, cl_mem y,
@@ -169,7 +174,7 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
     if (sampled)
         return sampled;
     const struct list list = list_make(plan, sdia);
-    const double products = (double)plan->info.params.products;
+    const double products = (double)plan->info.params.policy.products;
     double best = -1, best_ms = -1;
     char others[sizeof plan->info.why] = "";
     size_t used = 0;
@@ -187,7 +192,7 @@ static weft_status measure(struct weft_spmv_plan *plan, cl_command_queue queue, 
         }
         const double total = products > 0 ? c->info.convert_ms + products * ms : ms;
         char name[64];
-        name_put(name, sizeof name, &c->info.params);
+        name_put(name, sizeof name, &c->info.params, c->info.schedule);
         if (used < sizeof others)
             used += (size_t)snprintf(others + used, sizeof others - used, "%s%s %.4g", used ? "; " : "", name, ms);
         if (best < 0 || total < best) {
@@ -237,6 +242,7 @@ static uint64_t rows_hash(const struct weft_context *ctx)
 char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version, uint64_t kernels, uint64_t structure)
 {
     const struct weft_spmv_params *p = &plan->info.params;
+    const struct weft__spmv_sizes z = weft__spmv_sizes(p, plan->info.schedule);
     const struct weft_context *ctx = plan->ctx;
     char text[3584]; // the semiring takes up to 2048
     snprintf(
@@ -248,8 +254,9 @@ char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version
         version, (unsigned long long)kernels, (long long)plan->a.m, (long long)plan->a.n, (long long)plan->a.nnz,
         (int)plan->a.type, (int)plan->type, (int)plan->acc, (int)plan->a.ofs, (unsigned long long)structure,
         (int)ctx->schedule, (int)ctx->device.lanes, ctx->device.wave, ctx->device.fence, (unsigned long long)ctx->salt,
-        (unsigned long long)rows_hash(ctx), (int)p->algo, (long long)p->products, (long long)p->width, p->max_padding,
-        p->sigma, p->lanes, p->wg, p->ipt, p->rows, p->read, p->host_rest, (int)p->semiring, plan->semiring.text);
+        (unsigned long long)rows_hash(ctx), (int)p->policy.algo, (long long)p->policy.products,
+        (long long)p->format.width, p->format.max_padding, p->format.sigma, z.lanes, z.wg, z.ipt, z.rows, z.read,
+        p->format.host_rest, (int)p->problem.semiring, plan->semiring.text);
     return weft__cache_key(&ctx->device, TUNE_VERSION, text);
 }
 
@@ -263,29 +270,33 @@ static int record_read(const struct weft_spmv_plan *plan, const char *key, struc
     size_t size = 0;
     unsigned char *data = weft__cached(plan->ctx, key, &size);
     struct weft_spmv_params *p = &out->params;
+    struct weft__spmv_sizes z = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
     long long width = 0;
     if (data && size < sizeof text)
         memcpy(text, data, size);
     free(data);
-    if (sscanf(text, RECORD, name, &p->lanes, &p->wg, &p->ipt, &p->read, &p->sigma, &width) != 7)
+    if (sscanf(text, RECORD, name, &z.lanes, &z.wg, &z.ipt, &z.read, &p->format.sigma, &width) != 7)
         return 0;
-    p->width = width;
-    if (p->lanes < 0 || p->wg < 0 || p->ipt < 0 || p->read < 0 || p->read > 3 || p->sigma < 0 || p->sigma > 1024 ||
-        width < 0 || width > plan->a.n)
+    p->format.width = width;
+    weft__spmv_sizes_set(p, plan->info.schedule, &z);
+    if (z.lanes < 0 || z.wg < 0 || z.ipt < 0 || z.read < 0 || z.read > 3 || p->format.sigma < 0 ||
+        p->format.sigma > 1024 || width < 0 || width > plan->a.n)
         return 0;
     for (int i = WEFT_SPMV_ALGO_CSR_SCALAR; strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), "unknown"); i++)
         if (!strcmp(weft_spmv_algo_name((enum weft_spmv_algo)i), name)) {
-            p->algo = (enum weft_spmv_algo)i;
-            return is_allowed(plan, p->algo);
+            p->policy.algo = (enum weft_spmv_algo)i;
+            return is_allowed(plan, p->policy.algo);
         }
     return 0;
 }
 
-static void record_write(const char *dir, const char *key, const struct weft_spmv_params *p)
+static void record_write(const char *dir, const char *key, const struct weft_spmv_params *p,
+                         enum weft_schedule schedule)
 {
+    const struct weft__spmv_sizes z = weft__spmv_sizes(p, schedule);
     char text[160];
-    int length = snprintf(text, sizeof text, "%s %d %d %d %d %d %lld", weft_spmv_algo_name(p->algo), p->lanes, p->wg,
-                          p->ipt, p->read, p->sigma, (long long)p->width);
+    int length = snprintf(text, sizeof text, "%s %d %d %d %d %d %lld", weft_spmv_algo_name(p->policy.algo), z.lanes,
+                          z.wg, z.ipt, z.read, p->format.sigma, (long long)p->format.width);
     weft__cache_write(dir, key, (const unsigned char *)text, (size_t)length);
 }
 
@@ -336,23 +347,21 @@ weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue,
     if (key && !again && record_read(plan, key, &tuned)) {
         tuned.found = recorded = 1;
         char name[64];
-        name_put(name, sizeof name, &tuned.params);
+        name_put(name, sizeof name, &tuned.params, info->schedule);
         snprintf(tuned.why, sizeof tuned.why, "measured before on this device and structure: %s", name);
     } else {
         status = measure_all(plan, queue, try, &tuned);
         if (!status && tuned.found && key)
-            record_write(dir, key, &tuned.params);
+            record_write(dir, key, &tuned.params, info->schedule);
     }
     free(key);
     if (status || !tuned.found)
         return status;
-    info->params.algo = tuned.params.algo;
-    info->params.lanes = tuned.params.lanes;
-    info->params.wg = tuned.params.wg;
-    info->params.ipt = tuned.params.ipt;
-    info->params.read = tuned.params.read;
-    info->params.sigma = tuned.params.sigma;
-    info->params.width = tuned.params.width;
+    info->params.policy.algo = tuned.params.policy.algo;
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(&tuned.params, info->schedule);
+    weft__spmv_sizes_set(&info->params, info->schedule, &sizes);
+    info->params.format.sigma = tuned.params.format.sigma;
+    info->params.format.width = tuned.params.format.width;
     memcpy(info->why, tuned.why, sizeof info->why);
     *chosen = recorded ? WEFT__SPMV_RECORDED : WEFT__SPMV_MEASURED;
     return WEFT_OK;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the two CPU methods of transposition share.
-#include "host/src/core/check.h"
 #include "host/src/transpose/transpose.h"
 
 // Entries below which one chunk is enough: a launch costs as much as moving some ten thousand of them.
@@ -19,20 +18,12 @@ static int chunks_default(const struct weft_context *ctx, const struct weft__tra
 }
 
 weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                                       struct weft_transpose_params *params, int most_bits)
+                                       struct weft_transpose_params *params, const struct weft__tunables *set)
 {
-    if (params->wg < 0 || params->wg > 1 || params->ipt)
-        return weft__fail(ctx, WEFT_EINVAL, "wg %d, ipt %d: a CPU work-group has one work-item, and ipt stays 0",
-                          params->wg, params->ipt);
-    weft_status status = weft__check_range(ctx, params->bits, 0, most_bits, 1, "bits");
-    if (!status)
-        status = weft__check_range(ctx, params->groups, 0, 4096, 1, "groups");
-    if (status)
-        return status;
-    params->wg = 1;
-    if (!params->groups)
-        params->groups = chunks_default(ctx, shape);
-    return WEFT_OK;
+    const weft_status status = weft__tunables_resolve(set, ctx, params, NULL, NULL, NULL);
+    if (!status && !params->cpu.chunks)
+        params->cpu.chunks = chunks_default(ctx, shape);
+    return status;
 }
 
 void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape)

@@ -24,6 +24,16 @@ static const struct weft__kernel_spec specs[NKERNELS] = {
     [MERGE] = {"cpu_merge", {"transpose/merge_cpu.cl", "transpose/cpu.clh"}},
 };
 
+static const struct weft__tunable values[] = {
+    {WEFT__TUNABLE_BY_SHAPE("bits", struct weft_transpose_params, cpu.bits), .low = 1, .high = 10, .step = 1,
+     .kept = WEFT__KEPT, .help = "log2 of the pieces merged at once"},
+    {WEFT__TRANSPOSE_CHUNKS},
+};
+const struct weft__tunables weft__transpose_merge_cpu_tunables[] = {
+    {"transpose", "merge", WEFT_SCHEDULE_CPU, "transpose.merge", WEFT__TUNABLES(values), {0}},
+    {0},
+};
+
 struct layout {
     uint32_t pieces, ways;
     int rounds;
@@ -43,7 +53,7 @@ static uint32_t merged(const struct layout *l, uint32_t pieces) // pieces after 
 
 static void layout_make(struct layout *l, const struct weft_transpose_params *p)
 {
-    *l = (struct layout){.pieces = (uint32_t)p->groups, .ways = UINT32_C(1) << p->bits};
+    *l = (struct layout){.pieces = (uint32_t)p->cpu.chunks, .ways = UINT32_C(1) << p->cpu.bits};
     for (uint32_t pieces = l->pieces; pieces > 1; pieces = merged(l, pieces))
         l->rounds++;
 }
@@ -68,11 +78,11 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
                         struct weft_transpose_info *info)
 {
     struct weft_transpose_params *p = &info->params;
-    weft_status status = weft__transpose_cpu_params(ctx, shape, p, 10);
+    weft_status status = weft__transpose_cpu_params(ctx, shape, p, weft__transpose_merge_cpu_tunables);
     if (status)
         return status;
-    if (!p->bits)
-        p->bits = WAYS_BITS;
+    if (!p->cpu.bits)
+        p->cpu.bits = WAYS_BITS;
     struct layout l;
     struct weft__scratch needs[NBUFFERS];
     layout_make(&l, p);

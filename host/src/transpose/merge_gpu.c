@@ -32,7 +32,6 @@
 #define GAP        (1 << 18) // empty columns that make a long gap; more than 8 tiles
 #define MAX_BITS   10
 #define MAX_ROUNDS 64
-#define MAX_TILE   32768
 
 // Lines of the table for merge_cut: between two of them PER_LINE entries of a run, were these spread evenly, and not so
 // many that one tile were busy writing them.
@@ -62,6 +61,22 @@ static const struct tune tune_rows[] = {
     // compute unit (26216 bytes of local memory at most); 256 x 12 with 10 bits one (42344).
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 8 of 32 waves"}, 256, 8, 8, 7, 8, 9},
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 4, 4, 4},
+};
+
+#define GPU(member) WEFT__TUNABLE(#member, struct weft_transpose_params, gpu.member, struct tune, member)
+static const struct weft__tunable values[] = {
+    {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {64, 128, 256, 512}, .help = "work-items per work-group"},
+    {GPU(ipt), .low = 2, .high = 32, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16},
+     .help = "entries per work-item and tile; the default is more where that saves a round"},
+    {GPU(bits), .low = 1, .high = MAX_BITS, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {2, 4, 6, 8},
+     .help = "log2 of the runs merged at once; the default is more where that saves a round"},
+    {WEFT__TUNABLE_BY_SHAPE("groups", struct weft_transpose_params, gpu.groups), .low = 1, .high = 1 << 20, .step = 1,
+     .kept = WEFT__KEPT, .help = "of scan alone"},
+};
+const struct weft__tunables weft__transpose_merge_gpu_tunables[] = {
+    {"transpose", "merge", WEFT_SCHEDULE_GPU, "transpose.merge", WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune_rows)},
+    {0},
 };
 
 struct layout {
@@ -151,46 +166,37 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
 {
     const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
     struct weft_transpose_params *p = &info->params;
-    size_t max_local = weft__local_most(ctx);
-    int max_wg = (int)weft__wg_most(ctx) / 32 * 32, wg_given = p->wg != 0, ipt_given = p->ipt != 0;
-    if (!wg_given)
-        p->wg = tune->wg < max_wg ? tune->wg : max_wg;
-    p->ipt = p->ipt ? p->ipt : tune->ipt;
-    int bits_given = p->bits != 0;
-    p->bits = p->bits ? p->bits : tune->bits;
-    weft_status status = weft__check_range(ctx, p->wg, 32, max_wg, 32, "wg");
-    if (!status)
-        status = weft__check_range(ctx, p->ipt, 2, 32, 1, "ipt");
-    if (!status)
-        status = weft__check_range(ctx, p->bits, 1, MAX_BITS, 1, "bits");
-    if (!status) // there is nothing to share out: the value is checked and not used
-        status = weft__check_range(ctx, p->groups, 0, 1 << 20, 1, "groups");
+    const size_t max_local = weft__local_most(ctx);
+    const int wg_given = p->gpu.wg != 0, ipt_given = p->gpu.ipt != 0, bits_given = p->gpu.bits != 0;
+    const weft_status status = weft__tunables_resolve(weft__transpose_merge_gpu_tunables, ctx, p, tune, NULL, NULL);
     if (status)
         return status;
-    size_t tiles = weft__ceil_div((size_t)shape->nnz, (size_t)p->wg * (size_t)p->ipt);
-    size_t fewer = weft__ceil_div((size_t)shape->nnz, (size_t)p->wg * (size_t)tune->most_ipt);
+    size_t tiles = weft__ceil_div((size_t)shape->nnz, (size_t)p->gpu.wg * (size_t)p->gpu.ipt);
+    size_t fewer = weft__ceil_div((size_t)shape->nnz, (size_t)p->gpu.wg * (size_t)tune->most_ipt);
     if (!ipt_given && !bits_given && rounds_for(fewer, tune->most_bits) < rounds_for(tiles, tune->most_bits)) {
-        p->ipt = tune->most_ipt;
+        p->gpu.ipt = tune->most_ipt;
         tiles = fewer;
     }
     if (!bits_given && rounds_for(tiles, tune->most_bits) < rounds_for(tiles, tune->bits))
-        p->bits = tune->most_bits;
-    while (!ipt_given && p->ipt > 2 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
-        p->ipt = p->ipt > 4 ? p->ipt / 2 : 2;
-    while (!wg_given && p->wg > 32 && local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape) > max_local)
-        p->wg = p->wg / 2 / 32 * 32;
-    size_t need = local_bytes(p->wg, p->ipt, p->bits, tune->radix, shape);
-    if (need > max_local || p->wg * p->ipt > MAX_TILE)
+        p->gpu.bits = tune->most_bits;
+    while (!ipt_given && p->gpu.ipt > 2 &&
+           local_bytes(p->gpu.wg, p->gpu.ipt, p->gpu.bits, tune->radix, shape) > max_local)
+        p->gpu.ipt = p->gpu.ipt > 4 ? p->gpu.ipt / 2 : 2;
+    while (!wg_given && p->gpu.wg > 32 &&
+           local_bytes(p->gpu.wg, p->gpu.ipt, p->gpu.bits, tune->radix, shape) > max_local)
+        p->gpu.wg = p->gpu.wg / 2 / 32 * 32;
+    size_t need = local_bytes(p->gpu.wg, p->gpu.ipt, p->gpu.bits, tune->radix, shape);
+    if (need > max_local)
         return weft__fail(ctx, WEFT_EINVAL,
-                          "wg %d, ipt %d, bits %d need %zu bytes of local memory of %zu, and tiles of at most %d",
-                          p->wg, p->ipt, p->bits, need, max_local, MAX_TILE);
+                          "transpose: gpu.wg %d, ipt %d, bits %d need %zu bytes of local memory of %zu", p->gpu.wg,
+                          p->gpu.ipt, p->gpu.bits, need, max_local);
     struct layout l;
-    layout_make(&l, shape, p->wg, p->ipt, p->bits, tune->radix);
-    if (l.tiles > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
+    layout_make(&l, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, tune->radix);
+    if (l.tiles > UINT32_MAX / (size_t)p->gpu.wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %d", (long long)shape->nnz,
-                          p->wg * p->ipt);
-    p->bits = l.runs[0] > 1 ? (int)weft__bits_for((int64_t)l.runs[0]) : 1;
-    p->groups = 0;
+                          p->gpu.wg * p->gpu.ipt);
+    p->gpu.bits = l.runs[0] > 1 ? (int)weft__bits_for((int64_t)l.runs[0]) : 1;
+    p->gpu.groups = 0;
     struct weft__scratch needs[NBUFFERS];
     scratch(needs, &l, shape);
     info->workspace_bytes = weft__scratch_bytes(needs, NBUFFERS);
@@ -263,9 +269,9 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     const struct weft_transpose_params *p = &info->params;
     const struct layout *l = &s->l;
     s->shape = *shape;
-    s->wg = p->wg;
+    s->wg = p->gpu.wg;
     s->units = ctx->device.compute_units;
-    layout_make(&s->l, shape, p->wg, p->ipt, p->bits, WEFT__TUNE_FIND(ctx, tune_rows)->radix);
+    layout_make(&s->l, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, WEFT__TUNE_FIND(ctx, tune_rows)->radix);
     const int needed[NKERNELS] = {[SORT] = l->rounds > 0,      [SORT_LAST] = !l->rounds, [JOIN] = l->rounds > 1,
                                   [JOIN_LAST] = l->rounds > 0, [CUT] = l->rounds > 0,    [FILL_GAPS] = l->gaps};
     struct weft__scratch needs[NBUFFERS];

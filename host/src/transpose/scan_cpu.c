@@ -36,6 +36,16 @@
 
 #define SPAN_BYTES 12 // of span_t in the kernels
 
+static const struct weft__tunable values[] = {
+    {WEFT__TUNABLE_BY_SHAPE("bits", struct weft_transpose_params, cpu.bits), .low = 1, .high = 31, .step = 1,
+     .kept = WEFT__KEPT, .help = "as many as all columns need mean the direct form, fewer 2^bits blocks of columns"},
+    {WEFT__TRANSPOSE_CHUNKS},
+};
+const struct weft__tunables weft__transpose_scan_cpu_tunables[] = {
+    {"transpose", NULL, WEFT_SCHEDULE_CPU, "transpose.scan", WEFT__TUNABLES(values), {0}},
+    {0},
+};
+
 enum mode { DIRECT, BLOCKS, PROBE }; // as in the kernels
 
 enum { SPAN, TABLE, SUMS, MID, NBUFFERS };
@@ -68,11 +78,11 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     size_t n = (size_t)shape->n, nnz = (size_t)shape->nnz;
     uint32_t n_bits = weft__bits_for(shape->n);
     uint32_t bits = weft__bits_for(shape->nnz / BLOCK_ENTRIES);
-    bits = p->bits                   ? (uint32_t)p->bits
+    bits = p->cpu.bits               ? (uint32_t)p->cpu.bits
            : bits < BLOCK_BITS_LEAST ? BLOCK_BITS_LEAST
            : bits > BLOCK_BITS_MOST  ? BLOCK_BITS_MOST
                                      : bits;
-    *l = (struct layout){.chunks = (uint32_t)p->groups, .ranges = (uint32_t)weft__min((size_t)p->groups, n)};
+    *l = (struct layout){.chunks = (uint32_t)p->cpu.chunks, .ranges = (uint32_t)weft__min((size_t)p->cpu.chunks, n)};
     l->sample_shift = n_bits > SAMPLE_BITS ? n_bits - SAMPLE_BITS : 0;
     l->shift = n_bits > bits ? n_bits - bits : 0;
     l->blocks = (uint32_t)(((n - 1) >> l->shift) + 1);
@@ -80,7 +90,7 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     // chunk has may still fit: the device knows, and takes blocks where they do not.
     const size_t most_counters = (shape->type == WEFT_TYPE_PATTERN ? nnz / 5 * 2 : nnz) + BLOCKS_PAY;
     l->room = (int32_t)weft__min(n, most_counters / l->chunks);
-    if (p->bits)
+    if (p->cpu.bits)
         l->mode = bits >= n_bits ? DIRECT : BLOCKS, l->room = (int32_t)n;
     else if (weft__mul(l->chunks, (size_t)l->room) < n)
         l->mode = BLOCKS;
@@ -112,7 +122,7 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
                         struct weft_transpose_info *info)
 {
     struct weft_transpose_params *p = &info->params;
-    weft_status status = weft__transpose_cpu_params(ctx, shape, p, 31);
+    weft_status status = weft__transpose_cpu_params(ctx, shape, p, weft__transpose_scan_cpu_tunables);
     if (status)
         return status;
     struct layout l;

@@ -156,7 +156,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     if (!s)
         return make.status;
     s->shape = *shape;
-    s->wg = info->params.wg;
+    s->wg = info->params.gpu.wg;
     s->count_wg = weft__wg_lower(ctx, WEFT__SCAN_COUNT_WG);
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;

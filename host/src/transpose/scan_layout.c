@@ -34,6 +34,22 @@ static const struct tune tune_rows[] = {
     {{WEFT_SCHEDULE_CPU, NULL, NULL, "tests only"}, 64, 4, 4, 8, 1, 0},
 };
 
+#define GPU(member, column) WEFT__TUNABLE(#member, struct weft_transpose_params, gpu.member, struct tune, column)
+static const struct weft__tunable values[] = {
+    {GPU(wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {128, 256, 512}, .help = "work-items per work-group"},
+    {GPU(ipt, ipt4), .low = 1, .high = 64, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16, 32},
+     .help = "entries per work-item and tile"},
+    {GPU(bits, bits), .low = 1, .high = 14, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {9, 10, 11},
+     .help = "column bits that one pass resolves"},
+    {GPU(groups, groups_per_unit), .low = 1, .high = 1 << 20, .step = 1, .kept = WEFT__KEPT,
+     .help = "work-groups that share the entries; the default is for each compute unit"},
+};
+const struct weft__tunables weft__transpose_scan_gpu_tunables[] = {
+    {"transpose", NULL, WEFT_SCHEDULE_GPU, "transpose.scan", WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune_rows)},
+    {0},
+};
+
 #define TURN 4096
 int weft__scan_staged(int wg, int ipt)
 {
@@ -57,18 +73,19 @@ static int fits(const struct weft_context *ctx, const struct weft__transpose_sha
                 const struct weft_transpose_params *p)
 {
     const size_t local = weft__local_most(ctx);
-    return ((size_t)1 << p->bits) % (2 * (size_t)p->wg) == 0 && (size_t)p->wg * (size_t)p->ipt <= 32768 &&
-           local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1) <= local &&
-           ((int)weft__bits_for(shape->n) <= p->bits || // one pass, no buckets
-            local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 0) <= local);
+    return ((size_t)1 << p->gpu.bits) % (2 * (size_t)p->gpu.wg) == 0 &&
+           (size_t)p->gpu.wg * (size_t)p->gpu.ipt <= 32768 &&
+           local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 1) <= local &&
+           ((int)weft__bits_for(shape->n) <= p->gpu.bits || // one pass, no buckets
+            local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 0) <= local);
 }
 
 // Bits that a bucket resolves: one more than a partition where local memory allows, since it marks no rows.
 static uint32_t bucket_bits_of(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
                                const struct weft_transpose_params *p)
 {
-    int more = local_bytes(ctx, shape, p->wg, p->ipt, p->bits + 1, 0) <= weft__local_most(ctx);
-    return (uint32_t)(p->bits + more);
+    int more = local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits + 1, 0) <= weft__local_most(ctx);
+    return (uint32_t)(p->gpu.bits + more);
 }
 
 uint32_t weft__scan_bins_room(size_t bins, int wg)
@@ -83,11 +100,11 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
                             const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
 {
     size_t nnz = (size_t)shape->nnz;
-    uint32_t bits = (uint32_t)p->bits, more = bucket_bits_of(ctx, shape, p), n_bits = weft__bits_for(shape->n);
+    uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p), n_bits = weft__bits_for(shape->n);
     *l = (struct weft__scan_layout){.passes = n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3};
-    l->tile = (size_t)p->wg * (size_t)p->ipt;
-    l->span = 32 * (size_t)p->ipt;
-    const size_t parts = weft__max((size_t)p->groups, weft__ceil_div(nnz, PART_MOST));
+    l->tile = (size_t)p->gpu.wg * (size_t)p->gpu.ipt;
+    l->span = 32 * (size_t)p->gpu.ipt;
+    const size_t parts = weft__max((size_t)p->gpu.groups, weft__ceil_div(nnz, PART_MOST));
     l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), parts) * l->tile;
     l->parts = weft__ceil_div(nnz, l->part);
     if (l->passes == 3)
@@ -107,8 +124,8 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
     l->packed = l->passes == 2 && weft__bits_for(shape->m) + l->mid_bits <= 32;
     l->key_bits = l->packed || l->mid_bits + l->low_bits > 16 ? 32 : 16;
-    l->first_bins = weft__scan_bins_room(weft__max(l->nbuckets, l->low_bins), p->wg);
-    l->bucket_bins = weft__scan_bins_room(l->ncols, p->wg);
+    l->first_bins = weft__scan_bins_room(weft__max(l->nbuckets, l->low_bins), p->gpu.wg);
+    l->bucket_bins = weft__scan_bins_room(l->ncols, p->gpu.wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
     l->chunk = (shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
@@ -157,65 +174,58 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
 weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
                             struct weft_transpose_info *info)
 {
-    const struct tune *tune = WEFT__TUNE_FIND(ctx, tune_rows);
+    struct tune row = *WEFT__TUNE_FIND(ctx, tune_rows);
     struct weft_transpose_params *p = &info->params;
     struct weft__scan_layout l;
-    size_t val = weft_type_bytes(shape->type);
-    int given = p->wg || p->ipt || p->bits, ipt_given = p->ipt != 0;
-    if (!p->wg)
-        p->wg = weft__wg_lower(ctx, tune->wg);
-    if (!p->ipt)
-        p->ipt = val == 8 ? tune->ipt8 : tune->ipt4;
-    if (!p->bits)
-        p->bits = tune->bits;
-    if (p->wg < 32 || p->wg % 32 || (size_t)p->wg > weft__wg_most(ctx))
-        return weft__fail(ctx, WEFT_EINVAL, "wg %d is not a multiple of 32 up to %zu", p->wg, weft__wg_most(ctx));
-    if (p->ipt < 1 || p->ipt > 64 || p->bits < 1 || p->bits > 14)
-        return weft__fail(ctx, WEFT_EINVAL, "ipt %d is not in 1 .. 64, or bits %d not in 1 .. 14", p->ipt, p->bits);
-    if (!p->groups) // more for large matrices: shorter parts balance the counting better
-        p->groups = ctx->device.compute_units * tune->groups_per_unit * (shape->nnz >= PART_LARGE ? 2 : 1);
-    if (p->groups < 1 || p->groups > 1 << 20)
-        return weft__fail(ctx, WEFT_EINVAL, "groups %d is not in 1 .. %d", p->groups, 1 << 20);
+    const size_t val = weft_type_bytes(shape->type);
+    const int given = p->gpu.wg || p->gpu.ipt || p->gpu.bits, ipt_given = p->gpu.ipt != 0;
+    row.ipt4 = val == 8 ? row.ipt8 : row.ipt4;
+    // More for large matrices: shorter parts balance the counting better.
+    row.groups_per_unit *= ctx->device.compute_units * (shape->nnz >= PART_LARGE ? 2 : 1);
+    const weft_status status = weft__tunables_resolve(weft__transpose_scan_gpu_tunables, ctx, p, &row, NULL, NULL);
+    if (status)
+        return status;
     int n_bits = (int)weft__bits_for(shape->n);
     if (!given) {
         // Smaller tiles where local memory asks for it, wider digits where three passes would not cover n.
-        while (3 * p->bits < n_bits)
-            p->bits++;
-        while (!fits(ctx, shape, p) && (p->ipt > 4 || p->wg > 32))
-            if (p->ipt > 4)
-                p->ipt /= 2;
+        while (3 * p->gpu.bits < n_bits)
+            p->gpu.bits++;
+        while (!fits(ctx, shape, p) && (p->gpu.ipt > 4 || p->gpu.wg > 32))
+            if (p->gpu.ipt > 4)
+                p->gpu.ipt /= 2;
             else
-                p->wg /= 2;
+                p->gpu.wg /= 2;
         // Two passes of smaller work-groups, whose histograms leave room for one more bit, rather than three passes.
         struct weft_transpose_params other = *p;
-        other.wg /= 2;
-        if (n_bits == 2 * p->bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->bits && other.wg >= 64 &&
-            fits(ctx, shape, &other) && bucket_bits_of(ctx, shape, &other) > (uint32_t)p->bits)
+        other.gpu.wg /= 2;
+        if (n_bits == 2 * p->gpu.bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->gpu.bits &&
+            other.gpu.wg >= 64 && fits(ctx, shape, &other) &&
+            bucket_bits_of(ctx, shape, &other) > (uint32_t)p->gpu.bits)
             *p = other;
         weft__scan_layout_make(&l, ctx, shape, p);
         other = *p;
-        other.wg = tune->wg_more;
-        if (l.wide_ipt && other.wg > p->wg)
-            other.ipt = (int)l.tile / other.wg;
-        if (other.wg && (size_t)other.wg <= weft__wg_most(ctx) && val == 4 && (l.passes == 3 || l.wide_ipt) &&
-            other.ipt && fits(ctx, shape, &other))
+        other.gpu.wg = row.wg_more;
+        if (l.wide_ipt && other.gpu.wg > p->gpu.wg)
+            other.gpu.ipt = (int)l.tile / other.gpu.wg;
+        if (other.gpu.wg && (size_t)other.gpu.wg <= weft__wg_most(ctx) && val == 4 && (l.passes == 3 || l.wide_ipt) &&
+            other.gpu.ipt && fits(ctx, shape, &other))
             *p = other;
     }
-    while (!ipt_given && p->ipt > 4 && !fits(ctx, shape, p))
-        p->ipt /= 2;
-    if (3 * p->bits < n_bits)
-        return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->bits,
+    while (!ipt_given && p->gpu.ipt > 4 && !fits(ctx, shape, p))
+        p->gpu.ipt /= 2;
+    if (3 * p->gpu.bits < n_bits)
+        return weft__fail(ctx, WEFT_EINVAL, "three passes of %d bits do not reach %lld columns", p->gpu.bits,
                           (long long)shape->n);
     if (!fits(ctx, shape, p))
         return weft__fail(
             ctx, WEFT_EINVAL,
-            "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->wg,
-            p->ipt, p->bits,
-            weft__max(local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 1),
-                      local_bytes(ctx, shape, p->wg, p->ipt, p->bits, 0)),
+            "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->gpu.wg,
+            p->gpu.ipt, p->gpu.bits,
+            weft__max(local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 1),
+                      local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 0)),
             (long long)weft__local_most(ctx));
     weft__scan_layout_make(&l, ctx, shape, p);
-    if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->wg) // a work-group owns a tile
+    if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->gpu.wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
                           (long long)shape->nnz, l.tile);
     struct weft__scratch needs[NBUFFERS];

@@ -54,9 +54,6 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     struct weft_transpose_params *p = &out->params;
     if ((int)p->algo < 0 || p->algo > WEFT_TRANSPOSE_ALGO_MERGE)
         return weft__fail(ctx, WEFT_EINVAL, "algo %d is not a method of transposition", (int)p->algo);
-    if (p->wg < 0 || p->ipt < 0 || p->bits < 0 || p->groups < 0)
-        return weft__fail(ctx, WEFT_EINVAL, "tuning is negative: wg %d, ipt %d, bits %d, groups %d", p->wg, p->ipt,
-                          p->bits, p->groups);
     weft_status status = weft__shape_check(ctx, weft_shape(shape->m, shape->n, shape->nnz, shape->type, shape->ofs));
     if (status)
         return status;
@@ -68,19 +65,21 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
                           (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, INT32_MAX - STRIDE_MOST);
     // On GPUs small matrices take less time by the fewer kernels of MergeTrans; docs/performance.md has the numbers.
     if (p->algo == WEFT_TRANSPOSE_ALGO_AUTO)
-        p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && shape->nnz < MIRROR_LEAST && !shape->mirror && !p->wg &&
-                          !p->ipt && !p->bits && !p->groups
+        p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && shape->nnz < MIRROR_LEAST && !shape->mirror &&
+                          !weft__tunables_given(weft__transpose_scan_gpu_tunables, p)
                       ? WEFT_TRANSPOSE_ALGO_MERGE
                       : WEFT_TRANSPOSE_ALGO_SCAN;
+    const struct weft__tunables *set =
+        weft__tunables_of("transpose", p->algo == WEFT_TRANSPOSE_ALGO_MERGE ? "merge" : "scan", ctx->schedule);
+    status = weft__tunables_resolve(set, ctx, p, NULL, NULL, NULL);
+    if (status)
+        return status;
     if (shape->nnz == 0) {
         snprintf(out->why, sizeof out->why, "no entries: pointers of zeros");
         return WEFT_OK;
     }
     const struct weft__transpose_method *method = method_find(p->algo, ctx->schedule);
-    const struct weft__tune_value values[] = {
-        {"wg", &p->wg}, {"ipt", &p->ipt}, {"bits", &p->bits}, {"groups", &p->groups}};
-    const char *row = p->algo == WEFT_TRANSPOSE_ALGO_MERGE ? "transpose.merge" : "transpose.scan";
-    struct weft__tuned tuned = weft__tuned_begin(ctx, row, weft_type_bytes(shape->type), values, 4);
+    struct weft__tuned tuned = weft__tuned_begin(ctx, set, weft_type_bytes(shape->type), p);
     do
         status = method->plan(ctx, shape, out);
     while (weft__tuned_again(&tuned, status, out->why, sizeof out->why));
