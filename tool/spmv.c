@@ -37,9 +37,9 @@ static weft_status product_run(struct product *p, const struct tool_device *devi
     if (!status)
         status = weft_device_csr_write_sync(&a, device->ctx, device->queue, p->a);
     if (!status)
-        status =
-            weft_spmv_plan_create(&plan, device->ctx, device->queue, &a,
-                                  weft_spmv_params(.policy.products = o->products ? o->products : RUNS, .problem.vec_type = p->type));
+        status = weft_spmv_plan_create(
+            &plan, device->ctx, device->queue, &a,
+            weft_spmv_params(.policy.products = o->products ? o->products : RUNS, .problem.vec_type = p->type));
     if (!status)
         status = weft__buffer_create(&x, device->ctx, in, "x");
     if (!status)

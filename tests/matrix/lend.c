@@ -151,7 +151,7 @@ static void test_multiplied(struct test_device *dev, size_t offset, int beta, in
     expect(want, &p.a, x, beta);
     look();
     const weft_status status =
-        weft_spmv_sync(y, dev->ctx, 2, &held, x, beta, weft_spmv_params(.algo = WEFT_SPMV_ALGO_CSR));
+        weft_spmv_sync(y, dev->ctx, 2, &held, x, beta, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR));
     look_away();
     tap_ok(!status && !memcmp(y, want, sizeof want), "%s: y = 2*A*x + %d*y at %zu bytes, %s: %s", dev->name, beta,
            offset, places[place], status ? test_error(dev) : "right");
