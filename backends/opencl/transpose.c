@@ -29,8 +29,8 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
     if (weft__algo_find(weft__opencl_transpose_algos, algo, NULL, "backend opencl has no transposition", err) < 0)
         return WEFT_EINVAL;
     weft_transpose_algo_parse(&params.algo, algo); // NULL: auto
-    weft_status status = weft__tune_take(
-        tune, weft__tunables_of("transpose", algo, weft_context_schedule(ctx)), &params, err);
+    weft_status status =
+        weft__tune_take(tune, weft__tunables_of("transpose", algo, weft_context_schedule(ctx)), &params, err);
     if (status)
         return status;
     struct opencl_transpose *t = calloc(1, sizeof *t);
