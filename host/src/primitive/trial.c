@@ -65,10 +65,12 @@ weft_status weft__scan_trial(struct weft_context *ctx, struct weft_scan_plan *pl
 {
     const struct weft_scan_info *info = weft_scan_plan_info(plan);
     const struct weft_scan_params *p = &info->params;
-    struct scan s = {plan, info, type, size_of(info->schedule, p->wg, p->ipt, n_max)};
+    const int cpu = info->schedule == WEFT_SCHEDULE_CPU, wg = cpu ? p->cpu.wg : p->gpu.wg,
+              ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
+    struct scan s = {plan, info, type, size_of(info->schedule, wg, ipt, n_max)};
     char what[200];
     snprintf(what, sizeof what, "scan %s, inclusive %d, total %d, algo %d, wg %d, ipt %d, look %d, tiles %d",
-             weft_scan_type_name(type), p->inclusive, p->total, (int)p->algo, p->wg, p->ipt, p->look, s.n < n_max);
+             weft_scan_type_name(type), p->inclusive, p->total, (int)p->algo, wg, ipt, p->gpu.look, s.n < n_max);
     return weft__selftest(ctx, what, scan_trial, &s);
 }
 
@@ -111,12 +113,14 @@ weft_status weft__histogram_trial(struct weft_context *ctx, struct weft_histogra
     enum { MOST = 1 << 16 };
     const struct weft_histogram_info *info = weft_histogram_plan_info(plan);
     const struct weft_histogram_params *p = &info->params;
+    const int cpu = info->schedule == WEFT_SCHEDULE_CPU, wg = cpu ? p->cpu.wg : p->gpu.wg,
+              ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
     struct histogram h = {
-        bins > MOST ? NULL : plan, ctx, info, least(bins, MOST), size_of(info->schedule, p->wg, p->ipt, n_max), ofs};
+        bins > MOST ? NULL : plan, ctx, info, least(bins, MOST), size_of(info->schedule, wg, ipt, n_max), ofs};
     char what[200];
     snprintf(what, sizeof what,
              "histogram %d bits, pointers %d, algo %d, wg %d, ipt %d, range %d, tiles %d, log bins %d",
-             (int)weft_ofs_bytes(ofs) * 8, p->pointers, (int)p->algo, p->wg, p->ipt, p->range, h.n < n_max,
+             (int)weft_ofs_bytes(ofs) * 8, p->pointers, (int)p->algo, wg, ipt, cpu ? p->cpu.range : p->gpu.range, h.n < n_max,
              bins ? 64 - __builtin_clzll((unsigned long long)bins) : 0);
     return weft__selftest(ctx, what, histogram_trial, &h);
 }
@@ -157,10 +161,12 @@ weft_status weft__expand_trial(struct weft_context *ctx, struct weft_expand_plan
 {
     const struct weft_expand_info *info = weft_expand_plan_info(plan);
     const struct weft_expand_params *p = &info->params;
-    const int64_t n = size_of(info->schedule, p->wg, p->ipt, INT64_MAX);
+    const int cpu = info->schedule == WEFT_SCHEDULE_CPU, wg = cpu ? p->cpu.wg : p->gpu.wg,
+              ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
+    const int64_t n = size_of(info->schedule, wg, ipt, INT64_MAX);
     struct expand e = {plan, least(m_max, n / 2), least(nnz_max, n), ofs};
     char what[200];
-    snprintf(what, sizeof what, "expand %d bits, wg %d, ipt %d, tiles %d", (int)weft_ofs_bytes(ofs) * 8, p->wg, p->ipt,
+    snprintf(what, sizeof what, "expand %d bits, wg %d, ipt %d, tiles %d", (int)weft_ofs_bytes(ofs) * 8, wg, ipt,
              e.m + e.nnz > n);
     return e.m ? weft__selftest(ctx, what, expand_trial, &e) : WEFT_OK;
 }
@@ -238,10 +244,12 @@ weft_status weft__merge_trial(struct weft_context *ctx, struct weft_merge_plan *
 {
     const struct weft_merge_info *info = weft_merge_plan_info(plan);
     const struct weft_merge_params *p = &info->params;
-    struct merge m = {plan, key, payload_bytes, size_of(info->schedule, p->wg, p->ipt, n_max)};
+    const int cpu = info->schedule == WEFT_SCHEDULE_CPU, wg = cpu ? p->cpu.wg : p->gpu.wg,
+              ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
+    struct merge m = {plan, key, payload_bytes, size_of(info->schedule, wg, ipt, n_max)};
     char what[200];
     snprintf(what, sizeof what, "merge %s, payload %d, wg %d, ipt %d, tiles %d", weft_key_name(key), payload_bytes,
-             p->wg, p->ipt, m.n < n_max);
+             wg, ipt, m.n < n_max);
     return m.n > 3 ? weft__selftest(ctx, what, merge_trial, &m) : WEFT_OK;
 }
 
@@ -310,11 +318,13 @@ weft_status weft__segsort_trial(struct weft_context *ctx, struct weft_segsort_pl
 {
     const struct weft_segsort_info *info = weft_segsort_plan_info(plan);
     const struct weft_segsort_params *p = &info->params;
-    struct segsort s = {plan, ctx, info, key, payload_bytes, ofs, size_of(info->schedule, p->wg, p->ipt, n_max)};
+    const int cpu = info->schedule == WEFT_SCHEDULE_CPU, wg = cpu ? p->cpu.wg : p->gpu.wg,
+              ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
+    struct segsort s = {plan, ctx, info, key, payload_bytes, ofs, size_of(info->schedule, wg, ipt, n_max)};
     char what[256];
     snprintf(what, sizeof what,
              "segsort %s, payload %d, %d bits, wg %d, ipt %d, bits %d, whole %d (%d %d %d %d %d), tiles %d",
-             weft_key_name(key), payload_bytes, (int)weft_ofs_bytes(ofs) * 8, p->wg, p->ipt, p->bits, (int)p->whole,
-             p->radix.wg, p->radix.ipt, p->radix.bits, p->radix.look, p->radix.words, s.n < n_max);
+             weft_key_name(key), payload_bytes, (int)weft_ofs_bytes(ofs) * 8, wg, ipt, p->gpu.bits, (int)p->whole,
+             p->gpu.radix.wg, p->gpu.radix.ipt, p->gpu.radix.bits, p->gpu.radix.look, p->gpu.radix.words, s.n < n_max);
     return s.n > 3 ? weft__selftest(ctx, what, segsort_trial, &s) : WEFT_OK;
 }

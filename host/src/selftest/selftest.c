@@ -187,7 +187,7 @@ static void gathers(struct run *r)
 static void spmv(struct run *r, enum weft_type type, enum weft_ofs ofs, const struct weft_spmv_params *params)
 {
     struct weft_spmv_info info = {.params = *params};
-    if (!r->ctx->device.fp64 && (type == WEFT_TYPE_F64 || params->f64_sums))
+    if (!r->ctx->device.fp64 && (type == WEFT_TYPE_F64 || params->problem.f64_sums))
         return;
     const size_t seen = begin(r);
     end(r, "spmv", seen, weft__spmv_trial(r->ctx, type, ofs, &info));
@@ -198,16 +198,16 @@ static void spmvs(struct run *r)
     for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++) {
         const enum weft_type t = (enum weft_type)type;
         for (int algo = WEFT_SPMV_ALGO_CSR; algo <= WEFT_SPMV_ALGO_CSR_FLAGS; algo++)
-            spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.algo = (enum weft_spmv_algo)algo});
+            spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.policy.algo = (enum weft_spmv_algo)algo});
         for (int ring = WEFT_SPMV_SEMIRING_MIN_PLUS; ring <= WEFT_SPMV_SEMIRING_MAX_TIMES; ring++)
-            spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.semiring = (enum weft_spmv_semiring)ring});
-        spmv(r, t, WEFT_OFS_64, &(struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_CSR});
-        spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.mode = WEFT_SPMV_MODE_REPRODUCIBLE});
-        spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS});
+            spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.problem.semiring = (enum weft_spmv_semiring)ring});
+        spmv(r, t, WEFT_OFS_64, &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR});
+        spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE});
+        spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS});
     }
-    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.f64_sums = 1});
-    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY});
-    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.algo = WEFT_SPMV_ALGO_HYB, .host_rest = 1});
+    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.problem.f64_sums = 1});
+    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY});
+    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1});
 }
 
 weft_status weft_selftest(struct weft_context *ctx, weft_selftest_fn *fn, void *arg)

@@ -53,22 +53,22 @@ static void expected_make(struct weft__trial *t, const struct spmv *s, const str
 {
     struct weft_csr turned = {0};
     const struct weft_csr *from = a;
-    if (s->params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN) {
+    if (s->params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN) {
         t->status = weft__ref_transpose(&turned, a);
         from = &turned;
     }
-    if (!t->status && s->params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES)
+    if (!t->status && s->params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES)
         weft__ref_spmv(from, vec, 2, x, 1, y);
     else if (!t->status)
-        weft__ref_spmv_semiring(from, vec, s->params.semiring, s->params.f64_sums, x, 1, y);
+        weft__ref_spmv_semiring(from, vec, s->params.problem.semiring, s->params.problem.f64_sums, x, 1, y);
     weft_csr_free(&turned);
 }
 
 static void spmv_trial(struct weft__trial *t, void *arg)
 {
     const struct spmv *s = arg;
-    const enum weft_type vec = s->type == WEFT_TYPE_PATTERN ? s->params.vec_type : s->type;
-    const bool turned = s->params.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
+    const enum weft_type vec = s->type == WEFT_TYPE_PATTERN ? s->params.problem.vec_type : s->type;
+    const bool turned = s->params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     const size_t wide = weft_type_bytes(vec), xs = turned ? M : N, ys = turned ? N : M;
     struct weft_spmv_plan *plan = NULL;
     struct weft_csr a = {0};
@@ -91,7 +91,7 @@ static void spmv_trial(struct weft__trial *t, void *arg)
     if (!t->status)
         t->status = weft_spmv_plan_create(&plan, s->ctx, t->queue, &on, &s->params);
     if (!t->status)
-        t->status = weft_spmv_run(plan, t->queue, dy, s->params.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 2 : 1, dx,
+        t->status = weft_spmv_run(plan, t->queue, dy, s->params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 2 : 1, dx,
                                   1, 0, NULL, NULL);
     weft__trial_same(t, dy, y, ys * wide);
     weft_spmv_plan_destroy(&plan);
@@ -106,19 +106,19 @@ weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum
     struct spmv s = {ctx, type, ofs, info->params};
     struct weft_spmv_params *p = &s.params;
     char what[256];
-    if (p->semiring == WEFT_SPMV_SEMIRING_CUSTOM)
+    if (p->problem.semiring == WEFT_SPMV_SEMIRING_CUSTOM)
         return WEFT_OK;
-    p->max_padding = 1e4;
-    p->products = 0;
-    p->tune = false;
-    if (p->mode == WEFT_SPMV_MODE_REPRODUCIBLE || p->transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS)
-        p->algo = WEFT_SPMV_ALGO_AUTO;
+    p->format.max_padding = 1e4;
+    p->policy.products = 0;
+    p->policy.tune = false;
+    if (p->policy.mode == WEFT_SPMV_MODE_REPRODUCIBLE || p->problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS)
+        p->policy.algo = WEFT_SPMV_ALGO_AUTO;
     snprintf(
         what, sizeof what,
         "spmv %s, %s x %s, %d bits, semiring %d, f64 sums %d, transpose %d, mode %d, host rest %d, lanes %d, wg %d, "
         "ipt %d, rows %d, read %d, sigma %d",
-        weft_spmv_algo_name(info->params.algo), weft_type_name(type), weft_type_name(p->vec_type),
-        (int)weft_ofs_bytes(ofs) * 8, (int)p->semiring, p->f64_sums, (int)p->transpose, (int)p->mode, p->host_rest,
-        p->lanes, p->wg, p->ipt, p->rows, p->read, p->sigma);
+        weft_spmv_algo_name(info->params.policy.algo), weft_type_name(type), weft_type_name(p->problem.vec_type),
+        (int)weft_ofs_bytes(ofs) * 8, (int)p->problem.semiring, p->problem.f64_sums, (int)p->problem.transpose, (int)p->policy.mode, p->format.host_rest,
+        p->lanes, p->wg, p->ipt, p->rows, p->read, p->format.sigma);
     return weft__selftest(ctx, what, spmv_trial, &s);
 }
