@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small matrix that SpMV is tried with: a band with empty rows and a row of many entries, small integers for values.
+#include "plan.h"
 #include "host/src/spmv/trial.h"
 #include "host/src/ref/ref.h"
 
@@ -113,12 +114,13 @@ weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum
     p->policy.tune = false;
     if (p->policy.mode == WEFT_SPMV_MODE_REPRODUCIBLE || p->problem.transpose == WEFT_SPMV_TRANSPOSE_BY_ATOMICS)
         p->policy.algo = WEFT_SPMV_ALGO_AUTO;
+    const struct weft__spmv_sizes z = weft__spmv_sizes(p, info->schedule);
     snprintf(
         what, sizeof what,
         "spmv %s, %s x %s, %d bits, semiring %d, f64 sums %d, transpose %d, mode %d, host rest %d, lanes %d, wg %d, "
         "ipt %d, rows %d, read %d, sigma %d",
         weft_spmv_algo_name(info->params.policy.algo), weft_type_name(type), weft_type_name(p->problem.vec_type),
         (int)weft_ofs_bytes(ofs) * 8, (int)p->problem.semiring, p->problem.f64_sums, (int)p->problem.transpose, (int)p->policy.mode, p->format.host_rest,
-        p->lanes, p->wg, p->ipt, p->rows, p->read, p->format.sigma);
+        z.lanes, z.wg, z.ipt, z.rows, z.read, p->format.sigma);
     return weft__selftest(ctx, what, spmv_trial, &s);
 }
