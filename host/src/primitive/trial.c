@@ -120,8 +120,8 @@ weft_status weft__histogram_trial(struct weft_context *ctx, struct weft_histogra
     char what[200];
     snprintf(what, sizeof what,
              "histogram %d bits, pointers %d, algo %d, wg %d, ipt %d, range %d, tiles %d, log bins %d",
-             (int)weft_ofs_bytes(ofs) * 8, p->pointers, (int)p->algo, wg, ipt, cpu ? p->cpu.range : p->gpu.range, h.n < n_max,
-             bins ? 64 - __builtin_clzll((unsigned long long)bins) : 0);
+             (int)weft_ofs_bytes(ofs) * 8, p->pointers, (int)p->algo, wg, ipt, cpu ? p->cpu.range : p->gpu.range,
+             h.n < n_max, bins ? 64 - __builtin_clzll((unsigned long long)bins) : 0);
     return weft__selftest(ctx, what, histogram_trial, &h);
 }
 
@@ -248,8 +248,8 @@ weft_status weft__merge_trial(struct weft_context *ctx, struct weft_merge_plan *
               ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
     struct merge m = {plan, key, payload_bytes, size_of(info->schedule, wg, ipt, n_max)};
     char what[200];
-    snprintf(what, sizeof what, "merge %s, payload %d, wg %d, ipt %d, tiles %d", weft_key_name(key), payload_bytes,
-             wg, ipt, m.n < n_max);
+    snprintf(what, sizeof what, "merge %s, payload %d, wg %d, ipt %d, tiles %d", weft_key_name(key), payload_bytes, wg,
+             ipt, m.n < n_max);
     return m.n > 3 ? weft__selftest(ctx, what, merge_trial, &m) : WEFT_OK;
 }
 

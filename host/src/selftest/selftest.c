@@ -207,7 +207,8 @@ static void spmvs(struct run *r)
     }
     spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.problem.f64_sums = 1});
     spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_COPY});
-    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32, &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1});
+    spmv(r, WEFT_TYPE_F32, WEFT_OFS_32,
+         &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1});
 }
 
 weft_status weft_selftest(struct weft_context *ctx, weft_selftest_fn *fn, void *arg)

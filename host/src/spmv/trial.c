@@ -92,8 +92,9 @@ static void spmv_trial(struct weft__trial *t, void *arg)
     if (!t->status)
         t->status = weft_spmv_plan_create(&plan, s->ctx, t->queue, &on, &s->params);
     if (!t->status)
-        t->status = weft_spmv_run(plan, t->queue, dy, s->params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 2 : 1, dx,
-                                  1, 0, NULL, NULL);
+        t->status =
+            weft_spmv_run(plan, t->queue, dy, s->params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 2 : 1, dx,
+                          1, 0, NULL, NULL);
     weft__trial_same(t, dy, y, ys * wide);
     weft_spmv_plan_destroy(&plan);
     weft_csr_free(&a);
@@ -120,7 +121,7 @@ weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum
         "spmv %s, %s x %s, %d bits, semiring %d, f64 sums %d, transpose %d, mode %d, host rest %d, lanes %d, wg %d, "
         "ipt %d, rows %d, read %d, sigma %d",
         weft_spmv_algo_name(info->params.policy.algo), weft_type_name(type), weft_type_name(p->problem.vec_type),
-        (int)weft_ofs_bytes(ofs) * 8, (int)p->problem.semiring, p->problem.f64_sums, (int)p->problem.transpose, (int)p->policy.mode, p->format.host_rest,
-        z.lanes, z.wg, z.ipt, z.rows, z.read, p->format.sigma);
+        (int)weft_ofs_bytes(ofs) * 8, (int)p->problem.semiring, p->problem.f64_sums, (int)p->problem.transpose,
+        (int)p->policy.mode, p->format.host_rest, z.lanes, z.wg, z.ipt, z.rows, z.read, p->format.sigma);
     return weft__selftest(ctx, what, spmv_trial, &s);
 }
