@@ -39,21 +39,14 @@ weft_status weft__check_buffer(struct weft_context *ctx, cl_mem buffer, size_t b
 // WEFT_EINVAL unless low <= value <= high and value is a multiple of `step`.
 weft_status weft__check_range(struct weft_context *ctx, int64_t value, int64_t low, int64_t high, int64_t step,
                               const char *name);
-// The same for several, in their order: WEFT__BUFFERS(ctx, {"scan: in", in, in_bytes}, {"scan: out", out, out_bytes}) and
-// WEFT__RANGES(ctx, {"scan: look", look, 32, wg, 32}).
+// The same for several, in their order: WEFT__BUFFERS(ctx, {"scan: in", in, in_bytes}, {"scan: out", out, out_bytes}).
 struct weft__buffer_rule {
     const char *name;
     cl_mem buffer;
     size_t bytes;
 };
-struct weft__range_rule {
-    const char *name;
-    int64_t value, low, high, step;
-};
 weft_status weft__buffers_check(struct weft_context *ctx, const struct weft__buffer_rule *list, size_t count);
-weft_status weft__ranges_check(struct weft_context *ctx, const struct weft__range_rule *list, size_t count);
 #define WEFT__BUFFERS(ctx, ...) weft__buffers_check((ctx), WEFT__LIST(weft__buffer_rule, __VA_ARGS__))
-#define WEFT__RANGES(ctx, ...)  weft__ranges_check((ctx), WEFT__LIST(weft__range_rule, __VA_ARGS__))
 // WEFT_EINVAL where two matrices, what is read and what is written, have a buffer in common.
 weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
                               const struct weft_device_csr *out);

@@ -47,14 +47,6 @@ weft_status weft__buffers_check(struct weft_context *ctx, const struct weft__buf
     return status;
 }
 
-weft_status weft__ranges_check(struct weft_context *ctx, const struct weft__range_rule *list, size_t count)
-{
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        status = weft__check_range(ctx, list[i].value, list[i].low, list[i].high, list[i].step, list[i].name);
-    return status;
-}
-
 weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
                               const struct weft_device_csr *out)
 {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits work-groups and local memory to what the device and each compiled kernel allow.
 #include "host/src/core/limits.h"
-#include "host/src/core/check.h"
 #include "host/src/core/quirks.h"
-
-#include <stdio.h>
 
 // What kernels were found to allow, for the operation that this thread is creating.
 static _Thread_local struct {
@@ -30,47 +27,12 @@ int weft__wg_lower(const struct weft_context *ctx, int wg)
     return wg;
 }
 
-int weft__wg_primitive(const struct weft_context *ctx)
-{
-    const int most = (int)weft__wg_most(ctx);
-    return ctx->schedule == WEFT_SCHEDULE_GPU ? most / 32 * 32 : most < 8 ? most : 8;
-}
-
 int weft__wg_small(const struct weft_context *ctx)
 {
     int wg = WEFT__WG_LEAST;
     while (wg > 1 && (size_t)wg > ctx->device.max_wg)
         wg /= 2;
     return wg;
-}
-
-weft_status weft__size_resolve(struct weft_context *ctx, int *wg, int *ipt, const struct weft__size_rule *r)
-{
-    const int wg_given = *wg != 0, ipt_given = *ipt != 0;
-    const size_t most = weft__local_most(ctx);
-    char name[32];
-    if (!wg_given)
-        *wg = weft__wg_lower(ctx, r->wg);
-    if (!ipt_given)
-        *ipt = r->ipt;
-    snprintf(name, sizeof name, "%swg", r->name);
-    const size_t most_wg = weft__min(weft__wg_most(ctx), r->wg_most ? (size_t)r->wg_most : 1024);
-    weft_status status =
-        weft__check_range(ctx, *wg, r->wg_step, (int64_t)(most_wg / (size_t)r->wg_step) * r->wg_step, r->wg_step, name);
-    snprintf(name, sizeof name, "%sipt", r->name);
-    if (!status)
-        status = weft__check_range(ctx, *ipt, r->ipt_least, r->ipt_most, r->ipt_step, name);
-    if (status || !r->local)
-        return status;
-    while (r->local(r->of, *wg, *ipt) > most)
-        if (!ipt_given && *ipt - r->ipt_step >= r->ipt_least)
-            *ipt -= r->ipt_step;
-        else if (!wg_given && *wg / 2 >= r->wg_step && *wg / 2 % r->wg_step == 0)
-            *wg /= 2;
-        else
-            return weft__fail(ctx, WEFT_EINVAL, "%swg %d with ipt %d needs %zu bytes of local memory, %s has %zu",
-                              r->name, *wg, *ipt, r->local(r->of, *wg, *ipt), ctx->device.name, most);
-    return WEFT_OK;
 }
 
 struct weft__limit weft__limit_begin(struct weft_context *ctx)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of work-groups and local memory: a default is lowered to what the device and its kernels allow, a caller's value
-// is checked against it. GPU schedules take work-groups of 64 at least (weft_context_create).
+// Limits of work-groups and local memory: what the device and its kernels allow. GPU schedules take work-groups of 64 at
+// least (weft_context_create).
 #ifndef WEFT_SRC_LIMITS_H
 #define WEFT_SRC_LIMITS_H
 
@@ -12,23 +12,8 @@ size_t weft__wg_most(const struct weft_context *ctx);
 size_t weft__local_most(const struct weft_context *ctx);
 // `wg` halved until it is no larger than that.
 int weft__wg_lower(const struct weft_context *ctx, int wg);
-// The largest one that the primitives take: a multiple of 32, or on a processor at most 8.
-int weft__wg_primitive(const struct weft_context *ctx);
 // Of small kernels that need nothing of a work-group: 64, less on devices that take less.
 int weft__wg_small(const struct weft_context *ctx);
-
-// Work-group size and elements of a work-item of one kernel.
-struct weft__size_rule {
-    const char *name; // in front of "wg" and "ipt" in errors
-    int wg, wg_step;  // the default, and what a size must be a multiple of
-    int wg_most;      // 0: what the device takes
-    int ipt, ipt_least, ipt_most, ipt_step;
-    size_t (*local)(const void *of, int wg, int ipt); // bytes of local memory; NULL: none
-    const void *of;
-};
-// Give *wg and *ipt their defaults where they are 0, lowered until they fit: first ipt, then wg.
-// WEFT_EINVAL: a value that was given is out of range, or does not fit into local memory.
-weft_status weft__size_resolve(struct weft_context *ctx, int *wg, int *ipt, const struct weft__size_rule *rule);
 
 // A kernel may allow less than its device, which shows once it is compiled. What every operation does to create itself:
 //

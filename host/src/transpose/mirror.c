@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The short way for square matrices with a symmetric pattern (cl/transpose/mirror.cl), in front of ScanTrans on GPUs.
 #include "host/src/core/make.h"
-#include "host/src/core/limits.h"
+#include "host/src/core/tunable.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/transpose.h"
 
@@ -25,10 +25,24 @@ static void define(struct weft__defines *d, int wg, int ipt, const struct weft__
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
 }
 
+struct mirror_row {
+    struct weft__tune_key key;
+    int wg, ipt;
+};
+static const struct mirror_row row = {.wg = WG, .ipt = IPT};
+static const struct weft__tunable values[] = {
+    {WEFT__TUNABLE("wg", struct weft__mirror, wg, struct mirror_row, wg), .low = 32, .step = 32,
+     .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE},
+    {WEFT__TUNABLE("ipt", struct weft__mirror, ipt, struct mirror_row, ipt), .low = UNROLL, .high = IPT, .step = UNROLL,
+     .lower = WEFT__LOWER_STEP},
+};
+static const struct weft__tunables tunables = {.op = "mirror", .list = values, .count = sizeof values / sizeof *values};
+
 // Local memory of cl/transpose/mirror.cl: a word for each entry of a tile, two for each 32.
-static size_t tile_local(const void *of, int wg, int ipt)
+static size_t tile_local(const void *of, const void *params)
 {
-    const size_t tile = (size_t)wg * (size_t)ipt;
+    const struct weft__mirror *x = params;
+    const size_t tile = (size_t)x->wg * (size_t)x->ipt;
     (void)of;
     return 4 * tile + tile / 4 + 8;
 }
@@ -39,15 +53,7 @@ weft_status weft__mirror_create(struct weft__mirror *out, struct weft_context *c
     struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0};
     out->wg = out->ipt = 0;
-    make.status = weft__size_resolve(ctx, &out->wg, &out->ipt,
-                                     &(struct weft__size_rule){.name = "mirror: ",
-                                                               .wg = WG,
-                                                               .wg_step = 32,
-                                                               .ipt = IPT,
-                                                               .ipt_least = UNROLL,
-                                                               .ipt_most = IPT,
-                                                               .ipt_step = UNROLL,
-                                                               .local = tile_local});
+    make.status = weft__tunables_resolve(&tunables, ctx, out, &row, tile_local, NULL);
     define(&d, out->wg, out->ipt, shape);
     weft__make_kernel(&make, &out->mirror, &mirror_spec, &d);
     // No run yet, so none that failed.
