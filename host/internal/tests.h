@@ -8,10 +8,10 @@
 // clang-format off
 #include "host/src/core/cache.h"            // program binaries on disk
 #include "host/src/core/lanes_probe.h"      // which lane operations work
+#include "host/src/core/lend.h"             // host arrays as buffers
 #include "host/src/core/limits.h"           // limits of a device and its kernels
 #include "host/src/core/quirks.h"           // devices with known bugs
 #include "host/src/matrix/csr_build.h"      // CSR from coordinates
-#include "host/src/matrix/lend.h"           // host arrays as buffers
 #include "host/src/primitive/scan.h"        // the scan inside other operations
 #include "host/src/spmv/tune.h"             // an SpMV plan, the key of its record
 #include "host/src/transpose/scan_layout.h" // how ScanTrans cuts a shape

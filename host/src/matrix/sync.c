@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The skeleton of functions that block and give a matrix.
 #include "host/src/matrix/sync.h"
+#include "host/src/core/lend.h"
 #include "host/src/matrix/device_csr.h"
-#include "host/src/matrix/lend.h"
 
 void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape)
 {

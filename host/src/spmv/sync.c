@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SpMV with vectors of the host, in one call.
 #include "plan.h"
+#include "host/src/core/lend.h"
 #include "host/src/matrix/device_csr.h"
-#include "host/src/matrix/lend.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host arrays as buffers: the array's own memory where the device shares it, else a copy.
-#include "host/src/matrix/lend.h"
+#include "host/src/core/lend.h"
 #include "host/src/core/buffer.h"
 #include "host/src/core/check.h"
-#include "host/src/matrix/device_csr.h"
+#include "host/src/core/copy.h"
 
 // Of the largest built-in type, which OpenCL aligns every buffer to.
 #define LARGEST_TYPE 128

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host arrays as buffers during a call that blocks: without a copy where the device shares the host's memory.
-#ifndef WEFT_MATRIX_LEND_H
-#define WEFT_MATRIX_LEND_H
+#ifndef WEFT_CORE_LEND_H
+#define WEFT_CORE_LEND_H
 
 #include "host/src/core/context.h"
 #include <weft/device_csr.h>
