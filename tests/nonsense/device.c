@@ -119,6 +119,13 @@ static void test_scan(struct test_device *dev, cl_mem a, cl_mem b)
     weft_scan_plan_destroy(NULL);
     weft_scan_plan_destroy(&plan);
     weft_scan_plan_destroy(&plan);
+    int32_t x[4] = {0};
+    CASE(weft_scan_sync);
+    SILENT(weft_scan_sync(x, NULL, x, 1, WEFT_SCAN_TYPE_I32, NULL));
+    NO_IN("in: the host array is NULL", weft_scan_sync(x, dev->ctx, NULL, 1, WEFT_SCAN_TYPE_I32, NULL));
+    NO_IN("out: the host array is NULL", weft_scan_sync(NULL, dev->ctx, x, 1, WEFT_SCAN_TYPE_I32, NULL));
+    NO_IN("type 77", weft_scan_sync(x, dev->ctx, x, 1, SUM(77), NULL));
+    NO_IN("-1", weft_scan_sync(x, dev->ctx, x, -1, WEFT_SCAN_TYPE_I32, NULL));
 }
 
 static void test_histogram(struct test_device *dev, cl_mem a, cl_mem b)
@@ -164,6 +171,14 @@ static void test_histogram(struct test_device *dev, cl_mem a, cl_mem b)
     CASE(weft_histogram_plan_destroy);
     weft_histogram_plan_destroy(NULL);
     weft_histogram_plan_destroy(&plan);
+    int32_t x[4] = {0};
+    CASE(weft_histogram_sync);
+    SILENT(weft_histogram_sync(x, NULL, x, 1, 4, WEFT_OFS_32, NULL));
+    NO_IN("idx: the host array is NULL", weft_histogram_sync(x, dev->ctx, NULL, 1, 4, WEFT_OFS_32, NULL));
+    NO_IN("out: the host array is NULL", weft_histogram_sync(NULL, dev->ctx, x, 1, 4, WEFT_OFS_32, NULL));
+    NO_IN("n_max", weft_histogram_sync(x, dev->ctx, x, INT64_MIN, 4, WEFT_OFS_32, NULL));
+    NO_IN("bins", weft_histogram_sync(x, dev->ctx, x, 1, -1, WEFT_OFS_32, NULL));
+    NO_IN("offsets 9", weft_histogram_sync(x, dev->ctx, x, 1, 4, OFS(9), NULL));
 }
 
 static void test_expand(struct test_device *dev, cl_mem a, cl_mem b)
@@ -205,6 +220,14 @@ static void test_expand(struct test_device *dev, cl_mem a, cl_mem b)
     CASE(weft_expand_plan_destroy);
     weft_expand_plan_destroy(NULL);
     weft_expand_plan_destroy(&plan);
+    int32_t x[4] = {0};
+    CASE(weft_expand_sync);
+    SILENT(weft_expand_sync(x, NULL, x, 1, 0, WEFT_OFS_32, NULL));
+    NO_IN("row_ptr: the host array is NULL", weft_expand_sync(x, dev->ctx, NULL, 0, 0, WEFT_OFS_32, NULL));
+    NO_IN("row: the host array is NULL", weft_expand_sync(NULL, dev->ctx, x, 1, 1, WEFT_OFS_32, NULL));
+    NO_IN("m_max", weft_expand_sync(x, dev->ctx, x, -1, 1, WEFT_OFS_32, NULL));
+    NO_IN("nnz_max", weft_expand_sync(x, dev->ctx, x, 1, INT64_MIN, WEFT_OFS_32, NULL));
+    NO_IN("offsets 9", weft_expand_sync(x, dev->ctx, x, 1, 0, OFS(9), NULL));
 }
 
 static void test_merge(struct test_device *dev, cl_mem a, cl_mem b)
@@ -255,6 +278,21 @@ static void test_merge(struct test_device *dev, cl_mem a, cl_mem b)
     CASE(weft_merge_plan_destroy);
     weft_merge_plan_destroy(NULL);
     weft_merge_plan_destroy(&plan);
+    uint32_t x[4] = {1, 2, 3, 1}, y[4] = {0};
+    CASE(weft_merge_sync);
+    SILENT(weft_merge_sync(y, NULL, NULL, x, NULL, 2, x, NULL, 2, WEFT_KEY_U32, 0, NULL));
+    NO_IN("a_key: the host array is NULL",
+          weft_merge_sync(y, NULL, dev->ctx, NULL, NULL, 2, x, NULL, 2, WEFT_KEY_U32, 0, NULL));
+    NO_IN("b_payload: the host array is NULL",
+          weft_merge_sync(y, y, dev->ctx, x, x, 2, x, NULL, 2, WEFT_KEY_U32, 4, NULL));
+    NO_IN("out_key: the host array is NULL",
+          weft_merge_sync(NULL, NULL, dev->ctx, x, NULL, 2, x, NULL, 2, WEFT_KEY_U32, 0, NULL));
+    NO_IN("b_key: element 3 is less",
+          weft_merge_sync(y, NULL, dev->ctx, x, NULL, 0, x, NULL, 4, WEFT_KEY_U32, 0, NULL));
+    NO_IN("na", weft_merge_sync(y, NULL, dev->ctx, x, NULL, INT64_MIN, x, NULL, 2, WEFT_KEY_U32, 0, NULL));
+    NO_IN("nb", weft_merge_sync(y, NULL, dev->ctx, x, NULL, 1, x, NULL, large, WEFT_KEY_U32, 0, NULL));
+    NO_IN("key type 77", weft_merge_sync(y, NULL, dev->ctx, x, NULL, 2, x, NULL, 2, KEY(77), 0, NULL));
+    NO_IN("payload_bytes", weft_merge_sync(y, NULL, dev->ctx, x, NULL, 2, x, NULL, 2, WEFT_KEY_U32, -4, NULL));
 }
 
 static void test_segsort(struct test_device *dev, cl_mem a, cl_mem b)
@@ -307,6 +345,18 @@ static void test_segsort(struct test_device *dev, cl_mem a, cl_mem b)
     CASE(weft_segsort_plan_destroy);
     weft_segsort_plan_destroy(NULL);
     weft_segsort_plan_destroy(&plan);
+    uint32_t x[4] = {0, 2, 1, 1}, y[4] = {0};
+    CASE(weft_segsort_sync);
+    SILENT(weft_segsort_sync(y, NULL, NULL, x, NULL, 2, x, 1, WEFT_KEY_U32, 0, WEFT_OFS_32, NULL));
+    NO_IN("key: the host array is NULL",
+          weft_segsort_sync(y, NULL, dev->ctx, NULL, NULL, 2, x, 1, WEFT_KEY_U32, 0, WEFT_OFS_32, NULL));
+    NO_IN("offsets: the host array is NULL",
+          weft_segsort_sync(y, NULL, dev->ctx, x, NULL, 2, NULL, 1, WEFT_KEY_U32, 0, WEFT_OFS_32, NULL));
+    NO_IN("out_payload: the host array is NULL",
+          weft_segsort_sync(y, NULL, dev->ctx, x, x, 2, x, 1, WEFT_KEY_U32, 4, WEFT_OFS_32, NULL));
+    NO_IN("segments", weft_segsort_sync(y, NULL, dev->ctx, x, NULL, 2, x, -1, WEFT_KEY_U32, 0, WEFT_OFS_32, NULL));
+    NO_IN("n_max", weft_segsort_sync(y, NULL, dev->ctx, x, NULL, -1, x, 1, WEFT_KEY_U32, 0, WEFT_OFS_32, NULL));
+    NO_IN("key type 77", weft_segsort_sync(y, NULL, dev->ctx, x, NULL, 2, x, 1, KEY(77), 0, WEFT_OFS_32, NULL));
 }
 
 void nonsense_device(struct test_device *dev)

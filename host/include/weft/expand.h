@@ -64,6 +64,14 @@ WEFT_API const struct weft_expand_info *weft_expand_plan_info(const struct weft_
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_expand_plan_destroy(struct weft_expand_plan **plan);
 
+// The expansion with arrays of the host in and out: checks row_ptr, creates, lends or copies, runs. Blocks.
+// Shapes as weft_expand_run; `row` may lie anywhere in row_ptr. A device that shares the host's memory works in the
+// arrays themselves.
+// Errors: as weft_expand_plan_create; WEFT_EINVAL an array is NULL; WEFT_EMATRIX row_ptr does not ascend from 0 to nnz;
+//         WEFT_EDEVICE. What `row` holds after one is open.
+WEFT_API weft_status weft_expand_sync(int32_t *row, struct weft_context *ctx, const void *row_ptr, int64_t m,
+                                      int64_t nnz, enum weft_ofs ofs, const struct weft_expand_params *params);
+
 #ifdef __cplusplus
 }
 #endif

@@ -82,6 +82,13 @@ WEFT_API const struct weft_histogram_info *weft_histogram_plan_info(const struct
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_histogram_plan_destroy(struct weft_histogram_plan **plan);
 
+// The histogram with arrays of the host in and out: creates, lends or copies, runs. Blocks.
+// Shapes as weft_histogram_run; `out` may lie anywhere in `idx`. A device that shares the host's memory works in the
+// arrays themselves.
+// Errors: as weft_histogram_plan_create; WEFT_EINVAL an array is NULL; WEFT_EDEVICE. What `out` holds after one is open.
+WEFT_API weft_status weft_histogram_sync(void *out, struct weft_context *ctx, const int32_t *idx, int64_t n,
+                                         int64_t bins, enum weft_ofs ofs, const struct weft_histogram_params *params);
+
 #ifdef __cplusplus
 }
 #endif

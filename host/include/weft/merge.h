@@ -72,6 +72,16 @@ WEFT_API const struct weft_merge_info *weft_merge_plan_info(const struct weft_me
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_merge_plan_destroy(struct weft_merge_plan **plan);
 
+// The merge with arrays of the host in and out: checks the order, creates, lends or copies, runs. Blocks. Shapes as
+// weft_merge_run; results may lie anywhere in what is read. A device that shares the host's memory works in the arrays
+// themselves.
+// Errors: as weft_merge_plan_create for na+nb; WEFT_EINVAL na, nb, an array is NULL or not sorted; WEFT_EDEVICE.
+//         What the results hold after one is open.
+WEFT_API weft_status weft_merge_sync(void *out_key, void *out_payload, struct weft_context *ctx, const void *a_key,
+                                     const void *a_payload, int64_t na, const void *b_key, const void *b_payload,
+                                     int64_t nb, enum weft_key key_type, int payload_bytes,
+                                     const struct weft_merge_params *params);
+
 #ifdef __cplusplus
 }
 #endif

@@ -98,6 +98,13 @@ WEFT_API const struct weft_scan_info *weft_scan_plan_info(const struct weft_scan
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_scan_plan_destroy(struct weft_scan_plan **plan);
 
+// The prefix sums with arrays of the host in and out: creates, lends or copies, runs. Blocks.
+// Shapes as weft_scan_run; `out` may lie anywhere in `in`. A device that shares the host's memory works in the arrays
+// themselves.
+// Errors: as weft_scan_plan_create; WEFT_EINVAL an array is NULL; WEFT_EDEVICE. What `out` holds after one is open.
+WEFT_API weft_status weft_scan_sync(void *out, struct weft_context *ctx, const void *in, int64_t n,
+                                    enum weft_scan_type type, const struct weft_scan_params *params);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,6 +95,16 @@ WEFT_API const struct weft_segsort_info *weft_segsort_plan_info(const struct wef
 // Accepts NULL and *plan == NULL.
 WEFT_API void weft_segsort_plan_destroy(struct weft_segsort_plan **plan);
 
+// The sort with arrays of the host in and out: checks the offsets, creates, lends or copies, runs. Blocks. Shapes as
+// weft_segsort_run; results may lie anywhere in what is read. A device that shares the host's memory works in the arrays
+// themselves.
+// Errors: as weft_segsort_plan_create; WEFT_EINVAL segments outside 0 .. 2^31-1, an array is NULL; WEFT_EMATRIX the
+//         offsets do not ascend from 0 to n; WEFT_EDEVICE. What the results hold after one is open.
+WEFT_API weft_status weft_segsort_sync(void *out_key, void *out_payload, struct weft_context *ctx, const void *key,
+                                       const void *payload, int64_t n, const void *offsets, int64_t segments,
+                                       enum weft_key key_type, int payload_bytes, enum weft_ofs ofs,
+                                       const struct weft_segsort_params *params);
+
 #ifdef __cplusplus
 }
 #endif
