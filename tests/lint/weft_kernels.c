@@ -114,7 +114,7 @@ int main(int argc, char **argv)
         const char *want = s->name;
         variants_all(source_seen, &want);
         if (want && !strstr(want, ".clh"))
-            fail(&job, want, "no operation in host/src/core/variants.c compiles it");
+            fail(&job, want, "no operation in host/src/core/variants.h compiles it");
     }
     for (int i = 2; i < argc; i++) {
         job = (struct job){.folder = argv[1], .failed = job.failed};

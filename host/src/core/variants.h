@@ -18,18 +18,33 @@ struct weft__variant {
 };
 typedef void weft__variant_fn(void *arg, const struct weft__variant *variant);
 
-// Call fn for each variant of one operation. Each operation's source file defines its own.
+// Call fn for each variant of one operation: each operation's source file defines its own, weft__NAME_variants.
 typedef void weft__variants_fn(weft__variant_fn *fn, void *arg);
-weft__variants_fn weft__segsort_variants;
-weft__variants_fn weft__transpose_merge_gpu_variants;
-weft__variants_fn weft__scan_variants, weft__histogram_variants, weft__expand_variants;
-weft__variants_fn weft__spmv_variants;
-weft__variants_fn weft__merge_variants;
-weft__variants_fn weft__transpose_scan_cpu_variants, weft__transpose_merge_cpu_variants;
-weft__variants_fn weft__gather_variants, weft__mirror_variants, weft__permute_variants;
-weft__variants_fn weft__canonical_variants, weft__validate_variants;
-weft__variants_fn weft__csr_pair_variants;
-weft__variants_fn weft__probe_variants, weft__fill_variants, weft__copy_variants, weft__transpose_scan_gpu_variants;
+// clang-format off
+#define WEFT__OPERATIONS(X) \
+    X(fill) \
+    X(probe) \
+    X(segsort) \
+    X(transpose_merge_gpu) \
+    X(merge) \
+    X(copy) \
+    X(csr_pair) \
+    X(transpose_scan_cpu) \
+    X(transpose_merge_cpu) \
+    X(gather) \
+    X(mirror) \
+    X(permute) \
+    X(transpose_scan_gpu) \
+    X(scan) \
+    X(histogram) \
+    X(expand) \
+    X(spmv) \
+    X(spmv_sell16) \
+    X(validate) \
+    X(canonical)
+// clang-format on
+#define WEFT__VARIANTS_DECLARE(name) weft__variants_fn weft__##name##_variants;
+WEFT__OPERATIONS(WEFT__VARIANTS_DECLARE)
 
 // All operations; ends with name NULL.
 struct weft__operation {
@@ -38,12 +53,29 @@ struct weft__operation {
 };
 extern const struct weft__operation weft__operations[];
 
-// The tuning values of each operation, arrays that end with op NULL.
-extern const struct weft__tunables weft__expand_tunables[], weft__histogram_tunables[], weft__merge_tunables[],
-    weft__radix_tunables[], weft__scan_tunables[], weft__segsort_tunables[], weft__spmv_coo_tunables[],
-    weft__spmv_csr_tunables[], weft__spmv_ell_tunables[], weft__spmv_fixed_tunables[], weft__spmv_flags_tunables[],
-    weft__spmv_scatter_tunables[], weft__spmv_sdia_tunables[], weft__transpose_merge_cpu_tunables[],
-    weft__transpose_merge_gpu_tunables[], weft__transpose_scan_cpu_tunables[], weft__transpose_scan_gpu_tunables[];
+// The tuning values of each operation, arrays weft__NAME_tunables that end with op NULL.
+// clang-format off
+#define WEFT__TUNED(X) \
+    X(expand) \
+    X(histogram) \
+    X(merge) \
+    X(scan) \
+    X(radix) \
+    X(segsort) \
+    X(spmv_csr) \
+    X(spmv_flags) \
+    X(spmv_ell) \
+    X(spmv_sdia) \
+    X(spmv_coo) \
+    X(spmv_fixed) \
+    X(spmv_scatter) \
+    X(transpose_scan_gpu) \
+    X(transpose_merge_gpu) \
+    X(transpose_scan_cpu) \
+    X(transpose_merge_cpu)
+// clang-format on
+#define WEFT__TUNED_DECLARE(name) extern const struct weft__tunables weft__##name##_tunables[];
+WEFT__TUNED(WEFT__TUNED_DECLARE)
 // All of them; ends with NULL.
 extern const struct weft__tunables *const weft__tunables[];
 // Those of an operation for an algorithm, by its name, and a schedule; NULL: none.

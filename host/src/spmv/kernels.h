@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of SpMV, listed once: K(name of the spec, entry, file of cl/spmv, shared files; NULL: none).
+// The kernels of SpMV but for those that one format defines beside its method: K(name of the spec, entry, file of cl/spmv, shared files; NULL: none).
 #ifndef WEFT_SPMV_KERNELS_H
 #define WEFT_SPMV_KERNELS_H
 
@@ -19,9 +19,6 @@
     K(ell_fill,          ell_fill,           ell_fill,      NULL)         \
     K(spmv_ell,          spmv_ell,           ell,           SPMV, ELL)    \
     K(spmv_ell_cpu,      spmv_ell_cpu,       ell_cpu,       SPMV, ELL)    \
-    K(sell16_pack,       sell16_pack,        sell16_pack,   NULL)         \
-    K(spmv_sell16,       spmv_sell16,        sell16,        SPMV, ELL)    \
-    K(spmv_sell16_cpu,   spmv_sell16_cpu,    sell16_cpu,    SPMV, ELL)    \
     K(sdia_count,        sdia_count,         sdia_pack_gpu, NULL)         \
     K(sdia_count_cpu,    sdia_count_cpu,     sdia_pack_cpu, NULL)         \
     K(sdia_fill,         sdia_fill,          sdia_pack_gpu, NULL)         \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan in use: the names of the algorithms, runs, information, release.
+// A plan in use: names of its parameters, runs, information, release.
 #include "plan.h"
 #include "host/src/core/names.h"
 #include "host/src/core/variants.h"
@@ -7,12 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-WEFT__NAMES(
-    spmv_algo, [WEFT_SPMV_ALGO_AUTO] = "auto", [WEFT_SPMV_ALGO_CSR] = "csr", [WEFT_SPMV_ALGO_CSR_SCALAR] = "csr_scalar",
-    [WEFT_SPMV_ALGO_CSR_LANES] = "csr_lanes", [WEFT_SPMV_ALGO_CSR_MERGE] = "csr_merge", [WEFT_SPMV_ALGO_ELL] = "ell",
-    [WEFT_SPMV_ALGO_SELL] = "sell", [WEFT_SPMV_ALGO_HYB] = "hyb", [WEFT_SPMV_ALGO_COO] = "coo",
-    [WEFT_SPMV_ALGO_COO_ATOMIC] = "coo_atomic", [WEFT_SPMV_ALGO_CSR_FIXED] = "csr_fixed",
-    [WEFT_SPMV_ALGO_SELL16] = "sell16", [WEFT_SPMV_ALGO_SDIA] = "sdia", [WEFT_SPMV_ALGO_CSR_FLAGS] = "csr_flags");
 WEFT__NAMES(spmv_semiring, "plus_times", "min_plus", "or_and", "max_times", "custom");
 WEFT__NAMES(spmv_transpose, "plain", "by_copy", "by_atomics");
 WEFT__NAMES(spmv_mode, "repeatable", "reproducible");

@@ -7,10 +7,16 @@
 //     spmv_sell16   ELL, BASE, COL, x     y                     product, sum of a row
 #include "sell16.h"
 #include "ell.h"
+#include "variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct weft__kernel_spec pack_spec = {"sell16_pack", {"spmv/sell16_pack.cl"}};
+static const struct weft__kernel_spec gpu_spec = {"spmv_sell16", {"spmv/sell16.cl", "spmv/spmv.clh", "spmv/ell.clh"}};
+static const struct weft__kernel_spec cpu_spec = {"spmv_sell16_cpu",
+                                                  {"spmv/sell16_cpu.cl", "spmv/spmv.clh", "spmv/ell.clh"}};
 
 #define PAD 65535 // the distance that stands for padding
 
@@ -41,7 +47,7 @@ static void pack(struct sell16 *s, struct weft_spmv_plan *plan, struct weft__mak
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_PAD", "%d", PAD);
     weft__spmv_make_word(make, queue, &wide, "word of a conversion");
-    weft__make_kernel(make, &kernel, &weft__sell16_pack_spec, &d);
+    weft__make_kernel(make, &kernel, &pack_spec, &d);
     struct weft__stream stream = weft__spmv_stream(make, queue);
     WEFT__LAUNCH(&stream, kernel, weft__groups(weft__ceil_div((size_t)steps, wg), wg), wg,
                  WEFT__ARG(ell_col, s->ell.b[WEFT__ELL_COL]), WEFT__ARG(base, s->b[BASE]), WEFT__ARG(col, s->b[COL]),
@@ -61,7 +67,7 @@ static void kernel_create(struct sell16 *s, struct weft_spmv_plan *plan, struct 
     weft__define(&d, "WEFT_SORTED", "%d", s->ell.b[WEFT__ELL_PERM] != NULL);
     weft__define(&d, cpu ? "WEFT_BLOCK" : "WEFT_IPT", "%d", cpu ? (int)s->ell.height : sizes.ipt);
     weft__define(&d, "WEFT_PAD", "%d", PAD);
-    weft__make_kernel(make, &s->run, cpu ? &weft__spmv_sell16_cpu_spec : &weft__spmv_sell16_spec, &d);
+    weft__make_kernel(make, &s->run, cpu ? &cpu_spec : &gpu_spec, &d);
     if (!make->status)
         make->status = weft__spmv_ell_bind(&s->ell, plan, s->run);
     if (!make->status)
@@ -137,3 +143,14 @@ static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream,
 }
 
 const struct weft__spmv_method weft__spmv_sell16 = {create, fill, run, destroy};
+
+void weft__spmv_sell16_variants(weft__variant_fn *fn, void *arg)
+{
+    WEFT__SPMV_EACH(&pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", PAD});
+    for (int sorted = 0; sorted < 2; sorted++) {
+        WEFT__SPMV_EACH(&gpu_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", sorted},
+                        {"WEFT_PAD", PAD});
+        WEFT__SPMV_EACH(&cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
+                        {"WEFT_PAD", PAD});
+    }
+}

@@ -7,6 +7,7 @@
 #include "fixed.h"
 #include "flags.h"
 #include "host/src/core/check.h"
+#include "host/src/core/names.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
 #include "hyb.h"
@@ -21,25 +22,30 @@
 #include <string.h>
 #include <weft/transpose.h>
 
-// NULL: chosen, not run. A processor has methods of its own for some.
+// X(enumerator, name, method, method of processors); NULL: chosen, not run.
+// clang-format off
+#define ALGOS(X) \
+    X(AUTO, "auto", NULL, NULL) \
+    X(CSR, "csr", NULL, NULL) \
+    X(CSR_SCALAR, "csr_scalar", &weft__spmv_csr_scalar, &weft__spmv_csr_scalar) \
+    X(CSR_LANES, "csr_lanes", &weft__spmv_csr_lanes, &weft__spmv_csr_cpu) \
+    X(CSR_MERGE, "csr_merge", &weft__spmv_csr_merge, &weft__spmv_csr_cpu) \
+    X(ELL, "ell", &weft__spmv_ell, &weft__spmv_ell) \
+    X(SELL, "sell", &weft__spmv_sell, &weft__spmv_sell) \
+    X(HYB, "hyb", &weft__spmv_hyb, &weft__spmv_hyb) \
+    X(COO, "coo", &weft__spmv_coo, &weft__spmv_coo) \
+    X(COO_ATOMIC, "coo_atomic", &weft__spmv_coo_atomic, &weft__spmv_coo_atomic) \
+    X(CSR_FIXED, "csr_fixed", &weft__spmv_csr_fixed, &weft__spmv_csr_fixed) \
+    X(SELL16, "sell16", &weft__spmv_sell16, &weft__spmv_sell16) \
+    X(SDIA, "sdia", &weft__spmv_sdia, &weft__spmv_sdia) \
+    X(CSR_FLAGS, "csr_flags", &weft__spmv_csr_flags, &weft__spmv_csr_cpu)
+// clang-format on
+#define NAME(algo, name, gpu, cpu)         [WEFT_SPMV_ALGO_##algo] = name,
+#define METHOD(algo, name, on_gpu, on_cpu) [WEFT_SPMV_ALGO_##algo] = {on_gpu, on_cpu},
+WEFT__NAMES(spmv_algo, ALGOS(NAME));
 static const struct {
     const struct weft__spmv_method *gpu, *cpu;
-} methods[] = {
-    [WEFT_SPMV_ALGO_AUTO] = {NULL, NULL},
-    [WEFT_SPMV_ALGO_CSR] = {NULL, NULL},
-    [WEFT_SPMV_ALGO_CSR_SCALAR] = {&weft__spmv_csr_scalar, &weft__spmv_csr_scalar},
-    [WEFT_SPMV_ALGO_CSR_LANES] = {&weft__spmv_csr_lanes, &weft__spmv_csr_cpu},
-    [WEFT_SPMV_ALGO_CSR_MERGE] = {&weft__spmv_csr_merge, &weft__spmv_csr_cpu},
-    [WEFT_SPMV_ALGO_ELL] = {&weft__spmv_ell, &weft__spmv_ell},
-    [WEFT_SPMV_ALGO_SELL] = {&weft__spmv_sell, &weft__spmv_sell},
-    [WEFT_SPMV_ALGO_HYB] = {&weft__spmv_hyb, &weft__spmv_hyb},
-    [WEFT_SPMV_ALGO_COO] = {&weft__spmv_coo, &weft__spmv_coo},
-    [WEFT_SPMV_ALGO_COO_ATOMIC] = {&weft__spmv_coo_atomic, &weft__spmv_coo_atomic},
-    [WEFT_SPMV_ALGO_CSR_FIXED] = {&weft__spmv_csr_fixed, &weft__spmv_csr_fixed},
-    [WEFT_SPMV_ALGO_SELL16] = {&weft__spmv_sell16, &weft__spmv_sell16},
-    [WEFT_SPMV_ALGO_SDIA] = {&weft__spmv_sdia, &weft__spmv_sdia},
-    [WEFT_SPMV_ALGO_CSR_FLAGS] = {&weft__spmv_csr_flags, &weft__spmv_csr_cpu},
-};
+} methods[] = {ALGOS(METHOD)};
 #define NALGOS (sizeof methods / sizeof *methods)
 
 static size_t csr_bytes(const struct weft_device_csr *a)

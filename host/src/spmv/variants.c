@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of SpMV, and the variants of each for lint and the test of argument names.
-#include "host/src/core/variants.h"
+// The kernels of kernels.h, and the variants of each for lint and the test of argument names.
+#include "variants.h"
 #include "plan.h"
 
 #define SPMV  "spmv/spmv.clh"
@@ -48,27 +48,22 @@ static void shape_define(struct weft__variant *v, size_t i)
     }
 }
 
-// One kernel in every shape; `sizes` are NAME, value pairs, ended by NULL.
-struct size {
-    const char *name;
-    int value;
-};
-static void each_shape(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
-                       enum weft_schedule schedule, int atomic, const struct size *sizes)
+void weft__spmv_each_shape(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
+                           enum weft_schedule schedule, int atomic, const struct weft__spmv_size *sizes)
 {
     struct weft__variant v = {.spec = spec, .schedule = schedule};
     for (size_t i = 0; i < NSHAPES; i++) {
         if (atomic && shapes[i].f64_sums) // atomics add values
             continue;
         shape_define(&v, i);
-        for (const struct size *s = sizes; s->name; s++)
+        for (const struct weft__spmv_size *s = sizes; s->name; s++)
             weft__define(&v.defines, s->name, "%d", s->value);
         fn(arg, &v);
     }
 }
-#define EACH(spec, schedule, ...) each_shape(fn, arg, spec, schedule, 0, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+#define EACH WEFT__SPMV_EACH
 #define EACH_VALUE(spec, schedule, ...)                                                                                \
-    each_shape(fn, arg, spec, schedule, 1, (const struct size[]){__VA_ARGS__, {NULL, 0}})
+    weft__spmv_each_shape(fn, arg, spec, schedule, 1, (const struct weft__spmv_size[]){__VA_ARGS__, {NULL, 0}})
 
 // Conversions: no semiring, but every width of values and offsets.
 static void convert_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg,
@@ -136,13 +131,6 @@ void weft__spmv_variants(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 1});
     EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", 1});
     EACH(&weft__spmv_ell_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 1024}, {"WEFT_SORTED", 0});
-    EACH(&weft__sell16_pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", 65535});
-    for (int sorted = 0; sorted < 2; sorted++) {
-        EACH(&weft__spmv_sell16_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", sorted},
-             {"WEFT_PAD", 65535});
-        EACH(&weft__spmv_sell16_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_BLOCK", 8}, {"WEFT_SORTED", sorted},
-             {"WEFT_PAD", 65535});
-    }
     convert_each(fn, arg, &weft__sdia_count_spec, 32, WEFT_SCHEDULE_GPU);
     convert_each(fn, arg, &weft__sdia_fill_spec, 32, WEFT_SCHEDULE_GPU);
     convert_each(fn, arg, &weft__sdia_count_cpu_spec, 1, WEFT_SCHEDULE_CPU);
