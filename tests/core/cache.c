@@ -38,8 +38,8 @@ static int file_find(const char *folder, int n, char *path, size_t size)
 static void clear(void)
 {
     char path[400];
-    while (file_find(dir, 0, path, sizeof path))
-        unlink(path);
+    while (file_find(dir, 0, path, sizeof path) && !unlink(path))
+        ;
 }
 
 static void test_key(void)
@@ -348,11 +348,10 @@ static weft_status build(struct test_device *dev, const char *folder, struct wef
         cl_mem buffer = NULL;
         struct weft__stream stream;
         uint32_t got[3] = {0};
+        cl_command_queue queue = clCreateCommandQueue(weft_context_cl(ctx), weft_context_device(ctx)->id, 0, NULL);
         status = weft__buffer_create(&buffer, ctx, 12, "a test");
         if (!status)
-            status = weft__stream_begin(&stream, ctx, dev->queue, 0, NULL, NULL);
-        cl_command_queue queue = clCreateCommandQueue(weft_context_cl(ctx), weft_context_device(ctx)->id, 0, NULL);
-        stream.queue = queue;
+            status = weft__stream_begin(&stream, ctx, queue, 0, NULL, NULL);
         if (!status)
             status = weft__fill(&stream, kernel, buffer, 0, 3, 42);
         if (!status && (clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, 12, got, 0, NULL, NULL) != CL_SUCCESS ||
