@@ -60,6 +60,14 @@ static void test_matrix(void)
     NO("matrix is NULL", weft_csr_validate_columns(NULL, WEFT_COLUMNS_ANY, &err));
     NO("columns is 77", weft_csr_validate_columns(&good, (enum weft_columns)77, &err));
     NO("columns is -1", weft_csr_validate_columns(&good, (enum weft_columns) - 1, &err));
+    CASE(weft_csr_rebase);
+    NO("matrix is NULL", weft_csr_rebase(NULL, 1, 0, &err));
+    for (int i = 0; i < BADS; i++)
+        NO(bad[i].word, weft_csr_rebase(&bad[i].a, 1, 0, &err));
+    out = good;
+    NO("bases 2 and 0", weft_csr_rebase(&out, 2, 0, &err));
+    NO("bases 0 and -1", weft_csr_rebase(&out, 0, -1, &err));
+    tap_is_int(weft_csr_rebase(&out, 0, 0, NULL), WEFT_OK, "from 0 to 0, no place for an error");
     CASE(weft_columns_name);
     tap_is_str(weft_columns_name((enum weft_columns) - 1), "unknown", "no demand");
     CASE(weft_columns_parse);

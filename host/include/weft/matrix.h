@@ -82,6 +82,15 @@ WEFT_API void weft_coo_free(struct weft_coo *a);
 // Errors: WEFT_EINVAL sizes, type, ofs or missing arrays; WEFT_EMATRIX with the first offending position in err->text.
 WEFT_API weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err);
 
+// Bring row pointers and columns from one base to the other, in place: 1 for arrays that count from 1, as in Fortran and
+// MATLAB, 0 for what every function here takes. weft_csr_rebase(&a, 1, 0, &err) goes before any of them. Equal bases: the
+// check alone.
+//   a         m x n, row_ptr from `from` to nnz + from, columns from .. n-1 + from; nothing is changed on failure
+//   from, to  0 or 1
+// Errors: WEFT_EINVAL sizes, type, ofs, missing arrays, another base; WEFT_EMATRIX row pointers do not lead from the base to
+//         nnz + base or descend, or a column is out of range; WEFT_ERANGE to base 1: 2^31-1 entries with 32-bit offsets.
+WEFT_API weft_status weft_csr_rebase(struct weft_csr *a, int from, int to, struct weft_error *err);
+
 static inline struct weft_shape weft_csr_shape(const struct weft_csr *a)
 {
     struct weft_shape shape = {a->m, a->n, a->nnz, a->type, a->ofs};
