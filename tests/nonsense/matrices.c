@@ -167,6 +167,14 @@ static void test_plan(struct test_device *dev, const struct weft_device_csr *a, 
 {
     struct weft_transpose_refill *plan = (struct weft_transpose_refill *)dev;
     struct weft_device_csr wrong = *a;
+    size_t bytes = 7;
+    CASE(weft_transpose_refill_workspace);
+    SILENT(weft_transpose_refill_workspace(&bytes, NULL, OK_SHAPE));
+    tap_ok(!bytes, "no bytes");
+    NO_IN("out_bytes is NULL", weft_transpose_refill_workspace(NULL, dev->ctx, OK_SHAPE));
+    NO_IN("sizes",
+          weft_transpose_refill_workspace(&bytes, dev->ctx, weft_shape(2, 3, INT64_MIN, WEFT_TYPE_F32, WEFT_OFS_32)));
+    NO_IN("9", weft_transpose_refill_workspace(&bytes, dev->ctx, weft_shape(2, 3, 3, WEFT_TYPE_F32, OFS(9))));
     CASE(weft_transpose_refill_create);
     SILENT(weft_transpose_refill_create(&plan, NULL, dev->queue, a, NULL));
     tap_ok(!plan, "no plan");
@@ -371,6 +379,14 @@ static void test_permute(struct test_device *dev, const struct weft_device_csr *
     struct weft_csr out, host;
     if (weft_permutation_alloc(&p, WEFT_ORDER_ROW_COL, &good, 1, NULL))
         tap_bail("no permutation");
+    size_t bytes = 7;
+    CASE(weft_permute_workspace);
+    SILENT(weft_permute_workspace(&bytes, NULL, OK_SHAPE, &p, NULL));
+    tap_ok(!bytes, "no bytes");
+    NO_IN("out_bytes is NULL", weft_permute_workspace(NULL, dev->ctx, OK_SHAPE, &p, NULL));
+    NO_IN("permutation is NULL", weft_permute_workspace(&bytes, dev->ctx, OK_SHAPE, NULL, NULL));
+    NO_IN("type 77", weft_permute_workspace(&bytes, dev->ctx, weft_shape(2, 3, 3, TYPE(77), WEFT_OFS_32), &p, NULL));
+    NO_IN("2 x 4", weft_permute_workspace(&bytes, dev->ctx, weft_shape(2, 4, 3, WEFT_TYPE_F32, WEFT_OFS_32), &p, NULL));
     CASE(weft_permute_plan_create);
     SILENT(weft_permute_plan_create(&plan, NULL, OK_SHAPE, &p, NULL));
     tap_ok(!plan, "no plan");

@@ -39,8 +39,10 @@ static int check(struct test_device *dev, const struct weft_csr *a, const struct
     int ok = !status && test_csr_equal(dev, &to, &want, why);
     ok = ok && test_csr_equal(dev, &from, a, why); // the input is as it was
     if (ok) {
+        size_t asked = 0;
         info = *weft_permute_plan_info(plan);
-        ok = info.sorts == (p->col && !keep) && info.workspace_bytes >= 4 * (size_t)(a->nnz + 2 * a->m + 2 * a->n);
+        ok = info.sorts == (p->col && !keep) && info.workspace_bytes >= 4 * (size_t)(a->nnz + 2 * a->m + 2 * a->n) &&
+             !weft_permute_workspace(&asked, dev->ctx, weft_csr_shape(a), p, params) && asked == info.workspace_bytes;
     }
     if (ok && (!test_sample() || keep)) {
         status = weft_permute_sync(&got, dev->ctx, a, p, params);

@@ -133,9 +133,12 @@ static void test_queues(struct test_device *dev)
     test_buffer_read(dev, &out, got, sizeof got);
     tap_ok(ok && !memcmp(got, want.val, sizeof got), "%s: a refill behind a wait list", dev->name);
     struct weft_transpose_info info = {0};
+    size_t asked = 0;
     if (plan)
         info = *weft_transpose_refill_info(plan);
-    tap_ok(info.workspace_bytes == NNZ * 8 + (N + 1) * 4 && info.params.algo != WEFT_TRANSPOSE_ALGO_AUTO && info.why[0],
+    weft_status status = weft_transpose_refill_workspace(&asked, dev->ctx, weft_csr_shape(&a));
+    tap_ok(!status && asked == info.workspace_bytes && asked == NNZ * 8 + (N + 1) * 4 &&
+               info.params.algo != WEFT_TRANSPOSE_ALGO_AUTO && info.why[0],
            "%s: info of the plan: %s", dev->name, info.why);
     weft_transpose_refill_destroy(&plan);
     cl_event events[] = {gate, done[0], done[1]};

@@ -102,6 +102,10 @@ struct weft_permute_info {
 // A permutation of CSR matrices of one shape on a device.
 struct weft_permute_plan;
 
+// Bytes that such a plan holds, without making it: they depend on the shape, on whether columns move, and on params.keep.
+// Errors: WEFT_EINVAL sizes, type, ofs, or p of another shape; WEFT_ERANGE nnz too large for ofs.
+WEFT_API weft_status weft_permute_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape shape,
+                                            const struct weft_permutation *p, const struct weft_permute_params *params);
 // Compile the kernels, allocate the scratch memory, copy the maps of `p` to the device. params may be NULL.
 // Errors: WEFT_EINVAL sizes, type, ofs, or p of another shape; WEFT_ERANGE nnz too large for ofs or the device;
 //         WEFT_EDEVMEM; WEFT_EBUILD; WEFT_EDEVICE; WEFT_ENOMEM.

@@ -140,6 +140,7 @@ struct weft_spmv_plan;
 //          than params.max_padding (the sizes are in the context's error), more memory than the device gives at once;
 //          WEFT_EDEVMEM; WEFT_EBUILD (a custom semiring that does not compile: the build log is in the context's error);
 //          WEFT_EDEVICE; WEFT_ENOMEM.
+// Memory:  depends on the contents, so no function tells it before: the plan's info does, format_bytes + workspace_bytes.
 // Blocks:  yes, the choice rests on figures read back from the device.
 // Threads: a plan runs in one queue at a time.
 WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx,

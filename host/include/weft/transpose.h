@@ -84,6 +84,10 @@ WEFT_API weft_status weft_transpose_sync(struct weft_csr *out, struct weft_conte
 // A plan analyses one pattern once; later values are refilled by one gather.
 struct weft_transpose_refill;
 
+// Bytes that a plan for such patterns holds once its analysis is done, without making it; the type is not used.
+// Errors: WEFT_EINVAL sizes, type, ofs; WEFT_ERANGE nnz too large for ofs.
+WEFT_API weft_status weft_transpose_refill_workspace(size_t *out_bytes, struct weft_context *ctx,
+                                                     struct weft_shape shape);
 // Analyse the pattern of `a` (its val is not read): transposes positions, keeps row_ptr, col and the permutation.
 // Blocks: no, the analysis is enqueued on `queue` and `a` borrowed until it is done; a run in another queue waits for it.
 // Errors: as weft_transpose_plan_create and weft_transpose_run. Scratch: what weft_transpose_workspace says until the

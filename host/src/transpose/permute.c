@@ -87,38 +87,49 @@ static weft_status maps_write(struct weft_permute_plan *plan, const struct weft_
     return status;
 }
 
+static void needs_of(struct weft__scratch out[NBUFFERS], struct weft_shape shape)
+{
+    const size_t rows = weft__mul((size_t)shape.m, 4), columns = weft__mul((size_t)shape.n, 4);
+    out[MAP_ROW] = out[MAP_ROW_INV] = (struct weft__scratch){rows, .what = "map of a permutation"};
+    out[MAP_COL] = out[MAP_COL_INV] = (struct weft__scratch){columns, .what = "map of a permutation"};
+    out[OUT_ROW] = (struct weft__scratch){weft__mul((size_t)shape.nnz, 4), .what = "row indices"};
+}
+
+// How the primitives run.
+static enum weft_scan_type lengths_type(struct weft_shape shape)
+{
+    return shape.ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32;
+}
+static const struct weft_scan_params scan_params = {.total = true, .algo = WEFT_SCAN_ALGO_THREE};
+static const struct weft_segsort_params sort_params = {.whole = WEFT_SEGSORT_WHOLE_MERGE};
+
+static bool sorts(const struct weft_permutation *p, const struct weft_permute_params *params)
+{
+    return p->col && !(params && params->keep);
+}
+
 // Kernels, buffers and the plans of the primitives, and the bytes that they hold.
 static weft_status parts_create(struct weft_permute_plan *plan, int cols)
 {
     struct weft_context *ctx = plan->ctx;
     struct weft__make make = {.ctx = ctx};
     struct weft__defines d = {0}, g = {0};
-    const size_t rows = weft__mul((size_t)plan->shape.m, 4), columns = weft__mul((size_t)plan->shape.n, 4);
-    weft__make_buffers(&make, plan->b,
-                       (const struct weft__scratch[NBUFFERS]){
-                           [MAP_ROW] = {rows, .what = "map of a permutation"},
-                           [MAP_ROW_INV] = {rows, .what = "map of a permutation"},
-                           [MAP_COL] = {columns, .what = "map of a permutation"},
-                           [MAP_COL_INV] = {columns, .what = "map of a permutation"},
-                           [OUT_ROW] = {weft__mul((size_t)plan->shape.nnz, 4), .what = "row indices"},
-                       },
-                       NBUFFERS);
+    struct weft__scratch needs[NBUFFERS];
+    needs_of(needs, plan->shape);
+    weft__make_buffers(&make, plan->b, needs, NBUFFERS);
     plan->wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : (size_t)weft__wg_lower(ctx, PERMUTE_WG);
     permute_define(&d, ctx->schedule, plan->wg, plan->shape.type, plan->shape.ofs, cols);
     gather_define(&g, ctx->schedule, plan->wg);
     for (int i = 0; i < NKERNELS; i++)
         weft__make_kernel(&make, &plan->k[i], &specs[i], i < GATHER32 ? &d : &g);
-    enum weft_scan_type lengths = plan->shape.ofs == WEFT_OFS_64 ? WEFT_SCAN_TYPE_I64 : WEFT_SCAN_TYPE_I32;
     if (!make.status)
-        make.status = weft_scan_plan_create(&plan->scan, ctx, lengths, plan->shape.m,
-                                            weft_scan_params(.total = 1, .algo = WEFT_SCAN_ALGO_THREE));
+        make.status = weft_scan_plan_create(&plan->scan, ctx, lengths_type(plan->shape), plan->shape.m, &scan_params);
     if (!make.status)
         make.status =
             weft_expand_plan_create(&plan->expand, ctx, plan->shape.m, plan->shape.nnz, plan->shape.ofs, NULL);
     if (!make.status && plan->info.sorts)
         make.status = weft_segsort_plan_create(&plan->sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(plan->shape.type),
-                                               plan->shape.ofs, plan->shape.nnz,
-                                               weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_MERGE));
+                                               plan->shape.ofs, plan->shape.nnz, &sort_params);
     if (make.status)
         return make.status;
     plan->info.workspace_bytes = weft_scan_plan_info(plan->scan)->workspace_bytes +
@@ -128,21 +139,52 @@ static weft_status parts_create(struct weft_permute_plan *plan, int cols)
     return WEFT_OK;
 }
 
-static weft_status plan_create(struct weft_permute_plan **out, struct weft_context *ctx, struct weft_shape shape,
-                               const struct weft_permutation *p, const struct weft_permute_params *params)
+// The arguments that a plan and its workspace have in common.
+static weft_status arguments_check(struct weft_context *ctx, struct weft_shape shape, const struct weft_permutation *p)
 {
     struct weft_error err = {0};
-    if (out)
-        *out = NULL;
-    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    weft_status status = weft__permutation_check(&err, p);
     if (status)
-        return status;
-    if ((status = weft__permutation_check(&err, p)))
         return weft__fail(ctx, status, "%s", err.text);
     status = weft__shape_check(ctx, shape);
     if (!status && (shape.m != p->m || shape.n != p->n))
         status = weft__fail(ctx, WEFT_EINVAL, "the matrix is %lld x %lld, the permutation is of %lld x %lld",
                             (long long)shape.m, (long long)shape.n, (long long)p->m, (long long)p->n);
+    return status;
+}
+
+weft_status weft_permute_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape shape,
+                                   const struct weft_permutation *p, const struct weft_permute_params *params)
+{
+    struct weft__scratch needs[NBUFFERS];
+    size_t scan = 0, expand = 0, sort = 0;
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (out_bytes)
+        *out_bytes = 0;
+    if (!status)
+        status = arguments_check(ctx, shape, p);
+    if (!status)
+        status = weft_scan_workspace(&scan, ctx, lengths_type(shape), shape.m, &scan_params);
+    if (!status)
+        status = weft_expand_workspace(&expand, ctx, shape.m, shape.nnz, shape.ofs, NULL);
+    if (!status && sorts(p, params))
+        status = weft_segsort_workspace(&sort, ctx, WEFT_KEY_I32, (int)weft_type_bytes(shape.type), shape.ofs,
+                                        shape.nnz, &sort_params);
+    if (status)
+        return status;
+    needs_of(needs, shape);
+    *out_bytes = weft__add(weft__scratch_bytes(needs, NBUFFERS), weft__add(scan, weft__add(expand, sort)));
+    return WEFT_OK;
+}
+
+static weft_status plan_create(struct weft_permute_plan **out, struct weft_context *ctx, struct weft_shape shape,
+                               const struct weft_permutation *p, const struct weft_permute_params *params)
+{
+    if (out)
+        *out = NULL;
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = arguments_check(ctx, shape, p);
     if (status)
         return status;
     struct weft__make make = {.ctx = ctx};
@@ -153,7 +195,7 @@ static weft_status plan_create(struct weft_permute_plan **out, struct weft_conte
     plan->info.schedule = ctx->schedule;
     if (params)
         plan->info.params = *params;
-    plan->info.sorts = p->col && !plan->info.params.keep;
+    plan->info.sorts = sorts(p, params);
     status = parts_create(plan, p->col != NULL);
     if (!status)
         status = maps_write(plan, p);

@@ -3,6 +3,7 @@
 #include "host/src/core/check.h"
 #include "host/src/core/make.h"
 #include "host/src/core/limits.h"
+#include "host/src/matrix/device_csr.h"
 #include "host/src/transpose/transpose.h"
 #include "host/src/transpose/trial.h"
 
@@ -56,6 +57,23 @@ static weft_status analyse(struct weft_transpose_refill *plan, cl_command_queue 
     return status;
 }
 
+// Held once the analysis is done: row pointers, columns and a position for each entry.
+static size_t bytes_of(struct weft_shape shape)
+{
+    const size_t ofs = weft_ofs_bytes(shape.ofs);
+    return weft__add(weft__mul((size_t)shape.nnz, 4 + ofs), weft__mul((size_t)shape.n + 1, ofs));
+}
+
+weft_status weft_transpose_refill_workspace(size_t *out_bytes, struct weft_context *ctx, struct weft_shape shape)
+{
+    weft_status status = WEFT__NEED_IN(ctx, {"out_bytes", out_bytes});
+    if (!status)
+        status = weft__shape_check(ctx, shape);
+    if (out_bytes)
+        *out_bytes = status ? 0 : bytes_of(shape);
+    return status;
+}
+
 static weft_status plan_create(struct weft_transpose_refill **out, struct weft_context *ctx, cl_command_queue queue,
                                const struct weft_device_csr *a, const struct weft_transpose_params *params)
 {
@@ -71,7 +89,6 @@ static weft_status plan_create(struct weft_transpose_refill **out, struct weft_c
     if (!plan)
         return make.status;
     const cl_ulong count = (cl_ulong)a->nnz;
-    const size_t ofs = weft_ofs_bytes(a->ofs), nnz = (size_t)a->nnz;
     struct weft__defines d = {0};
     plan->ctx = ctx;
     plan->wg = ctx->schedule == WEFT_SCHEDULE_CPU ? 1 : (size_t)weft__wg_lower(ctx, GATHER_WG);
@@ -85,7 +102,7 @@ static weft_status plan_create(struct weft_transpose_refill **out, struct weft_c
     plan->pattern = plan->at;
     plan->pattern.type = WEFT_TYPE_PATTERN;
     plan->pattern.val = NULL;
-    plan->info.workspace_bytes = nnz * (4 + ofs) + ((size_t)a->n + 1) * ofs;
+    plan->info.workspace_bytes = bytes_of(weft_device_csr_shape(a));
     if (make.status)
         weft_transpose_refill_destroy(&plan);
     *out = plan;
