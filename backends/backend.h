@@ -80,8 +80,19 @@ struct weft_backend {
 
 // Every backend, compiled in or not (one that is not says so in probe), NULL-terminated.
 extern const struct weft_backend *const weft__backends[];
-extern const struct weft_backend weft__backend_ref, weft__backend_omp, weft__backend_opencl;
-extern const struct weft_backend weft__backend_cusparse, weft__backend_rocsparse, weft__backend_viennacl,
-    weft__backend_graphblas, weft__backend_rsb;
+// References and vendors first: what comes later is compared with them as it is printed.
+// clang-format off
+#define WEFT__BACKENDS(X) \
+    X(ref) \
+    X(omp) \
+    X(graphblas) \
+    X(rsb) \
+    X(cusparse) \
+    X(rocsparse) \
+    X(viennacl) \
+    X(opencl)
+// clang-format on
+#define WEFT__BACKEND_DECLARE(name) extern const struct weft_backend weft__backend_##name;
+WEFT__BACKENDS(WEFT__BACKEND_DECLARE)
 
 #endif
