@@ -11,6 +11,7 @@
 #include "host/src/core/error.h"    // errors, checked sizes
 #include "host/src/core/tunable.h"  // the description of a tuning value
 #ifndef __cplusplus // the headers above are C++ too
+#include "host/src/core/copy.h"           // copies that block
 #include "host/src/core/fill.h"           // fill a buffer with a word
 #include "host/src/core/program.h"        // program texts, kernels, launches by name
 #include "host/src/core/threads.h"        // teams of host threads

@@ -224,10 +224,37 @@ static int64_t bytes_of(const struct profile *p, enum profile_kind kind)
     return bytes;
 }
 
-// y = A*x from host to host, with a queue that is made without profiling.
+// y = A*x with copies to the device and back, with a queue that is made without profiling.
 static weft_status product(struct test_device *dev, const struct weft_csr *a, const float *x, float *y)
 {
-    return weft_spmv_sync(y, dev->ctx, 1, a, x, 0, NULL);
+    const size_t x_bytes = (size_t)a->n * sizeof *x, y_bytes = (size_t)a->m * sizeof *y;
+    struct weft_device_csr d = {0};
+    struct weft_spmv_plan *plan = NULL;
+    cl_command_queue queue = NULL;
+    cl_mem dx = NULL, dy = NULL;
+    weft_status status = weft__queue_create(&queue, dev->ctx);
+    if (!status)
+        status = weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a));
+    if (!status)
+        status = weft_device_csr_write_sync(&d, dev->ctx, queue, a);
+    if (!status)
+        status = weft__buffer_create(&dx, dev->ctx, x_bytes, "x");
+    if (!status)
+        status = weft__buffer_create(&dy, dev->ctx, y_bytes, "y");
+    if (!status)
+        status = weft__copy_in(dev->ctx, queue, dx, x, x_bytes);
+    if (!status)
+        status = weft_spmv_plan_create(&plan, dev->ctx, queue, &d, NULL);
+    if (!status)
+        status = weft_spmv_run(plan, queue, dy, 1, dx, 0, 0, NULL, NULL);
+    if (!status)
+        status = weft__copy_out(dev->ctx, queue, y, dy, y_bytes);
+    weft_spmv_plan_destroy(&plan);
+    weft__buffer_release(&dx);
+    weft__buffer_release(&dy);
+    weft_device_csr_free(&d);
+    weft__queue_release(&queue);
+    return status;
 }
 
 static void device_check(struct test_device *dev)
