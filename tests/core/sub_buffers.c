@@ -102,6 +102,10 @@ static void each_device(struct test_device *dev)
     struct weft_csr a;
     struct weft_error err;
     cl_uint bits = 0;
+    if (dev->checker) { // it reports each value that was written to a sub-buffer
+        tap_skip("%s: it does not know what is initialised in sub-buffers", dev->name);
+        return;
+    }
     cl_int error =
         clGetDeviceInfo(weft_context_device(dev->ctx)->id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
     if (error != CL_SUCCESS || bits < 8)
