@@ -48,7 +48,7 @@ TESTS = (
     ("cl/segsort/", ("segsort",)), ("cl/transpose/mirror", ("transpose_mirror",)), ("cl/transpose/permute", ("permute",)),
     ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/", ("transpose", "convert")),
     ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell16", "spmv")), ("cl/spmv/", ("spmv", "spmv_plan")),
-    ("cl/lib/lanes", ("probe",)), ("cl/lib/scan_tile", ("scan", "segsort")), ("cl/lib/", ("scan", "segsort", "transpose")),
+    ("cl/lib/lanes", ("probe",)), ("cl/matrix/", ("canonical", "validate")), ("cl/lib/", ("scan", "segsort", "transpose")),
     ("host/src/primitive/segsort", ("segsort",)), ("host/src/primitive/scan", ("scan",)),
     ("host/src/primitive/histogram", ("histogram",)), ("host/src/primitive/expand", ("expand",)),
     ("host/src/primitive/merge", ("merge",)), ("host/src/transpose/permute", ("permute",)),
