@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first fault of a CSR matrix: row pointers that do not lead from 0 to nnz, else the first entry that is out of range
-// or out of order.
+// The first fault of a CSR matrix: row pointers that do not lead from the base to nnz + base, else the first entry that is
+// out of range or out of order.
 // Source:  -
 // Mapping: 1-D. validate_find: work-items stride over the row pointers, then over tiles or chunks of entries
 //          (MATRIX_CHUNKED); each group, or each work-item of a chunk, leaves its least fault. validate_least: one group,
 //          or one work-item.
 // Local:   8*wg + 16 bytes (MATRIX_CHUNKED 0).
-// Needs:   n >= 0; order: 0 any, 1 columns ascend in each row, 2 and none is there twice.
+// Needs:   n >= 0; base: 0, or 1 where indices count from 1, then order 0; order: 0 any, 1 columns ascend in each row, 2 and
+//          none is there twice.
 // Gives:   validate_find: least[group]. validate_least: found[0] = enum weft_fault, found[1] = its row or position.
 // Order:   the least of all faults, on every device the same.
 
@@ -25,17 +26,23 @@
 #define FAULT_RANGE    4L
 
 // The fault of row pointer i, where there is one.
-WEFT_INLINE ulong pointer_fault(__global const ofs_t *row_ptr, ulong i, ulong m, long nnz)
+WEFT_INLINE ulong pointer_fault(__global const ofs_t *row_ptr, ulong i, ulong m, long nnz, int base)
 {
     ofs_t p = row_ptr[i];
     ulong fault = NONE;
     if (i < m && p > row_ptr[i + 1])
         fault = DESCENDS(i);
-    if (i == m && (long)p != nnz)
+    if (i == m && (long)p != nnz + base)
         fault = LAST;
-    if (i == 0 && p != 0)
+    if (i == 0 && p != base)
         fault = FIRST;
     return fault;
+}
+
+// Is a column outside base .. n-1 + base?
+WEFT_INLINE bool is_outside(idx_t col, idx_t n, int base)
+{
+    return (uint)col - (uint)base >= (uint)n;
 }
 
 // Whether entry p may be out of order: its kind if it is not the first one of its row, else NONE.
@@ -64,7 +71,7 @@ WEFT_INLINE ulong group_least(ulong found, __local ulong *mem)
 
 // The least fault that each group, or each work-item of a chunk, meets.
 WEFT_KERNEL void validate_find(__global const ofs_t *row_ptr, __global const idx_t *col, __global ulong *least, idx_t m,
-                               idx_t n, long nnz, uint order)
+                               idx_t n, long nnz, int base, uint order)
 {
     ulong found = NONE;
 #if MATRIX_CHUNKED
@@ -72,14 +79,14 @@ WEFT_KERNEL void validate_find(__global const ofs_t *row_ptr, __global const idx
     const ulong rows_all = (ulong)m + 1, row_chunk = (rows_all + all - 1) / all;
     const ulong chunk = ((ulong)nnz + all - 1) / all, end = min((id + 1) * chunk, (ulong)nnz);
     for (ulong i = id * row_chunk; i < min((id + 1) * row_chunk, rows_all); i++)
-        found = min(found, pointer_fault(row_ptr, i, (ulong)m, nnz));
+        found = min(found, pointer_fault(row_ptr, i, (ulong)m, nnz, base));
     ulong p = min(id * chunk, (ulong)nnz);
     struct rows rows = {0, m};
     if (order && p < end)
         rows = rows_from(row_ptr, m, (ofs_t)p);
     for (; p < end; p++) {
         ulong kind = entry_kind(col, (ofs_t)p, order);
-        if (col[p] < 0 || col[p] >= n)
+        if (is_outside(col[p], n, base))
             kind = 0UL;
         else if (kind == NONE || begins(row_ptr, &rows, (ofs_t)p))
             continue;
@@ -92,7 +99,7 @@ WEFT_KERNEL void validate_find(__global const ofs_t *row_ptr, __global const idx
     __local idx_t ends[2];
     const uint lid = (uint)get_local_id(0);
     for (ulong i = get_global_id(0); i <= (ulong)m; i += get_global_size(0))
-        found = min(found, pointer_fault(row_ptr, i, (ulong)m, nnz));
+        found = min(found, pointer_fault(row_ptr, i, (ulong)m, nnz, base));
     for (ulong tile = get_group_id(0) * TILE; tile < (ulong)nnz; tile += get_num_groups(0) * TILE) {
         const ulong end = min(tile + TILE, (ulong)nnz);
         struct rows rows = {0, m};
@@ -100,7 +107,7 @@ WEFT_KERNEL void validate_find(__global const ofs_t *row_ptr, __global const idx
             rows = rows_between(row_ptr, m, (ofs_t)tile, (ofs_t)(end - 1), ends);
         for (ulong p = tile + lid; p < end; p += WEFT_WG) {
             ulong kind = entry_kind(col, (ofs_t)p, order);
-            if (col[p] < 0 || col[p] >= n)
+            if (is_outside(col[p], n, base))
                 found = min(found, ENTRY(p, 0UL));
             else if (kind != NONE && !begins(row_ptr, &rows, (ofs_t)p))
                 found = min(found, ENTRY(p, kind));

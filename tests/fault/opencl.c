@@ -386,6 +386,10 @@ static weft_status canonical_life(struct weft_error *err, int *right)
     if (!status)
         status = weft_validate_sync(ctx, queue, &b, WEFT_COLUMNS_UNIQUE);
     if (!status)
+        status = weft_device_csr_rebase_sync(&b, ctx, queue, 0, 1);
+    if (!status)
+        status = weft_device_csr_rebase_sync(&b, ctx, queue, 1, 0);
+    if (!status)
         status = weft_device_csr_read_sync(&got, ctx, queue, &b);
     *right = *right && (status || weft_csr_equal(&got, &canonical));
     if (status) {

@@ -76,55 +76,6 @@ static void test_validate(void)
     tap_is_int(weft_csr_validate(&good, NULL), WEFT_EMATRIX, "negative column, no place for the message");
 }
 
-// From base 1 to 0 and back with both widths; what contradicts the base is refused and stays as it is.
-static void test_rebase(void)
-{
-    static const int32_t good_row[] = {1, 3, 3, 4}, good_col[] = {1, 4, 2};
-    static const int64_t good_wide[] = {1, 3, 3, 4};
-    int32_t row[4], col[3];
-    int64_t wide[4];
-    struct weft_csr a = {.m = 3, .n = 4, .nnz = 3, .type = WEFT_TYPE_PATTERN, .row_ptr = row, .col = col};
-    struct weft_error err = {0};
-    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
-        a.ofs = (enum weft_ofs)ofs;
-        a.row_ptr = ofs ? (void *)wide : row;
-        memcpy(row, good_row, sizeof row);
-        memcpy(wide, good_wide, sizeof wide);
-        memcpy(col, good_col, sizeof col);
-        tap_ok(!weft_csr_rebase(&a, 1, 0, &err) && !weft_csr_validate(&a, &err) && !weft_csr_ofs(&a, 0) &&
-                   weft_csr_ofs(&a, 1) == 2 && weft_csr_ofs(&a, 2) == 2 && !col[0] && col[1] == 3 && col[2] == 1,
-               "from base 1 to 0, %d-bit offsets", ofs ? 64 : 32);
-        tap_ok(!weft_csr_rebase(&a, 0, 1, &err) &&
-                   !memcmp(a.row_ptr, ofs ? (const void *)good_wide : good_row, ofs ? sizeof wide : sizeof row) &&
-                   !memcmp(col, good_col, sizeof col),
-               "and back");
-    }
-    a.ofs = WEFT_OFS_32, a.row_ptr = row;
-    memcpy(row, good_row, sizeof row);
-    tap_ok(weft_csr_rebase(&a, 0, 0, &err) == WEFT_EMATRIX && !strcmp(err.text, "row_ptr[0] is 1, not the base 0"),
-           "%s", err.text);
-    tap_is_int(weft_csr_rebase(&a, 1, 1, &err), WEFT_OK, "equal bases: the check alone");
-    static const struct {
-        int32_t row[4], col[3];
-        const char *text;
-    } bad[] = {
-        {{0, 3, 3, 4}, {1, 4, 2}, "row_ptr[0] is 0, not the base 1"},
-        {{1, 3, 3, 3}, {1, 4, 2}, "row_ptr[3] is 3, not 4: nnz = 3 from base 1"},
-        {{1, 4, 3, 4}, {1, 4, 2}, "row_ptr[1] = 4 exceeds row_ptr[2] = 3"},
-        {{1, 3, 3, 4}, {1, 5, 2}, "col[1] = 5 is outside 1 .. 4"},
-        {{1, 3, 3, 4}, {1, 4, 0}, "col[2] = 0 is outside 1 .. 4"},
-        {{1, 3, 3, 4}, {INT32_MIN, 4, 1}, "col[0] = -2147483648 is outside 1 .. 4"},
-        {{1, 3, 3, 4}, {1, INT32_MAX, 1}, "col[1] = 2147483647 is outside 1 .. 4"},
-    };
-    for (size_t i = 0; i < COUNT(bad); i++) {
-        memcpy(row, bad[i].row, sizeof row);
-        memcpy(col, bad[i].col, sizeof col);
-        tap_ok(weft_csr_rebase(&a, 1, 0, &err) == WEFT_EMATRIX && !strcmp(err.text, bad[i].text) &&
-                   !memcmp(row, bad[i].row, sizeof row) && !memcmp(col, bad[i].col, sizeof col),
-               "unchanged: %s", err.text);
-    }
-}
-
 static void coo_random(struct weft_coo *coo, struct rng *rng, int64_t m, int64_t n, int64_t nnz, enum weft_type type,
                        int skew)
 {
@@ -309,7 +260,6 @@ int main(void)
     struct rng rng = rng_start();
     test_alloc();
     test_validate();
-    test_rebase();
     test_from_coo(&rng);
     test_build(&rng);
     test_from_coo_errors();

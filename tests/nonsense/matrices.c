@@ -308,6 +308,16 @@ static void test_validate(struct test_device *dev, const struct weft_device_csr 
     NO_IN("queue is NULL", weft_validate_sync(dev->ctx, NULL, a, WEFT_COLUMNS_ANY));
     NO_IN("a is NULL", weft_validate_sync(dev->ctx, dev->queue, NULL, WEFT_COLUMNS_ANY));
     NO_IN("columns is -1", weft_validate_sync(dev->ctx, dev->queue, a, (enum weft_columns) - 1));
+    CASE(weft_device_csr_rebase_sync);
+    SILENT(weft_device_csr_rebase_sync(a, NULL, dev->queue, 0, 1));
+    NO_IN("queue is NULL", weft_device_csr_rebase_sync(a, dev->ctx, NULL, 0, 1));
+    NO_IN("a is NULL", weft_device_csr_rebase_sync(NULL, dev->ctx, dev->queue, 0, 1));
+    NO_IN("bases 2 and 0", weft_device_csr_rebase_sync(a, dev->ctx, dev->queue, 2, 0));
+    NO_IN("bases 0 and -1", weft_device_csr_rebase_sync(a, dev->ctx, dev->queue, 0, -1));
+    NO_IN("sizes", weft_device_csr_rebase_sync(&lost, dev->ctx, dev->queue, 0, 1));
+    lost = *a;
+    lost.col = NULL;
+    NO_IN("col is NULL", weft_device_csr_rebase_sync(&lost, dev->ctx, dev->queue, 0, 1));
 }
 
 static void test_canonical(struct test_device *dev, const struct weft_device_csr *a, const struct weft_device_csr *b)

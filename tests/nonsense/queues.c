@@ -54,6 +54,7 @@ static void test_matrices(struct test_device *dev, cl_command_queue q, const str
     OTHER(weft_spmv_plan_refill, spmv, q, a);
     OTHER(weft_validate_run, validate, q, found.mem, a, WEFT_COLUMNS_ANY, 0, NULL, NULL);
     OTHER(weft_validate_sync, ctx, q, a, WEFT_COLUMNS_ANY);
+    OTHER(weft_device_csr_rebase_sync, a, ctx, q, 0, 1);
     OTHER(weft_canonical_run, canonical, q, b, a, 0, NULL, NULL);
     OTHER(weft_canonical_nnz_sync, &nnz, ctx, q, a);
     clFinish(dev->queue);

@@ -41,6 +41,17 @@ WEFT_API weft_status weft_device_csr_write_sync(const struct weft_device_csr *to
                                                 cl_command_queue queue, const struct weft_csr *from);
 WEFT_API weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_context *ctx, cl_command_queue queue,
                                                const struct weft_device_csr *from);
+// weft_csr_rebase for a matrix on the device: bring row pointers and columns from one base to the other, in place, behind
+// what `queue` holds, and wait. weft_device_csr_rebase_sync(&a, ctx, queue, 1, 0) goes before any function that takes it.
+//   a         m x n, row_ptr from `from` to nnz + from, columns from .. n-1 + from: checked first, and nothing is changed
+//             where they are not; val is not touched
+//   from, to  0 or 1; equal: the check alone
+// Errors: WEFT_EINVAL sizes, type, ofs, another base, a buffer missing or too small; WEFT_EMATRIX row pointers do not lead from
+//         the base to nnz + base or descend, or a column is out of range; WEFT_ERANGE to base 1: 2^31-1 entries with 32-bit
+//         offsets; WEFT_EBUILD, WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM.
+// Moves:  nnz*12 + (m+1)*3*sizeof ofs bytes.
+WEFT_API weft_status weft_device_csr_rebase_sync(const struct weft_device_csr *a, struct weft_context *ctx,
+                                                 cl_command_queue queue, int from, int to);
 
 #ifdef __cplusplus
 }

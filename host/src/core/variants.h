@@ -41,6 +41,7 @@ typedef void weft__variants_fn(weft__variant_fn *fn, void *arg);
     X(spmv) \
     X(spmv_sell16) \
     X(validate) \
+    X(rebase) \
     X(canonical)
 // clang-format on
 #define WEFT__VARIANTS_DECLARE(name) weft__variants_fn weft__##name##_variants;

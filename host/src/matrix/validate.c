@@ -145,12 +145,10 @@ static weft_status run_check(const struct weft_validate_plan *plan, cl_mem found
     return status;
 }
 
-weft_status weft_validate_run(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
-                              const struct weft_device_csr *a, enum weft_columns columns, cl_uint nwait,
-                              const cl_event *wait, cl_event *event)
+static weft_status run_based(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
+                             const struct weft_device_csr *a, enum weft_columns columns, cl_int base, cl_uint nwait,
+                             const cl_event *wait, cl_event *event)
 {
-    if (!plan)
-        return WEFT_EINVAL;
     struct weft__stream stream;
     weft_status status = run_check(plan, found, a, columns);
     if (!status)
@@ -166,18 +164,25 @@ weft_status weft_validate_run(struct weft_validate_plan *plan, cl_command_queue 
     const cl_ulong count = groups;
     cl_mem col = a->col ? a->col : a->row_ptr; // not touched without entries
     WEFT__LAUNCH(&stream, plan->k[FIND], groups, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col), WEFT__ARG(m),
-                 WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(order));
+                 WEFT__ARG(n), WEFT__ARG(nnz), WEFT__ARG(base), WEFT__ARG(order));
     WEFT__LAUNCH(&stream, plan->k[LEAST_OF], 1, wg, WEFT__ARG(found), WEFT__ARG(count), WEFT__ARG(m));
     return weft__stream_end(&stream);
 }
 
-weft_status weft__validate_ask(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
-                               const struct weft_device_csr *a, enum weft_columns columns, cl_uint nwait,
-                               const cl_event *wait, enum weft_fault *fault, int64_t *at)
+weft_status weft_validate_run(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
+                              const struct weft_device_csr *a, enum weft_columns columns, cl_uint nwait,
+                              const cl_event *wait, cl_event *event)
+{
+    return plan ? run_based(plan, queue, found, a, columns, 0, nwait, wait, event) : WEFT_EINVAL;
+}
+
+static weft_status ask_based(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
+                             const struct weft_device_csr *a, enum weft_columns columns, int base, cl_uint nwait,
+                             const cl_event *wait, enum weft_fault *fault, int64_t *at)
 {
     cl_event done = NULL;
     cl_long answer[2] = {0};
-    weft_status status = weft_validate_run(plan, queue, found, a, columns, nwait, wait, &done);
+    weft_status status = run_based(plan, queue, found, a, columns, base, nwait, wait, &done);
     if (status)
         return status;
     status = weft__fail_cl(
@@ -187,6 +192,13 @@ weft_status weft__validate_ask(struct weft_validate_plan *plan, cl_command_queue
     *fault = (enum weft_fault)answer[0];
     *at = answer[1];
     return status;
+}
+
+weft_status weft__validate_ask(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
+                               const struct weft_device_csr *a, enum weft_columns columns, cl_uint nwait,
+                               const cl_event *wait, enum weft_fault *fault, int64_t *at)
+{
+    return ask_based(plan, queue, found, a, columns, 0, nwait, wait, fault, at);
 }
 
 // Element i of an array of the device, whose elements have 4 or 8 bytes.
@@ -203,7 +215,7 @@ static weft_status element_read(struct weft_context *ctx, cl_command_queue queue
 
 // The fault in words, with the numbers that contradict each other.
 static weft_status fault_tell(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a,
-                              enum weft_fault fault, int64_t at)
+                              enum weft_fault fault, int base, int64_t at)
 {
     const size_t ofs = weft_ofs_bytes(a->ofs);
     const bool pointer = fault < WEFT_FAULT_RANGE;
@@ -214,11 +226,11 @@ static weft_status fault_tell(struct weft_context *ctx, cl_command_queue queue, 
         status = element_read(ctx, queue, &x[1], a->row_ptr, at + 1, ofs);
     if (!status && fault > WEFT_FAULT_RANGE)
         status = element_read(ctx, queue, &x[1], a->col, at - 1, 4);
-    return status ? status : weft__fail(ctx, weft__fault_error(&err, fault, at, x), "%s", err.text);
+    return status ? status : weft__fail(ctx, weft__fault_error(&err, fault, base, at, x), "%s", err.text);
 }
 
-weft_status weft_validate_sync(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a,
-                               enum weft_columns columns)
+static weft_status sync_based(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a,
+                              enum weft_columns columns, int base)
 {
     struct weft_validate_plan *plan = NULL;
     cl_mem found = NULL;
@@ -230,12 +242,24 @@ weft_status weft_validate_sync(struct weft_context *ctx, cl_command_queue queue,
     if (!status)
         status = weft__buffer_create(&found, ctx, 2 * sizeof(cl_long), "validate: found");
     if (!status)
-        status = weft__validate_ask(plan, queue, found, a, columns, 0, NULL, &fault, &at);
+        status = ask_based(plan, queue, found, a, columns, base, 0, NULL, &fault, &at);
     if (!status && fault != WEFT_FAULT_NONE)
-        status = fault_tell(ctx, queue, a, fault, at);
+        status = fault_tell(ctx, queue, a, fault, base, at);
     weft__buffer_release(&found);
     weft_validate_plan_destroy(&plan);
     return status;
+}
+
+weft_status weft_validate_sync(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a,
+                               enum weft_columns columns)
+{
+    return sync_based(ctx, queue, a, columns, 0);
+}
+
+weft_status weft__validate_based_sync(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a,
+                                      int base)
+{
+    return sync_based(ctx, queue, a, WEFT_COLUMNS_ANY, base);
 }
 
 void weft__validate_variants(weft__variant_fn *fn, void *arg)

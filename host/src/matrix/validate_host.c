@@ -18,20 +18,21 @@ weft_status weft__columns_check(struct weft_error *err, enum weft_columns column
                : weft__error(err, WEFT_EINVAL, "columns is %d, no demand on columns", (int)columns);
 }
 
-weft_status weft__fault_error(struct weft_error *err, enum weft_fault fault, int64_t at, const int64_t a[2])
+weft_status weft__fault_error(struct weft_error *err, enum weft_fault fault, int base, int64_t at, const int64_t a[2])
 {
     const long long i = at, x = a[0], y = a[1];
     switch (fault) {
     case WEFT_FAULT_NONE:
         return WEFT_OK;
     case WEFT_FAULT_FIRST:
-        return weft__error(err, WEFT_EMATRIX, "row_ptr[0] is %lld, not 0", x);
+        return weft__error(err, WEFT_EMATRIX, "row_ptr[0] is %lld, not %d", x, base);
     case WEFT_FAULT_LAST:
-        return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] is %lld, not nnz = %lld", i, x, y);
+        return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] is %lld, not %s = %lld", i, x, base ? "nnz + 1" : "nnz",
+                           y + base);
     case WEFT_FAULT_DESCENDS:
         return weft__error(err, WEFT_EMATRIX, "row_ptr[%lld] = %lld exceeds row_ptr[%lld] = %lld", i, x, i + 1, y);
     case WEFT_FAULT_RANGE:
-        return weft__error(err, WEFT_EMATRIX, "col[%lld] = %lld is outside 0 .. %lld", i, x, y - 1);
+        return weft__error(err, WEFT_EMATRIX, "col[%lld] = %lld is outside %d .. %lld", i, x, base, y - 1 + base);
     case WEFT_FAULT_ORDER:
         return weft__error(err, WEFT_EMATRIX, "col[%lld] = %lld follows %lld in its row: columns do not ascend", i, x,
                            y);
@@ -44,6 +45,7 @@ weft_status weft__fault_error(struct weft_error *err, enum weft_fault fault, int
 struct look {
     const struct weft_csr *a;
     enum weft_columns columns;
+    int base;            // of indices; 1: columns in any order
     _Atomic int64_t bad; // the first row or position with a fault; INT64_MAX: none
 };
 
@@ -88,7 +90,7 @@ static enum weft_fault entry_fault(const struct look *l, int64_t p, int64_t *row
 {
     const struct weft_csr *a = l->a;
     const int32_t col = a->col[p];
-    if (col < 0 || col >= a->n)
+    if (col < l->base || col - l->base >= a->n)
         return WEFT_FAULT_RANGE;
     if (!l->columns || !p || a->col[p - 1] < col || (l->columns == WEFT_COLUMNS_ASCENDING && a->col[p - 1] == col))
         return WEFT_FAULT_NONE;
@@ -110,18 +112,13 @@ static void entries_look(void *arg, int64_t chunk)
         }
 }
 
-weft_status weft_csr_validate_columns(const struct weft_csr *a, enum weft_columns columns, struct weft_error *err)
+static weft_status matrix_look(const struct weft_csr *a, enum weft_columns columns, int base, struct weft_error *err)
 {
-    weft_status status = weft__csr_check(err, a);
-    if (!status)
-        status = weft__columns_check(err, columns);
-    if (status)
-        return status;
-    if (weft_csr_ofs(a, 0) != 0)
-        return weft__fault_error(err, WEFT_FAULT_FIRST, 0, (int64_t[2]){weft_csr_ofs(a, 0), 0});
-    if (weft_csr_ofs(a, a->m) != a->nnz)
-        return weft__fault_error(err, WEFT_FAULT_LAST, a->m, (int64_t[2]){weft_csr_ofs(a, a->m), a->nnz});
-    struct look look = {a, columns, INT64_MAX};
+    if (weft_csr_ofs(a, 0) != base)
+        return weft__fault_error(err, WEFT_FAULT_FIRST, base, 0, (int64_t[2]){weft_csr_ofs(a, 0), 0});
+    if (weft_csr_ofs(a, a->m) != a->nnz + base)
+        return weft__fault_error(err, WEFT_FAULT_LAST, base, a->m, (int64_t[2]){weft_csr_ofs(a, a->m), a->nnz});
+    struct look look = {a, columns, base, INT64_MAX};
     struct weft__team team;
     weft__team_begin(&team, 0);
     weft__team_each(&team, a->m, (a->m + CHUNK - 1) / CHUNK, rows_look, &look);
@@ -130,14 +127,29 @@ weft_status weft_csr_validate_columns(const struct weft_csr *a, enum weft_column
         weft__team_each(&team, a->nnz, (a->nnz + CHUNK - 1) / CHUNK, entries_look, &look);
     weft__team_end(&team);
     if (row != INT64_MAX)
-        return weft__fault_error(err, WEFT_FAULT_DESCENDS, row,
+        return weft__fault_error(err, WEFT_FAULT_DESCENDS, base, row,
                                  (int64_t[2]){weft_csr_ofs(a, row), weft_csr_ofs(a, row + 1)});
     const int64_t p = atomic_load(&look.bad);
     if (p == INT64_MAX)
         return WEFT_OK;
     int64_t from = columns ? row_from(a, p) : 0;
     const enum weft_fault fault = entry_fault(&look, p, &from);
-    return weft__fault_error(err, fault, p, (int64_t[2]){a->col[p], fault == WEFT_FAULT_RANGE ? a->n : a->col[p - 1]});
+    return weft__fault_error(err, fault, base, p,
+                             (int64_t[2]){a->col[p], fault == WEFT_FAULT_RANGE ? a->n : a->col[p - 1]});
+}
+
+weft_status weft_csr_validate_columns(const struct weft_csr *a, enum weft_columns columns, struct weft_error *err)
+{
+    weft_status status = weft__csr_check(err, a);
+    if (!status)
+        status = weft__columns_check(err, columns);
+    return status ? status : matrix_look(a, columns, 0, err);
+}
+
+weft_status weft__csr_validate_based(const struct weft_csr *a, int base, struct weft_error *err)
+{
+    weft_status status = weft__csr_check(err, a);
+    return status ? status : matrix_look(a, WEFT_COLUMNS_ANY, base, err);
 }
 
 weft_status weft_csr_validate(const struct weft_csr *a, struct weft_error *err)
