@@ -41,8 +41,8 @@ WEFT_API weft_status weft_device_csr_write_sync(const struct weft_device_csr *to
                                                 cl_command_queue queue, const struct weft_csr *from);
 WEFT_API weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_context *ctx, cl_command_queue queue,
                                                const struct weft_device_csr *from);
-// weft_csr_rebase for a matrix on the device: bring row pointers and columns from one base to the other, in place, behind
-// what `queue` holds, and wait. weft_device_csr_rebase_sync(&a, ctx, queue, 1, 0) goes before any function that takes it.
+// weft_csr_rebase on the device: bring row pointers and columns from one base to the other, in place. Follows what `queue`
+// holds, and waits. weft_device_csr_rebase_sync(&a, ctx, queue, 1, 0) goes before any function that takes the matrix.
 //   a         m x n, row_ptr from `from` to nnz + from, columns from .. n-1 + from: checked first, and nothing is changed
 //             where they are not; val is not touched
 //   from, to  0 or 1; equal: the check alone
