@@ -198,7 +198,7 @@ static void pairs_free(struct pairs *p)
     free(p->out_v);
 }
 
-// The top bits move too: signs and the digits of wide keys count.
+// Keys of ascending values ascend. The top bits move too: signs and the digits of wide keys count.
 static void key_set(const struct pairs *p, int64_t i, int64_t value)
 {
     const bool is_signed = p->key == WEFT_KEY_I32 || p->key == WEFT_KEY_I64;
@@ -206,6 +206,16 @@ static void key_set(const struct pairs *p, int64_t i, int64_t value)
         ((int64_t *)p->k)[i] = (is_signed ? value - 50 : value) * (INT64_C(1) << 40);
     else
         ((int32_t *)p->k)[i] = (int32_t)((is_signed ? value - 50 : value) * (1 << 20));
+}
+
+// Equal for equal values, else in no order, and every digit of some keys differs: a sort by digits needs all its passes.
+static void key_scatter(const struct pairs *p, int64_t i, int64_t value)
+{
+    const uint64_t key = (uint64_t)(value + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    if (p->key_bytes == 8)
+        ((uint64_t *)p->k)[i] = key;
+    else
+        ((uint32_t *)p->k)[i] = (uint32_t)(key >> 32);
 }
 
 struct merge {
@@ -274,11 +284,12 @@ static void segsort_trial(struct weft__trial *t, void *arg)
     const size_t kb = (size_t)s->n * p.key_bytes, vb = (size_t)s->n * p.val_bytes;
     const int64_t n = s->n, all[2] = {0, n},
                   offsets[SEGMENTS + 1] = {0, 1, 1, n / 50, n / 49, n / 20, n / 19, n / 3, n / 3, n};
-    const int64_t block = n / 2 + 1, blocks[3] = {0, block, n};
+    const int64_t block = 2 * n / 3 + 1, // no chunk of a processor ends there
+        blocks[3] = {0, block, n};
     int32_t narrow[SEGMENTS + 1];
     pairs_make(t, &p);
     for (int64_t i = 0; i < n && !t->status; i++)
-        key_set(&p, i, number(i, 101));
+        key_scatter(&p, i, number(i, 101));
     for (int i = 0; i <= SEGMENTS; i++)
         narrow[i] = (int32_t)offsets[i];
     cl_mem k = weft__trial_buffer(t, p.k, kb), v = weft__trial_buffer(t, p.v, vb);

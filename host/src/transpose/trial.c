@@ -121,13 +121,15 @@ static void one_transposed(struct weft__trial *t, const struct transpose *x, voi
 
 static void transpose_trial(struct weft__trial *t, void *arg)
 {
-    struct transpose x = *(const struct transpose *)arg;
-    one_transposed(t, &x, scattered);
-    if (t->status || !x.shape.mirror)
-        return;
-    x.shape.m = x.shape.n = x.shape.n < 3000 ? x.shape.n : 3000;
-    x.shape.nnz = 3 * x.shape.n - 2;
-    one_transposed(t, &x, symmetric);
+    const struct transpose *x = arg;
+    if (x->shape.mirror) {
+        struct transpose small = *x;
+        small.shape.m = small.shape.n = x->shape.n < 3000 ? x->shape.n : 3000;
+        small.shape.nnz = 3 * small.shape.n - 2;
+        one_transposed(t, &small, symmetric);
+    }
+    if (!t->status)
+        one_transposed(t, x, scattered);
 }
 
 weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__transpose_shape *shape,
