@@ -47,7 +47,8 @@ static const struct tool_option {
     {"measure", NULL, OPT_MEASURE, "run every order on the device and say whether the advice was right"},
     {"generate", "SPEC", 'g',
      "a matrix made up in place of FILE: uniform:M,N,NNZ power:M,N,NNZ stencil5:K\n"
-     "stencil27:K band:N,W dense:M,N heavy:M,N,NNZ,ROW web:M,NNZ"},
+     "stencil27:K band:N,W dense:M,N heavy:M,N,NNZ,ROW web:M,NNZ rmat:M,NNZ ...\n"
+     "(docs/input.md has all of them)"},
     {"type", "TYPE", 't', "f32, f64, i32 or pattern (default: as the file; advise and generated: f32)"},
     {"index", "32|64", OPT_INDEX, "width of offsets (default 32)"},
     {"complex", "PART", OPT_COMPLEX, "of complex files take the parts `real` or `imag` (default: refuse them)"},

@@ -415,7 +415,9 @@ static const struct option_row rows[] = {
      "first one, so that a comparison stays (default: the first one of ref and omp,\n"
      "the usual ones of opencl, all of a vendor)", TEXT(algos), .brief = 'a', .help_more = help_algos},
     {"generate", "SPEC", "uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
-     "heavy:M,N,NNZ,ROW  web:M,NNZ\n"
+     "heavy:M,N,NNZ,ROW  rows:M,N,NNZ,K  cols:M,N,NNZ,K  web:M,NNZ  rmat:M,NNZ\n"
+     "block:M,NNZ,B  kkt:M,NNZ  circuit:M,NNZ  lp:M,N,NNZ  arrow:M,W; behind it\n"
+     "+shuffled, +unsorted for rows and columns, or columns of a row, in a random order\n"
      "(may be given several times, and with files)", spec_add, .brief = 'g', .group = "matrices"},
     {"seed", "S", "of generated matrices and data (default 0)", int64_set, AT(seed),
      .wants = "a number from 0 to 2^63-1", .high = INT64_MAX},

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "host/internal/inside.h"
 #include "tests/support/rng.h"
 #include "tests/support/tap.h"
 
@@ -54,7 +55,29 @@ static const struct known {
     {"stencil27:30", 27000, 27000, 681472, UINT64_C(0x6136e989b3923abe), UINT64_C(0x6136e989b3923abe)},
     {"band:20000,9", 20000, 20000, 179980, UINT64_C(0x2f9eda2ff248f8e5), UINT64_C(0xf88a4e7d29b2d3a1)},
     {"dense:200,700", 200, 700, 140000, UINT64_C(0xab9bd8a9b8b11065), UINT64_C(0x05957f198839cd2f)},
+    {"rows:5000,3000,60000,7", 5000, 3000, 60000, UINT64_C(0x3482e7b6d888d4cf), UINT64_C(0xf644a6da2da09fac)},
+    {"cols:5000,3000,60000,7", 5000, 3000, 60000, UINT64_C(0xc163d446570d71ec), UINT64_C(0xe5b0379e75f50d07)},
+    {"rmat:30000,200000", 30000, 30000, 200000, UINT64_C(0xc5749875e228a086), UINT64_C(0x3eb2d74f5d60a0dc)},
+    {"block:10000,180000,6", 10000, 10000, 180000, UINT64_C(0xce22f65e821b0133), UINT64_C(0x7b2787ab3e909f75)},
+    {"kkt:20000,120000", 20000, 20000, 120000, UINT64_C(0x4c4efd3348b2eea3), UINT64_C(0x376db25892a1bc72)},
+    {"circuit:20000,120000", 20000, 20000, 120000, UINT64_C(0x39eb06046aaad9e0), UINT64_C(0xcdd262e350527715)},
+    {"lp:2000,20000,90000", 2000, 20000, 90000, UINT64_C(0x6612adf9a69a0bf2), UINT64_C(0x3fcc5a7df0e2e279)},
+    {"arrow:9000,3", 9000, 9000, 62988, UINT64_C(0xe4f883ddb8b60199), UINT64_C(0xf307849825e1463a)},
+    {"stencil5:120+shuffled", 14400, 14400, 71520, UINT64_C(0x29abef20dbfdf30c), UINT64_C(0x2b383725fc4d3588)},
+    {"band:20000,9+unsorted", 20000, 20000, 179980, UINT64_C(0x4b03d4e000f27da9), UINT64_C(0x6ff96d0ba2fa1b61)},
+    {"uniform:300,70000,90000+shuffled+unsorted", 300, 70000, 90000, UINT64_C(0x7d4c225c7c82024b),
+     UINT64_C(0xc6e46a98e996b053)},
 };
+
+// Generators that draw may draw an entry twice, and +unsorted leaves no order.
+static int columns_repeat(const char *spec)
+{
+    static const char *const regular[] = {"stencil", "band", "dense", "arrow"};
+    for (size_t i = 0; i < COUNT(regular); i++)
+        if (!strncmp(spec, regular[i], strlen(regular[i])))
+            return 0;
+    return 1;
+}
 
 static void test_known(void)
 {
@@ -64,9 +87,9 @@ static void test_known(void)
         if (!tap_ok(make(&a, k->spec, NULL), "%s", k->spec))
             continue;
         tap_ok(a.m == k->m && a.n == k->n && a.nnz == k->nnz, "%s: sizes", k->spec);
-        tap_ok(columns_ascend(&a, strncmp(k->spec, "uniform", 7) != 0 && strncmp(k->spec, "heavy", 5) != 0 &&
-                                      strncmp(k->spec, "power", 5) != 0 && strncmp(k->spec, "web", 3) != 0),
-               "%s: columns ascend", k->spec);
+        const int unsorted = strstr(k->spec, "+unsorted") != NULL;
+        tap_ok(columns_ascend(&a, !columns_repeat(k->spec)) != unsorted, "%s: columns %s", k->spec,
+               unsorted ? "do not ascend" : "ascend");
         if (!tap_ok(weft_csr_hash(&a) == k->hash, "%s: the matrix of seed 0", k->spec))
             tap_note("hash 0x%016llx", (unsigned long long)weft_csr_hash(&a));
         setenv("OMP_NUM_THREADS", "1", 1);
@@ -182,6 +205,112 @@ static void test_uniform(void)
     weft_csr_free(&a);
 }
 
+// Entries of the rows from `first` in steps of `step`, K of them: about half of all, in rows or (by the transpose) columns.
+static void test_lines(const char *spec, int cols)
+{
+    struct weft_csr a;
+    if (!make(&a, spec, weft_generate_params(.type = WEFT_TYPE_PATTERN)))
+        tap_bail("%s", spec);
+    const int64_t lines = cols ? a.n : a.m;
+    int64_t full = 0, sum = 0, *count = calloc((size_t)lines, sizeof *count);
+    if (!count)
+        tap_bail("out of memory");
+    for (int64_t i = 0; i < a.m; i++)
+        for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
+            count[cols ? a.col[p] : i]++;
+    for (int64_t l = 0; l < lines; l++)
+        if (count[l] > 1000) {
+            full++;
+            sum += count[l];
+        }
+    tap_ok(full == 7 && sum > a.nnz / 2 && sum < a.nnz * 51 / 100, "%s: %lld full lines with %lld entries", spec,
+           (long long)full, (long long)sum);
+    free(count);
+    weft_csr_free(&a);
+}
+
+// Entry (i, j) once for each (j, i).
+static void test_symmetric(const char *spec)
+{
+    struct weft_csr a, at;
+    int good = make(&a, spec, weft_generate_params(.type = WEFT_TYPE_PATTERN)) && !weft__ref_transpose(&at, &a);
+    tap_ok(good && weft_csr_equal(&a, &at), "%s: symmetric", spec);
+    weft_csr_free(&a);
+    weft_csr_free(&at);
+}
+
+// Whole squares: the columns of the first row of a square stand in all of its rows.
+static void test_block(void)
+{
+    struct weft_csr a;
+    int good = make(&a, "block:700,9000,5", weft_generate_params(.type = WEFT_TYPE_PATTERN));
+    for (int64_t i = 0; good && i < a.m; i++) {
+        const int64_t first = weft_csr_ofs(&a, i / 5 * 5), p = weft_csr_ofs(&a, i), n = weft_csr_ofs(&a, i + 1) - p;
+        good = n % 5 == 0 && !memcmp(a.col + first, a.col + p, (size_t)n * sizeof *a.col);
+        for (int64_t k = 0; good && k < n; k++)
+            good = a.col[p + k] / 5 * 5 + 4 < a.n;
+    }
+    tap_ok(good, "block:700,9000,5: whole squares");
+    weft_csr_free(&a);
+}
+
+// Most entries of R-MAT lie in the first quarter, 0.57 of them, and as many of that in its first quarter.
+static void test_rmat(void)
+{
+    struct weft_csr a;
+    int64_t quarter = 0, sixteenth = 0;
+    if (!make(&a, "rmat:4096,400000", weft_generate_params(.type = WEFT_TYPE_PATTERN)))
+        tap_bail("rmat");
+    for (int64_t i = 0; i < a.m; i++)
+        for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++) {
+            quarter += i < a.m / 2 && a.col[p] < a.n / 2;
+            sixteenth += i < a.m / 4 && a.col[p] < a.n / 4;
+        }
+    tap_ok(llabs(quarter - 228000) < 2000 && llabs(sixteenth - 129960) < 2000, "rmat: %lld, %lld of 400000",
+           (long long)quarter, (long long)sixteenth);
+    weft_csr_free(&a);
+}
+
+// The same rows in another order: lengths of rows, and values, as often as before; symmetric as before.
+static void test_shuffled(void)
+{
+    struct weft_csr a, b;
+    if (!make(&a, "stencil5:40", NULL) || !make(&b, "stencil5:40+shuffled", NULL))
+        tap_bail("shuffled");
+    int64_t lengths[2][8] = {{0}}, diagonal = 0, moved = 0;
+    for (int64_t i = 0; i < a.m; i++) {
+        lengths[0][weft_csr_ofs(&a, i + 1) - weft_csr_ofs(&a, i)]++;
+        lengths[1][weft_csr_ofs(&b, i + 1) - weft_csr_ofs(&b, i)]++;
+        for (int64_t p = weft_csr_ofs(&b, i); p < weft_csr_ofs(&b, i + 1); p++) {
+            diagonal += b.col[p] == i && value(&b, p) == 4;
+            moved += llabs(b.col[p] - i) > 40;
+        }
+    }
+    tap_ok(!memcmp(lengths[0], lengths[1], sizeof lengths[0]) && diagonal == b.m && moved > b.nnz / 2,
+           "shuffled: the same rows, %lld of %lld entries far from the diagonal", (long long)moved, (long long)b.nnz);
+    weft_csr_free(&a);
+    weft_csr_free(&b);
+    test_symmetric("stencil5:40+shuffled");
+}
+
+// The same entries, each with its value, in another order within the row.
+static void test_unsorted(void)
+{
+    struct weft_csr a, b;
+    if (!make(&a, "uniform:50,4000,30000", NULL) || !make(&b, "uniform:50,4000,30000+unsorted", NULL))
+        tap_bail("unsorted");
+    int64_t sum[2] = {0}, moved = 0;
+    int good = !memcmp(a.row_ptr, b.row_ptr, ((size_t)a.m + 1) * 4);
+    for (int64_t p = 0; p < a.nnz; p++) {
+        sum[0] += (int64_t)(value(&a, p) * 0x1p23) * (a.col[p] + 1);
+        sum[1] += (int64_t)(value(&b, p) * 0x1p23) * (b.col[p] + 1);
+        moved += a.col[p] != b.col[p];
+    }
+    tap_ok(good && sum[0] == sum[1] && moved > a.nnz * 9 / 10, "unsorted: values stay with their columns");
+    weft_csr_free(&a);
+    weft_csr_free(&b);
+}
+
 static int descending(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -238,6 +367,23 @@ static void test_edges(void)
                  {"uniform:5,0,0", 5, 0, 0},
                  {"uniform:1,1,1000", 1, 1, 1000},
                  {"uniform:1,2147483647,100", 1, 2147483647, 100},
+                 {"rows:0,4,0,0", 0, 4, 0},
+                 {"rows:1,1,9,1", 1, 1, 9},
+                 {"cols:3,2,9,2", 3, 2, 9},
+                 {"rmat:1,5", 1, 1, 5},
+                 {"rmat:3,100", 3, 3, 100},
+                 {"block:5,7,5", 5, 5, 7},
+                 {"kkt:1,5", 1, 1, 5},
+                 {"kkt:7,2", 7, 7, 2},
+                 {"circuit:1,5", 1, 1, 5},
+                 {"circuit:3,100", 3, 3, 100},
+                 {"lp:1,1,9", 1, 1, 9},
+                 {"lp:7,2147483647,99", 7, 2147483647, 99},
+                 {"arrow:0,0", 0, 0, 0},
+                 {"arrow:4,4", 4, 4, 16},
+                 {"arrow:4,0", 4, 4, 4},
+                 {"uniform:0,0,0+shuffled+unsorted", 0, 0, 0},
+                 {"uniform:1,9,9+unsorted+shuffled", 1, 9, 9},
                  {"power:0,4,0", 0, 4, 0},
                  {"power:1,1,10", 1, 1, 10},
                  {"power:2,2147483647,100000", 2, 2147483647, 100000},
@@ -274,6 +420,15 @@ static void test_errors(void)
                  {"uniform:1,1,1x", WEFT_EINVAL, "expected uniform:M,N,NNZ"},
                  {"heavy:5,5,10", WEFT_EINVAL, "expected heavy:M,N,NNZ,ROW"},
                  {"heavy:5,5,10,11", WEFT_EINVAL, "more than all entries"},
+                 {"rows:5,5,9,6", WEFT_EINVAL, "1 to 5"},
+                 {"cols:5,4,9,0", WEFT_EINVAL, "1 to 4"},
+                 {"block:5,9,6", WEFT_EINVAL, "1 to 5"},
+                 {"arrow:5,6", WEFT_EINVAL, "0 to 5"},
+                 {"rmat:5", WEFT_EINVAL, "expected rmat:M,NNZ"},
+                 {"kkt:0,5", WEFT_EINVAL, "without rows or columns"},
+                 {"lp:5,5,5+sorted", WEFT_EINVAL, "+shuffled or +unsorted"},
+                 {"lp:5,5,5+", WEFT_EINVAL, "+shuffled or +unsorted"},
+                 {"rmta:5,5", WEFT_EINVAL, "did you mean rmat?"},
                  {"web:5", WEFT_EINVAL, "expected web:M,NNZ"},
                  {"web:5,5,5", WEFT_EINVAL, "expected web:M,NNZ"},
                  {"web:0,5", WEFT_EINVAL, "without rows or columns"},
@@ -321,6 +476,15 @@ int main(void)
     test_band(30, 1001);
     test_uniform();
     test_power();
+    test_lines("rows:5000,3000,60000,7", 0);
+    test_lines("cols:5000,3000,60000,7", 1);
+    test_symmetric("kkt:2001,12001");
+    test_symmetric("circuit:2001,12001");
+    test_symmetric("arrow:200,3");
+    test_block();
+    test_rmat();
+    test_shuffled();
+    test_unsorted();
     test_edges();
     test_errors();
     return tap_done();

@@ -20,12 +20,24 @@ struct weft_generate_params {
 // Make a matrix from a specification:
 //   uniform:M,N,NNZ   every entry's row and column uniform and independent (duplicates possible), columns sorted in a row
 //   heavy:M,N,NNZ,ROW as uniform, but ROW of the entries are in row M/2
+//   rows:M,N,NNZ,K    as uniform, but half of the entries are in K rows that stand evenly
+//   cols:M,N,NNZ,K    the same with columns
 //   power:M,N,NNZ     rows and columns from a power law (a few heavy rows and columns, as in web graphs)
 //   web:M,NNZ         M x M, rows from a power law; most columns are near the row, the others prefer a few hubs
+//   rmat:M,NNZ        M x M, R-MAT with probabilities 0.57, 0.19, 0.19, 0.05
+//   block:M,NNZ,B     M x M, dense squares of B rows at random places
+//   kkt:M,NNZ         M x M, a symmetric saddle point: three quarters variables, the others constraints
+//   circuit:M,NNZ     M x M, a diagonal, symmetric neighbours, and a few nets that many rows hang on
+//   lp:M,N,NNZ        constraints of a linear program: a staircase, and some rows that link all columns
+//   arrow:M,W         M x M, W full rows and columns, and the diagonal
 //   stencil5:K        5-point stencil on a K x K grid
 //   stencil27:K       27-point stencil on a K x K x K grid
 //   band:N,W          N x N, W diagonals around the main one (W odd)
 //   dense:M,N         every entry stored
+//
+// +shuffled behind the numbers puts rows and columns in a random order, the same for both of a square matrix. +unsorted
+// puts the columns of each row in a random order. Both: stencil27:120+shuffled+unsorted.
+//
 // Numbers may be written as 10M (k, M, G, T: powers of 1000), 1e6 or 1.5k.
 // Values are uniform in [-1, 1) for f32, f64, or small integers; stencils have their usual values
 // (diagonal positive, others -1).
