@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of reading, writing, generating, building, permuting and measuring fails once: each time the answer is WEFT_ENOMEM, the
-// matrix is all zero, and nothing is left allocated. The linker turns the library's calls of malloc and its kin
-// into the __wrap_ functions here.
+// Every allocation of reading, writing, generating, building, permuting and measuring fails once: each time the answer is
+// WEFT_ENOMEM, the matrix is all zero, and nothing is left allocated.
+#include "heap.h"
 #include "host/internal/inside.h"
 #include "tests/support/tap.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,53 +13,6 @@
 #include <weft/measure.h>
 #include <weft/mtx.h>
 #include <weft/permute.h>
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void __real_free(void *old);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void __wrap_free(void *old);
-
-static atomic_int until_failure = -1; // calls that still succeed; negative: all do
-static atomic_int live;
-
-static int fails(void)
-{
-    return atomic_load(&until_failure) >= 0 && atomic_fetch_sub(&until_failure, 1) == 0;
-}
-
-static void *counted(void *fresh)
-{
-    atomic_fetch_add(&live, fresh != NULL);
-    return fresh;
-}
-
-void *__wrap_malloc(size_t bytes)
-{
-    return fails() ? NULL : counted(__real_malloc(bytes));
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-    return fails() ? NULL : counted(__real_calloc(count, bytes));
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-    if (fails())
-        return NULL;
-    void *fresh = __real_realloc(old, bytes);
-    return old ? fresh : counted(fresh);
-}
-
-void __wrap_free(void *old)
-{
-    atomic_fetch_sub(&live, old != NULL);
-    __real_free(old);
-}
 
 static const char coordinate[] = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n1 1 1\n2 1 2\n3 2 3\n";
 static const char array[] = "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n";
@@ -174,13 +126,13 @@ static void test(const char *name, weft_status (*run)(struct weft_csr *a, struct
     static const struct weft_csr zero;
     struct weft_csr a;
     weft_status status = WEFT_ENOMEM;
-    int failures = 0, before = atomic_load(&live), good = 1;
+    int failures = 0, before = heap_live(), good = 1;
     while (status && good) {
         struct weft_error err = {0};
         memset(&a, 0xff, sizeof a);
-        atomic_store(&until_failure, failures);
+        heap_fail_after(failures);
         status = run(&a, &err);
-        int injected = atomic_exchange(&until_failure, -1) < 0;
+        int injected = heap_failed();
         if (!status) {
             // Trimming what is not used may fail without harm: go on until no call is left to fail.
             weft_csr_free(&a);
@@ -191,14 +143,12 @@ static void test(const char *name, weft_status (*run)(struct weft_csr *a, struct
             continue;
         }
         good = status == WEFT_ENOMEM && err.status == status && err.text[0] && !memcmp(&a, &zero, sizeof a) &&
-               atomic_load(&live) == before;
+               heap_live() == before;
         if (!good)
-            tap_note("allocation %d: status %d, \"%s\", %d left", failures, status, err.text,
-                     atomic_load(&live) - before);
+            tap_note("allocation %d: status %d, \"%s\", %d left", failures, status, err.text, heap_live() - before);
         failures++;
     }
-    tap_ok(good && failures > 3 && atomic_load(&live) == before, "%s: %d allocations fail, one at a time", name,
-           failures);
+    tap_ok(good && failures > 3 && heap_live() == before, "%s: %d allocations fail, one at a time", name, failures);
 }
 
 int main(void)

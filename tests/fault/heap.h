@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocations that fail, and a count of those that are alive: the linker turns malloc and its kin into the functions of heap.c.
+#ifndef TESTS_FAULT_HEAP_H
+#define TESTS_FAULT_HEAP_H
+
+// `count` more allocations succeed, then one fails; negative: none fails.
+void heap_fail_after(int count);
+// Nonzero: that one has failed. None fails from now on.
+int heap_failed(void);
+// Allocations that are not yet freed.
+int heap_live(void);
+
+#endif
