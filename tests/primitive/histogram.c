@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Histogram and index-to-pointers against their oracle: both algorithms, both widths, few to many bins, flat to skewed
 // indices, clamped launches, tuning values, queues, errors, the long sweep.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
@@ -47,19 +48,15 @@ static int check(struct test_device *dev, struct weft_histogram_plan *plan, int6
     struct test_buffer from = test_buffer_make(dev, idx, in_bytes), out = test_buffer_make(dev, NULL, out_bytes);
     weft_status status = weft_histogram_run(plan, dev->queue, out.mem, from.mem, n, 0, NULL, NULL);
     test_buffer_read(dev, &out, got, out_bytes);
-    size_t wrong = 0;
-    while (!status && wrong < out_bytes && want[wrong] == got[wrong])
-        wrong++;
+    char why[256] = "right";
     int intact = test_buffer_intact(dev, &out) && test_buffer_intact(dev, &from);
-    int ok = !status && (wrong == out_bytes) && intact;
+    int ok = !status && check_histogram(got, want, bins, ofs, p->pointers, why, sizeof why) && intact;
     if (!ok)
-        tap_note("bins=%lld ofs=%d n=%lld %s pointers=%d algo=%d wg=%d ipt=%d groups=%d range=%d slab=%lld: %s, first "
-                 "wrong %zu, %s",
+        tap_note("bins=%lld ofs=%d n=%lld %s pointers=%d algo=%d wg=%d ipt=%d groups=%d range=%d slab=%lld: %s, %s",
                  (long long)bins, (int)weft_ofs_bytes(ofs) * 8, (long long)n, data_names[data], p->pointers,
                  (int)p->algo, test_value(dev, "histogram", p, "wg"), test_value(dev, "histogram", p, "ipt"),
                  test_value(dev, "histogram", p, "groups"), test_value(dev, "histogram", p, "range"),
-                 (long long)p->slab, status ? test_error(dev) : "ran", wrong / weft_ofs_bytes(ofs),
-                 intact ? "intact" : "canary hit");
+                 (long long)p->slab, status ? test_error(dev) : why, intact ? "intact" : "canary hit");
     test_buffer_free(&out);
     test_buffer_free(&from);
     free(idx);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merge against its serial reference, in every way a device can run it.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
@@ -53,15 +54,6 @@ static int64_t blocks_made(char *out, const struct merge_case *c)
     return c->na;
 }
 
-// First difference of two arrays of n elements, or n.
-static int64_t differs(const void *a, const void *b, int64_t n, size_t bytes)
-{
-    for (int64_t i = 0; bytes && i < n; i++)
-        if (memcmp((const char *)a + (size_t)i * bytes, (const char *)b + (size_t)i * bytes, bytes))
-            return i;
-    return n;
-}
-
 static void check(struct test_device *dev, const struct merge_case *c)
 {
     size_t kb = weft_key_bytes(c->key), vb = (size_t)c->payload_bytes;
@@ -96,15 +88,16 @@ static void check(struct test_device *dev, const struct merge_case *c)
                                 c->na, db.mem, vb ? db_val.mem : NULL, c->nb, 0, NULL, NULL);
     test_buffer_read(dev, &out, got, all * kb);
     test_buffer_read(dev, &out_val, got_val, all * vb);
-    int64_t key_at = differs(got, want, n, kb), val_at = differs(got_val, want_val, n, vb);
+    char why[256] = "";
+    const int same = check_keys(got, got_val, want, want_val, n, c->key, c->payload_bytes, why, sizeof why);
     int intact = test_buffer_intact(dev, &out) && test_buffer_intact(dev, &out_val);
-    if (!tap_ok(!status && key_at == n && val_at == n && intact,
+    if (!tap_ok(!status && same && intact,
                 "%s: %s payload %d, %lld + %lld, block %lld, spread %llu, wg %d ipt %d groups %d", dev->name,
                 weft_key_name(c->key), c->payload_bytes, (long long)c->na, (long long)c->nb, (long long)c->block,
                 (unsigned long long)c->spread, test_value(dev, "merge", &c->params, "wg"),
                 test_value(dev, "merge", &c->params, "ipt"), test_value(dev, "merge", &c->params, "groups")))
-        tap_note("status %d %s; first wrong key %lld, payload %lld; canaries %s", status, status ? test_error(dev) : "",
-                 (long long)key_at, (long long)val_at, intact ? "intact" : "broken");
+        tap_note("status %d %s; %s; canaries %s", status, status ? test_error(dev) : "", why,
+                 intact ? "intact" : "broken");
     weft_merge_plan_destroy(&plan);
     struct test_buffer *buffers[] = {&da, &da_val, &db, &db_val, &out, &out_val};
     for (size_t i = 0; i < 6; i++)

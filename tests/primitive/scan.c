@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan against its oracle: every type, edge shapes, clamped launches, tuning values, queues, errors, the long sweep; the
-// form of one launch also where neighbours say nothing.
+// Scan against its oracle: every type, edge shapes, clamped launches, tuning values, queues, errors, the long sweep.
+#include "host/common/check_exact.h"
 #include "host/internal/tests.h"
-#include "tests/support/device.h"
+#include "scan.h"
 #include "tests/support/rng.h"
 
 #include <float.h>
@@ -18,10 +18,7 @@ static const enum weft_scan_type all_types[] = {WEFT_SCAN_TYPE_I32, WEFT_SCAN_TY
 
 static struct rng rng;
 
-// What the elements are: any bits (sums wrap around; floats in -1..1), or small whole numbers whose sums are exact.
-enum data { DATA_ANY, DATA_SMALL };
-
-static void data_fill(void *in, int64_t n, enum weft_scan_type type, enum data data)
+void scan_data_fill(void *in, int64_t n, enum weft_scan_type type, enum data data)
 {
     for (int64_t i = 0; i < n; i++) {
         uint64_t bits = rng_u64(&rng);
@@ -34,35 +31,31 @@ static void data_fill(void *in, int64_t n, enum weft_scan_type type, enum data d
     }
 }
 
-// Index of the first wrong sum, -1: none. Floats in -1..1 may be off by (k+3)*eps*sum|in| after k elements.
-static int64_t first_wrong(const void *got, const void *want, const void *in, int64_t count, int64_t n,
-                           enum weft_scan_type type, enum data data)
+// Floats in -1..1 may be off by (k+3)*eps*sum|in| after k elements.
+static int check_floats(const float *got, const float *want, const float *in, int64_t count, int64_t n, char *why,
+                        size_t size)
 {
-    size_t bytes = weft_scan_sum_bytes(type);
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (type == WEFT_SCAN_TYPE_F32 && data == DATA_ANY) {
-            double error = fabs((double)((const float *)got)[i] - (double)((const float *)want)[i]);
-            sum += i < n ? fabs((double)((const float *)in)[i]) : 0;
-            if (!(error <= (double)(i + 3) * FLT_EPSILON * sum))
-                return i;
-        } else if (memcmp((const char *)got + (size_t)i * bytes, (const char *)want + (size_t)i * bytes, bytes)) {
-            return i;
+        const double error = fabs((double)got[i] - (double)want[i]);
+        sum += i < n ? fabs((double)in[i]) : 0;
+        if (!(error <= (double)(i + 3) * FLT_EPSILON * sum)) {
+            snprintf(why, size, "sums[%lld] is %g, not %g", (long long)i, (double)got[i], (double)want[i]);
+            return 0;
         }
     }
-    return -1;
+    return 1;
 }
 
-// One scan of n elements with a plan that is there, in canaried buffers or in place, against the oracle.
-static int check(struct test_device *dev, struct weft_scan_plan *plan, enum weft_scan_type type, int64_t n,
-                 enum data data, int in_place)
+int scan_check(struct test_device *dev, struct weft_scan_plan *plan, enum weft_scan_type type, int64_t n,
+               enum data data, int in_place)
 {
     const struct weft_scan_info *info = weft_scan_plan_info(plan);
     const struct weft_scan_params *p = &info->params;
     int64_t outputs = n + (p->total != 0);
     size_t in_bytes = (size_t)n * weft_scan_in_bytes(type), out_bytes = (size_t)outputs * weft_scan_sum_bytes(type);
     void *in = test_alloc(in_bytes), *want = test_alloc(out_bytes), *got = test_alloc(out_bytes);
-    data_fill(in, n, type, data);
+    scan_data_fill(in, n, type, data);
     weft__ref_scan(want, in, n, type, p->inclusive, p->total);
     struct test_buffer out = test_buffer_make(dev, NULL, out_bytes), from = {0};
     if (in_place)
@@ -71,7 +64,10 @@ static int check(struct test_device *dev, struct weft_scan_plan *plan, enum weft
         from = test_buffer_make(dev, in, in_bytes);
     weft_status status = weft_scan_run(plan, dev->queue, out.mem, in_place ? out.mem : from.mem, n, 0, NULL, NULL);
     test_buffer_read(dev, &out, got, out_bytes);
-    int64_t wrong = status ? 0 : first_wrong(got, want, in, outputs, n, type, data);
+    char why[256] = "";
+    const int right = type == WEFT_SCAN_TYPE_F32 && data == DATA_ANY
+                          ? check_floats(got, want, in, outputs, n, why, sizeof why)
+                          : check_scan(got, want, outputs, type, why, sizeof why);
     int intact = test_buffer_intact(dev, &out) && (in_place || test_buffer_intact(dev, &from));
     if (!in_place && n) {
         void *same = test_alloc(in_bytes);
@@ -79,23 +75,23 @@ static int check(struct test_device *dev, struct weft_scan_plan *plan, enum weft
         intact = intact && !memcmp(same, in, in_bytes);
         free(same);
     }
-    if (status || wrong >= 0 || !intact)
-        tap_note("%s algo=%d n=%lld inclusive=%d total=%d wg=%d ipt=%d groups=%d data=%d in_place=%d: %s, first wrong "
-                 "%lld, %s",
+    if (status || !right || !intact)
+        tap_note("%s algo=%d n=%lld inclusive=%d total=%d wg=%d ipt=%d groups=%d data=%d in_place=%d: %s, "
+                 "%s",
                  weft_scan_type_name(type), (int)p->algo, (long long)n, p->inclusive, p->total,
                  test_value(dev, "scan", p, "wg"), test_value(dev, "scan", p, "ipt"),
-                 test_value(dev, "scan", p, "groups"), (int)data, in_place, status ? test_error(dev) : "ran",
-                 (long long)wrong, intact ? "intact" : "canary hit");
+                 test_value(dev, "scan", p, "groups"), (int)data, in_place, status ? test_error(dev) : why,
+                 intact ? "intact" : "canary hit");
     test_buffer_free(&out);
     test_buffer_free(&from);
     free(in);
     free(want);
     free(got);
-    return !status && wrong < 0 && intact;
+    return !status && right && intact;
 }
 
-static struct weft_scan_plan *plan_make(struct test_device *dev, enum weft_scan_type type, int64_t n_max,
-                                        const struct weft_scan_params *params)
+struct weft_scan_plan *scan_plan_make(struct test_device *dev, enum weft_scan_type type, int64_t n_max,
+                                      const struct weft_scan_params *params)
 {
     struct weft_scan_plan *plan = NULL;
     if (weft_scan_plan_create(&plan, dev->ctx, type, n_max, params))
@@ -103,8 +99,7 @@ static struct weft_scan_plan *plan_make(struct test_device *dev, enum weft_scan_
     return plan;
 }
 
-// The smallest tuning values of a schedule: tiles (or chunks) of few elements, so that small inputs have many.
-static struct weft_scan_params smallest(struct test_device *dev)
+struct weft_scan_params scan_smallest(struct test_device *dev)
 {
     return dev->gpu ? (struct weft_scan_params){.gpu.wg = 32, .gpu.ipt = 4}
                     : (struct weft_scan_params){.cpu.wg = 1, .cpu.chunk = 8};
@@ -119,7 +114,7 @@ static int can_chain(struct test_device *dev, enum weft_scan_type type)
 static void test_shapes(struct test_device *dev, enum weft_scan_type type, int inclusive, int total,
                         enum weft_scan_algo algo)
 {
-    struct weft_scan_params params = smallest(dev);
+    struct weft_scan_params params = scan_smallest(dev);
     int64_t tile = (int64_t)test_value(dev, "scan", &params, "wg") * test_value(dev, "scan", &params, "ipt");
     // A second level of tiles; in a sample for one form of each type.
     int64_t largest = test_sample() && (inclusive || total) ? 5 * tile + 3 : tile * tile + tile + 1;
@@ -127,13 +122,13 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
     params.total = total;
     params.algo = algo;
     const int64_t sizes[] = {0, 1, 2, 7, tile - 1, tile, tile + 1, 2 * tile - 1, 3 * tile + 5, largest};
-    struct weft_scan_plan *plan = plan_make(dev, type, largest, &params);
+    struct weft_scan_plan *plan = scan_plan_make(dev, type, largest, &params);
     int ok = plan != NULL;
     for (size_t i = 0; ok && i < sizeof sizes / sizeof *sizes; i++)
         if (!test_sample() || (i + (size_t)type) % 3) // of each type two thirds of the sizes
-            ok = check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
+            ok = scan_check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
     if (ok && weft_scan_in_bytes(type) == weft_scan_sum_bytes(type))
-        ok = check(dev, plan, type, 5 * tile + 3, DATA_ANY, 1);
+        ok = scan_check(dev, plan, type, 5 * tile + 3, DATA_ANY, 1);
     tap_ok(ok, "%s: %s %s%s%s, edge sizes", dev->name, weft_scan_type_name(type), inclusive ? "inclusive" : "exclusive",
            total ? " with total" : "", algo == WEFT_SCAN_ALGO_CHAINED ? ", chained" : "");
     weft_scan_plan_destroy(&plan);
@@ -142,12 +137,12 @@ static void test_shapes(struct test_device *dev, enum weft_scan_type type, int i
 // Three launches with sums of more than two tiles of sums, which scan_spine adds up one tile after the other.
 static void test_spine(struct test_device *dev, enum weft_scan_type type)
 {
-    struct weft_scan_params params = smallest(dev);
+    struct weft_scan_params params = scan_smallest(dev);
     params.algo = WEFT_SCAN_ALGO_THREE;
     const int64_t tile = (int64_t)test_value(dev, "scan", &params, "wg") * test_value(dev, "scan", &params, "ipt"),
                   n = 2 * tile * tile + 1;
-    struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
-    tap_ok(plan && check(dev, plan, type, n, DATA_ANY, 0), "%s: %s, sums of %lld tiles", dev->name,
+    struct weft_scan_plan *plan = scan_plan_make(dev, type, n, &params);
+    tap_ok(plan && scan_check(dev, plan, type, n, DATA_ANY, 0), "%s: %s, sums of %lld tiles", dev->name,
            weft_scan_type_name(type), (long long)(n / tile + 1));
     weft_scan_plan_destroy(&plan);
 }
@@ -155,7 +150,7 @@ static void test_spine(struct test_device *dev, enum weft_scan_type type)
 // The defaults, at the edges of their own tiles and at sizes of several launches.
 static void test_defaults(struct test_device *dev, enum weft_scan_type type, enum weft_scan_algo algo)
 {
-    struct weft_scan_plan *plan = plan_make(dev, type, 1 << 20, algo ? weft_scan_params(.algo = algo) : NULL);
+    struct weft_scan_plan *plan = scan_plan_make(dev, type, 1 << 20, algo ? weft_scan_params(.algo = algo) : NULL);
     int ok = plan != NULL;
     if (ok) {
         const struct weft_scan_info *info = weft_scan_plan_info(plan);
@@ -166,7 +161,7 @@ static void test_defaults(struct test_device *dev, enum weft_scan_type type, enu
         // A sample: up to the smallest number of elements that takes two tiles.
         size_t count = sizeof sizes / sizeof *sizes - (test_sample() ? 3 : 0);
         for (size_t i = 0; ok && i < count; i++)
-            ok = check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
+            ok = scan_check(dev, plan, type, sizes[i], i % 2 ? DATA_ANY : DATA_SMALL, 0);
     }
     tap_ok(ok, "%s: %s, default tuning%s", dev->name, weft_scan_type_name(type), algo ? ", chained" : "");
     weft_scan_plan_destroy(&plan);
@@ -177,12 +172,12 @@ static void test_clamped(struct test_device *dev)
 {
     int ok = 1;
     for (int groups = 1; ok && groups <= 3; groups++) {
-        struct weft_scan_params params = smallest(dev);
+        struct weft_scan_params params = scan_smallest(dev);
         test_value_set(dev, "scan", &params, "groups", groups);
         params.total = 1;
-        struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32_U64, 3000, &params);
-        ok = plan && check(dev, plan, WEFT_SCAN_TYPE_U32_U64, 3000, DATA_ANY, 0) &&
-             check(dev, plan, WEFT_SCAN_TYPE_U32_U64, 200, DATA_ANY, 0);
+        struct weft_scan_plan *plan = scan_plan_make(dev, WEFT_SCAN_TYPE_U32_U64, 3000, &params);
+        ok = plan && scan_check(dev, plan, WEFT_SCAN_TYPE_U32_U64, 3000, DATA_ANY, 0) &&
+             scan_check(dev, plan, WEFT_SCAN_TYPE_U32_U64, 200, DATA_ANY, 0);
         weft_scan_plan_destroy(&plan);
     }
     tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups", dev->name);
@@ -211,8 +206,8 @@ static void test_tuning(struct test_device *dev)
                            (int)rng_between(&rng, 1, test_value(dev, "scan", &params, "wg") / 32) * 32);
         }
         int64_t n = (int64_t)rng_below(&rng, test_sample() ? 3000 : 100000);
-        struct weft_scan_plan *plan = plan_make(dev, type, n, &params);
-        ok = plan && check(dev, plan, type, n, DATA_ANY, 0);
+        struct weft_scan_plan *plan = scan_plan_make(dev, type, n, &params);
+        ok = plan && scan_check(dev, plan, type, n, DATA_ANY, 0);
         weft_scan_plan_destroy(&plan);
     }
     tap_ok(ok, "%s: tuning values at random", dev->name);
@@ -224,12 +219,12 @@ static void test_repeatable(struct test_device *dev)
     enum { N = 5000 };
     float *in = test_alloc(N * sizeof *in), *first = test_alloc(N * sizeof *in), *again = test_alloc(N * sizeof *in);
     int ok = 1;
-    data_fill(in, N, WEFT_SCAN_TYPE_F32, DATA_ANY);
+    scan_data_fill(in, N, WEFT_SCAN_TYPE_F32, DATA_ANY);
     for (int run = 0; ok && run < 3; run++) {
-        struct weft_scan_params params = smallest(dev);
+        struct weft_scan_params params = scan_smallest(dev);
         if (dev->gpu)
             test_value_set(dev, "scan", &params, "groups", 1 + 3 * run);
-        struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_F32, N, &params);
+        struct weft_scan_plan *plan = scan_plan_make(dev, WEFT_SCAN_TYPE_F32, N, &params);
         struct test_buffer from = test_buffer_make(dev, in, N * sizeof *in);
         struct test_buffer out = test_buffer_make(dev, NULL, N * sizeof *in);
         ok = plan && !weft_scan_run(plan, dev->queue, out.mem, from.mem, N, 0, NULL, NULL);
@@ -245,121 +240,6 @@ static void test_repeatable(struct test_device *dev)
     free(again);
 }
 
-// Runs enqueued one after the other, from a to b and back, over more elements and fewer, with no wait between them.
-static void test_chained_queue(struct test_device *dev, enum weft_scan_type type)
-{
-    enum { N = 3000 };
-    const int runs = test_sample() ? 11 : 40;
-    static const int64_t sizes[] = {N, 300, 1, 2999, 129, 1000, 128, 2000};
-    size_t bytes = weft_scan_sum_bytes(type);
-    char *want[2] = {test_alloc(N * bytes), test_alloc(N * bytes)}, *got = test_alloc(N * bytes);
-    data_fill(want[0], N, type, DATA_ANY);
-    data_fill(want[1], N, type, DATA_ANY);
-    struct test_buffer b[2] = {test_buffer_make(dev, want[0], N * bytes), test_buffer_make(dev, want[1], N * bytes)};
-    struct weft_scan_params params = smallest(dev);
-    params.algo = WEFT_SCAN_ALGO_CHAINED;
-    params.inclusive = 1;
-    struct weft_scan_plan *plan = plan_make(dev, type, N, &params);
-    int ok = plan != NULL;
-    for (int run = 0; run < runs; run++) {
-        int64_t n = sizes[run % 8];
-        int from = run % 3 % 2, to = !from;
-        if (run == 5) // those from 6 on have the numbers of those from 0 on
-            weft__scan_last_run(plan);
-        ok = ok && !weft_scan_run(plan, dev->queue, b[to].mem, b[from].mem, n, 0, NULL, NULL);
-        weft__ref_scan(want[to], want[from], n, type, 1, 0);
-    }
-    for (int i = 0; i < 2; i++) {
-        test_buffer_read(dev, &b[i], got, N * bytes);
-        ok = ok && !memcmp(got, want[i], N * bytes) && test_buffer_intact(dev, &b[i]);
-        test_buffer_free(&b[i]);
-        free(want[i]);
-    }
-    tap_ok(ok, "%s: %s, chained, %d runs in a row", dev->name, weft_scan_type_name(type), runs);
-    weft_scan_plan_destroy(&plan);
-    free(got);
-}
-
-static cl_int(CL_API_CALL *build_as_before)(cl_program, cl_uint, const cl_device_id *, const char *,
-                                            void(CL_CALLBACK *)(cl_program, void *), void *);
-static const char *stuck;
-static int stuck_builds;
-
-static cl_int CL_API_CALL build_stuck(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
-                                      void(CL_CALLBACK *notify)(cl_program, void *), void *arg)
-{
-    char text[512];
-    snprintf(text, sizeof text, "%s -DWEFT_STUCK=%s", options ? options : "", stuck);
-    stuck_builds++;
-    return build_as_before(program, n, devices, text, notify, arg);
-}
-
-// One of `every` tiles publishes nothing, so that who comes first behind it has to sum it up, and says it for the others. After
-// three runs, of which the last is short, the numbers of the runs begin again with other silent tiles, which seem to speak if
-// their words are still those of the first runs.
-static void test_chained_stuck(struct test_device *dev, enum weft_scan_type type, const char *every, int wg)
-{
-    struct weft_context *ctx = dev->ctx;
-    struct weft_scan_params params = smallest(dev);
-    test_value_set(dev, "scan", &params, "wg", wg); // 32: a window of 32 tiles; more: several, looked at at once
-    test_value_set(dev, "scan", &params, "look", wg);
-    int64_t tile = (int64_t)test_value(dev, "scan", &params, "wg") * test_value(dev, "scan", &params, "ipt"),
-            most = (test_sample() ? 34 : 75) * tile + 7;
-    const int64_t sizes[] = {30 * tile + 5, 5 * tile, 2 * tile, 31 * tile + 5, most, 2 * tile, 33 * tile, 3 * tile};
-    params.algo = WEFT_SCAN_ALGO_CHAINED;
-    params.total = 1;
-    build_as_before = weft__cl.clBuildProgram;
-    weft__cl.clBuildProgram = build_stuck;
-    stuck = every;
-    stuck_builds = 0;
-    ctx->salt = 0x57c4 + (uint64_t)atoi(every); // caches do not see the option: these programs are other texts to them
-    struct weft_scan_plan *plan = plan_make(dev, type, most, &params);
-    ctx->salt = 0;
-    weft__cl.clBuildProgram = build_as_before;
-    int ok = plan && stuck_builds;
-    const size_t count = sizeof sizes / sizeof *sizes - (test_sample() ? 2 : 0);
-    for (size_t i = 0; ok && i < count; i++) {
-        if (i == 2)
-            weft__scan_last_run(plan);
-        ok = check(dev, plan, type, sizes[i], DATA_ANY, 0);
-    }
-    if (ok && weft_scan_in_bytes(type) == weft_scan_sum_bytes(type))
-        ok = check(dev, plan, type, sizes[1], DATA_ANY, 1);
-    tap_ok(ok, "%s: %s, chained, one tile of %s says nothing, groups of %d", dev->name, weft_scan_type_name(type),
-           every, wg);
-    weft_scan_plan_destroy(&plan);
-}
-
-static cl_mem CL_API_CALL no_buffer(cl_context ctx, cl_mem_flags flags, size_t bytes, void *from, cl_int *error)
-{
-    (void)ctx, (void)flags, (void)bytes, (void)from;
-    *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    return NULL;
-}
-
-// The numbers of runs begin again while the device has no memory for new words: that run fails, the next one does not.
-static void test_chained_no_words(struct test_device *dev)
-{
-    enum { N = 1000 };
-    struct weft_scan_params params = smallest(dev);
-    params.algo = WEFT_SCAN_ALGO_CHAINED;
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32, N, &params);
-    struct test_buffer in = test_buffer_make(dev, NULL, 4 * N), out = test_buffer_make(dev, NULL, 4 * N);
-    if (plan)
-        weft__scan_last_run(plan);
-    int ok = plan && check(dev, plan, WEFT_SCAN_TYPE_U32, N, DATA_ANY, 0);
-    cl_mem(CL_API_CALL * before)(cl_context, cl_mem_flags, size_t, void *, cl_int *) = weft__cl.clCreateBuffer;
-    weft__cl.clCreateBuffer = no_buffer;
-    ok = ok && weft_scan_run(plan, dev->queue, out.mem, in.mem, N, 0, NULL, NULL) == WEFT_EDEVMEM;
-    weft__cl.clCreateBuffer = before;
-    for (int run = 0; ok && run < 2; run++)
-        ok = check(dev, plan, WEFT_SCAN_TYPE_U32, N, DATA_ANY, 0);
-    tap_ok(ok, "%s: chained, no memory for new words", dev->name);
-    test_buffer_free(&in);
-    test_buffer_free(&out);
-    weft_scan_plan_destroy(&plan);
-}
-
 // Two scans in a row on an out-of-order queue, the first behind an event that the test completes late.
 static void test_events(struct test_device *dev, enum weft_scan_algo algo)
 {
@@ -370,13 +250,13 @@ static void test_events(struct test_device *dev, enum weft_scan_algo algo)
         return;
     }
     uint32_t *in = test_alloc(N * sizeof *in), *want = test_alloc(N * sizeof *in), *got = test_alloc(N * sizeof *in);
-    data_fill(in, N, WEFT_SCAN_TYPE_U32, DATA_ANY);
+    scan_data_fill(in, N, WEFT_SCAN_TYPE_U32, DATA_ANY);
     weft__ref_scan(want, in, N, WEFT_SCAN_TYPE_U32, 0, 0);
     weft__ref_scan(got, want, N, WEFT_SCAN_TYPE_U32, 0, 0);
     memcpy(want, got, N * sizeof *in);
-    struct weft_scan_params params = smallest(dev);
+    struct weft_scan_params params = scan_smallest(dev);
     params.algo = algo;
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32, N, &params);
+    struct weft_scan_plan *plan = scan_plan_make(dev, WEFT_SCAN_TYPE_U32, N, &params);
     struct test_buffer a = test_buffer_make(dev, NULL, N * sizeof *in), b = test_buffer_make(dev, NULL, N * sizeof *in);
     cl_int error;
     cl_event gate = clCreateUserEvent(weft_context_cl(dev->ctx), &error), first = NULL, second = NULL, written = NULL;
@@ -463,7 +343,7 @@ static void test_errors(struct test_device *dev)
         tap_ok(!weft_scan_workspace(&words, dev->ctx, WEFT_SCAN_TYPE_I32, most, four) && words == (most / 128) * 12,
                "%s: less than 2^31 work-items are not refused", dev->name);
     }
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_I32_I64, 100, NULL);
+    struct weft_scan_plan *plan = scan_plan_make(dev, WEFT_SCAN_TYPE_I32_I64, 100, NULL);
     struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
     run_refused(dev, "n < 0", plan, dev->queue, in.mem, out.mem, -1, WEFT_EINVAL);
     run_refused(dev, "n > n_max", plan, dev->queue, in.mem, out.mem, 101, WEFT_EINVAL);
@@ -494,12 +374,12 @@ static void test_sweep(struct test_device *dev, enum weft_scan_type type, enum w
     enum { MOST = 20000000, MORE = 64 };
     size_t in_bytes = weft_scan_in_bytes(type), bytes = weft_scan_sum_bytes(type);
     char *in = test_alloc(MOST * in_bytes), *want = test_alloc(MOST * bytes), *got = test_alloc((MOST + MORE) * bytes);
-    data_fill(in, MOST, type, type == WEFT_SCAN_TYPE_F32 ? DATA_SMALL : DATA_ANY);
+    scan_data_fill(in, MOST, type, type == WEFT_SCAN_TYPE_F32 ? DATA_SMALL : DATA_ANY);
     if (type == WEFT_SCAN_TYPE_F32) // sums that stay exact
         for (int64_t i = 0; i < MOST; i++)
             ((float *)(void *)in)[i] = (float)(i % 3 - 1);
     weft__ref_scan(want, in, MOST, type, 0, 0);
-    struct weft_scan_plan *plan = plan_make(dev, type, MOST, weft_scan_params(.algo = algo));
+    struct weft_scan_plan *plan = scan_plan_make(dev, type, MOST, weft_scan_params(.algo = algo));
     struct test_buffer from = test_buffer_make(dev, in, MOST * in_bytes);
     struct test_buffer out = test_buffer_make(dev, NULL, (MOST + MORE) * bytes);
     int ok = plan != NULL;
@@ -537,7 +417,7 @@ static void test_huge(struct test_device *dev)
     uint32_t *piece = test_alloc(PIECE * sizeof *piece);
     cl_int error;
     cl_mem data = clCreateBuffer(weft_context_cl(dev->ctx), CL_MEM_READ_WRITE, (size_t)n * 4, NULL, &error);
-    struct weft_scan_plan *plan = plan_make(dev, WEFT_SCAN_TYPE_U32, n, NULL);
+    struct weft_scan_plan *plan = scan_plan_make(dev, WEFT_SCAN_TYPE_U32, n, NULL);
     int ok = plan && error == CL_SUCCESS;
     for (int64_t i = 0; i < PIECE; i++)
         piece[i] = 1;
@@ -568,17 +448,9 @@ static void test_chained(struct test_device *dev)
                 test_shapes(dev, all_types[t], f == 2, f == 1, WEFT_SCAN_ALGO_CHAINED);
     test_defaults(dev, WEFT_SCAN_TYPE_I32, WEFT_SCAN_ALGO_CHAINED);
     test_events(dev, WEFT_SCAN_ALGO_CHAINED);
-    test_chained_queue(dev, WEFT_SCAN_TYPE_I64);
-    test_chained_no_words(dev);
-    test_chained_stuck(dev, WEFT_SCAN_TYPE_U32, "3", 32);
-    test_chained_stuck(dev, WEFT_SCAN_TYPE_U32_U64, "1000", 32); // none
-    test_chained_stuck(dev, WEFT_SCAN_TYPE_I32, "21", 64);
-    if (test_sample())
-        return;
-    test_defaults(dev, WEFT_SCAN_TYPE_U32_U64, WEFT_SCAN_ALGO_CHAINED);
-    test_chained_queue(dev, WEFT_SCAN_TYPE_U32);
-    test_chained_stuck(dev, WEFT_SCAN_TYPE_I32_I64, "3", 32);
-    test_chained_stuck(dev, WEFT_SCAN_TYPE_I64, "1000", 64);
+    scan_test_neighbours(dev);
+    if (!test_sample())
+        test_defaults(dev, WEFT_SCAN_TYPE_U32_U64, WEFT_SCAN_ALGO_CHAINED);
 }
 
 static void test_all(struct test_device *dev)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segmented sort against its serial reference, in every way a device can run it.
+#include "host/common/check_exact.h"
 #include "host/internal/inside.h"
 #include "tests/support/device.h"
 #include "tests/support/fault.h"
@@ -92,14 +93,6 @@ static void keys_make(char *out, const struct sort_case *c)
     }
 }
 
-static int64_t differs(const void *a, const void *b, int64_t n, size_t bytes)
-{
-    for (int64_t i = 0; bytes && i < n; i++)
-        if (memcmp((const char *)a + (size_t)i * bytes, (const char *)b + (size_t)i * bytes, bytes))
-            return i;
-    return n;
-}
-
 static weft_status case_run(struct weft_segsort_plan *plan, struct test_device *dev, const struct sort_case *c,
                             cl_mem key, cl_mem val, cl_mem offsets, int64_t segments, cl_mem out, cl_mem out_val)
 {
@@ -141,11 +134,12 @@ static int check(struct test_device *dev, const struct sort_case *c)
                           vb ? out_val->mem : NULL);
     test_buffer_read(dev, out, got, n * kb);
     test_buffer_read(dev, out_val, got_val, n * vb);
-    int64_t key_at = differs(got, want, c->n, kb), val_at = differs(got_val, want_val, c->n, vb);
+    char why[256] = "";
+    const int same = check_keys(got, got_val, want, want_val, c->n, c->key, c->payload_bytes, why, sizeof why);
     int intact = test_buffer_intact(dev, &in) && test_buffer_intact(dev, &in_val) && test_buffer_intact(dev, &other) &&
                  test_buffer_intact(dev, &other_val);
     int right = tap_ok(
-        !status && key_at == c->n && val_at == c->n && intact,
+        !status && same && intact,
         "%s: %s payload %d, %lld %s keys, %s, block %lld, ofs %d%s, wg %d ipt %d bits %d groups %d, form %d wg "
         "%d ipt %d bits %d look %d words %d",
         dev->name, weft_key_name(c->key), c->payload_bytes, (long long)c->n, key_names[c->keys], split_names[c->split],
@@ -154,8 +148,8 @@ static int check(struct test_device *dev, const struct sort_case *c)
         test_value(dev, "segsort", &c->params, "groups"), (int)c->params.whole, c->params.gpu.radix.wg,
         c->params.gpu.radix.ipt, c->params.gpu.radix.bits, c->params.gpu.radix.look, c->params.gpu.radix.words);
     if (!right)
-        tap_note("status %d %s; first wrong key %lld, payload %lld; canaries %s", status, status ? test_error(dev) : "",
-                 (long long)key_at, (long long)val_at, intact ? "intact" : "broken");
+        tap_note("status %d %s; %s; canaries %s", status, status ? test_error(dev) : "", why,
+                 intact ? "intact" : "broken");
     if (!c->plan)
         weft_segsort_plan_destroy(&plan);
     struct test_buffer *buffers[] = {&in, &in_val, &ofs, &other, &other_val};
