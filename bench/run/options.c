@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line of weft-bench: what options mean, what excludes what, and the help.
 #include "block.h"
+#include "help.h"
 #include "host/common/word.h"
 #include "host/internal/inside.h"
 
@@ -12,24 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weft/permute.h>
-
-#define DEFAULT_SPEC "uniform:500000,500000,10000000"
-
-// One option. `parse` gives -1 to go on, REFUSED for the message that `wants` ends, else the exit status.
-enum { REFUSED = -2 };
-struct option_row {
-    const char *name, *argument; // argument NULL: none
-    const char *help;            // lines; NULL: help_more prints all that is behind the name
-    int (*parse)(struct bench_options *o, const struct option_row *row, const char *text); // NULL: a line of the help
-    size_t at;         // offset in bench_options of what parse fills
-    const char *wants; // "--NAME is "...", not ..."
-    int64_t low, high;
-    const char *group; // headline above the option
-    void (*help_more)(void);
-    int brief;    // the letter; 0: none
-    int optional; // nonzero: the argument may be missing
-    size_t given; // offset of an int of bench_options that becomes 1; 0: none
-};
 
 __attribute__((format(printf, 1, 2))) static int usage_fail(const char *format, ...)
 {
@@ -221,7 +204,7 @@ static int positionals_parse(struct bench_options *o, int count, char **words)
     for (int i = 0; i < count && status < 0; i++)
         status = source_add(o, bench_word_is_stream(words[i]) ? "/dev/stdin" : words[i], 0);
     if (status < 0 && !o->nsources)
-        status = source_add(o, DEFAULT_SPEC, 1);
+        status = source_add(o, BENCH_DEFAULT_SPEC, 1);
     return status;
 }
 
@@ -350,52 +333,6 @@ static int version_print(struct bench_options *o, const struct option_row *row, 
     return BENCH_OK;
 }
 
-enum { HELP_COLUMN = 26, HELP_WORDS = HELP_COLUMN + 2 };
-
-// Print `separator`, a space (not at the start of a line) and `text`; where that gets too long, on a new line.
-static void help_word(int *column, int indent, const char *separator, const char *text)
-{
-    *column += printf("%s", separator);
-    if (*column + (int)strlen(text) > 103)
-        *column = printf("\n%*s", indent, "") - 1;
-    *column += printf("%s%s", *column > indent ? " " : "", text);
-}
-
-static void help_ops(void)
-{
-    for (const struct bench_op *const *op = bench_ops; *op; op++)
-        printf("%*s%-10s %s\n", HELP_WORDS, "", (*op)->name, (*op)->help);
-}
-
-static void help_backends(void)
-{
-    int column = HELP_COLUMN;
-    for (const struct weft_backend *const *b = weft__backends; *b; b++)
-        help_word(&column, HELP_COLUMN, b == weft__backends ? "" : ",", (*b)->name);
-    help_word(&column, HELP_COLUMN, "", "(default: every one that can run)");
-    putchar('\n');
-}
-
-static void help_algos(void)
-{
-    for (const struct bench_op *const *op = bench_ops; *op; op++) {
-        int named = 0, column = 0;
-        for (const struct weft_backend *const *b = weft__backends; *b; b++)
-            for (const char *const *first = (*op)->algos(*b), *const *a = first; a && *a; a++) {
-                char word[80];
-                snprintf(word, sizeof word, "%s%s%s", a == first ? (*b)->name : "", a == first ? ": " : "", *a);
-                if (!named++)
-                    column = printf("%*s%-10s ", HELP_WORDS, "", (*op)->name);
-                help_word(&column, 39, named == 1 ? "" : a == first ? ";" : ",", word);
-            }
-        if (named)
-            putchar('\n');
-    }
-}
-
-static int help_print(struct bench_options *o, const struct option_row *row, const char *text);
-static int options_print(struct bench_options *o, const struct option_row *row, const char *text);
-
 #define AT(name)      .at = offsetof(struct bench_options, name)
 #define SECONDS(name) .parse = seconds_set, AT(name), .wants = "a number of seconds above 0"
 #define GIVEN(name)   .given = offsetof(struct bench_options, name)
@@ -403,17 +340,17 @@ static int options_print(struct bench_options *o, const struct option_row *row, 
 #define TEXT(name)    .parse = text_set, AT(name)
 // clang-format off
 // In the order of the help.
-static const struct option_row rows[] = {
+const struct option_row bench_option_rows[] = {
     {"list", NULL, "list the devices: index, platform, name, type, driver, memory; then the backends", FLAG(list),
      .brief = 'l', .group = "what to run"},
     {"device", "DEVICE", "its index in --list, `gpu`, `cpu` or a word of its line such as nvidia; `all`;\n"
      "`list` (default: WEFT_DEVICE, else the one that --list marks)", device_parse, .brief = 'd', GIVEN(device_given)},
     {"op", "LIST", "operations, or `all` (default transpose)", ops_parse, .brief = 'o', GIVEN(ops_given),
-     .help_more = help_ops},
-    {"backend", "LIST", NULL, backends_parse, .brief = 'b', .help_more = help_backends},
+     .help_more = bench_help_ops},
+    {"backend", "LIST", NULL, backends_parse, .brief = 'b', .help_more = bench_help_backends},
     {"algo", "LIST", "algorithms of the operation, or `all`; a backend that has none of them runs its\n"
      "first one, so that a comparison stays (default: the first one of ref and omp,\n"
-     "the usual ones of opencl, all of a vendor)", TEXT(algos), .brief = 'a', .help_more = help_algos},
+     "the usual ones of opencl, all of a vendor)", TEXT(algos), .brief = 'a', .help_more = bench_help_algos},
     {"generate", "SPEC", "uniform:M,N,NNZ  power:M,N,NNZ  stencil5:K  stencil27:K  band:N,W  dense:M,N\n"
      "heavy:M,N,NNZ,ROW  rows:M,N,NNZ,K  cols:M,N,NNZ,K  web:M,NNZ  rmat:M,NNZ\n"
      "block:M,NNZ,B  kkt:M,NNZ  circuit:M,NNZ  lp:M,N,NNZ  arrow:M,W; behind it\n"
@@ -462,91 +399,13 @@ static const struct option_row rows[] = {
     {"hash", NULL, "print a 64-bit hash of each transpose and product", FLAG(hash)},
     {"quiet", NULL, "no table, no progress", FLAG(quiet)},
     {"version", NULL, NULL, .parse = version_print},
-    {"help", NULL, NULL, help_print, .brief = 'h'},
+    {"help", NULL, NULL, bench_help_print, .brief = 'h'},
     {"compare", NULL, NULL, FLAG(compare)}, // in the usage
-    {"options", NULL, NULL, .parse = options_print}, // for packaging/pages.py
+    {"options", NULL, NULL, .parse = bench_help_fields}, // for packaging/pages.py
 };
 // clang-format on
-enum { ROWS = sizeof rows / sizeof *rows, HELP_ROWS = ROWS - 2 };
-
-static int help_print(struct bench_options *o, const struct option_row *row, const char *text)
-{
-    (void)o, (void)row, (void)text;
-    fputs("usage: weft-bench [options]             " DEFAULT_SPEC "\n"
-          "       weft-bench [options] M N NNZ     uniform random entries, that shape\n"
-          "       weft-bench [options] FILE...     .mtx, .mtx.gz, or a SuiteSparse .tar.gz; - is standard input\n"
-          "       weft-bench --compare A.json B.json\n"
-          "                                        two files of results side by side, of --json or --profile --json\n"
-          "\n"
-          "Times sparse operations on every device and backend. Each result is compared with the serial\n"
-          "reference before it is printed.\n",
-          stdout);
-    for (const struct option_row *r = rows; r < rows + HELP_ROWS; r++) {
-        if (r->group)
-            printf("\n%s\n", r->group);
-        char brief[8] = "   ";
-        if (r->brief)
-            snprintf(brief, sizeof brief, "-%c,", r->brief);
-        const int head =
-            printf("  %s --%s%s%s", brief, r->name, r->argument ? " " : "", r->argument ? r->argument : "");
-        if (r->help || r->help_more)
-            printf("%*s", HELP_COLUMN - head, "");
-        for (const char *line = r->help ? r->help : ""; *line; line += *line == '\n') {
-            const int length = (int)strcspn(line, "\n");
-            printf("%*s%.*s\n", line == r->help ? 0 : HELP_COLUMN, "", length, line);
-            line += length;
-        }
-        if (r->help_more)
-            r->help_more();
-        else if (!r->help)
-            putchar('\n');
-    }
-    fputs("\n"
-          "exit status: 0 all results verified and printed; 1 a result was wrong; 2 bad usage or unreadable input;\n"
-          "3 device or driver failed\n",
-          stdout);
-    return BENCH_OK;
-}
-
-static void algos_print(void)
-{
-    const char *seen[256];
-    size_t count = 0;
-    for (const struct bench_op *const *op = bench_ops; *op; op++)
-        for (const struct weft_backend *const *b = weft__backends; *b; b++)
-            for (const char *const *a = (*op)->algos(*b); a && *a && count < sizeof seen / sizeof *seen; a++) {
-                size_t i = 0;
-                while (i < count && strcmp(seen[i], *a))
-                    i++;
-                if (i == count) {
-                    seen[count++] = *a;
-                    bench_word_fields(3, "word", *a, "");
-                }
-            }
-}
-
-// The rows, with the words that each takes (bench_word_fields).
-static int options_print(struct bench_options *o, const struct option_row *row, const char *text)
-{
-    (void)o, (void)row, (void)text;
-    bench_word_fields(3, "program", "weft-bench", WEFT_VERSION);
-    for (const struct option_row *r = rows; r < rows + ROWS - 1; r++) {
-        const char brief[2] = {(char)r->brief, 0};
-        bench_word_fields(7, "option", r->name, brief, r->argument, r->optional ? "optional" : "", r->group, r->help);
-        bench_word_values(r->name);
-        if (!strcmp(r->name, "op"))
-            for (const struct bench_op *const *op = bench_ops; *op; op++)
-                bench_word_fields(3, "word", (*op)->name, (*op)->help);
-        else if (!strcmp(r->name, "backend"))
-            for (const struct weft_backend *const *b = weft__backends; *b; b++)
-                bench_word_fields(3, "word", (*b)->name, "");
-        else if (!strcmp(r->name, "algo"))
-            algos_print();
-        else if (!strcmp(r->name, "study"))
-            bench_word_fields(3, "word", r->argument, "");
-    }
-    return BENCH_OK;
-}
+enum { ROWS = sizeof bench_option_rows / sizeof *bench_option_rows };
+const size_t bench_option_count = ROWS, bench_option_helped = ROWS - 2;
 
 enum { FIRST = 256 }; // of the numbers that getopt_long gives for rows
 
@@ -556,13 +415,14 @@ static void getopt_fill(struct option longs[ROWS + 1], char briefs[2 * ROWS + 2]
     size_t count = 0;
     *briefs++ = ':';
     for (int i = 0; i < ROWS; i++) {
-        if (!rows[i].parse)
+        const struct option_row *row = &bench_option_rows[i];
+        if (!row->parse)
             continue;
-        const int has = !rows[i].argument ? no_argument : rows[i].optional ? optional_argument : required_argument;
-        longs[count++] = (struct option){rows[i].name, has, NULL, FIRST + i};
-        if (rows[i].brief)
-            *briefs++ = (char)rows[i].brief;
-        if (rows[i].brief && rows[i].argument)
+        const int has = !row->argument ? no_argument : row->optional ? optional_argument : required_argument;
+        longs[count++] = (struct option){row->name, has, NULL, FIRST + i};
+        if (row->brief)
+            *briefs++ = (char)row->brief;
+        if (row->brief && row->argument)
             *briefs++ = ':';
     }
     longs[count] = (struct option){NULL, 0, NULL, 0};
@@ -573,14 +433,15 @@ static void getopt_fill(struct option longs[ROWS + 1], char briefs[2 * ROWS + 2]
 static const struct option_row *row_of(int option)
 {
     for (int i = 0; i < ROWS; i++)
-        if (option == FIRST + i || (option && option == rows[i].brief))
-            return &rows[i];
+        if (option == FIRST + i || (option && option == bench_option_rows[i].brief))
+            return &bench_option_rows[i];
     return NULL;
 }
 
 static int unknown_option(const char *name)
 {
     const char *word = name + strspn(name, "-");
+    const struct option_row *rows = bench_option_rows;
     const char *meant = name[1] == '-' ? weft__word_nearest(word, strcspn(word, "="), rows, ROWS, sizeof *rows) : NULL;
     return usage_fail("unknown option %s%s%s%s", name, meant ? ": did you mean --" : "", meant ? meant : "",
                       meant ? "?" : "");
