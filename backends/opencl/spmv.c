@@ -10,9 +10,12 @@
 #include <string.h>
 #include <weft/spmv.h>
 
-const char *const weft__opencl_spmv_algos[] = {
-    "auto", "tuned",    "csr", "csr_scalar", "csr_lanes", "csr_merge", "ell",       "sell",        "sell16", "sdia",
-    "hyb",  "hyb_host", "coo", "coo_atomic", "csr_fixed", "csr_flags", "csr_naive", "csr_private", NULL};
+#define NAME(algo, name, gpu, cpu, padded)      name,
+#define PADDED(algo, name, gpu, cpu, is_padded) [WEFT_SPMV_ALGO_##algo] = is_padded,
+#define ALSO(name)                              name,
+const char *const weft__opencl_spmv_algos[] = {WEFT__SPMV_ALGOS(NAME, ALSO) NULL};
+// Formats that may be mostly padding.
+static const bool padded[] = {WEFT__SPMV_ALGOS(PADDED, WEFT__SPMV_NONE)};
 
 struct opencl_spmv {
     struct weft_context *ctx;
@@ -105,9 +108,7 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         weft__opencl_fail(ctx, status, err);
         weft__opencl_spmv_finish(state);
         // A format that would be mostly padding is not for this matrix.
-        const int padded = (params.policy.algo >= WEFT_SPMV_ALGO_ELL && params.policy.algo <= WEFT_SPMV_ALGO_HYB) ||
-                           params.policy.algo == WEFT_SPMV_ALGO_SELL16 || params.policy.algo == WEFT_SPMV_ALGO_SDIA;
-        return status == WEFT_ERANGE && padded ? WEFT_EUNSUPPORTED : status;
+        return status == WEFT_ERANGE && padded[params.policy.algo] ? WEFT_EUNSUPPORTED : status;
     }
     if (which >= 0) // no plan, nothing to tell
         return WEFT_OK;

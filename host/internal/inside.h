@@ -24,6 +24,7 @@
 #include "host/src/measure/csr_pair.h"    // SpMV of one work-item a row, for the profiler's page
 #include "host/src/mtx/mtx.h"             // streams of Matrix Market text, reading without empty rows
 #include "host/src/ref/ref.h"             // oracles
+#include "host/src/spmv/algos.h"          // names of SpMV's algorithms
 #include "host/src/transpose/transpose.h" // the shape of a transposition, forms from and to COO
 #include "out.h"
 #endif

@@ -39,7 +39,6 @@ typedef void weft__variants_fn(weft__variant_fn *fn, void *arg);
     X(histogram) \
     X(expand) \
     X(spmv) \
-    X(spmv_sell16) \
     X(validate) \
     X(rebase) \
     X(canonical)

@@ -209,5 +209,7 @@ static void coo_destroy(void *state)
     free(s);
 }
 
-const struct weft__spmv_method weft__spmv_coo = {coo_create, coo_fill, coo_run, coo_destroy};
-const struct weft__spmv_method weft__spmv_coo_atomic = {coo_create, coo_fill, coo_run, coo_destroy};
+const struct weft__spmv_method weft__spmv_coo = {
+    .create = coo_create, .fill = coo_fill, .run = coo_run, .destroy = coo_destroy};
+const struct weft__spmv_method weft__spmv_coo_atomic = {
+    .create = coo_create, .fill = coo_fill, .run = coo_run, .destroy = coo_destroy};

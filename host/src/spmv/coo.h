@@ -28,6 +28,4 @@ void weft__spmv_coo_release(struct weft__spmv_coo *c);
 weft_status weft__spmv_rows_expand(struct weft__stream *stream, cl_mem ptr, enum weft_ofs ofs, int64_t m, int64_t nnz,
                                    cl_mem row);
 
-extern const struct weft__spmv_method weft__spmv_coo, weft__spmv_coo_atomic;
-
 #endif

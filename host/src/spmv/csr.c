@@ -6,7 +6,7 @@
 //   and for each SpMV
 //     spmv_csr_merge   CSR, x, ROW, POS   y, sums of cut rows         product, sum of row or part   PART, HEAD, ARRIVED
 //     spmv_join        SPLIT, PART, HEAD  y of cut rows               sum of a part                 (without a fence)
-#include "csr.h"
+#include "plan.h"
 #include "cost.h"
 #include "tiles.h"
 
@@ -228,7 +228,8 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
 }
 
-const struct weft__spmv_method weft__spmv_csr_scalar = {scalar_create, NULL, csr_run, csr_destroy};
-const struct weft__spmv_method weft__spmv_csr_lanes = {lanes_create, NULL, csr_run, csr_destroy};
-const struct weft__spmv_method weft__spmv_csr_merge = {merge_create, NULL, csr_run, csr_destroy};
-const struct weft__spmv_method weft__spmv_csr_cpu = {cpu_create, NULL, csr_run, csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_scalar = {
+    .create = scalar_create, .run = csr_run, .destroy = csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_lanes = {.create = lanes_create, .run = csr_run, .destroy = csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_merge = {.create = merge_create, .run = csr_run, .destroy = csr_destroy};
+const struct weft__spmv_method weft__spmv_csr_cpu = {.create = cpu_create, .run = csr_run, .destroy = csr_destroy};

@@ -324,5 +324,7 @@ static void method_destroy(void *state)
     free(state);
 }
 
-const struct weft__spmv_method weft__spmv_ell = {ell_create, method_fill, method_run, method_destroy};
-const struct weft__spmv_method weft__spmv_sell = {sell_create, method_fill, method_run, method_destroy};
+const struct weft__spmv_method weft__spmv_ell = {
+    .create = ell_create, .fill = method_fill, .run = method_run, .destroy = method_destroy};
+const struct weft__spmv_method weft__spmv_sell = {
+    .create = sell_create, .fill = method_fill, .run = method_run, .destroy = method_destroy};

@@ -45,6 +45,4 @@ cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uin
 weft_status weft__spmv_heaviest(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem slice_ptr, cl_uint slices,
                                 cl_uint per, int64_t *out);
 
-extern const struct weft__spmv_method weft__spmv_ell, weft__spmv_sell;
-
 #endif

@@ -6,7 +6,7 @@
 //   and for each SpMV
 //     spmv_csr_fixed    CSR, x, tiles       y, sums of chunks   product, tree of sums             chunk
 //     spmv_fixed_join   chunk, cut rows     y of cut rows       sum of a chunk, tree of these
-#include "fixed.h"
+#include "plan.h"
 #include "tiles.h"
 
 #include <stdlib.h>
@@ -127,4 +127,5 @@ static void fixed_destroy(void *state)
     free(s);
 }
 
-const struct weft__spmv_method weft__spmv_csr_fixed = {fixed_create, NULL, fixed_run, fixed_destroy};
+const struct weft__spmv_method weft__spmv_csr_fixed = {
+    .create = fixed_create, .run = fixed_run, .destroy = fixed_destroy};

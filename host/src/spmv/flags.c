@@ -16,7 +16,7 @@
 //     spmv_csr_flags        col, val, x, and  y; sums of parts of   product; sum of four, lanes,  PART, HEAD;
 //                           all of these      shared rows           groups of lanes, tile         ARRIVED
 //     spmv_flags_join       PART, HEAD        y of shared rows      sum of a tile's part          (without a fence)
-#include "flags.h"
+#include "plan.h"
 #include "host/src/core/fill.h"
 #include "host/src/primitive/scan.h"
 
@@ -209,4 +209,5 @@ static weft_status flags_run(struct weft_spmv_plan *plan, struct weft__stream *s
     return s->k[JOIN] ? weft__spmv_launch(plan, stream, s->k[JOIN], joins, JOIN_WG, call) : stream->status;
 }
 
-const struct weft__spmv_method weft__spmv_csr_flags = {flags_create, NULL, flags_run, flags_destroy};
+const struct weft__spmv_method weft__spmv_csr_flags = {
+    .create = flags_create, .run = flags_run, .destroy = flags_destroy};

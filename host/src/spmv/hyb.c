@@ -174,4 +174,5 @@ static void hyb_destroy(void *state)
     free(s);
 }
 
-const struct weft__spmv_method weft__spmv_hyb = {hyb_create, hyb_fill, hyb_run, hyb_destroy};
+const struct weft__spmv_method weft__spmv_hyb = {
+    .create = hyb_create, .fill = hyb_fill, .run = hyb_run, .destroy = hyb_destroy};

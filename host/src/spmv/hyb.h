@@ -8,6 +8,4 @@
 // The width that a hybrid has by itself.
 int64_t weft__spmv_hyb_width(const struct weft_spmv_plan *plan);
 
-extern const struct weft__spmv_method weft__spmv_hyb;
-
 #endif

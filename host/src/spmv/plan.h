@@ -3,10 +3,12 @@
 #ifndef WEFT_SPMV_PLAN_H
 #define WEFT_SPMV_PLAN_H
 
+#include "algos.h"
 #include "host/src/core/make.h"
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
+#include "host/src/core/variants.h"
 #include "kernels.h"
 #include <weft/spmv.h>
 
@@ -60,7 +62,14 @@ struct weft__spmv_method {
     weft_status (*fill)(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a);
     weft_status (*run)(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call);
     void (*destroy)(void *state);
+    // Of kernels that only this method has; NULL: weft__spmv_variants_shared lists its kernels.
+    weft__variants_fn *variants;
 };
+// All of them; weft__spmv_scatter is A^T*x by atomics.
+#define WEFT__SPMV_DECLARE(algo, name, gpu, cpu, padded)                                                               \
+    extern const struct weft__spmv_method weft__spmv_##gpu, weft__spmv_##cpu;
+WEFT__SPMV_ALGOS(WEFT__SPMV_DECLARE, WEFT__SPMV_NONE)
+extern const struct weft__spmv_method weft__spmv_scatter;
 
 static inline int weft__spmv_is_cpu(const struct weft_spmv_plan *plan)
 {

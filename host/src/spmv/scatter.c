@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A^T*x + beta*y by atomics, from the rows of A.
-#include "scatter.h"
+#include "plan.h"
 #include "cost.h"
 #include "scale.h"
 
@@ -93,4 +93,5 @@ static void scatter_destroy(void *state)
     free(s);
 }
 
-const struct weft__spmv_method weft__spmv_scatter = {scatter_create, NULL, scatter_run, scatter_destroy};
+const struct weft__spmv_method weft__spmv_scatter = {
+    .create = scatter_create, .run = scatter_run, .destroy = scatter_destroy};

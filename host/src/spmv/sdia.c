@@ -287,4 +287,4 @@ static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream,
     return weft__spmv_launch(plan, stream, s->k[RUN], s->groups, s->wg, call);
 }
 
-const struct weft__spmv_method weft__spmv_sdia = {create, fill, run, destroy};
+const struct weft__spmv_method weft__spmv_sdia = {.create = create, .fill = fill, .run = run, .destroy = destroy};

@@ -9,6 +9,4 @@
 // not ascend there. Counts above 2 are less than the truth. Blocks.
 weft_status weft__spmv_sdia_sample(struct weft_spmv_plan *plan, cl_command_queue queue, double *padding);
 
-extern const struct weft__spmv_method weft__spmv_sdia;
-
 #endif

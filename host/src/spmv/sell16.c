@@ -5,7 +5,7 @@
 //     sell16_pack   columns of 32 bits    bases and distances   distance to the base of step   BASE, COL
 //   and for each SpMV
 //     spmv_sell16   ELL, BASE, COL, x     y                     product, sum of a row
-#include "sell16.h"
+#include "plan.h"
 #include "ell.h"
 #include "variants.h"
 
@@ -142,9 +142,7 @@ static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream,
                       : weft__spmv_ell_run(&s->ell, plan, stream, call);
 }
 
-const struct weft__spmv_method weft__spmv_sell16 = {create, fill, run, destroy};
-
-void weft__spmv_sell16_variants(weft__variant_fn *fn, void *arg)
+static void variants(weft__variant_fn *fn, void *arg)
 {
     WEFT__SPMV_EACH(&pack_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64}, {"WEFT_PAD", PAD});
     for (int sorted = 0; sorted < 2; sorted++) {
@@ -154,3 +152,6 @@ void weft__spmv_sell16_variants(weft__variant_fn *fn, void *arg)
                         {"WEFT_PAD", PAD});
     }
 }
+
+const struct weft__spmv_method weft__spmv_sell16 = {
+    .create = create, .fill = fill, .run = run, .destroy = destroy, .variants = variants};

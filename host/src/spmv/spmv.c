@@ -1,51 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes SpMV plans: checks, the choice of an algorithm, its method, refills. The one file that knows all methods.
+// Makes SpMV plans: checks, the choice of an algorithm, its method (algos.h lists them), refills.
 #include "choose.h"
-#include "coo.h"
-#include "csr.h"
-#include "ell.h"
-#include "fixed.h"
-#include "flags.h"
 #include "host/src/core/check.h"
 #include "host/src/core/names.h"
 #include "host/src/core/tune.h"
-#include "host/src/core/variants.h"
 #include "hyb.h"
-#include "scatter.h"
 #include "sdia.h"
-#include "sell16.h"
 #include "trial.h"
 #include "tune.h"
+#include "variants.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft/transpose.h>
 
-// X(enumerator, name, method, method of processors); NULL: chosen, not run.
-// clang-format off
-#define ALGOS(X) \
-    X(AUTO, "auto", NULL, NULL) \
-    X(CSR, "csr", NULL, NULL) \
-    X(CSR_SCALAR, "csr_scalar", &weft__spmv_csr_scalar, &weft__spmv_csr_scalar) \
-    X(CSR_LANES, "csr_lanes", &weft__spmv_csr_lanes, &weft__spmv_csr_cpu) \
-    X(CSR_MERGE, "csr_merge", &weft__spmv_csr_merge, &weft__spmv_csr_cpu) \
-    X(ELL, "ell", &weft__spmv_ell, &weft__spmv_ell) \
-    X(SELL, "sell", &weft__spmv_sell, &weft__spmv_sell) \
-    X(HYB, "hyb", &weft__spmv_hyb, &weft__spmv_hyb) \
-    X(COO, "coo", &weft__spmv_coo, &weft__spmv_coo) \
-    X(COO_ATOMIC, "coo_atomic", &weft__spmv_coo_atomic, &weft__spmv_coo_atomic) \
-    X(CSR_FIXED, "csr_fixed", &weft__spmv_csr_fixed, &weft__spmv_csr_fixed) \
-    X(SELL16, "sell16", &weft__spmv_sell16, &weft__spmv_sell16) \
-    X(SDIA, "sdia", &weft__spmv_sdia, &weft__spmv_sdia) \
-    X(CSR_FLAGS, "csr_flags", &weft__spmv_csr_flags, &weft__spmv_csr_cpu)
-// clang-format on
-#define NAME(algo, name, gpu, cpu)         [WEFT_SPMV_ALGO_##algo] = name,
-#define METHOD(algo, name, on_gpu, on_cpu) [WEFT_SPMV_ALGO_##algo] = {on_gpu, on_cpu},
-WEFT__NAMES(spmv_algo, ALGOS(NAME));
+#define NAME(algo, name, gpu, cpu, padded) [WEFT_SPMV_ALGO_##algo] = name,
+#define METHOD(algo, name, on_gpu, on_cpu, padded)                                                                     \
+    [WEFT_SPMV_ALGO_##algo] = {&weft__spmv_##on_gpu, &weft__spmv_##on_cpu},
+WEFT__NAMES(spmv_algo, WEFT__SPMV_ALGOS(NAME, WEFT__SPMV_NONE));
 static const struct {
     const struct weft__spmv_method *gpu, *cpu;
-} methods[] = {ALGOS(METHOD)};
+} methods[] = {WEFT__SPMV_ALGOS(METHOD, WEFT__SPMV_NONE)};
+const struct weft__spmv_method weft__spmv_none = {.create = NULL};
 #define NALGOS (sizeof methods / sizeof *methods)
 
 static size_t csr_bytes(const struct weft_device_csr *a)
@@ -389,4 +366,12 @@ weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue 
         status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
     weft__spmv_matrix_release(plan);
     return status;
+}
+
+void weft__spmv_variants(weft__variant_fn *fn, void *arg)
+{
+    weft__spmv_variants_shared(fn, arg);
+    for (size_t i = 0; i < NALGOS; i++)
+        if (methods[i].gpu->variants)
+            methods[i].gpu->variants(fn, arg);
 }

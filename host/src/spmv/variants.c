@@ -93,7 +93,7 @@ static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel
         }
 }
 
-void weft__spmv_variants(weft__variant_fn *fn, void *arg)
+void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
 {
     rows_each(fn, arg, &weft__rows_stats_spec, 64);
     rows_each(fn, arg, &weft__rows_tiles_spec, 64);
