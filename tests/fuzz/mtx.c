@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzing of the Matrix Market reader with libFuzzer:
-//
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined ... tests/fuzz/mtx.c; ./fuzz-mtx corpus
-//
-// The first byte chooses parameters, the rest is text. Compiled with WEFT_FUZZ_REPLAY it has a main of its own, which
-// runs the files (or folders of files) given as arguments once: a regression test without clang.
+// Fuzz target: the Matrix Market reader. The first byte chooses parameters, the rest is text.
+#include "fuzz.h"
 #include "host/internal/inside.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 // Whether the size line announces so many rows that filling row_ptr would take all the time. The first number of the
 // first line that is no comment, to be exact.
@@ -64,48 +58,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     weft_csr_free(&b);
     return 0;
 }
-
-#ifdef WEFT_FUZZ_REPLAY
-
-#include "tests/support/tap.h"
-
-#include <dirent.h>
-#include <stdio.h>
-
-static void replay(const char *path)
-{
-    static uint8_t data[1 << 20];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        tap_bail("cannot open %s", path);
-    size_t bytes = fread(data, 1, sizeof data, file);
-    fclose(file);
-    uint8_t *exact = malloc(bytes + 1); // so that sanitizers see reading past the end
-    if (!exact)
-        tap_bail("out of memory");
-    memcpy(exact, data, bytes);
-    LLVMFuzzerTestOneInput(exact, bytes);
-    free(exact);
-    tap_ok(1, "%s", path); // anything else aborts
-}
-
-int main(int count, char **paths)
-{
-    for (int i = 1; i < count; i++) {
-        DIR *dir = opendir(paths[i]);
-        if (!dir) {
-            replay(paths[i]);
-            continue;
-        }
-        for (struct dirent *entry; (entry = readdir(dir));) {
-            char path[1024];
-            snprintf(path, sizeof path, "%s/%s", paths[i], entry->d_name);
-            if (entry->d_name[0] != '.')
-                replay(path);
-        }
-        closedir(dir);
-    }
-    return tap_done();
-}
-
-#endif

@@ -2,19 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """mutate.py: does a test notice when a kernel, or the index arithmetic of the library, is changed in one place?
 
-    mutate.py --list                  every mutant: number, kind, file, line, change
-    mutate.py --work FOLDER [--count N] [--only WORD] [--minutes M]
-                                      try mutants; results are added to FOLDER/results.tsv, and those there are not tried again
+    mutate.py --list                  every mutant: number, key, kind, file, line, change
+    mutate.py --work FOLDER [--count N] [--only WORD] [--minutes M] [--seed S] [--again]
+                                      judge mutants; results are added to FOLDER/results.jsonl, and those there are not
+                                      judged again (--again: the survivors are)
     mutate.py --work FOLDER --report  killed and survived, by kind; survivors with the reason in survivors.tsv
     mutate.py --self-test
 
 A mutant changes one place of a copy of the sources in FOLDER, builds the tests of its operation there, and runs them with
-WEFT_SAMPLE=1. It is killed when one fails, or does not end. The order of mutants is fixed and goes through all files and kinds,
-so that the first N are a sample of all.
+WEFT_SAMPLE=1, short ones first. It is killed at the first check that fails, or when a test takes much more time of the
+processor than without mutants. The order is random by the seed and takes the kinds in turn, so that the first N are a
+sample of every kind.
 """
 import argparse
 import collections
 import hashlib
+import itertools
+import json
 import os
 import re
 import resource
@@ -22,11 +26,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-TEST_SECONDS = 240
+WALL_SECONDS = 900  # of a test that waits for ever; one that computes for ever ends by the processor's time
+SPARE_SECONDS = 60  # of the processor, beside twice what the test takes without a mutant
 
 # Kinds of change: name, pattern, what stands there instead. Spaces around operators are those of clang-format.
 KINDS = (
@@ -111,29 +117,40 @@ def all_mutants(root):
 
 
 def results_read(work):
-    path = os.path.join(work, "results.tsv")
+    """By key, the last of each."""
+    path = os.path.join(work, "results.jsonl")
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as file:
-        return {row[0]: row for row in (line.rstrip("\n").split("\t") for line in file) if len(row) > 5}
+        return {row["key"]: row for row in map(json.loads, file)}
 
 
-def limited():
-    os.setpgid(0, 0)
-    os.nice(10)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def run(words, cwd, env=None, wall=WALL_SECONDS, cpu=None):
+    """(what failed or None, the output); stops at the first line that says that a check failed."""
+    def limited():
+        os.setpgid(0, 0)
+        os.nice(19)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+        if cpu:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 5))
 
-
-def run(words, cwd, seconds, env=None):
-    """Exit status, 'time' where it did not end; and the output."""
     with subprocess.Popen(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, **(env or {})}, preexec_fn=limited) as child:
-        try:
-            out, _ = child.communicate(timeout=seconds)
-            return child.returncode, out.decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)
-            return "time", ""
+        late = threading.Timer(wall, os.killpg, (child.pid, signal.SIGKILL))
+        late.start()
+        out, why = [], None
+        for line in child.stdout:
+            out.append(line.decode(errors="replace"))
+            if env and out[-1].startswith(("not ok", "Bail out!")):
+                why = out[-1].strip()[:120]
+                os.killpg(child.pid, signal.SIGKILL)
+                break
+        code = child.wait()
+        late.cancel()
+    if not why and code:
+        why = {-signal.SIGKILL: "does not end", -signal.SIGXCPU: "computes without end"}.get(code, f"status {code}")
+    return why, "".join(out)
 
 
 class Tree:
@@ -152,9 +169,9 @@ class Tree:
             if not os.path.exists(to) or open(to, "rb").read() != data:
                 shutil.copy(here, to)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
-            code, out = run(["meson", "setup", self.build, self.source, "--buildtype=debug", "-Doptimization=1",
-                             "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled"], work, 600)
-            if code:
+            why, out = run(["meson", "setup", self.build, self.source, "--buildtype=debug", "-Doptimization=1",
+                            "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled"], work)
+            if why:
                 sys.exit(out)
         caches = os.path.join(work, "cache")
         self.env = {"POCL_CACHE_DIR": os.path.join(work, "pocl"), "XDG_CACHE_HOME": caches, "WEFT_TUNE": "",
@@ -165,32 +182,47 @@ class Tree:
         with open(os.path.join(self.source, path), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def judge(self, tests, seconds=TEST_SECONDS):
-        """(verdict, by which test)."""
-        code, out = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build, 900)
-        if code:
-            return "no build", out.strip().split("\n")[-2][:80] if out.count("\n") > 1 else ""
-        for test in tests:
-            code, _ = run([os.path.join(self.build, "tests", "test-" + test)], self.build, seconds, self.env)
-            if code:
-                return "killed", f"{test}: {'does not end' if code == 'time' else f'status {code}'}"
+    def judge(self, tests, usual):
+        """(verdict, by which test); `usual`: seconds of the processor by test, filled in where one is missing."""
+        why, out = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build)
+        if why:
+            return "no build", "".join(re.findall(r"error: (.*)", out)[:1])[:120]
+        for test in sorted(tests, key=lambda t: usual.get(t, 0)):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            why, _ = run([os.path.join(self.build, "tests", "test-" + test)], self.build, self.env,
+                         cpu=2 * usual[test] + SPARE_SECONDS if test in usual else None)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if why:
+                return "killed", f"{test}: {why}"
+            usual.setdefault(test, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         return "survived", " ".join(tests)
+
+
+def in_turn(mutants, seed):
+    """Random by the seed, the kinds in turn."""
+    kinds = collections.defaultdict(list)
+    for m in sorted(mutants, key=lambda m: hashlib.sha256(f"{seed} {m.key}".encode()).digest()):
+        kinds[m.kind].append(m)
+    return [m for row in itertools.zip_longest(*(kinds[k] for k in sorted(kinds))) for m in row if m]
 
 
 def attempt(options):
     os.makedirs(options.work, exist_ok=True)
     tree, known = Tree(os.path.abspath(options.work)), results_read(options.work)
-    mutants = [m for m in all_mutants(ROOT) if m.key not in known and options.only in f"{m.path} {m.kind}"]
-    checked, end, tried = set(), time.monotonic() + options.minutes * 60, 0
-    for mutant in mutants:
-        if tried == options.count or time.monotonic() > end:
+    todo = [m for m in in_turn(all_mutants(ROOT), options.seed) if options.only in f"{m.path} {m.kind} {m.key}"]
+    todo = [m for m in todo if (m.key in known) == options.again and (
+        not options.again or known[m.key]["verdict"] == "survived")][:options.count]
+    usual, end = {}, time.monotonic() + options.minutes * 60
+    for mutant in todo:
+        if time.monotonic() > end:
             break
         tests = tests_of(mutant.path)
-        if tests not in checked:
-            verdict, why = tree.judge(tests, 1800)  # every kernel is compiled
-            if verdict != "survived":
-                sys.exit(f"without a mutant: {verdict}: {why}")
-            checked.add(tests)
+        if not set(tests) <= set(usual):
+            for _ in range(2):  # the first compiles every kernel
+                usual = {t: s for t, s in usual.items() if t not in tests}
+                verdict, why = tree.judge(tests, usual)
+                if verdict != "survived":
+                    sys.exit(f"without a mutant: {verdict}: {why}")
         with open(os.path.join(ROOT, mutant.path), encoding="utf-8") as file:
             text = file.read()
         lines = text.split("\n")
@@ -198,15 +230,14 @@ def attempt(options):
         tree.put(mutant.path, "\n".join(lines))
         began = time.monotonic()
         try:
-            verdict, why = tree.judge(tests)
+            verdict, why = tree.judge(tests, usual)
         finally:
             tree.put(mutant.path, text)
-        tried += 1
-        row = (mutant.key, verdict, mutant.kind, f"{mutant.path}:{mutant.line}", mutant.after.strip(), why,
-               f"{time.monotonic() - began:.0f} s")
-        with open(os.path.join(options.work, "results.tsv"), "a", encoding="utf-8") as file:
-            file.write("\t".join(row) + "\n")
-        print("  ".join(row[1:]), flush=True)
+        row = {"key": mutant.key, "verdict": verdict, "kind": mutant.kind, "place": f"{mutant.path}:{mutant.line}",
+               "change": mutant.after.strip(), "by": why, "seconds": round(time.monotonic() - began)}
+        with open(os.path.join(options.work, "results.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        print(*list(row.values())[1:], sep="  ", flush=True)
     return 0
 
 
@@ -222,7 +253,7 @@ def report(options):
     table = collections.defaultdict(collections.Counter)
     for key, row in known.items():
         if key in mutants:
-            table[row[2]][row[1]] += 1
+            table[row["kind"]][row["verdict"]] += 1
     for kind in sorted(table):
         print(f"{kind}: {dict(table[kind])}")
     total = sum(table.values(), collections.Counter())
@@ -231,9 +262,9 @@ def report(options):
           f"{total['no build']} do not build")
     bare = 0
     for key, row in known.items():
-        if row[1] == "survived" and key in mutants:
+        if row["verdict"] == "survived" and key in mutants:
             bare += key not in why
-            print(f"{key}  {row[3]}  {row[4]}\n    {why.get(key, 'NO REASON YET')}")
+            print(f"{key}  {row['place']}  {row['change']}\n    {why.get(key, 'NO REASON YET')}")
     return 1 if bare else 0
 
 
@@ -260,6 +291,8 @@ def main():
     parser.add_argument("--work")
     parser.add_argument("--count", type=int, default=1 << 30)
     parser.add_argument("--only", default="")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--seed", default="1")
     parser.add_argument("--minutes", type=float, default=1e6)
     options = parser.parse_args()
     if options.self_test:

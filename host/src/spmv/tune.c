@@ -263,18 +263,14 @@ char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version
 // What is stored: the values that a candidate differs in.
 #define RECORD "%31s %9d %9d %9d %9d %9d %18lld"
 
-// 1: a record that can be tried; 0: there is none, or one that no plan of these parameters has written.
-static int record_read(const struct weft_spmv_plan *plan, const char *key, struct tuned *out)
+int weft__spmv_record_parse(const struct weft_spmv_plan *plan, const void *data, size_t size,
+                            struct weft_spmv_params *p)
 {
     char text[160] = "", name[32];
-    size_t size = 0;
-    unsigned char *data = weft__cached(plan->ctx, key, &size);
-    struct weft_spmv_params *p = &out->params;
     struct weft__spmv_sizes z = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
     long long width = 0;
     if (data && size < sizeof text)
         memcpy(text, data, size);
-    free(data);
     if (sscanf(text, RECORD, name, &z.lanes, &z.wg, &z.ipt, &z.read, &p->format.sigma, &width) != 7)
         return 0;
     p->format.width = width;
@@ -288,6 +284,15 @@ static int record_read(const struct weft_spmv_plan *plan, const char *key, struc
             return is_allowed(plan, p->policy.algo);
         }
     return 0;
+}
+
+static int record_read(const struct weft_spmv_plan *plan, const char *key, struct tuned *out)
+{
+    size_t size = 0;
+    unsigned char *data = weft__cached(plan->ctx, key, &size);
+    const int found = weft__spmv_record_parse(plan, data, size, &out->params);
+    free(data);
+    return found;
 }
 
 static void record_write(const char *dir, const char *key, const struct weft_spmv_params *p,

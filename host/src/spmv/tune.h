@@ -19,5 +19,8 @@ weft_status weft__spmv_tune(struct weft_spmv_plan *plan, cl_command_queue queue,
                             enum weft__spmv_chosen *chosen);
 // What a record is kept under: everything that decides. The caller frees it; NULL: no memory.
 char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version, uint64_t kernels, uint64_t structure);
+// 1: a record that can be tried, in *p; 0: there is none (data NULL), or one that no plan of these parameters has written.
+int weft__spmv_record_parse(const struct weft_spmv_plan *plan, const void *data, size_t size,
+                            struct weft_spmv_params *p);
 
 #endif

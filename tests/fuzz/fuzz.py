@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""fuzz.py: runs the fuzz targets of a build, and keeps the number of executions.
+
+    fuzz.py BUILD [--seconds N] [--record] [TARGET...]    each target (default: all) for N seconds, default 60
+    fuzz.py --total                                       what executions.tsv says, by target and in total
+
+With clang's libFuzzer (./dev fuzz makes such a build) what was found grows in BUILD/fuzz-corpus, so that a later run goes on
+from there. --record adds a line for each target to executions.tsv. Exit status 1: a target ended badly.
+"""
+import argparse
+import collections
+import datetime
+import os
+import re
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LEDGER = os.path.join(HERE, "executions.tsv")
+COLUMNS = ("date", "target", "executions", "seconds", "by")
+
+
+def targets_of(build):
+    """{name: path}"""
+    folder = os.path.join(build, "tests", "fuzz")
+    return {name[5:]: os.path.join(folder, name) for name in sorted(os.listdir(folder))
+            if name.startswith("fuzz-") and os.access(os.path.join(folder, name), os.X_OK) and
+            os.path.isfile(os.path.join(folder, name))}
+
+
+def words_of(name, program, build, seconds):
+    """The command line and what runs it."""
+    seeds = os.path.join(HERE, "corpus", name)
+    with open(program, "rb") as file:
+        guided = b"libFuzzer" in file.read()
+    if not guided:
+        return [program, "--seconds", str(seconds), "--seed", str(time.time_ns() % (1 << 32)), seeds], "driver"
+    grown = os.path.join(build, "fuzz-corpus", name)
+    os.makedirs(grown, exist_ok=True)
+    return [program, f"-max_total_time={seconds}", "-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=120", "-verbosity=0",
+            f"-artifact_prefix={build}/crash-{name}-", grown, seeds], "libFuzzer"
+
+
+def run(name, program, build, seconds):
+    """(executions, seconds, by whom, good)"""
+    words, by = words_of(name, program, build, seconds)
+    began = time.monotonic()
+    ran = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=build,
+                         check=False, env={"POCL_SIGFPE_HANDLER": "0", "WEFT_TUNE": "", **os.environ})
+    text = ran.stdout.decode(errors="replace")
+    found = re.findall(r"(?:number_of_executed_units|executions): *(\d+)", text)
+    if ran.returncode or not found:
+        print(text[-4000:])
+    return int(found[-1]) if found else 0, time.monotonic() - began, by, ran.returncode == 0 and bool(found)
+
+
+def rows_read():
+    with open(LEDGER, encoding="utf-8") as file:
+        rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+    return [dict(zip(COLUMNS, row)) for row in rows if len(row) == len(COLUMNS)]
+
+
+def total():
+    count = collections.Counter()
+    for row in rows_read():
+        count[row["target"]] += int(row["executions"])
+    for name, executions in sorted(count.items()):
+        print(f"{name:12} {executions:15,}")
+    print(f"{'total':12} {sum(count.values()):15,}")
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build", nargs="?")
+    parser.add_argument("targets", nargs="*")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--total", action="store_true")
+    options = parser.parse_intermixed_args()
+    if options.total:
+        return total()
+    if not options.build:
+        parser.error("BUILD")
+    build, bad = os.path.abspath(options.build), 0
+    known = targets_of(build)
+    unknown = set(options.targets) - set(known)
+    if unknown or not known:
+        sys.exit(f"no target {' '.join(sorted(unknown))}; there are: {' '.join(known)}")
+    for name in options.targets or known:
+        executions, seconds, by, good = run(name, known[name], build, options.seconds)
+        bad += not good
+        print(f"{name}: {executions:,} executions in {seconds:.0f} s by {by}{'' if good else ': FAILED'}", flush=True)
+        if options.record:
+            row = (datetime.date.today().isoformat(), name, str(executions), f"{seconds:.0f}", by)
+            with open(LEDGER, "a", encoding="utf-8") as file:
+                file.write("\t".join(row) + "\n")
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
