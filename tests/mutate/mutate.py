@@ -182,20 +182,47 @@ class Tree:
         with open(os.path.join(self.source, path), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def judge(self, tests, usual):
-        """(verdict, by which test); `usual`: seconds of the processor by test, filled in where one is missing."""
+    def test(self, name, env, seconds):
+        """(what failed or None, seconds of the processor)"""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        why, _ = run([os.path.join(self.build, "tests", "test-" + name)], self.build, {**self.env, **env}, cpu=seconds)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return why, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def build_tests(self, tests):
+        """None, or the first error."""
         why, out = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build)
-        if why:
-            return "no build", "".join(re.findall(r"error: (.*)", out)[:1])[:120]
-        for test in sorted(tests, key=lambda t: usual.get(t, 0)):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            why, _ = run([os.path.join(self.build, "tests", "test-" + test)], self.build, self.env,
-                         cpu=2 * usual[test] + SPARE_SECONDS if test in usual else None)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            if why:
-                return "killed", f"{test}: {why}"
-            usual.setdefault(test, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        return "".join(re.findall(r"error: (.*)", out)[:1])[:120] if why else None
+
+    def judge(self, path, usual):
+        """(verdict, by which test); the schedule that the file's name tells comes first."""
+        tests = sorted(tests_of(path), key=usual.get)
+        error = self.build_tests(tests)
+        if error is not None:
+            return "no build", error
+        first = ("cpu", "gpu") if "cpu" in os.path.basename(path) else ("gpu", "cpu")
+        for schedule in first if path.startswith("cl/") else ("",):
+            for test in tests:
+                why, _ = self.test(test, {"WEFT_SCHEDULE": schedule}, 2 * usual[test] + SPARE_SECONDS)
+                if why:
+                    return "killed", f"{test}: {why}"
         return "survived", " ".join(tests)
+
+    def usual(self, tests, known):
+        """Seconds of each test without a mutant, from the file of earlier runs or measured."""
+        path = os.path.join(os.path.dirname(self.build), "usual.json")
+        if not known and os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                known.update(json.load(file))
+        missing = [t for t in tests if t not in known]
+        error = self.build_tests(missing) if missing else None
+        for test in missing:
+            why, seconds = (error, 0) if error else self.test(test, {}, None)
+            if why:
+                sys.exit(f"without a mutant: {test}: {why}")
+            known[test] = seconds
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(known, file)
 
 
 def in_turn(mutants, seed):
@@ -216,13 +243,7 @@ def attempt(options):
     for mutant in todo:
         if time.monotonic() > end:
             break
-        tests = tests_of(mutant.path)
-        if not set(tests) <= set(usual):
-            for _ in range(2):  # the first compiles every kernel
-                usual = {t: s for t, s in usual.items() if t not in tests}
-                verdict, why = tree.judge(tests, usual)
-                if verdict != "survived":
-                    sys.exit(f"without a mutant: {verdict}: {why}")
+        tree.usual(tests_of(mutant.path), usual)
         with open(os.path.join(ROOT, mutant.path), encoding="utf-8") as file:
             text = file.read()
         lines = text.split("\n")
@@ -230,7 +251,7 @@ def attempt(options):
         tree.put(mutant.path, "\n".join(lines))
         began = time.monotonic()
         try:
-            verdict, why = tree.judge(tests, usual)
+            verdict, why = tree.judge(mutant.path, usual)
         finally:
             tree.put(mutant.path, text)
         row = {"key": mutant.key, "verdict": verdict, "kind": mutant.kind, "place": f"{mutant.path}:{mutant.line}",
