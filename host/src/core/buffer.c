@@ -2,13 +2,13 @@
 // Buffers on the device: checked against its limit, on huge pages where that helps a processor.
 #include "host/src/core/buffer.h"
 #include "host/src/core/context.h"
+#include "host/src/core/huge.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-// The size and alignment of huge pages on most machines, and the bytes from which a buffer is worth them.
-#define HUGE_BYTES ((size_t)2 << 20)
-#define HUGE_LEAST (2 * HUGE_BYTES)
+// Bytes from which a buffer is worth huge pages.
+#define HUGE_LEAST (2 * WEFT__HUGE_BYTES)
 // Where all buffers begin at a page, equal places of two arrays lie at equal offsets in their pages, and processors take a load
 // for one that has to wait for a store just before it (Intel: "4K aliasing"). So one buffer after the other begins elsewhere in
 // its first page, at one of 16 places that lie 256 bytes apart or more.
@@ -30,7 +30,7 @@ static cl_mem huge_create(struct weft_context *ctx, size_t bytes)
     void *memory = NULL;
     cl_int error;
     if (!(ctx->device.type & CL_DEVICE_TYPE_CPU) || bytes < HUGE_LEAST ||
-        posix_memalign(&memory, HUGE_BYTES, bytes + PAGE_BYTES))
+        posix_memalign(&memory, WEFT__HUGE_BYTES, bytes + PAGE_BYTES))
         return NULL;
     cl_mem buffer = NULL;
     const size_t number = __atomic_fetch_add(&ctx->huge_buffers, 1, __ATOMIC_RELAXED);

@@ -11,6 +11,7 @@
 #include "host/src/core/error.h"
 
 struct weft__program;
+struct weft__stage;
 struct weft__tune_row;
 
 // Which self-tests were right (selftest.h), and who asked to see each of them.
@@ -22,6 +23,15 @@ struct weft__trials {
     void (*seen)(void *arg, const char *what, const char *kernels, const struct weft_error *error, bool right);
     void *arg;
     int every, asked; // every > 1: one in so many of those runs (tests)
+};
+
+// How large arrays travel between host and device (stage.h); zeros are the defaults.
+struct weft__staging {
+    int off;     // not zero: pinned memory was not to be had (atomic)
+    bool forced; // also where the device shares the host's memory (tests)
+    int slots, threads;
+    size_t slot_bytes, piece_bytes;
+    struct weft__stage *stage; // NULL: nothing large has travelled yet
 };
 
 struct weft_context {
@@ -43,6 +53,7 @@ struct weft_context {
     uint64_t fill_words; // most words of one launch of a fill; 0: any number
     size_t huge_buffers; // made so far, for where the next one begins (buffer.c)
     struct weft__trials trials;
+    struct weft__staging staging;
     uint64_t salt; // not 0: put into program texts, so that no cache, not even the driver's, knows them
 };
 

@@ -2,6 +2,7 @@
 // Copies between host and device that block, and the queues they take.
 #include "host/src/core/copy.h"
 #include "host/src/core/check.h"
+#include "host/src/core/stage.h"
 #include "host/src/core/stream.h"
 
 weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx)
@@ -19,22 +20,27 @@ void weft__queue_release(cl_command_queue *queue)
     *queue = NULL;
 }
 
-// A blocking write may end when `from` was taken over: only its event says that the buffer has the data, for other
-// queues too.
-weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes)
+static weft_status copy_check(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copy)
 {
-    cl_event written = NULL;
-    if (!bytes)
+    if (!copy->bytes)
         return WEFT_OK;
-    weft_status status = WEFT__NEED_IN(ctx, {"the host array", from});
+    weft_status status = WEFT__NEED_IN(ctx, {"the host array", copy->host});
     if (!status)
         status = weft__queue_check(ctx, queue);
     if (!status)
-        status = weft__check_buffer(ctx, to, bytes, "the device array");
-    if (!status)
-        status =
-            weft__fail_cl(ctx, weft__cl.clEnqueueWriteBuffer(queue, to, CL_TRUE, 0, bytes, from, 0, NULL, &written),
-                          "clEnqueueWriteBuffer");
+        status = weft__check_buffer(ctx, copy->buffer, weft__add(copy->first, copy->bytes), "the device array");
+    return status;
+}
+
+// A blocking write may end when the array was taken over: only its event says that the buffer has the data, for other
+// queues too.
+static weft_status write_once(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copy)
+{
+    cl_event written = NULL;
+    weft_status status = weft__fail_cl(ctx,
+                                       weft__cl.clEnqueueWriteBuffer(queue, copy->buffer, CL_TRUE, copy->first,
+                                                                     copy->bytes, copy->host, 0, NULL, &written),
+                                       "clEnqueueWriteBuffer");
     if (status)
         return status;
     status = weft__fail_cl(ctx, weft__cl.clWaitForEvents(1, &written), "clWaitForEvents");
@@ -42,20 +48,50 @@ weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_m
     return status;
 }
 
+static weft_status read_once(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copy)
+{
+    return weft__fail_cl(
+        ctx,
+        weft__cl.clEnqueueReadBuffer(queue, copy->buffer, CL_TRUE, copy->first, copy->bytes, copy->host, 0, NULL, NULL),
+        "clEnqueueReadBuffer");
+}
+
+static weft_status copies_move(struct weft_context *ctx, cl_command_queue queue, bool out,
+                               const struct weft__copy *copies, int count)
+{
+    bool staged = false;
+    weft_status status = WEFT_OK;
+    for (int i = 0; i < count && !status; i++)
+        status = copy_check(ctx, queue, &copies[i]);
+    if (!status)
+        status = weft__stage_move(&staged, ctx, queue, out, copies, count);
+    for (int i = 0; i < count && !status; i++)
+        if (copies[i].bytes && !(staged && weft__stage_takes(ctx, copies[i].bytes)))
+            status = out ? read_once(ctx, queue, &copies[i]) : write_once(ctx, queue, &copies[i]);
+    return status;
+}
+
+weft_status weft__copies_in(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copies,
+                            int count)
+{
+    return copies_move(ctx, queue, false, copies, count);
+}
+
+weft_status weft__copies_out(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copies,
+                             int count)
+{
+    return copies_move(ctx, queue, true, copies, count);
+}
+
+weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes)
+{
+    return copies_move(ctx, queue, false, &(struct weft__copy){to, 0, (void *)(uintptr_t)from, bytes}, 1);
+}
+
 weft_status weft__copy_out_from(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t first,
                                 size_t bytes)
 {
-    weft_status status = bytes ? WEFT__NEED_IN(ctx, {"the host array", to}) : WEFT_OK;
-    if (!status && bytes)
-        status = weft__queue_check(ctx, queue);
-    if (!status && bytes)
-        status = weft__check_buffer(ctx, from, weft__add(first, bytes), "the device array");
-    if (status)
-        return status;
-    return bytes
-               ? weft__fail_cl(ctx, weft__cl.clEnqueueReadBuffer(queue, from, CL_TRUE, first, bytes, to, 0, NULL, NULL),
-                               "clEnqueueReadBuffer")
-               : WEFT_OK;
+    return copies_move(ctx, queue, true, &(struct weft__copy){from, first, to, bytes}, 1);
 }
 
 weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes)

@@ -15,10 +15,12 @@ bool weft__lend_shares(const struct weft_context *ctx, const void *host, size_t 
     return ctx->device.unified && bytes && host && (uintptr_t)host % align == 0;
 }
 
-weft_status weft__lend_begin(cl_mem *out, struct weft_context *ctx, cl_command_queue queue, enum weft__lend use,
+// A buffer as weft__lend_begin's; *copy is what there is to bring into it, 0 bytes for nothing.
+static weft_status lend_make(struct weft__copy *copy, cl_mem *out, struct weft_context *ctx, enum weft__lend use,
                              const void *host, size_t bytes, const char *what)
 {
     *out = NULL;
+    *copy = (struct weft__copy){0};
     if (bytes && !host)
         return weft__fail(ctx, WEFT_EINVAL, "%s: the host array is NULL", what);
     // What is beyond the device's limit is refused as any other buffer.
@@ -30,10 +32,18 @@ weft_status weft__lend_begin(cl_mem *out, struct weft_context *ctx, cl_command_q
             return weft__fail_cl(ctx, error, what);
         *out = NULL;
     }
-    weft_status status = weft__buffer_create(out, ctx, bytes, what);
+    const weft_status status = weft__buffer_create(out, ctx, bytes, what);
     if (!status && use != WEFT__LEND_WRITE)
-        status = weft__copy_in(ctx, queue, *out, host, bytes);
+        *copy = (struct weft__copy){*out, 0, (void *)(uintptr_t)host, bytes};
     return status;
+}
+
+weft_status weft__lend_begin(cl_mem *out, struct weft_context *ctx, cl_command_queue queue, enum weft__lend use,
+                             const void *host, size_t bytes, const char *what)
+{
+    struct weft__copy copy;
+    const weft_status status = lend_make(&copy, out, ctx, use, host, bytes, what);
+    return status ? status : weft__copies_in(ctx, queue, &copy, 1);
 }
 
 // Mapping makes the array hold what the device wrote.
@@ -48,44 +58,58 @@ static weft_status map_once(struct weft_context *ctx, cl_command_queue queue, cl
     return status ? status : weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
 }
 
-weft_status weft__lend_end(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, void *host, size_t bytes)
+// The end of a lent array: mapped, or left to the caller to copy out. 0 bytes: nothing.
+static weft_status lend_map(struct weft__copy *copy, struct weft_context *ctx, cl_command_queue queue, cl_mem buffer,
+                            void *host, size_t bytes)
 {
     void *of = NULL;
+    *copy = (struct weft__copy){0};
     if (!bytes)
-        return weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+        return WEFT_OK;
     weft_status status = weft__fail_cl(ctx, weft__cl.clGetMemObjectInfo(buffer, CL_MEM_HOST_PTR, sizeof of, &of, NULL),
                                        "clGetMemObjectInfo");
-    if (status)
-        return status;
-    return of == host ? map_once(ctx, queue, buffer, bytes) : weft__copy_out(ctx, queue, host, buffer, bytes);
+    if (!status && of == host)
+        return map_once(ctx, queue, buffer, bytes);
+    *copy = (struct weft__copy){buffer, 0, host, bytes};
+    return status;
+}
+
+weft_status weft__lend_end(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, void *host, size_t bytes)
+{
+    struct weft__copy copy;
+    if (!bytes)
+        return weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    const weft_status status = lend_map(&copy, ctx, queue, buffer, host, bytes);
+    return status ? status : weft__copies_out(ctx, queue, &copy, 1);
 }
 
 weft_status weft__lend_csr(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
                            enum weft__lend use, const struct weft_csr *a)
 {
     const size_t nnz = (size_t)a->nnz;
+    struct weft__copy copies[3] = {{0}};
     *out = (struct weft_device_csr){.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type, .ofs = a->ofs};
-    weft_status status = weft__lend_begin(&out->row_ptr, ctx, queue, use, a->row_ptr,
-                                          weft__mul((size_t)a->m + 1, weft_ofs_bytes(a->ofs)), "row pointers");
+    weft_status status = lend_make(&copies[0], &out->row_ptr, ctx, use, a->row_ptr,
+                                   weft__mul((size_t)a->m + 1, weft_ofs_bytes(a->ofs)), "row pointers");
     if (!status)
-        status = weft__lend_begin(&out->col, ctx, queue, use, a->col, weft__mul(nnz, 4), "column indices");
+        status = lend_make(&copies[1], &out->col, ctx, use, a->col, weft__mul(nnz, 4), "column indices");
     if (!status && a->type != WEFT_TYPE_PATTERN)
-        status =
-            weft__lend_begin(&out->val, ctx, queue, use, a->val, weft__mul(nnz, weft_type_bytes(a->type)), "values");
-    return status;
+        status = lend_make(&copies[2], &out->val, ctx, use, a->val, weft__mul(nnz, weft_type_bytes(a->type)), "values");
+    return status ? status : weft__copies_in(ctx, queue, copies, 3);
 }
 
 weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *d,
                                struct weft_csr *a)
 {
     const size_t nnz = (size_t)a->nnz;
+    struct weft__copy copies[3] = {{0}};
     weft_status status =
-        weft__lend_end(ctx, queue, d->row_ptr, a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs));
+        lend_map(&copies[0], ctx, queue, d->row_ptr, a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs));
     if (!status)
-        status = weft__lend_end(ctx, queue, d->col, a->col, nnz * 4);
+        status = lend_map(&copies[1], ctx, queue, d->col, a->col, nnz * 4);
     if (!status && a->type != WEFT_TYPE_PATTERN)
-        status = weft__lend_end(ctx, queue, d->val, a->val, nnz * weft_type_bytes(a->type));
-    return status;
+        status = lend_map(&copies[2], ctx, queue, d->val, a->val, nnz * weft_type_bytes(a->type));
+    return status ? status : weft__copies_out(ctx, queue, copies, 3);
 }
 
 void weft__lend_wait(cl_command_queue queue)

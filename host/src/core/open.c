@@ -7,6 +7,7 @@
 #include "host/src/core/program.h"
 #include "host/src/core/quirks.h"
 #include "host/src/core/selftest.h"
+#include "host/src/core/stage.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/names.h"
 
@@ -185,6 +186,7 @@ void weft_context_destroy(struct weft_context **ctx)
 {
     if (!ctx || !*ctx)
         return;
+    weft__stage_free(*ctx);
     weft__programs_free(*ctx);
     if ((*ctx)->cl)
         weft__cl.clReleaseContext((*ctx)->cl);

@@ -74,31 +74,33 @@ static weft_status same_check(struct weft_context *ctx, const struct weft_device
                       (long long)h->n, (long long)h->nnz, (int)h->type, (int)h->ofs);
 }
 
+// The arrays of a matrix on both sides.
+static void arrays(struct weft__copy out[3], const struct weft_device_csr *d, const struct weft_csr *h)
+{
+    const size_t nnz = (size_t)h->nnz;
+    out[0] = (struct weft__copy){d->row_ptr, 0, h->row_ptr, ((size_t)h->m + 1) * weft_ofs_bytes(h->ofs)};
+    out[1] = (struct weft__copy){d->col, 0, h->col, nnz * 4};
+    out[2] = (struct weft__copy){d->val, 0, h->val, nnz * weft_type_bytes(h->type)};
+}
+
 weft_status weft_device_csr_write_sync(const struct weft_device_csr *to, struct weft_context *ctx,
                                        cl_command_queue queue, const struct weft_csr *from)
 {
-    weft_status status = same_check(ctx, to, from);
-    size_t nnz = status ? 0 : (size_t)from->nnz;
-    if (!status)
-        status =
-            weft__copy_in(ctx, queue, to->row_ptr, from->row_ptr, ((size_t)from->m + 1) * weft_ofs_bytes(from->ofs));
-    if (!status)
-        status = weft__copy_in(ctx, queue, to->col, from->col, nnz * 4);
-    if (!status)
-        status = weft__copy_in(ctx, queue, to->val, from->val, nnz * weft_type_bytes(from->type));
-    return status;
+    struct weft__copy copies[3];
+    const weft_status status = same_check(ctx, to, from);
+    if (status)
+        return status;
+    arrays(copies, to, from);
+    return weft__copies_in(ctx, queue, copies, 3);
 }
 
 weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_context *ctx, cl_command_queue queue,
                                       const struct weft_device_csr *from)
 {
-    weft_status status = same_check(ctx, from, to);
-    size_t nnz = status ? 0 : (size_t)to->nnz;
-    if (!status)
-        status = weft__copy_out(ctx, queue, to->row_ptr, from->row_ptr, ((size_t)to->m + 1) * weft_ofs_bytes(to->ofs));
-    if (!status)
-        status = weft__copy_out(ctx, queue, to->col, from->col, nnz * 4);
-    if (!status)
-        status = weft__copy_out(ctx, queue, to->val, from->val, nnz * weft_type_bytes(to->type));
-    return status;
+    struct weft__copy copies[3];
+    const weft_status status = same_check(ctx, from, to);
+    if (status)
+        return status;
+    arrays(copies, from, to);
+    return weft__copies_out(ctx, queue, copies, 3);
 }

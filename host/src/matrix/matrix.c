@@ -2,6 +2,7 @@
 // Matrices in host memory: made, freed, checked, compared, hashed.
 #include "host/src/core/check.h"
 #include "host/src/core/error.h"
+#include "host/src/core/huge.h"
 #include "host/src/core/names.h"
 
 #include <stdlib.h>
@@ -30,11 +31,11 @@ size_t weft_ofs_bytes(enum weft_ofs ofs)
 WEFT__NAMES(type, "f32", "f64", "i32", "pattern");
 WEFT__NAMES(ofs, "32", "64");
 
-// malloc of count*bytes, at least one byte so that NULL always means failure.
+// Memory of count*bytes, at least one byte so that NULL always means failure.
 static void *array_alloc(int64_t count, size_t bytes)
 {
     size_t total = weft__mul((size_t)count, bytes);
-    return total >= PTRDIFF_MAX ? NULL : malloc(total ? total : 1);
+    return total >= PTRDIFF_MAX ? NULL : weft__huge_alloc(total ? total : 1);
 }
 
 weft_status weft_csr_alloc(struct weft_csr *out, struct weft_shape shape)

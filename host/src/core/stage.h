@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large copies between host and device through pinned memory, by several threads.
+#ifndef WEFT_CORE_STAGE_H
+#define WEFT_CORE_STAGE_H
+
+#include "host/src/core/copy.h"
+
+// A ring of pinned buffers (slots), which a context makes as it needs them and keeps. An array travels in chunks of a slot:
+//
+//     to the device      threads copy a chunk into its slot, piece by piece; the driver sends the slot
+//     from the device    the driver fills a slot; threads copy it out, piece by piece
+//
+// While the driver moves some slots, the threads copy others. Calls of OpenCL are those of the calling thread alone. Fresh pages
+// of a result are touched by threads that have nothing to copy, as long as the device works.
+enum {
+    WEFT__STAGE_SLOTS = 16,       // of the ring
+    WEFT__STAGE_SLOTS_MOST = 64,  //
+    WEFT__STAGE_THREADS = 16,     // that copy, the caller's among them, where the process has as many processors
+    WEFT__STAGE_SLOT = 2 << 20,   // bytes of a slot
+    WEFT__STAGE_PIECE = 256 << 10 // bytes that a thread copies at a time; smaller copies go directly
+};
+
+// Do copies of that many bytes go through the stage? Not where the device shares the host's memory.
+bool weft__stage_takes(const struct weft_context *ctx, size_t bytes);
+// Move all of `copies` whose bytes the stage takes, from the device if `out`, and wait until they are there; sets *done to
+// whether it did. Arguments were checked. Not done, and no failure: there is no pinned memory; the context's log has a line
+// about it, once. One transfer at a time runs in a context, others wait.
+// Errors: those of the driver; the host's memory or the buffers then hold some of the chunks.
+weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_queue queue, bool out,
+                             const struct weft__copy *copies, int count);
+// Release what the context has; no transfer runs.
+void weft__stage_free(struct weft_context *ctx);
+
+#endif

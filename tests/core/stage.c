@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large copies between host and device go through a ring of pinned slots: every byte arrives at any size, place and number of
+// slots and threads, bytes beside them stay, and without pinned memory the driver copies.
+#include "host/internal/tests.h"
+#include "tests/support/csr.h"
+#include "tests/support/fault.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOT = 4096, PIECE = 512 };
+
+static struct rng rng;
+static int told; // lines of the log
+
+static void tell(void *arg, const char *text)
+{
+    (void)arg;
+    told++;
+    tap_note("%s", text);
+}
+
+// A context whose copies of a piece or more are staged, on any device.
+static struct weft_context *context_make(struct test_device *dev, int slots, int threads)
+{
+    struct weft_context *ctx = NULL;
+    struct weft_error err;
+    const struct weft_device_info *info = weft_context_device(dev->ctx);
+    if (weft_context_create(&ctx,
+                            weft_context_params(.device = info->id, .schedule = weft_context_schedule(dev->ctx),
+                                                .lanes = info->lanes, .log = tell),
+                            &err))
+        tap_bail("%s", err.text);
+    ctx->staging.forced = true;
+    ctx->staging.slots = slots;
+    ctx->staging.threads = threads;
+    ctx->staging.slot_bytes = SLOT;
+    ctx->staging.piece_bytes = PIECE;
+    return ctx;
+}
+
+static cl_command_queue queue_make(struct weft_context *ctx, cl_command_queue_properties properties)
+{
+    cl_int error;
+    cl_command_queue queue = clCreateCommandQueue(ctx->cl, ctx->device.id, properties, &error);
+    return error ? NULL : queue;
+}
+
+static unsigned char *random_bytes(size_t bytes)
+{
+    unsigned char *out = test_alloc(bytes + 1);
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = (unsigned char)rng_u64(&rng);
+    return out;
+}
+
+// There and back: `bytes` bytes of an array that begins `off` bytes behind an aligned address, from byte `first` of a buffer.
+static int there_and_back(struct weft_context *ctx, cl_command_queue queue, size_t bytes, size_t off, size_t first)
+{
+    unsigned char *in = random_bytes(bytes + off + 64), *out = test_alloc(bytes + off + 65);
+    cl_mem buffer = NULL;
+    int ok = 0;
+    memset(out, 0xa5, bytes + off + 65);
+    if (!weft__buffer_create(&buffer, ctx, first + bytes, "a test")) {
+        const struct weft__copy to = {buffer, first, in + off, bytes}, from = {buffer, first, out + off, bytes};
+        ok = !weft__copies_in(ctx, queue, &to, 1) && !weft__copies_out(ctx, queue, &from, 1);
+    }
+    ok = ok && (!bytes || !memcmp(in + off, out + off, bytes));
+    for (size_t i = 0; i < off; i++)
+        ok = ok && out[i] == 0xa5;
+    for (size_t i = off + bytes; i < off + bytes + 65; i++)
+        ok = ok && out[i] == 0xa5;
+    weft__buffer_release(&buffer);
+    free(in);
+    free(out);
+    return ok;
+}
+
+static void test_sizes(struct test_device *dev, int slots, int threads, cl_command_queue_properties properties)
+{
+    static const size_t around[] = {0, 1, PIECE, SLOT, 2 * SLOT, 3 * SLOT, 7 * SLOT, 64 * SLOT};
+    struct weft_context *ctx = context_make(dev, slots, threads);
+    cl_command_queue queue = queue_make(ctx, properties);
+    int count = 0, ok = 1;
+    for (size_t s = 0; queue && s < sizeof around / sizeof *around; s++)
+        for (int more = -1; more <= 1; more++)
+            for (size_t off = 0; off < (test_sample() && s > 3 ? 1 : 2); off++) {
+                const size_t bytes = around[s] || more >= 0 ? around[s] + (size_t)more : 0;
+                const int right = there_and_back(ctx, queue, bytes, off * 3, off * 20);
+                if (!right)
+                    tap_note("%zu bytes at %zu are wrong", bytes, off * 3);
+                ok = ok && right;
+                count++;
+            }
+    if (queue) {
+        tap_ok(ok, "%s: %d copies through %d slots by %d threads, queue %d", dev->name, count, slots, threads,
+               (int)properties);
+        tap_ok(ctx->staging.stage != NULL, "%s: the ring was made", dev->name);
+        clReleaseCommandQueue(queue);
+    }
+    weft_context_destroy(&ctx);
+}
+
+// Arrays of several sizes in one transfer, some of which are too small for it; large enough for several huge pages.
+static void test_several(struct test_device *dev)
+{
+    enum { COUNT = 5 };
+    static const size_t bytes[COUNT] = {PIECE - 1, (5 << 20) + 13, 0, 3 * SLOT + 1, (2 << 20) + PIECE};
+    struct weft_context *ctx = context_make(dev, 3, 3);
+    cl_command_queue queue = queue_make(ctx, 0);
+    struct weft__copy in[COUNT], out[COUNT];
+    unsigned char *from[COUNT], *to[COUNT];
+    cl_mem buffer[COUNT] = {NULL};
+    int ok = 1;
+    for (int i = 0; i < COUNT; i++) {
+        from[i] = random_bytes(bytes[i]);
+        to[i] = test_alloc(bytes[i] + 1);
+        ok = ok && !weft__buffer_create(&buffer[i], ctx, bytes[i], "a test");
+        in[i] = (struct weft__copy){buffer[i], 0, from[i], bytes[i]};
+        out[i] = (struct weft__copy){buffer[i], 0, to[i], bytes[i]};
+    }
+    ok = ok && !weft__copies_in(ctx, queue, in, COUNT) && !weft__copies_out(ctx, queue, out, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        ok = ok && (!bytes[i] || !memcmp(from[i], to[i], bytes[i]));
+        weft__buffer_release(&buffer[i]);
+        free(from[i]);
+        free(to[i]);
+    }
+    tap_ok(ok, "%s: several arrays in one transfer", dev->name);
+    clReleaseCommandQueue(queue);
+    weft_context_destroy(&ctx);
+}
+
+static void test_matrices(struct test_device *dev)
+{
+    static const struct {
+        enum weft_type type;
+        enum weft_ofs ofs;
+    } kinds[] = {{WEFT_TYPE_F32, WEFT_OFS_32}, {WEFT_TYPE_F64, WEFT_OFS_64}, {WEFT_TYPE_PATTERN, WEFT_OFS_64}};
+    static const int64_t sizes[] = {0, 100, 3000, 40000};
+    struct weft_context *ctx = context_make(dev, 3, 3);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            struct weft_csr a, want, got = {0};
+            test_matrix_make(&a, &rng, TEST_UNIFORM, 700, 900, sizes[s], kinds[k].type, kinds[k].ofs);
+            if (weft__ref_transpose(&want, &a))
+                tap_bail("no memory");
+            ctx->device.unified = false; // else arrays are lent, not copied
+            const weft_status status = weft_transpose_sync(&got, ctx, &a, NULL);
+            tap_ok(!status && weft_csr_equal(&got, &want), "%s: transposition of %lld entries of %s", dev->name,
+                   (long long)sizes[s], weft_type_name(kinds[k].type));
+            weft_csr_free(&got);
+            weft_csr_free(&want);
+            weft_csr_free(&a);
+        }
+    weft_context_destroy(&ctx);
+}
+
+// Pinned memory is not to be had at all, or for one slot alone.
+static void test_refused(struct test_device *dev)
+{
+    for (int n = 1; n <= 2; n++) {
+        struct weft_context *ctx = context_make(dev, 4, 2);
+        cl_command_queue queue = queue_make(ctx, 0);
+        fault_install();
+        told = 0;
+        fault_set(FAULT_clEnqueueMapBuffer, n);
+        const int ok = there_and_back(ctx, queue, 9 * SLOT, 0, 0), again = there_and_back(ctx, queue, 9 * SLOT, 0, 0);
+        struct weft_error error;
+        weft_context_error(&error, ctx);
+        tap_ok(ok && again && fault_hit() && told == (n == 1) && !error.status,
+               "%s: mapping number %d fails, %d lines of the log", dev->name, n, told);
+        fault_remove();
+        clReleaseCommandQueue(queue);
+        weft_context_destroy(&ctx);
+    }
+}
+
+static void test_each(struct test_device *dev)
+{
+    test_sizes(dev, 1, 1, 0);
+    test_sizes(dev, 3, 1, CL_QUEUE_PROFILING_ENABLE);
+    test_sizes(dev, 2, 4, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    test_sizes(dev, 5, 3, 0);
+    if (!dev->checker) // it keeps a shadow of each byte
+        test_several(dev);
+    test_matrices(dev);
+    test_refused(dev);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(test_each);
+    return tap_done();
+}
