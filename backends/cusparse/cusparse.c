@@ -156,6 +156,34 @@ weft_status weft__cuda_take(struct cuda_session *s, void **out, size_t bytes, co
     return weft__cuda_fail(error, what, err);
 }
 
+weft_status weft__cuda_have(struct cuda_session *call, void **out, const void *from, size_t bytes, const char *what,
+                            struct weft_error *err)
+{
+    *out = NULL;
+    if (call->block_count == CUDA_BLOCKS_MAX)
+        return weft__error(err, WEFT_ENOMEM, "more than %d blocks of device memory", CUDA_BLOCKS_MAX);
+    weft_status status = weft__cuda_fail(cudaMalloc(out, weft__max(bytes, 1)), what, err);
+    if (status)
+        return status;
+    call->blocks[call->block_count++] = *out;
+    return from && bytes ? weft__cuda_fail(cudaMemcpy(*out, from, bytes, cudaMemcpyHostToDevice), what, err) : WEFT_OK;
+}
+
+// The session's stream does not wait for the default one, in which copies run.
+weft_status weft__cuda_settle(struct weft_error *err)
+{
+    return weft__cuda_fail(cudaDeviceSynchronize(), "cudaDeviceSynchronize", err);
+}
+
+void weft__cuda_drop(struct cuda_session *call)
+{
+    cudaStreamSynchronize(call->stream);
+    for (int i = 0; i < call->block_count; i++)
+        cudaFree(call->blocks[i]);
+    cudaGetLastError();
+    call->block_count = 0;
+}
+
 static weft_status copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, double *ms,
                         struct weft_error *err)
 {
@@ -224,12 +252,14 @@ const struct weft_backend weft__backend_cusparse = {
                   .prepare = weft__cusparse_transpose_prepare,
                   .run = weft__cusparse_transpose_run,
                   .plain = weft__cusparse_transpose_plain,
+                  .call = weft__cusparse_transpose_call,
                   .result = weft__cusparse_transpose_result,
                   .finish = weft__cusparse_transpose_finish},
     .spmv = {.algos = weft__cusparse_spmv_algos,
              .prepare = weft__cusparse_spmv_prepare,
              .run = weft__cusparse_spmv_run,
              .plain = weft__cusparse_spmv_plain,
+             .call = weft__cusparse_spmv_call,
              .result = weft__cusparse_spmv_result,
              .finish = weft__cusparse_spmv_finish},
 };

@@ -30,6 +30,12 @@ weft_status weft__cuda_open(struct cuda_session *s, struct weft_context *ctx, st
 void weft__cuda_close(struct cuda_session *s);
 // Device memory of `bytes` bytes, all of them 0xff: NaN, a negative index. *out is NULL after a failure.
 weft_status weft__cuda_take(struct cuda_session *s, void **out, size_t bytes, const char *what, struct weft_error *err);
+// For calls from host to host, as a plain program makes them. Device memory in a session that borrows stream and handle,
+// with the contents of `from` (NULL: not set), which the stream has once weft__cuda_settle returned; and its end.
+weft_status weft__cuda_have(struct cuda_session *call, void **out, const void *from, size_t bytes, const char *what,
+                            struct weft_error *err);
+weft_status weft__cuda_settle(struct weft_error *err);
+void weft__cuda_drop(struct cuda_session *call);
 // Copy and wait; add the milliseconds of the host clock to *ms, which counts as 0 while it is negative.
 weft_status weft__cuda_write(void *to, const void *from, size_t bytes, double *ms, struct weft_error *err);
 weft_status weft__cuda_read(void *to, const void *from, size_t bytes, double *ms, struct weft_error *err);
@@ -59,6 +65,7 @@ weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *
                                              struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__cusparse_transpose_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__cusparse_transpose_plain(void *state, struct weft_error *err);
+weft_status weft__cusparse_transpose_call(void *state, struct weft_csr *out, struct weft_error *err);
 weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                             struct weft_error *err);
 void weft__cusparse_transpose_finish(void **state);
@@ -68,6 +75,7 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
                                         const char *algo, struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__cusparse_spmv_plain(void *state, struct weft_error *err);
+weft_status weft__cusparse_spmv_call(void *state, void *y, struct weft_error *err);
 weft_status weft__cusparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
 void weft__cusparse_spmv_finish(void **state);
 

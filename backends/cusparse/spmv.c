@@ -57,6 +57,7 @@ union scalar {
 struct cusparse_spmv {
     struct cuda_session cuda;
     const struct weft_csr *a;
+    const void *host_x; // borrowed
     enum format format;
     int alg;
     cudaDataType type;
@@ -90,6 +91,15 @@ static weft_status array_write(struct cusparse_spmv *s, void **out, const void *
     return status ? status : weft__cuda_write(*out, from, bytes, &times->write_ms, err);
 }
 
+static weft_status csr_describe(struct cusparse_spmv *s, struct weft_error *err)
+{
+    const struct weft_csr *a = s->a;
+    return weft__cusparse_fail(cusparseCreateCsr(&s->matrix, a->m, a->n, a->nnz, s->ptr, s->col, s->val,
+                                                 a->ofs == WEFT_OFS_64 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I,
+                                                 CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, s->type),
+                               "cusparseCreateCsr", err);
+}
+
 static weft_status csr_make(struct cusparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
 {
     const struct weft_csr *a = s->a;
@@ -101,12 +111,7 @@ static weft_status csr_make(struct cusparse_spmv *s, struct weft_backend_times *
     if (!status)
         status = array_write(s, &s->val, a->val, val_bytes, "values", times, err);
     times->format_bytes = (int64_t)(ptr_bytes + idx_bytes + val_bytes);
-    if (!status && s->format != FORMAT_COO)
-        status = weft__cusparse_fail(cusparseCreateCsr(&s->matrix, a->m, a->n, a->nnz, s->ptr, s->col, s->val,
-                                                       a->ofs == WEFT_OFS_64 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I,
-                                                       CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, s->type),
-                                     "cusparseCreateCsr", err);
-    return status;
+    return status || s->format == FORMAT_COO ? status : csr_describe(s, err);
 }
 
 static weft_status coo_make(struct cusparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
@@ -207,20 +212,26 @@ static weft_status bsr_make(struct cusparse_spmv *s, int64_t *rows, int64_t *col
 
 // ---- the product -----------------------------------------------------------------------------------------------
 
+static weft_status buffer_size(const struct cusparse_spmv *s, size_t *bytes, struct weft_error *err)
+{
+    return weft__cusparse_fail(cusparseSpMV_bufferSize(s->cuda.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &s->alpha,
+                                                       s->matrix, s->vec_x, &s->beta, s->vec_y, s->type,
+                                                       (cusparseSpMVAlg_t)s->alg, bytes),
+                               "cusparseSpMV_bufferSize", err);
+}
+
 // Buffer and analysis of cusparseSpMV.
 static weft_status spmv_analyse(struct cusparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
 {
-    const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    const cusparseSpMVAlg_t alg = (cusparseSpMVAlg_t)s->alg;
-    cusparseHandle_t handle = s->cuda.handle;
     size_t bytes = 0;
-    weft_status status = weft__cusparse_fail(cusparseSpMV_bufferSize(handle, plain, &s->alpha, s->matrix, s->vec_x,
-                                                                     &s->beta, s->vec_y, s->type, alg, &bytes),
-                                             "cusparseSpMV_bufferSize", err);
+    weft_status status = buffer_size(s, &bytes, err);
     if (!status)
         status = weft__cuda_take(&s->cuda, &s->buffer, bytes, "cuSPARSE's buffer", err);
     times->workspace_bytes = (int64_t)bytes;
 #ifdef WEFT_HAS_CUSPARSESPMV_PREPROCESS
+    const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    const cusparseSpMVAlg_t alg = (cusparseSpMVAlg_t)s->alg;
+    cusparseHandle_t handle = s->cuda.handle;
     if (status || s->format != FORMAT_CSR)
         return status;
     double start = clock_ms();
@@ -312,6 +323,7 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
     s->a = a;
+    s->host_x = job->x;
     s->format = algos[k].format;
     s->alg = algos[k].alg;
     s->keeps_y = job->beta != 0;
@@ -353,6 +365,64 @@ weft_status weft__cusparse_spmv_plain(void *state, struct weft_error *err)
     return status ? status : weft__cuda_fail(cudaStreamSynchronize(s->cuda.stream), "cudaStreamSynchronize", err);
 }
 
+static void descriptors_destroy(const struct cusparse_spmv *s)
+{
+    if (s->matrix)
+        cusparseDestroySpMat(s->matrix);
+    if (s->vec_x)
+        cusparseDestroyDnVec(s->vec_x);
+    if (s->vec_y)
+        cusparseDestroyDnVec(s->vec_y);
+}
+
+// Arrays, descriptors and the buffer of a call, in a session of its own; no preprocessing for one product.
+static weft_status call_make(struct cusparse_spmv *s, struct weft_error *err)
+{
+    const struct weft_csr *a = s->a;
+    const size_t size = weft_type_bytes(a->type);
+    size_t bytes = 0;
+    weft_status status = weft__cuda_have(&s->cuda, &s->ptr, a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs),
+                                         "row pointers", err);
+    if (!status)
+        status = weft__cuda_have(&s->cuda, &s->col, a->col, (size_t)a->nnz * sizeof *a->col, "column indices", err);
+    if (!status)
+        status = weft__cuda_have(&s->cuda, &s->val, a->val, (size_t)a->nnz * size, "values", err);
+    if (!status)
+        status = weft__cuda_have(&s->cuda, &s->x, s->host_x, (size_t)a->n * size, "x", err);
+    if (!status)
+        status = weft__cuda_have(&s->cuda, &s->y, NULL, s->y_bytes, "y", err);
+    if (!status)
+        status = csr_describe(s, err);
+    if (!status)
+        status = weft__cusparse_fail(cusparseCreateDnVec(&s->vec_x, a->n, s->x, s->type), "cusparseCreateDnVec", err);
+    if (!status)
+        status = weft__cusparse_fail(cusparseCreateDnVec(&s->vec_y, a->m, s->y, s->type), "cusparseCreateDnVec", err);
+    if (!status)
+        status = buffer_size(s, &bytes, err);
+    if (!status)
+        status = weft__cuda_have(&s->cuda, &s->buffer, NULL, bytes, "cuSPARSE's buffer", err);
+    return status ? status : weft__cuda_settle(err);
+}
+
+weft_status weft__cusparse_spmv_call(void *state, void *y, struct weft_error *err)
+{
+    struct cusparse_spmv s = *(struct cusparse_spmv *)state;
+    double ms = 0;
+    if (s.format != FORMAT_CSR || s.keeps_y)
+        return WEFT_EUNSUPPORTED;
+    s.cuda.block_count = 0;
+    s.matrix = NULL;
+    s.vec_x = s.vec_y = NULL;
+    weft_status status = call_make(&s, err);
+    if (!status)
+        status = weft__cusparse_spmv_plain(&s, err);
+    if (!status)
+        status = weft__cuda_read(y, s.y, s.y_bytes, &ms, err);
+    descriptors_destroy(&s);
+    weft__cuda_drop(&s.cuda);
+    return status;
+}
+
 weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *err)
 {
     struct cusparse_spmv *s = state;
@@ -387,12 +457,7 @@ void weft__cusparse_spmv_finish(void **state)
     if (s->op)
         cusparseSpMVOp_destroyDescr(s->op);
 #endif
-    if (s->matrix)
-        cusparseDestroySpMat(s->matrix);
-    if (s->vec_x)
-        cusparseDestroyDnVec(s->vec_x);
-    if (s->vec_y)
-        cusparseDestroyDnVec(s->vec_y);
+    descriptors_destroy(s);
     weft__cuda_close(&s->cuda);
     free(s);
     *state = NULL;

@@ -36,11 +36,19 @@ static void type_choose(struct cusparse_transpose *t)
     t->type = t->a->type == WEFT_TYPE_F64 ? CUDA_R_64F : CUDA_R_32F;
 }
 
+static weft_status buffer_size(const struct cusparse_transpose *t, size_t *bytes, struct weft_error *err)
+{
+    const int m = (int)t->a->m, n = (int)t->a->n, nnz = (int)t->a->nnz;
+    return weft__cusparse_fail(cusparseCsr2cscEx2_bufferSize(t->cuda.handle, m, n, nnz, t->val, t->row_ptr, t->col,
+                                                             t->out_val, t->out_ptr, t->out_row, t->type, t->action,
+                                                             CUSPARSE_INDEX_BASE_ZERO, t->alg, bytes),
+                               "cusparseCsr2cscEx2_bufferSize", err);
+}
+
 static weft_status transpose_init(struct cusparse_transpose *t, struct weft_context *ctx,
                                   struct weft_backend_times *times, struct weft_error *err)
 {
     const struct weft_csr *a = t->a;
-    const int m = (int)a->m, n = (int)a->n, nnz = (int)a->nnz;
     struct cuda_session *s = &t->cuda;
     const size_t a_ptr_bytes = ((size_t)a->m + 1) * sizeof(int);
     size_t bytes = 0;
@@ -69,10 +77,7 @@ static weft_status transpose_init(struct cusparse_transpose *t, struct weft_cont
     if (!status)
         status = weft__cuda_write(t->val, a->val, t->val_bytes, &times->write_ms, err);
     if (!status)
-        status = weft__cusparse_fail(cusparseCsr2cscEx2_bufferSize(s->handle, m, n, nnz, t->val, t->row_ptr, t->col,
-                                                                   t->out_val, t->out_ptr, t->out_row, t->type,
-                                                                   t->action, CUSPARSE_INDEX_BASE_ZERO, t->alg, &bytes),
-                                     "cusparseCsr2cscEx2_bufferSize", err);
+        status = buffer_size(t, &bytes, err);
     if (!status)
         status = weft__cuda_take(s, &t->buffer, bytes, "cuSPARSE's buffer", err);
     times->workspace_bytes = (int64_t)bytes;
@@ -128,6 +133,60 @@ weft_status weft__cusparse_transpose_plain(void *state, struct weft_error *err)
     struct cusparse_transpose *t = state;
     weft_status status = transpose_call(t, err);
     return status ? status : weft__cuda_fail(cudaStreamSynchronize(t->cuda.stream), "cudaStreamSynchronize", err);
+}
+
+// The transpose in memory of malloc's, as a plain program has it.
+static weft_status out_read(const struct cusparse_transpose *t, struct weft_csr *out, struct weft_error *err)
+{
+    double ms = 0;
+    *out = (struct weft_csr){.m = t->a->n, .n = t->a->m, .nnz = t->a->nnz, .type = t->a->type, .ofs = t->a->ofs};
+    out->row_ptr = malloc(t->ptr_bytes);
+    out->col = malloc(weft__max(t->idx_bytes, 1));
+    out->val = t->val_bytes ? malloc(t->val_bytes) : NULL;
+    weft_status status = !out->row_ptr || !out->col || (t->val_bytes && !out->val)
+                             ? weft__error(err, WEFT_ENOMEM, "out of host memory for the transpose")
+                             : weft__cuda_read(out->row_ptr, t->out_ptr, t->ptr_bytes, &ms, err);
+    if (!status)
+        status = weft__cuda_read(out->col, t->out_row, t->idx_bytes, &ms, err);
+    if (!status)
+        status = weft__cuda_read(out->val, t->out_val, t->val_bytes, &ms, err);
+    if (status)
+        weft_csr_free(out);
+    return status;
+}
+
+weft_status weft__cusparse_transpose_call(void *state, struct weft_csr *out, struct weft_error *err)
+{
+    struct cusparse_transpose t = *(struct cusparse_transpose *)state;
+    struct cuda_session *s = &t.cuda;
+    const struct weft_csr *a = t.a;
+    const size_t a_ptr_bytes = ((size_t)a->m + 1) * sizeof(int);
+    size_t bytes = 0;
+    s->block_count = 0;
+    weft_status status = weft__cuda_have(s, &t.row_ptr, a->row_ptr, a_ptr_bytes, "row pointers", err);
+    if (!status)
+        status = weft__cuda_have(s, &t.col, a->col, t.idx_bytes, "column indices", err);
+    if (!status)
+        status = weft__cuda_have(s, &t.val, a->val, weft__max(t.val_bytes, a->val ? 0 : t.idx_bytes), "values", err);
+    if (!status)
+        status = weft__cuda_have(s, &t.out_ptr, NULL, t.ptr_bytes, "column pointers", err);
+    if (!status)
+        status = weft__cuda_have(s, &t.out_row, NULL, t.idx_bytes, "row indices", err);
+    t.out_val = t.val;
+    if (!status && a->val)
+        status = weft__cuda_have(s, &t.out_val, NULL, t.val_bytes, "values of the transpose", err);
+    if (!status)
+        status = buffer_size(&t, &bytes, err);
+    if (!status)
+        status = weft__cuda_have(s, &t.buffer, NULL, bytes, "cuSPARSE's buffer", err);
+    if (!status)
+        status = weft__cuda_settle(err);
+    if (!status)
+        status = weft__cusparse_transpose_plain(&t, err);
+    if (!status)
+        status = out_read(&t, out, err);
+    weft__cuda_drop(s);
+    return status;
 }
 
 weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,

@@ -39,6 +39,7 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
                                            struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__opencl_transpose_plain(void *state, struct weft_error *err);
+weft_status weft__opencl_transpose_call(void *state, struct weft_csr *out, struct weft_error *err);
 weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                           struct weft_error *err);
 void weft__opencl_transpose_finish(void **state);
@@ -48,6 +49,7 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
                                       const char *algo, struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *err);
 weft_status weft__opencl_spmv_plain(void *state, struct weft_error *err);
+weft_status weft__opencl_spmv_call(void *state, void *y, struct weft_error *err);
 weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
 void weft__opencl_spmv_finish(void **state);
 

@@ -21,6 +21,8 @@ struct opencl_spmv {
     struct weft_context *ctx;
     cl_command_queue queue, plain; // plain: NULL until it is used
     struct weft_device_csr a;
+    struct weft_backend_spmv_job job; // borrowed
+    struct weft_spmv_params params;
     const void *y0; // borrowed; NULL when beta == 0
     size_t y_bytes;
     double alpha, beta;
@@ -93,6 +95,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
     *s = (struct opencl_spmv){.ctx = ctx,
+                              .job = *job,
+                              .params = params,
                               .y0 = job->y,
                               .y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(type)),
                               .alpha = job->alpha,
@@ -161,6 +165,17 @@ weft_status weft__opencl_spmv_plain(void *state, struct weft_error *err)
     if (!status)
         status = weft__fail_cl(s->ctx, weft__cl.clFinish(s->plain), "clFinish");
     return weft__opencl_fail(s->ctx, status, err);
+}
+
+// One product is all that the call makes.
+weft_status weft__opencl_spmv_call(void *state, void *y, struct weft_error *err)
+{
+    struct opencl_spmv *s = state;
+    if (s->pair || s->beta != 0)
+        return WEFT_EUNSUPPORTED;
+    struct weft_spmv_params params = s->params;
+    params.policy.products = 1;
+    return weft__opencl_fail(s->ctx, weft_spmv_sync(y, s->ctx, s->alpha, s->job.a, s->job.x, 0, &params), err);
 }
 
 weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err)

@@ -15,6 +15,8 @@ const char *const weft__opencl_transpose_algos[] = {"auto", "scan", "merge", NUL
 struct opencl_transpose {
     struct weft_context *ctx;
     cl_command_queue queue, plain; // plain: NULL until it is used
+    const struct weft_csr *host;   // borrowed
+    struct weft_transpose_params params;
     struct weft_device_csr a, at;
     struct weft_transpose_plan *op;
     struct opencl_events events;
@@ -36,7 +38,7 @@ weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ct
     struct opencl_transpose *t = calloc(1, sizeof *t);
     if (!t)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for a transposition");
-    t->ctx = ctx;
+    *t = (struct opencl_transpose){.ctx = ctx, .host = a, .params = params};
     *state = t;
     cl_int error;
     t->queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, CL_QUEUE_PROFILING_ENABLE, &error);
@@ -90,6 +92,12 @@ weft_status weft__opencl_transpose_plain(void *state, struct weft_error *err)
     if (!status)
         status = weft__fail_cl(t->ctx, weft__cl.clFinish(t->plain), "clFinish");
     return weft__opencl_fail(t->ctx, status, err);
+}
+
+weft_status weft__opencl_transpose_call(void *state, struct weft_csr *out, struct weft_error *err)
+{
+    struct opencl_transpose *t = state;
+    return weft__opencl_fail(t->ctx, weft_transpose_sync(out, t->ctx, t->host, &t->params), err);
 }
 
 weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,

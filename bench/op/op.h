@@ -85,6 +85,9 @@ struct bench_op {
     // Run once as a program would, that measures nothing, and wait: the bench takes the host's clock around it, for
     // `run_ms`. WEFT_EUNSUPPORTED, or a NULL function: there is no such time.
     weft_status (*plain)(struct bench_run *run, struct weft_error *err);
+    // All of it in one call from host to host, as a program makes that has nothing on the device yet; *ms by the host's
+    // clock. The result is compared with the reference: *right as of verify. WEFT_EUNSUPPORTED, or NULL: not to be had.
+    weft_status (*call)(struct bench_run *run, double *ms, int *right, struct weft_error *err);
     // Copy the result of the last launch to the host as a program would, and do nothing else with it: for --profile,
     // which cannot do without it.
     weft_status (*read)(struct bench_run *run, struct weft_error *err);

@@ -143,6 +143,28 @@ static weft_status spmv_plain(struct bench_run *run, struct weft_error *err)
     return run->backend->spmv.plain ? run->backend->spmv.plain(s->backend, err) : WEFT_EUNSUPPORTED;
 }
 
+// y is fresh memory each time, as that of a program's first call.
+static weft_status spmv_call(struct bench_run *run, double *ms, int *right, struct weft_error *err)
+{
+    const struct spmv_input *data = run->input->data;
+    struct spmv_state *s = run->state;
+    struct check_spmv check = {.a = run->input->a, .type = data->type, .alpha = 1, .x = data->x};
+    char why[256];
+    if (!run->backend->spmv.call)
+        return WEFT_EUNSUPPORTED;
+    void *y = malloc(weft__max(1, weft__mul((size_t)run->input->a->m, weft_type_bytes(data->type))));
+    if (!y)
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
+    const double start = bench_now_ms();
+    const weft_status status = run->backend->spmv.call(s->backend, y, err);
+    *ms = bench_now_ms() - start;
+    *right = !status && check_spmv(&check, y, why, sizeof why);
+    if (!status && !*right)
+        weft__error(err, WEFT_EMATRIX, "one call: %s", why);
+    free(y);
+    return status;
+}
+
 static weft_status spmv_read(struct bench_run *run, struct weft_error *err)
 {
     struct spmv_state *s = run->state;
@@ -206,6 +228,7 @@ const struct bench_op bench_spmv = {
     .setup = spmv_setup,
     .launch = spmv_launch,
     .plain = spmv_plain,
+    .call = spmv_call,
     .read = spmv_read,
     .transfers = spmv_transfers,
     .verify = spmv_verify,

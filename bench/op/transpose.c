@@ -60,6 +60,25 @@ static weft_status transpose_plain(struct bench_run *run, struct weft_error *err
     return run->backend->transpose.plain ? run->backend->transpose.plain(s->backend, err) : WEFT_EUNSUPPORTED;
 }
 
+static weft_status transpose_call(struct bench_run *run, double *ms, int *right, struct weft_error *err)
+{
+    struct transpose_state *s = run->state;
+    struct weft_csr got = {0};
+    char why[256];
+    if (!run->backend->transpose.call)
+        return WEFT_EUNSUPPORTED;
+    const double start = bench_now_ms();
+    const weft_status status = run->backend->transpose.call(s->backend, &got, err);
+    *ms = bench_now_ms() - start;
+    if (status)
+        return status;
+    *right = check_transpose(&got, run->input->data, why, sizeof why);
+    if (!*right)
+        weft__error(err, WEFT_EMATRIX, "one call: %s", why);
+    weft_csr_free(&got);
+    return WEFT_OK;
+}
+
 static weft_status transpose_read(struct bench_run *run, struct weft_error *err)
 {
     struct transpose_state *s = run->state;
@@ -117,6 +136,7 @@ const struct bench_op bench_transpose = {
     .setup = transpose_setup,
     .launch = transpose_launch,
     .plain = transpose_plain,
+    .call = transpose_call,
     .read = transpose_read,
     .transfers = transpose_transfers,
     .verify = transpose_verify,

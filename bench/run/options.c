@@ -368,6 +368,8 @@ const struct option_row bench_option_rows[] = {
      "1 %, 15 s at most)", int_set, AT(stop.reps), .wants = "a number from 1", .low = 1, .high = INT32_MAX,
      .group = "measuring"},
     {"min-time", "S", "sample for S seconds", SECONDS(stop.min_s)},
+    {"calls", "N", "end to end by N calls from host to host (default: write + run + read)", int_set, AT(calls),
+     .wants = "a number from 1 to 10000", .low = 1, .high = 10000},
     {"regret", NULL, "run every algorithm of opencl, then auto, which is compared with the best of them;\n"
      "what the library refuses is left out", FLAG(regret)},
     {"sweep", NULL, "run every point of the operation's tuning axes; a table, the best marked", FLAG(sweep)},

@@ -44,6 +44,7 @@ struct bench_options {
     int64_t products;
     struct bench_stop stop;
     const char *json, *csv;   // paths, "-": standard output; NULL: none
+    int calls;                // whole calls to time; 0: none
     int profile, overhead;    // overhead: of profile, run as often unrecorded too
     const char *trace, *html; // of profile: paths; NULL: none
     char tune_text[160];      // of --tune

@@ -40,6 +40,7 @@
     X(number, max_ms)                                                                                                  \
     X(number, noise)                                                                                                   \
     X(number, end_to_end_ms)                                                                                           \
+    X(count, calls)                                                                                                    \
     X(number, run_ms)                                                                                                  \
     X(number, first_ms)                                                                                                \
     X(number, write_ms)                                                                                                \

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between host and device that block, and the queues they take.
+// Copies between host and device that block: large ones through the stage, the rest as the driver does it.
 #include "host/src/core/copy.h"
 #include "host/src/core/check.h"
 #include "host/src/core/stage.h"
 #include "host/src/core/stream.h"
-
-weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx)
-{
-    cl_int error;
-    cl_command_queue queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, 0, &error);
-    *out = error == CL_SUCCESS ? queue : NULL;
-    return weft__fail_cl(ctx, error, "clCreateCommandQueue");
-}
-
-void weft__queue_release(cl_command_queue *queue)
-{
-    if (*queue)
-        weft__cl.clReleaseCommandQueue(*queue);
-    *queue = NULL;
-}
 
 static weft_status copy_check(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copy)
 {

@@ -172,6 +172,7 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(ctx, params->cache_dir);
     weft__tune_load(ctx, params->tune_file);
     weft__selftest_begin(ctx, params->no_selftest);
+    weft__stage_begin(ctx);
     status = cl_open(ctx, params->context, err);
     // How work-items are mapped to sub-groups is the driver's choice.
     if (!status && weft__caps_of(ctx).lanes == WEFT_LANES_SUBGROUPS && !weft__lanes_probe(ctx))

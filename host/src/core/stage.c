@@ -5,6 +5,7 @@
 #include "host/src/core/huge.h"
 #include "host/src/core/threads.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,19 @@ struct job {
     size_t bytes;
     int64_t touch;
 };
+
+void weft__stage_begin(struct weft_context *ctx)
+{
+    const char *text = secure_getenv("WEFT_STAGE");
+    int slots = 0, slot = 0, threads = 0, piece = 0;
+    if (!text || sscanf(text, "%d,%d,%d,%d", &slots, &slot, &threads, &piece) < 1 || slots < 0 ||
+        slots > WEFT__STAGE_SLOTS_MOST || slot < 0 || slot > 65536 || threads < 0 || piece < 0 || piece > 65536)
+        return;
+    ctx->staging.slots = slots;
+    ctx->staging.slot_bytes = (size_t)slot << 10;
+    ctx->staging.threads = threads;
+    ctx->staging.piece_bytes = (size_t)piece << 10;
+}
 
 bool weft__stage_takes(const struct weft_context *ctx, size_t bytes)
 {

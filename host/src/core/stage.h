@@ -3,8 +3,15 @@
 #ifndef WEFT_CORE_STAGE_H
 #define WEFT_CORE_STAGE_H
 
-#include "host/src/core/copy.h"
+#include "host/src/core/stream.h"
 
+// An array on both sides: bytes first .. first+bytes-1 of the buffer.
+struct weft__copy {
+    cl_mem buffer;
+    size_t first;
+    void *host; // written by copies out alone
+    size_t bytes;
+};
 // A ring of pinned buffers (slots), which a context makes as it needs them and keeps. An array travels in chunks of a slot:
 //
 //     to the device      threads copy a chunk into its slot, piece by piece; the driver sends the slot
@@ -20,6 +27,9 @@ enum {
     WEFT__STAGE_PIECE = 256 << 10 // bytes that a thread copies at a time; smaller copies go directly
 };
 
+// Values other than the defaults from WEFT_STAGE="slots,KiB of a slot,threads,KiB of a piece", to find those; only while
+// the context is made.
+void weft__stage_begin(struct weft_context *ctx);
 // Do copies of that many bytes go through the stage? Not where the device shares the host's memory.
 bool weft__stage_takes(const struct weft_context *ctx, size_t bytes);
 // Move all of `copies` whose bytes the stage takes, from the device if `out`, and wait until they are there; sets *done to

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begins and ends the chains of launches that operations enqueue.
+// Begins and ends the chains of launches that operations enqueue; queues for functions that block.
 #include "host/src/core/stream.h"
+
+weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx)
+{
+    cl_int error;
+    cl_command_queue queue = weft__cl.clCreateCommandQueue(ctx->cl, ctx->device.id, 0, &error);
+    *out = error == CL_SUCCESS ? queue : NULL;
+    return weft__fail_cl(ctx, error, "clCreateCommandQueue");
+}
+
+void weft__queue_release(cl_command_queue *queue)
+{
+    if (*queue)
+        weft__cl.clReleaseCommandQueue(*queue);
+    *queue = NULL;
+}
 
 weft_status weft__queue_check(struct weft_context *ctx, cl_command_queue queue)
 {

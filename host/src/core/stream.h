@@ -5,6 +5,9 @@
 
 #include "host/src/core/context.h"
 
+// A queue in order for a function that blocks.
+weft_status weft__queue_create(cl_command_queue *out, struct weft_context *ctx);
+void weft__queue_release(cl_command_queue *queue); // and null; accepts NULL
 // WEFT_EINVAL unless the queue is of this context's OpenCL context and device. What is enqueued elsewhere would read
 // buffers that its context does not have.
 weft_status weft__queue_check(struct weft_context *ctx, cl_command_queue queue);
