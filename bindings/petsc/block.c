@@ -7,7 +7,7 @@
 static const char *const formats[] = {"auto", "csr", "csr_scalar", "csr_lanes", "csr_merge", "ell",  "sell",
                                       "hyb",  "coo", "coo_atomic", "csr_fixed", "sell16",    "sdia", "csr_flags"};
 
-PetscErrorCode wp_options_read(PetscOptionItems *PetscOptionsObject, struct wp_options *options)
+PetscErrorCode wp_options_read(wp_option_items PetscOptionsObject, struct wp_options *options)
 {
     PetscInt format = options->format;
     PetscOptionsHeadBegin(PetscOptionsObject, "weft: the matrix on an OpenCL device");
@@ -36,6 +36,8 @@ PetscErrorCode wp_block_free(struct wp_block *block)
 {
     drop_plans(block);
     weft_device_csr_free(&block->csr);
+    PetscCall(wp_buffer_free(&block->rows));
+    PetscCall(wp_buffer_free(&block->packed));
     PetscCall(PetscMemzero(block, sizeof *block));
     return 0;
 }
@@ -56,28 +58,63 @@ static PetscErrorCode narrow(const PetscInt *col, int64_t nnz, const int32_t **o
     return 0;
 }
 
+// Row pointers of the rows that have entries, with the list of them on the device; or those given, where the other rows are not
+// the most. The caller frees `owned`.
+static PetscErrorCode pack_rows(struct wp_block *block, const PetscInt **row_ptr, PetscInt **owned, int64_t *m)
+{
+    const PetscInt *ptr = *row_ptr;
+    PetscInt count = 0;
+    cl_int *rows;
+    for (int64_t i = 0; i < block->m; i++)
+        count += ptr[i + 1] > ptr[i];
+    if (count == 0 || count > block->m / 2)
+        return 0;
+    PetscCall(PetscMalloc1((size_t)count + 1, owned));
+    PetscCall(PetscMalloc1((size_t)count, &rows));
+    count = 0;
+    for (int64_t i = 0; i < block->m; i++) {
+        if (ptr[i + 1] == ptr[i])
+            continue;
+        rows[count] = (cl_int)i;
+        (*owned)[count++] = ptr[i];
+    }
+    (*owned)[count] = ptr[block->m];
+    PetscCall(wp_buffer(&block->rows, (size_t)count * sizeof *rows));
+    PetscCall(wp_buffer(&block->packed, (size_t)count * sizeof(PetscScalar)));
+    PetscCall(wp_write(block->rows, rows, (size_t)count * sizeof *rows));
+    PetscCall(PetscFree(rows));
+    *row_ptr = *owned;
+    *m = count;
+    return 0;
+}
+
 // New structure: buffers of the matrix, written whole.
-static PetscErrorCode replace(struct wp_block *block, Mat a, const PetscInt *row_ptr, const PetscInt *col,
+static PetscErrorCode replace(struct wp_block *block, Mat a, int pack, const PetscInt *row_ptr, const PetscInt *col,
                               PetscScalar *val)
 {
     const struct wp_device *d;
     const int32_t *col32;
     int32_t *owned;
+    PetscInt *owned_ptr = NULL;
     int64_t m = a->rmap->n, n = a->cmap->n, nnz = row_ptr[m];
     enum weft_ofs ofs = sizeof(PetscInt) == 8 ? WEFT_OFS_64 : WEFT_OFS_32;
     PetscCheck(m < INT32_MAX && n < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "weft has 32-bit indices: a rank cannot hold more than 2^31-1 rows or columns");
     PetscCall(wp_device_get(&d));
     PetscCall(wp_block_free(block));
+    block->m = m;
+    if (pack)
+        PetscCall(pack_rows(block, &row_ptr, &owned_ptr, &m));
     PetscCall(narrow(col, nnz, &col32, &owned));
     WP_CALL(weft_device_csr_alloc(&block->csr, d->ctx, weft_shape(m, n, nnz, WP_TYPE, ofs)));
     struct weft_csr host = {m, n, nnz, WP_TYPE, ofs, (void *)(size_t)row_ptr, (int32_t *)(size_t)col32, val};
     WP_CALL(weft_device_csr_write_sync(&block->csr, d->ctx, d->queue, &host));
     PetscCall(PetscFree(owned));
+    PetscCall(PetscFree(owned_ptr));
     return 0;
 }
 
-PetscErrorCode wp_block_update(struct wp_block *block, Mat a)
+PetscErrorCode wp_block_update(struct wp_block *block, Mat a, int pack)
 {
     const PetscInt *row_ptr, *col;
     PetscScalar *val;
@@ -92,10 +129,10 @@ PetscErrorCode wp_block_update(struct wp_block *block, Mat a)
     PetscCheck(PetscMemTypeHost(type), PETSC_COMM_SELF, PETSC_ERR_SUP, "the matrix has its values on another device");
     PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_UPLOAD], a, 0, 0, 0));
     if (block->id == id && block->structure == a->nonzerostate && block->csr.nnz == row_ptr[a->rmap->n]) {
-        PetscCall(wp_write(block->csr.val, val, (size_t)block->csr.nnz * sizeof *val, NULL));
+        PetscCall(wp_write(block->csr.val, val, (size_t)block->csr.nnz * sizeof *val));
         block->stale[0] = block->stale[1] = 1;
     } else {
-        PetscCall(replace(block, a, row_ptr, col, val));
+        PetscCall(replace(block, a, pack, row_ptr, col, val));
     }
     PetscCall(PetscLogEventEnd(wp_events[WP_EVENT_UPLOAD], a, 0, 0, 0));
     block->id = id;
@@ -134,17 +171,27 @@ PetscErrorCode wp_block_mult(struct wp_block *block, const struct wp_options *op
                              double beta, cl_mem y)
 {
     const struct wp_device *d;
-    int64_t rows = transposed ? block->csr.n : block->csr.m;
-    if (block->csr.nnz == 0) // nothing to multiply with
-        return beta == 0 ? wp_launch(WP_KERNEL_set, (size_t)rows, y, 0.0) : 0;
+    size_t rows = (size_t)(transposed ? block->csr.n : block->m), packed = (size_t)block->csr.m;
+    cl_mem sums = y;
+    if (beta == 0 && (block->csr.nnz == 0 || (block->rows && !transposed)))
+        PetscCall(wp_launch(WP_KERNEL_set, rows, y, 0.0));
+    if (block->csr.nnz == 0)
+        return 0;
     PetscCall(wp_device_get(&d));
     if (!block->plan[transposed])
         PetscCall(make_plan(block, options, transposed));
     else if (block->stale[transposed])
         WP_CALL(weft_spmv_plan_refill(block->plan[transposed], d->queue, &block->csr));
     block->stale[transposed] = 0;
-    WP_CALL(weft_spmv_run(block->plan[transposed], d->queue, y, 1, x, beta, 0, NULL, NULL));
-    return 0;
+    if (block->rows && transposed) {
+        PetscCall(wp_launch(WP_KERNEL_gather, packed, block->packed, block->rows, x));
+        x = block->packed;
+    } else if (block->rows) {
+        sums = block->packed;
+        beta = 0;
+    }
+    WP_CALL(weft_spmv_run(block->plan[transposed], d->queue, sums, 1, x, beta, 0, NULL, NULL));
+    return sums == y ? 0 : wp_launch(WP_KERNEL_scatter_add, packed, y, block->rows, sums, (cl_ulong)0);
 }
 
 // Offsets and columns of the transposed pattern as PETSc's integers.
@@ -153,16 +200,16 @@ static PetscErrorCode read_pattern(struct wp_block *block, PetscInt **row_ptr, P
     const struct weft_device_csr *at = weft_transpose_refill_pattern(block->transposer);
     PetscCall(PetscMalloc1(at->m + 1, row_ptr));
     PetscCall(PetscMalloc1(at->nnz, col));
-    PetscCall(wp_read(*row_ptr, at->row_ptr, (size_t)(at->m + 1) * sizeof(PetscInt), NULL));
+    PetscCall(wp_read(*row_ptr, at->row_ptr, (size_t)(at->m + 1) * sizeof(PetscInt)));
 #if defined(PETSC_USE_64BIT_INDICES)
     int32_t *narrow_col;
     PetscCall(PetscMalloc1(at->nnz, &narrow_col));
-    PetscCall(wp_read(narrow_col, at->col, (size_t)at->nnz * sizeof *narrow_col, NULL));
+    PetscCall(wp_read(narrow_col, at->col, (size_t)at->nnz * sizeof *narrow_col));
     for (int64_t i = 0; i < at->nnz; i++)
         (*col)[i] = narrow_col[i];
     PetscCall(PetscFree(narrow_col));
 #else
-    PetscCall(wp_read(*col, at->col, (size_t)at->nnz * sizeof **col, NULL));
+    PetscCall(wp_read(*col, at->col, (size_t)at->nnz * sizeof **col));
 #endif
     return 0;
 }
@@ -178,6 +225,6 @@ PetscErrorCode wp_block_transpose(struct wp_block *block, PetscInt **row_ptr, Pe
         PetscCall(read_pattern(block, row_ptr, col));
     PetscCall(wp_buffer(&at_val, (size_t)block->csr.nnz * sizeof *values));
     WP_CALL(weft_transpose_refill_run(block->transposer, d->queue, at_val, block->csr.val, WP_TYPE, 0, NULL, NULL));
-    PetscCall(wp_read(values, at_val, (size_t)block->csr.nnz * sizeof *values, NULL));
+    PetscCall(wp_read(values, at_val, (size_t)block->csr.nnz * sizeof *values));
     return wp_buffer_free(&at_val);
 }

@@ -101,8 +101,11 @@ static PetscErrorCode close_device(void)
     for (int k = 0; k < WP_KERNEL_COUNT; k++)
         WP_CL(clReleaseKernel(device.kernels[k]));
     WP_CL(clReleaseProgram(device.program));
+    PetscCall(wp_buffer_free(&device.part));
+    PetscCall(wp_pinned_free(&device.part_host));
     WP_CL(clFinish(device.queue));
     WP_CL(clReleaseCommandQueue(device.queue));
+    WP_CL(clReleaseCommandQueue(device.aside));
     weft_context_destroy(&device.ctx);
     ntimes = 0;
     memset(&device, 0, sizeof device);
@@ -123,33 +126,33 @@ PetscErrorCode wp_device_init(void)
     return 0;
 }
 
+// Is this device of the kind of `first`, and meant by WEFT_DEVICE?
+static int alike(const struct weft_device_info *one, const struct weft_device_info *first, const char *text)
+{
+    return one->type == first->type && one->unified == first->unified && !one->why[0] &&
+           weft_device_find(one, 1, text) == 0;
+}
+
 // The index of the device in weft_devices_list.
 static PetscErrorCode pick(int *out)
 {
-    const char *given = getenv("WEFT_DEVICE");
+    const char *text = getenv("WEFT_DEVICE");
     struct weft_device_info *list = NULL;
     struct weft_error err = {0};
-    size_t count = 0, alike = 0;
-    if (given && *given) {
-        char *end;
-        long value = strtol(given, &end, 10);
-        PetscCheck(!*end && value >= 0 && value < 4096, PETSC_COMM_SELF, PETSC_ERR_USER,
-                   "WEFT_DEVICE is '%s', not the index of a device", given);
-        *out = (int)value;
-        return 0;
-    }
+    size_t count = 0, found = 0, seen = 0;
     weft_status status = weft_devices_list(&list, &count, &err);
     PetscCheck(status == WEFT_OK, PETSC_COMM_SELF, PETSC_ERR_LIB, "no device for weft: %s", err.text);
-    int first = weft_device_default(list, count);
-    for (size_t i = 0; i < count; i++)
-        alike += list[i].type == list[first].type && !list[i].why[0];
-    size_t wanted = alike ? (size_t)local_rank % alike : 0;
+    int first = weft_device_find(list, count, text);
     *out = first;
-    for (size_t i = 0, seen = 0; i < count && alike; i++) {
-        if (list[i].type == list[first].type && !list[i].why[0] && seen++ == wanted)
+    for (size_t i = 0; i < count && first >= 0; i++)
+        found += (size_t)alike(&list[i], &list[first], text);
+    for (size_t i = 0; i < count && found; i++) {
+        if (alike(&list[i], &list[first], text) && seen++ == (size_t)local_rank % found)
             *out = (int)i;
     }
     weft_devices_free(&list);
+    PetscCheck(first >= 0, PETSC_COMM_SELF, PETSC_ERR_USER,
+               "WEFT_DEVICE is '%s', which no device is: give an index, a kind (gpu) or a part of a name", text);
     return 0;
 }
 
@@ -194,7 +197,10 @@ PetscErrorCode wp_device_get(const struct wp_device **out)
     PetscCall(PetscOptionsHasName(NULL, NULL, "-log_view", &timed));
     device.timed = timed == PETSC_TRUE;
     device.cl = weft_context_cl(device.ctx);
-    device.queue = clCreateCommandQueue(device.cl, info->id, timed ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+    cl_command_queue_properties properties = timed ? CL_QUEUE_PROFILING_ENABLE : 0;
+    device.queue = clCreateCommandQueue(device.cl, info->id, properties, &code);
+    WP_CL(code);
+    device.aside = clCreateCommandQueue(device.cl, info->id, properties, &code);
     WP_CL(code);
     if (timed)
         weft_context_on_launch(device.ctx, note_weft, NULL);
@@ -267,36 +273,59 @@ PetscErrorCode wp_buffer_free(cl_mem *buffer)
     return 0;
 }
 
-// Give the caller the event of a copy, or wait for it; -log_view counts it.
-static PetscErrorCode copied(const char *name, size_t bytes, cl_event done, cl_event *event)
+// -log_view's table counts a copy; `event` is that of its command.
+static PetscErrorCode note_copy(const char *name, size_t bytes, cl_event event)
 {
     char sized[40];
-    snprintf(sized, sizeof sized, "%s, %zu bytes", name, bytes);
-    if (device.timed)
-        PetscCall(note(sized, done));
-    if (event) {
-        *event = done;
+    if (!device.timed)
         return 0;
-    }
+    snprintf(sized, sizeof sized, "%s, %zu bytes", name, bytes);
+    return note(sized, event);
+}
+
+PetscErrorCode wp_write(cl_mem to, const void *from, size_t bytes)
+{
+    cl_event done;
+    if (bytes == 0)
+        return 0;
+    WP_CL(clEnqueueWriteBuffer(device.queue, to, CL_TRUE, 0, bytes, from, 0, NULL, &done));
+    PetscCall(note_copy("write", bytes, done));
     return wp_wait(&done);
 }
 
-PetscErrorCode wp_write(cl_mem to, const void *from, size_t bytes, cl_event *event)
+PetscErrorCode wp_read(void *to, cl_mem from, size_t bytes)
 {
     cl_event done;
     if (bytes == 0)
         return 0;
-    WP_CL(clEnqueueWriteBuffer(device.queue, to, CL_FALSE, 0, bytes, from, 0, NULL, &done));
-    return copied("write", bytes, done, event);
+    WP_CL(clEnqueueReadBuffer(device.queue, from, CL_TRUE, 0, bytes, to, 0, NULL, &done));
+    PetscCall(note_copy("read", bytes, done));
+    return wp_wait(&done);
 }
 
-PetscErrorCode wp_read(void *to, cl_mem from, size_t bytes, cl_event *event)
+PetscErrorCode wp_read_aside(void *to, cl_mem from, size_t bytes, cl_event *event)
 {
-    cl_event done;
+    cl_event written;
+    *event = NULL;
     if (bytes == 0)
         return 0;
-    WP_CL(clEnqueueReadBuffer(device.queue, from, CL_FALSE, 0, bytes, to, 0, NULL, &done));
-    return copied("read", bytes, done, event);
+    WP_CL(clEnqueueMarkerWithWaitList(device.queue, 0, NULL, &written));
+    WP_CL(clFlush(device.queue));
+    WP_CL(clEnqueueReadBuffer(device.aside, from, CL_FALSE, 0, bytes, to, 1, &written, event));
+    WP_CL(clReleaseEvent(written));
+    WP_CL(clFlush(device.aside));
+    return note_copy("read", bytes, *event);
+}
+
+PetscErrorCode wp_write_aside(cl_mem to, const void *from, size_t bytes, cl_event *event)
+{
+    *event = NULL;
+    if (bytes == 0)
+        return 0;
+    WP_CL(clEnqueueWriteBuffer(device.aside, to, CL_FALSE, 0, bytes, from, 0, NULL, event));
+    WP_CL(clFlush(device.aside));
+    WP_CL(clEnqueueBarrierWithWaitList(device.queue, 1, event, NULL));
+    return note_copy("write", bytes, *event);
 }
 
 PetscErrorCode wp_wait(cl_event *event)
@@ -331,5 +360,20 @@ PetscErrorCode wp_pinned_free(struct wp_pinned *memory)
     }
     memory->buffer = NULL;
     memory->at = NULL;
+    return 0;
+}
+
+PetscErrorCode wp_parts(size_t count, cl_mem *mem, PetscScalar **host)
+{
+    if (count > device.part_count) {
+        PetscCall(wp_buffer_free(&device.part));
+        PetscCall(wp_pinned_free(&device.part_host));
+        device.part_count = 0;
+        PetscCall(wp_buffer(&device.part, count * sizeof(PetscScalar)));
+        PetscCall(wp_pinned_alloc(&device.part_host, count * sizeof(PetscScalar)));
+        device.part_count = count;
+    }
+    *mem = device.part;
+    *host = device.part_host.at;
     return 0;
 }

@@ -33,7 +33,7 @@ PetscErrorCode wp_halo_create(struct wp_halo *halo, PetscObject object, PetscLay
                               const PetscInt *garray)
 {
     PetscSF sf;
-    PetscInt roots, leaves;
+    wp_rank_count roots, leaves;
     const PetscMPIInt *root_rank, *leaf_rank;
     const PetscInt *root_offset, *mine, *remote, *leaf_offset, *own;
     cl_int *index;
@@ -57,7 +57,7 @@ PetscErrorCode wp_halo_create(struct wp_halo *halo, PetscObject object, PetscLay
     for (PetscInt i = 0; i < count; i++)
         index[i] = (cl_int)own[i];
     PetscCall(wp_buffer(&halo->index, (size_t)count * sizeof(cl_int)));
-    PetscCall(wp_write(halo->index, index, (size_t)count * sizeof(cl_int), NULL));
+    PetscCall(wp_write(halo->index, index, (size_t)count * sizeof(cl_int)));
     PetscCall(PetscFree(index));
     return PetscSFDestroy(&sf);
 }
@@ -107,15 +107,11 @@ static PetscErrorCode finish(struct wp_halo *halo)
 
 PetscErrorCode wp_halo_begin(struct wp_halo *halo, cl_mem x)
 {
-    const struct wp_device *d;
     struct wp_side *owned = &halo->owned, *ghost = &halo->ghost;
     PetscCall(wp_wait(&ghost->copied)); // the values of the product before may still be on their way to the device
     PetscCall(receive(halo, ghost, 0));
     PetscCall(wp_launch(WP_KERNEL_gather, size_of(owned) / sizeof(PetscScalar), owned->mem, halo->index, x));
-    PetscCall(wp_read(owned->host.at, owned->mem, size_of(owned), &owned->copied));
-    PetscCall(wp_device_get(&d));
-    WP_CL(clFlush(d->queue));
-    return 0;
+    return wp_read_aside(owned->host.at, owned->mem, size_of(owned), &owned->copied);
 }
 
 PetscErrorCode wp_halo_end(struct wp_halo *halo)
@@ -123,13 +119,13 @@ PetscErrorCode wp_halo_end(struct wp_halo *halo)
     struct wp_side *owned = &halo->owned, *ghost = &halo->ghost;
     const PetscScalar *packed = ghost->host.at;
     PetscInt n = ghost->offset[ghost->ranks];
+    PetscCall(wp_wait(&owned->copied)); // behind what the device had to do before
     PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_HALO], 0, 0, 0, 0));
-    PetscCall(wp_wait(&owned->copied));
     PetscCall(send(halo, owned, ghost->ranks));
     PetscCall(finish(halo));
     for (PetscInt k = 0; k < n && halo->reorder; k++)
         halo->ordered[halo->place[k]] = packed[k];
-    PetscCall(wp_write(ghost->mem, halo->reorder ? halo->ordered : packed, size_of(ghost), &ghost->copied));
+    PetscCall(wp_write_aside(ghost->mem, halo->reorder ? halo->ordered : packed, size_of(ghost), &ghost->copied));
     PetscCall(PetscLogEventEnd(wp_events[WP_EVENT_HALO], 0, 0, 0, 0));
     return 0;
 }
@@ -142,12 +138,12 @@ PetscErrorCode wp_halo_add(struct wp_halo *halo, cl_mem y)
     PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_HALO], 0, 0, 0, 0));
     PetscCall(wp_wait(&ghost->copied));
     PetscCall(receive(halo, owned, 0));
-    PetscCall(wp_read(halo->reorder ? halo->ordered : packed, ghost->mem, size_of(ghost), NULL));
+    PetscCall(wp_read(halo->reorder ? halo->ordered : packed, ghost->mem, size_of(ghost)));
     for (PetscInt k = 0; k < n && halo->reorder; k++)
         packed[k] = halo->ordered[halo->place[k]];
     PetscCall(send(halo, ghost, owned->ranks));
     PetscCall(finish(halo));
-    PetscCall(wp_write(owned->mem, owned->host.at, size_of(owned), NULL));
+    PetscCall(wp_write(owned->mem, owned->host.at, size_of(owned)));
     for (PetscInt r = 0; r < owned->ranks; r++)
         PetscCall(wp_launch(WP_KERNEL_scatter_add, (size_t)(owned->offset[r + 1] - owned->offset[r]), y, halo->index,
                             owned->mem, (cl_ulong)owned->offset[r]));

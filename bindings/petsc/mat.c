@@ -26,7 +26,7 @@ static PetscErrorCode put(Vec v, cl_mem to)
 {
     const PetscScalar *array;
     PetscCall(VecGetArrayRead(v, &array));
-    PetscCall(wp_write(to, array, (size_t)v->map->n * sizeof *array, NULL));
+    PetscCall(wp_write(to, array, (size_t)v->map->n * sizeof *array));
     return VecRestoreArrayRead(v, &array);
 }
 
@@ -58,11 +58,11 @@ PetscErrorCode wp_operand_done(struct wp_operand *operand)
     if (!operand->staged)
         return PetscObjectStateIncrease((PetscObject)operand->vec);
     PetscCall(VecGetArrayWrite(operand->vec, &array));
-    PetscCall(wp_read(array, operand->mem, (size_t)operand->vec->map->n * sizeof *array, NULL));
+    PetscCall(wp_read(array, operand->mem, (size_t)operand->vec->map->n * sizeof *array));
     return VecRestoreArrayWrite(operand->vec, &array);
 }
 
-static PetscErrorCode set_from_options(Mat a, PetscOptionItems *items)
+static PetscErrorCode set_from_options(Mat a, wp_option_items items)
 {
     struct wp_mat *w = a->spptr;
     PetscCall(wp_options_read(items, &w->options));

@@ -8,8 +8,8 @@ static PetscErrorCode update(Mat a, struct wp_mat *w)
     Mat diagonal, off;
     const PetscInt *garray;
     PetscCall(MatMPIAIJGetSeqAIJ(a, &diagonal, &off, &garray));
-    PetscCall(wp_block_update(&w->block, diagonal));
-    PetscCall(wp_block_update(&w->off, off));
+    PetscCall(wp_block_update(&w->block, diagonal, 0));
+    PetscCall(wp_block_update(&w->off, off, 1));
     if (w->has_halo && w->structure == a->nonzerostate)
         return 0;
     if (w->has_halo)

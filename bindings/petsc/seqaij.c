@@ -10,7 +10,7 @@ static PetscErrorCode product(Mat a, int transposed, Vec x, Vec y, Vec z)
     cl_mem px;
     if (y && y != z)
         PetscCall(VecCopy(y, z));
-    PetscCall(wp_block_update(&w->block, a));
+    PetscCall(wp_block_update(&w->block, a, 0));
     PetscCall(wp_operand_read(a, x, &px));
     PetscCall(wp_operand_write(a, z, y != NULL, &out));
     PetscCall(wp_block_mult(&w->block, &w->options, transposed, px, y ? 1 : 0, out.mem));
@@ -69,7 +69,7 @@ static PetscErrorCode transpose(Mat a, MatReuse reuse, Mat *out)
     PetscScalar *val;
     if (reuse == MAT_INPLACE_MATRIX)
         return w->parent.transpose(a, reuse, out);
-    PetscCall(wp_block_update(&w->block, a));
+    PetscCall(wp_block_update(&w->block, a, 0));
     if (reuse == MAT_INITIAL_MATRIX && w->block.csr.nnz > 0)
         return transpose_initial(a, out);
     if (reuse == MAT_REUSE_MATRIX)

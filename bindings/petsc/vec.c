@@ -42,7 +42,7 @@ static PetscErrorCode to_host(Vec v, struct wp_vec *w)
     if (w->valid & WP_HOST)
         return 0;
     PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_VEC_GET], v, 0, 0, 0));
-    PetscCall(wp_read(array_of(v), w->mem, bytes_of(v), NULL));
+    PetscCall(wp_read(array_of(v), w->mem, bytes_of(v)));
     PetscCall(PetscLogEventEnd(wp_events[WP_EVENT_VEC_GET], v, 0, 0, 0));
     w->valid |= WP_HOST;
     return 0;
@@ -57,7 +57,7 @@ static PetscErrorCode on_device(Vec v, int keep, int valid, cl_mem *out)
         PetscCall(wp_buffer(&w->mem, bytes_of(v)));
     if (keep && !(w->valid & WP_DEVICE)) {
         PetscCall(PetscLogEventBegin(wp_events[WP_EVENT_VEC_PUT], v, 0, 0, 0));
-        PetscCall(wp_write(w->mem, array_of(v), bytes_of(v), NULL));
+        PetscCall(wp_write(w->mem, array_of(v), bytes_of(v)));
         PetscCall(PetscLogEventEnd(wp_events[WP_EVENT_VEC_PUT], v, 0, 0, 0));
         w->valid |= WP_DEVICE;
     }
@@ -167,9 +167,15 @@ static PetscErrorCode duplicate(Vec v, Vec *out)
 
 static PetscErrorCode free_half(void *half)
 {
+#if PETSC_VERSION_GE(3, 23, 0)
+    half = *(void **)half;
+#endif
     PetscCall(PetscFree(half));
     return 0;
 }
+#if PETSC_VERSION_LT(3, 23, 0)
+#define PetscContainerSetCtxDestroy PetscContainerSetUserDestroy
+#endif
 
 static PetscErrorCode create(Vec v)
 {
@@ -186,7 +192,7 @@ static PetscErrorCode create(Vec v)
     w->valid = WP_HOST;
     PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
     PetscCall(PetscContainerSetPointer(container, w));
-    PetscCall(PetscContainerSetUserDestroy(container, free_half));
+    PetscCall(PetscContainerSetCtxDestroy(container, free_half));
     PetscCall(PetscObjectCompose((PetscObject)v, "weft", (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));
     PetscCall(PetscObjectChangeTypeName((PetscObject)v, types[which]));

@@ -188,20 +188,18 @@ static PetscErrorCode reduce(enum reduction op, Vec x, PetscInt count, const Vec
         out[k] = op < MOST_ABS ? 0 : PETSC_NINFINITY;
     if (n == 0)
         return 0;
-    PetscCall(wp_buffer(&part, (size_t)count * groups * sizeof(PetscScalar)));
-    PetscCall(PetscMalloc1((size_t)count * groups, &host));
+    PetscCall(wp_parts((size_t)count * groups, &part, &host));
     PetscCall(wp_vec_read(x, &px));
     for (PetscInt k = 0; k < count; k++) {
         PetscCall(wp_vec_read(y[k], &py));
         PetscCall(wp_launch(WP_KERNEL_reduce, n, part, (cl_ulong)((size_t)k * groups), (cl_uint)op, px, py));
     }
-    PetscCall(wp_read(host, part, (size_t)count * groups * sizeof(PetscScalar), NULL));
+    PetscCall(wp_read(host, part, (size_t)count * groups * sizeof(PetscScalar)));
     for (PetscInt k = 0; k < count; k++) {
         for (const PetscScalar *p = host + (size_t)k * groups; p < host + ((size_t)k + 1) * groups; p++)
             out[k] = op < MOST_ABS ? out[k] + *p : *p > out[k] || PetscIsNanScalar(*p) ? *p : out[k];
     }
-    PetscCall(PetscFree(host));
-    return wp_buffer_free(&part);
+    return 0;
 }
 
 // Over all ranks.
@@ -209,7 +207,7 @@ static PetscErrorCode everywhere(Vec v, PetscInt n, PetscScalar *values, MPI_Op 
 {
     PetscMPIInt count;
     PetscCall(PetscMPIIntCast(n, &count));
-    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, values, count, MPIU_SCALAR, op, PetscObjectComm((PetscObject)v)));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, count, MPIU_SCALAR, op, PetscObjectComm((PetscObject)v)));
     return 0;
 }
 
