@@ -185,6 +185,62 @@ static PetscErrorCode changes(Mat ours, Mat theirs)
     return 0;
 }
 
+// The largest difference of two matrices with the same pattern is within rounding, and the second is not zero.
+static PetscErrorCode equal_matrices(Mat ours, Mat theirs, const char *name)
+{
+    Mat d;
+    PetscReal difference, size;
+    PetscCall(MatConvert(theirs, MATSAME, MAT_INITIAL_MATRIX, &d));
+    PetscCall(MatAXPY(d, -1, ours, SAME_NONZERO_PATTERN));
+    PetscCall(MatNorm(d, NORM_FROBENIUS, &difference));
+    PetscCall(MatNorm(theirs, NORM_FROBENIUS, &size));
+    PetscCall(MatDestroy(&d));
+    return check((PetscBool)(difference <= 1e-12 * size && size > 0), name);
+}
+
+// Products with dense matrices, made and made again with other values; products of sparse ones, which PETSc has.
+static PetscErrorCode matrix_products(Mat ours, Mat theirs)
+{
+    Mat dense, tall, c[2], t[2], s[2], a[] = {ours, theirs};
+    PetscInt m, n, columns = 3;
+    PetscCall(MatGetSize(theirs, &m, &n));
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, columns, NULL, &dense));
+    PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, m, columns, NULL, &tall));
+    for (int k = 0; k < 2; k++) {
+        Mat b = k ? tall : dense;
+        PetscInt from, to;
+        PetscCall(MatGetOwnershipRange(b, &from, &to));
+        for (PetscInt i = from; i < to; i++) {
+            for (PetscInt j = 0; j < columns; j++)
+                PetscCall(MatSetValue(b, i, j, (PetscReal)((i * 31 + j * 7) % 50 - 20) / 10, INSERT_VALUES));
+        }
+        PetscCall(MatAssemblyBegin(b, MAT_FINAL_ASSEMBLY));
+        PetscCall(MatAssemblyEnd(b, MAT_FINAL_ASSEMBLY));
+    }
+    for (int k = 0; k < 2; k++) {
+        PetscCall(MatMatMult(a[k], dense, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &c[k]));
+        PetscCall(MatTransposeMatMult(a[k], tall, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &t[k]));
+        PetscCall(MatTransposeMatMult(a[k], a[k], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &s[k]));
+    }
+    PetscCall(equal_matrices(c[0], c[1], "MatMatMult with a dense matrix"));
+    PetscCall(equal_matrices(t[0], t[1], "MatTransposeMatMult with a dense matrix"));
+    PetscCall(equal_matrices(s[0], s[1], "MatTransposeMatMult with itself"));
+    PetscCall(MatScale(dense, -2));
+    for (int k = 0; k < 2; k++) {
+        PetscCall(MatMatMult(a[k], dense, MAT_REUSE_MATRIX, PETSC_DEFAULT, &c[k]));
+        PetscCall(MatTransposeMatMult(a[k], tall, MAT_REUSE_MATRIX, PETSC_DEFAULT, &t[k]));
+    }
+    PetscCall(equal_matrices(c[0], c[1], "MatMatMult reused"));
+    PetscCall(equal_matrices(t[0], t[1], "MatTransposeMatMult reused"));
+    for (int k = 0; k < 2; k++) {
+        PetscCall(MatDestroy(&c[k]));
+        PetscCall(MatDestroy(&t[k]));
+        PetscCall(MatDestroy(&s[k]));
+    }
+    PetscCall(MatDestroy(&dense));
+    return MatDestroy(&tall);
+}
+
 static PetscErrorCode matrices(PetscInt m, PetscInt n)
 {
     Mat ours, theirs;
@@ -192,6 +248,7 @@ static PetscErrorCode matrices(PetscInt m, PetscInt n)
     PetscCall(matrix(&theirs, MATAIJ, m, n, 1));
     PetscCall(both_products(ours, theirs, "as assembled"));
     PetscCall(transposes(ours, theirs));
+    PetscCall(matrix_products(ours, theirs));
     PetscCall(conversions(ours, theirs));
     PetscCall(changes(ours, theirs));
     PetscCall(MatDestroy(&ours));

@@ -37,10 +37,10 @@ TUTORIALS = [
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
-def run(mpirun, ranks, *command):
-    """Exit status and output of a program on so many ranks, each on one thread."""
+def run(mpirun, ranks, *command, **more):
+    """Exit status and output of a program on so many ranks, each on one thread; `more` of its environment."""
     start = [mpirun, "--oversubscribe", "--allow-run-as-root", "-n", str(ranks)] if ranks > 1 else []
-    env = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    env = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", **more}
     made = subprocess.run([*start, *command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", env=env, timeout=300, check=False)
     return made.returncode, made.stdout
@@ -72,15 +72,29 @@ def test_operations(mpirun, plugin, program, several):
         ok(code == 0 and len(bad) == 1 and re.match(r"1\.\.[1-9]\d\d$", bad[0]), f"operations, {ranks} ranks", *bad)
     code, out = run(mpirun, 1, program, "-dll_append", plugin, "-malloc_dump", "-leak")
     ok("VecCreate" in out, "a vector that is forgotten is found by -malloc_dump", code, out)
-    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-least", "-help")
-    ok("-mat_weft_format" in out and "-mat_weft_products" in out, "-help lists the options", code)
-    os.environ["WEFT_DEVICE"] = "first"
-    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-least")
-    ok(code != 0 and "WEFT_DEVICE is 'first'" in out, "WEFT_DEVICE that is no number", code)
-    os.environ["WEFT_DEVICE"] = "4000"
-    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-least")
-    ok(code != 0 and "device 4000" in out, "WEFT_DEVICE that is not there", code)
-    del os.environ["WEFT_DEVICE"]
+    code, out = run(mpirun, 1, program, "-dll_append", plugin, "-least", "-help", "-info")
+    missing = [word for word in ("format", "products", "tune", "reproducible") if f"  -mat_weft_{word}" not in out]
+    ok(not missing, "-help lists the options", code, missing)
+    ok("looping over columns of a dense matrix" in out, "MatMatMult with a dense matrix multiplies its columns on the device", code)
+
+
+def test_devices(mpirun, plugin, program):
+    """Which device each rank takes, of two that PoCL is told to have."""
+    def taken(**more):
+        code, out = run(mpirun, 2, program, "-dll_append", plugin, "-least", "-info", **{"POCL_DEVICES": "pthread pthread", **more})
+        found = dict(re.findall(r"weft: local rank (\d) uses device (\d)", out))
+        return code, [found.get(rank) for rank in "01"], out
+    code, devices, out = taken()
+    ok(code == 0 and devices == ["0", "1"], "each rank has a device of its own", code, devices, out[-1000:])
+    code, devices, out = taken(WEFT_DEVICE="CPU")
+    ok(code == 0 and devices == ["0", "1"], "of the kind that WEFT_DEVICE says", code, devices, out[-1000:])
+    code, devices, out = taken(WEFT_DEVICE="portable computing")
+    ok(code == 0 and devices == ["0", "1"], "or of the name", code, devices, out[-1000:])
+    code, devices, out = taken(WEFT_DEVICE="1")
+    ok(code == 0 and devices == ["1", "1"], "WEFT_DEVICE as an index is for all ranks", code, devices, out[-1000:])
+    for text in "4000", "no such device":
+        code, devices, out = taken(WEFT_DEVICE=text)
+        ok(code != 0 and f"WEFT_DEVICE is '{text}', which no device is" in out, f"WEFT_DEVICE '{text}' is refused", code, out[-1000:])
 
 
 def compile_tutorial(prefix, mpicc, folder, name):
@@ -151,6 +165,7 @@ def main(plugin, operations, solve, prefix, mpicc, mpirun, folder):
     sample = bool(os.environ.get("WEFT_SAMPLE"))
     test_alike()
     test_operations(mpirun, plugin, operations, [2] if sample else [1, 2, 4])
+    test_devices(mpirun, plugin, operations)
     ex2 = test_tutorials(mpirun, plugin, prefix, mpicc, folder, sample)
     if os.path.exists(ex2):
         test_copies(mpirun, plugin, ex2)
