@@ -13,32 +13,45 @@ struct halo {
     PetscReal values, messages; // received by this rank in a product
 };
 
-// One row of the stencil: 27 on the diagonal, -1 for each neighbour.
-static PetscErrorCode stencil_row(Mat a, PetscInt k, PetscInt row)
+// Columns of one row of the stencil, in rising order; gives how many.
+static PetscInt stencil_row(PetscInt k, PetscInt row, PetscInt col[27])
 {
-    PetscInt col[27], n = 0, x = row % k, y = row / k % k, z = row / (k * k);
-    PetscScalar val[27];
-    for (PetscInt c = 0; c < 27; c++) {
-        PetscInt i = x + c % 3 - 1, j = y + c / 3 % 3 - 1, l = z + c / 9 - 1;
-        if (i < 0 || i >= k || j < 0 || j >= k || l < 0 || l >= k)
-            continue;
-        col[n] = i + k * (j + k * l);
-        val[n] = col[n] == row ? 27 : -1;
-        n++;
+    PetscInt n = 0, x = row % k, y = row / k % k, z = row / (k * k);
+    for (PetscInt l = PetscMax(z - 1, 0); l <= PetscMin(z + 1, k - 1); l++) {
+        for (PetscInt j = PetscMax(y - 1, 0); j <= PetscMin(y + 1, k - 1); j++) {
+            for (PetscInt i = PetscMax(x - 1, 0); i <= PetscMin(x + 1, k - 1); i++)
+                col[n++] = i + k * (j + k * l);
+        }
     }
-    return MatSetValues(a, 1, &row, n, col, val, INSERT_VALUES);
+    return n;
 }
 
+// 27 on the diagonal, -1 for each neighbour.
 static PetscErrorCode stencil(Mat a, PetscInt k)
 {
-    PetscInt from, to;
+    PetscInt from, to, col[27], *inside, *outside;
+    PetscScalar val[27];
+    PetscLayout rows;
     PetscCall(MatSetSizes(a, PETSC_DECIDE, PETSC_DECIDE, k * k * k, k * k * k));
     PetscCall(MatSetFromOptions(a));
-    PetscCall(MatSeqAIJSetPreallocation(a, 27, NULL));
-    PetscCall(MatMPIAIJSetPreallocation(a, 27, NULL, 18, NULL));
-    PetscCall(MatGetOwnershipRange(a, &from, &to));
-    for (PetscInt row = from; row < to; row++)
-        PetscCall(stencil_row(a, k, row));
+    PetscCall(MatGetLayouts(a, &rows, NULL));
+    PetscCall(PetscLayoutSetUp(rows));
+    PetscCall(PetscLayoutGetRange(rows, &from, &to));
+    PetscCall(PetscCalloc2((size_t)(to - from), &inside, (size_t)(to - from), &outside));
+    for (PetscInt row = from; row < to; row++) {
+        for (PetscInt i = 0, n = stencil_row(k, row, col); i < n; i++)
+            ++*(col[i] >= from && col[i] < to ? &inside[row - from] : &outside[row - from]);
+    }
+    PetscCall(MatSeqAIJSetPreallocation(a, 0, inside));
+    PetscCall(MatMPIAIJSetPreallocation(a, 0, inside, 0, outside));
+    PetscCall(PetscFree2(inside, outside));
+    PetscCall(MatSetOption(a, MAT_SORTED_FULL, PETSC_TRUE)); // each row at once, its columns rising
+    for (PetscInt row = from; row < to; row++) {
+        PetscInt n = stencil_row(k, row, col);
+        for (PetscInt i = 0; i < n; i++)
+            val[i] = col[i] == row ? 27 : -1;
+        PetscCall(MatSetValues(a, 1, &row, n, col, val, INSERT_VALUES));
+    }
     return 0;
 }
 
