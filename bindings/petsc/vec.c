@@ -165,6 +165,15 @@ static PetscErrorCode duplicate(Vec v, Vec *out)
     return 0;
 }
 
+// Each with a device's half of its own: since 3.20 PETSc's own makes several vectors of one array, with one half for all.
+static PetscErrorCode duplicate_vecs(Vec v, PetscInt n, Vec **out)
+{
+    PetscCall(PetscMalloc1((size_t)n, out));
+    for (PetscInt i = 0; i < n; i++)
+        PetscCall(duplicate(v, &(*out)[i]));
+    return 0;
+}
+
 static PetscErrorCode free_half(void *half)
 {
 #if PETSC_VERSION_GE(3, 23, 0)
@@ -197,6 +206,7 @@ static PetscErrorCode create(Vec v)
     PetscCall(PetscContainerDestroy(&container));
     PetscCall(PetscObjectChangeTypeName((PetscObject)v, types[which]));
     v->ops->duplicate = duplicate;
+    v->ops->duplicatevecs = duplicate_vecs;
     v->ops->destroy = destroy;
     v->ops->getarray = get_array;
     v->ops->getarrayread = get_array_read;
