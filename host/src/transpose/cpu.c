@@ -38,7 +38,8 @@ void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__tra
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
 }
 
-void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec)
+void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
+                                  const char *also)
 {
     for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
         for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
@@ -52,6 +53,8 @@ void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct 
                                                       .val_positions = special == 2};
                 struct weft__variant v = {.spec = spec, .schedule = WEFT_SCHEDULE_CPU};
                 weft__transpose_cpu_defines(&v.defines, &shape);
+                if (also)
+                    weft__define(&v.defines, also, "1");
                 fn(arg, &v);
             }
 }

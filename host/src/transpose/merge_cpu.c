@@ -158,7 +158,7 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 void weft__transpose_merge_cpu_variants(weft__variant_fn *fn, void *arg)
 {
     for (int i = 0; i < NKERNELS; i++)
-        weft__transpose_cpu_variants(fn, arg, &specs[i]);
+        weft__transpose_cpu_variants(fn, arg, &specs[i], NULL);
 }
 
 const struct weft__transpose_method weft__transpose_merge_cpu = {"merge", plan, create, run, destroy};

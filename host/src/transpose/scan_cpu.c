@@ -29,12 +29,13 @@
 #define BLOCKS_PAY 65536
 // Entries that a block should hold, and the least and most bits that number the blocks: more blocks need more open
 // lines in the first step, fewer more counters in the second.
-#define BLOCK_ENTRIES    2048
-#define BLOCK_BITS_LEAST 6
+#define BLOCK_ENTRIES    16384
+#define BLOCK_BITS_LEAST 8
 #define BLOCK_BITS_MOST  11
 #define SAMPLE_BITS      9 // of SAMPLE_BLOCKS in the kernel
 
 #define SPAN_BYTES 12 // of span_t in the kernels
+#define PACKED     "WEFT_PACKED"
 
 static const struct weft__tunable values[] = {
     {WEFT__TUNABLE_BY_SHAPE("bits", struct weft_transpose_params, cpu.bits), .low = 1, .high = 31, .step = 1,
@@ -63,6 +64,7 @@ struct layout {
     int32_t room;            // columns that a chunk of direct can count
     size_t table, sums;      // counters
     size_t mid_bytes;        // entries kept between the two steps of blocks, or counters of direct
+    int packed;              // row, and column in its block, of such an entry share a word
 };
 
 struct scan_cpu {
@@ -99,8 +101,9 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
     size_t ofs = weft_ofs_bytes(shape->ofs), direct = weft__mul(l->chunks, (size_t)l->room);
     l->table = l->mode == DIRECT ? direct : (size_t)l->chunks * l->blocks;
     l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);
+    l->packed = l->mode != DIRECT && weft__bits_for(shape->m) + l->shift <= 32;
     if (l->mode != DIRECT)
-        l->mid_bytes = weft__mul(nnz, 8 + weft_type_bytes(shape->type));
+        l->mid_bytes = weft__mul(nnz, (l->packed ? 4 : 8) + weft_type_bytes(shape->type));
     if (l->mode == PROBE)
         l->mid_bytes = weft__max(l->mid_bytes, weft__mul(direct, ofs));
 }
@@ -177,6 +180,8 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     scratch(needs, &s->l, shape);
     weft__make_buffers(&make, s->b, needs, NBUFFERS);
     weft__transpose_cpu_defines(&d, shape);
+    if (s->l.packed)
+        weft__define(&d, PACKED, "1");
     for (int i = 0; i < (s->l.mode == DIRECT ? FINISH : NKERNELS); i++) {
         weft__make_kernel(&make, &s->k[i], &specs[i], &d);
         if (!make.status)
@@ -206,8 +211,10 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 
 void weft__transpose_scan_cpu_variants(weft__variant_fn *fn, void *arg)
 {
-    for (int i = 0; i < NKERNELS; i++)
-        weft__transpose_cpu_variants(fn, arg, &specs[i]);
+    for (int i = 0; i < NKERNELS; i++) {
+        weft__transpose_cpu_variants(fn, arg, &specs[i], NULL);
+        weft__transpose_cpu_variants(fn, arg, &specs[i], PACKED);
+    }
 }
 
 const struct weft__transpose_method weft__transpose_scan_cpu = {"scan", plan, create, run, destroy};
