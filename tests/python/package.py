@@ -125,6 +125,15 @@ def test_flags():
     c = a.copy()
     c.sum_duplicates()
     ok(same(w.toscipy(), c) and w.has_canonical_format and same(a, before), "sum_duplicates is scipy's, the input stays")
+    bad = []
+    for dtype in TYPES:
+        b = matrix(dtype=dtype)
+        summed, want = weft.csr(b.copy()), b.copy()
+        summed.sum_duplicates()
+        want.sum_duplicates()
+        if not same(summed.toscipy(), want) or summed.nnz == b.nnz:
+            bad.append(dtype)
+    ok(not bad, f"sum_duplicates of {len(TYPES)} types is scipy's", bad)
     w = weft.csr(before.copy())
     w.sort_indices()
     ok(w.has_sorted_indices and (w.toscipy() != c).nnz == 0 and w.nnz == before.nnz, "sort_indices keeps duplicates")
@@ -171,6 +180,10 @@ def test_products():
         want, got = a @ x, w @ x
         ok(type(want) is type(got) and want.shape == got.shape and want.dtype == got.dtype and np.allclose(want, got),
            f"A @ {type(x).__name__} {np.shape(x)}", type(want), type(got), want.dtype, got.dtype)
+    for dtype in "bfdFD": # more columns than go at a time
+        for x in (numbers(40 * 37, dtype).reshape(40, 37), numbers(40 * 37, dtype).reshape(37, 40).T):
+            want, got = a @ x, w @ x
+            ok(want.dtype == got.dtype and got.flags.c_contiguous and np.allclose(want, got), f"A @ X of 37 columns of {dtype}")
     left = RNG.random((3, 60))
     ok(np.allclose(left @ w, left @ a) and np.allclose(np.ones(60) @ w, np.ones(60) @ a), "x @ A, X @ A")
     ok(np.allclose(w.T @ np.ones(60), a.T @ np.ones(60)) and w.T.T is w, "A.T @ x, A.T.T is A")

@@ -308,6 +308,23 @@ def transpose_destroy(plan: Any) -> None:
     lib.weft_transpose_plan_destroy(ffi.new("struct weft_transpose_plan **", plan))
 
 
+# ---- sums of duplicates ------------------------------------------------------------------------------------------------
+
+
+def canonical_plan(ctx: Any, shape: Shape) -> Any:
+    out = ffi.new("struct weft_canonical_plan **")
+    check_in(lib.weft_canonical_plan_create(out, ctx, _shape_fill(ffi.new("struct weft_shape *"), shape)[0], NULL), ctx)
+    return out[0]
+
+
+def canonical_run(ctx: Any, plan: Any, queue: Any, a: Any, out: Any) -> None:
+    check_in(lib.weft_canonical_run(plan, queue, out, a, 0, NULL, NULL), ctx)
+
+
+def canonical_destroy(plan: Any) -> None:
+    lib.weft_canonical_plan_destroy(ffi.new("struct weft_canonical_plan **", plan))
+
+
 # ---- SpMV ----------------------------------------------------------------------------------------------------------
 
 

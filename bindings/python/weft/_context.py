@@ -187,6 +187,28 @@ class Context:
         ptr, idx, order = self._move(Shape(m, n, nnz, _c.F64 if wide else _c.I32, wide), indptr, indices, where)
         return ptr, idx, data[order]
 
+    def _canonical(self, m: int, n: int, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray,
+                   kind: int) -> Optional[Tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Arrays with sorted columns whose entries of one place are added up from the left. None: not on this device."""
+        owner = self._own()
+        if kind == _c.F64 and not owner.device.fp64:
+            return None
+        shape = Shape(m, n, len(indices), kind, indptr.dtype.itemsize == 8)
+        out = (np.empty(m + 1, indptr.dtype), np.empty(shape.nnz, np.int32), np.empty(shape.nnz, data.dtype))
+        with owner.lock:
+            given = [owner.buffer(array) for array in (indptr, indices, data)]
+            made = [owner.buffer_out(array) for array in out]
+            plan = _c.canonical_plan(owner.ctx, shape)
+            try:
+                _c.canonical_run(owner.ctx, plan, owner.queue, _c.device_csr(shape, *given), _c.device_csr(shape, *made))
+                for mem, array in zip(made, out):
+                    owner.take(mem, array)
+            finally:
+                owner.finish()
+                _c.canonical_destroy(plan)
+        left = int(out[0][-1])
+        return out if left == shape.nnz else (out[0], out[1][:left].copy(), out[2][:left].copy())
+
 
 _current: contextvars.ContextVar[Optional[Context]] = contextvars.ContextVar("weft", default=None)
 _default: Optional[Context] = None

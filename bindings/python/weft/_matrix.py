@@ -17,6 +17,8 @@ from ._context import Context, _Owner, current
 _ARITHMETIC = {"?": _c.I32, "b": _c.I32, "B": _c.I32, "h": _c.I32, "H": _c.I32, "i": _c.I32, "I": _c.I32, "f": _c.F32,
                "d": _c.F64}
 _PARTS: Dict[str, np.dtype] = {"F": np.dtype("f4"), "D": np.dtype("f8")}
+_SUMMED = {"f4": _c.F32, "f8": _c.F64, "i4": _c.I32, "u4": _c.I32}  # types whose sums the device makes
+_COLUMNS = 16  # of X in A @ X that are brought into order and multiplied at a time
 
 
 def _char(dtype: np.dtype) -> str:
@@ -80,6 +82,19 @@ class _Prepared:
             try:
                 _c.spmv_run(owner.ctx, self.plan, owner.queue, given, made)
                 owner.take(made, y)
+            finally:
+                owner.finish()
+
+    def run_columns(self, x: np.ndarray, y: np.ndarray) -> None:
+        """Y = A @ X for arrays of the plan's own type whose columns are contiguous: enqueued together, then waited for."""
+        owner = self.owner
+        with owner.lock:
+            used = [(owner.buffer(given), owner.buffer_out(made), made) for given, made in zip(x.T, y.T)]
+            try:
+                for given, made, _ in used:
+                    _c.spmv_run(owner.ctx, self.plan, owner.queue, given, made)
+                for _, made, array in used:
+                    owner.take(made, array)
             finally:
                 owner.finish()
 
@@ -317,9 +332,23 @@ class csr:
         self._sorted, self._canonical = True, canonical
 
     def sum_duplicates(self) -> None:
-        """Add up entries of one place, as scipy does; columns then ascend. New arrays."""
+        """Add up entries of one place, as scipy does; columns then ascend. New arrays.
+
+        >>> import scipy.sparse as sp, weft
+        >>> A = weft.csr(([1.0, 2.0, 4.0], [1, 0, 1], [0, 3]), shape=(1, 2))
+        >>> A.sum_duplicates()
+        >>> A.data
+        array([2., 5.])
+        """
         if self.has_canonical_format:
             return
+        if self._dtype.str[1:] in _SUMMED:
+            ctx, (m, n) = current(self._context), self.shape
+            made = ctx._canonical(m, n, self._indptr, self._indices, self._data, _SUMMED[self._dtype.str[1:]])
+            if made is not None:
+                self._replace(*made)
+                self._sorted = self._canonical = True
+                return
         self.sort_indices()
         a = _build(self._container, self.shape, (self._indptr.copy(), self._indices.copy(), self._data.copy()), True, None)
         a.sum_duplicates()
@@ -371,7 +400,7 @@ class csr:
         return self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
 
     def _vector(self, x: np.ndarray, given: Optional[_Prepared]) -> np.ndarray:
-        """A @ x for one vector of n elements, in scipy's type."""
+        """A @ x for one vector of n elements, or for the columns of a matrix, in scipy's type."""
         result = _result_dtype(self.dtype, x.dtype)
         if result.char in _PARTS:
             return self._complex(x, result)
@@ -379,14 +408,20 @@ class csr:
         if kind is None:  # 64-bit integers, long double, objects
             return self.toscipy() @ x
         if self.nnz == 0:
-            return np.zeros(self.shape[0], result)
+            return np.zeros((self.shape[0],) + x.shape[1:], result)
         want = _c.DTYPES[kind]
         if x.dtype != want:
             x = _as(x, want)
-        x = _plain(x)
-        y = np.empty(self.shape[0], want)
+        y = np.empty((self.shape[0],) + x.shape[1:], want)
         plan = given if given is not None and given.shape.type == kind else self._plan_for(kind)
-        plan.run(x, y)
+        if x.ndim == 1:
+            plan.run(_plain(x), y)
+        else:
+            for first in range(0, x.shape[1], _COLUMNS):
+                part = np.require(x[:, first:first + _COLUMNS], want, ["F", "A"])
+                made = np.empty((self.shape[0], part.shape[1]), want, order="F")
+                plan.run_columns(part, made)
+                y[:, first:first + _COLUMNS] = made
         if result == want:
             return y
         return y != 0 if result.kind == "b" else y.view(result) if result.itemsize == 4 else y.astype(result)
@@ -401,7 +436,7 @@ class csr:
             mats: Tuple[csr, Optional[csr]] = self._parts
         else:
             mats = (self, None)
-        y = np.empty(self.shape[0], result)
+        y = np.empty((self.shape[0],) + x.shape[1:], result)
 
         def times(a: Optional[csr], v: Optional[np.ndarray]) -> Any:
             return 0 if a is None or v is None else a._vector(np.ascontiguousarray(v, dtype=real), None)
@@ -423,15 +458,7 @@ class csr:
         x = _host(x)
         if x.ndim not in (1, 2) or x.shape[0] != self.shape[1] or x.dtype.kind not in "biufc":
             return self.toscipy() @ x  # scipy's own answer, or its error
-        if x.ndim == 1:
-            return self._vector(np.asarray(x), plan)
-        columns = np.asarray(x)
-        if columns.shape[1] == 1:
-            y = self._vector(np.ascontiguousarray(columns[:, 0]), plan).reshape(-1, 1)
-        else:
-            y = np.empty((self.shape[0], columns.shape[1]), _result_dtype(self.dtype, x.dtype))
-            for j in range(columns.shape[1]):
-                y[:, j] = self._vector(np.ascontiguousarray(columns[:, j]), plan)
+        y = self._vector(np.asarray(x), plan)
         return np.asmatrix(y) if isinstance(x, np.matrix) and not _is_array(self._container) else y
 
     def _product_pyopencl(self, x: Any) -> Any:
