@@ -40,8 +40,9 @@ struct weft_backend_transpose {
                            struct weft_error *err);
     // Run once; *ms is the time of the kernels by device events, or of the host clock.
     weft_status (*run)(void *state, double *ms, struct weft_error *err);
-    // Run once as a program would, that measures nothing, and wait; the caller looks at the clock. NULL: `run` is that.
-    weft_status (*plain)(void *state, struct weft_error *err);
+    // Run `runs` times as a program would, that measures nothing, and wait once, behind the last; the caller looks at the
+    // clock. NULL: `run` is that.
+    weft_status (*plain)(void *state, int runs, struct weft_error *err);
     // All of it once more as a program does it that has nothing on the device yet: memory there, copies in, the run, a copy
     // out, release. `out` is allocated here; the caller looks at the clock. NULL, or WEFT_EUNSUPPORTED: not to be had.
     weft_status (*call)(void *state, struct weft_csr *out, struct weft_error *err);
@@ -65,8 +66,8 @@ struct weft_backend_spmv {
                            const char *algo, struct weft_backend_times *times, struct weft_error *err);
     // Run once on a fresh copy of y (its reset is not timed); *ms as above.
     weft_status (*run)(void *state, double *ms, struct weft_error *err);
-    weft_status (*plain)(void *state, struct weft_error *err);         // as above; y is what the run before left
-    weft_status (*call)(void *state, void *y, struct weft_error *err); // as above; what `y` holds is not read
+    weft_status (*plain)(void *state, int runs, struct weft_error *err); // as above; y is what the run before left
+    weft_status (*call)(void *state, void *y, struct weft_error *err);   // as above; what `y` holds is not read
     weft_status (*result)(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
     void (*finish)(void **state);
 };

@@ -64,7 +64,7 @@ weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *
                                              const char *algo, const struct weft_backend_tune *tune,
                                              struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__cusparse_transpose_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__cusparse_transpose_plain(void *state, struct weft_error *err);
+weft_status weft__cusparse_transpose_plain(void *state, int runs, struct weft_error *err);
 weft_status weft__cusparse_transpose_call(void *state, struct weft_csr *out, struct weft_error *err);
 weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
                                             struct weft_error *err);
@@ -74,7 +74,7 @@ extern const char *const weft__cusparse_spmv_algos[];
 weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
                                         const char *algo, struct weft_backend_times *times, struct weft_error *err);
 weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__cusparse_spmv_plain(void *state, struct weft_error *err);
+weft_status weft__cusparse_spmv_plain(void *state, int runs, struct weft_error *err);
 weft_status weft__cusparse_spmv_call(void *state, void *y, struct weft_error *err);
 weft_status weft__cusparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
 void weft__cusparse_spmv_finish(void **state);

@@ -156,11 +156,11 @@ weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *er
     return weft__opencl_fail(s->ctx, status ? status : ended, err);
 }
 
-weft_status weft__opencl_spmv_plain(void *state, struct weft_error *err)
+weft_status weft__opencl_spmv_plain(void *state, int runs, struct weft_error *err)
 {
     struct opencl_spmv *s = state;
     weft_status status = weft__opencl_plain_queue(&s->plain, s->ctx);
-    if (!status)
+    for (int i = 0; i < runs && !status; i++)
         status = product_enqueue(s, s->plain);
     if (!status)
         status = weft__fail_cl(s->ctx, weft__cl.clFinish(s->plain), "clFinish");

@@ -83,11 +83,11 @@ weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_erro
     return weft__opencl_fail(t->ctx, status ? status : ended, err);
 }
 
-weft_status weft__opencl_transpose_plain(void *state, struct weft_error *err)
+weft_status weft__opencl_transpose_plain(void *state, int runs, struct weft_error *err)
 {
     struct opencl_transpose *t = state;
     weft_status status = weft__opencl_plain_queue(&t->plain, t->ctx);
-    if (!status)
+    for (int i = 0; i < runs && !status; i++)
         status = weft_transpose_run(t->op, t->plain, &t->at, &t->a, 0, NULL, NULL);
     if (!status)
         status = weft__fail_cl(t->ctx, weft__cl.clFinish(t->plain), "clFinish");

@@ -64,7 +64,7 @@ def end(name, main):
 
 TEXTS = {"op", "backend", "algo", "device", "matrix", "type", "order", "version", "driver", "date", "command", "error",
          "skipped", "study", "device_type"}
-NUMBERS = {"m", "n", "nnz", "index", "device_index", "seed", "trials", "trial_s", "noise", "median_ms", "run_ms",
+NUMBERS = {"m", "n", "nnz", "index", "device_index", "seed", "trials", "trial_s", "noise", "median_ms", "run_ms", "b2b_ms",
            "convert_ms", "gbps", "roof", "order_ms", "permute_ms", "surprises", "waste", "x_lines", "gflops_min",
            "gflops_mean", "gflops_max", "entropy_min", "entropy_mean", "entropy_max"}
 ABOVE_0 = {"copy_gbps"}

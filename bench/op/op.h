@@ -82,9 +82,9 @@ struct bench_op {
     weft_status (*setup)(struct bench_run *run, struct weft_error *err);
     // Run once and wait; *ms is the time by device events, or of the host clock for a host backend.
     weft_status (*launch)(struct bench_run *run, double *ms, struct weft_error *err);
-    // Run once as a program would, that measures nothing, and wait: the bench takes the host's clock around it, for
-    // `run_ms`. WEFT_EUNSUPPORTED, or a NULL function: there is no such time.
-    weft_status (*plain)(struct bench_run *run, struct weft_error *err);
+    // Run `runs` times as a program would, that measures nothing, and wait once: the bench takes the host's clock around
+    // it, for `run_ms` and `b2b_ms`. WEFT_EUNSUPPORTED, or a NULL function: there is no such time.
+    weft_status (*plain)(struct bench_run *run, int runs, struct weft_error *err);
     // All of it in one call from host to host, as a program makes that has nothing on the device yet; *ms by the host's
     // clock. The result is compared with the reference: *right as of verify. WEFT_EUNSUPPORTED, or NULL: not to be had.
     weft_status (*call)(struct bench_run *run, double *ms, int *right, struct weft_error *err);

@@ -137,10 +137,10 @@ static weft_status spmv_launch(struct bench_run *run, double *ms, struct weft_er
     return run->backend->spmv.run(s->backend, ms, err);
 }
 
-static weft_status spmv_plain(struct bench_run *run, struct weft_error *err)
+static weft_status spmv_plain(struct bench_run *run, int runs, struct weft_error *err)
 {
     struct spmv_state *s = run->state;
-    return run->backend->spmv.plain ? run->backend->spmv.plain(s->backend, err) : WEFT_EUNSUPPORTED;
+    return run->backend->spmv.plain ? run->backend->spmv.plain(s->backend, runs, err) : WEFT_EUNSUPPORTED;
 }
 
 // y is fresh memory each time, as that of a program's first call.

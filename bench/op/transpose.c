@@ -54,10 +54,10 @@ static weft_status transpose_launch(struct bench_run *run, double *ms, struct we
     return run->backend->transpose.run(s->backend, ms, err);
 }
 
-static weft_status transpose_plain(struct bench_run *run, struct weft_error *err)
+static weft_status transpose_plain(struct bench_run *run, int runs, struct weft_error *err)
 {
     struct transpose_state *s = run->state;
-    return run->backend->transpose.plain ? run->backend->transpose.plain(s->backend, err) : WEFT_EUNSUPPORTED;
+    return run->backend->transpose.plain ? run->backend->transpose.plain(s->backend, runs, err) : WEFT_EUNSUPPORTED;
 }
 
 static weft_status transpose_call(struct bench_run *run, double *ms, int *right, struct weft_error *err)

@@ -42,6 +42,7 @@
     X(number, end_to_end_ms)                                                                                           \
     X(count, calls)                                                                                                    \
     X(number, run_ms)                                                                                                  \
+    X(number, b2b_ms)                                                                                                  \
     X(number, first_ms)                                                                                                \
     X(number, write_ms)                                                                                                \
     X(number, read_ms)                                                                                                 \

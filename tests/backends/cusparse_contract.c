@@ -91,7 +91,7 @@ static int transpose_once(const struct weft_csr *a, const char *algo, long fail,
     for (int run = 0; run < 2 && !status; run++)
         status = backend->transpose.run(state, &ms, &err);
     if (!status)
-        status = backend->transpose.plain(state, &err);
+        status = backend->transpose.plain(state, 1, &err);
     if (!status)
         status = backend->transpose.result(state, &out, &times, &err);
     *calls = standin_calls();
@@ -131,7 +131,7 @@ static int product_once(const struct product *p, const char *algo, long fail, lo
     for (int run = 0; run < 2 && !status; run++)
         status = backend->spmv.run(state, &ms, &err);
     if (!status && p->beta == 0)
-        status = backend->spmv.plain(state, &err);
+        status = backend->spmv.plain(state, 1, &err);
     if (!status)
         status = backend->spmv.result(state, y, &times, &err);
     *calls = standin_calls();

@@ -29,7 +29,7 @@ OF_MATRIX = {"matrix", "m", "n", "nnz", "type", "index"}
 MEASURED = {"samples", "median_ms", "min_ms", "max_ms", "noise", "end_to_end_ms", "bytes_min", "gbps"}
 OF_DEVICE = {"device_index", "driver", "platform"}
 KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
-    "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "run_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
+    "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "run_ms", "b2b_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
     "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor", "regret",
     "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash"}
 def run(program, *args, **env):

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""population.py WEFT_BENCH: bench/lab/population on records with known ratios, and once with tiny patterns. Output is TAP."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok  # noqa: E402
+
+TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab", "population")
+BENCH = os.path.abspath(sys.argv[1])
+A, B = "uniform:1000,1000,3000", "band:200,5"
+
+
+def run(*args):
+    made = subprocess.run([sys.executable, TOOL, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    return made.returncode, made.stdout, made.stderr
+
+
+def record(matrix, op, backend, algo, b2b, **more):
+    return {"matrix": matrix, "op": op, "backend": backend, "algo": algo, "type": "f32", "verified": True, "median_ms": 9 * b2b,
+            "b2b_ms": b2b, **more}
+
+
+def judged(folder, records, patterns):
+    """Exit status, rows by question and matrix, output."""
+    path = tempfile.mkdtemp(dir=folder)
+    with open(os.path.join(path, "00-0.jsonl"), "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(r) + "\n" for r in records)
+    with open(os.path.join(path, "population.json"), "w", encoding="utf-8") as file:
+        json.dump({"device": "GPU", "date": "today", "took": "1 s", "type": "f32", "patterns": patterns, "failed": [],
+                   "left_out": []}, file)
+    summary = os.path.join(path, "summary.json")
+    code, out, err = run("--from", path, "--json", summary)
+    rows = {}
+    if os.path.exists(summary):
+        with open(summary, encoding="utf-8") as file:
+            rows = {(r["question"], r["matrix"]): r for r in json.load(file)["rows"]}
+    return code, rows, out + err
+
+
+def test_judge(folder):
+    records = [record(A, "transpose", "opencl", "auto", 2.8), record(A, "transpose", "opencl", "scan", 2),
+               record(A, "transpose", "opencl", "merge", 4), record(A, "transpose", "cusparse", "alg1", 3.5),
+               record(B, "transpose", "opencl", "auto", 2), record(B, "transpose", "opencl", "scan", 2.1),
+               record(B, "transpose", "cusparse", "alg1", 8),
+               record(A, "spmv", "opencl", "csr", 1), record(A, "spmv", "opencl", "sell", 0.5, convert_ms=30),
+               record(A, "spmv", "opencl", "auto", 0.5, convert_ms=30, products=100, chosen="sell"),
+               record(A, "spmv", "opencl", "auto", 1, products=10, chosen="csr"),
+               record(A, "spmv", "cusparse", "csr_alg1", 0.9), record(A, "spmv", "cusparse", "sell", 0.45)]
+    code, rows, out = judged(folder, records, [["uniform", A, 3000, False], ["band", B, 1000, True]])
+    ok(code == 0, "known records are judged", out)
+    found = rows.get(("regret of transpose", A), {})
+    ok(found.get("value") == 1.4 and found.get("verdict") == "short", "auto by the best of ours, by the host's clock", out)
+    found = rows.get(("regret of transpose", B), {})
+    ok(found.get("value") == 1 and found.get("verdict") == "pass" and found.get("held"), "auto may be the best itself", out)
+    ok(rows.get(("transpose by cuSPARSE", A), {}).get("verdict") == "short" and
+       rows.get(("transpose by cuSPARSE", B), {}).get("value") == 4, "beside cuSPARSE", out)
+    ok(rows.get(("regret of spmv, 100 products", A), {}).get("value") == 1 and
+       rows.get(("regret of spmv, 10 products", A), {}).get("value") == 1, "a conversion counts", out)
+    ok(rows.get(("csr by cuSPARSE", A), {}).get("value") == 0.9 and
+       rows.get(("auto by cuSPARSE", A), {}).get("value") == 0.9, "csr and auto beside cuSPARSE's, auto of the most products", out)
+    ok("held out" in out and "| regret of transpose" in out and "short:" in out, "the table has both parts", out)
+    records[0]["verified"] = False
+    code, rows, out = judged(folder, records, [["uniform", A, 3000, False]])
+    ok(code == 1 and "WRONG: " + A in out and ("regret of transpose", A) not in rows, "a wrong result is told, and has no time", out)
+
+
+def test_options():
+    code, out, _ = run("--list", "--most", "1e9")
+    held = out.count("held out")
+    count = out.count("\n") - 2
+    ok(code == 0 and count >= 120 and count / 4 < held < count / 2, f"{count} patterns, {held} held out")
+    ok(run("--list", "--part", "held", "--most", "1e9")[1].count("\n") - 2 == held, "--part held")
+    for arguments, words in ((["--family", "x"], "x is none of"), (["--products", "0"], "above 0"), (["--op", "scan"], "--op is"),
+                             (["--part", "x"], "--part"), (["--from", "/nonexistent"], "/nonexistent"),
+                             (["--least", "1e12"], "no pattern"), (["--bench", "/nonexistent"], "no program")):
+        code, _, err = run(*arguments)
+        ok(code == 2 and words in err and err.count("\n") == 1, f"{' '.join(arguments)}: one line", err)
+
+
+def test_quick(folder):
+    code, out, err = run("--quick", "--bench", BENCH, "--out", os.path.join(folder, "quick"), "--json",
+                         os.path.join(folder, "quick.json"))
+    if code == 3 and "no OpenCL device" in err:
+        ok(True, "no device # SKIP no OpenCL device")
+        return
+    ok(code == 0 and "3 patterns" in out and "| regret of spmv, 1000 products | all" in " ".join(out.split()),
+       "a population of three tiny patterns", out + err)
+    with open(os.path.join(folder, "quick.json"), encoding="utf-8") as file:
+        rows = json.load(file)["rows"]
+    ok(len({r["matrix"] for r in rows}) == 3 and {r["question"] for r in rows} >= {
+        "regret of transpose", "regret of spmv, 1 products", "regret of spmv, 100 products"}, "every question of every pattern")
+
+
+with tempfile.TemporaryDirectory() as home:
+    test_judge(home)
+    test_options()
+    test_quick(home)
+done()
