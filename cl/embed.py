@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """embed.py OUT FILE...: C tables of the OpenCL sources: {name, text}, where a name is the path below cl/
-("scan/gpu.cl"), and for every kernel {entry, source, names of its arguments}."""
+("scan/gpu.cl"), and for every kernel {entry, source, names of its arguments, a bit for each that is no array}."""
 import os
 import re
 import sys
@@ -31,15 +31,17 @@ def main():
     for name, text in texts.items():
         sources += [f'    {{"{name}",', *("     " + quote(line) for line in text.splitlines()), "    },"]
         for entry, signature in KERNEL.findall(COMMENT.sub("", text)):
-            names = [re.findall(r"\w+", part)[-1] for part in signature.split(",")]
+            parts = signature.split(",")
+            names = [re.findall(r"\w+", part)[-1] for part in parts]
+            values = sum(1 << i for i, part in enumerate(parts) if "*" not in part)
             if len(names) > MOST:
                 sys.exit(f"embed.py: {entry} has more than {MOST} arguments")
-            kernels.append(f'    {{"{entry}", "{name}", {words(names)}}},')
+            kernels.append(f'    {{"{entry}", "{name}", {words(names)}, {values:#x}}},')
     with open(out, "w", encoding="utf-8") as file:
         file.write("\n".join([
             "// Made by cl/embed.py.", '#include "host/src/core/program.h"', "",
             "const struct weft__source weft__sources[] = {", *sources, "    {NULL, NULL},", "};", "",
-            "const struct weft__kernel_text weft__kernel_texts[] = {", *kernels, "    {NULL, NULL, NULL},", "};", ""]))
+            "const struct weft__kernel_text weft__kernel_texts[] = {", *kernels, "    {NULL, NULL, NULL, 0},", "};", ""]))
 
 
 main()

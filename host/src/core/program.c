@@ -324,11 +324,18 @@ const struct weft__kernel_text *weft__kernel_text(const struct weft__kernel_spec
     return NULL;
 }
 
+// A launch costs the host some microseconds, and setting an argument a part of one: names are looked up once for a place
+// in the code, whose literals keep their addresses, and a number that did not change is not set again. An array always
+// is: another one may have the handle of one that is gone.
 struct weft__kernel {
     cl_kernel cl;
     const char *entry;
     const char *const *args;
-    uint32_t all, bound; // a bit for each argument; bound: set by weft__bind
+    uint32_t all, values;      // a bit for each argument; values: no arrays
+    uint32_t bound, kept;      // set by weft__bind; the number in `number` is set
+    uint64_t number[32];       // what values were set to
+    const char *name_seen[32]; // the name that stood at this place of a launch
+    int8_t place_seen[32];     // and the argument that it is
 };
 
 weft_status weft__kernel_create(struct weft__kernel **out, struct weft_context *ctx,
@@ -353,7 +360,7 @@ weft_status weft__kernel_create(struct weft__kernel **out, struct weft_context *
     cl_program program = NULL;
     weft_status status = program_get(&program, ctx, spec->files[0], text, weft__program_options(&caps));
     cl_int error = CL_SUCCESS;
-    *kernel = (struct weft__kernel){.entry = spec->entry, .args = known->args};
+    *kernel = (struct weft__kernel){.entry = spec->entry, .args = known->args, .values = known->values};
     for (size_t i = 0; known->args[i]; i++)
         kernel->all |= UINT32_C(1) << i;
     if (!status)
@@ -383,15 +390,36 @@ cl_kernel weft__kernel_cl(const struct weft__kernel *kernel)
     return kernel->cl;
 }
 
-// The place of the argument `name`, which is `likely` where the caller keeps to the kernel's order; -1: it has none.
-static int arg_find(const struct weft__kernel *kernel, const char *name, size_t likely)
+// The place of the argument `name`, number `i` of a launch; -1: the kernel has none.
+static int arg_find(struct weft__kernel *kernel, const char *name, size_t i)
 {
-    if (likely < 32 && (kernel->all >> likely & 1) && !strcmp(kernel->args[likely], name))
-        return (int)likely;
-    for (int i = 0; kernel->args[i]; i++)
-        if (!strcmp(kernel->args[i], name))
-            return i;
-    return -1;
+    if (i < 32 && kernel->name_seen[i] == name)
+        return kernel->place_seen[i];
+    int place = 0;
+    while (kernel->args[place] && strcmp(kernel->args[place], name) != 0)
+        place++;
+    if (!kernel->args[place])
+        return -1;
+    if (i < 32) {
+        kernel->name_seen[i] = name;
+        kernel->place_seen[i] = (int8_t)place;
+    }
+    return place;
+}
+
+static cl_int arg_set(struct weft__kernel *kernel, int place, const struct weft__arg *arg)
+{
+    const uint32_t bit = UINT32_C(1) << place;
+    uint64_t number = 0;
+    const int is_number = (kernel->values & bit) && arg->value && arg->size <= sizeof number;
+    if (is_number)
+        memcpy(&number, arg->value, arg->size);
+    if (is_number && (kernel->kept & bit) && kernel->number[place] == number)
+        return CL_SUCCESS;
+    const cl_int error = weft__cl.clSetKernelArg(kernel->cl, (cl_uint)place, arg->size, arg->value);
+    kernel->number[place] = number;
+    kernel->kept = is_number && error == CL_SUCCESS ? kernel->kept | bit : kernel->kept & ~bit;
+    return error;
 }
 
 weft_status weft__bind(struct weft_context *ctx, struct weft__kernel *kernel, const struct weft__arg *args,
@@ -402,14 +430,14 @@ weft_status weft__bind(struct weft_context *ctx, struct weft__kernel *kernel, co
         const int place = arg_find(kernel, args[i].name, i);
         if (place < 0)
             continue;
-        error = weft__cl.clSetKernelArg(kernel->cl, (cl_uint)place, args[i].size, args[i].value);
+        error = arg_set(kernel, place, &args[i]);
         kernel->bound |= UINT32_C(1) << place;
     }
     return weft__fail_cl(ctx, error, kernel->entry);
 }
 
 // Set the arguments of a launch; *error is what OpenCL says of them.
-static weft_status args_set(struct weft_context *ctx, const struct weft__kernel *kernel, const struct weft__arg *args,
+static weft_status args_set(struct weft_context *ctx, struct weft__kernel *kernel, const struct weft__arg *args,
                             size_t nargs, cl_int *error)
 {
     uint32_t set = kernel->bound;
@@ -418,7 +446,7 @@ static weft_status args_set(struct weft_context *ctx, const struct weft__kernel 
         const int place = arg_find(kernel, args[i].name, i);
         if (place < 0)
             return weft__fail(ctx, WEFT_EINVAL, "%s has no argument %s", kernel->entry, args[i].name);
-        *error = weft__cl.clSetKernelArg(kernel->cl, (cl_uint)place, args[i].size, args[i].value);
+        *error = arg_set(kernel, place, &args[i]);
         set |= UINT32_C(1) << place;
     }
     if (*error == CL_SUCCESS && set != kernel->all)

@@ -29,6 +29,7 @@ struct weft__kernel_spec {
 struct weft__kernel_text {
     const char *entry, *source;
     const char *const *args; // ends with NULL
+    uint32_t values;         // a bit for each argument that is no array
 };
 extern const struct weft__kernel_text weft__kernel_texts[]; // ends with entry NULL
 // The text of a spec; NULL: cl/ has no such kernel.
