@@ -26,8 +26,16 @@ struct weft_transpose_plan {
     struct weft__kernel *fill; // for no entries
 };
 
-#define MIRROR_LEAST                                                                                                   \
-    1000000 // entries from which AUTO on a GPU takes ScanTrans, and tries first whether the pattern mirrors
+// MergeTrans takes fewer kernels than ScanTrans and more time an entry. Back to back on an H200, f32, it took 0.70 to 0.97
+// times as long from 10 000 to 300 000 entries, and 1.2 to 1.8 times from 500 000 on. With columns that one pass counts
+// the bound is lower, and with many more columns than entries its pointers take longer (uniform:1M,1M,3k 0.148 ms for
+// 0.059). Results: docs/results/population.md.
+#define MERGE_MOST        400000
+#define MERGE_MOST_FEW    100000 // with at most
+#define MERGE_FEW_COLUMNS 1024
+#define MERGE_COLUMNS     4 // for each entry
+
+#define MIRROR_LEAST 1000000 // entries from which AUTO on a GPU tries first whether the pattern mirrors
 // Columns for each entry of a row of mean length, from which on it is tried. In denser patterns an entry's image lies
 // in a far row, at a place that no guess finds: a dense 4000 x 4000 pattern took five times as long by the mirror as by
 // scan.
@@ -43,6 +51,12 @@ static const struct weft__transpose_method *method_find(enum weft_transpose_algo
     if (algo == WEFT_TRANSPOSE_ALGO_MERGE)
         return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_merge_cpu : &weft__transpose_merge_gpu;
     return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_scan_cpu : &weft__transpose_scan_gpu;
+}
+
+static bool merge_pays(const struct weft__transpose_shape *shape)
+{
+    return shape->nnz < (shape->n <= MERGE_FEW_COLUMNS ? MERGE_MOST_FEW : MERGE_MOST) &&
+           shape->n / MERGE_COLUMNS <= shape->nnz;
 }
 
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
@@ -63,9 +77,8 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
                           "%lld rows, %lld entries: a transposition takes up to %d rows, and with 32-bit offsets "
                           "up to %d entries",
                           (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, INT32_MAX - STRIDE_MOST);
-    // On GPUs small matrices take less time by the fewer kernels of MergeTrans; docs/performance.md has the numbers.
     if (p->algo == WEFT_TRANSPOSE_ALGO_AUTO)
-        p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && shape->nnz < MIRROR_LEAST && !shape->mirror &&
+        p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && !shape->mirror && merge_pays(shape) &&
                           !weft__tunables_given(weft__transpose_scan_gpu_tunables, p)
                       ? WEFT_TRANSPOSE_ALGO_MERGE
                       : WEFT_TRANSPOSE_ALGO_SCAN;
