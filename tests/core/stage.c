@@ -156,6 +156,148 @@ static void test_matrices(struct test_device *dev)
     weft_context_destroy(&ctx);
 }
 
+// Calls that repeat a shape find plan, queue and buffers of the last one, and give right results; nothing grows, and little is
+// kept where little is allowed.
+static void test_kept(struct test_device *dev, bool allowed)
+{
+    static const int64_t entries[] = {5000, 5000, 3000, 5000, 5000};
+    struct weft_context *ctx = context_make(dev, 3, 2);
+    struct weft_csr a, want, got;
+    int live[5], ok = 1;
+    ctx->device.unified = false;
+    if (!allowed)
+        ctx->device.global_bytes = 16 * 1000;
+    fault_install();
+    const int before = fault_live();
+    for (int i = 0; i < 5; i++) {
+        test_matrix_make(&a, &rng, TEST_UNIFORM, 400, 300, entries[i], WEFT_TYPE_F32, WEFT_OFS_32);
+        if (weft__ref_transpose(&want, &a))
+            tap_bail("no memory");
+        ok = ok && !weft_transpose_sync(&got, ctx, &a, NULL) && weft_csr_equal(&got, &want);
+        live[i] = fault_live();
+        weft_csr_free(&got);
+        weft_csr_free(&want);
+        weft_csr_free(&a);
+    }
+    tap_ok(ok && live[1] == live[0] && live[4] == live[3], "%s: repeated calls are right, %d to %d objects", dev->name,
+           live[0] - before, live[4] - before);
+    tap_ok(!ctx->kept.plan.at == !allowed && (allowed ? ctx->kept.bytes > 80000 : ctx->kept.bytes <= 1000),
+           "%s: %zu bytes are kept", dev->name, ctx->kept.bytes);
+    // A buffer that the device has no memory for takes the place of what is kept.
+    cl_mem buffer = NULL;
+    fault_set(FAULT_clCreateBuffer, 1);
+    const weft_status status = weft__buffer_create(&buffer, ctx, 1234, "a test");
+    tap_ok(allowed ? !status && !ctx->kept.bytes && !ctx->kept.plan.at : status == WEFT_EDEVMEM || !status,
+           "%s: without memory, what is kept goes first", dev->name);
+    weft__buffer_release(&buffer);
+    weft_context_trim(ctx);
+    tap_ok(!ctx->kept.bytes && !ctx->kept.queue && !ctx->staging.stage, "%s: trimmed", dev->name);
+    fault_remove();
+    weft_context_destroy(&ctx);
+}
+
+// What a large matrix has wrong is found on the device, and told as the host tells it.
+static void test_bad(struct test_device *dev)
+{
+    enum { M = 400, NNZ = 5000 };
+    struct weft_context *ctx = context_make(dev, 3, 2);
+    ctx->device.unified = false;
+    for (int fault = 0; fault < 5; fault++) {
+        struct weft_csr a, got;
+        struct weft_error want, tell_of, y_of;
+        float x[M] = {0}, y[M];
+        test_matrix_make(&a, &rng, TEST_UNIFORM, M, M, NNZ, WEFT_TYPE_F32, WEFT_OFS_32);
+        int32_t *const row_ptr = a.row_ptr;
+        if (fault == 0)
+            row_ptr[0] = 1;
+        else if (fault == 1)
+            row_ptr[M]--;
+        else if (fault == 2)
+            row_ptr[M / 2] = NNZ + 1;
+        else
+            a.col[NNZ / 3] = fault == 3 ? M : -1;
+        const weft_status status = weft_csr_validate(&a, &want), there = weft_transpose_sync(&got, ctx, &a, NULL);
+        weft_context_error(&tell_of, ctx);
+        const weft_status too = weft_spmv_sync(y, ctx, 1, &a, x, 0, NULL);
+        weft_context_error(&y_of, ctx);
+        tap_ok(status == WEFT_EMATRIX && there == status && too == status && !strcmp(want.text, tell_of.text) &&
+                   !strcmp(want.text, y_of.text) && !got.row_ptr,
+               "%s: %s", dev->name, tell_of.text);
+        weft_csr_free(&a);
+    }
+    weft_context_destroy(&ctx);
+}
+
+// A transposition and an SpMV, staged: *right is 0 where one of them has a wrong result, or no text for its failure.
+static weft_status calls_make(struct weft_context *ctx, const struct weft_csr *a, const struct weft_csr *want,
+                              int *right)
+{
+    struct weft_csr got = {0};
+    struct weft_error error;
+    int32_t x[300], y[400];
+    for (int j = 0; j < 300; j++)
+        x[j] = j % 7 - 3;
+    weft_status status = weft_transpose_sync(&got, ctx, a, NULL);
+    *right = status ? !got.row_ptr && !got.col && !got.val : weft_csr_equal(&got, want);
+    if (!status)
+        status = weft_spmv_sync(y, ctx, 1, a, x, 0, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR));
+    for (int i = 0; i < 400 && !status; i++) {
+        uint32_t sum = 0;
+        for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
+            sum += ((const uint32_t *)a->val)[p] * (uint32_t)x[a->col[p]];
+        *right = *right && (uint32_t)y[i] == sum;
+    }
+    if (status)
+        weft_context_error(&error, ctx);
+    *right = *right && (!status || (error.status == status && error.text[0]));
+    weft_csr_free(&got);
+    return status;
+}
+
+// Each OpenCL call fails once: a result is right or there is none, nothing is left, and the next call is right.
+static void test_faults(struct test_device *dev)
+{
+    struct weft_context *ctx = context_make(dev, 2, 3);
+    struct weft_csr a, want;
+    int right, calls[FAULT_COUNT];
+    ctx->device.unified = false;
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 400, 300, 4000, WEFT_TYPE_I32, WEFT_OFS_32);
+    if (weft__ref_transpose(&want, &a) || calls_make(ctx, &a, &want, &right) || !right)
+        tap_bail("without faults: %s", test_error(dev));
+    weft_context_trim(ctx);
+    fault_install();
+    const int before = fault_live();
+    fault_set(FAULT_clFlush, 0);
+    calls_make(ctx, &a, &want, &right);
+    for (int call = 0; call < FAULT_COUNT; call++)
+        calls[call] = fault_calls((enum fault_call)call);
+    weft_context_trim(ctx);
+    ctx->log = NULL;
+    for (int call = 0; call < FAULT_COUNT; call++) {
+        int failed = 0, ok = 1;
+        for (int n = 1, hit = calls[call]; hit && ok; n += test_sample() && n > 4 ? 7 : 1) {
+            fault_set((enum fault_call)call, n);
+            const weft_status status = calls_make(ctx, &a, &want, &right);
+            hit = fault_hit();
+            failed += hit;
+            fault_set((enum fault_call)call, 0);
+            ok = right && (hit || !status) && !calls_make(ctx, &a, &want, &right) && right;
+            weft_context_trim(ctx);
+            ctx->staging.off = 0;
+            ok = ok && fault_live() == before;
+            if (!ok)
+                tap_note("%s number %d: status %d, %d objects left", fault_name((enum fault_call)call), n, (int)status,
+                         fault_live() - before);
+        }
+        if (calls[call])
+            tap_ok(ok && failed, "%s: %s failed %d times", dev->name, fault_name((enum fault_call)call), failed);
+    }
+    fault_remove();
+    weft_csr_free(&want);
+    weft_csr_free(&a);
+    weft_context_destroy(&ctx);
+}
+
 // Pinned memory is not to be had at all, or for one slot alone.
 static void test_refused(struct test_device *dev)
 {
@@ -185,6 +327,10 @@ static void test_each(struct test_device *dev)
     if (!dev->checker) // it keeps a shadow of each byte
         test_several(dev);
     test_matrices(dev);
+    test_kept(dev, true);
+    test_kept(dev, false);
+    test_bad(dev);
+    test_faults(dev);
     test_refused(dev);
 }
 

@@ -57,6 +57,8 @@ static void test_context(struct test_device *dev)
     weft_context_error(NULL, NULL);
     weft_context_error(&error, NULL);
     tap_is_str(error.text, "ctx is NULL", "of no context");
+    CASE(weft_context_trim);
+    weft_context_trim(NULL);
     CASE(weft_context_on_launch);
     weft_context_on_launch(NULL, NULL, NULL);
     CASE(weft_context_build_stats);

@@ -3,6 +3,7 @@
 #include "host/src/core/buffer.h"
 #include "host/src/core/context.h"
 #include "host/src/core/huge.h"
+#include "host/src/core/keep.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -64,7 +65,10 @@ weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size
     if (!data && (*out = huge_create(ctx, bytes)))
         return WEFT_OK;
     cl_int error;
-    cl_mem buffer = weft__cl.clCreateBuffer(ctx->cl, flags, bytes ? bytes : 1, bytes ? (void *)data : NULL, &error);
+    cl_mem buffer;
+    do // without memory, what is kept for the next call goes first
+        buffer = weft__cl.clCreateBuffer(ctx->cl, flags, bytes ? bytes : 1, bytes ? (void *)data : NULL, &error);
+    while (error != CL_SUCCESS && weft__keep_drop(ctx));
     if (error != CL_SUCCESS)
         return weft__fail_code(ctx, WEFT_EDEVMEM, error, "%s of %zu bytes on %s: %s (%d)", what, bytes,
                                ctx->device.name, weft__cl_error_name(error), error);

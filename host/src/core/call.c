@@ -2,14 +2,14 @@
 // Makes and releases what a blocking call on arrays of the host needs.
 #include "host/src/core/call.h"
 #include "host/src/core/buffer.h"
-#include "host/src/core/copy.h"
+#include "host/src/core/keep.h"
 #include "host/src/core/lend.h"
 
 struct weft__call weft__call_begin(struct weft_context *ctx, weft_status status)
 {
     struct weft__call call = {.ctx = ctx, .status = status};
     if (!status)
-        call.status = weft__queue_create(&call.queue, ctx);
+        call.status = weft__keep_queue(&call.queue, ctx);
     return call;
 }
 
@@ -53,13 +53,13 @@ weft_status weft__call_end(struct weft__call *call)
     weft__lend_wait(call->queue);
     for (int i = 0; i < call->count; i++)
         if (!call->array[i].result)
-            weft__buffer_release(&call->array[i].buffer);
+            weft__lend_release(call->ctx, &call->array[i].buffer, !call->status);
     for (int i = 0; i < call->count; i++) {
         struct weft__call_array *array = &call->array[i];
         if (array->result && !call->status)
             call->status = weft__lend_end(call->ctx, call->queue, array->buffer, array->result, array->bytes);
-        weft__buffer_release(&array->buffer);
+        weft__lend_release(call->ctx, &array->buffer, !call->status);
     }
-    weft__queue_release(&call->queue);
+    weft__keep_queue_end(call->ctx, &call->queue, !call->status);
     return call->status;
 }

@@ -34,6 +34,23 @@ struct weft__staging {
     struct weft__stage *stage; // NULL: nothing large has travelled yet
 };
 
+// What blocking calls leave for the next one (keep.h).
+#define WEFT__KEPT_BUFFERS 8
+struct weft__kept {
+    cl_command_queue queue; // NULL: none
+    struct weft__kept_buffer {
+        cl_mem mem;
+        size_t bytes;
+    } buffer[WEFT__KEPT_BUFFERS]; // the oldest first
+    int buffers;
+    struct weft__kept_plan {
+        void *at; // NULL: none
+        size_t bytes;
+        void (*drop)(void *plan);
+    } plan;
+    size_t bytes; // of buffers and plan
+};
+
 struct weft_context {
     struct weft_device_info device;
     cl_context cl;
@@ -44,7 +61,7 @@ struct weft_context {
     void *log_arg;
     weft_launch_fn *on_launch;
     void *on_launch_arg;
-    pthread_mutex_t mutex; // guards error, programs, stats, cache_told, the counts of tune
+    pthread_mutex_t mutex; // guards error, programs, stats, cache_told, the counts of tune, kept
     struct weft_error error;
     struct weft__program *programs;
     struct weft_build_stats stats;
@@ -54,6 +71,7 @@ struct weft_context {
     size_t huge_buffers; // made so far, for where the next one begins (buffer.c)
     struct weft__trials trials;
     struct weft__staging staging;
+    struct weft__kept kept;
     uint64_t salt; // not 0: put into program texts, so that no cache, not even the driver's, knows them
 };
 

@@ -4,6 +4,7 @@
 #include "host/src/core/buffer.h"
 #include "host/src/core/check.h"
 #include "host/src/core/copy.h"
+#include "host/src/core/keep.h"
 
 // Of the largest built-in type, which OpenCL aligns every buffer to.
 #define LARGEST_TYPE 128
@@ -32,7 +33,8 @@ static weft_status lend_make(struct weft__copy *copy, cl_mem *out, struct weft_c
             return weft__fail_cl(ctx, error, what);
         *out = NULL;
     }
-    const weft_status status = weft__buffer_create(out, ctx, bytes, what);
+    *out = weft__keep_buffer(ctx, bytes);
+    const weft_status status = *out ? WEFT_OK : weft__buffer_create(out, ctx, bytes, what);
     if (!status && use != WEFT__LEND_WRITE)
         *copy = (struct weft__copy){*out, 0, (void *)(uintptr_t)host, bytes};
     return status;
@@ -110,6 +112,19 @@ weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue,
     if (!status && a->type != WEFT_TYPE_PATTERN)
         status = lend_map(&copies[2], ctx, queue, d->val, a->val, nnz * weft_type_bytes(a->type));
     return status ? status : weft__copies_out(ctx, queue, copies, 3);
+}
+
+void weft__lend_release(struct weft_context *ctx, cl_mem *buffer, bool idle)
+{
+    weft__keep_buffer_end(ctx, buffer, idle);
+}
+
+void weft__lend_csr_release(struct weft_context *ctx, struct weft_device_csr *a, bool idle)
+{
+    weft__lend_release(ctx, &a->row_ptr, idle);
+    weft__lend_release(ctx, &a->col, idle);
+    weft__lend_release(ctx, &a->val, idle);
+    *a = (struct weft_device_csr){0};
 }
 
 void weft__lend_wait(cl_command_queue queue)

@@ -30,6 +30,10 @@ weft_status weft__lend_csr(struct weft_device_csr *out, struct weft_context *ctx
                            enum weft__lend use, const struct weft_csr *a);
 weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *d,
                                struct weft_csr *a);
+// The end of a buffer of weft__lend_begin and of all of a matrix; `idle`: no command uses it, and nothing failed. A buffer
+// that is no array of the host's may be kept for the next call.
+void weft__lend_release(struct weft_context *ctx, cl_mem *buffer, bool idle);
+void weft__lend_csr_release(struct weft_context *ctx, struct weft_device_csr *a, bool idle);
 // After a failure: commands that were enqueued may still use lent arrays.
 void weft__lend_wait(cl_command_queue queue);
 

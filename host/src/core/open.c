@@ -2,6 +2,7 @@
 // Makes and destroys contexts: the device, its schedule, the caches and the tune file.
 #include "host/src/core/check.h"
 #include "host/src/core/lanes_probe.h"
+#include "host/src/core/keep.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/own.h"
 #include "host/src/core/program.h"
@@ -183,11 +184,19 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     return status;
 }
 
+void weft_context_trim(struct weft_context *ctx)
+{
+    if (!ctx)
+        return;
+    weft__keep_drop(ctx);
+    weft__stage_free(ctx);
+}
+
 void weft_context_destroy(struct weft_context **ctx)
 {
     if (!ctx || !*ctx)
         return;
-    weft__stage_free(*ctx);
+    weft_context_trim(*ctx);
     weft__programs_free(*ctx);
     if ((*ctx)->cl)
         weft__cl.clReleaseContext((*ctx)->cl);

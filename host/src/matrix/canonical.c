@@ -367,7 +367,6 @@ weft_status weft_canonical_nnz_sync(int64_t *out, struct weft_context *ctx, cl_c
 weft_status weft_canonical_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
                                 const struct weft_canonical_params *params)
 {
-    struct weft_error err = {0};
     struct weft__sync sync = {.ctx = ctx};
     struct weft_device_csr from = {0};
     struct weft_canonical_plan *plan = NULL;
@@ -377,8 +376,8 @@ weft_status weft_canonical_sync(struct weft_csr *out, struct weft_context *ctx, 
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
     if (status)
         return status;
-    if ((status = weft_csr_validate(a, &err)))
-        return weft__fail(ctx, status, "%s", err.text);
+    if ((status = weft__sync_check(ctx, a)))
+        return status;
     sync.status = weft_canonical_plan_create(&plan, ctx, weft_csr_shape(a), params);
     weft__sync_begin(&sync, out, weft_csr_shape(a));
     weft__sync_csr(&sync, &from, a);
@@ -388,8 +387,7 @@ weft_status weft_canonical_sync(struct weft_csr *out, struct weft_context *ctx, 
         sync.status = weft_canonical_nnz_sync(&nnz, ctx, sync.queue, &sync.to);
     if (!sync.status)
         out->nnz = sync.to.nnz = nnz;
-    status = weft__sync_end(&sync);
-    weft_device_csr_free(&from);
+    status = weft__sync_end(&sync, &from);
     weft_canonical_plan_destroy(&plan);
     return status;
 }

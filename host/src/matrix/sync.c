@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The skeleton of functions that block and give a matrix.
 #include "host/src/matrix/sync.h"
+#include "host/src/core/check.h"
+#include "host/src/core/keep.h"
 #include "host/src/core/lend.h"
+#include "host/src/core/stage.h"
 #include "host/src/matrix/device_csr.h"
+
+#include <weft/validate.h>
 
 void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape)
 {
@@ -10,15 +15,36 @@ void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_sh
     if (!s->status && weft_csr_alloc(out, shape))
         s->status = weft__fail(s->ctx, WEFT_ENOMEM, "out of host memory for the result");
     if (!s->status)
-        s->status = weft__queue_create(&s->queue, s->ctx);
+        s->status = weft__keep_queue(&s->queue, s->ctx);
     if (!s->status)
         s->status = weft__lend_csr(&s->to, s->ctx, s->queue, WEFT__LEND_WRITE, out);
+}
+
+static bool checked_there(const struct weft_context *ctx, int64_t nnz)
+{
+    return weft__stage_takes(ctx, weft__mul((size_t)nnz, 4));
+}
+
+weft_status weft__sync_check(struct weft_context *ctx, const struct weft_csr *a)
+{
+    struct weft_error err = {0};
+    weft_status status = weft__csr_check(&err, a);
+    if (!status && !checked_there(ctx, a->nnz))
+        status = weft_csr_validate(a, &err);
+    return status ? weft__fail(ctx, status, "%s", err.text) : WEFT_OK;
+}
+
+weft_status weft__sync_check_there(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    return checked_there(ctx, a->nnz) ? weft_validate_sync(ctx, queue, a, WEFT_COLUMNS_ANY) : WEFT_OK;
 }
 
 void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from)
 {
     if (!s->status)
         s->status = weft__lend_csr(to, s->ctx, s->queue, WEFT__LEND_READ, from);
+    if (!s->status)
+        s->status = weft__sync_check_there(s->ctx, s->queue, to);
 }
 
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what)
@@ -27,15 +53,17 @@ void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_
         s->status = weft__lend_begin(to, s->ctx, s->queue, WEFT__LEND_READ, from, bytes, what);
 }
 
-weft_status weft__sync_end(struct weft__sync *s)
+weft_status weft__sync_end(struct weft__sync *s, struct weft_device_csr *from)
 {
     if (!s->status)
         s->status = weft__lend_csr_end(s->ctx, s->queue, &s->to, s->out);
     if (s->status)
         weft__lend_wait(s->queue);
-    weft_device_csr_free(&s->to);
+    weft__lend_csr_release(s->ctx, &s->to, !s->status);
+    if (from)
+        weft__lend_csr_release(s->ctx, from, !s->status);
     if (s->status)
         weft_csr_free(s->out);
-    weft__queue_release(&s->queue);
+    weft__keep_queue_end(s->ctx, &s->queue, !s->status);
     return s->status;
 }

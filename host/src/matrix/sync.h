@@ -17,11 +17,15 @@ struct weft__sync {
 };
 // Make the queue and the result; the caller has set ctx, and status to what came before.
 void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape);
+// The check of weft_csr_validate, in two parts: on the host, and on the device for matrices that are large where they are
+// copied, once they are there.
+weft_status weft__sync_check(struct weft_context *ctx, const struct weft_csr *a);
+weft_status weft__sync_check_there(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a);
 // A device matrix with the contents of `from`, and a buffer with those of host memory (0 bytes: none), as lend.h says: what
-// they are made from stays untouched until the end.
+// they are made from stays untouched until the end. The matrix passed weft__sync_check; the rest of its check is here.
 void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from);
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what);
-// Read the result, or free it after a failure; release the rest.
-weft_status weft__sync_end(struct weft__sync *s);
+// Read the result, or free it after a failure; release the rest, the matrix `from` (may be NULL) too.
+weft_status weft__sync_end(struct weft__sync *s, struct weft_device_csr *from);
 
 #endif

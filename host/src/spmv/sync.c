@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SpMV with vectors of the host, in one call.
 #include "plan.h"
+#include "host/src/core/keep.h"
 #include "host/src/core/lend.h"
-#include "host/src/matrix/device_csr.h"
+#include "host/src/matrix/sync.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,6 @@ static bool y_is_read(const struct weft_csr *a, struct bytes x, struct bytes y)
 weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x,
                            double beta, const struct weft_spmv_params *params)
 {
-    struct weft_error err = {0};
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
     cl_command_queue queue = NULL;
@@ -39,12 +39,14 @@ weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, cons
     size_t x_bytes = 0, y_bytes = 0;
     if (!ctx)
         return WEFT_EINVAL;
-    weft_status status = weft_csr_validate(a, &err);
+    weft_status status = weft__sync_check(ctx, a);
     if (status)
-        return weft__fail(ctx, status, "%s", err.text);
-    status = weft__queue_create(&queue, ctx);
+        return status;
+    status = weft__keep_queue(&queue, ctx);
     if (!status)
         status = weft__lend_csr(&d, ctx, queue, WEFT__LEND_READ, a);
+    if (!status)
+        status = weft__sync_check_there(ctx, queue, &d);
     if (!status)
         status = weft_spmv_plan_create(&plan, ctx, queue, &d, params);
     if (!status) {
@@ -71,10 +73,10 @@ weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, cons
     if (status)
         weft__lend_wait(queue);
     weft_spmv_plan_destroy(&plan);
-    weft__buffer_release(&dx);
-    weft__buffer_release(&dy);
-    weft_device_csr_free(&d);
-    weft__queue_release(&queue);
+    weft__lend_release(ctx, &dx, !status);
+    weft__lend_release(ctx, &dy, !status);
+    weft__lend_csr_release(ctx, &d, !status);
+    weft__keep_queue_end(ctx, &queue, !status);
     if (!status && own)
         memcpy(y, own, y_bytes);
     free(own);

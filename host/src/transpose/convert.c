@@ -2,6 +2,7 @@
 // COO to CSR is a transposition whose input has row indices in the place of row pointers, and whose rows are the
 // columns of the matrix.
 #include "host/src/core/check.h"
+#include "host/src/core/lend.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/matrix/sync.h"
 #include "host/src/transpose/transpose.h"
@@ -100,10 +101,10 @@ weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx,
     weft__sync_buffer(&sync, &from.val, a->val, nnz * weft_type_bytes(a->type), "values");
     if (!sync.status)
         sync.status = weft_coo_to_csr_run(op, sync.queue, &sync.to, &from, 0, NULL, NULL);
-    status = weft__sync_end(&sync);
-    weft__buffer_release(&from.row);
-    weft__buffer_release(&from.col);
-    weft__buffer_release(&from.val);
+    status = weft__sync_end(&sync, NULL);
+    weft__lend_release(ctx, &from.row, !status);
+    weft__lend_release(ctx, &from.col, !status);
+    weft__lend_release(ctx, &from.val, !status);
     weft_coo_to_csr_destroy(&op);
     return status;
 }

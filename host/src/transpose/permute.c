@@ -360,10 +360,9 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
     if (status)
         return status;
-    status = weft_csr_validate(a, &err);
-    if (!status)
-        status = weft__permutation_check(&err, p);
-    if (status)
+    if ((status = weft__sync_check(ctx, a)))
+        return status;
+    if ((status = weft__permutation_check(&err, p)))
         return weft__fail(ctx, status, "%s", err.text);
     if (a->m != p->m || a->n != p->n)
         return weft__fail(ctx, WEFT_EINVAL,
@@ -374,8 +373,7 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
     weft__sync_csr(&sync, &from, a);
     if (!sync.status)
         sync.status = weft_permute_run(plan, sync.queue, &sync.to, &from, 0, NULL, NULL);
-    status = weft__sync_end(&sync);
-    weft_device_csr_free(&from);
+    status = weft__sync_end(&sync, &from);
     weft_permute_plan_destroy(&plan);
     return status;
 }

@@ -2,6 +2,7 @@
 // Transposition: checks, the choice of a method, shapes without entries. The methods have a file each.
 #include "host/src/core/check.h"
 #include "host/src/core/fill.h"
+#include "host/src/core/keep.h"
 #include "host/src/core/make.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
@@ -266,28 +267,74 @@ void weft_transpose_plan_destroy(struct weft_transpose_plan **op)
     *op = NULL;
 }
 
+// A plan of weft_transpose_sync that is kept for the next call.
+struct kept {
+    struct weft_transpose_plan *op;
+    struct weft_shape shape;
+    struct weft_transpose_params params;
+};
+
+static void kept_drop(void *plan)
+{
+    struct kept *k = plan;
+    if (k)
+        weft_transpose_plan_destroy(&k->op);
+    free(k);
+}
+
+static bool kept_fits(const struct kept *k, struct weft_shape shape, const struct weft_transpose_params *params)
+{
+    const struct weft_shape s = k->shape;
+    return s.m == shape.m && s.n == shape.n && s.nnz == shape.nnz && s.type == shape.type && s.ofs == shape.ofs &&
+           !memcmp(&k->params, params, sizeof *params);
+}
+
+// The plan that the last call left, or a new one.
+static weft_status kept_take(struct kept **out, struct weft_context *ctx, struct weft_shape shape,
+                             const struct weft_transpose_params *given)
+{
+    static const struct weft_transpose_params defaults;
+    const struct weft_transpose_params *params = given ? given : &defaults;
+    *out = weft__keep_plan(ctx, kept_drop);
+    if (*out && kept_fits(*out, shape, params))
+        return WEFT_OK;
+    kept_drop(*out); // its scratch, before there is more
+    struct weft__make make = {.ctx = ctx};
+    *out = weft__make_memory(&make, sizeof **out, "a transposition");
+    if (!*out)
+        return make.status;
+    (*out)->shape = shape;
+    memcpy(&(*out)->params, params, sizeof *params);
+    const weft_status status = weft_transpose_plan_create(&(*out)->op, ctx, shape, params);
+    if (status) {
+        kept_drop(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
                                 const struct weft_transpose_params *params)
 {
-    struct weft_error err = {0};
     struct weft__sync sync = {.ctx = ctx};
     struct weft_device_csr from = {0};
-    struct weft_transpose_plan *op = NULL;
+    struct kept *kept = NULL;
     if (out)
         *out = (struct weft_csr){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    if (!status)
+        status = weft__sync_check(ctx, a);
     if (status)
         return status;
-    status = weft_csr_validate(a, &err);
-    if (status)
-        return weft__fail(ctx, status, "%s", err.text);
-    sync.status = weft_transpose_plan_create(&op, ctx, weft_csr_shape(a), params);
+    sync.status = kept_take(&kept, ctx, weft_csr_shape(a), params);
     weft__sync_begin(&sync, out, weft_shape_transposed(weft_csr_shape(a)));
     weft__sync_csr(&sync, &from, a);
     if (!sync.status)
-        sync.status = weft_transpose_run(op, sync.queue, &sync.to, &from, 0, NULL, NULL);
-    status = weft__sync_end(&sync);
-    weft_device_csr_free(&from);
-    weft_transpose_plan_destroy(&op);
+        sync.status = weft_transpose_run(kept->op, sync.queue, &sync.to, &from, 0, NULL, NULL);
+    status = weft__sync_end(&sync, &from);
+    if (status)
+        kept_drop(kept);
+    else
+        weft__keep_plan_end(ctx, kept, kept->op->info.workspace_bytes, kept_drop);
     return status;
 }
