@@ -62,9 +62,9 @@ WEFT_API weft_status weft_context_create(struct weft_context **out, const struct
 // Accepts NULL and *ctx == NULL. Every object made from the context must be gone.
 WEFT_API void weft_context_destroy(struct weft_context **ctx);
 
-// Give back what calls that block leave for the next one, on devices that do not share the host's memory: a plan and buffers
-// of at most 1 GiB and a 16th of the device's memory, 32 MiB of pinned memory of the host, threads. The next call makes
-// them again. No other call of the context may run. Accepts NULL.
+// Give back what calls that block leave for the next one, which makes it again. Where the device does not share the host's
+// memory they leave 32 MiB of pinned memory of the host, threads, a queue, and a plan and buffers. These take at most 1 GiB
+// and a 16th of the device's memory. No other call of the context may run. Accepts NULL.
 WEFT_API void weft_context_trim(struct weft_context *ctx);
 
 WEFT_API const struct weft_device_info *weft_context_device(const struct weft_context *ctx);
