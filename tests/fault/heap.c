@@ -19,11 +19,15 @@ char *__wrap_strdup(const char *text);
 void __wrap_free(void *old);
 
 static atomic_int until_failure = -1; // calls that still succeed; negative: all do
-static atomic_int live;
+static atomic_int live, failed;
+static atomic_bool for_ever; // later calls fail too
 
 static int fails(void)
 {
-    return atomic_load(&until_failure) >= 0 && atomic_fetch_sub(&until_failure, 1) == 0;
+    const int left = atomic_load(&until_failure);
+    const int fail = left == 0 && atomic_load(&for_ever) ? 1 : left >= 0 && atomic_fetch_sub(&until_failure, 1) == 0;
+    atomic_fetch_or(&failed, fail);
+    return fail;
 }
 
 static void *counted(void *fresh)
@@ -67,14 +71,17 @@ void __wrap_free(void *old)
     __real_free(old);
 }
 
-void heap_fail_after(int count)
+void heap_fail_after(int count, bool ever)
 {
+    atomic_store(&failed, 0);
+    atomic_store(&for_ever, ever);
     atomic_store(&until_failure, count);
 }
 
 int heap_failed(void)
 {
-    return atomic_exchange(&until_failure, -1) < 0;
+    atomic_store(&until_failure, -1);
+    return atomic_load(&failed);
 }
 
 int heap_live(void)

@@ -3,9 +3,11 @@
 #ifndef TESTS_FAULT_HEAP_H
 #define TESTS_FAULT_HEAP_H
 
-// `count` more allocations succeed, then one fails; negative: none fails.
-void heap_fail_after(int count);
-// Nonzero: that one has failed. None fails from now on.
+#include <stdbool.h>
+
+// `count` more allocations succeed, then one fails, or with `ever` all that follow; negative: none fails.
+void heap_fail_after(int count, bool ever);
+// Nonzero: one has failed. None fails from now on.
 int heap_failed(void);
 // Allocations that are not yet freed.
 int heap_live(void);

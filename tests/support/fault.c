@@ -12,7 +12,7 @@ static const cl_int default_errors[] = {
 };
 static enum fault_call armed;
 static cl_int armed_error;
-static int armed_n, counts[FAULT_COUNT], hit;
+static int armed_n, armed_ever, counts[FAULT_COUNT], hit;
 static atomic_int live;
 
 const char *fault_name(enum fault_call call)
@@ -29,7 +29,7 @@ const char *fault_name(enum fault_call call)
 static cl_int fails(enum fault_call call)
 {
     counts[call]++;
-    if (call != armed || counts[call] != armed_n)
+    if (call != armed || !armed_n || counts[call] < armed_n || (counts[call] > armed_n && !armed_ever))
         return CL_SUCCESS;
     hit = 1;
     return armed_error;
@@ -218,9 +218,16 @@ void fault_set_error(enum fault_call call, int n, cl_int error)
     armed = call;
     armed_n = n;
     armed_error = error;
+    armed_ever = 0;
     hit = 0;
     for (int i = 0; i < FAULT_COUNT; i++)
         counts[i] = 0;
+}
+
+void fault_set_ever(enum fault_call call, int n)
+{
+    fault_set(call, n);
+    armed_ever = 1;
 }
 
 int fault_calls(enum fault_call call)

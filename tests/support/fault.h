@@ -76,6 +76,8 @@ void fault_remove(void);
 void fault_set(enum fault_call call, int n);
 // The same with another error.
 void fault_set_error(enum fault_call call, int n, cl_int error);
+// The n-th call from now and all later ones.
+void fault_set_ever(enum fault_call call, int n);
 // Calls since fault_set, and whether one was made to fail.
 int fault_calls(enum fault_call call);
 int fault_hit(void);

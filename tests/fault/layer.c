@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer of OpenCL in which the n-th call of a kind fails, once or from then on, below a whole program.
+//
+//     WEFT_FAULT_CALL=NAME   a call of weft's table: clCreateBuffer
+//     WEFT_FAULT_N=N         counted from 1
+//     WEFT_FAULT_EVER=1      every later one too
+//     WEFT_FAULT_COUNT=FILE  at the end the number of calls of each kind is written there
+#include "tests/support/fault.h"
+
+#include <CL/cl_layer.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
+
+struct weft__cl_table weft__cl; // that faults are put into: the layer's own
+static cl_icd_dispatch mine;
+
+static cl_int answer(const void *from, size_t bytes, size_t size, void *value, size_t *needed)
+{
+    if (needed)
+        *needed = bytes;
+    if (value && size < bytes)
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, from, bytes);
+    return CL_SUCCESS;
+}
+
+EXPORT clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *needed)
+{
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    static const char name[] = "faults";
+    return what == CL_LAYER_API_VERSION ? answer(&version, sizeof version, size, value, needed)
+           : what == CL_LAYER_NAME      ? answer(name, sizeof name, size, value, needed)
+                                        : CL_INVALID_VALUE;
+}
+
+EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out, const cl_icd_dispatch **out)
+{
+    cl_icd_dispatch below = {0};
+    const size_t bytes = count * sizeof(void *);
+    memcpy(&below, target, bytes < sizeof below ? bytes : sizeof below);
+#define LAYER_BELOW(name, error) weft__cl.name = below.name;
+    FAULT_CALLS(LAYER_BELOW)
+#undef LAYER_BELOW
+    fault_install();
+#define LAYER_MINE(name, error) mine.name = weft__cl.name;
+    FAULT_CALLS(LAYER_MINE)
+#undef LAYER_MINE
+    const char *name = getenv("WEFT_FAULT_CALL"), *n = getenv("WEFT_FAULT_N"), *ever = getenv("WEFT_FAULT_EVER");
+    for (int call = 0; name && n && call < FAULT_COUNT; call++)
+        if (!strcmp(name, fault_name((enum fault_call)call))) {
+            if (ever && *ever == '1')
+                fault_set_ever((enum fault_call)call, atoi(n));
+            else
+                fault_set((enum fault_call)call, atoi(n));
+        }
+    *count_out = sizeof mine / sizeof(void *);
+    *out = &mine;
+    return CL_SUCCESS;
+}
+
+__attribute__((destructor)) static void counts_write(void)
+{
+    const char *path = getenv("WEFT_FAULT_COUNT");
+    FILE *file = path ? fopen(path, "w") : NULL;
+    for (int call = 0; file && call < FAULT_COUNT; call++)
+        fprintf(file, "%s %d\n", fault_name((enum fault_call)call), fault_calls((enum fault_call)call));
+    if (file)
+        fclose(file);
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""programs.py LAYER WEFT WEFT-BENCH PROFILE-LAYER: OpenCL calls fail below whole programs, once and from then on: the modes of
+weft-bench, commands of weft that use a device, and the profiler's layer below a program. A program then says so, or does
+without; it ends by itself, and its files are whole or not there. Output is TAP.
+
+WEFT_SAMPLE=1 takes a part of the calls in each mode.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok  # noqa: E402
+
+LAYER, WEFT, BENCH, PROFILE = (os.path.abspath(path) for path in sys.argv[1:5])
+SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"
+SMALL = ("-b", "opencl", "-g", "band:90,3", "--no-roof", "--no-compile")
+FAST = (*SMALL, "--reps", "1")
+RESULTS = ("--json", "out.json")
+# Name, what is above the faults, and words.
+MODES = (
+    ("bench", "", (BENCH, "-o", "spmv,transpose", *FAST, *RESULTS)),
+    ("primitives", "", (BENCH, "-o", "scan,histogram,expand", *FAST, *RESULTS)),
+    ("values", "", (BENCH, "-o", "expand", "--tune", "wg=1", *FAST, *RESULTS)),
+    ("tune", "", (BENCH, "--tune", "--tune-time", "1", "--tune-file", "out.tsv", "-o", "expand", *FAST)),
+    ("profile", "", (BENCH, "--profile", "-o", "spmv", *FAST, *RESULTS)),
+    ("study", "", (BENCH, "--study", "permute", "--orders", "row", "--trials", "1", "--trial-time", "0.1", *SMALL, *RESULTS)),
+    ("list", "", (BENCH, "--list")),
+    ("devices", "", (WEFT, "devices")),
+    ("transpose", "", (WEFT, "transpose", "in.mtx", "out.mtx")),
+    ("the layer", PROFILE, (WEFT, "transpose", "in.mtx", "out.mtx")),
+)
+MATRIX = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 1 2\n3 2 3\n3 3 4\n"
+
+
+def run(folder, above, words, **env):
+    layers = f"{above}:{LAYER}" if above else LAYER
+    if above:
+        env["WEFT_PROFILE"] = "out.json"
+    try:
+        out = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             timeout=300, env={**os.environ, "OPENCL_LAYERS": layers, **env}, check=False)
+        return out.returncode, (out.stderr + out.stdout).decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        return "no end", ""
+
+
+def files_wrong(folder):
+    """What is wrong with the files of a run; they are removed."""
+    wrong = None
+    for name in sorted(set(os.listdir(folder)) - {"in.mtx", "counts"}):
+        path = os.path.join(folder, name)
+        if name not in ("out.json", "out.mtx", "out.tsv"):
+            wrong = f"{name} is left"
+        elif name == "out.json":
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            try:
+                json.loads(text if text.startswith("{\n") or text.count("\n") < 2 else f"[{','.join(text.splitlines())}]")
+            except ValueError:
+                wrong = f"{name} is torn"
+        os.unlink(path)
+    return wrong
+
+
+def attempt(folder, above, words, **env):
+    code, err = run(folder, above, words, **env)
+    if code not in (0, 1, 2, 3):
+        return f"status {code}: {err[-500:]}"
+    if code and not err:
+        return f"status {code} without a word"
+    return files_wrong(folder)
+
+
+def test(number, folder, name, above, words):
+    counts_path = os.path.join(folder, "counts")
+    run(folder, above, words)  # programs into the cache
+    files_wrong(folder)
+    code, err = run(folder, above, words, WEFT_FAULT_COUNT=counts_path)
+    good = ok(code == 0 and not files_wrong(folder), f"{name}: without faults", code, err)
+    if not good or not os.path.exists(counts_path):
+        ok(not good, f"{name}: the layer is there")
+        return
+    with open(counts_path, encoding="ascii") as file:
+        counts = {word: int(count) for word, count in (line.split() for line in file) if count != "0"}
+    os.unlink(counts_path)
+    failures = [(call, n, ever) for call, count in sorted(counts.items())
+                for n in sorted({1, 2, (count + 1) // 2, count}) if n <= count for ever in (0, 1)]
+    if SAMPLE:  # six, others in each mode
+        failures = failures[number % 5::max(1, len(failures) // 6)]
+    wrong = []
+    for call, n, ever in failures:
+        bad = attempt(folder, above, words, WEFT_FAULT_CALL=call, WEFT_FAULT_N=str(n), WEFT_FAULT_EVER=str(ever))
+        if bad:
+            wrong.append(f"{call} number {n}{' and later ones' if ever else ''}: {bad}")
+    ok(not wrong and failures, f"{name}: {len(failures)} failures of {len(counts)} calls", *wrong)
+
+
+def main():
+    with open(WEFT, "rb") as file:
+        program = file.read()
+    if b"__asan_init" in program or b"__tsan_init" in program:
+        print("1..0 # SKIP a sanitizer must be the first library")
+        return 0
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="weft-faults-") as folder:
+        with open(os.path.join(folder, "in.mtx"), "w", encoding="ascii") as file:
+            file.write(MATRIX)
+        for number, (name, above, words) in enumerate(MODES):
+            if not above or os.path.isfile(above):
+                test(number, folder, name, above, words)
+    print(f"# {time.monotonic() - began:.1f} s{', a sample' if SAMPLE else ''}")
+    return done()
+
+
+sys.exit(main())
