@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <weft/generate.h>
 
 static struct rng rng;
 
@@ -99,11 +100,13 @@ static struct weft_csr matrix_make(enum form form, enum flaw flaw, int64_t n, en
     return a;
 }
 
-// The short way alone, then with ScanTrans behind it. gives_up: it does not pay, and has to say no.
-static int check(struct test_device *dev, enum form form, enum flaw flaw, int gives_up, int64_t n, enum weft_type type,
-                 enum weft_ofs ofs, char *why)
+// The short way alone, then with ScanTrans behind it. mirrors: the first is to say yes. Frees `a`.
+static int check(struct test_device *dev, struct weft_csr a, int mirrors, char *why)
 {
-    struct weft_csr a = matrix_make(form, flaw, n, type, ofs), want;
+    const int64_t n = a.n;
+    const enum weft_type type = a.type;
+    const enum weft_ofs ofs = a.ofs;
+    struct weft_csr want;
     if (weft__ref_transpose(&want, &a))
         tap_bail("out of host memory");
     const struct weft__transpose_shape shape = {.m = n, .n = n, .nnz = a.nnz, .type = type, .ofs = ofs, .mirror = 1};
@@ -122,7 +125,7 @@ static int check(struct test_device *dev, enum form form, enum flaw flaw, int gi
     const cl_uint mirrored = failed != mirror.run;
     if (!ok)
         snprintf(why, 256, "%s", test_error(dev));
-    if (ok && mirrored != (flaw == NONE && !gives_up)) {
+    if (ok && mirrored != (cl_uint)mirrors) {
         ok = 0;
         snprintf(why, 256, "it says %u", (unsigned)mirrored);
     }
@@ -297,19 +300,28 @@ static void each_device(struct test_device *dev)
             const int64_t sizes[] = {700, test_sample() ? 90 : 1500};
             const int64_t n = sizes[(form + flaw) % 2];
             const enum weft_type type = types[turn++ % 4];
-            const int ok = check(dev, (enum form)form, (enum flaw)flaw, 0, test_sample() && n > 90 ? 60 : n, type,
-                                 turn % 3 ? WEFT_OFS_32 : WEFT_OFS_64, why);
+            const struct weft_csr a = matrix_make((enum form)form, (enum flaw)flaw, test_sample() && n > 90 ? 60 : n,
+                                                  type, turn % 3 ? WEFT_OFS_32 : WEFT_OFS_64);
+            const int ok = check(dev, a, flaw == NONE, why);
             tap_ok(ok, "%s: %s, %s, %s%s%s", dev->name, form_names[form], flaw_names[flaw], weft_type_name(type),
                    ok ? "" : ": ", why);
         }
     char why[256] = "";
     if (!test_sample())
-        tap_ok(check(dev, GRAPH, NONE, 1, 1500, WEFT_TYPE_F32, WEFT_OFS_32, why),
+        tap_ok(check(dev, matrix_make(GRAPH, NONE, 1500, WEFT_TYPE_F32, WEFT_OFS_32), 0, why),
                "%s: symmetric, but every image far to seek: given up%s", dev->name, why);
+    for (int far = 0; far <= 1 && !dev->checker; far++) {
+        const char *spec = far ? "stencil5:300+shuffled" : "stencil5:300";
+        struct weft_csr a;
+        if (weft_generate(&a, spec, NULL, NULL))
+            tap_bail("%s", spec);
+        why[0] = '\0';
+        tap_ok(check(dev, a, !far, why), "%s: %s is %s%s", dev->name, spec, far ? "given up" : "mirrored", why);
+    }
     why[0] = '\0';
     if (!dev->checker) // no kernel runs
         test_dense(dev);
-    tap_ok(check(dev, BAND, NONE, 0, 1, WEFT_TYPE_F32, WEFT_OFS_32, why), "%s: 1 x 1%s", dev->name, why);
+    tap_ok(check(dev, matrix_make(BAND, NONE, 1, WEFT_TYPE_F32, WEFT_OFS_32), 1, why), "%s: 1 x 1%s", dev->name, why);
     test_learns(dev);
     test_memory(dev);
 }
