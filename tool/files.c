@@ -2,6 +2,7 @@
 // weft permute, convert, transpose, devices: a matrix in, a matrix out.
 #include "host/common/binary.h"
 #include "host/common/list.h"
+#include "host/common/order.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
 #include "host/internal/inside.h"
@@ -63,26 +64,19 @@ int tool_permute(const struct tool_options *o)
         tool_complain("which order? --order (weft help permute lists them)");
         return TOOL_USAGE;
     }
+    if (o->device_given && bench_order_shuffles(o->order)) {
+        tool_complain("order %s is no permutation: it is made on the host alone, without -d",
+                      bench_order_name(o->order));
+        return TOOL_USAGE;
+    }
     struct tool_matrix m;
     int code = tool_out_check(o->out, o->force);
     if (code || (code = tool_matrix_get(&m, o)))
         return code;
     struct weft_permutation p = {0};
     struct weft_csr out = {0};
-    struct weft_error err = {0};
-    const size_t maps = o->order ? 8 * ((size_t)m.m + (size_t)m.a.n) : 0;
-    if (tool_limit_check(&m, o, "an order of", maps)) {
-        tool_matrix_free(&m);
-        return TOOL_USAGE;
-    }
-    bench_progress_begin("order %s of %s", weft_order_name(o->order), m.name);
-    weft_status status = weft_permutation_alloc(&p, o->order, &m.a, o->seed, &err);
-    if (!status)
-        status = weft_csr_permute(&out, &m.a, &p, NULL, &err);
-    bench_progress_end();
-    if (status)
-        code = tool_fail(status, &err);
-    else if (o->device_given)
+    code = tool_order_make(&out, &p, &m, o);
+    if (!code && o->device_given)
         code = device_permute(&m.a, &p, &out, o);
     if (!code)
         code = matrix_write(&out, o);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft COMMAND: the command line.
 #include "host/common/list.h"
+#include "host/common/order.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
@@ -38,7 +39,9 @@ static const struct tool_option {
     {"output", "FILE", 'o', "write FILE (.png or .svg for a picture; `spmv`: the vector y)"},
     {"force", NULL, OPT_FORCE, "replace a file that exists"},
     {"size", "PIXELS", OPT_SIZE, "longer side of the picture (default 1200)"},
-    {"order", "ORDER", OPT_ORDER, "regular, row, row-gradient, col-gradient, row-col, degree or rcm"},
+    {"order", "ORDER", OPT_ORDER,
+     "regular, row, row-gradient, col-gradient, row-col,\n"
+     "degree, rcm, row-entries or row-col-entries"},
     {"seed", "S", OPT_SEED, "of random orders and generated matrices (default 0)"},
     {"device", "DEVICE", 'd',
      "its index in `weft devices`, or `gpu`, `cpu`, or a word of its line such as `nvidia`\n"
@@ -207,12 +210,12 @@ static int device_parse(struct tool_options *o, const char *text, const char *fr
 // The name of an order, in letters of any case.
 static int order_parse(struct tool_options *o, const char *text)
 {
-    char name[32], known[128];
+    char name[32], known[160];
     size_t i = 0;
     for (; text[i] && i + 1 < sizeof name; i++)
         name[i] = (char)tolower((unsigned char)text[i]);
     name[i] = 0;
-    o->order_given = bench_word_order(&o->order, name, known, sizeof known);
+    o->order_given = bench_order_parse(&o->order, name, known, sizeof known);
     return o->order_given ? -1 : usage_fail("'%s': expected an order: %s", name, known);
 }
 

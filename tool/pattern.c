@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft spy and weft entropy: where the entries of a matrix are.
+#include "host/common/order.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
 #include "picture.h"
@@ -17,7 +18,7 @@ static void shape_text(char *out, size_t size, const struct weft_csr *a, const s
     int used = snprintf(out, size, "%s x %s, %s entries", tool_count_text(m, a->m), tool_count_text(n, a->n),
                         tool_count_text(nnz, a->nnz));
     if (o->order_given && o->order)
-        snprintf(out + used, size - (size_t)used, "; order %s, seed %llu", weft_order_name(o->order),
+        snprintf(out + used, size - (size_t)used, "; order %s, seed %llu", bench_order_name(o->order),
                  (unsigned long long)o->seed);
 }
 
@@ -120,7 +121,7 @@ static cJSON *entropies_json(const struct entropies *e, const struct tool_matrix
     cJSON_AddNumberToObject(top, "n", (double)m->a.n);
     cJSON_AddNumberToObject(top, "nnz", (double)m->a.nnz);
     if (o->order_given) {
-        cJSON_AddStringToObject(top, "order", weft_order_name(o->order));
+        cJSON_AddStringToObject(top, "order", bench_order_name(o->order));
         cJSON_AddNumberToObject(top, "seed", (double)o->seed);
     }
     cJSON_AddNumberToObject(top, "entropy", e->h);

@@ -3,6 +3,7 @@
 #include "tool.h"
 #include "host/common/binary.h"
 #include "host/common/name.h"
+#include "host/common/order.h"
 #include "host/common/progress.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
@@ -153,22 +154,24 @@ void tool_matrix_free(struct tool_matrix *m)
     weft_csr_free(&m->a);
 }
 
+int tool_order_make(struct weft_csr *out, struct weft_permutation *p, const struct tool_matrix *m,
+                    const struct tool_options *o)
+{
+    struct weft_error err = {0};
+    if (tool_limit_check(m, o, "an order of", bench_order_bytes(o->order, &m->a)))
+        return TOOL_USAGE;
+    bench_progress_begin("order %s of %s", bench_order_name(o->order), m->name);
+    weft_status status = bench_order_make(out, p, o->order, &m->a, o->seed, &err);
+    bench_progress_end();
+    return status ? tool_fail(status, &err) : TOOL_OK;
+}
+
 int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o)
 {
-    struct weft_permutation p = {0};
     struct weft_csr out = {0};
-    struct weft_error err = {0};
-    const size_t maps = o->order ? 8 * ((size_t)m->m + (size_t)m->a.n) : 0;
-    if (tool_limit_check(m, o, "an order of", maps))
-        return TOOL_USAGE;
-    bench_progress_begin("order %s of %s", weft_order_name(o->order), m->name);
-    weft_status status = weft_permutation_alloc(&p, o->order, &m->a, o->seed, &err);
-    if (!status)
-        status = weft_csr_permute(&out, &m->a, &p, NULL, &err);
-    bench_progress_end();
-    weft_permutation_free(&p);
-    if (status)
-        return tool_fail(status, &err);
+    const int code = tool_order_make(&out, NULL, m, o);
+    if (code)
+        return code;
     weft_csr_free(&m->a);
     m->a = out;
     return TOOL_OK;

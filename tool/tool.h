@@ -31,7 +31,7 @@ struct tool_options {
     enum weft_mtx_complex complex;
     int64_t limit; // bytes; 0: the default of weft_mtx_params
     uint64_t seed;
-    enum weft_order order;
+    int order; // of host/common/order.h
     int order_given;
     int64_t products; // 0: not known
     int size;         // pixels of the longer side of a picture
@@ -75,6 +75,9 @@ int tool_limit_check(const struct tool_matrix *m, const struct tool_options *o, 
 // That limit; 0: none.
 int64_t tool_limit(const struct tool_matrix *m, const struct tool_options *o);
 void tool_matrix_free(struct tool_matrix *m);
+// The matrix in o->order, within the limit of memory; *p: as bench_order_make. Says what is wrong.
+int tool_order_make(struct weft_csr *out, struct weft_permutation *p, const struct tool_matrix *m,
+                    const struct tool_options *o);
 // Replace the matrix by its permutation of o->order and o->seed; as tool_matrix_get.
 int tool_matrix_permute(struct tool_matrix *m, const struct tool_options *o);
 

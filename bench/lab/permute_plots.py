@@ -23,9 +23,10 @@ import sys
 
 sys.dont_write_bytecode = True
 import reader  # noqa: E402
-from reader import ORDERS, Failed  # noqa: E402
+from reader import Failed  # noqa: E402
 
-COLOURS = ["#555555", "#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377"]
+ORDERS = reader.ORDERS + reader.SHUFFLES
+COLOURS = ["#555555", "#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#000000"]
 CLEAR = 0.05  # less than this is no difference
 
 

@@ -11,7 +11,8 @@ import signal
 import sys
 import zlib
 
-ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]  # of a study of permutations
+ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]  # permutations of a study
+SHUFFLES = ["row-entries", "row-col-entries"]  # what else a study has: they shuffle entries, and nothing predicts them
 
 
 class Failed(Exception):

@@ -12,17 +12,18 @@
 #include <weft/generate.h>
 #include <weft/measure.h>
 
-// A matrix in one order, with the x that belongs to it.
+// A matrix in one order, with the x that belongs to it and, where entries were shuffled, a y of its own.
 struct subject {
     struct weft_permutation p;
     struct weft_csr a;
     void *x;
+    struct product_expected own; // all zero: the y of the matrix as it is, permuted
 };
 
-static int is_random(enum weft_order order)
+static int is_random(int order)
 {
     return order == WEFT_ORDER_ROW || order == WEFT_ORDER_ROW_GRADIENT || order == WEFT_ORDER_COL_GRADIENT ||
-           order == WEFT_ORDER_ROW_COL;
+           order == WEFT_ORDER_ROW_COL || bench_order_shuffles(order);
 }
 
 // ---- lines -----------------------------------------------------------------------------------------------------
@@ -57,13 +58,13 @@ static size_t lines_collect(struct bench *b, struct study_line *lines)
     return count;
 }
 
-static size_t orders_collect(const struct bench_options *o, enum weft_order *orders)
+static size_t orders_collect(const struct bench_options *o, int *orders)
 {
     size_t count = 0;
-    for (int i = 0; i < WEFT_ORDER_COUNT; i++)
+    for (int i = 0; i < BENCH_ORDERS; i++)
         if (i == WEFT_ORDER_REGULAR || !o->orders || !strcmp(o->orders, "all") ||
-            bench_list_has(o->orders, weft_order_name((enum weft_order)i)))
-            orders[count++] = (enum weft_order)i;
+            bench_list_has(o->orders, bench_order_name(i)))
+            orders[count++] = i;
     return count;
 }
 
@@ -71,7 +72,7 @@ void bench_study_announce(struct bench *b)
 {
     const struct bench_options *o = &b->options;
     struct study_line lines[STUDY_LINES_MAX];
-    enum weft_order orders[WEFT_ORDER_COUNT];
+    int orders[BENCH_ORDERS];
     const size_t nlines = lines_collect(b, lines), norders = orders_collect(o, orders);
     const double seconds = (double)(o->nsources * o->ntypes * norders * nlines) * (double)o->trials * o->trial_s;
     if (b->table)
@@ -130,7 +131,7 @@ static void cell_trial(struct study *s, struct study_line *line, struct study_ce
     weft_status status = products_time(line, subject, s->bench->options.trial_s, y, &ms, &runs, line->chosen, &err);
     if (status) {
         cell_fail(cell, status, &err);
-    } else if (!product_right(y, type, &subject->p, e, cell->why, sizeof cell->why)) {
+    } else if (!product_right(y, type, &subject->p, subject->own.y ? &subject->own : e, cell->why, sizeof cell->why)) {
         cell->wrong = 1;
     } else {
         cell->gflops[trial] = ms > 0 ? 2e-6 * (double)s->a->nnz / ms : 0;
@@ -144,6 +145,7 @@ static void subject_free(struct subject *subject)
 {
     weft_permutation_free(&subject->p);
     weft_csr_free(&subject->a);
+    product_expected_free(&subject->own);
     free(subject->x);
     subject->x = NULL;
 }
@@ -154,10 +156,12 @@ static weft_status subject_make(struct subject *out, struct study *s, struct stu
     const uint64_t seed = s->bench->options.seed + (uint64_t)trial;
     const size_t bytes = weft_type_bytes(type);
     subject_free(out);
+    const int shuffles = bench_order_shuffles(order->order);
     const double start = bench_now_ms();
-    weft_status status = weft_permutation_alloc(&out->p, order->order, s->a, seed, err);
+    weft_status status = shuffles ? bench_order_make(&out->a, &out->p, order->order, s->a, seed, err)
+                                  : weft_permutation_alloc(&out->p, (enum weft_order)order->order, s->a, seed, err);
     const double made = bench_now_ms();
-    if (!status)
+    if (!status && !shuffles)
         status = weft_csr_permute(&out->a, s->a, &out->p, NULL, err);
     const double permuted = bench_now_ms();
     out->x = calloc(weft__max(1, (size_t)s->a->n), bytes);
@@ -165,6 +169,8 @@ static weft_status subject_make(struct subject *out, struct study *s, struct stu
         status = weft__error(err, WEFT_ENOMEM, "out of host memory for x");
     if (!status)
         status = weft_vector_permute(out->x, x, &out->p, WEFT_PERMUTE_SIDE_COLS, 0, bytes);
+    if (!status && shuffles)
+        status = product_expect(&out->own, &out->a, type, out->x);
     if (!status) {
         struct weft_density d = {0};
         status = weft_density_alloc(&d, &out->a, NULL, err);
@@ -180,15 +186,16 @@ static weft_status subject_make(struct subject *out, struct study *s, struct stu
 
 static void permute_times(struct study *s, struct study_order *order, const struct weft_permutation *p)
 {
+    const int shuffles = bench_order_shuffles(order->order); // which no device does
     for (size_t l = 0; l < s->nlines; l++) {
         const struct device_slot *slot = s->lines[l].slot;
         double ms = -1;
-        for (size_t k = 0; k < l; k++)
+        for (size_t k = 0; k < l && !shuffles; k++)
             if (s->lines[k].slot == slot)
                 ms = order->cells[k].permute_ms;
-        if (ms < 0 && slot == &s->bench->host)
+        if (ms < 0 && !shuffles && slot == &s->bench->host)
             ms = order->host_ms;
-        else if (ms < 0)
+        else if (ms < 0 && !shuffles)
             ms = product_permute_ms(slot->device.ctx, slot->device.queue, s->a, p);
         order->cells[l].permute_ms = ms;
     }
@@ -270,10 +277,10 @@ void bench_study_run(struct bench *b, const struct weft_csr *a)
     const struct bench_options *o = &b->options;
     const enum weft_type type = a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : a->type;
     struct study *s = calloc(1, sizeof *s);
-    struct subject subjects[WEFT_ORDER_COUNT] = {0};
+    struct subject subjects[BENCH_ORDERS] = {0};
     struct product_expected e = {0};
     struct weft_error err = {0};
-    enum weft_order orders[WEFT_ORDER_COUNT];
+    int orders[BENCH_ORDERS];
     const size_t bytes = weft_type_bytes(type);
     struct weft_csr x = {0}; // a row of n random values
     char spec[48];
@@ -306,7 +313,7 @@ void bench_study_run(struct bench *b, const struct weft_csr *a)
             study_table(b->table, s);
         bench_outputs_commit(b, study_records(s));
     }
-    for (int i = 0; i < WEFT_ORDER_COUNT; i++)
+    for (int i = 0; i < BENCH_ORDERS; i++)
         subject_free(&subjects[i]);
     if (s)
         study_free(s);

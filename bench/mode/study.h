@@ -6,7 +6,7 @@
 
 #include "bench/run/block.h"
 #include "host/common/advice.h"
-#include <weft/permute.h>
+#include "host/common/order.h"
 
 enum { STUDY_LINES_MAX = 64 };
 
@@ -31,10 +31,10 @@ struct study_cell {
 
 // What came out of one order.
 struct study_order {
-    enum weft_order order;
-    double *entropy;                 // H of each trial (size trials)
-    double order_ms;                 // host time of making the permutation, the least
-    double host_ms;                  // of permuting the matrix on the host, the least
+    int order;       // of host/common/order.h
+    double *entropy; // H of each trial (size trials)
+    double order_ms; // host time of making the permutation (of shuffling entries: the matrix), the least
+    double host_ms;  // of permuting the matrix on the host, the least
     struct advice_measures measures; // of the first trial
     struct study_cell cells[STUDY_LINES_MAX];
 };
@@ -45,7 +45,7 @@ struct study {
     int trials;
     struct study_line lines[STUDY_LINES_MAX];
     size_t nlines;
-    struct study_order orders[WEFT_ORDER_COUNT];
+    struct study_order orders[BENCH_ORDERS];
     size_t norders;
 };
 

@@ -34,7 +34,7 @@ void study_table(FILE *out, const struct study *s)
     for (size_t i = 0; i < s->norders; i++) {
         const struct study_order *order = &s->orders[i];
         const struct span h = span_of(order->entropy, s->trials);
-        fprintf(out, "%-12s  %-10s %-12s %4s %8s %8s %8s  %s\n", weft_order_name(order->order), "backend", "algorithm",
+        fprintf(out, "%-12s  %-10s %-12s %4s %8s %8s %8s  %s\n", bench_order_name(order->order), "backend", "algorithm",
                 "dev", "min", "max", "mean", "GFLOP/s; mean over that of regular");
         for (size_t l = 0; l < s->nlines; l++) {
             const struct study_line *line = &s->lines[l];
@@ -76,7 +76,7 @@ static cJSON *record_make(const struct study *s, size_t i, size_t l, const char 
     cJSON_AddNumberToObject(r, "nnz", (double)s->a->nnz);
     cJSON_AddStringToObject(r, "type", weft_type_name(s->a->type));
     cJSON_AddNumberToObject(r, "index", (double)weft_ofs_bytes(s->a->ofs) * 8);
-    cJSON_AddStringToObject(r, "order", weft_order_name(order->order));
+    cJSON_AddStringToObject(r, "order", bench_order_name(order->order));
     cJSON_AddStringToObject(r, "backend", line->backend->name);
     cJSON_AddStringToObject(r, "algo", line->algo);
     if (line->chosen[0])

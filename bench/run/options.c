@@ -2,6 +2,7 @@
 // The command line of weft-bench: what options mean, what excludes what, and the help.
 #include "block.h"
 #include "help.h"
+#include "host/common/order.h"
 #include "host/common/word.h"
 #include "host/internal/inside.h"
 
@@ -213,9 +214,9 @@ static int orders_check(const char *list)
 {
     char word[32];
     for (const char *at = list, *next; (next = list_next(at, word)), *at || at == list; at = next) {
-        enum weft_order order;
-        char known[128];
-        if (strcmp(word, "all") && !bench_word_order(&order, word, known, sizeof known))
+        int order;
+        char known[160];
+        if (strcmp(word, "all") && !bench_order_parse(&order, word, known, sizeof known))
             return usage_fail("'%s': expected an order: %s", word, known);
     }
     return -1;
@@ -389,7 +390,7 @@ const struct option_row bench_option_rows[] = {
     {"study", "permute", "products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
      "GFLOP/s of many independent trials of each kernel (docs/randomization.md)", study_set, AT(study)},
     {"orders", "LIST", "of the study, beside regular: row, row-gradient, col-gradient, row-col, degree,\n"
-     "rcm (default: all)", orders_set, AT(orders)},
+     "rcm, row-entries, row-col-entries (default: all)", orders_set, AT(orders)},
     {"trials", "N", "of each order (default 32)", int_set, AT(trials), .wants = "a number from 1 to 10000", .low = 1,
      .high = 10000},
     {"trial-time", "S", "a trial repeats the product for S seconds (default 0.1)", SECONDS(trial_s)},

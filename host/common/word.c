@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses numbers, sizes and other words of command lines.
 #include "host/common/word.h"
+#include "host/common/order.h"
 #include "host/internal/inside.h"
 
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <weft/permute.h>
 
 static int count_parse(int64_t *out, const char *text, int64_t unit, int64_t low, int64_t high)
 {
@@ -41,15 +41,6 @@ int bench_word_complex(enum weft_mtx_complex *out, const char *text)
         return 0;
     *out = part;
     return 1;
-}
-
-int bench_word_order(enum weft_order *out, const char *text, char *known, size_t size)
-{
-    size_t used = 0;
-    *known = 0;
-    for (int i = 0; i < WEFT_ORDER_COUNT && used < size; i++)
-        used += (size_t)snprintf(known + used, size - used, "%s%s", i ? ", " : "", weft_order_name((enum weft_order)i));
-    return !weft_order_parse(out, text);
 }
 
 int bench_word_is_stream(const char *text)
@@ -107,6 +98,6 @@ void bench_word_values(const char *name)
             bench_word_fields(3, "word", values[i][k], "");
     for (enum weft_type t = WEFT_TYPE_F32; !strcmp(name, "type") && t <= WEFT_TYPE_PATTERN; t++)
         bench_word_fields(3, "word", weft_type_name(t), "");
-    for (int i = 0; !strncmp(name, "order", 5) && i < WEFT_ORDER_COUNT; i++)
-        bench_word_fields(3, "word", weft_order_name((enum weft_order)i), "");
+    for (int i = 0; !strncmp(name, "order", 5) && i < BENCH_ORDERS; i++)
+        bench_word_fields(3, "word", bench_order_name(i), "");
 }

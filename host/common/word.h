@@ -16,8 +16,6 @@ int bench_word_ofs(enum weft_ofs *out, const char *text);
 int bench_word_size(int64_t *out, const char *text);
 // "real" or "imag": the part of complex values that is taken.
 int bench_word_complex(enum weft_mtx_complex *out, const char *text);
-// The name of an order; `known` gets all names for a message.
-int bench_word_order(enum weft_order *out, const char *text, char *known, size_t size);
 // "-": the standard input or output. NULL is no such word.
 int bench_word_is_stream(const char *text);
 

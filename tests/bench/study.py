@@ -18,6 +18,7 @@ from tap import done, ok, skip  # noqa: E402
 BENCH, BAD = (os.path.abspath(path) for path in sys.argv[1:3])
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab")
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
+SHUFFLES = ["row-entries", "row-col-entries"]
 FAST = ["--study", "permute", "--trials", "3", "--trial-time", "0.0002"]
 
 
@@ -47,12 +48,12 @@ def test_records(folder):
     code, out, err = run(BENCH, *FAST, "--seed", "7", "--json", "-", "--csv", table, "-g", "power:60,50,700")
     found = records(out)
     ok(code == 0 and not err and all(r["verified"] for r in found if "skipped" not in r), "a study runs", err, out[:2000])
-    ok({r["order"] for r in found} == set(ORDERS) and {r["type"] for r in found} == {"f32", "f64"},
+    ok({r["order"] for r in found} == set(ORDERS + SHUFFLES) and {r["type"] for r in found} == {"f32", "f64"},
        "every order, f32 and f64")
     kernels = {(r["backend"], r["algo"]) for r in found}
     ok({("ref", "csr"), ("ref", "coo"), ("omp", "csr_rows"), ("omp", "csr_nnz"), ("opencl", "csr_merge"), ("opencl", "coo"),
         ("opencl", "auto")} <= kernels, "the kernels of the paper and weft's", kernels)
-    ok(len(found) == 2 * 7 * len(kernels), "a record for each")
+    ok(len(found) == 2 * 9 * len(kernels), "a record for each")
     for r in found:
         if r["order"] == "regular" and r["algo"] == "csr" and r["backend"] == "ref":
             ok(r["trials"] == 3 and r["seeds"] == [7, 8, 9] and len(r["gflops"]) == 3 and len(r["entropy"]) == 3 and
@@ -64,6 +65,8 @@ def test_records(folder):
     by_order = {r["order"]: r for r in found if r["algo"] == "coo" and r["backend"] == "ref" and r["type"] == "f32"}
     ok(len(set(by_order["regular"]["entropy"])) == 1 and len(set(by_order["row"]["entropy"])) == 3 and
        len(set(by_order["rcm"]["entropy"])) == 1, "random orders differ from trial to trial, the others do not", by_order)
+    ok(all(len(set(by_order[o]["entropy"])) == 3 and by_order[o]["order_ms"] > 0 and "permute_ms" not in by_order[o]
+           for o in SHUFFLES), "shuffled entries differ from trial to trial, and no device permutes them", by_order)
     ok(by_order["degree"]["surprises"] <= by_order["row"]["surprises"] and by_order["degree"]["waste"] <=
        by_order["row"]["waste"], "sorted rows surprise less and waste less")
     with open(table, newline="", encoding="utf-8") as file:
@@ -80,7 +83,7 @@ def test_records(folder):
        max(map(len, out.splitlines())) <= 140, "the table, what it costs before, chosen kernels and orders", out, err)
     code, out, err = run(BENCH, *FAST, "-b", "ref", "--json", "-", "-g", "uniform:0,0,0", "-g", "uniform:5,0,0",
                          "-g", "uniform:0,7,0", "-g", "uniform:1,1,1")
-    ok(code == 0 and not err and len(records(out)) == 4 * 2 * 7 * 2, "empty matrices", err, out[-500:])
+    ok(code == 0 and not err and len(records(out)) == 4 * 2 * 9 * 2, "empty matrices", err, out[-500:])
     code, out, err = run(BENCH, *FAST, "-b", "ref", "/nonexistent.mtx")
     ok(code == 2 and "/nonexistent.mtx" in err, "no such file", code, err)
 
@@ -88,15 +91,15 @@ def test_records(folder):
 def test_wrong():
     code, out, err = run(BAD, *FAST, "-b", "bad", "-t", "f32", "--json", "-", "-g", "uniform:50,50,400")
     far = [r for r in records(out) if r["algo"] == "far"]
-    ok(code == 1 and len(far) == 7 and all(not r["verified"] and "y[" in r["error"] and "gflops" not in r and
+    ok(code == 1 and len(far) == 9 and all(not r["verified"] and "y[" in r["error"] and "gflops" not in r and
                                            "gflops_mean" not in r for r in far),
        "a wrong product is seen in every order, and no number of it is printed", code, err, *far[:1])
     near = [r for r in records(out) if r["algo"] == "near"]  # every product of this backend takes half a millisecond
-    ok(len(near) == 7 and all(math.isclose(g, 2e-6 * r["nnz"] / 0.5, rel_tol=1e-12) for r in near
+    ok(len(near) == 9 and all(math.isclose(g, 2e-6 * r["nnz"] / 0.5, rel_tol=1e-12) for r in near
                               for g in (*r["gflops"], r["gflops_min"], r["gflops_mean"], r["gflops_max"])),
        "GFLOP/s are two operations for each entry in the time of a product", *near[:1])
     code, out, _ = run(BAD, *FAST, "-b", "bad", "-t", "f32", "-g", "uniform:50,50,400")
-    ok(code == 1 and out.count("WRONG: y[") == 7, "the table says so", out)
+    ok(code == 1 and out.count("WRONG: y[") == 9, "the table says so", out)
 
 
 # ---- scripts -----------------------------------------------------------------------------------------------------
@@ -124,20 +127,21 @@ def test_plots(folder):
         return write(os.path.join(folder, name + ".json"), [{**record("a", "regular", 4, 4, 4), **more}])
     bad = {**BASE, "matrix": "b", "order": "row", "verified": False, "error": "y[3] is 1, not 2"}
     lines = [record("a", "regular", 4, 4, 4), record("a", "row", 2, 2, 2), record("a", "rcm", 8, 8.5, 8, entropy_max=3),
+             record("a", "row-entries", 1, 1, 1),
              record("b", "regular", 4, 4, 4.1), bad, record("b", "rcm", 4, 2, 8)]
     path = write(os.path.join(folder, "r.json"), lines)
     code, out, err = run(sys.executable, script, path)
     ok(code == 0 and not err and
-       "| opencl csr | 0.500 (0 up, 1 down of 1) | 1.414 (1 up, 0 down of 2) |" in out,
+       "| opencl csr | 0.500 (0 up, 1 down of 1) | 1.414 (1 up, 0 down of 2) | 0.250 (0 up, 1 down of 1) |" in out,
        "geometric means of medians, and how many are clearly faster or slower", out, err)
-    ok("| a | 2.000 | 2.000 | 2.000 (2.000 to 3.000) |" in out, "H of each order", out)
-    ok("| opencl csr | 4.000 (4.000 to 4.000) | 2.000 (2.000 to 2.000) | 8.167 (8.000 to 8.500) |" in out and
+    ok("| a | 2.000 | 2.000 | 2.000 (2.000 to 3.000) | 2.000 |" in out, "H of each order", out)
+    ok("| opencl csr | 4.000 (4.000 to 4.000) | 2.000 (2.000 to 2.000) | 8.167 (8.000 to 8.500) | 1.000 (1.000 to 1.000) |" in out and
        "opencl csr, row: y[3] is 1, not 2" in out, "a table of each matrix, with what was wrong", out)
     ok("### a" not in run(sys.executable, script, "--brief", path)[1], "--brief leaves the matrices out")
     ok("### b, f32" in run(sys.executable, script, "--matrix", "b", path)[1] and
        "### a, f32" not in run(sys.executable, script, "--matrix", "b", path)[1], "--matrix picks")
     for name, args, want in [("no file", ["/nonexistent.json"], "/nonexistent.json"),
-                             ("no JSON", [write(os.path.join(folder, "x.json"), [*lines, "no JSON"])], "x.json:7"),
+                             ("no JSON", [write(os.path.join(folder, "x.json"), [*lines, "no JSON"])], "x.json:8"),
                              ("no study", [write(os.path.join(folder, "y.json"), [{"op": "spmv"}])], "no record of a study"),
                              ("no such matrix", ["--matrix", "c", path], "no record is left"),
                              ("no speeds", [broken("s", gflops=[])], "gflops"), ("words", [broken("w", gflops_mean="4")], "gflops_mean"),

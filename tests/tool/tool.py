@@ -250,6 +250,14 @@ def test_matrices(folder):
         exits(0, run("permute", "--order", order.upper(), "--seed", "5", *spec, out, "--force", "-d", "0"),
               "the device gives the same, and capitals are read")
         ok(read(out) == text, "and writes the same")
+    for order in ("row-entries", "ROW-COL-ENTRIES"):
+        exits(0, run("permute", "--order", order, "--seed", "5", *spec, out, "--force"), "order " + order)
+        moved = entries(read(out))[3]
+        ok(moved != plain and sorted(i for i, *_ in moved) == sorted(i for i, *_ in plain) and
+           sorted(j for _, j, _ in moved) == sorted(j for _, j, _ in plain) and
+           (sorted(e[1:] for e in moved) == sorted(e[1:] for e in plain)) == (order == "row-entries"),
+           "entries move one by one", moved[:5])
+        exits(2, run("permute", "--order", order, *spec, out, "--force", "-d", "0"), "which no device does", "no permutation")
     run("permute", "--order", "row", "--seed", "6", *spec, out, "--force")
     ok(entries(read(out))[3] != plain, "another seed, another order")
     if hidden():
