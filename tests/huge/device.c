@@ -123,20 +123,9 @@ static int64_t memory_free(void)
 void huge_device_open(struct huge_device *d, const struct huge_options *o)
 {
     const char *wanted = getenv("WEFT_DEVICE");
-    struct weft_device_info *list = NULL;
     struct weft_error error = {0};
-    size_t count = 0;
-    int index = wanted && *wanted ? atoi(wanted) : -1;
     *d = (struct huge_device){0};
-    if (weft_devices_list(&list, &count, &error))
-        tap_skip_all("%s", error.text);
-    for (size_t i = 0; i < count && index < 0; i++)
-        if (!list[i].why[0] && list[i].type & CL_DEVICE_TYPE_GPU)
-            index = list[i].index;
-    weft_devices_free(&list);
-    char select[16];
-    snprintf(select, sizeof select, "%d", index < 0 ? 0 : index);
-    struct weft_context_params params = {.select = select, .schedule = o->schedule};
+    struct weft_context_params params = {.select = wanted, .schedule = o->schedule};
     if (o->local) {
         params.lanes = WEFT_LANES_LOCAL;
     }

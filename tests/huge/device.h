@@ -27,7 +27,7 @@ int huge_wanted(const struct huge_options *o, const char *name);
 // Without WEFT_HUGE=1 and without options the program says so, skips everything and ends.
 void huge_skip_unless_wanted(int argc);
 
-// The device WEFT_DEVICE (default: the first GPU, else device 0), or skip everything.
+// The device WEFT_DEVICE (default: a GPU before other devices), or skip everything.
 struct huge_device {
     struct weft_context *ctx;
     cl_command_queue queue;

@@ -130,9 +130,12 @@ void test_device_each(void (*fn)(struct test_device *dev))
     size_t count = 0;
     if (weft_devices_list(&list, &count, &error))
         tap_skip("%s", error.text);
+    const int all = !only || !*only || !strcmp(only, "all"), wanted = all ? -1 : weft_device_find(list, count, only);
+    if (!all && wanted < 0)
+        tap_bail("WEFT_DEVICE is \"%s\": there is no such device", only);
     for (size_t i = 0; i < count; i++) {
         const struct weft_device_info *info = &list[i];
-        if (only && *only && strcmp(only, "all") != 0 && atoi(only) != info->index)
+        if (!all && wanted != (int)i)
             continue;
         if (weft_device_probe(&list[i])) {
             tap_skip("%d %s: %s", info->index, info->name, info->why);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the devices of all platforms and what each can do.
+#include "host/src/core/device.h"
 #include "host/src/core/check.h"
 #include "host/src/core/cl_table.h"
 #include "host/src/core/error.h"
@@ -188,6 +189,29 @@ static void device_fill(struct weft_device_info *info)
         snprintf(info->why, sizeof info->why, "the driver says that the device is not available");
     else if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof yes, &yes, NULL) != CL_SUCCESS || !yes)
         snprintf(info->why, sizeof info->why, "the driver has no compiler");
+}
+
+bool weft__device_entry(struct weft_device_info *out, cl_device_id *whole, const struct weft_device_info *list,
+                        size_t count, cl_device_id id)
+{
+    for (cl_device_id above = id; above;) {
+        for (size_t i = 0; i < count; i++)
+            if (list[i].id == above) {
+                const struct weft_device_info found = list[i];
+                *whole = above;
+                *out = found;
+                if (above == id)
+                    return true;
+                *out = (struct weft_device_info){.index = found.index, .platform_id = found.platform_id, .id = id};
+                memcpy(out->platform, found.platform, sizeof out->platform);
+                memcpy(out->platform_version, found.platform_version, sizeof out->platform_version);
+                device_fill(out);
+                return true;
+            }
+        if (weft__cl.clGetDeviceInfo(above, CL_DEVICE_PARENT_DEVICE, sizeof above, &above, NULL) != CL_SUCCESS)
+            return false;
+    }
+    return false;
 }
 
 static weft_status list_grow(struct weft_device_info **list, size_t count, size_t more)

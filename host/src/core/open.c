@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes and destroys contexts: the device, its schedule, the caches and the tune file.
 #include "host/src/core/check.h"
+#include "host/src/core/device.h"
 #include "host/src/core/lanes_probe.h"
 #include "host/src/core/keep.h"
 #include "host/src/core/limits.h"
@@ -40,20 +41,34 @@ static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
     return strdup(path);
 }
 
-// Leave in the list what the caller's context has; gives how many these are.
-static size_t devices_keep(struct weft_device_info *list, size_t count, cl_context context)
+enum { OWN_MOST = 64 };
+
+// The devices of the caller's context; gives how many these are.
+static size_t devices_own(cl_device_id own[OWN_MOST], cl_context context)
 {
-    cl_device_id own[64];
-    size_t bytes = 0, kept = 0;
-    if (weft__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof own, own, &bytes) != CL_SUCCESS)
+    size_t bytes = 0;
+    if (weft__cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, OWN_MOST * sizeof *own, own, &bytes) != CL_SUCCESS)
         return 0;
+    return bytes / sizeof *own;
+}
+
+static bool has(const cl_device_id *own, size_t count, cl_device_id id)
+{
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < bytes / sizeof *own; k++)
-            if (list[i].id == own[k]) {
-                list[kept++] = list[i];
-                break;
-            }
-    return kept;
+        if (own[i] == id)
+            return true;
+    return false;
+}
+
+// Leave in the list what the caller's context has; of a context of parts of a device the first one. Gives how many.
+static size_t devices_keep(struct weft_device_info *list, size_t count, const cl_device_id *own, size_t nown)
+{
+    cl_device_id whole;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (has(own, nown, list[i].id))
+            list[kept++] = list[i];
+    return kept ? kept : nown && weft__device_entry(list, &whole, list, count, own[0]);
 }
 
 // Can a context on this device be what `params` asks for?
@@ -74,20 +89,37 @@ static weft_status device_check(const struct weft_device_info *d, const struct w
     return WEFT_OK;
 }
 
+// The device that `params` names, if it is in the caller's context, should there be one.
+static weft_status device_named(struct weft_device_info *out, const struct weft_device_info *list, size_t count,
+                                const struct weft_context_params *params, const cl_device_id *own, size_t nown,
+                                struct weft_error *err)
+{
+    cl_device_id whole;
+    const bool known = weft__device_entry(out, &whole, list, count, params->device);
+    if (!params->context)
+        return known ? WEFT_OK : weft__error(err, WEFT_ENODEV, "the device given is in no platform");
+    // Some drivers say of a context of parts of a device that it has the whole.
+    return known && (has(own, nown, out->id) || has(own, nown, whole))
+               ? WEFT_OK
+               : weft__error(err, WEFT_EINVAL, "params.device is none of the context given");
+}
+
 // Place in the list of the device that `params` names, or of the default one; of the caller's context, if there is one.
 static weft_status device_find(size_t *out, struct weft_device_info *list, size_t count,
                                const struct weft_context_params *params, struct weft_error *err)
 {
     const size_t all = count;
-    if (params->context && !(count = devices_keep(list, count, params->context)))
-        return weft__error(err, WEFT_ENODEV, "no device of the context given is in the list");
-    if (params->device) {
-        for (*out = 0; *out < count; ++*out)
-            if (list[*out].id == params->device)
-                return WEFT_OK;
-        return params->context ? weft__error(err, WEFT_EINVAL, "params.device is none of the context given")
-                               : weft__error(err, WEFT_ENODEV, "the device given is in no platform");
+    cl_device_id own[OWN_MOST];
+    const size_t nown = params->context ? devices_own(own, params->context) : 0;
+    if (params->device && (!params->context || nown)) {
+        struct weft_device_info named;
+        const weft_status status = device_named(&named, list, count, params, own, nown, err);
+        *out = 0;
+        list[0] = status ? list[0] : named;
+        return status;
     }
+    if (params->context && !(count = devices_keep(list, count, own, nown)))
+        return weft__error(err, WEFT_ENODEV, "no device of the context given is in the list");
     const int found = weft_device_find(list, count, params->select);
     *out = (size_t)found;
     if (found >= 0)
