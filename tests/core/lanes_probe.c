@@ -133,6 +133,7 @@ static struct {
     cl_device_type type;
     cl_uint most; // sub-groups of a work-group
     size_t sizes[3], nsizes;
+    cl_uint wavefront; // of AMD's
 } driver;
 
 static cl_int answer(const void *data, size_t bytes, size_t size, void *value, size_t *needed)
@@ -157,6 +158,9 @@ static cl_int CL_API_CALL driver_info(cl_device_id id, cl_device_info what, size
         return answer(driver.extensions, strlen(driver.extensions) + 1, size, value, needed);
     case 0x105C:
         return answer(&driver.most, sizeof driver.most, size, value, needed);
+    case 0x4043:
+        return driver.wavefront ? answer(&driver.wavefront, sizeof driver.wavefront, size, value, needed)
+                                : CL_INVALID_VALUE;
     case 0x4108:
         return driver.nsizes ? answer(driver.sizes, driver.nsizes * sizeof *driver.sizes, size, value, needed)
                              : CL_INVALID_VALUE;
@@ -246,6 +250,100 @@ static void test_drivers(void)
     weft__cl.clGetPlatformInfo = clGetPlatformInfo;
 }
 
+// ---- drivers that lack what they should have ----
+
+static size_t compiled_wave; // what a driver makes of every kernel; 0: it does not say
+static cl_int CL_API_CALL kernel_wave(cl_kernel kernel, cl_device_id device, cl_uint what, size_t in_size,
+                                      const void *in, size_t size, void *value, size_t *needed)
+{
+    (void)kernel, (void)device, (void)in;
+    return what == 0x2033 && in_size == sizeof(size_t) && compiled_wave
+               ? answer(&compiled_wave, sizeof compiled_wave, size, value, needed)
+               : CL_INVALID_VALUE;
+}
+
+// What programs with sub-groups were asked for since.
+static int with_subgroups, with_size, with_ballot, waves_seen;
+static cl_program CL_API_CALL program_seen(cl_context context, cl_uint count, const char **texts, const size_t *lengths,
+                                           cl_int *error)
+{
+    // They compile where the driver here has none, and give wrong answers.
+    static const char none[] = "#define sub_group_barrier(flags) barrier(flags)\n"
+                               "#define sub_group_reduce_add(v) (v)\n"
+                               "#define sub_group_shuffle(v, from) (v)\n"
+                               "#define get_sub_group_local_id() 0u\n"
+                               "#define get_sub_group_size() 32u\n";
+    if (strstr(texts[0], "#define WEFT_LANES_SUBGROUPS 1\n")) {
+        with_subgroups++;
+        with_size += !strstr(texts[0], "#define WEFT_WAVE_AS_COMPILED 1\n");
+        with_ballot += !strstr(texts[0], "#define WEFT_NO_BALLOT 1\n");
+        waves_seen |= strstr(texts[0], "#define WEFT_WAVE 32\n") ? 32 : 64;
+        const char *const all[] = {none, texts[0]};
+        return clCreateProgramWithSource(context, 2, (const char **)all, NULL, error);
+    }
+    return clCreateProgramWithSource(context, count, texts, lengths, error);
+}
+
+// A GPU, as far as its driver says, on which neither AMD's builtins nor sub-groups can be more than tried: whatever comes
+// of that, the context is there, and what it then uses has been seen to work.
+static void test_lacking(void)
+{
+    static const char *const amd = "cl_amd_device_attribute_query", *const bare =
+                                                                        "cl_khr_subgroups cl_khr_subgroup_shuffle";
+    const struct {
+        const char *what, *version, *extensions;
+        size_t wave;
+        cl_uint wavefront;
+        int tried, waves; // sub-groups, and the sizes of them
+    } cases[] = {
+        {"AMD without its builtins", "OpenCL 2.0 AMD", amd, 0, 64, 0, 0},
+        {"no ballot, no size, 32", "OpenCL 3.0", bare, 32, 0, 1, 32},
+        {"no ballot, no size, 64", "OpenCL 3.1", "cl_khr_subgroups", 64, 0, 1, 96},
+        {"no ballot, no size, 16", "OpenCL 3.0", bare, 16, 0, 1, 96},
+        {"sizes not told", "OpenCL 3.0", bare, 0, 0, 1, 96},
+        {"no shuffle", "OpenCL 3.0", "cl_khr_subgroups", 32, 0, 0, 0},
+        {"an older language", "OpenCL 2.1", bare, 32, 0, 0, 0},
+    };
+    driver.platform = "Any";
+    driver.type = CL_DEVICE_TYPE_GPU;
+    driver.most = 8;
+    driver.nsizes = 0;
+    weft__cl.clGetDeviceInfo = driver_info;
+    weft__cl.clGetPlatformInfo = driver_platform;
+    weft__cl.clGetKernelSubGroupInfo = kernel_wave;
+    weft__cl.clCreateProgramWithSource = program_seen;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct weft_context *ctx = NULL;
+        struct weft_error err = {0};
+        driver.version = cases[k].version;
+        driver.extensions = cases[k].extensions;
+        driver.wavefront = cases[k].wavefront;
+        compiled_wave = cases[k].wave;
+        with_subgroups = with_size = with_ballot = waves_seen = 0;
+        const weft_status status = weft_context_create(&ctx, weft_context_params(.select = "0", .cache_dir = ""), &err);
+        if (status == WEFT_ENODEV) {
+            tap_skip("%s", err.text);
+            break;
+        }
+        const enum weft_lanes lanes = status ? WEFT_LANES_AUTO : weft_context_device(ctx)->lanes;
+        tap_ok(!status && weft_context_schedule(ctx) == WEFT_SCHEDULE_GPU &&
+                   (lanes == WEFT_LANES_LOCAL || (lanes == WEFT_LANES_SUBGROUPS && cases[k].tried)) &&
+                   !weft_context_device(ctx)->fence,
+               "%s: a context, lanes %s %s", cases[k].what, weft_lanes_name(lanes), err.text);
+        tap_ok((with_subgroups > 0) == cases[k].tried && !with_size && !with_ballot && waves_seen == cases[k].waves,
+               "%s: %d programs with sub-groups, of sizes %d", cases[k].what, with_subgroups, waves_seen);
+        if (!status) {
+            weft_context_error(&err, ctx);
+            tap_ok(!err.text[0] && weft__lanes_probe(ctx), "%s: and its lanes are right %s", cases[k].what, err.text);
+        }
+        weft_context_destroy(&ctx);
+    }
+    weft__cl.clGetDeviceInfo = clGetDeviceInfo;
+    weft__cl.clGetPlatformInfo = clGetPlatformInfo;
+    weft__cl.clGetKernelSubGroupInfo = clGetKernelSubGroupInfo;
+    weft__cl.clCreateProgramWithSource = clCreateProgramWithSource;
+}
+
 static void test_all(struct test_device *dev)
 {
     test_probe(dev);
@@ -256,6 +354,7 @@ int main(void)
 {
     test_quirks();
     test_drivers();
+    test_lacking();
     test_device_each(test_all);
     return tap_done();
 }

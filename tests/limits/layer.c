@@ -47,13 +47,16 @@ static cl_int extensions(cl_device_id device, size_t size, void *value, size_t *
 {
     static const char *const doubles[] = {"cl_khr_fp64", NULL};
     static const char *const atomics[] = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics", NULL};
-    const char *const *const gone[] = {limits.fp64 ? NULL : doubles, limits.atomics64 ? NULL : atomics};
+    static const char *const ballots[] = {"cl_khr_subgroup_ballot", NULL};
+    static const char *const sizes[] = {"cl_intel_required_subgroup_size", NULL};
+    const char *const *const gone[] = {limits.fp64 ? NULL : doubles, limits.atomics64 ? NULL : atomics,
+                                       limits.ballot ? NULL : ballots, limits.sized ? NULL : sizes};
     size_t bytes = 0;
     cl_int error = below.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
     char *text = calloc(1, bytes + 1);
     if (error == CL_SUCCESS)
         error = text ? below.clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, text, NULL) : CL_OUT_OF_HOST_MEMORY;
-    for (size_t i = 0; i < 2 && error == CL_SUCCESS; i++)
+    for (size_t i = 0; i < sizeof gone / sizeof *gone && error == CL_SUCCESS; i++)
         for (const char *const *name = gone[i]; name && *name; name++)
             for (char *at = strstr(text, *name); at; at = strstr(at, *name))
                 at[0] = 'x'; // another word of the same length
@@ -146,17 +149,20 @@ static cl_program CL_API_CALL my_program(cl_context context, cl_uint count, cons
     static const char no_double[] = "#define double no_double_precision\n#define convert_double no_double_precision\n";
     static const char no_atomics[] = "#define atom_add no_64_bit_atomics\n#define atom_xchg no_64_bit_atomics\n"
                                      "#define atom_cmpxchg no_64_bit_atomics\n";
-    const char **all = calloc((size_t)count + 2, sizeof *all);
-    size_t *sizes = calloc((size_t)count + 2, sizeof *sizes); // 0: up to the NUL
+    enum { OWN = 4 };
+    const char **all = calloc((size_t)count + OWN, sizeof *all);
+    size_t *sizes = calloc((size_t)count + OWN, sizeof *sizes); // 0: up to the NUL
     cl_program program = NULL;
     if (all && sizes) {
         all[0] = limits.fp64 ? "" : no_double;
         all[1] = limits.atomics64 ? "" : no_atomics;
+        all[2] = limits.ballot ? "" : "#define sub_group_ballot no_ballot\n";
+        all[3] = limits.sized ? "" : "#define intel_reqd_sub_group_size no_size_on_request\n";
         for (cl_uint i = 0; i < count; i++) {
-            all[i + 2] = texts[i];
-            sizes[i + 2] = lengths ? lengths[i] : 0;
+            all[i + OWN] = texts[i];
+            sizes[i + OWN] = lengths ? lengths[i] : 0;
         }
-        program = below.clCreateProgramWithSource(context, count + 2, all, sizes, error);
+        program = below.clCreateProgramWithSource(context, count + OWN, all, sizes, error);
     } else if (error) {
         *error = CL_OUT_OF_HOST_MEMORY;
     }

@@ -16,17 +16,19 @@ struct limits {
     unsigned wg, local;            // work-items of a group, bytes of local memory
     unsigned kernel;               // work-items that each kernel allows by itself; default wg
     unsigned fp64, atomics64, ooo; // 0: no double precision, no 64-bit atomics, no queue out of order; default 1
+    unsigned ballot, sized;        // 0: sub-groups without ballot, without sizes on request; default 1
     unsigned units, alloc, bits; // compute units, bytes of one buffer (a quarter of all), address bits; 0: as they are
 };
 static inline struct limits limits_read(void)
 {
-    struct limits out = {.fp64 = 1, .atomics64 = 1, .ooo = 1};
+    struct limits out = {.fp64 = 1, .atomics64 = 1, .ooo = 1, .ballot = 1, .sized = 1};
     const struct {
         const char *name;
         unsigned *value;
-    } words[] = {{"wg", &out.wg},       {"local", &out.local},         {"kernel", &out.kernel},
-                 {"fp64", &out.fp64},   {"atomics64", &out.atomics64}, {"ooo", &out.ooo},
-                 {"units", &out.units}, {"alloc", &out.alloc},         {"bits", &out.bits}};
+    } words[] = {{"wg", &out.wg},         {"local", &out.local},         {"kernel", &out.kernel},
+                 {"fp64", &out.fp64},     {"atomics64", &out.atomics64}, {"ooo", &out.ooo},
+                 {"units", &out.units},   {"alloc", &out.alloc},         {"bits", &out.bits},
+                 {"ballot", &out.ballot}, {"sized", &out.sized}};
     const char *text = getenv("WEFT_TEST_LIMITS");
     char name[16];
     unsigned value;

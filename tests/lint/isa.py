@@ -7,7 +7,7 @@ import re
 
 COLUMNS = ["source", "variant", "target", "kernel", "wave", "wg", "vgpr", "agpr", "sgpr", "lds_bytes", "stack_bytes",
            "spills", "groups", "waves", "waves_max", "limit", "code_bytes"]
-WAVE = {"gfx906": 64, "gfx90a": 64, "gfx942": 64}  # others: 32
+WAVE = {"gfx906": 64, "gfx908": 64, "gfx90a": 64, "gfx942": 64}  # others: 32
 
 
 def amd(remarks, symbols, target):

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """kernels.py CHECK WEFT_KERNELS OUT: compile every program text of the library offline.
 
-CHECK parse   for devices without any extension, with local memory only, CPUs, sub-groups of 32 and 64: clang's
-              warnings are errors
-      amd     for five AMD targets: also no spills, no stack
+CHECK parse   for devices without any extension, with local memory only, CPUs, sub-groups of 32 and 64, with ballot and
+              without; for addresses of 32 bits: clang's warnings are errors
+      amd     for nine AMD targets: also no spills, no stack
       nvidia  for three NVIDIA targets: also no stack; with ptxas no spills, without it exit 77 when all else is well
       unused  for all of these, the front end alone, as many texts as it takes: every function of cl/ is used by one
 WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv. Environment:
@@ -29,9 +29,9 @@ import occupancy  # noqa: E402
 CLANG = os.environ.get("WEFT_CLANG", "clang-19")
 # A helper takes `mem` that only some implementations use, and no program uses every helper: check `unused` is for that.
 WARNINGS = ["-Wall", "-Wextra", "-Wdouble-promotion", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]
-SETS = {"parse": ["plain", "generic", "cpu", "subgroups32", "subgroups64"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"],
-        "unused": ["generic", "cpu", "nvidia", "amd64", "amd32", "subgroups32", "subgroups64", "plain"]}
-TARGETS = {"amd64": ["gfx906", "gfx90a", "gfx942"], "amd32": ["gfx1030", "gfx1100"],
+SETS = {"parse": ["plain", "generic", "cpu", "subgroups32", "subgroups64", "bare32", "bare64", "plain32"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"],
+        "unused": ["generic", "cpu", "nvidia", "amd64", "amd32", "subgroups32", "subgroups64", "bare32", "plain"]}
+TARGETS = {"amd64": ["gfx906", "gfx908", "gfx90a", "gfx942"], "amd32": ["gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201"],
            "nvidia": ["sm_75", "sm_80", "sm_90"]}  # the other sets are parsed for SPIR-V
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBCLC = "/usr/lib/clc/nvptx64--nvidiacl.bc"
@@ -66,8 +66,8 @@ def find_ptxas():
 
 
 def amd_libraries(out):
-    """A folder of ROCm's device libraries. Releases before 5.5 describe neither gfx942 nor gfx1100: the file that
-    tells a target's number is derived from gfx940's."""
+    """A folder of ROCm's device libraries. Older releases do not describe the newer targets: the file that tells a
+    target's number is derived from gfx940's."""
     found = glob.glob("/usr/lib/*/amdgcn/bitcode/ockl.bc") + glob.glob("/usr/lib*/amdgcn/bitcode/ockl.bc")
     if not found:
         skip("no ROCm device libraries (Debian package rocm-device-libs)")
@@ -76,7 +76,7 @@ def amd_libraries(out):
     os.makedirs(folder)
     for path in glob.glob(os.path.join(os.path.dirname(found[0]), "*.bc")):
         os.symlink(path, os.path.join(folder, os.path.basename(path)))
-    for short, number in (("942", "9402"), ("1100", "11000")):
+    for short, number in (("942", "9402"), ("1100", "11000"), ("1151", "11501"), ("1200", "12000"), ("1201", "12001")):
         wanted = os.path.join(folder, f"oclc_isa_version_{short}.bc")
         if not os.path.exists(wanted):
             text = call("llvm-dis-19", "-o", "-", os.path.join(folder, "oclc_isa_version_940.bc"))
@@ -92,11 +92,12 @@ def front(text):
 
 def parse(text, _target, _tools):
     extra = ["-Wshorten-64-to-32"]  # a position of 64 bits becomes one of 32 by a cast only
-    if text["set"].startswith("subgroups"):
+    if text["set"].startswith(("subgroups", "bare")):
         extra += ["-Wno-ignored-pragmas"]  # extensions that clang has no name for
-    elif text["set"] == "plain":
+    elif text["set"].startswith("plain"):
         extra += ["-Xclang", "-cl-ext=-cl_khr_fp64,-cl_khr_int64_base_atomics,-cl_khr_int64_extended_atomics"]
-    call(*front(text), *extra, "-target", "spir64-unknown-unknown", "-fsyntax-only")
+    bits = "spir" if text["set"] == "plain32" else "spir64"
+    call(*front(text), *extra, "-target", bits + "-unknown-unknown", "-fsyntax-only")
     return []
 
 

@@ -17,10 +17,14 @@ NVIDIA: CUDA C++ Programming Guide, technical specifications per compute capabil
 #          bytes of local memory, groups of more than one wave)
 AMD = {
     "gfx906": (4, 10, 256, 4, 800, 65536, 16),
+    "gfx908": (4, 10, 256, 4, 800, 65536, 16),
     "gfx90a": (4, 8, 512, 8, 800, 65536, 16),
     "gfx942": (4, 8, 512, 8, 800, 65536, 16),
     "gfx1030": (4, 16, 1024, 16, 0, 131072, 32),
     "gfx1100": (4, 16, 1536, 24, 0, 131072, 32),
+    "gfx1151": (4, 16, 1536, 24, 0, 131072, 32),
+    "gfx1200": (4, 16, 1536, 24, 0, 131072, 32),
+    "gfx1201": (4, 16, 1536, 24, 0, 131072, 32),
 }
 # target: (warps, registers, bytes of local memory, their granule, of them for the system, groups)
 NVIDIA = {
@@ -40,6 +44,8 @@ def of(row):
     if row["target"] in AMD:
         simds, most, vectors, granule, scalars, local, groups = AMD[row["target"]]
         used = up(row["vgpr"], 4) + row["agpr"] if row["agpr"] else row["vgpr"]
+        if row["target"] == "gfx908":  # accumulation registers have a file of their own
+            used = max(row["vgpr"], row["agpr"] or 0)
         by_registers = min(vectors // up(max(used, 1), granule), scalars // max(row["sgpr"], 1) if scalars else most)
         waves_max, taken = simds * most, row["lds_bytes"]
         limits = {"registers": min(by_registers, most) * simds // group, "groups": groups if group > 1 else waves_max}

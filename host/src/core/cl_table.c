@@ -17,6 +17,7 @@ static int table_fill(void)
 #define WEFT__CL_FIND(name) all &= (*(void **)&found.name = dlsym(loader, #name)) != NULL;
     WEFT__CL_CALLS(WEFT__CL_FIND)
 #undef WEFT__CL_FIND
+    *(void **)&found.clGetKernelSubGroupInfo = dlsym(loader, "clGetKernelSubGroupInfo");
     if (all)
         weft__cl = found;
     return all;
@@ -37,7 +38,7 @@ struct weft__cl_table weft__cl = {.clGetPlatformIDs = platforms_first};
 #else
 struct weft__cl_table weft__cl = {
 #define WEFT__CL_INIT(name) .name = name,
-    WEFT__CL_CALLS(WEFT__CL_INIT)
+    WEFT__CL_CALLS(WEFT__CL_INIT).clGetKernelSubGroupInfo = clGetKernelSubGroupInfo,
 #undef WEFT__CL_INIT
 };
 #endif

@@ -53,10 +53,15 @@
     X(clSetUserEventStatus)                                                                                            \
     X(clWaitForEvents)
 
+// Of OpenCL 2.1: declared here because headers for 1.2 hide it, NULL where the loader has none.
+extern CL_API_ENTRY cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel, cl_device_id, cl_uint, size_t, const void *,
+                                                               size_t, void *, size_t *) __attribute__((weak));
+
 struct weft__cl_table {
 #define WEFT__CL_MEMBER(name) __typeof__(&name) name;
     WEFT__CL_CALLS(WEFT__CL_MEMBER)
 #undef WEFT__CL_MEMBER
+    __typeof__(&clGetKernelSubGroupInfo) clGetKernelSubGroupInfo; // may be NULL
 };
 extern struct weft__cl_table weft__cl;
 

@@ -67,8 +67,9 @@ struct weft_context {
     struct weft_build_stats stats;
     struct weft__tune_row *tune; // of the tune file, for this device (tune.h)
     size_t ntune;
-    uint64_t fill_words; // most words of one launch of a fill; 0: any number
-    size_t huge_buffers; // made so far, for where the next one begins (buffer.c)
+    bool no_ballot, no_size; // of sub-groups (program.h)
+    uint64_t fill_words;     // most words of one launch of a fill; 0: any number
+    size_t huge_buffers;     // made so far, for where the next one begins (buffer.c)
     struct weft__trials trials;
     struct weft__staging staging;
     struct weft__kept kept;

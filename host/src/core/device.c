@@ -64,26 +64,37 @@ static char *extensions_get(cl_device_id id)
     return text;
 }
 
-// Sizes 32 and 64 that sub-groups with ballot and shuffle can be asked to have, added up; 0: none. Programs that use them
-// are OpenCL C 3.0, where sub-groups need no extension.
-static int subgroups_find(const struct weft_device_info *info, const char *extensions)
+// Programs that use sub-groups are OpenCL C 3.0, where these need no extension; from 3.1 on the shuffle needs none.
+static struct weft__subgroups subgroups_find(const struct weft_device_info *info, const char *extensions)
 {
+    struct weft__subgroups out = {.no_ballot = !extension_has(extensions, "cl_khr_subgroup_ballot"), .no_size = true};
     cl_uint most = 0;
     size_t sizes[64], bytes = 0;
-    int waves = 0, major = 0;
-    if (sscanf(info->version, "OpenCL %d", &major) != 1 || major < 3)
-        return 0;
+    int major = 0, minor = 0;
+    if (sscanf(info->version, "OpenCL %d.%d", &major, &minor) != 2 || major < 3)
+        return out;
     if (weft__cl.clGetDeviceInfo(info->id, MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL) != CL_SUCCESS)
         most = 0;
-    if ((!most && !extension_has(extensions, "cl_khr_subgroups")) ||
-        !extension_has(extensions, "cl_khr_subgroup_ballot") || !extension_has(extensions, "cl_khr_subgroup_shuffle") ||
-        !extension_has(extensions, "cl_intel_required_subgroup_size") ||
+    out.there = (most || extension_has(extensions, "cl_khr_subgroups")) &&
+                (major > 3 || minor > 0 || extension_has(extensions, "cl_khr_subgroup_shuffle"));
+    if (!out.there || !extension_has(extensions, "cl_intel_required_subgroup_size") ||
         weft__cl.clGetDeviceInfo(info->id, INTEL_SUB_GROUP_SIZES, sizeof sizes, sizes, &bytes) != CL_SUCCESS)
-        return 0;
+        return out;
+    out.no_size = false;
     for (size_t i = 0; i < bytes / sizeof *sizes && i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] == 32 || sizes[i] == 64)
-            waves |= (int)sizes[i];
-    return waves;
+            out.waves |= (int)sizes[i];
+    return out;
+}
+
+struct weft__subgroups weft__subgroups_of(const struct weft_device_info *info)
+{
+    struct weft__subgroups out = {0};
+    char *extensions = weft__quirks_of(info).no_subgroups ? NULL : extensions_get(info->id);
+    if (extensions)
+        out = subgroups_find(info, extensions);
+    free(extensions);
+    return out;
 }
 
 // Lane operations and hardware width, from what the driver says of itself.
@@ -108,7 +119,7 @@ static void lanes_find(struct weft_device_info *info, const char *extensions)
         return;
     }
     const struct weft__quirks quirks = weft__quirks_of(info);
-    info->waves = quirks.no_subgroups ? 0 : subgroups_find(info, extensions);
+    info->waves = quirks.no_subgroups ? 0 : subgroups_find(info, extensions).waves;
     if (info->waves && !quirks.asked_subgroups) {
         info->lanes = WEFT_LANES_SUBGROUPS;
         info->wave = info->waves & 32 ? 32 : 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that no list has: parts of one that is there.
+// What a list of devices does not have: parts of a device, and what its sub-groups lack.
 #ifndef WEFT_SRC_DEVICE_H
 #define WEFT_SRC_DEVICE_H
 
@@ -9,5 +9,14 @@
 // the part, with the index of the whole. *whole is that of the list; `out` may be list[0]. False: it is neither.
 bool weft__device_entry(struct weft_device_info *out, cl_device_id *whole, const struct weft_device_info *list,
                         size_t count, cl_device_id id);
+
+struct weft__subgroups {
+    bool there;     // with a shuffle
+    int waves;      // sizes of 32 and 64 that a kernel can ask for, added up
+    bool no_ballot; // a sum of bits is the ballot
+    bool no_size;   // no kernel can ask for a size; each is asked for what it has once it is compiled
+};
+// All zero where the driver's are not to be used.
+struct weft__subgroups weft__subgroups_of(const struct weft_device_info *info);
 
 #endif

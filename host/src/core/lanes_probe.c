@@ -17,6 +17,24 @@ void weft__probe_variants(weft__variant_fn *fn, void *arg)
     fn(arg, &v);
 }
 
+// Without a size that kernels ask for: that of the compiled probe is the context's, 32 or 64.
+static weft_status wave_find(struct weft_context *ctx)
+{
+    static const int sizes[] = {32, 64};
+    for (size_t i = 0; i < 2; i++) {
+        struct weft__defines d = {0};
+        struct weft__kernel *kernel = NULL;
+        ctx->device.wave = sizes[i];
+        weft__define(&d, "WEFT_WG", "%d", PROBE_WG);
+        const weft_status status = weft__kernel_create(&kernel, ctx, &weft__lanes_probe_spec, &d);
+        weft__kernel_release(&kernel);
+        if (status != WEFT_ERANGE)
+            return status;
+        ctx->device.lanes = WEFT_LANES_SUBGROUPS; // which another size has ended
+    }
+    return WEFT_EUNSUPPORTED;
+}
+
 static weft_status probe_run(struct weft_context *ctx, cl_command_queue queue, cl_uint *right)
 {
     const size_t bytes = PROBE_ITEMS * sizeof *right;
@@ -52,11 +70,13 @@ int weft__lanes_probe(struct weft_context *ctx)
     if (error != CL_SUCCESS)
         return 0;
     weft__quiet_begin(ctx);
-    int all = probe_run(ctx, queue, right) == WEFT_OK;
+    const int wave = ctx->device.wave;
+    int all = (!ctx->no_size || wave_find(ctx) == WEFT_OK) && probe_run(ctx, queue, right) == WEFT_OK;
     weft__quiet_end(NULL);
     weft__cl.clFinish(queue); // where the answer could not be read the kernel may still run, and the process end
     weft__cl.clReleaseCommandQueue(queue);
     for (int i = 0; i < PROBE_ITEMS; i++)
         all = all && right[i] == 1;
+    ctx->device.wave = all ? ctx->device.wave : wave;
     return all;
 }

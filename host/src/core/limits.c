@@ -90,3 +90,27 @@ weft_status weft__limit_check(struct weft_context *ctx, cl_kernel kernel, const 
     low.found = 0;
     return WEFT_OK;
 }
+
+#define MAX_SUB_GROUP_SIZE_FOR_NDRANGE 0x2033 // OpenCL 2.1
+size_t weft__wave_of(const struct weft_context *ctx, cl_kernel kernel, size_t wg)
+{
+    size_t wave = 0;
+    return weft__cl.clGetKernelSubGroupInfo &&
+                   weft__cl.clGetKernelSubGroupInfo(kernel, ctx->device.id, MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof wg,
+                                                    &wg, sizeof wave, &wave, NULL) == CL_SUCCESS
+               ? wave
+               : 0;
+}
+
+weft_status weft__limit_wave(struct weft_context *ctx, cl_kernel kernel, const char *name, size_t wg)
+{
+    const size_t wave = weft__wave_of(ctx, kernel, wg);
+    if (wave == (size_t)ctx->device.wave)
+        return WEFT_OK;
+    ctx->device.lanes = WEFT_LANES_LOCAL;
+    low.next_wg = low.wg;
+    low.next_local = low.local;
+    low.found = 1;
+    return weft__fail(ctx, WEFT_ERANGE, "%s has sub-groups of %zu on %s, not of %d", name, wave, ctx->device.name,
+                      ctx->device.wave);
+}

@@ -34,5 +34,9 @@ struct weft__limit weft__limit_begin(struct weft_context *ctx);
 int weft__limit_again(struct weft__limit *limit, weft_status status);
 // WEFT_ERANGE where the kernel does not take work-groups of `wg`, or takes more local memory than the device has.
 weft_status weft__limit_check(struct weft_context *ctx, cl_kernel kernel, const char *name, size_t wg);
+// The sub-groups that the driver makes of a work-group of `wg` in this kernel; 0: not told.
+size_t weft__wave_of(const struct weft_context *ctx, cl_kernel kernel, size_t wg);
+// WEFT_ERANGE where these are not those of the context: its lanes are then in local memory, and create runs once more.
+weft_status weft__limit_wave(struct weft_context *ctx, cl_kernel kernel, const char *name, size_t wg);
 
 #endif

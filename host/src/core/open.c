@@ -95,11 +95,17 @@ static weft_status device_named(struct weft_device_info *out, const struct weft_
                                 struct weft_error *err)
 {
     cl_device_id whole;
-    const bool known = weft__device_entry(out, &whole, list, count, params->device);
-    if (!params->context)
-        return known ? WEFT_OK : weft__error(err, WEFT_ENODEV, "the device given is in no platform");
+    if (!params->context) { // what is in no list may be no device at all: no driver is asked
+        for (size_t i = 0; i < count; i++)
+            if (list[i].id == params->device) {
+                *out = list[i];
+                return WEFT_OK;
+            }
+        return weft__error(err, WEFT_ENODEV, "the device given is in no platform");
+    }
     // Some drivers say of a context of parts of a device that it has the whole.
-    return known && (has(own, nown, out->id) || has(own, nown, whole))
+    return weft__device_entry(out, &whole, list, count, params->device) &&
+                   (has(own, nown, out->id) || has(own, nown, whole))
                ? WEFT_OK
                : weft__error(err, WEFT_EINVAL, "params.device is none of the context given");
 }
@@ -168,6 +174,30 @@ static weft_status cl_open(struct weft_context *ctx, cl_context given, struct we
     return WEFT_EDEVICE;
 }
 
+// Lane operations that work here. How work-items are mapped to sub-groups is the driver's choice, and a driver may lack
+// what the device has: then they go through local memory.
+static void lanes_open(struct weft_context *ctx, enum weft_lanes asked)
+{
+    struct weft_device_info *d = &ctx->device;
+    const enum weft_lanes lanes = weft__caps_of(ctx).lanes;
+    if (ctx->schedule != WEFT_SCHEDULE_GPU || lanes == WEFT_LANES_PTX)
+        return;
+    if (lanes != WEFT_LANES_AMDGCN) {
+        const struct weft__subgroups found = weft__subgroups_of(d);
+        ctx->no_ballot = found.no_ballot;
+        ctx->no_size = found.no_size;
+        // Sub-groups whose size is found when the probe is compiled are in no list.
+        const bool tried = !asked && found.there && found.no_size && (d->type & CL_DEVICE_TYPE_GPU);
+        if (lanes != WEFT_LANES_SUBGROUPS && !tried)
+            return;
+        d->lanes = WEFT_LANES_SUBGROUPS;
+    }
+    if (!weft__lanes_probe(ctx)) {
+        d->lanes = WEFT_LANES_LOCAL;
+        d->fence = false;
+    }
+}
+
 weft_status weft_context_create(struct weft_context **out, const struct weft_context_params *params,
                                 struct weft_error *err)
 {
@@ -207,9 +237,8 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     weft__selftest_begin(ctx, params->no_selftest);
     weft__stage_begin(ctx);
     status = cl_open(ctx, params->context, err);
-    // How work-items are mapped to sub-groups is the driver's choice.
-    if (!status && weft__caps_of(ctx).lanes == WEFT_LANES_SUBGROUPS && !weft__lanes_probe(ctx))
-        ctx->device.lanes = WEFT_LANES_LOCAL;
+    if (!status)
+        lanes_open(ctx, params->lanes);
     if (status)
         weft_context_destroy(&ctx);
     *out = ctx;

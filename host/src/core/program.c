@@ -54,7 +54,9 @@ struct weft__caps weft__caps_of(const struct weft_context *ctx)
                                .wave = ctx->device.wave,
                                .fp64 = ctx->device.fp64,
                                .int64_atomics = ctx->device.int64_atomics,
-                               .fence = ctx->schedule == WEFT_SCHEDULE_GPU && ctx->device.fence};
+                               .fence = ctx->schedule == WEFT_SCHEDULE_GPU && ctx->device.fence,
+                               .no_ballot = ctx->no_ballot,
+                               .no_size = ctx->no_size};
 }
 
 const char *weft__program_options(const struct weft__caps *caps)
@@ -101,9 +103,12 @@ static size_t text_write(char *text, size_t room, const struct weft__caps *caps,
 {
     static const char *const lanes[] = {"", "", "#define WEFT_LANES_PTX 1\n", "#define WEFT_LANES_AMDGCN 1\n",
                                         "#define WEFT_LANES_SUBGROUPS 1\n"};
-    char wave[64] = "";
-    if (caps->lanes == WEFT_LANES_AMDGCN || caps->lanes == WEFT_LANES_SUBGROUPS)
-        snprintf(wave, sizeof wave, "#define WEFT_WAVE %d\n", caps->wave);
+    char wave[128] = "";
+    const int subgroups = caps->lanes == WEFT_LANES_SUBGROUPS;
+    if (caps->lanes == WEFT_LANES_AMDGCN || subgroups)
+        snprintf(wave, sizeof wave, "#define WEFT_WAVE %d\n%s%s", caps->wave,
+                 subgroups && caps->no_ballot ? "#define WEFT_NO_BALLOT 1\n" : "",
+                 subgroups && caps->no_size ? "#define WEFT_WAVE_AS_COMPILED 1\n" : "");
     const int head = snprintf(text, text ? room : 0, "%s%s%s%s%s%s", caps->fp64 ? "#define WEFT_HAS_FP64 1\n" : "",
                               caps->int64_atomics ? "#define WEFT_HAS_INT64_ATOMICS 1\n" : "",
                               caps->fence ? "#define WEFT_DEVICE_FENCE 1\n" : "", lanes[caps->lanes], wave, defines);
@@ -371,6 +376,8 @@ weft_status weft__kernel_create(struct weft__kernel **out, struct weft_context *
     }
     if (!status)
         status = weft__limit_check(ctx, kernel->cl, spec->entry, wg_of(defines));
+    if (!status && caps.lanes == WEFT_LANES_SUBGROUPS && caps.no_size)
+        status = weft__limit_wave(ctx, kernel->cl, spec->entry, wg_of(defines));
     if (status)
         weft__kernel_release(&kernel);
     *out = kernel;

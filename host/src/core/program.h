@@ -52,6 +52,8 @@ struct weft__caps {
     int fp64;
     int int64_atomics;
     int fence; // work-groups of one launch can hand memory to each other
+    // With WEFT_LANES_SUBGROUPS: they have no ballot; no kernel can ask for their size.
+    int no_ballot, no_size;
 };
 struct weft__caps weft__caps_of(const struct weft_context *ctx);
 // Full text of a kernel's program: prelude + defines + lib/weft.clh + shared files + its own.
