@@ -58,6 +58,7 @@ struct weft_backend_spmv_job {
     const void *y;            // m elements: y before the run (read when beta != 0)
     double alpha, beta;
     int64_t products;                     // how many products are expected, 0: not known
+    int64_t hyb_width;                    // of hyb: entries of a row in the ELL part, 0: as the backend likes
     const struct weft_backend_tune *tune; // NULL: defaults
 };
 struct weft_backend_spmv {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposition by cusparseCsr2cscEx2.
+// Transposition by cusparseCsr2cscEx2, and by the calls of CUDA 9 and 10 where the headers still have them.
 #include "backends/algo.h"
 #include "host/internal/inside.h"
 #include "cusparse_backend.h"
@@ -8,18 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Algorithm 2 went with CUDA 12, the older call with CUDA 11.
 #ifdef WEFT_HAS_CUSPARSE_CSR2CSC_ALG2
-const char *const weft__cusparse_transpose_algos[] = {"alg1", "alg2", NULL};
-static const cusparseCsr2CscAlg_t algs[] = {CUSPARSE_CSR2CSC_ALG1, CUSPARSE_CSR2CSC_ALG2};
+#define ALG2(x) x,
 #else
-const char *const weft__cusparse_transpose_algos[] = {"alg1", NULL};
-static const cusparseCsr2CscAlg_t algs[] = {CUSPARSE_CSR2CSC_ALG1};
+#define ALG2(x)
 #endif
+#ifdef WEFT_HAS_CUSPARSESCSR2CSC
+#define OLD(x) x,
+#else
+#define OLD(x)
+#endif
+enum { OLD_CALL = -1 };
+const char *const weft__cusparse_transpose_algos[] = {"alg1", ALG2("alg2") OLD("csr2csc") NULL};
+static const int algs[] = {CUSPARSE_CSR2CSC_ALG1, ALG2(CUSPARSE_CSR2CSC_ALG2) OLD(OLD_CALL)};
 
 struct cusparse_transpose {
     struct cuda_session cuda;
     const struct weft_csr *a;
-    cusparseCsr2CscAlg_t alg;
+    int alg; // a cusparseCsr2CscAlg_t, or OLD_CALL
     cudaDataType type;
     cusparseAction_t action;
     void *row_ptr, *col, *val;              // of A
@@ -39,9 +46,12 @@ static void type_choose(struct cusparse_transpose *t)
 static weft_status buffer_size(const struct cusparse_transpose *t, size_t *bytes, struct weft_error *err)
 {
     const int m = (int)t->a->m, n = (int)t->a->n, nnz = (int)t->a->nnz;
+    if (t->alg == OLD_CALL) // takes its memory itself
+        return WEFT_OK;
     return weft__cusparse_fail(cusparseCsr2cscEx2_bufferSize(t->cuda.handle, m, n, nnz, t->val, t->row_ptr, t->col,
                                                              t->out_val, t->out_ptr, t->out_row, t->type, t->action,
-                                                             CUSPARSE_INDEX_BASE_ZERO, t->alg, bytes),
+                                                             CUSPARSE_INDEX_BASE_ZERO, (cusparseCsr2CscAlg_t)t->alg,
+                                                             bytes),
                                "cusparseCsr2cscEx2_bufferSize", err);
 }
 
@@ -78,7 +88,7 @@ static weft_status transpose_init(struct cusparse_transpose *t, struct weft_cont
         status = weft__cuda_write(t->val, a->val, t->val_bytes, &times->write_ms, err);
     if (!status)
         status = buffer_size(t, &bytes, err);
-    if (!status)
+    if (!status && bytes)
         status = weft__cuda_take(s, &t->buffer, bytes, "cuSPARSE's buffer", err);
     times->workspace_bytes = (int64_t)bytes;
     if (a->type == WEFT_TYPE_I32)
@@ -111,11 +121,30 @@ weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *
     return status;
 }
 
+#ifdef WEFT_HAS_CUSPARSESCSR2CSC
+static weft_status old_call(struct cusparse_transpose *t, struct weft_error *err)
+{
+    const int m = (int)t->a->m, n = (int)t->a->n, nnz = (int)t->a->nnz;
+    if (t->type == CUDA_R_64F)
+        return weft__cusparse_fail(cusparseDcsr2csc(t->cuda.handle, m, n, nnz, t->val, t->row_ptr, t->col, t->out_val,
+                                                    t->out_row, t->out_ptr, t->action, CUSPARSE_INDEX_BASE_ZERO),
+                                   "cusparseDcsr2csc", err);
+    return weft__cusparse_fail(cusparseScsr2csc(t->cuda.handle, m, n, nnz, t->val, t->row_ptr, t->col, t->out_val,
+                                                t->out_row, t->out_ptr, t->action, CUSPARSE_INDEX_BASE_ZERO),
+                               "cusparseScsr2csc", err);
+}
+#endif
+
 static weft_status transpose_call(struct cusparse_transpose *t, struct weft_error *err)
 {
+#ifdef WEFT_HAS_CUSPARSESCSR2CSC
+    if (t->alg == OLD_CALL)
+        return old_call(t, err);
+#endif
     return weft__cusparse_fail(cusparseCsr2cscEx2(t->cuda.handle, (int)t->a->m, (int)t->a->n, (int)t->a->nnz, t->val,
                                                   t->row_ptr, t->col, t->out_val, t->out_ptr, t->out_row, t->type,
-                                                  t->action, CUSPARSE_INDEX_BASE_ZERO, t->alg, t->buffer),
+                                                  t->action, CUSPARSE_INDEX_BASE_ZERO, (cusparseCsr2CscAlg_t)t->alg,
+                                                  t->buffer),
                                "cusparseCsr2cscEx2", err);
 }
 

@@ -87,6 +87,8 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
     const int which = weft__csr_pair_find(algo ? algo : "auto");
     weft_status status =
         which >= 0 ? weft__tune_take(job->tune, NULL, NULL, err) : params_make(&params, ctx, algo, job->tune, err);
+    if (params.policy.algo == WEFT_SPMV_ALGO_HYB)
+        params.format.width = job->hyb_width;
     if (!status && which >= 0 && (job->alpha != 1 || job->beta != 0))
         status = weft__error(err, WEFT_EUNSUPPORTED, "%s is A*x alone", algo);
     if (status)

@@ -25,6 +25,7 @@ struct bench_input {
     const struct weft_csr *a; // the matrix, valid rows and columns; NULL for an operation without one
     uint64_t seed;            // for data that the operation draws itself
     int64_t products;         // spmv: products expected, 0: not known
+    int64_t hyb_width;        // spmv: entries of a row in the ELL part of hyb, 0: not given
     int hash;                 // nonzero: --hash, fill bench_run.hash in verify
     void *data;               // the operation's own: reference result, vectors, ...
 };

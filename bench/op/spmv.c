@@ -100,8 +100,12 @@ static weft_status exact_verify(struct bench_run *run, int *right, char *why, si
     struct spmv_state *s = run->state;
     struct weft_csr a = *run->input->a;
     a.val = data->val_small;
-    struct weft_backend_spmv_job job = {
-        .a = &a, .x = data->x_small, .alpha = 1, .products = run->input->products, .tune = &run->tune};
+    struct weft_backend_spmv_job job = {.a = &a,
+                                        .x = data->x_small,
+                                        .alpha = 1,
+                                        .products = run->input->products,
+                                        .hyb_width = run->input->hyb_width,
+                                        .tune = &run->tune};
     struct check_spmv check = {.a = &a, .type = data->type, .exact = 1, .alpha = 1, .x = data->x_small};
     struct weft_backend_times times = run->times;
     void *state = NULL;
@@ -126,8 +130,12 @@ static weft_status spmv_setup(struct bench_run *run, struct weft_error *err)
         s->y = malloc(weft__max(1, weft__mul((size_t)a->m, weft_type_bytes(data->type))));
     if (!s || !s->y)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for y");
-    struct weft_backend_spmv_job job = {
-        .a = a, .x = data->x, .alpha = 1, .products = run->input->products, .tune = &run->tune};
+    struct weft_backend_spmv_job job = {.a = a,
+                                        .x = data->x,
+                                        .alpha = 1,
+                                        .products = run->input->products,
+                                        .hyb_width = run->input->hyb_width,
+                                        .tune = &run->tune};
     return run->backend->spmv.prepare(&s->backend, run->ctx, &job, run->algo, &run->times, err);
 }
 

@@ -230,7 +230,8 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
 void bench_block_run(struct bench *b, const struct bench_op *op, const struct weft_csr *a, int seeded)
 {
     struct bench_options *o = &b->options;
-    struct bench_input input = {.a = a, .seed = o->seed, .products = o->products, .hash = o->hash};
+    struct bench_input input = {
+        .a = a, .seed = o->seed, .products = o->products, .hyb_width = o->hyb_width, .hash = o->hash};
     struct weft_error err = {0};
     b->host.best_vendor_ms = NAN;
     for (int i = 0; i < BENCH_CASES_MAX; i++)

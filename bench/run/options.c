@@ -386,6 +386,8 @@ const struct option_row bench_option_rows[] = {
     {"no-compile", NULL, "do not measure compilation, cold and from the cache, for --json and --csv", FLAG(no_compile)},
     {"products", "N", "products expected of a plan (spmv; default: not known)", int64_set, AT(products),
      .wants = "a number from 0", .high = INT64_MAX},
+    {"hyb-width", "N", "entries of a row in the ELL part of opencl hyb and hyb_host (default: weft's choice)",
+     int64_set, AT(hyb_width), .wants = "a number from 1", .low = 1, .high = INT32_MAX},
     {"no-roof", NULL, "do not measure the copy bandwidth", FLAG(no_roof)},
     {"study", "permute", "products in several orders of rows and columns, f32 and f64 unless -t says else:\n"
      "GFLOP/s of many independent trials of each kernel (docs/randomization.md)", study_set, AT(study)},

@@ -42,6 +42,7 @@ struct bench_options {
     int64_t limit; // bytes; 0: the default of weft_mtx_params
     uint64_t seed;
     int64_t products;
+    int64_t hyb_width; // 0: not given
     struct bench_stop stop;
     const char *json, *csv;   // paths, "-": standard output; NULL: none
     int calls;                // whole calls to time; 0: none

@@ -102,7 +102,7 @@ static int transpose_once(const struct weft_csr *a, const char *algo, long fail,
         if (weft__ref_transpose(&want, a))
             tap_bail("no memory");
         good = weft_csr_equal(&want, &out) && ms == 1 && standin_device() == 1 && times.write_ms >= 0 &&
-               times.read_ms >= 0 && times.workspace_bytes > 0;
+               times.read_ms >= 0 && (times.workspace_bytes > 0) == (strcmp(algo, "csr2csc") != 0);
     }
     backend->transpose.finish(&state);
     weft_csr_free(&want);

@@ -98,7 +98,8 @@ static void csr2csc_run(const struct standin_work *w)
     int *col_ptr = w->out[0], *row = w->out[1];
     const int64_t m = w->n[0], n = w->n[1], nnz = w->n[2];
     const size_t size = value_bytes((cudaDataType)w->type);
-    memset(w->out[3], 0xee, buffer_bytes(m, n, nnz));
+    if (w->out[3]) // the older calls have their own
+        memset(w->out[3], 0xee, buffer_bytes(m, n, nnz));
     memset(col_ptr, 0, ((size_t)n + 1) * sizeof *col_ptr);
     for (int64_t p = 0; p < nnz; p++)
         col_ptr[col[p] + 1]++;
@@ -121,7 +122,12 @@ static int csc_arguments(cusparseHandle_t handle, int m, int n, int nnz, cudaDat
                          cusparseCsr2CscAlg_t alg)
 {
     return standin_is(handle, STANDIN_HANDLE) && m >= 0 && n >= 0 && nnz >= 0 && base == CUSPARSE_INDEX_BASE_ZERO &&
-           (type == CUDA_R_32F || type == CUDA_R_64F) && alg == CUSPARSE_CSR2CSC_ALG1;
+           (type == CUDA_R_32F || type == CUDA_R_64F) &&
+#ifdef WEFT_HAS_CUSPARSE_CSR2CSC_ALG2
+           (alg == CUSPARSE_CSR2CSC_ALG1 || alg == CUSPARSE_CSR2CSC_ALG2);
+#else
+           alg == CUSPARSE_CSR2CSC_ALG1;
+#endif
 }
 
 cusparseStatus_t cusparseCsr2cscEx2_bufferSize(cusparseHandle_t handle, int m, int n, int nnz, const void *val,
@@ -139,18 +145,15 @@ cusparseStatus_t cusparseCsr2cscEx2_bufferSize(cusparseHandle_t handle, int m, i
     return CUSPARSE_STATUS_SUCCESS;
 }
 
-cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int m, int n, int nnz, const void *val, const int *row_ptr,
-                                    const int *col, void *csc_val, int *col_ptr, int *row, cudaDataType type,
-                                    cusparseAction_t action, cusparseIndexBase_t base, cusparseCsr2CscAlg_t alg,
-                                    void *buffer)
+// What both generations of the call have in common; `buffer` may be NULL.
+static cusparseStatus_t csr2csc(cusparseHandle_t handle, int m, int n, int nnz, const void *val, const int *row_ptr,
+                                const int *col, void *csc_val, int *col_ptr, int *row, cudaDataType type,
+                                cusparseAction_t action, void *buffer)
 {
-    ENTER();
-    DEMAND(csc_arguments(handle, m, n, nnz, type, base, alg) && handle->has_stream);
-    DEMAND(handle->csc_shape[0] == m && handle->csc_shape[1] == n && handle->csc_shape[2] == nnz);
     if (!m || !n)
         return CUSPARSE_STATUS_SUCCESS; // as documented, without a look at the pointers
     const size_t entries = (size_t)nnz;
-    struct standin_work w = {.run = csr2csc_run, .n = {m, n, nnz}, .type = (int)type};
+    struct standin_work w = {.run = csr2csc_run, .n = {m, n, nnz}, .type = (int)type, .out[3] = buffer};
     DEMAND(w.in[0] = standin_at(row_ptr, ((size_t)m + 1) * 4, "row pointers"));
     DEMAND(w.in[1] = standin_at(col, entries * 4, "column indices"));
     DEMAND(w.in[2] = standin_at(val, entries * value_bytes(type), "values"));
@@ -160,11 +163,38 @@ cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int m, int n, int n
     DEMAND(values && (action == CUSPARSE_ACTION_SYMBOLIC || values != w.in[2]));
     if (action == CUSPARSE_ACTION_NUMERIC)
         w.out[2] = values;
-    DEMAND(w.out[3] = standin_at(buffer, buffer_bytes(m, n, nnz), "buffer"));
     DEMAND(((const int *)w.in[0])[m] == nnz);
     standin_enqueue(handle->stream, &w);
     return CUSPARSE_STATUS_SUCCESS;
 }
+
+cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int m, int n, int nnz, const void *val, const int *row_ptr,
+                                    const int *col, void *csc_val, int *col_ptr, int *row, cudaDataType type,
+                                    cusparseAction_t action, cusparseIndexBase_t base, cusparseCsr2CscAlg_t alg,
+                                    void *buffer)
+{
+    ENTER();
+    DEMAND(csc_arguments(handle, m, n, nnz, type, base, alg) && handle->has_stream);
+    DEMAND(handle->csc_shape[0] == m && handle->csc_shape[1] == n && handle->csc_shape[2] == nnz);
+    void *room = m && n ? standin_at(buffer, buffer_bytes(m, n, nnz), "buffer") : NULL;
+    DEMAND(room || !m || !n);
+    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, type, action, room);
+}
+
+#ifdef WEFT_HAS_CUSPARSESCSR2CSC
+STANDIN_CSR2CSC(S, float)
+{
+    ENTER();
+    DEMAND(csc_arguments(handle, m, n, nnz, CUDA_R_32F, base, CUSPARSE_CSR2CSC_ALG1) && handle->has_stream);
+    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, CUDA_R_32F, action, NULL);
+}
+STANDIN_CSR2CSC(D, double)
+{
+    ENTER();
+    DEMAND(csc_arguments(handle, m, n, nnz, CUDA_R_64F, base, CUSPARSE_CSR2CSC_ALG1) && handle->has_stream);
+    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, CUDA_R_64F, action, NULL);
+}
+#endif
 
 static void csr2coo_run(const struct standin_work *w)
 {

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""bench/lab/seeds: each table in its short form has its rows and numbers, and what it refuses. Output is TAP."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from tap import done, ok  # noqa: E402
+
+BENCH = os.path.abspath(sys.argv[1])
+SEEDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "lab", "seeds")
+
+
+def seeds(folder, *args):
+    out = subprocess.run([sys.executable, SEEDS, *args, "--bench", BENCH, "--out", os.path.join(folder, args[0])],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=280, check=False)
+    return out.returncode, out.stdout, out.stderr
+
+
+def rows(text):
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+
+
+def test_article(folder):
+    code, text, err = seeds(folder, "article", "--quick")
+    ok(code == 0 and text.count("### 256 x 256") == 2 and text.count("hybrid of width 32") == 2, "both densities", code, err[-500:], text)
+    found = {row[0]: row for row in rows(text.split("###")[1])}
+    ok(found["dense"][1] == "0.25" and abs(float(found["CPU CSR, one core"][1]) - (257 * 4 + 13107 * 8) / 2**20) < 1e-4 and
+       abs(float(found["CPU COO, one core"][1]) - 13107 * 12 / 2**20) < 1e-4, "storage of dense, CSR and COO", found)
+    names = ["CPU COO, one core", "CPU CSR, one core", "CSR", "ELL", "hybrid, rest on the device", "hybrid, rest on the host"]
+    ok(all(name in found and float(found[name][4]) >= 99 * float(found[name][3]) > 0 for name in names),
+       "a conversion and a hundred products take a hundred products at least", found)
+    ok(found["CPU CSR, one core"][5] == "1" and float(found["ELL"][1]) > 0.05, "beside CPU CSR", found)
+    # 32 of the 51 entries that a row has on average lie in the ELL part: the rest is COO, 12 bytes each.
+    ell, rest = 256 * 32 * 8 / 2**20, (13107 - 256 * 32) * 12 / 2**20
+    ok(abs(float(found["hybrid, rest on the device"][1]) - ell - rest) < 0.2 * (ell + rest), "the hybrid is as wide as asked",
+       found["hybrid, rest on the device"], ell + rest)
+
+
+def test_blocks(folder):
+    code, text, err = seeds(folder, "blocks", "--quick", "-d", "0")
+    ok(code == 0 and [t for t in re.findall(r"^### (.*?):", text, re.M)] ==
+       ["segmented sort (figure 7)", "merge small (figure 9)", "index to pointers (figure 11)", "pointers to index (figure 13)",
+        "prefix sum", "prefix sum, as weft chooses"], "a table of each figure", code, err[-500:], text)
+    sort = rows(text.split("###")[1])
+    ok(len(sort) > 3 and sum(cell.endswith("*") for _, cell, _ in sort) == 1 and
+       [int(row[0]) for row in sort[2:]] == sorted(int(row[0]) for row in sort[2:]), "sizes ascend, one is the fastest", sort)
+
+
+def test_randomization(folder):
+    code, text, err = seeds(folder, "randomization", "--quick", "--backends", "ref", "--matrices", "power:60,50,700")
+    ok(code == 2 and "no such matrix" in err, "a matrix that is not there", code, err)
+    os.environ["WEFT_MATRICES"] = folder
+    code, text, err = seeds(folder, "randomization", "--quick", "--backends", "ref", "--kernels", "coo")
+    ok(code == 0 and "row-entries | row-col-entries" in text and "ref coo" in text and "ref csr" not in text and
+       text.count("not at hand: ") == 4, "every order, the chosen kernel, and what is not at hand", code, err[-500:], text)
+
+
+def test_usage(folder):
+    for args, want in [(["nothing"], "invalid choice"), (["article", "--bogus"], "--bogus"), (["blocks", "--quick", "-d", "99"], "status")]:
+        code, _, err = seeds(folder, *args)
+        ok(code in (2, 3) and want in err and "Traceback" not in err, "usage: " + " ".join(args), code, err)
+
+
+def main():
+    os.environ.pop("WEFT_DEVICE", None)
+    with tempfile.TemporaryDirectory() as folder:
+        test_article(folder)
+        test_blocks(folder)
+        test_randomization(folder)
+        test_usage(folder)
+    return done()
+
+
+sys.exit(main())
