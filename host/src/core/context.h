@@ -36,6 +36,7 @@ struct weft__staging {
 
 // What blocking calls leave for the next one (keep.h).
 #define WEFT__KEPT_BUFFERS 8
+#define WEFT__KEPT_PLANS   2
 struct weft__kept {
     cl_command_queue queue; // NULL: none
     struct weft__kept_buffer {
@@ -47,8 +48,8 @@ struct weft__kept {
         void *at; // NULL: none
         size_t bytes;
         void (*drop)(void *plan);
-    } plan;
-    size_t bytes; // of buffers and plan
+    } plan[WEFT__KEPT_PLANS]; // one of each operation
+    size_t bytes;             // of buffers and plans
 };
 
 struct weft_context {

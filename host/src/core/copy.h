@@ -5,12 +5,13 @@
 
 #include "host/src/core/stage.h"
 
-// Copies of several arrays that block; those of 0 bytes: nothing to do. What came in is there for every queue. Large ones go
-// through pinned memory (stage.h), the rest as the driver does it.
-weft_status weft__copies_in(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copies,
+// Copies of several arrays; those of 0 bytes: nothing to do. Large ones go through pinned memory (stage.h), the rest as the
+// driver does it. They block, and what came in is there for every queue; but in a queue of weft__keep_queue, `own`, small
+// arrays that go in are only enqueued: they stay untouched until the queue was waited for, also after a failure.
+weft_status weft__copies_in(struct weft_context *ctx, cl_command_queue queue, bool own, const struct weft__copy *copies,
                             int count);
-weft_status weft__copies_out(struct weft_context *ctx, cl_command_queue queue, const struct weft__copy *copies,
-                             int count);
+weft_status weft__copies_out(struct weft_context *ctx, cl_command_queue queue, bool own,
+                             const struct weft__copy *copies, int count);
 // Copies of `bytes` bytes that block; 0: nothing to do. What came in is there for every queue.
 weft_status weft__copy_in(struct weft_context *ctx, cl_command_queue queue, cl_mem to, const void *from, size_t bytes);
 weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t bytes);

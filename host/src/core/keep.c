@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a queue, buffers and a plan of blocking calls for the next one, within a bound.
+// Keeps a queue, buffers and plans of blocking calls for the next one, within a bound.
 #include "host/src/core/keep.h"
 
 #include <string.h>
@@ -53,7 +53,21 @@ cl_mem weft__keep_buffer(struct weft_context *ctx, size_t bytes)
     return out;
 }
 
-// Until `bytes` bytes more fit the bound, the oldest buffers go, and the plan last.
+// Take the plan that `drop` destroys out of the list, any for NULL. Under the mutex.
+static struct weft__kept_plan plan_take(struct weft__kept *kept, void (*drop)(void *plan))
+{
+    for (int i = 0; i < WEFT__KEPT_PLANS; i++) {
+        const struct weft__kept_plan out = kept->plan[i];
+        if (!out.at || (drop && out.drop != drop))
+            continue;
+        kept->plan[i] = (struct weft__kept_plan){0};
+        kept->bytes -= out.bytes;
+        return out;
+    }
+    return (struct weft__kept_plan){0};
+}
+
+// Until `bytes` bytes more fit the bound, the oldest buffers go, and plans last.
 static void room_make(struct weft_context *ctx, size_t bytes, int buffers)
 {
     struct weft__kept *kept = &ctx->kept;
@@ -62,13 +76,10 @@ static void room_make(struct weft_context *ctx, size_t bytes, int buffers)
         struct weft__kept_plan plan = {0};
         pthread_mutex_lock(&ctx->mutex);
         if (kept->buffers + buffers > WEFT__KEPT_BUFFERS || kept->bytes + bytes > bytes_most(ctx)) {
-            if (kept->buffers) {
+            if (kept->buffers)
                 old = take(kept, 0).mem;
-            } else {
-                plan = kept->plan;
-                kept->plan = (struct weft__kept_plan){0};
-                kept->bytes -= plan.bytes;
-            }
+            else
+                plan = plan_take(kept, NULL);
         }
         pthread_mutex_unlock(&ctx->mutex);
         if (old)
@@ -108,26 +119,26 @@ void weft__keep_buffer_end(struct weft_context *ctx, cl_mem *buffer, bool idle)
 
 void *weft__keep_plan(struct weft_context *ctx, void (*drop)(void *plan))
 {
-    struct weft__kept_plan plan = {0};
     pthread_mutex_lock(&ctx->mutex);
-    if (ctx->kept.plan.drop == drop) {
-        plan = ctx->kept.plan;
-        ctx->kept.plan = (struct weft__kept_plan){0};
-        ctx->kept.bytes -= plan.bytes;
-    }
+    const struct weft__kept_plan plan = plan_take(&ctx->kept, drop);
     pthread_mutex_unlock(&ctx->mutex);
     return plan.at;
 }
 
 void weft__keep_plan_end(struct weft_context *ctx, void *plan, size_t bytes, void (*drop)(void *plan))
 {
+    struct weft__kept *kept = &ctx->kept;
     struct weft__kept_plan old = {plan, bytes, drop};
     if (bytes_most(ctx) && bytes <= bytes_most(ctx)) {
         room_make(ctx, bytes, 0);
         pthread_mutex_lock(&ctx->mutex);
-        old = ctx->kept.plan;
-        ctx->kept.plan = (struct weft__kept_plan){plan, bytes, drop};
-        ctx->kept.bytes += bytes - old.bytes;
+        old = plan_take(kept, drop);
+        for (int i = 0; i < WEFT__KEPT_PLANS; i++)
+            if (!kept->plan[i].at) {
+                kept->plan[i] = (struct weft__kept_plan){plan, bytes, drop};
+                kept->bytes += bytes;
+                break;
+            }
         pthread_mutex_unlock(&ctx->mutex);
     }
     if (old.at)
@@ -140,10 +151,14 @@ bool weft__keep_drop(struct weft_context *ctx)
     struct weft__kept kept = ctx->kept;
     ctx->kept = (struct weft__kept){0};
     pthread_mutex_unlock(&ctx->mutex);
-    if (kept.plan.at)
-        kept.plan.drop(kept.plan.at);
+    bool any = kept.buffers > 0;
+    for (int i = 0; i < WEFT__KEPT_PLANS; i++) {
+        any = any || kept.plan[i].at;
+        if (kept.plan[i].at)
+            kept.plan[i].drop(kept.plan[i].at);
+    }
     for (int i = 0; i < kept.buffers; i++)
         weft__cl.clReleaseMemObject(kept.buffer[i].mem);
     weft__queue_release(&kept.queue);
-    return kept.plan.at || kept.buffers;
+    return any;
 }

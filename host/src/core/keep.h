@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a context keeps from one blocking call for the next: a queue, buffers of the device, a plan.
+// What a context keeps from one blocking call for the next: a queue, buffers of the device, a plan of each operation.
 #ifndef WEFT_CORE_KEEP_H
 #define WEFT_CORE_KEEP_H
 
@@ -18,7 +18,7 @@ void weft__keep_queue_end(struct weft_context *ctx, cl_command_queue *queue, boo
 cl_mem weft__keep_buffer(struct weft_context *ctx, size_t bytes);
 void weft__keep_buffer_end(struct weft_context *ctx, cl_mem *buffer, bool idle);
 // The plan that is kept, if it is one that `drop` destroys, and which the caller then owns; NULL: there is none. And keeping
-// one that is idle and holds `bytes` bytes of the device's memory, in the place of what is there.
+// one that is idle and holds `bytes` bytes of the device's memory, in the place of the last one; there are WEFT__KEPT_PLANS different `drop`s.
 void *weft__keep_plan(struct weft_context *ctx, void (*drop)(void *plan));
 void weft__keep_plan_end(struct weft_context *ctx, void *plan, size_t bytes, void (*drop)(void *plan));
 // Give all of it up; false: there was nothing.

@@ -45,7 +45,7 @@ weft_status weft__lend_begin(cl_mem *out, struct weft_context *ctx, cl_command_q
 {
     struct weft__copy copy;
     const weft_status status = lend_make(&copy, out, ctx, use, host, bytes, what);
-    return status ? status : weft__copies_in(ctx, queue, &copy, 1);
+    return status ? status : weft__copies_in(ctx, queue, true, &copy, 1);
 }
 
 // Mapping makes the array hold what the device wrote.
@@ -82,7 +82,7 @@ weft_status weft__lend_end(struct weft_context *ctx, cl_command_queue queue, cl_
     if (!bytes)
         return weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
     const weft_status status = lend_map(&copy, ctx, queue, buffer, host, bytes);
-    return status ? status : weft__copies_out(ctx, queue, &copy, 1);
+    return status ? status : weft__copies_out(ctx, queue, true, &copy, 1);
 }
 
 weft_status weft__lend_csr(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
@@ -97,7 +97,7 @@ weft_status weft__lend_csr(struct weft_device_csr *out, struct weft_context *ctx
         status = lend_make(&copies[1], &out->col, ctx, use, a->col, weft__mul(nnz, 4), "column indices");
     if (!status && a->type != WEFT_TYPE_PATTERN)
         status = lend_make(&copies[2], &out->val, ctx, use, a->val, weft__mul(nnz, weft_type_bytes(a->type)), "values");
-    return status ? status : weft__copies_in(ctx, queue, copies, 3);
+    return status ? status : weft__copies_in(ctx, queue, true, copies, 3);
 }
 
 weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *d,
@@ -111,7 +111,7 @@ weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue,
         status = lend_map(&copies[1], ctx, queue, d->col, a->col, nnz * 4);
     if (!status && a->type != WEFT_TYPE_PATTERN)
         status = lend_map(&copies[2], ctx, queue, d->val, a->val, nnz * weft_type_bytes(a->type));
-    return status ? status : weft__copies_out(ctx, queue, copies, 3);
+    return status ? status : weft__copies_out(ctx, queue, true, copies, 3);
 }
 
 void weft__lend_release(struct weft_context *ctx, cl_mem *buffer, bool idle)

@@ -91,7 +91,7 @@ weft_status weft_device_csr_write_sync(const struct weft_device_csr *to, struct 
     if (status)
         return status;
     arrays(copies, to, from);
-    return weft__copies_in(ctx, queue, copies, 3);
+    return weft__copies_in(ctx, queue, false, copies, 3);
 }
 
 weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_context *ctx, cl_command_queue queue,
@@ -102,5 +102,5 @@ weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_context *
     if (status)
         return status;
     arrays(copies, from, to);
-    return weft__copies_out(ctx, queue, copies, 3);
+    return weft__copies_out(ctx, queue, false, copies, 3);
 }

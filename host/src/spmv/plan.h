@@ -46,6 +46,7 @@ struct weft_spmv_plan {
     const struct weft__spmv_method *method;
     void *state;                          // the method's
     const struct weft_spmv_params *asked; // the caller's, while the plan is made
+    const struct weft__spmv_stats *known; // `stats`, where the caller has them, while the plan is made; else NULL
     int trial;                            // nonzero: tried by weft__spmv_tune; too much padding is no error to tell of
     double bound; // > 0: auto chose this conversion, which ends with WEFT_ERANGE where weft__spmv_bound_holds says no
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
@@ -119,8 +120,14 @@ void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *
 // Bytes of one sum.
 size_t weft__spmv_acc_bytes(const struct weft_spmv_plan *plan);
 
-// stats.c: fill plan->stats and the row figures of plan->info. Blocks.
+// stats.c: fill plan->stats and the row figures of plan->info: from plan->known, or on the device, which blocks. And the same
+// figures of a matrix on the host.
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue);
+void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *a);
+// spmv.c: weft_spmv_plan_create with the figures of the matrix, which is multiplied as it is.
+weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                                   const struct weft_device_csr *a, const struct weft_spmv_params *params,
+                                   const struct weft__spmv_stats *known);
 
 // launch.c: a launch with x, y, alpha and beta, those of them that the kernel has; what else it takes is bound. The
 // second also sets the arrays of plan->a, which another matrix may have replaced.

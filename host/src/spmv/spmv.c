@@ -273,7 +273,8 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
 }
 
 static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
-                             const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
+                             const struct weft_device_csr *a, const struct weft_spmv_params *params,
+                             const struct weft__spmv_stats *known, int trial)
 {
     if (out)
         *out = NULL;
@@ -293,6 +294,7 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
     plan->ctx = ctx;
     plan->asked = params;
     plan->trial = trial;
+    plan->known = known;
     plan->a = *a;
     plan->a.row_ptr = plan->a.col = plan->a.val = NULL;
     plan->x_size = transposed ? a->m : a->n;
@@ -308,6 +310,7 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
     if (!status && plan->y_size)
         status = plan_analyse(plan, queue);
     plan->asked = NULL;
+    plan->known = NULL;
     if (status)
         weft_spmv_plan_destroy(&plan);
     *out = plan;
@@ -315,12 +318,13 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
 }
 
 static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
-                               const struct weft_device_csr *a, const struct weft_spmv_params *params, int trial)
+                               const struct weft_device_csr *a, const struct weft_spmv_params *params,
+                               const struct weft__spmv_stats *known, int trial)
 {
     struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
     do
-        status = plan_make(out, ctx, queue, a, params, trial);
+        status = plan_make(out, ctx, queue, a, params, known, trial);
     while (weft__limit_again(&limit, status));
     return status;
 }
@@ -329,18 +333,25 @@ static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context 
 static weft_status plan_try(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                             const struct weft_device_csr *a, const struct weft_spmv_params *params)
 {
-    return plan_create(out, ctx, queue, a, params, 1);
+    return plan_create(out, ctx, queue, a, params, NULL, 1);
 }
 
-weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
-                                  const struct weft_device_csr *a, const struct weft_spmv_params *params)
+weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                                   const struct weft_device_csr *a, const struct weft_spmv_params *params,
+                                   const struct weft__spmv_stats *known)
 {
-    weft_status status = plan_create(out, ctx, queue, a, params, 0);
+    weft_status status = plan_create(out, ctx, queue, a, params, known, 0);
     if (!status && (*out)->state)
         status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info);
     if (status && out)
         weft_spmv_plan_destroy(out);
     return status;
+}
+
+weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
+                                  const struct weft_device_csr *a, const struct weft_spmv_params *params)
+{
+    return weft__spmv_plan_create(out, ctx, queue, a, params, NULL);
 }
 
 weft_status weft_spmv_plan_refill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)

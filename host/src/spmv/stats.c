@@ -20,8 +20,40 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
     plan->info.empty_rows = s->hist[0];
 }
 
+// As cl/spmv/rows_stats.cl.
+void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *a)
+{
+    *out = (struct weft__spmv_stats){0};
+    for (int64_t first = 0; first < a->m; first += 32) {
+        int64_t most[6] = {0};
+        for (int64_t r = first; r < first + 32; r++) {
+            const int64_t length = r < a->m ? weft_csr_ofs(a, r + 1) - weft_csr_ofs(a, r) : 0;
+            if (r < a->m)
+                out->hist[length < WEFT__SPMV_BINS ? length : WEFT__SPMV_BINS - 1]++;
+            // A row ends the group of 2^j rows that it is the last of: that of 32 / 2^j lanes.
+            most[5] = length;
+            for (int i = 5; i >= 0; i--) {
+                if (i < 5) {
+                    most[i] = most[i] > most[i + 1] ? most[i] : most[i + 1];
+                    most[i + 1] = 0;
+                }
+                if ((r + 1) & ((32 >> i) - 1))
+                    break;
+                out->steps[i] += (most[i] + (1 << i) - 1) >> i;
+            }
+        }
+        out->max_row = out->max_row > most[0] ? out->max_row : most[0];
+    }
+}
+
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
+    if (plan->known) {
+        plan->stats = *plan->known;
+        plan->info.max_row = plan->stats.max_row;
+        plan->info.empty_rows = plan->stats.hist[0];
+        return WEFT_OK;
+    }
     enum { ZERO, STATS, NKERNELS };
     enum { HIST, GROUP_SUMS, NBUFFERS };
     const int cpu = weft__spmv_is_cpu(plan);

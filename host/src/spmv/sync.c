@@ -28,11 +28,88 @@ static bool y_is_read(const struct weft_csr *a, struct bytes x, struct bytes y)
            overlap((struct bytes){a->val, nnz * weft_type_bytes(a->type)}, y);
 }
 
+// Rows up to which the host counts their lengths itself: it takes less time than to ask the device.
+#define ROWS_COUNTED 65536
+
+// A plan of weft_spmv_sync that is kept for the next call: one that knows nothing of its matrix but the shape.
+struct kept {
+    struct weft_spmv_plan *plan;
+    struct weft_shape shape;
+    struct weft_spmv_params params;
+    struct weft__spmv_stats stats;
+};
+
+static void kept_drop(void *plan)
+{
+    struct kept *k = plan;
+    if (k)
+        weft_spmv_plan_destroy(&k->plan);
+    free(k);
+}
+
+static bool keeps(const struct kept *k)
+{
+    return k->plan->method == &weft__spmv_csr_lanes && k->params.problem.semiring != WEFT_SPMV_SEMIRING_CUSTOM &&
+           k->params.problem.transpose == WEFT_SPMV_TRANSPOSE_PLAIN && !k->params.policy.tune;
+}
+
+static bool shape_same(struct weft_shape a, struct weft_shape b)
+{
+    return a.m == b.m && a.n == b.n && a.nnz == b.nnz && a.type == b.type && a.ofs == b.ofs;
+}
+
+// The plan of the last call if it would be made once more, or a new one.
+static weft_status kept_take(struct kept **out, struct weft_context *ctx, cl_command_queue queue,
+                             const struct weft_csr *a, const struct weft_device_csr *d,
+                             const struct weft_spmv_params *given)
+{
+    static const struct weft_spmv_params defaults;
+    const struct weft_spmv_params *params = given ? given : &defaults;
+    const bool counted = a->m <= ROWS_COUNTED && params->problem.transpose == WEFT_SPMV_TRANSPOSE_PLAIN;
+    struct weft__make make = {.ctx = ctx};
+    struct kept *last = weft__keep_plan(ctx, kept_drop), *made = weft__make_memory(&make, sizeof *made, "a plan");
+    weft_status status = make.status;
+    if (made) {
+        made->shape = weft_csr_shape(a);
+        memcpy(&made->params, params, sizeof *params);
+        if (counted)
+            weft__spmv_stats_host(&made->stats, a);
+    }
+    *out = NULL;
+    if (made && last && counted && shape_same(last->shape, made->shape) &&
+        !memcmp(&last->params, params, sizeof *params) && !memcmp(&last->stats, &made->stats, sizeof made->stats)) {
+        *out = last;
+        last = NULL;
+        status = weft_spmv_plan_refill((*out)->plan, queue, d);
+    } else if (made) {
+        *out = made;
+        made = NULL;
+        status = weft__spmv_plan_create(&(*out)->plan, ctx, queue, d, given, counted ? &(*out)->stats : NULL);
+    }
+    kept_drop(last);
+    free(made);
+    if (status) {
+        kept_drop(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static void kept_end(struct weft_context *ctx, struct kept *k, bool idle)
+{
+    if (!k || !idle || !k->plan->method || !keeps(k)) {
+        kept_drop(k);
+        return;
+    }
+    weft__spmv_matrix_release(k->plan);
+    weft__keep_plan_end(ctx, k, 0, kept_drop);
+}
+
 weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x,
                            double beta, const struct weft_spmv_params *params)
 {
     struct weft_device_csr d = {0};
-    struct weft_spmv_plan *plan = NULL;
+    struct kept *kept = NULL;
     cl_command_queue queue = NULL;
     cl_mem dx = NULL, dy = NULL;
     void *own = NULL, *to = y;
@@ -48,8 +125,9 @@ weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, cons
     if (!status)
         status = weft__sync_check_there(ctx, queue, &d);
     if (!status)
-        status = weft_spmv_plan_create(&plan, ctx, queue, &d, params);
+        status = kept_take(&kept, ctx, queue, a, &d, params);
     if (!status) {
+        const struct weft_spmv_plan *plan = kept->plan;
         x_bytes = (size_t)plan->x_size * weft_type_bytes(plan->type);
         y_bytes = (size_t)plan->y_size * weft_type_bytes(plan->type);
         if ((x_bytes && !x) || (y_bytes && !y))
@@ -67,12 +145,12 @@ weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, cons
     if (!status)
         status = weft__lend_begin(&dy, ctx, queue, beta != 0 ? WEFT__LEND_BOTH : WEFT__LEND_WRITE, to, y_bytes, "y");
     if (!status)
-        status = weft_spmv_run(plan, queue, dy, alpha, dx, beta, 0, NULL, NULL);
+        status = weft_spmv_run(kept->plan, queue, dy, alpha, dx, beta, 0, NULL, NULL);
     if (!status)
         status = weft__lend_end(ctx, queue, dy, to, y_bytes);
     if (status)
         weft__lend_wait(queue);
-    weft_spmv_plan_destroy(&plan);
+    kept_end(ctx, kept, !status);
     weft__lend_release(ctx, &dx, !status);
     weft__lend_release(ctx, &dy, !status);
     weft__lend_csr_release(ctx, &d, !status);
