@@ -26,9 +26,9 @@ WEFT_API weft_status weft_schedule_parse(enum weft_schedule *out, const char *te
 
 struct weft_context_params {
     cl_context context; // the caller's own, retained; default: a new one. The device is then one of this context
-    cl_device_id
-        device; // of the list; with `context` also a part of such a one (clCreateSubDevices), which has to outlive
-                // the weft context and is best named even where it is alone; default: what `select` means
+    // Of the list; default: what `select` means. With `context` also a part of such a device (clCreateSubDevices), which has
+    // to outlive the weft context, and is best named even where it is alone.
+    cl_device_id device;
     // Which device, as weft_device_find takes it: "1", "gpu", "nvidia"; default: weft_device_default. A text, because a
     // number would need a second member to tell device 0 from the default, and programs have a text from their users.
     const char *select;
