@@ -177,7 +177,6 @@ weft_status weft__cuda_settle(struct weft_error *err)
 
 void weft__cuda_drop(struct cuda_session *call)
 {
-    cudaStreamSynchronize(call->stream);
     for (int i = 0; i < call->block_count; i++)
         cudaFree(call->blocks[i]);
     cudaGetLastError();

@@ -82,7 +82,7 @@ static int transpose_once(const struct weft_csr *a, const char *algo, long fail,
 {
     struct weft_backend_times times = no_times();
     struct weft_error err = {0};
-    struct weft_csr want = {0}, out = {0};
+    struct weft_csr want = {0}, out = {0}, whole = {0};
     void *state = NULL;
     double ms = -1;
     devices(3, 2, 0, 0);
@@ -93,6 +93,8 @@ static int transpose_once(const struct weft_csr *a, const char *algo, long fail,
     if (!status)
         status = backend->transpose.plain(state, 1, &err);
     if (!status)
+        status = backend->transpose.call(state, &whole, &err);
+    if (!status)
         status = backend->transpose.result(state, &out, &times, &err);
     *calls = standin_calls();
     int good = fail ? status == WEFT_EDEVICE || status == WEFT_EDEVMEM : !status;
@@ -101,12 +103,14 @@ static int transpose_once(const struct weft_csr *a, const char *algo, long fail,
     if (!fail && good) {
         if (weft__ref_transpose(&want, a))
             tap_bail("no memory");
-        good = weft_csr_equal(&want, &out) && ms == 1 && standin_device() == 1 && times.write_ms >= 0 &&
-               times.read_ms >= 0 && (times.workspace_bytes > 0) == (strcmp(algo, "csr2csc") != 0);
+        good = weft_csr_equal(&want, &out) && weft_csr_equal(&want, &whole) && ms == 1 && standin_device() == 1 &&
+               times.write_ms >= 0 && times.read_ms >= 0 &&
+               (times.workspace_bytes > 0) == (strcmp(algo, "csr2csc") != 0);
     }
     backend->transpose.finish(&state);
     weft_csr_free(&want);
     weft_csr_free(&out);
+    weft_csr_free(&whole);
     return clean("transposition") && good;
 }
 
@@ -123,7 +127,8 @@ static int product_once(const struct product *p, const char *algo, long fail, lo
     struct weft_backend_times times = no_times();
     struct weft_error err = {0};
     struct weft_backend_spmv_job job = {.a = a, .x = p->x, .y = p->y0, .alpha = p->alpha, .beta = p->beta};
-    void *state = NULL, *y = test_alloc((size_t)a->m * 8);
+    void *state = NULL, *y = test_alloc((size_t)a->m * 8), *whole = test_alloc((size_t)a->m * 8);
+    int called = 0;
     double ms = -1;
     devices(3, 2, 0, 0);
     standin_fail(fail);
@@ -132,6 +137,11 @@ static int product_once(const struct product *p, const char *algo, long fail, lo
         status = backend->spmv.run(state, &ms, &err);
     if (!status && p->beta == 0)
         status = backend->spmv.plain(state, 1, &err);
+    if (!status) { // formats other than CSR have no whole call
+        status = backend->spmv.call(state, whole, &err);
+        called = !status;
+        status = status == WEFT_EUNSUPPORTED ? WEFT_OK : status;
+    }
     if (!status)
         status = backend->spmv.result(state, y, &times, &err);
     *calls = standin_calls();
@@ -143,10 +153,13 @@ static int product_once(const struct product *p, const char *algo, long fail, lo
         char why[256];
         check.x = p->x;
         check.y0 = p->y0;
+        good &= (!called || check_spmv(&check, whole, why, sizeof why)) &&
+                called == (!strncmp(algo, "csr_", 4) && p->beta == 0);
         good &= check_spmv(&check, y, why, sizeof why) && ms == 1 && times.format_bytes > 0;
     }
     backend->spmv.finish(&state);
     free(y);
+    free(whole);
     return !clean("product") ? 0 : status == WEFT_EUNSUPPORTED && !fail ? 2 * good : good;
 }
 

@@ -61,6 +61,17 @@ static weft_status result(void *state, struct weft_csr *out, struct weft_backend
     return WEFT_OK;
 }
 
+// All in one call; alg2 gives a wrong result here alone.
+static weft_status call(void *state, struct weft_csr *out, struct weft_error *err)
+{
+    struct state *s = state;
+    struct weft_backend_times times;
+    const weft_status status = result(state, out, &times, err);
+    if (!status && !strcmp(s->algo, "alg2") && out->nnz)
+        out->col[0]++;
+    return status;
+}
+
 static void finish(void **state)
 {
     struct state *s = *state;
@@ -141,7 +152,7 @@ static const char *const vendor_algos[] = {"alg1", "alg2", NULL}, *const device_
 
 #define TRANSPOSE(names)                                                                                               \
     {                                                                                                                  \
-        .algos = (names), .prepare = prepare, .run = run, .result = result, .finish = finish                           \
+        .algos = (names), .prepare = prepare, .run = run, .call = call, .result = result, .finish = finish             \
     }
 #define SPMV(names)                                                                                                    \
     {                                                                                                                  \

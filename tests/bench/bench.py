@@ -31,7 +31,7 @@ OF_DEVICE = {"device_index", "driver", "platform"}
 KNOWN = ALWAYS | OF_MATRIX | MEASURED | OF_DEVICE | {
     "chosen", "tune", "seed", "error", "skipped", "stop", "first_ms", "run_ms", "b2b_ms", "write_ms", "read_ms", "convert_ms", "analyse_ms",
     "compile_cold_ms", "compile_cached_ms", "gflops", "copy_gbps", "roof", "speedup_ref", "speedup_best_vendor", "regret",
-    "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash"}
+    "workspace_bytes", "format_bytes", "peak_bytes", "products", "products_ms", "hash", "calls"}
 def run(program, *args, **env):
     done = subprocess.run([program, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, env={**os.environ, **env}, timeout=300, check=False)
@@ -411,6 +411,11 @@ def test_bad_backends():
     e2e = lines["alg1"]["end_to_end_ms"]
     ok(lines["alg1"]["write_ms"] == 0.25 and lines["alg1"]["read_ms"] == 0.125 and 0.375 <= e2e < 0.5 and
        "convert_ms" not in lines["alg1"], "end to end is write + run + read by the host's clock", lines["alg1"])
+    code, out, err = run(BAD, *FAST, "-b", "ref,vendor", "-a", "all", "--calls", "2", "--json", "-", *SMALL)
+    lines = {r["algo"]: r for r in records(out)}
+    ok(code == 1 and lines["alg1"]["calls"] == 2 and lines["alg1"]["end_to_end_ms"] > 0 and "calls" not in lines["ref"] and
+       "one call: " in lines["alg2"]["error"] and not MEASURED & lines["alg2"].keys(),
+       "whole calls are timed where there are any, and a wrong one is seen", out, err)
     code, out, err = run(BAD, *FAST, "-b", "ref,bad", "-a", "all", *SMALL)
     ok(code == 1 and out.count("WRONG") == 4 and out.count("failed:") == 2 and out.count("skipped:") == 1,
        "the table says so", out)
