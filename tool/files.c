@@ -13,17 +13,19 @@
 #include <weft/permute.h>
 #include <weft/transpose.h>
 
-static int is_binary_name(const char *path)
+static int name_ends(const char *path, const char *end)
 {
-    const size_t length = strlen(path);
-    return length > 5 && !strcmp(path + length - 5, ".weft");
+    const size_t length = strlen(path), tail = strlen(end);
+    return length > tail && !strcmp(path + length - tail, end);
 }
 
 static int matrix_write(const struct weft_csr *a, const struct tool_options *o)
 {
     struct weft_error err = {0};
     bench_progress_begin("writing %s", o->out);
-    weft_status status = is_binary_name(o->out) ? bench_binary_write(o->out, !o->force, a, &err)
+    weft_status status = name_ends(o->out, ".weft")  ? bench_binary_write(o->out, !o->force, a, &err)
+                         : name_ends(o->out, ".npz") ? weft__npz_write(o->out, !o->force, a, &err)
+                         : name_ends(o->out, ".rb")  ? weft__rb_write(o->out, !o->force, a, &err)
                          : bench_word_is_stream(o->out)
                              ? weft_mtx_write_fd(STDOUT_FILENO, "standard output", a, 0, &err)
                              : weft__mtx_write(o->out, !o->force, a, &err);

@@ -286,6 +286,14 @@ def test_convert(folder):
         ok(direct and read(back) == direct, f"{kind} comes back as it was", direct)
         found, want = (json.loads(run("info", path, "--json", "-", **NOWHERE)[1]) for path in (binary, text))
         ok(all(found[k] == want[k] for k in ("m", "n", "nnz", "type", "rows", "columns")), f"info of {kind}.weft", found)
+        for form in (".rb", ".npz"):
+            other = os.path.join(folder, kind + form)
+            code, _, err = run("convert", text, other)
+            if "no libarchive" in err:
+                continue
+            found = json.loads(run("info", other, "--json", "-", **NOWHERE)[1]) if not code else {}
+            kinds = ("pattern", "i32") if kind == "pattern" and form == ".npz" else (kind,) # numpy's bool
+            ok(found.get("type") in kinds and all(found[k] == want[k] for k in ("m", "n", "nnz")), f"{kind} as {form}", err, found)
     binary = os.path.join(folder, "f64.weft")
     with open(binary, "rb") as file:
         whole = file.read()

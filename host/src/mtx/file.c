@@ -12,6 +12,22 @@
 #include <unistd.h>
 #include <zlib.h>
 
+// ---- limit -----------------------------------------------------------------------------------------------------
+
+// The default limit: so many times the bytes of the file, and this much whatever the file. An entry is 4 bytes of text or
+// more and takes at most 48 (entries_bytes); text of numbers that differ compresses by less than 20.
+#define LIMIT_PER_BYTE 1000
+#define LIMIT_LEAST    (INT64_C(256) << 20)
+
+int64_t weft__mtx_limit(int64_t given, int64_t file_bytes)
+{
+    if (given)
+        return given;
+    return file_bytes > LIMIT_LEAST / LIMIT_PER_BYTE
+               ? (int64_t)weft__min((size_t)file_bytes, INT64_MAX / 1000) * LIMIT_PER_BYTE
+               : LIMIT_LEAST;
+}
+
 // ---- memory ----------------------------------------------------------------------------------------------------
 
 struct memory_stream {
@@ -193,6 +209,8 @@ static weft_status file_start(struct file_stream *file, const char *path, int *i
             break;
         file->peek_end += (size_t)got;
     }
+    file->base.peek = file->peek;
+    file->base.peek_bytes = file->peek_end;
     *is_tar = file->peek_end == PEEK_BYTES && !memcmp(file->peek + 257, "ustar", 5);
     if (*is_tar && !S_ISREG(about.st_mode)) // what has been read of it is gone
         return weft__error(err, WEFT_EIO, "an archive is read from a file, not from a pipe");

@@ -21,6 +21,8 @@ struct weft__mtx_stream {
     void (*close)(struct weft__mtx_stream *stream); // frees the stream too
     size_t text_bytes;                              // length of the text, 0: not known
     int64_t done_bytes, total_bytes;                // progress, in bytes as they lie in the file; total 0: not known
+    const char *peek;                               // (size peek_bytes) how the text begins, where that is known
+    size_t peek_bytes;
 };
 
 // Text in memory, which must outlive the stream.
@@ -33,6 +35,22 @@ weft_status weft__mtx_write(const char *path, int fresh, const struct weft_csr *
 int weft__mtx_path_open(const char *path);
 // The member NAME/NAME.mtx of an archive, or its only .mtx member (archive.c).
 weft_status weft__mtx_open_archive(struct weft__mtx_stream **out, const char *path, struct weft_error *err);
+
+// Bytes of memory that reading may take: what the caller says, else by the bytes of the file.
+int64_t weft__mtx_limit(int64_t given, int64_t file_bytes);
+
+// ---- other formats ---------------------------------------------------------------------------------------------
+
+// *stream, where its text is a Rutherford-Boeing or Harwell-Boeing file by the type in its third line, becomes one whose text is
+// Matrix Market; it is at most `limit` bytes long (0: the default). On failure it is closed. (rb.c)
+weft_status weft__rb_open(struct weft__mtx_stream **stream, int64_t limit, struct weft_error *err);
+// Write `a` as a Rutherford-Boeing file, as weft__mtx_write (rb_write.c).
+weft_status weft__rb_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err);
+// scipy's save_npz: told by its first bytes, read with the rules of weft_mtx_read, written as csr (npz.c). They need libarchive.
+int weft__npz_is(const char *path);
+weft_status weft__npz_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
+                           const struct weft_mtx_params *params, struct weft_error *err);
+weft_status weft__npz_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err);
 
 // ---- parsing ---------------------------------------------------------------------------------------------------
 
@@ -78,6 +96,8 @@ struct weft__mtx_quote {
     char text[160];
 };
 struct weft__mtx_quote weft__mtx_quote(const char *p);
+// The same of a string.
+struct weft__mtx_quote weft__mtx_quote_string(const char *text);
 
 // The header line "%%MatrixMarket matrix FORMAT FIELD SYMMETRY" and the size line; `p` starts the line, which ends
 // with '\n'. On failure err->text says why, without file name and line.

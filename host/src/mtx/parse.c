@@ -33,6 +33,13 @@ struct weft__mtx_quote weft__mtx_quote(const char *p)
     return quote;
 }
 
+struct weft__mtx_quote weft__mtx_quote_string(const char *text)
+{
+    char line[40];
+    snprintf(line, sizeof line, "%.36s\n", text);
+    return weft__mtx_quote(line);
+}
+
 // ---- header ----------------------------------------------------------------------------------------------------
 
 static int word_is(const char *p, const char *word)

@@ -15,11 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The default limit: so many times the bytes of the file, and this much whatever the file. An entry is 4 bytes of text or
-// more and takes at most 48 (entries_bytes); text of numbers that differ compresses by less than 20.
-#define LIMIT_PER_BYTE 1000
-#define LIMIT_RAISE    "(raise it with --limit, limit_bytes of weft_mtx_params)"
-#define LIMIT_LEAST    (INT64_C(256) << 20)
+#define LIMIT_RAISE "(raise it with --limit, limit_bytes of weft_mtx_params)"
 
 struct reader {
     const char *name; // for messages, shortened at its front
@@ -58,11 +54,7 @@ struct reader {
 
 static int64_t limit_of(const struct reader *r)
 {
-    if (r->params.limit_bytes)
-        return r->params.limit_bytes;
-    return r->done_bytes > LIMIT_LEAST / LIMIT_PER_BYTE
-               ? (int64_t)weft__min((size_t)r->done_bytes, INT64_MAX / 1000) * LIMIT_PER_BYTE
-               : LIMIT_LEAST;
+    return weft__mtx_limit(r->params.limit_bytes, r->done_bytes);
 }
 
 static enum weft__mirrored mirror(const struct reader *r);
@@ -555,7 +547,11 @@ static weft_status file_read(struct weft_csr *out, int32_t **row, struct weft_mt
         return status;
     if (!path)
         return weft__error(err, WEFT_EINVAL, "path is NULL");
+    if (weft__npz_is(path))
+        return weft__npz_read(out, info, path, &own, err);
     status = weft__mtx_open_file(&stream, path, &why);
+    if (!status)
+        status = weft__rb_open(&stream, own.limit_bytes, &why);
     if (status)
         return weft__error(err, status, "%s: %s", name_end(path), why.text);
     return weft__mtx_read_stream(out, info, path, stream, 0, &own, row, err);
