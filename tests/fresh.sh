@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 # Does a bare machine get from a clone to a result? Each command gets a new root with a clone of the last commit.
 #
-# fresh.sh [ROOT|FOLDER|SUITE] [bench|test|packages]...    root and debootstrap are needed
+# fresh.sh [ROOT|FOLDER|SUITE] [bench|test|packages|python]...    root and debootstrap are needed
 #     bench   ./dev bench, `meson install` and the programs of the pages, then ./dev bench without network and without /sys
 #     test    ./dev test, and once more without network and without /sys
 #     packages  packaging/debian built, looked at by lintian, installed and used (debian/tests)
+#     python    pip install . into an environment of its own, with packages from PyPI, and the first program of docs/python.md
 #   Default: bench. ROOT is a folder with a system of Debian or Ubuntu, which is copied and left as it is; in FOLDER roots
 #   of Debian 12 are made; SUITE is the name of another release (default: bookworm), whose roots are made in
 #   /var/tmp/weft-fresh. MIRROR is the mirror that packages come from; default: the first that apt's sources name here.
 #   Apt's network settings are this machine's. NETWORKS=with leaves out what goes without network.
 # fresh.sh --here FOLDER [MATRIX.mtx]             no root needed: build the library, install it below FOLDER, use it there
 # fresh.sh --use FOLDER [MATRIX.mtx]              compile and run the programs of the pages, library installed
+# fresh.sh --python PYTHON                        the first program of docs/python.md by PYTHON, which has weft
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -112,6 +114,15 @@ cmake_project()
     echo "fresh: a project of CMake finds weft and runs"
 }
 
+# Ten lines with scipy; the last one prints whether products agree, and how many entries of the transposes differ.
+ten_lines()
+{
+    lines=$(awk '/^```python$/ { on = 1; next } /^```$/ { if (on) exit } on' "$source/docs/python.md")
+    said=$(cd / && "$1" -c "$lines") || fail "the first program of docs/python.md does not run"
+    [ "$said" = 'True 0' ] || fail "the first program of docs/python.md prints $said"
+    echo "fresh: ten lines of Python with scipy run"
+}
+
 here()
 {
     mkdir -p "$1"
@@ -162,6 +173,11 @@ case ${1:-} in
     use "$2" "${3:-}"
     exit 0
     ;;
+--python)
+    [ $# -ge 2 ] || fail "--python wants a Python"
+    ten_lines "$2"
+    exit 0
+    ;;
 -*)
     sed -n '/^# Does a bare/,/^set/s/^# //p' "$0" >&2
     exit 2
@@ -170,7 +186,7 @@ esac
 
 suite=bookworm folder=/var/tmp/weft-fresh base=''
 case ${1:-} in
-'' | bench | test | packages) ;;
+'' | bench | test | packages | python) ;;
 */* | .) folder=$1 && shift ;;
 *) suite=$1 && shift ;;
 esac
@@ -222,6 +238,25 @@ lintian --allow-root --fail-on error,warning ../*.changes
 quiet apt-get -q -y --no-install-recommends install /root/*weft*.deb
 mkdir -p /root/tmp
 AUTOPKGTEST_TMP=/root/tmp debian/tests/programs
+AUTOPKGTEST_TMP=/root/tmp debian/tests/python
+TXT
+}
+
+# Run in a root: what docs/python.md says.
+python()
+{
+    cat <<'TXT'
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+quiet() { "$@" >/root/log 2>&1 || { tail -n 40 /root/log; exit 1; }; }
+quiet apt-get -q update
+quiet apt-get -q -y install --no-install-recommends gcc libc6-dev python3-venv opencl-headers ocl-icd-opencl-dev zlib1g-dev pkg-config \
+    pocl-opencl-icd
+[ ! -e /root/certificates ] || export PIP_CERT=/root/certificates
+quiet python3 -m venv /root/env
+cd /root/weft
+quiet /root/env/bin/pip install .
+tests/fresh.sh --python /root/env/bin/python
 TXT
 }
 
@@ -246,10 +281,11 @@ for command in "$@"; do
     mounted="$root/dev/pts $mounted"
     mount -t sysfs -o ro sysfs "$root/sys"
     mounted="$root/sys $mounted"
-    if [ "$command" = packages ]; then
+    if [ "$command" = packages ] || [ "$command" = python ]; then
+        [ ! -e /etc/ssl/certs/ca-certificates.crt ] || cp -L /etc/ssl/certs/ca-certificates.crt "$root/root/certificates"
         status=0 start=$(date +%s)
-        packages | inside chroot "$root" sh || status=$?
-        echo "== packages: exit status $status after $(($(date +%s) - start)) s"
+        "$command" | inside chroot "$root" sh || status=$?
+        echo "== $command: exit status $status after $(($(date +%s) - start)) s"
         [ $status = 0 ] || rc=1
         release
         continue
