@@ -329,6 +329,23 @@ def test_entropy():
        "entropy as text", text, err)
 
 
+def test_longest(folder):
+    """The number beside the bars of `entropy` is the longest row, not the bar of the rows that share its pixel."""
+    if not PICTURES:
+        return
+    pictures = []
+    for first in ((0, 1), (0, 0), (1, 1)): # the rows of two entries that share pixels: 1 and 1, 2 and 0, 0 and 2 of them
+        name, out = os.path.join(folder, "longest.mtx"), os.path.join(folder, "longest.png")
+        rows = [*first, *range(2, 20000)]
+        write(name, "%%MatrixMarket matrix coordinate pattern general\n20000 20000 20000\n" +
+              "".join(f"{row + 1} {col + 1}\n" for col, row in enumerate(rows)))
+        exits(0, run("entropy", name, "-o", out, "--force", **NOWHERE), "a picture of the bars")
+        with open(out, "rb") as file:
+            pictures.append(file.read())
+    ok(pictures[1] == pictures[2], "rows of 2 and 0 entries, or 0 and 2, in the same pixels: the same picture")
+    ok(pictures[0] != pictures[1], "rows of 1 and 1 entries there: the longest row is another")
+
+
 def test_advise(folder):
     out = os.path.join(folder, "advice.json")
     code, text, err = run("advise", "-g", "power:3000,3000,30000", "--json", out)
@@ -352,6 +369,15 @@ def test_advise(folder):
         few = json.loads(run("advise", "-g", "power:3000,3000,30000", "--products", "1", "--json", "-")[1])
         ok(few["advice"] == "regular" and not any(o.get("pays") for o in few["orders"]), "nothing pays for one product", few)
         ok("leave the matrix as it is" in run("advise", "-g", "power:3000,3000,30000", "--products", "1")[1], "and it says so")
+        sure = set()
+        for spec in ("power:3000,3000,30000", "power:300,300,900", "uniform:300,300,3000"):
+            text = run("advise", "-g", spec, "--json", out, "--force")[1]
+            found = json.loads(read(out))
+            advised = {o["order"]: o for o in found["orders"]}[found["advice"]]
+            if found["advice"] != "regular": # an interval that holds 1 is no promise
+                sure.add(advised["high"] < 1)
+                ok(("perhaps order" in text) == (advised["high"] >= 1), f"advice for {spec} is sure, or perhaps", text, advised)
+        ok(sure == {True, False}, "advice of both kinds", sure)
     code, text, err = run("advise", "--measure", "-t", "f64", "-g", "band:2000,7", "--json", "-")
     found = json.loads(text)
     ok(code == 0 and not err and all(o["measured"]["ratio"] > 0 and o["measured"]["product_ms"] > 0 for o in found["orders"]) and
@@ -543,6 +569,7 @@ def main():
         test_entropy()
         test_pictures(folder)
         test_progress(folder)
+        test_longest(folder)
         test_advise(folder)
         test_selftest(folder)
     return done()
