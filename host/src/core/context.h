@@ -17,7 +17,7 @@ struct weft__tune_row;
 // Which self-tests were right (selftest.h), and who asked to see each of them.
 struct weft__trials {
     bool off;
-    uint64_t *right; // hashes
+    uint64_t *right; // hashes; inverted: of what was wrong
     size_t count;
     // Not NULL: every trial runs, whatever is recorded. `error` is not NULL where it could not run.
     void (*seen)(void *arg, const char *what, const char *kernels, const struct weft_error *error, bool right);

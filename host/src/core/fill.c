@@ -16,7 +16,7 @@ weft_status weft__fill(struct weft__stream *stream, struct weft__kernel *kernel,
                        uint64_t count, uint32_t value)
 {
     const size_t wg = (size_t)weft__wg_small(stream->ctx);
-    const uint64_t most = stream->ctx->fill_words ? stream->ctx->fill_words : UINT64_MAX;
+    const uint64_t most = stream->ctx->fill_words ? stream->ctx->fill_words : WEFT__HOSTILE(UINT64_MAX, 1000);
     while (count && !stream->status) {
         const uint64_t piece = count < most ? count : most;
         const size_t groups = weft__groups(weft__ceil_div((size_t)piece, wg), wg);

@@ -257,7 +257,7 @@ static weft_status program_get(cl_program *out, struct weft_context *ctx, const 
                                const char *options)
 {
     pthread_mutex_lock(&ctx->mutex);
-    for (struct weft__program *p = ctx->programs; p; p = p->next)
+    for (struct weft__program *p = ctx->programs; p; p = WEFT__HOSTILE(p->next, NULL))
         if (!strcmp(p->text, text)) {
             *out = p->program;
             pthread_mutex_unlock(&ctx->mutex);
@@ -462,9 +462,14 @@ static weft_status args_set(struct weft_context *ctx, struct weft__kernel *kerne
     return WEFT_OK;
 }
 
+size_t weft__groups_most(size_t wg)
+{
+    return (((size_t)1 << 31) - 1) / wg;
+}
+
 size_t weft__groups(size_t tiles, size_t wg)
 {
-    return weft__min(tiles, (((size_t)1 << 31) - 1) / wg);
+    return weft__min(tiles, WEFT__HOSTILE(weft__groups_most(wg), 192 / wg + 1));
 }
 
 weft_status weft__launch(struct weft__stream *stream, struct weft__kernel *kernel, size_t groups, size_t wg,

@@ -115,5 +115,7 @@ weft_status weft__bind(struct weft_context *ctx, struct weft__kernel *kernel, co
 #define WEFT__BIND(ctx, kernel, ...) weft__bind(ctx, kernel, WEFT__ARGS(__VA_ARGS__))
 // Work-groups to launch for `tiles` tiles: at most as many as keep the global size under 2^31.
 size_t weft__groups(size_t tiles, size_t wg);
+// The most of them.
+size_t weft__groups_most(size_t wg);
 
 #endif

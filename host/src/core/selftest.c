@@ -91,6 +91,15 @@ static void remember(struct weft_context *ctx, uint64_t hash)
     pthread_mutex_unlock(&ctx->mutex);
 }
 
+static void forget(struct weft_context *ctx, uint64_t hash)
+{
+    pthread_mutex_lock(&ctx->mutex);
+    for (size_t i = 0; i < ctx->trials.count; i++)
+        if (ctx->trials.right[i] == hash)
+            ctx->trials.right[i] = ctx->trials.right[--ctx->trials.count];
+    pthread_mutex_unlock(&ctx->mutex);
+}
+
 static bool is_recorded(struct weft_context *ctx, const char *key)
 {
     size_t size = 0;
@@ -117,7 +126,8 @@ static void trial_run(struct weft__trial *trial, weft__trial_fn *fn, void *arg)
 
 weft_status weft__selftest(struct weft_context *ctx, const char *what, weft__trial_fn *fn, void *arg)
 {
-    if (ctx->trials.off || weft__launches_heard())
+    const bool within = weft__launches_heard();
+    if (ctx->trials.off || (within && (ctx->trials.seen || !ctx->trials.count)))
         return WEFT_OK;
     if (ctx->trials.seen && ctx->trials.every > 1 && ctx->trials.asked++ % ctx->trials.every)
         return WEFT_OK;
@@ -128,7 +138,11 @@ weft_status weft__selftest(struct weft_context *ctx, const char *what, weft__tri
     char *key = weft__cache_key(&ctx->device, weft__program_options(&caps), text);
     if (!key)
         return WEFT_OK;
-    const uint64_t hash = hash_of(key);
+    const uint64_t hash = hash_of(key), wrong = ~hash; // how what was wrong is remembered
+    if (within) {                                      // a part of what is tried: as its own plan was made
+        free(key);
+        return is_known(ctx, wrong) ? weft__fail(ctx, WEFT_EDEVICE, "%s was wrong before", what) : WEFT_OK;
+    }
     struct weft__trial trial = {.ctx = ctx};
     struct weft_error error = {0};
     if (!ctx->trials.seen && (is_known(ctx, hash) || (ctx->cache_dir && is_recorded(ctx, key)))) {
@@ -142,6 +156,7 @@ weft_status weft__selftest(struct weft_context *ctx, const char *what, weft__tri
     weft__quiet_end(&error);
     weft__launches_end(kernels);
     if (!trial.status && !trial.wrong) {
+        forget(ctx, wrong);
         remember(ctx, hash);
         if (ctx->cache_dir)
             weft__cache_write(ctx->cache_dir, key, (const unsigned char *)right_word, sizeof right_word);
@@ -151,7 +166,27 @@ weft_status weft__selftest(struct weft_context *ctx, const char *what, weft__tri
         ctx->trials.seen(ctx->trials.arg, what, kernels, trial.status ? &error : NULL, !trial.wrong);
     if (ctx->trials.seen || trial.status || !trial.wrong)
         return WEFT_OK;
+    if (!is_known(ctx, wrong))
+        remember(ctx, wrong);
     return weft__fail(ctx, WEFT_EDEVICE,
                       "%s (driver %s) computes wrong numbers in %s, kernels %s: not used; \"weft selftest\" tells more",
                       ctx->device.name, ctx->device.driver, what, kernels);
+}
+
+void weft__fallback_begin(struct weft_context *ctx)
+{
+    weft__quiet_begin(ctx);
+}
+
+bool weft__fallback(struct weft_context *ctx, weft_status status, const char *other)
+{
+    struct weft_error error;
+    weft__quiet_end(&error);
+    if (status == WEFT_EDEVICE && other) {
+        weft__tell(ctx, "%.800s; %s takes its place", error.text, other);
+        return true;
+    }
+    if (status)
+        weft__fail_again(ctx, &error);
+    return false;
 }

@@ -28,6 +28,11 @@ typedef void weft__trial_fn(struct weft__trial *trial, void *arg);
 // Errors: WEFT_EDEVICE a result is wrong; the text names `what` and the kernels. A trial that cannot run is no error.
 weft_status weft__selftest(struct weft_context *ctx, const char *what, weft__trial_fn *fn, void *arg);
 
+// Around a self-test of a plan whose algorithm was not asked for: is another to take its place, because this one computes wrong
+// numbers? Then the log says so. `other` names it; NULL: there is none. Any other failure is the context's error.
+void weft__fallback_begin(struct weft_context *ctx);
+bool weft__fallback(struct weft_context *ctx, weft_status status, const char *other);
+
 // At the begin and end of a context's life.
 void weft__selftest_begin(struct weft_context *ctx, bool off);
 void weft__selftest_end(struct weft_context *ctx);

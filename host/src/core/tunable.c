@@ -126,6 +126,8 @@ weft_status weft__tunables_resolve(const struct weft__tunables *set, struct weft
         given[i] = *value != 0;
         if (!given[i] && t->from && row) {
             *value = *(const int *)((const char *)row + t->from);
+            if (WEFT__HOSTILE(0, t->lower && *value > t->low))
+                *value = t->low;
             while (*value > high && lower(t, value))
                 ;
             *value = *value > high ? (int)high : *value;

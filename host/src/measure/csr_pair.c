@@ -43,7 +43,7 @@ weft_status weft__csr_pair_run(struct weft__stream *stream, struct weft__kernel 
     const cl_int m = (cl_int)a->m;
     const size_t wg = (size_t)weft__wg_small(stream->ctx);
     const size_t groups = weft__ceil_div((size_t)a->m, wg);
-    if (weft__groups(groups, wg) < groups) // a row per work-item, and no loop
+    if (groups > weft__groups_most(wg)) // a row per work-item, and no loop
         stream->status = weft__fail(stream->ctx, WEFT_ERANGE, "%s: %lld rows, it takes less than 2^31 - %zu",
                                     weft__csr_pair_names[which], (long long)a->m, wg);
     return WEFT__LAUNCH(stream, kernel, groups, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),

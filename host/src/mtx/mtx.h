@@ -4,13 +4,14 @@
 #ifndef WEFT_SRC_MTX_H
 #define WEFT_SRC_MTX_H
 
+#include "host/src/core/limits.h"
 #include "host/src/mtx/number.h"
 
 #include <weft/mtx.h>
 
 // The format limits lines to 1024 characters; comments may be as long as a block.
 #define WEFT__MTX_LINE_LIMIT 1024
-#define WEFT__MTX_BLOCK      ((size_t)1 << 20)
+#define WEFT__MTX_BLOCK      WEFT__HOSTILE((size_t)1 << 20, (size_t)1 << 13)
 
 // ---- streams ---------------------------------------------------------------------------------------------------
 

@@ -167,7 +167,7 @@ static weft_status tune(struct weft_histogram_info *info, struct weft_context *c
     const struct weft__tunables *set = tunables_of(ctx, p->algo);
     const int gpu = ctx->schedule == WEFT_SCHEDULE_GPU, given = weft__tunables_given(set, p);
     row.per_unit *= ctx->device.compute_units > 0 ? ctx->device.compute_units : 1;
-    p->slab = p->slab ? p->slab : INT64_C(1) << 31;
+    p->slab = p->slab ? p->slab : WEFT__HOSTILE(INT64_C(1) << 31, INT64_C(1) << 10);
     weft_status status = weft__tunables_resolve(set, ctx, p, &row, NULL, NULL);
     if (!status)
         status = weft__check_range(ctx, p->slab, 4, INT64_C(1) << 31, 4, "histogram: slab");

@@ -231,7 +231,7 @@ static weft_status info_resolve(struct weft_scan_info *info, struct weft_context
     if (status)
         return status;
     const size_t tiles = cut_make(info, (size_t)n_max).count;
-    if (chained && weft__groups(tiles, (size_t)p->gpu.wg) < tiles)
+    if (chained && tiles > weft__groups_most((size_t)p->gpu.wg))
         return weft__fail(ctx, WEFT_ERANGE,
                           "scan: %zu tiles are too many to be chained, below 2^31 work-items are possible", tiles);
     struct weft__scratch needs[NBUFFERS];
@@ -325,10 +325,22 @@ weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_conte
     do
         status = plan_create(out, ctx, type, n_max, params);
     while (weft__limit_again(&limit, status));
-    if (!status)
-        status = weft__scan_trial(ctx, *out, type, n_max);
-    if (status && out)
+    if (status)
+        return status;
+    const bool other = (*out)->info.params.algo == WEFT_SCAN_ALGO_CHAINED && !(params && params->algo);
+    weft__fallback_begin(ctx);
+    status = weft__scan_trial(ctx, *out, type, n_max);
+    if (weft__fallback(ctx, status, other ? "a scan of three launches" : NULL)) {
+        struct weft_scan_params three = params ? *params : (struct weft_scan_params){0};
+        three.algo = WEFT_SCAN_ALGO_THREE;
         weft_scan_plan_destroy(out);
+        status = weft_scan_plan_create(out, ctx, type, n_max, &three);
+        if (!status)
+            snprintf((*out)->info.why, sizeof(*out)->info.why,
+                     "three launches: chained tiles are wrong on this device");
+    } else if (status) {
+        weft_scan_plan_destroy(out);
+    }
     return status;
 }
 

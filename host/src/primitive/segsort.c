@@ -290,20 +290,38 @@ static weft_status plan_create(struct weft_segsort_plan **out, struct weft_conte
     return make.status;
 }
 
-weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
-                                     int payload_bytes, enum weft_ofs ofs, int64_t n_max,
-                                     const struct weft_segsort_params *params)
+// `free_choice`: the form of a whole sort was not asked for.
+static weft_status plan_tried(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
+                              int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+                              const struct weft_segsort_params *params, bool free_choice)
 {
     struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
     do
         status = plan_create(out, ctx, key, payload_bytes, ofs, n_max, params);
     while (weft__limit_again(&limit, status));
-    if (!status)
-        status = weft__segsort_trial(ctx, *out, key, payload_bytes, ofs, n_max);
-    if (status && out)
+    if (status)
+        return status;
+    const enum weft_segsort_whole whole = (*out)->info.params.whole;
+    const bool other = free_choice && whole > WEFT_SEGSORT_WHOLE_MERGE;
+    weft__fallback_begin(ctx);
+    status = weft__segsort_trial(ctx, *out, key, payload_bytes, ofs, n_max);
+    if (weft__fallback(ctx, status, !other ? NULL : whole == WEFT_SEGSORT_WHOLE_CHAINED ? "a radix sort" : "merging")) {
+        struct weft_segsort_params next = params ? *params : (struct weft_segsort_params){0};
+        next.whole = whole == WEFT_SEGSORT_WHOLE_CHAINED ? WEFT_SEGSORT_WHOLE_RADIX : WEFT_SEGSORT_WHOLE_MERGE;
+        weft_segsort_plan_destroy(out);
+        return plan_tried(out, ctx, key, payload_bytes, ofs, n_max, &next, true);
+    }
+    if (status)
         weft_segsort_plan_destroy(out);
     return status;
+}
+
+weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, struct weft_context *ctx, enum weft_key key,
+                                     int payload_bytes, enum weft_ofs ofs, int64_t n_max,
+                                     const struct weft_segsort_params *params)
+{
+    return plan_tried(out, ctx, key, payload_bytes, ofs, n_max, params, !(params && params->whole));
 }
 
 const struct weft_segsort_info *weft_segsort_plan_info(const struct weft_segsort_plan *plan)

@@ -341,10 +341,24 @@ weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_cont
                                    const struct weft__spmv_stats *known)
 {
     weft_status status = plan_create(out, ctx, queue, a, params, known, 0);
-    if (!status && (*out)->state)
-        status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info);
-    if (status && out)
+    if (status || !(*out)->state)
+        return status;
+    struct weft_spmv_params next = params ? *params : (struct weft_spmv_params){0};
+    const enum weft_spmv_algo algo = (*out)->info.params.policy.algo;
+    const bool other = next.policy.algo <= WEFT_SPMV_ALGO_CSR && next.policy.mode == WEFT_SPMV_MODE_REPEATABLE &&
+                       next.problem.transpose != WEFT_SPMV_TRANSPOSE_BY_ATOMICS;
+    next.policy.algo = algo == WEFT_SPMV_ALGO_CSR_SCALAR ? WEFT_SPMV_ALGO_CSR_MERGE : WEFT_SPMV_ALGO_CSR_SCALAR;
+    next.policy.tune = false;
+    weft__fallback_begin(ctx);
+    status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info);
+    if (weft__fallback(ctx, status, other ? weft_spmv_algo_name(next.policy.algo) : NULL)) {
         weft_spmv_plan_destroy(out);
+        status = weft__spmv_plan_create(out, ctx, queue, a, &next, known);
+        if (!status)
+            snprintf((*out)->info.why, sizeof(*out)->info.why, "%s is wrong on this device", weft_spmv_algo_name(algo));
+    } else if (status) {
+        weft_spmv_plan_destroy(out);
+    }
     return status;
 }
 

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define PART_LARGE (INT64_C(1) << 26) // entries from which the parts are doubled
-#define PART_MOST  ((size_t)1 << 31)  // entries of a part, about: they are counted in 32 bits
+#define PART_MOST                                                                                                      \
+    WEFT__HOSTILE((size_t)1 << 31, (size_t)1 << 10) // entries of a part, about: they are counted in 32 bits
 // Tiles in a chunk of a bucket: few, so that work-groups are many; more for patterns, whose counts would outgrow them.
 #define BUCKET_TILES         4
 #define BUCKET_TILES_PATTERN 16

@@ -183,10 +183,24 @@ weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft
     do
         status = op_create(out, ctx, asked, params);
     while (weft__limit_again(&limit, status));
-    if (!status)
-        status = weft__transpose_trial(ctx, &(*out)->shape, params, &(*out)->info);
-    if (status && out)
+    if (status)
+        return status;
+    static const struct weft_transpose_params nothing;
+    const bool other = !params || !memcmp(params, &nothing, sizeof nothing);
+    const enum weft_transpose_algo algo = (*out)->info.params.algo;
+    weft__fallback_begin(ctx);
+    status = weft__transpose_trial(ctx, &(*out)->shape, params, &(*out)->info);
+    if (weft__fallback(ctx, status, !other ? NULL : algo == WEFT_TRANSPOSE_ALGO_SCAN ? "MergeTrans" : "ScanTrans")) {
+        const struct weft_transpose_params next = {.algo = algo == WEFT_TRANSPOSE_ALGO_SCAN ? WEFT_TRANSPOSE_ALGO_MERGE
+                                                                                            : WEFT_TRANSPOSE_ALGO_SCAN};
         weft_transpose_plan_destroy(out);
+        status = weft__transpose_create(out, ctx, asked, &next);
+        if (!status)
+            snprintf((*out)->info.why, sizeof(*out)->info.why, "%s is wrong on this device",
+                     algo == WEFT_TRANSPOSE_ALGO_SCAN ? "ScanTrans" : "MergeTrans");
+    } else if (status) {
+        weft_transpose_plan_destroy(out);
+    }
     return status;
 }
 
