@@ -48,9 +48,11 @@ def test_judge(folder):
                record(A, "transpose", "opencl", "merge", 4), record(A, "transpose", "cusparse", "alg1", 3.5),
                record(B, "transpose", "opencl", "auto", 2), record(B, "transpose", "opencl", "scan", 2.1),
                record(B, "transpose", "cusparse", "alg1", 8),
-               record(A, "spmv", "opencl", "csr", 1), record(A, "spmv", "opencl", "sell", 0.5, convert_ms=30),
+               record(A, "spmv", "opencl", "csr", 1, products=100),
+               record(A, "spmv", "opencl", "sell", 0.5, convert_ms=30, products=100),
                record(A, "spmv", "opencl", "auto", 0.5, convert_ms=30, products=100, chosen="sell"),
-               record(A, "spmv", "opencl", "auto", 1, products=10, chosen="csr"),
+               record(A, "spmv", "opencl", "auto", 3, products=10, chosen="csr"),
+               record(A, "spmv", "opencl", "csr", 2, products=10),
                record(A, "spmv", "cusparse", "csr_alg1", 0.9), record(A, "spmv", "cusparse", "sell", 0.45)]
     code, rows, out = judged(folder, records, [["uniform", A, 3000, False], ["band", B, 1000, True]])
     ok(code == 0, "known records are judged", out)
@@ -61,7 +63,7 @@ def test_judge(folder):
     ok(rows.get(("transpose by cuSPARSE", A), {}).get("verdict") == "short" and
        rows.get(("transpose by cuSPARSE", B), {}).get("value") == 4, "beside cuSPARSE", out)
     ok(rows.get(("regret of spmv, 100 products", A), {}).get("value") == 1 and
-       rows.get(("regret of spmv, 10 products", A), {}).get("value") == 1, "a conversion counts", out)
+       rows.get(("regret of spmv, 10 products", A), {}).get("value") == 1.5, "a conversion counts; a slow run is scaled by csr", out)
     ok(rows.get(("csr by cuSPARSE", A), {}).get("value") == 0.9 and
        rows.get(("auto by cuSPARSE", A), {}).get("value") == 0.9, "csr and auto beside cuSPARSE's, auto of the most products", out)
     ok("held out" in out and "| regret of transpose" in out and "short:" in out, "the table has both parts", out)
