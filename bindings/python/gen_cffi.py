@@ -24,9 +24,6 @@ cl_command_queue clCreateCommandQueue(cl_context, cl_device_id, cl_bitfield, cl_
 cl_int clReleaseCommandQueue(cl_command_queue);
 cl_mem clCreateBuffer(cl_context, cl_mem_flags, size_t, void *, cl_int *);
 cl_int clReleaseMemObject(cl_mem);
-cl_int clEnqueueReadBuffer(cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint, const cl_event *, cl_event *);
-cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void *, cl_uint, const cl_event *,
-                            cl_event *);
 cl_int clEnqueueCopyBuffer(cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t, cl_uint, const cl_event *, cl_event *);
 void *clEnqueueMapBuffer(cl_command_queue, cl_mem, cl_bool, cl_bitfield, size_t, size_t, cl_uint, const cl_event *,
                          cl_event *, cl_int *);

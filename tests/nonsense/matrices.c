@@ -87,6 +87,19 @@ static void test_device_csr(struct test_device *dev, const struct weft_device_cs
     NO_IN("queue is NULL", weft_device_csr_read_sync(&to, dev->ctx, NULL, a));
     NO_IN("device matrix is NULL", weft_device_csr_read_sync(&to, dev->ctx, dev->queue, NULL));
     NO_IN("matrix is NULL", weft_device_csr_read_sync(NULL, dev->ctx, dev->queue, a));
+    float one = 1;
+    CASE(weft_device_write_sync);
+    SILENT(weft_device_write_sync(a->val, NULL, dev->queue, &one, 4));
+    NO_IN("queue is NULL", weft_device_write_sync(a->val, dev->ctx, NULL, &one, 4));
+    NO_IN("device array is NULL", weft_device_write_sync(NULL, dev->ctx, dev->queue, &one, 4));
+    NO_IN("host array is NULL", weft_device_write_sync(a->val, dev->ctx, dev->queue, NULL, 4));
+    NO_IN("device array has", weft_device_write_sync(a->val, dev->ctx, dev->queue, &one, (size_t)1 << 40));
+    CASE(weft_device_read_sync);
+    SILENT(weft_device_read_sync(&one, NULL, dev->queue, a->val, 4));
+    NO_IN("queue is NULL", weft_device_read_sync(&one, dev->ctx, NULL, a->val, 4));
+    NO_IN("device array is NULL", weft_device_read_sync(&one, dev->ctx, dev->queue, NULL, 4));
+    NO_IN("host array is NULL", weft_device_read_sync(NULL, dev->ctx, dev->queue, a->val, 4));
+    NO_IN("device array has", weft_device_read_sync(&one, dev->ctx, dev->queue, a->val, (size_t)1 << 40));
 }
 
 static void test_device_coo(struct test_device *dev)

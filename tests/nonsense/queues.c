@@ -20,6 +20,8 @@ static void test_matrices(struct test_device *dev, cl_command_queue q, const str
     struct weft_csr to = good;
     OTHER(weft_device_csr_write_sync, a, ctx, q, &good);
     OTHER(weft_device_csr_read_sync, &to, ctx, q, a);
+    OTHER(weft_device_write_sync, a->val, ctx, q, good.val, 4);
+    OTHER(weft_device_read_sync, to.val, ctx, q, a->val, 4);
     struct weft_transpose_plan *transpose = NULL;
     struct weft_transpose_refill *refill = NULL;
     struct weft_coo_to_csr *convert = NULL;

@@ -209,6 +209,10 @@ def context_destroy(ctx: Any) -> None:
     lib.weft_context_destroy(ffi.new("struct weft_context **", ctx))
 
 
+def context_trim(ctx: Any) -> None:
+    lib.weft_context_trim(ctx)
+
+
 def context_device(ctx: Any) -> Tuple[Device, Any, Any, bool]:
     """The device, its id and the context of OpenCL, and whether kernels for CPUs run."""
     info = lib.weft_context_device(ctx)
@@ -287,6 +291,14 @@ def csr_arrays(a: Any) -> Tuple[Shape, np.ndarray, np.ndarray, np.ndarray]:
     data = np.ones(shape.nnz, np.float32) if a.type == PATTERN else copy(a.val, DTYPES[a.type], shape.nnz)
     lib.weft_csr_free(a)
     return shape, indptr, indices, data
+
+
+def device_write(ctx: Any, queue: Any, mem: Any, array: np.ndarray) -> None:
+    check_in(lib.weft_device_write_sync(mem, ctx, queue, pointer(array), array.nbytes), ctx)
+
+
+def device_read(ctx: Any, queue: Any, mem: Any, array: np.ndarray) -> None:
+    check_in(lib.weft_device_read_sync(pointer(array), ctx, queue, mem, array.nbytes), ctx)
 
 
 # ---- transposition -------------------------------------------------------------------------------------------------

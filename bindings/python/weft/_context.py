@@ -55,8 +55,7 @@ class _Owner:
             return self._create(_READ_ONLY | _USE_HOST_PTR, array.nbytes, _c.pointer(array))
         mem = self._create(_READ_WRITE, array.nbytes, NULL)
         if array.nbytes:
-            _c.check_cl(self.cl.clEnqueueWriteBuffer(self.queue, mem, 1, 0, array.nbytes, _c.pointer(array), 0, NULL, NULL),
-                        "clEnqueueWriteBuffer")
+            _c.device_write(self.ctx, self.queue, mem, array)
         return mem
 
     def buffer_out(self, array: np.ndarray) -> Any:
@@ -70,8 +69,7 @@ class _Owner:
         if not array.nbytes:
             return
         if not self.shares(array):
-            _c.check_cl(self.cl.clEnqueueReadBuffer(self.queue, mem, 1, 0, array.nbytes, _c.pointer(array), 0, NULL, NULL),
-                        "clEnqueueReadBuffer")
+            _c.device_read(self.ctx, self.queue, mem, array)
             return
         code = ffi.new("cl_int *")
         at = self.cl.clEnqueueMapBuffer(self.queue, mem, 1, _MAP_READ, 0, array.nbytes, 0, NULL, NULL, code)
@@ -122,8 +120,11 @@ class Context:
         return self._owner
 
     def trim(self) -> None:
-        """Give back the device memory that is kept for the next transposition."""
+        """Give back the device memory that is kept for the next transposition, and pinned memory."""
         self._plan = None
+        if self._owner is not None:
+            with self._owner.lock:
+                _c.context_trim(self._owner.ctx)
 
     def close(self) -> None:
         """Give up the context; matrices and plans that were made with it stay usable."""

@@ -53,6 +53,14 @@ WEFT_API weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_
 WEFT_API weft_status weft_device_csr_rebase_sync(const struct weft_device_csr *a, struct weft_context *ctx,
                                                  cl_command_queue queue, int from, int to);
 
+// The same of one array: the first `bytes` bytes of `to` become those of `from`. Where the device does not share the host's
+// memory, large arrays travel through pinned memory by several threads.
+// Errors: WEFT_EINVAL an argument is NULL, the queue is of another device, the buffer is smaller; as above.
+WEFT_API weft_status weft_device_write_sync(cl_mem to, struct weft_context *ctx, cl_command_queue queue,
+                                            const void *from, size_t bytes);
+WEFT_API weft_status weft_device_read_sync(void *to, struct weft_context *ctx, cl_command_queue queue, cl_mem from,
+                                           size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -57,6 +57,7 @@ const char *weft__cl_error_name(cl_int error)
         NAME(CL_OUT_OF_RESOURCES),
         NAME(CL_OUT_OF_HOST_MEMORY),
         NAME(CL_PROFILING_INFO_NOT_AVAILABLE),
+        NAME(CL_MAP_FAILURE),
         NAME(CL_MEM_COPY_OVERLAP),
         NAME(CL_BUILD_PROGRAM_FAILURE),
         NAME(CL_MISALIGNED_SUB_BUFFER_OFFSET),

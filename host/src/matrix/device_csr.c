@@ -104,3 +104,14 @@ weft_status weft_device_csr_read_sync(struct weft_csr *to, struct weft_context *
     arrays(copies, from, to);
     return weft__copies_out(ctx, queue, false, copies, 3);
 }
+
+weft_status weft_device_write_sync(cl_mem to, struct weft_context *ctx, cl_command_queue queue, const void *from,
+                                   size_t bytes)
+{
+    return ctx ? weft__copy_in(ctx, queue, to, from, bytes) : WEFT_EINVAL;
+}
+
+weft_status weft_device_read_sync(void *to, struct weft_context *ctx, cl_command_queue queue, cl_mem from, size_t bytes)
+{
+    return ctx ? weft__copy_out(ctx, queue, to, from, bytes) : WEFT_EINVAL;
+}
