@@ -5,38 +5,48 @@
 
 #include <string.h>
 
-#define MERGE_DEFINE(name, key_t)                                                                                      \
-    static void name(key_t *restrict out, char *restrict out_val, const key_t *restrict a, const char *restrict a_val, \
-                     int64_t na, const key_t *restrict b, const char *restrict b_val, int64_t nb, size_t bytes)        \
-    {                                                                                                                  \
-        for (int64_t i = 0, j = 0; i + j < na + nb;) {                                                                 \
-            int64_t o = i + j;                                                                                         \
-            int left = j == nb || (i < na && a[i] <= b[j]);                                                            \
-            out[o] = left ? a[i] : b[j];                                                                               \
-            if (bytes)                                                                                                 \
-                memcpy(out_val + (size_t)o * bytes, left ? a_val + (size_t)i * bytes : b_val + (size_t)j * bytes,      \
-                       bytes);                                                                                         \
-            left ? i++ : j++;                                                                                          \
-        }                                                                                                              \
+// Is key i of a not above key j of b? `key` is a constant wherever it is asked for.
+static inline int goes_first(enum weft_key key, const void *a, int64_t i, const void *b, int64_t j)
+{
+    switch (key) {
+    case WEFT_KEY_U32:
+        return ((const uint32_t *)a)[i] <= ((const uint32_t *)b)[j];
+    case WEFT_KEY_I32:
+        return ((const int32_t *)a)[i] <= ((const int32_t *)b)[j];
+    case WEFT_KEY_U64:
+        return ((const uint64_t *)a)[i] <= ((const uint64_t *)b)[j];
+    default:
+        return ((const int64_t *)a)[i] <= ((const int64_t *)b)[j];
     }
+}
 
-MERGE_DEFINE(merge_u32, uint32_t)
-MERGE_DEFINE(merge_i32, int32_t)
-MERGE_DEFINE(merge_u64, uint64_t)
-MERGE_DEFINE(merge_i64, int64_t)
+static inline __attribute__((always_inline)) void merge(enum weft_key key, size_t key_bytes, size_t bytes,
+                                                        char *restrict out, char *restrict out_val,
+                                                        const char *restrict a, const char *restrict a_val, int64_t na,
+                                                        const char *restrict b, const char *restrict b_val, int64_t nb)
+{
+    for (int64_t i = 0, j = 0; i + j < na + nb;) {
+        const int left = j == nb || (i < na && goes_first(key, a, i, b, j));
+        const size_t o = (size_t)(i + j), from = (size_t)(left ? i : j);
+        memcpy(out + o * key_bytes, (left ? a : b) + from * key_bytes, key_bytes);
+        if (bytes)
+            memcpy(out_val + o * bytes, (left ? a_val : b_val) + from * bytes, bytes);
+        left ? i++ : j++;
+    }
+}
 
 void weft__ref_merge(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *a, const void *a_val,
                      int64_t na, const void *b, const void *b_val, int64_t nb)
 {
-    size_t bytes = (size_t)payload_bytes;
+    const size_t bytes = (size_t)payload_bytes;
     if (key == WEFT_KEY_U32)
-        merge_u32(out, out_val, a, a_val, na, b, b_val, nb, bytes);
+        merge(WEFT_KEY_U32, 4, bytes, out, out_val, a, a_val, na, b, b_val, nb);
     else if (key == WEFT_KEY_I32)
-        merge_i32(out, out_val, a, a_val, na, b, b_val, nb, bytes);
+        merge(WEFT_KEY_I32, 4, bytes, out, out_val, a, a_val, na, b, b_val, nb);
     else if (key == WEFT_KEY_U64)
-        merge_u64(out, out_val, a, a_val, na, b, b_val, nb, bytes);
+        merge(WEFT_KEY_U64, 8, bytes, out, out_val, a, a_val, na, b, b_val, nb);
     else
-        merge_i64(out, out_val, a, a_val, na, b, b_val, nb, bytes);
+        merge(WEFT_KEY_I64, 8, bytes, out, out_val, a, a_val, na, b, b_val, nb);
 }
 
 void weft__ref_merge_blocks(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *in,
