@@ -93,9 +93,11 @@ def test_table():
     ok([cell.strip() for cell in got[0].split("|")[1:-1]] == ["kernel", "wg", "local", "gfx90a (64)", "gfx1100 (32)"] and
        [cell.strip() for cell in got[2].split("|")[1:-1]] ==
        ["a", "64", "128 to 256", "33+30a+40 · 88r · 192", "10+20 · 100 · 192"], "registers, waves and what ends first", *got)
-    rows[0]["spills"] = 2
-    ok("None of the 4" in kernels_md.spills_text(rows[1:]) and "a (a.cl OFS_BITS=64" in kernels_md.spills_text(rows),
-       "spills are named")
+    texts = [{"source": "a.cl", "set": "amd64", "variant": row["variant"]} for row in rows[:4]]
+    texts.append({"source": "a.cl", "set": "amd64", "variant": rows[3]["variant"].replace("OFS_BITS=32", "OFS_BITS=64")})
+    texts.append({"source": "b.cl", "set": "amd64", "variant": rows[0]["variant"]})
+    ok(kernels_md.shown(texts) == [texts[2], texts[3], texts[5]],
+       "the page compiles the nearest variants, and others of a source that has no nearer one", kernels_md.shown(texts))
 
 
 def test_document():

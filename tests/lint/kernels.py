@@ -250,8 +250,8 @@ def targets_of(texts):
             yield text, target
 
 
-def main():
-    check, program, out = sys.argv[1:]
+def main(check, program, out, pick=None):
+    """One check; `pick` takes some of the texts, whose rows are the result, and no file has them."""
     if not shutil.which(CLANG):
         skip(f"no {CLANG}")
     tools = None
@@ -265,6 +265,7 @@ def main():
             skip(f"no {LIBCLC} (Debian package libclc-15)")
         tools = find_ptxas() if shutil.which("llvm-readelf-19") else None
     texts = texts_of(program, out, check)
+    texts = pick(texts) if pick else texts
     if check == "unused":
         functions, left, looked = unused(texts)
         print(*(f"FAIL {path}: no program uses {name}" for path, name in sorted(left)),
@@ -290,8 +291,8 @@ def main():
             except Failure as why:
                 failed += 1
                 print(f"FAIL {where}:\n{why}")
-    known.save(bool(os.environ.get("WEFT_SAMPLE_TARGETS")))
-    if rows:
+    known.save(bool(pick or os.environ.get("WEFT_SAMPLE_TARGETS")))
+    if rows and not pick:
         with open(os.path.join(out, f"isa-{check}.tsv"), "w", encoding="utf-8") as file:
             file.write(isa.table(rows))
     every = sum(len(TARGETS.get(text["set"], ["spirv"])) for text in texts)
@@ -300,7 +301,8 @@ def main():
         sys.exit(1)
     if check == "nvidia" and not tools:
         skip("compiled by clang for NVIDIA; no ptxas to look for spills")
+    return rows
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -3,14 +3,12 @@
 """docs/reference/kernels.md: what each kernel of cl/ does, and what it takes on devices of AMD and NVIDIA.
 
 kernels_md.py check ROOT                     every kernel is in the file, in both tables, and nothing else is
-kernels_md.py write ROOT WEFT_KERNELS OUT    compile for all targets as kernels.py does (folder OUT), write the file
-                                             (`ninja -C build kernels-md`)
+kernels_md.py write ROOT WEFT_KERNELS OUT    compile what the page shows for all targets, as kernels.py does (folder OUT), and
+                                             write the file (`ninja -C build kernels-md`)
 """
-import csv
 import glob
 import os
 import re
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -38,7 +36,8 @@ processors, `gpu` what runs on everything else; files with neither serve both or
 {compiled}
 
 A row is one variant of a kernel: values f32 (or 32 bits), 32-bit offsets, the semiring (+, \\*); of several such the one with
-most registers. `tests/lint/isa-amd.tsv` and `isa-nvidia.tsv` of the build folder have every variant. {spills}
+most registers. Tests `kernels_amd` and `kernels_nvidia` compile every variant, and fail where one spills a register or uses a
+stack. They write `isa-amd.tsv` and `isa-nvidia.tsv` into the folder tests/lint of the build.
 
 - `wg`: work-group size; `local`: bytes of local memory of a work-group.
 - The size of a target's wave or warp is in brackets. A cell has three parts, with a dot between them:
@@ -105,13 +104,6 @@ def cell(row):
         f"{row['code_bytes']}"
 
 
-def read(path):
-    """Rows of isa-*.tsv, numbers as numbers."""
-    with open(path, newline="", encoding="utf-8") as file:
-        return [{key: int(value) if value.isdigit() else value for key, value in row.items()}
-                for row in csv.DictReader(file, delimiter="\t")]
-
-
 def chosen(rows):
     """{(file, kernel): the variant that stands for it}."""
     out, registers = {}, {}
@@ -150,26 +142,32 @@ def what_table(names):
                     [[kernel, source, what.replace("|", "\\|").replace("*", "\\*")] for source, kernel, what in names])
 
 
-def spills_text(rows):
-    bad = [f"{row['kernel']} ({row['source']} {row['variant']}, {row['target']})" for row in rows
-           if row["spills"] or row["stack_bytes"]]
-    return "Spilled registers or a stack: " + "; ".join(bad) + "." if bad else \
-        f"None of the {len(rows)} compiled kernels, over all variants and targets, spills a register or uses a stack."
+def shown(texts):
+    """Those of all program texts that `chosen` may choose from: of each source, and each set of names of defines, the nearest
+    to the representative one; sets with unwanted names where a source has no other."""
+    groups, plain = {}, set()
+    for text in texts:
+        names = frozenset(re.findall(r"(\w+)=", text["variant"]))
+        groups.setdefault((text["source"], text["set"], names), []).append(text)
+        if not names & UNWANTED:
+            plain.add(text["source"])
+    out = []
+    for (source, _, names), group in groups.items():
+        if not names & UNWANTED or source not in plain:
+            nearest = max(likeness(text["variant"]) for text in group)
+            out += [text for text in group if likeness(text["variant"]) == nearest]
+    return out
 
 
 def write(root, program, out):
-    for check in CHECKS:
-        command = [sys.executable, os.path.join(kernels.HERE, "kernels.py"), check, program, out]
-        if subprocess.run(command, check=False).returncode:
-            sys.exit("docs/reference/kernels.md stays as it is: it needs every target, with its tools, and no failure (above)")
+    data = {check: kernels.main(check, program, out, shown) for check in CHECKS}
     names = kernels_of(root)
-    data = {check: read(os.path.join(out, f"isa-{check}.tsv")) for check in CHECKS}
     everything = [row for rows in data.values() for row in rows]
     variants = chosen(everything)
     clang = re.search(r"version ([\d.]+)", kernels.call(kernels.CLANG, "--version"))[1]
     ptxas = re.search(r"release ([\d.]+)", kernels.call(kernels.find_ptxas(), "--version"))[1]
     text = TEXT.format(
-        what=what_table(names), spills=spills_text(everything),
+        what=what_table(names),
         compiled=f"Compiled offline by clang {clang}, for NVIDIA with ptxas {ptxas}; no device is asked.",
         **{check: isa_table(names, rows, variants) for check, rows in data.items()})
     with open(document(root), "w", encoding="utf-8") as file:
