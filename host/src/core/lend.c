@@ -10,7 +10,9 @@
 #define LARGEST_TYPE 128
 #define ELEMENT      4
 
-bool weft__lend_shares(const struct weft_context *ctx, const void *host, size_t bytes)
+// Is the array itself the buffer? Only on a device that shares the host's memory, and where it is aligned: to its elements in
+// the CPU schedule, whose kernels read one at a time, else to the largest type of OpenCL.
+static bool is_shared(const struct weft_context *ctx, const void *host, size_t bytes)
 {
     const uintptr_t align = ctx->schedule == WEFT_SCHEDULE_CPU ? ELEMENT : LARGEST_TYPE;
     return ctx->device.unified && bytes && host && (uintptr_t)host % align == 0;
@@ -25,7 +27,7 @@ static weft_status lend_make(struct weft__copy *copy, cl_mem *out, struct weft_c
     if (bytes && !host)
         return weft__fail(ctx, WEFT_EINVAL, "%s: the host array is NULL", what);
     // What is beyond the device's limit is refused as any other buffer.
-    if (weft__lend_shares(ctx, host, bytes) && bytes <= (size_t)ctx->device.max_alloc_bytes) {
+    if (is_shared(ctx, host, bytes) && bytes <= (size_t)ctx->device.max_alloc_bytes) {
         const cl_mem_flags flags = use == WEFT__LEND_READ ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
         cl_int error;
         *out = weft__cl.clCreateBuffer(ctx->cl, flags | CL_MEM_USE_HOST_PTR, bytes, (void *)(uintptr_t)host, &error);

@@ -15,9 +15,6 @@ enum weft__lend {
     WEFT__LEND_BOTH   // its contents are there, and may change
 };
 
-// Is the array itself the buffer? Only on a device that shares the host's memory, and where it is aligned: to its elements in
-// the CPU schedule, whose kernels read one at a time, else to the largest type of OpenCL.
-bool weft__lend_shares(const struct weft_context *ctx, const void *host, size_t bytes);
 // `queue`: of weft__keep_queue, here and below.
 // A buffer for `bytes` bytes of the host, which stay there and untouched until weft__lend_end and the release of the buffer.
 // An array that is not shared is copied. 0 bytes: a buffer of one byte.

@@ -25,10 +25,8 @@ int weft__wg_small(const struct weft_context *ctx);
 
 // A kernel may allow less than its device, which shows once it is compiled. What every operation does to create itself:
 //
-//     struct weft__limit limit = weft__limit_begin(ctx);
-//     do
-//         status = create(...);
-//     while (weft__limit_again(&limit, status));
+//     weft_status status;
+//     WEFT__LIMITED(status, ctx, create(...));
 //
 // Where weft__kernel_create refused a kernel for its limit, create runs once more and finds that limit in weft__wg_most
 // and weft__local_most; both hold in this thread until the loop ends, so that one operation does not change others.
@@ -40,6 +38,9 @@ struct weft__limit {
 };
 struct weft__limit weft__limit_begin(struct weft_context *ctx);
 int weft__limit_again(struct weft__limit *limit, weft_status status);
+#define WEFT__LIMITED(status, ctx, create)                                                                             \
+    for (struct weft__limit limit = weft__limit_begin(ctx); (status) = (create), weft__limit_again(&limit, (status));) \
+    continue
 // WEFT_ERANGE where the kernel does not take work-groups of `wg`, or takes more local memory than the device has.
 weft_status weft__limit_check(struct weft_context *ctx, cl_kernel kernel, const char *name, size_t wg);
 // The sub-groups that the driver makes of a work-group of `wg` in this kernel; 0: not told.

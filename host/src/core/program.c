@@ -392,11 +392,6 @@ void weft__kernel_release(struct weft__kernel **kernel)
     *kernel = NULL;
 }
 
-cl_kernel weft__kernel_cl(const struct weft__kernel *kernel)
-{
-    return kernel->cl;
-}
-
 // The place of the argument `name`, number `i` of a launch; -1: the kernel has none.
 static int arg_find(struct weft__kernel *kernel, const char *name, size_t i)
 {

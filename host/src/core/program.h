@@ -72,8 +72,6 @@ struct weft__kernel;
 weft_status weft__kernel_create(struct weft__kernel **out, struct weft_context *ctx,
                                 const struct weft__kernel_spec *spec, const struct weft__defines *defines);
 void weft__kernel_release(struct weft__kernel **kernel); // accepts NULL inside, sets it to NULL
-// The OpenCL object of a kernel, for questions about it.
-cl_kernel weft__kernel_cl(const struct weft__kernel *kernel);
 // Drop every program of the context (called by weft_context_destroy).
 void weft__programs_free(struct weft_context *ctx);
 

@@ -177,11 +177,8 @@ static weft_status plan_create(struct weft_canonical_plan **out, struct weft_con
 weft_status weft_canonical_plan_create(struct weft_canonical_plan **out, struct weft_context *ctx,
                                        struct weft_shape shape, const struct weft_canonical_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, shape, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, shape, params));
     return status;
 }
 
@@ -213,31 +210,14 @@ static bool is_same(const struct weft_device_csr *a, const struct weft_device_cs
     return a->row_ptr == b->row_ptr && a->col == b->col && a->val == b->val;
 }
 
-static weft_status matrix_check(const struct weft_canonical_plan *plan, const struct weft_device_csr *x,
-                                const char *name)
-{
-    if (x->m != plan->shape.m || x->n != plan->shape.n || x->nnz != plan->shape.nnz || x->type != plan->shape.type ||
-        x->ofs != plan->shape.ofs)
-        return weft__fail(plan->ctx, WEFT_EINVAL,
-                          "%s is %lld x %lld, %lld entries of type %d, offsets %d; the plan is for %lld x %lld, %lld "
-                          "entries of type %d, offsets %d",
-                          name, (long long)x->m, (long long)x->n, (long long)x->nnz, (int)x->type, (int)x->ofs,
-                          (long long)plan->shape.m, (long long)plan->shape.n, (long long)plan->shape.nnz,
-                          (int)plan->shape.type, (int)plan->shape.ofs);
-    return WEFT__BUFFERS(plan->ctx,
-                         {"row_ptr", x->row_ptr, ((size_t)plan->shape.m + 1) * weft_ofs_bytes(plan->shape.ofs)},
-                         {"col", x->col, weft__mul((size_t)plan->shape.nnz, 4)},
-                         {"val", x->val, weft__mul((size_t)plan->shape.nnz, weft_type_bytes(plan->shape.type))});
-}
-
 static weft_status matrices_check(const struct weft_canonical_plan *plan, const struct weft_device_csr *out,
                                   const struct weft_device_csr *a)
 {
     weft_status status = WEFT__NEED_IN(plan->ctx, {"out", out}, {"a", a});
     if (!status)
-        status = matrix_check(plan, a, "the input");
+        status = weft__matrix_check(plan->ctx, "the input", a, plan->shape);
     if (!status)
-        status = matrix_check(plan, out, "the output");
+        status = weft__matrix_check(plan->ctx, "the output", out, plan->shape);
     return status || is_same(a, out) ? status : weft__check_apart(plan->ctx, a, out);
 }
 
@@ -368,26 +348,21 @@ weft_status weft_canonical_sync(struct weft_csr *out, struct weft_context *ctx, 
                                 const struct weft_canonical_params *params)
 {
     struct weft__sync sync = {.ctx = ctx};
-    struct weft_device_csr from = {0};
     struct weft_canonical_plan *plan = NULL;
     int64_t nnz = 0;
-    if (out)
-        *out = (struct weft_csr){0};
-    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    weft_status status = weft__sync_check(ctx, out, a);
     if (status)
-        return status;
-    if ((status = weft__sync_check(ctx, a)))
         return status;
     sync.status = weft_canonical_plan_create(&plan, ctx, weft_csr_shape(a), params);
     weft__sync_begin(&sync, out, weft_csr_shape(a));
-    weft__sync_csr(&sync, &from, a);
+    weft__sync_csr(&sync, a);
     if (!sync.status)
-        sync.status = weft_canonical_run(plan, sync.queue, &sync.to, &from, 0, NULL, NULL);
+        sync.status = weft_canonical_run(plan, sync.queue, &sync.to, &sync.from, 0, NULL, NULL);
     if (!sync.status)
         sync.status = weft_canonical_nnz_sync(&nnz, ctx, sync.queue, &sync.to);
     if (!sync.status)
         out->nnz = sync.to.nnz = nnz;
-    status = weft__sync_end(&sync, &from);
+    status = weft__sync_end(&sync);
     weft_canonical_plan_destroy(&plan);
     return status;
 }

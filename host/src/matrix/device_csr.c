@@ -24,6 +24,31 @@ weft_status weft__shape_check(struct weft_context *ctx, struct weft_shape shape)
     return WEFT_OK;
 }
 
+weft_status weft__shape_same(struct weft_context *ctx, const char *name, struct weft_shape shape, const char *wants,
+                             struct weft_shape wanted)
+{
+    if (shape.m == wanted.m && shape.n == wanted.n && shape.nnz == wanted.nnz && shape.type == wanted.type &&
+        shape.ofs == wanted.ofs)
+        return WEFT_OK;
+    return weft__fail(
+        ctx, WEFT_EINVAL,
+        "%s is %lld x %lld, %lld entries of type %d, offsets %d; %s %lld x %lld, %lld entries of type %d, "
+        "offsets %d",
+        name, (long long)shape.m, (long long)shape.n, (long long)shape.nnz, (int)shape.type, (int)shape.ofs, wants,
+        (long long)wanted.m, (long long)wanted.n, (long long)wanted.nnz, (int)wanted.type, (int)wanted.ofs);
+}
+
+weft_status weft__matrix_check(struct weft_context *ctx, const char *name, const struct weft_device_csr *a,
+                               struct weft_shape wanted)
+{
+    weft_status status = weft__shape_same(ctx, name, weft_device_csr_shape(a), "the plan is for", wanted);
+    if (!status)
+        status = WEFT__BUFFERS(ctx, {"row_ptr", a->row_ptr, ((size_t)wanted.m + 1) * weft_ofs_bytes(wanted.ofs)},
+                               {"col", a->col, weft__mul((size_t)wanted.nnz, 4)},
+                               {"val", a->val, weft__mul((size_t)wanted.nnz, weft_type_bytes(wanted.type))});
+    return status;
+}
+
 weft_status weft_device_csr_alloc(struct weft_device_csr *out, struct weft_context *ctx, struct weft_shape shape)
 {
     if (out)
@@ -65,13 +90,7 @@ static weft_status same_check(struct weft_context *ctx, const struct weft_device
         return status;
     if ((status = weft__csr_check(&err, h)))
         return weft__fail(ctx, status, "%s", err.text);
-    if (d->m == h->m && d->n == h->n && d->nnz == h->nnz && d->type == h->type && d->ofs == h->ofs)
-        return WEFT_OK;
-    return weft__fail(ctx, WEFT_EINVAL,
-                      "the device matrix is %lld x %lld, %lld entries of type %d, offsets %d; the host matrix %lld x "
-                      "%lld, %lld entries of type %d, offsets %d",
-                      (long long)d->m, (long long)d->n, (long long)d->nnz, (int)d->type, (int)d->ofs, (long long)h->m,
-                      (long long)h->n, (long long)h->nnz, (int)h->type, (int)h->ofs);
+    return weft__shape_same(ctx, "the device matrix", weft_device_csr_shape(d), "the host matrix", weft_csr_shape(h));
 }
 
 // The arrays of a matrix on both sides.

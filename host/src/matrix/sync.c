@@ -25,7 +25,15 @@ static bool checked_there(const struct weft_context *ctx, int64_t nnz)
     return weft__stage_takes(ctx, weft__mul((size_t)nnz, 4));
 }
 
-weft_status weft__sync_check(struct weft_context *ctx, const struct weft_csr *a)
+weft_status weft__sync_check(struct weft_context *ctx, struct weft_csr *out, const struct weft_csr *a)
+{
+    if (out)
+        *out = (struct weft_csr){0};
+    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    return status ? status : weft__sync_check_matrix(ctx, a);
+}
+
+weft_status weft__sync_check_matrix(struct weft_context *ctx, const struct weft_csr *a)
 {
     struct weft_error err = {0};
     weft_status status = weft__csr_check(&err, a);
@@ -39,12 +47,12 @@ weft_status weft__sync_check_there(struct weft_context *ctx, cl_command_queue qu
     return checked_there(ctx, a->nnz) ? weft_validate_sync(ctx, queue, a, WEFT_COLUMNS_ANY) : WEFT_OK;
 }
 
-void weft__sync_csr(struct weft__sync *s, struct weft_device_csr *to, const struct weft_csr *from)
+void weft__sync_csr(struct weft__sync *s, const struct weft_csr *from)
 {
     if (!s->status)
-        s->status = weft__lend_csr(to, s->ctx, s->queue, WEFT__LEND_READ, from);
+        s->status = weft__lend_csr(&s->from, s->ctx, s->queue, WEFT__LEND_READ, from);
     if (!s->status)
-        s->status = weft__sync_check_there(s->ctx, s->queue, to);
+        s->status = weft__sync_check_there(s->ctx, s->queue, &s->from);
 }
 
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what)
@@ -53,15 +61,14 @@ void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_
         s->status = weft__lend_begin(to, s->ctx, s->queue, WEFT__LEND_READ, from, bytes, what);
 }
 
-weft_status weft__sync_end(struct weft__sync *s, struct weft_device_csr *from)
+weft_status weft__sync_end(struct weft__sync *s)
 {
     if (!s->status)
         s->status = weft__lend_csr_end(s->ctx, s->queue, &s->to, s->out);
     if (s->status)
         weft__lend_wait(s->queue);
     weft__lend_csr_release(s->ctx, &s->to, !s->status);
-    if (from)
-        weft__lend_csr_release(s->ctx, from, !s->status);
+    weft__lend_csr_release(s->ctx, &s->from, !s->status);
     if (s->status)
         weft_csr_free(s->out);
     weft__keep_queue_end(s->ctx, &s->queue, !s->status);

@@ -103,11 +103,8 @@ static weft_status plan_create(struct weft_validate_plan **out, struct weft_cont
 
 weft_status weft_validate_plan_create(struct weft_validate_plan **out, struct weft_context *ctx, enum weft_ofs ofs)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, ofs);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, ofs));
     return status;
 }
 

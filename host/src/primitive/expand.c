@@ -178,11 +178,8 @@ static weft_status plan_create(struct weft_expand_plan **out, struct weft_contex
 weft_status weft_expand_plan_create(struct weft_expand_plan **out, struct weft_context *ctx, int64_t m_max,
                                     int64_t nnz_max, enum weft_ofs ofs, const struct weft_expand_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, m_max, nnz_max, ofs, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, m_max, nnz_max, ofs, params));
     if (!status)
         status = weft__expand_trial(ctx, *out, m_max, nnz_max, ofs);
     if (status && out)

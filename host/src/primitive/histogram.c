@@ -319,11 +319,8 @@ static weft_status plan_create(struct weft_histogram_plan **out, struct weft_con
 weft_status weft_histogram_plan_create(struct weft_histogram_plan **out, struct weft_context *ctx, int64_t bins,
                                        enum weft_ofs ofs, int64_t n_max, const struct weft_histogram_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, bins, ofs, n_max, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, bins, ofs, n_max, params));
     if (!status)
         status = weft__histogram_trial(ctx, *out, bins, ofs, n_max);
     if (status && out)

@@ -172,11 +172,8 @@ static weft_status plan_create(struct weft_merge_plan **out, struct weft_context
 weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct weft_context *ctx, enum weft_key key,
                                    int payload_bytes, int64_t n_max, const struct weft_merge_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, key, payload_bytes, n_max, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, key, payload_bytes, n_max, params));
     if (!status)
         status = weft__merge_trial(ctx, *out, key, payload_bytes, n_max);
     if (status && out)

@@ -320,11 +320,8 @@ static weft_status plan_create(struct weft_scan_plan **out, struct weft_context 
 weft_status weft_scan_plan_create(struct weft_scan_plan **out, struct weft_context *ctx, enum weft_scan_type type,
                                   int64_t n_max, const struct weft_scan_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, type, n_max, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, type, n_max, params));
     if (status)
         return status;
     const bool other = (*out)->info.params.algo == WEFT_SCAN_ALGO_CHAINED && !(params && params->algo);

@@ -295,11 +295,8 @@ static weft_status plan_tried(struct weft_segsort_plan **out, struct weft_contex
                               int payload_bytes, enum weft_ofs ofs, int64_t n_max,
                               const struct weft_segsort_params *params, bool free_choice)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, key, payload_bytes, ofs, n_max, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, key, payload_bytes, ofs, n_max, params));
     if (status)
         return status;
     const enum weft_segsort_whole whole = (*out)->info.params.whole;

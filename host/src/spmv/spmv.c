@@ -321,11 +321,8 @@ static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context 
                                const struct weft_device_csr *a, const struct weft_spmv_params *params,
                                const struct weft__spmv_stats *known, int trial)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_make(out, ctx, queue, a, params, known, trial);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_make(out, ctx, queue, a, params, known, trial));
     return status;
 }
 

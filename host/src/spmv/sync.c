@@ -116,7 +116,7 @@ weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, cons
     size_t x_bytes = 0, y_bytes = 0;
     if (!ctx)
         return WEFT_EINVAL;
-    weft_status status = weft__sync_check(ctx, a);
+    weft_status status = weft__sync_check_matrix(ctx, a);
     if (status)
         return status;
     status = weft__keep_queue(&queue, ctx);

@@ -101,7 +101,7 @@ weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx,
     weft__sync_buffer(&sync, &from.val, a->val, nnz * weft_type_bytes(a->type), "values");
     if (!sync.status)
         sync.status = weft_coo_to_csr_run(op, sync.queue, &sync.to, &from, 0, NULL, NULL);
-    status = weft__sync_end(&sync, NULL);
+    status = weft__sync_end(&sync);
     weft__lend_release(ctx, &from.row, !status);
     weft__lend_release(ctx, &from.col, !status);
     weft__lend_release(ctx, &from.val, !status);
@@ -112,9 +112,6 @@ weft_status weft_coo_to_csr_sync(struct weft_csr *out, struct weft_context *ctx,
 weft_status weft_csr_to_coo_sync(struct weft_coo *out, struct weft_context *ctx, const struct weft_csr *a)
 {
     struct weft_error err = {0};
-    struct weft_expand_plan *plan = NULL;
-    cl_command_queue queue = NULL;
-    cl_mem row_ptr = NULL, row = NULL;
     if (out)
         *out = (struct weft_coo){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
@@ -123,23 +120,10 @@ weft_status weft_csr_to_coo_sync(struct weft_coo *out, struct weft_context *ctx,
     status = weft_csr_validate(a, &err);
     if (status)
         return weft__fail(ctx, status, "%s", err.text);
-    size_t nnz = (size_t)a->nnz;
+    const size_t nnz = (size_t)a->nnz;
     if (weft_coo_alloc(out, weft_shape(.m = a->m, .n = a->n, .nnz = a->nnz, .type = a->type)))
         return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for coordinates");
-    status = weft_expand_plan_create(&plan, ctx, a->m, a->nnz, a->ofs, NULL);
-    if (!status)
-        status = weft__queue_create(&queue, ctx);
-    const size_t ptr_bytes = ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs);
-    if (!status)
-        status = weft__buffer_create(&row_ptr, ctx, ptr_bytes, "row pointers");
-    if (!status)
-        status = weft__copy_in(ctx, queue, row_ptr, a->row_ptr, ptr_bytes);
-    if (!status)
-        status = weft__buffer_create(&row, ctx, nnz * 4, "row indices");
-    if (!status)
-        status = weft_expand_run(plan, queue, row, row_ptr, a->m, a->nnz, 0, NULL, NULL);
-    if (!status)
-        status = weft__copy_out(ctx, queue, out->row, row, nnz * 4);
+    status = weft_expand_sync(out->row, ctx, a->row_ptr, a->m, a->nnz, a->ofs, NULL);
     if (!status && nnz) {
         memcpy(out->col, a->col, nnz * 4);
         if (out->val)
@@ -147,9 +131,5 @@ weft_status weft_csr_to_coo_sync(struct weft_coo *out, struct weft_context *ctx,
     }
     if (status)
         weft_coo_free(out);
-    weft__buffer_release(&row_ptr);
-    weft__buffer_release(&row);
-    weft_expand_plan_destroy(&plan);
-    weft__queue_release(&queue);
     return status;
 }

@@ -208,11 +208,8 @@ static weft_status plan_create(struct weft_permute_plan **out, struct weft_conte
 weft_status weft_permute_plan_create(struct weft_permute_plan **out, struct weft_context *ctx, struct weft_shape shape,
                                      const struct weft_permutation *p, const struct weft_permute_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, shape, p, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, shape, p, params));
     if (!status)
         status = weft__permute_trial(ctx, shape.type, shape.ofs, &(*out)->info);
     if (status && out)
@@ -229,32 +226,12 @@ static size_t groups_for(const struct weft_permute_plan *plan, size_t count)
     return weft__groups(weft__ceil_div(count, plan->wg * PERMUTE_IPT), plan->wg);
 }
 
-static weft_status matrix_check(const struct weft_permute_plan *plan, const struct weft_device_csr *x, const char *name)
-{
-    if (x->m != plan->shape.m || x->n != plan->shape.n || x->nnz != plan->shape.nnz || x->type != plan->shape.type ||
-        x->ofs != plan->shape.ofs)
-        return weft__fail(plan->ctx, WEFT_EINVAL,
-                          "%s is %lld x %lld, %lld entries of type %d, offsets %d; the plan is for %lld x %lld, %lld "
-                          "entries of type %d, offsets %d",
-                          name, (long long)x->m, (long long)x->n, (long long)x->nnz, (int)x->type, (int)x->ofs,
-                          (long long)plan->shape.m, (long long)plan->shape.n, (long long)plan->shape.nnz,
-                          (int)plan->shape.type, (int)plan->shape.ofs);
-    size_t nnz = (size_t)plan->shape.nnz;
-    weft_status status = weft__check_buffer(plan->ctx, x->row_ptr,
-                                            ((size_t)plan->shape.m + 1) * weft_ofs_bytes(plan->shape.ofs), "row_ptr");
-    if (!status)
-        status = weft__check_buffer(plan->ctx, x->col, nnz * 4, "col");
-    if (!status)
-        status = weft__check_buffer(plan->ctx, x->val, nnz * weft_type_bytes(plan->shape.type), "val");
-    return status;
-}
-
 static weft_status matrices_check(const struct weft_permute_plan *plan, const struct weft_device_csr *a,
                                   const struct weft_device_csr *out)
 {
-    weft_status status = matrix_check(plan, a, "the input");
+    weft_status status = weft__matrix_check(plan->ctx, "the input", a, plan->shape);
     if (!status)
-        status = matrix_check(plan, out, "the output");
+        status = weft__matrix_check(plan->ctx, "the output", out, plan->shape);
     return status ? status : weft__check_apart(plan->ctx, a, out);
 }
 
@@ -353,27 +330,22 @@ weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, co
 {
     struct weft_error err = {0};
     struct weft__sync sync = {.ctx = ctx};
-    struct weft_device_csr from = {0};
     struct weft_permute_plan *plan = NULL;
-    if (out)
-        *out = (struct weft_csr){0};
-    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
+    weft_status status = weft__sync_check(ctx, out, a);
+    if (!status && (status = weft__permutation_check(&err, p)))
+        status = weft__fail(ctx, status, "%s", err.text);
     if (status)
         return status;
-    if ((status = weft__sync_check(ctx, a)))
-        return status;
-    if ((status = weft__permutation_check(&err, p)))
-        return weft__fail(ctx, status, "%s", err.text);
     if (a->m != p->m || a->n != p->n)
         return weft__fail(ctx, WEFT_EINVAL,
                           "the permutation is of %lld rows and %lld columns, the matrix has %lld and %lld",
                           (long long)p->m, (long long)p->n, (long long)a->m, (long long)a->n);
     sync.status = weft_permute_plan_create(&plan, ctx, weft_csr_shape(a), p, params);
     weft__sync_begin(&sync, out, weft_csr_shape(a));
-    weft__sync_csr(&sync, &from, a);
+    weft__sync_csr(&sync, a);
     if (!sync.status)
-        sync.status = weft_permute_run(plan, sync.queue, &sync.to, &from, 0, NULL, NULL);
-    status = weft__sync_end(&sync, &from);
+        sync.status = weft_permute_run(plan, sync.queue, &sync.to, &sync.from, 0, NULL, NULL);
+    status = weft__sync_end(&sync);
     weft_permute_plan_destroy(&plan);
     return status;
 }

@@ -113,11 +113,8 @@ weft_status weft_transpose_refill_create(struct weft_transpose_refill **out, str
                                          cl_command_queue queue, const struct weft_device_csr *a,
                                          const struct weft_transpose_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = plan_create(out, ctx, queue, a, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, plan_create(out, ctx, queue, a, params));
     if (!status)
         status = weft__refill_trial(ctx, a->ofs);
     if (status && out)

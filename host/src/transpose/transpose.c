@@ -178,11 +178,8 @@ weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft
                                    const struct weft__transpose_shape *asked,
                                    const struct weft_transpose_params *params)
 {
-    struct weft__limit limit = weft__limit_begin(ctx);
     weft_status status;
-    do
-        status = op_create(out, ctx, asked, params);
-    while (weft__limit_again(&limit, status));
+    WEFT__LIMITED(status, ctx, op_create(out, ctx, asked, params));
     if (status)
         return status;
     static const struct weft_transpose_params nothing;
@@ -217,17 +214,17 @@ static weft_status matrix_check(const struct weft_transpose_plan *op, const stru
                                 int64_t n, int output)
 {
     const struct weft__transpose_shape *s = &op->shape;
-    const char *name = output ? "the output" : "the input";
-    if (x->m != m || x->n != n || x->nnz != s->nnz || (x->type != s->type && !(s->val_positions && !output)) ||
-        x->ofs != s->ofs)
-        return weft__fail(op->ctx, WEFT_EINVAL,
-                          "%s is %lld x %lld, %lld entries of type %d, offsets %d; the object was made for %lld x "
-                          "%lld, %lld entries of type %d, offsets %d",
-                          name, (long long)x->m, (long long)x->n, (long long)x->nnz, (int)x->type, (int)x->ofs,
-                          (long long)m, (long long)n, (long long)s->nnz, (int)s->type, (int)s->ofs);
+    struct weft_shape shape = weft_device_csr_shape(x);
+    if (s->val_positions && !output)
+        shape.type = s->type; // not looked at
+    weft_status status = weft__shape_same(op->ctx, output ? "the output" : "the input", shape,
+                                          "the object was made for", weft_shape(m, n, s->nnz, s->type, s->ofs));
+    if (status)
+        return status;
     size_t nnz = (size_t)s->nnz, val = output || !s->val_positions ? weft_type_bytes(s->type) : 0;
     size_t ptr = s->rows_given && !output ? weft__mul(nnz, 4) : weft__mul((size_t)m + 1, weft_ofs_bytes(s->ofs));
-    weft_status status = nnz || output ? weft__check_buffer(op->ctx, x->row_ptr, ptr, "row_ptr") : WEFT_OK;
+    if (nnz || output)
+        status = weft__check_buffer(op->ctx, x->row_ptr, ptr, "row_ptr");
     if (!status)
         status = weft__check_buffer(op->ctx, x->col, weft__mul(nnz, 4), "col");
     if (!status)
@@ -331,21 +328,16 @@ weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, 
                                 const struct weft_transpose_params *params)
 {
     struct weft__sync sync = {.ctx = ctx};
-    struct weft_device_csr from = {0};
     struct kept *kept = NULL;
-    if (out)
-        *out = (struct weft_csr){0};
-    weft_status status = WEFT__NEED_IN(ctx, {"out", out});
-    if (!status)
-        status = weft__sync_check(ctx, a);
+    weft_status status = weft__sync_check(ctx, out, a);
     if (status)
         return status;
     sync.status = kept_take(&kept, ctx, weft_csr_shape(a), params);
     weft__sync_begin(&sync, out, weft_shape_transposed(weft_csr_shape(a)));
-    weft__sync_csr(&sync, &from, a);
+    weft__sync_csr(&sync, a);
     if (!sync.status)
-        sync.status = weft_transpose_run(kept->op, sync.queue, &sync.to, &from, 0, NULL, NULL);
-    status = weft__sync_end(&sync, &from);
+        sync.status = weft_transpose_run(kept->op, sync.queue, &sync.to, &sync.from, 0, NULL, NULL);
+    status = weft__sync_end(&sync);
     if (status)
         kept_drop(kept);
     else
