@@ -55,9 +55,9 @@ static void text_print(const struct advise *s)
     printf("%s: %s x %s, ", s->m.name, tool_count_text(rows, s->m.a.m), tool_count_text(cols, s->m.a.n));
     printf("%s entries, %s; device %d: %s\n", tool_count_text(text, s->m.a.nnz), weft_type_name(s->m.a.type),
            weft_context_device(s->device.ctx)->index, weft_context_device(s->device.ctx)->name);
-    printf("%-13s%s%s\n", "", s->model ? "  time of a product  permuting, in products  pays after" : "",
+    printf("%-13s%s%s\n", "", s->model ? "       time of SpMV      permuting, in runs  pays after" : "",
            o->measure ? "  measured: time  permuting  pays after" : "");
-    printf("%-13s%s%s\n", "order", s->model ? "   (19 of 20 within)       (19 of 20 within)   (products)" : "", "");
+    printf("%-13s%s%s\n", "order", s->model ? "   (19 of 20 within)       (19 of 20 within)       (runs)" : "", "");
     for (int i = 1; i < WEFT_ORDER_COUNT; i++) {
         const struct trial *t = &s->trials[i];
         printf("%-13s", weft_order_name(t->order));
@@ -70,9 +70,9 @@ static void text_print(const struct advise *s)
         putchar('\n');
     }
     if (o->products)
-        snprintf(rows, sizeof rows, "%lld products", (long long)o->products);
+        snprintf(rows, sizeof rows, "%lld runs", (long long)o->products);
     else
-        snprintf(rows, sizeof rows, "many products");
+        snprintf(rows, sizeof rows, "many runs");
     if (s->model) {
         const enum weft_order best = best_of(s, 0);
         const struct advice *advice = &s->trials[best].advice;
@@ -195,7 +195,7 @@ int tool_advise(const struct tool_options *options)
     struct advise s = {.o = &o};
     struct weft_error err = {0};
     if (o.type_given && o.type == WEFT_TYPE_I32) {
-        tool_complain("advice is for products of f32, f64 or pattern");
+        tool_complain("advice is for SpMV of f32, f64 or pattern");
         return TOOL_USAGE;
     }
     if (!o.type_given) // whatever the file holds

@@ -43,11 +43,11 @@ static weft_status product_ms(struct advise *s, struct trial *t, double *ms)
     if (!status && span.first && span.last) {
         status = weft__fail_cl(
             ctx, weft__cl.clGetEventProfilingInfo(span.first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL),
-            "start of a product");
+            "start of SpMV");
         if (!status)
             status = weft__fail_cl(
                 ctx, weft__cl.clGetEventProfilingInfo(span.last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL),
-                "end of a product");
+                "end of SpMV");
     }
     if (span.first)
         weft__cl.clReleaseEvent(span.first);
@@ -155,18 +155,18 @@ int advise_measure(struct advise *s)
     if (status)
         code = tool_fail(status, &err);
     for (int i = 0; i < WEFT_ORDER_COUNT && !code; i++) {
-        bench_progress_begin("product in order %s", weft_order_name((enum weft_order)i));
+        bench_progress_begin("SpMV in order %s", weft_order_name((enum weft_order)i));
         status = trial_prepare(s, &s->trials[i], &e, x.val, &wrong, why, sizeof why);
         bench_progress_end();
         if (status) {
             code = tool_fail_device(status, s->device.ctx);
         } else if (wrong) {
-            tool_complain("order %s: wrong product: %s", weft_order_name((enum weft_order)i), why);
+            tool_complain("order %s: wrong SpMV: %s", weft_order_name((enum weft_order)i), why);
             code = TOOL_WRONG;
         }
     }
     if (!code) {
-        bench_progress_begin("measuring products");
+        bench_progress_begin("measuring SpMV");
         status = rounds_run(s);
         bench_progress_end();
         if (status)

@@ -185,7 +185,7 @@ static void device_print(const struct report *r, const struct tool_options *o)
     printf("choice      %s%s%s, %s schedule", weft_spmv_algo_name(r->choice.params.policy.algo), tuning[0] ? " " : "",
            tuning, schedule_name(r->choice.schedule));
     if (o->products)
-        printf(", for %lld products", (long long)o->products);
+        printf(", for %lld runs", (long long)o->products);
     printf(": %s\n", r->choice.why);
 }
 

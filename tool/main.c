@@ -46,7 +46,7 @@ static const struct tool_option {
     {"device", "DEVICE", 'd',
      "its index in `weft devices`, or `gpu`, `cpu`, or a word of its line such as `nvidia`\n"
      "(default: WEFT_DEVICE, else the marked one)"},
-    {"products", "N", OPT_PRODUCTS, "products expected with this matrix (default: not known)"},
+    {"products", "N", OPT_PRODUCTS, "runs of SpMV expected with this matrix (default: not known)"},
     {"measure", NULL, OPT_MEASURE, "run every order on the device and say whether the advice was right"},
     {"generate", "SPEC", 'g',
      "a matrix made up in place of FILE: uniform:M,N,NNZ power:M,N,NNZ stencil5:K\n"
@@ -74,7 +74,7 @@ static const struct tool_command {
     {"info", "FILE...", "shape, rows, symmetry, entropies, formats, and what weft would run", SEVERAL, 0,
      "seed device products generate type index complex limit json force quiet", tool_info,
      "Prints what there is to know of a matrix: shape, lengths of rows, symmetry, bandwidth, entropies, the bytes of\n"
-     "each format, and which format and schedule weft would choose for products on the device, and why."},
+     "each format, and which format and schedule weft would choose for SpMV on the device, and why."},
     {"spy", "FILE -o PICTURE", "picture of the pattern", 1, 0,
      "output force size order seed generate type index complex limit quiet", tool_spy,
      "Draws where the entries are: each pixel is a bucket of rows and columns, the darker the more entries it has.\n"
@@ -105,8 +105,8 @@ static const struct tool_command {
      "One line a device: index, platform, name, type, driver, memory, or why it cannot be used."},
     {"advise", "FILE...", "does another order of rows and columns pay?", SEVERAL, 0,
      "seed device products measure generate type index complex limit json force quiet", tool_advise,
-     "Predicts for each order how the time of a product changes on the device, with the interval that holds 19 of 20\n"
-     "matrices, what the permutation costs, and after how many products it has paid. --measure runs them as well."},
+     "Predicts for each order how the time of SpMV changes on the device, with the interval that holds 19 of 20\n"
+     "matrices, what the permutation costs, and after how many runs it has paid. --measure runs them as well."},
     {"selftest", "", "does the device compute right numbers?", 0, 0, "device json force quiet", tool_selftest,
      "Runs every operation on small problems, compares each result with the serial reference, and prints a line for\n"
      "each: its types, algorithm and kernels. The first run compiles every program, which may take minutes."},

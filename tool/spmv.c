@@ -56,7 +56,7 @@ static weft_status product_run(struct product *p, const struct tool_device *devi
     if (!status && out && error == CL_SUCCESS)
         error = weft__cl.clEnqueueReadBuffer(device->queue, y, CL_TRUE, 0, out, p->y, 0, NULL, NULL);
     if (!status && error != CL_SUCCESS)
-        status = weft__fail_cl(device->ctx, error, "a product");
+        status = weft__fail_cl(device->ctx, error, "SpMV");
     if (!status)
         p->info = *weft_spmv_plan_info(plan);
     weft_spmv_plan_destroy(&plan);

@@ -206,7 +206,7 @@ static weft_status bsr_make(struct cusparse_spmv *s, int64_t *rows, int64_t *col
     (void)rows;
     (void)cols;
     (void)times;
-    return weft__error(err, WEFT_EUNSUPPORTED, "this cuSPARSE has no products of blocks");
+    return weft__error(err, WEFT_EUNSUPPORTED, "this cuSPARSE has no SpMV of blocks");
 #endif
 }
 
@@ -312,16 +312,16 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
 {
     *state = NULL;
     const struct weft_csr *a = job->a;
-    const int k = weft__algo_find(weft__cusparse_spmv_algos, algo, job->tune, "backend cusparse has no product", err);
+    const int k = weft__algo_find(weft__cusparse_spmv_algos, algo, job->tune, "backend cusparse has no SpMV", err);
     if (k < 0)
         return WEFT_EINVAL;
     if (a->type != WEFT_TYPE_F32 && a->type != WEFT_TYPE_F64)
-        return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE has no products of %s", weft_type_name(a->type));
+        return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE has no SpMV of %s", weft_type_name(a->type));
     if (!a->m || !a->n || !a->nnz)
         return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE is given no matrix without entries");
     struct cusparse_spmv *s = calloc(1, sizeof *s);
     if (!s)
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     s->a = a;
     s->host_x = job->x;
     s->format = algos[k].format;

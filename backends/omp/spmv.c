@@ -133,12 +133,12 @@ weft_status weft__omp_spmv_prepare(void **state, struct weft_context *ctx, const
 {
     (void)ctx;
     *state = NULL;
-    const int k = weft__algo_find(weft__omp_spmv_algos, algo, job->tune, "backend omp has no product", err);
+    const int k = weft__algo_find(weft__omp_spmv_algos, algo, job->tune, "backend omp has no SpMV", err);
     if (k < 0)
         return WEFT_EINVAL;
     struct omp_spmv *s = calloc(1, sizeof *s);
     if (!s)
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     *state = s;
     s->job = *job;
     s->type = job->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : job->a->type;

@@ -37,7 +37,7 @@ struct opencl_spmv {
 static weft_status params_make(struct weft_spmv_params *out, const struct weft_context *ctx, const char *algo,
                                const struct weft_backend_tune *tune, struct weft_error *err)
 {
-    if (weft__algo_find(weft__opencl_spmv_algos, algo, NULL, "backend opencl has no product", err) < 0)
+    if (weft__algo_find(weft__opencl_spmv_algos, algo, NULL, "backend opencl has no SpMV", err) < 0)
         return WEFT_EINVAL;
     out->format.host_rest = algo && !strcmp(algo, "hyb_host");
     out->policy.tune = algo && !strcmp(algo, "tuned");
@@ -95,7 +95,7 @@ weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, co
         return status;
     struct opencl_spmv *s = calloc(1, sizeof *s);
     if (!s)
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     *s = (struct opencl_spmv){.ctx = ctx,
                               .job = *job,
                               .params = params,

@@ -55,12 +55,12 @@ weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const
 {
     (void)ctx;
     *state = NULL;
-    const int coo = weft__algo_find(weft__ref_spmv_algos, algo, job->tune, "backend ref has no product", err);
+    const int coo = weft__algo_find(weft__ref_spmv_algos, algo, job->tune, "backend ref has no SpMV", err);
     if (coo < 0)
         return WEFT_EINVAL;
     struct ref_spmv *s = calloc(1, sizeof *s);
     if (!s)
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     s->job = *job;
     s->type = job->a->type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : job->a->type;
     s->y_bytes = weft__mul((size_t)job->a->m, weft_type_bytes(s->type));
@@ -69,7 +69,7 @@ weft_status weft__ref_spmv_prepare(void **state, struct weft_context *ctx, const
     if (!s->y || (coo && !s->row)) {
         *state = s;
         weft__ref_spmv_finish(state);
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     }
     double start = clock_ms();
     for (int64_t i = 0; i < job->a->m && coo; i++)

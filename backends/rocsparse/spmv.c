@@ -271,10 +271,10 @@ static const struct algorithm *algorithm_find(const char *name)
 static weft_status fits(const struct weft_csr *a, const struct algorithm *algo, struct weft_error *err)
 {
     if (a->type != WEFT_TYPE_F32 && a->type != WEFT_TYPE_F64)
-        return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE has no product for values of type %s",
+        return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE has no SpMV for values of type %s",
                            weft_type_name(a->type));
     if (!a->nnz) // some releases leave y as it is, some scale it, and HYB cannot be made
-        return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE's products want a matrix with entries");
+        return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE's SpMV wants a matrix with entries");
     if (algo->generic && a->nnz > a->m * a->n)
         return weft__error(err, WEFT_EUNSUPPORTED, "rocSPARSE describes no matrix with more entries than m*n");
     return WEFT_OK;
@@ -286,7 +286,7 @@ weft_status weft__rocsparse_spmv_prepare(void **state, struct weft_context *ctx,
 {
     *state = NULL;
     const struct weft_csr *a = job->a;
-    if (weft__algo_find(weft__rocsparse_spmv_algos, algo, job->tune, "backend rocsparse has no product", err) < 0)
+    if (weft__algo_find(weft__rocsparse_spmv_algos, algo, job->tune, "backend rocsparse has no SpMV", err) < 0)
         return WEFT_EINVAL;
     const struct algorithm *found = algorithm_find(algo);
     weft_status status = fits(a, found, err);
@@ -294,7 +294,7 @@ weft_status weft__rocsparse_spmv_prepare(void **state, struct weft_context *ctx,
         return status;
     struct rocsparse_spmv *s = calloc(1, sizeof *s);
     if (!s)
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     *state = s;
     s->algo = found;
     s->type = a->type;

@@ -60,7 +60,7 @@ static weft_status matrix_make(struct rsb_mtx_t **out, const struct weft_csr *a,
     weft_status status = WEFT_OK;
     rsb_err_t error = RSB_ERR_NO_ERROR;
     if (!row || (a->type == WEFT_TYPE_PATTERN && !ones))
-        status = weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        status = weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     for (int64_t i = 0; i < a->m && row; i++)
         for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
             row[p] = (rsb_coo_idx_t)i;
@@ -81,11 +81,11 @@ static weft_status job_check(const struct weft_backend_spmv_job *job, const char
                              struct weft_error *err)
 {
     const struct weft_csr *a = job->a;
-    *tuned = weft__algo_find(weft__rsb_spmv_algos, algo, job->tune, "backend rsb has no product", err);
+    *tuned = weft__algo_find(weft__rsb_spmv_algos, algo, job->tune, "backend rsb has no SpMV", err);
     if (*tuned < 0)
         return WEFT_EINVAL;
     if (a->type == WEFT_TYPE_I32)
-        return weft__error(err, WEFT_EUNSUPPORTED, "librsb has no products of integers");
+        return weft__error(err, WEFT_EUNSUPPORTED, "librsb has no SpMV of integers");
     if (!a->m || !a->n || !a->nnz)
         return weft__error(err, WEFT_EUNSUPPORTED, "librsb takes no matrix without entries");
     if (a->nnz > RSB_MAX_MATRIX_NNZ || a->m > RSB_MAX_MATRIX_DIM || a->n > RSB_MAX_MATRIX_DIM)
@@ -107,7 +107,7 @@ weft_status weft__rsb_spmv_prepare(void **state, struct weft_context *ctx, const
     const int wide = job->a->type == WEFT_TYPE_F64;
     struct rsb_spmv *s = calloc(1, sizeof *s);
     if (!s)
-        return weft__error(err, WEFT_ENOMEM, "out of host memory for a product");
+        return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");
     *state = s;
     s->job = *job;
     s->alpha32 = (float)job->alpha;

@@ -292,11 +292,10 @@ std::unique_ptr<product> product_make_any(weft_context *ctx, const weft_backend_
 weft_status refuse(const weft_context *ctx, const weft_backend_spmv_job &job, const std::string &algo, weft_error *err)
 {
     const weft_csr *a = job.a;
-    if (weft__algo_find(weft__viennacl_spmv_algos, algo.c_str(), job.tune, "backend viennacl has no product", err) <
-        0)
+    if (weft__algo_find(weft__viennacl_spmv_algos, algo.c_str(), job.tune, "backend viennacl has no SpMV", err) < 0)
         return WEFT_EINVAL;
     if (a->type == WEFT_TYPE_I32)
-        return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL has no products of integers");
+        return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL has no SpMV of integers");
     if (a->type == WEFT_TYPE_F64 && !ctx->device.fp64)
         return weft__error(err, WEFT_EUNSUPPORTED, "the device has no double precision");
     if (!a->nnz)
@@ -339,7 +338,7 @@ weft_status weft__viennacl_spmv_prepare(void **state, struct weft_context *ctx, 
         if (weft_status status = refuse(ctx, *job, name, err))
             return status;
         auto out = job->a->type == WEFT_TYPE_F64 ? product_make_any<double>(ctx, *job, name, times, &whole)
-                                            : product_make_any<float>(ctx, *job, name, times, &whole);
+                                                 : product_make_any<float>(ctx, *job, name, times, &whole);
         if (!whole)
             return weft__error(err, WEFT_EUNSUPPORTED, "ViennaCL loses the empty rows at the end of this matrix");
         *state = out.release();

@@ -28,7 +28,7 @@ void bench_table_head(const struct bench_table *table, const char *op, const cha
     if (seed >= 0)
         fprintf(table->out, ", seed %" PRId64, seed);
     if (table->products > 0)
-        fprintf(table->out, "; total: one conversion, %" PRId64 " products", table->products);
+        fprintf(table->out, "; total: one conversion, %" PRId64 " runs", table->products);
     fprintf(table->out, "\n  %-9s %-11s %4s %10s %6s %7s", "backend", "algorithm", "dev", "median ms", "noise", "GB/s");
     if (table->gflops && table->products <= 0)
         fprintf(table->out, " %7s", "GFLOP/s");

@@ -304,14 +304,14 @@ static void refusal_test(struct rng *rng)
         int64_t m, n, nnz;
         const char *transpose, *spmv; // NULL: it is not refused
     } cases[] = {
-        {WEFT_TYPE_I32, WEFT_OFS_32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type i32"},
-        {WEFT_TYPE_PATTERN, WEFT_OFS_32, 9, 9, 20, NULL, "rocSPARSE has no product for values of type pattern"},
+        {WEFT_TYPE_I32, WEFT_OFS_32, 9, 9, 20, NULL, "rocSPARSE has no SpMV for values of type i32"},
+        {WEFT_TYPE_PATTERN, WEFT_OFS_32, 9, 9, 20, NULL, "rocSPARSE has no SpMV for values of type pattern"},
         {WEFT_TYPE_F32, WEFT_OFS_64, 9, 9, 20, "these routines of rocSPARSE take 32-bit offsets only",
          "these routines of rocSPARSE take 32-bit offsets only"},
         {WEFT_TYPE_F64, WEFT_OFS_32, 0, 9, 0, "rocSPARSE transposes no matrix without rows or columns",
-         "rocSPARSE's products want a matrix with entries"},
+         "rocSPARSE's SpMV wants a matrix with entries"},
         {WEFT_TYPE_F64, WEFT_OFS_32, 9, 0, 0, "rocSPARSE transposes no matrix without rows or columns",
-         "rocSPARSE's products want a matrix with entries"},
+         "rocSPARSE's SpMV wants a matrix with entries"},
     };
     standin_reset(1);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -57,11 +57,10 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
     weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
     if (status || padding > limit)
         return status;
-    snprintf(
-        info->why, sizeof info->why,
-        "%lld products expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
-        "each entry",
-        (long long)info->params.policy.products, padding);
+    snprintf(info->why, sizeof info->why,
+             "%lld runs expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
+             "each entry",
+             (long long)info->params.policy.products, padding);
     plan->bound = SDIA_BOUND < info->params.format.max_padding ? SDIA_BOUND : info->params.format.max_padding;
     *chosen = 1;
     return WEFT_OK;
@@ -84,7 +83,7 @@ static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16))
         return 0;
     snprintf(info->why, sizeof info->why,
-             "%lld products expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
+             "%lld runs expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
              "entry",
              (long long)info->params.policy.products, padding);
     plan->bound = limit;
