@@ -3,6 +3,7 @@
 // in the same words and stays as it is.
 #include "tests/support/csr.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define COUNT(x) (sizeof(x) / sizeof *(x))
@@ -114,6 +115,34 @@ static void test_bad(struct test_device *dev, enum weft_ofs ofs)
     }
 }
 
+// One column of many that is out of range for its base alone: 0, or n and one more.
+static void test_one_bad(struct test_device *dev)
+{
+    enum { M = 7, N = 90, NNZ = 5000 };
+    for (int k = 0; k < 4; k++) {
+        const int from = k % 2;
+        const int32_t column = from ? (k / 2 ? N + 1 : 0) : (k / 2 ? N : -1);
+        const int64_t at = (int64_t)rng_below(&rng, NNZ);
+        struct weft_csr a;
+        struct test_csr d;
+        struct weft_error err = {0};
+        char text[100];
+        test_matrix_make(&a, &rng, TEST_UNIFORM, M, N, NNZ, WEFT_TYPE_PATTERN, WEFT_OFS_32);
+        if (from)
+            count_from_one(&a);
+        a.col[at] = column;
+        test_csr_make(&d, dev, &a, M, N, NNZ, WEFT_TYPE_PATTERN, WEFT_OFS_32);
+        snprintf(text, sizeof text, "col[%lld] = %d is outside %d .. %d", (long long)at, (int)column, from,
+                 N - 1 + from);
+        tap_ok(weft_csr_rebase(&a, from, 1 - from, &err) == WEFT_EMATRIX && !strcmp(err.text, text), "host: %s", text);
+        tap_ok(weft_device_csr_rebase_sync(&d.d, dev->ctx, dev->queue, from, 1 - from) == WEFT_EMATRIX &&
+                   !strcmp(test_error(dev), text),
+               "%s: %s", dev->name, test_error(dev));
+        test_csr_free(&d);
+        weft_csr_free(&a);
+    }
+}
+
 // A last row pointer that has no 32-bit number is found before the arrays are looked at.
 static void test_room(struct test_device *dev)
 {
@@ -133,6 +162,7 @@ static void test_all(struct test_device *dev)
         test_shapes(dev, (enum weft_ofs)ofs);
         test_bad(dev, (enum weft_ofs)ofs);
     }
+    test_one_bad(dev);
     test_room(dev);
 }
 

@@ -103,19 +103,19 @@ static enum weft_fault entry_fault(const struct look *l, int64_t p, int64_t *row
 
 #define TILE 1024 // of CHUNK: compilers make vectors of a loop of known length
 
-// Is one of TILE columns outside 0 .. last? Then its sign, or that of its distance from `last`, is set.
-static bool tile_outside(const int32_t *col, uint32_t last)
+// Is one of TILE columns outside base .. last + base? Then the sign of its distance from either end is set.
+static bool tile_outside(const int32_t *col, uint32_t base, uint32_t last)
 {
     uint32_t signs = 0;
     for (int i = 0; i < TILE; i++)
-        signs |= (uint32_t)col[i] | (last - (uint32_t)col[i]);
+        signs |= ((uint32_t)col[i] - base) | (last - ((uint32_t)col[i] - base));
     return signs >> 31;
 }
 
 // Without a demand on their order, columns are looked at by tiles, at the speed of memory: up to the first that has a fault.
-static int64_t tiles_skip(const struct weft_csr *a, int64_t p, int64_t end)
+static int64_t tiles_skip(const struct weft_csr *a, int base, int64_t p, int64_t end)
 {
-    while (a->n && end - p >= TILE && !tile_outside(a->col + p, (uint32_t)(a->n - 1)))
+    while (a->n && end - p >= TILE && !tile_outside(a->col + p, (uint32_t)base, (uint32_t)(a->n - 1)))
         p += TILE;
     return p;
 }
@@ -125,7 +125,7 @@ static void entries_look(void *arg, int64_t chunk)
     struct look *l = arg;
     const int64_t end = chunk_end(chunk, l->a->nnz);
     int64_t row = l->columns ? row_from(l->a, chunk * CHUNK) : 0;
-    for (int64_t p = l->columns ? chunk * CHUNK : tiles_skip(l->a, chunk * CHUNK, end); p < end; p++)
+    for (int64_t p = l->columns ? chunk * CHUNK : tiles_skip(l->a, l->base, chunk * CHUNK, end); p < end; p++)
         if (entry_fault(l, p, &row)) {
             least_set(&l->bad, p);
             return;
