@@ -54,7 +54,7 @@ TESTS = (
     ("cl/segsort/", ("segsort",)), ("cl/transpose/mirror", ("transpose_mirror",)), ("cl/transpose/permute", ("permute",)),
     ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/", ("transpose", "convert")),
     ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell16", "spmv")), ("cl/spmv/", ("spmv", "spmv_plan")),
-    ("cl/lib/lanes", ("probe",)), ("cl/matrix/", ("canonical", "validate")), ("cl/lib/", ("scan", "segsort", "transpose")),
+    ("cl/lib/lanes", ("probe",)), ("cl/matrix/", ("canonical", "validate", "rebase")), ("cl/lib/", ("scan", "segsort", "transpose")),
     ("host/src/primitive/segsort", ("segsort",)), ("host/src/primitive/scan", ("scan",)),
     ("host/src/primitive/histogram", ("histogram",)), ("host/src/primitive/expand", ("expand",)),
     ("host/src/primitive/merge", ("merge",)), ("host/src/transpose/permute", ("permute",)),
@@ -63,7 +63,8 @@ TESTS = (
     ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell16",)),
     ("host/src/spmv/", ("spmv", "spmv_plan", "choice")), ("host/src/matrix/permut", ("permutation",)),
     ("host/src/matrix/rcm", ("permutation",)), ("host/src/matrix/generate", ("generate",)),
-    ("host/src/matrix/measure", ("measure",)), ("host/src/matrix/d", ("measure",)), ("host/src/matrix/", ("matrix", "mtx")),
+    ("host/src/matrix/measure", ("measure",)), ("host/src/matrix/density", ("density",)),
+    ("host/src/matrix/distance", ("distance",)), ("host/src/matrix/rebase", ("rebase",)), ("host/src/matrix/", ("matrix", "mtx")),
 )
 # Not index arithmetic: the choice of tuning values and texts, tables of variants, self-tests.
 LEFT_OUT = re.compile(r"/(trial|variants|tune|cost|choose|defines)\.[ch]$|^cl/measure/")
