@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""bench/lab/seeds: each table in its short form has its rows and numbers, and what it refuses. Output is TAP."""
+"""bench/lab/seeds: each table in its short form has its rows and numbers, and what it refuses; the page that
+bench/lab/portability.py writes is that of its records. Output is TAP."""
 import os
 import re
 import subprocess
@@ -65,6 +66,32 @@ def test_usage(folder):
         ok(code in (2, 3) and want in err and "Traceback" not in err, "usage: " + " ".join(args), code, err)
 
 
+def test_portability(folder):
+    lab = os.path.dirname(SEEDS)
+    results = os.path.join(lab, "..", "..", "docs", "results", "portability")
+    page = os.path.join(folder, "page.md")
+
+    def written(records):
+        out = subprocess.run([sys.executable, os.path.join(lab, "portability.py"), records, page], stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, text=True, check=False)
+        return out.returncode, out.stdout
+    code, text = written(results + ".jsonl")
+    with open(page, encoding="utf-8") as new, open(results + ".md", encoding="utf-8") as old:
+        ok(code == 0 and new.read() == old.read(), "docs/results/portability.md is that of its records (portability.py writes it)", code, text)
+    records = os.path.join(folder, "records.jsonl")
+    good = '{"host": "a", "state": "%s", "text": "%s", "executed": "here", "date": "2026-01-02"}\n'
+    with open(records, "w", encoding="utf-8") as file:
+        file.write(good % ("failed", "first") + good % ("passed", "last"))
+    code, text = written(records)
+    with open(page, encoding="utf-8") as file:
+        found = file.read()
+    ok(code == 0 and "| a |  | passed | last | - | here | 2026-01-02 |" in found and "first" not in found, "the last record counts", found)
+    with open(records, "w", encoding="utf-8") as file:
+        file.write(good % ("great", "x"))
+    code, text = written(records)
+    ok(code == 2 and "records.jsonl:1" in text and text.count("\n") == 1, "no such state", code, text)
+
+
 def main():
     os.environ.pop("WEFT_DEVICE", None)
     with tempfile.TemporaryDirectory() as folder:
@@ -72,6 +99,7 @@ def main():
         test_blocks(folder)
         test_randomization(folder)
         test_usage(folder)
+        test_portability(folder)
     return done()
 
 

@@ -9,10 +9,17 @@ enum { N = 9 };
 
 static char why[256];
 
+// Of an element the byte that changes its value by one.
+static unsigned char *lowest(void *element, size_t size)
+{
+    const uint16_t one = 1;
+    return (unsigned char *)element + (*(const unsigned char *)&one ? 0 : size - 1);
+}
+
 // Passes as it is; with another byte in element `at` of `array` it does not, and `why` begins with `name`.
 #define FOUND(call, array, at, name)                                                                                   \
     do {                                                                                                               \
-        unsigned char *byte = (unsigned char *)&(array)[at];                                                           \
+        unsigned char *byte = lowest(&(array)[at], sizeof(array)[at]);                                                 \
         const int equal = (call);                                                                                      \
         *byte ^= 1;                                                                                                    \
         const int differs = !(call);                                                                                   \

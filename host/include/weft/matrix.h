@@ -116,7 +116,7 @@ WEFT_API weft_status weft_csr_from_coo(struct weft_csr *out, const struct weft_c
                                        struct weft_error *err);
 // Same shape, type, offsets width, arrays equal bit for bit; false where one has no valid sizes, types and arrays.
 WEFT_API bool weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b);
-// 64-bit FNV-1a over row_ptr (as int64), col and val; equal for 32- and 64-bit offsets. 0: sizes, types or arrays
+// 64-bit FNV-1a over row_ptr (as int64), col and val; equal for 32- and 64-bit offsets, and on machines of either byte order. 0: sizes, types or arrays
 // that no matrix has.
 WEFT_API uint64_t weft_csr_hash(const struct weft_csr *a);
 

@@ -118,11 +118,21 @@ bool weft_csr_equal(const struct weft_csr *a, const struct weft_csr *b)
 }
 
 // FNV-1a over 8 bytes at a time where possible would change the value: byte by byte it is.
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
+// Words of 4 or 8 bytes, the lowest byte first on every machine.
+static uint64_t hash_words(uint64_t hash, const void *data, size_t count, size_t size)
 {
-    const unsigned char *p = data;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t low;
+        uint64_t word;
+        if (size == sizeof low) {
+            memcpy(&low, (const char *)data + i * size, sizeof low);
+            word = low;
+        } else {
+            memcpy(&word, (const char *)data + i * size, sizeof word);
+        }
+        for (size_t b = 0; b < size; b++, word >>= 8)
+            hash = (hash ^ (word & 255)) * UINT64_C(0x100000001b3);
+    }
     return hash;
 }
 
@@ -133,8 +143,9 @@ uint64_t weft_csr_hash(const struct weft_csr *a)
         return 0;
     for (int64_t i = 0; i <= a->m; i++) {
         int64_t ofs = weft_csr_ofs(a, i);
-        hash = hash_bytes(hash, &ofs, sizeof ofs);
+        hash = hash_words(hash, &ofs, 1, sizeof ofs);
     }
-    hash = hash_bytes(hash, a->col, (size_t)a->nnz * sizeof *a->col);
-    return hash_bytes(hash, a->val, (size_t)a->nnz * weft_type_bytes(a->type));
+    hash = hash_words(hash, a->col, (size_t)a->nnz, sizeof *a->col);
+    const size_t bytes = weft_type_bytes(a->type);
+    return bytes ? hash_words(hash, a->val, (size_t)a->nnz, bytes) : hash;
 }

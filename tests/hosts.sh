@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The library, the reader and the tests of the host with other compilers, C libraries and processors.
+#
+# hosts.sh [-o RECORDS] [HOST]...   of: gcc-12 clang-14 clang-19 i386 s390x arm64 riscv64 ppc64el musl mingw; default: all
+#
+# Compilers are those of Debian (gcc-s390x-linux-gnu and so on, musl-tools, gcc-mingw-w64-x86-64), and what is not installed is
+# left out, with the reason. zlib of other processors comes from Debian's mirror, by an apt of its own that leaves the
+# system's alone. Programs of other processors run under qemu-user-static. No OpenCL is linked: the tests of suite unit that
+# need no device are run, or those of HOST_TESTS ("core/word mtx/file"). RECORDS gets a line of JSON a host, which bench/lab/portability.py makes a table of.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+records=/dev/null
+[ "${1:-}" != -o ] || { records=$2; shift 2; }
+tests=${HOST_TESTS:-"common/check_exact common/check_spmv common/order matrix/canonical_host matrix/density matrix/distance matrix/generate
+    matrix/matrix matrix/measure matrix/permutation mtx/file mtx/number mtx/parse core/word"}
+warnings="-Wall -Wextra -Wshadow -Wno-unused-parameter"
+status=0
+
+say() { printf '%-9s %s\n' "$1:" "$2"; }
+
+# A folder with zlib's headers and library for an architecture of Debian.
+zlib()
+{
+    mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial" "$work/zlib-$1"
+    cat >"$work/apt/conf" <<TXT
+APT::Architectures { "$(dpkg --print-architecture)"; "$1"; };
+Dir::State::lists "$work/apt/lists";
+Dir::Cache "$work/apt/cache";
+APT::Sandbox::User "root";
+TXT
+    (cd "$work/zlib-$1" && export APT_CONFIG="$work/apt/conf" && apt-get -q update >log 2>&1
+        apt-get -q download "zlib1g:$1" "zlib1g-dev:$1" >>log 2>&1 && for deb in *.deb; do dpkg-deb -x "$deb" .; done) || return 1
+    find "$work/zlib-$1" -name libz.a -exec dirname {} \;
+}
+
+# host NAME COMPILER RUNNER ARCHITECTURE FLAGS...
+host()
+{
+    name=$1 compiler=$2 runner=$3 arch=$4
+    shift 4
+    command -v "$compiler" >/dev/null || { say "$name" "skipped: no $compiler"; record "$name" "$compiler" skipped "no $compiler"; return; }
+    [ -z "$runner" ] || command -v "$runner" >/dev/null || { say "$name" "skipped: no $runner"; record "$name" "$compiler" skipped "no $runner"; return; }
+    library=
+    if [ -n "$arch" ]; then
+        library=$(zlib "$arch") && [ -n "$library" ] || { say "$name" "skipped: no zlib"; record "$name" "$compiler" skipped "no zlib of $arch"; return; }
+    fi
+    # Where size_t has 32 bits a 64-bit size is narrowed after it was checked: those warnings are left out.
+    strict=-Wconversion
+    [ "$name" != i386 ] || strict=
+    build=$work/$name
+    mkdir -p "$build"
+    # zlib's headers are the same everywhere but zconf.h, which lies beside the library's architecture.
+    flags="-std=c11 -O2 -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 -DWEFT_OPENCL_DLOPEN $* -I$root -I$root/host/include -I$root/tests
+        -I$work -DWEFT_BUILD -ffp-contract=off"
+    flags=$(echo $flags)
+    [ -z "$library" ] || flags="$flags -L$library"
+    {
+        printf 'rule cc\n  command = %s %s %s -Werror -c $in -o $out\n' "$compiler" "$flags" "$warnings $strict"
+        for file in $(find "$root/host/src" "$root/host/internal" "$root/host/common" "$root/tests/support" -name '*.c' ! -name list_json.c) "$work/kernels.c"; do
+            printf 'build %s.o: cc %s\n' "$(echo "${file#"$root"/}" | tr / _)" "$file"
+        done
+    } | tr -s ' \n' | sed 's/  */ /g; s/^ command/  command/' >"$build/build.ninja"
+    if ! ninja -k 0 -C "$build" >"$build/log" 2>&1; then
+        say "$name" "does not compile: $(grep -c 'error:' "$build/log") errors, the first: $(grep -m1 'error:' "$build/log")"
+        record "$name" "$compiler" failed "does not compile"
+        status=1
+        return
+    fi
+    passed=0 failed=
+    for test in $tests; do
+        [ -e "$root/tests/$test.c" ] || continue
+        program=$build/$(basename "$test")
+        # shellcheck disable=SC2086 # flags are words
+        if $compiler $flags "-DWEFT_MATRICES=\"$root/../shared/matrices\"" "$root/tests/$test.c" "$build"/*.o -o "$program" -static -Wl,--unresolved-symbols=ignore-all -lz -lm -pthread \
+            >"$program.log" 2>&1 && (cd "$build" && WEFT_SEED=1 WEFT_SAMPLE=1 timeout 600 ${runner:+"$runner"} "$program" >"$program.out" 2>&1); then
+            passed=$((passed + 1))
+        else
+            failed="$failed $(basename "$test")"
+            tail -3 "$program.log"
+            grep -A3 '^not ok' "$program.out" 2>/dev/null | head -8 || :
+        fi
+    done
+    [ -z "$failed" ] || status=1
+    say "$name" "$($compiler --version | head -1): $passed tests passed${failed:+, failed:$failed}"
+    record "$name" "$($compiler --version | head -1)" "$([ -z "$failed" ] && echo passed || echo failed)" "$passed tests passed${failed:+, failed:$failed}"
+}
+
+# record NAME COMPILER STATE TEXT
+record() { printf '{"host":"%s","compiler":"%s","state":"%s","text":"%s","executed":"%s","date":"%s"}\n' "$1" "$2" "$3" "$4" "${runner:-here}" "$(date -u +%F)" >>"$records"; }
+
+# The library alone: there are no tests, since nothing here runs its programs.
+mingw()
+{
+    name=mingw compiler=x86_64-w64-mingw32-gcc runner=
+    command -v $compiler >/dev/null || { say "$name" "skipped: no $compiler"; record "$name" "$compiler" skipped "no $compiler"; return; }
+    good=0 bad=
+    for file in $(find "$root/host/src" -name '*.c') "$work/kernels.c"; do
+        if $compiler -std=c11 -D_GNU_SOURCE -DCL_TARGET_OPENCL_VERSION=120 "-I$root" "-I$root/host/include" "-I$work/headers" -I"$work" \
+            -fsyntax-only "$file" 2>>"$work/mingw.log"; then
+            good=$((good + 1))
+        else
+            bad="$bad ${file#"$root"/host/src/}"
+        fi
+    done
+    say "$name" "$good files compile; not:${bad:- none}"
+    record "$name" "$($compiler --version | head -1)" "$([ -z "$bad" ] && echo compiled || echo partly)" "$good files compile; not:${bad:- none}"
+}
+
+mkdir -p "$work/headers"
+ln -s /usr/include/CL "$work/headers/CL"
+for header in zlib.h zconf.h; do # of any architecture: zconf.h differs in nothing that C sees
+    path=$(find /usr/include -name $header | head -1)
+    [ -z "$path" ] || ln -s "$path" "$work/headers/$header"
+done
+# shellcheck disable=SC2046 # a list of files
+(cd "$root/cl" && python3 embed.py "$work/kernels.c" $(sed -n "/cl_sources = /,/)/s/^ *'\(.*\)',*/\1/p" meson.build))
+inc=-I$work/headers
+for wanted in ${*:-gcc-12 clang-14 clang-19 i386 s390x arm64 riscv64 ppc64el musl mingw}; do
+    case $wanted in
+    gcc-12 | clang-14 | clang-19) host "$wanted" "$wanted" "" "" ;;
+    i386) host i386 i686-linux-gnu-gcc qemu-i386-static i386 $inc ;;
+    s390x) host s390x s390x-linux-gnu-gcc qemu-s390x-static s390x $inc ;;
+    arm64) host arm64 aarch64-linux-gnu-gcc qemu-aarch64-static arm64 $inc ;;
+    riscv64) host riscv64 riscv64-linux-gnu-gcc qemu-riscv64-static riscv64 $inc ;;
+    ppc64el) host ppc64el powerpc64le-linux-gnu-gcc qemu-ppc64le-static ppc64el $inc ;;
+    musl) host musl musl-gcc "" "" $inc ;;
+    mingw) mingw ;;
+    *) echo "hosts: $wanted is no host; --help is the head of the file" >&2; exit 2 ;;
+    esac
+done
+exit $status
