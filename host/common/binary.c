@@ -171,7 +171,8 @@ weft_status bench_binary_read(struct weft_csr *out, struct weft_mtx_info *info, 
     info->field = h.type == WEFT_TYPE_PATTERN ? WEFT_MTX_FIELD_PATTERN
                   : h.type == WEFT_TYPE_I32   ? WEFT_MTX_FIELD_INTEGER
                                               : WEFT_MTX_FIELD_REAL;
-    info->limit_bytes = about.st_size > INT64_MAX / 1000 ? INT64_MAX : 1000 * about.st_size; // as weft_mtx_read
+    const int64_t bytes = about.st_size;
+    info->limit_bytes = bytes > INT64_MAX / 1000 ? INT64_MAX : 1000 * bytes; // as weft_mtx_read
     if (info->limit_bytes < INT64_C(256) << 20)
         info->limit_bytes = INT64_C(256) << 20;
     return WEFT_OK;

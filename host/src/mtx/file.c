@@ -23,9 +23,8 @@ int64_t weft__mtx_limit(int64_t given, int64_t file_bytes)
 {
     if (given)
         return given;
-    return file_bytes > LIMIT_LEAST / LIMIT_PER_BYTE
-               ? (int64_t)weft__min((size_t)file_bytes, INT64_MAX / 1000) * LIMIT_PER_BYTE
-               : LIMIT_LEAST;
+    const int64_t most = INT64_MAX / LIMIT_PER_BYTE, bytes = file_bytes < most ? file_bytes : most;
+    return bytes > LIMIT_LEAST / LIMIT_PER_BYTE ? bytes * LIMIT_PER_BYTE : LIMIT_LEAST;
 }
 
 // ---- memory ----------------------------------------------------------------------------------------------------
