@@ -30,6 +30,8 @@ def _struct(a: Any) -> Any:
 def read_mtx(path: Any, dtype: Any = np.float64, *, complex: str = "refuse", threads: int = 0) -> sp.csr_array:
     """Read a Matrix Market file, plain, .gz or an archive .tar.gz of SuiteSparse, by all processors at once.
 
+    Files of Rutherford-Boeing and Harwell-Boeing are read too.
+
     dtype: of the values: float32, float64 or int32
     complex: "refuse", or take the "real" or "imag" parts
 

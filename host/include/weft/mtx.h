@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix Market files, plain, .gz and .tar.gz: read and written.
+// Matrix Market files, plain, .gz and .tar.gz: read and written; Rutherford-Boeing and scipy's .npz are read.
 #ifndef WEFT_MTX_H
 #define WEFT_MTX_H
 
@@ -67,9 +67,11 @@ struct weft_mtx_info {
 // a single .mtx file inside; needs libarchive), which is told from its first bytes. Entries of a row keep the order
 // of the file, with each mirrored entry where its origin is; duplicates and zeros stay. Numbers are rounded
 // correctly whatever the locale. A pattern is taken from complex values too; docs/input.md has the rules in full.
+// Also read, told by their content: assembled Rutherford-Boeing and Harwell-Boeing files, plain or gzip; csr, csc and coo of
+// scipy's save_npz (needs libarchive).
 // Errors, each with file name and line number in err->text: WEFT_EIO cannot be opened or decompressed;
-// WEFT_EFORMAT header, counts, indices or numbers are wrong; WEFT_EUNSUPPORTED complex values refused, or no
-// libarchive in this build; WEFT_ERANGE sizes or values do not fit the types asked for, or limit_bytes; WEFT_ENOMEM;
+// WEFT_EFORMAT header, counts, indices or numbers are wrong; WEFT_EUNSUPPORTED complex values refused, a form
+// of those formats that is not read, or no libarchive in this build; WEFT_ERANGE sizes or values do not fit the types asked for, or limit_bytes; WEFT_ENOMEM;
 // WEFT_EINVAL.
 // params may be NULL, info may be NULL. On failure *out is all zero.
 WEFT_API weft_status weft_mtx_read(struct weft_csr *out, struct weft_mtx_info *info, const char *path,
