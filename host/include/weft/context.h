@@ -50,8 +50,9 @@ struct weft_context_params {
     void (*log)(void *arg, const char *text);
     void *log_arg;
     // Plans then run without a self-test. Else the first plan with programs that this device, driver and library have not run
-    // before solves a small problem with them, and a wrong result is WEFT_EDEVICE. What was right is recorded in
-    // cache_dir. WEFT_SELFTEST=0 in the environment does the same.
+    // before solves a small problem with them. After a wrong result another algorithm takes its place where none was asked
+    // for and there is one, with a line of the log; else it is WEFT_EDEVICE. What was right is recorded in cache_dir.
+    // WEFT_SELFTEST=0 in the environment does the same.
     bool no_selftest;
 };
 #define weft_context_params(...) (&(struct weft_context_params){__VA_ARGS__})

@@ -154,11 +154,12 @@ static weft_status resolve(struct weft__radix *r, struct weft_context *ctx, cons
         return asked || given ? weft__fail_again(ctx, &error) : WEFT_OK; // too little local memory
     }
     const size_t tiles = weft__ceil_div((size_t)n_max, tile_of(r));
-    if ((r->chained && (n_max >= MOST || tiles > UINT32_MAX >> r->params.bits)) || tiles > INT32_MAX) {
+    if ((r->chained && (n_max >= MOST || tiles > UINT32_MAX >> r->params.bits)) ||
+        tiles > weft__groups_most((size_t)r->params.wg)) {
         params->gpu.radix = before;
         return asked ? weft__fail(ctx, WEFT_ERANGE, "segsort: %lld elements are too many: %s", (long long)n_max,
                                   r->chained ? "a chained sort takes less than 2^30, and 2^32 tiles times bins"
-                                             : "a sort by digits takes less than 2^31 tiles")
+                                             : "a sort by digits takes less than 2^31 work-items")
                      : WEFT_OK;
     }
     params->whole = r->chained ? WEFT_SEGSORT_WHOLE_CHAINED : WEFT_SEGSORT_WHOLE_RADIX;
@@ -267,7 +268,7 @@ void weft__radix_run(struct weft__radix *r, struct weft__stream *stream, struct 
     if (stream->status)
         return;
     const size_t wg = (size_t)r->params.wg, tiles = weft__ceil_div(n, tile_of(r)), bins = (size_t)1 << r->params.bits,
-                 step = wg * 64 / weft_key_bytes(r->key), groups = weft__groups(tiles, wg);
+                 step = wg * 64 / weft_key_bytes(r->key);
     const cl_long count = (cl_long)n, nwords = r->chained ? (cl_long)(tiles * bins) : 0;
     const int key_stays = in.key == out.key, val_stays = r->payload_bytes && in.val == out.val;
     const cl_uint in_place = key_stays && (val_stays || !r->payload_bytes) ? 1 : key_stays || val_stays ? 2 : 0;
@@ -283,10 +284,10 @@ void weft__radix_run(struct weft__radix *r, struct weft__stream *stream, struct 
     WEFT__LAUNCH(stream, r->k[PASSES], 1, wg, WEFT__ARG(in_place));
     for (cl_uint k = 0; k < passes; k++) {
         if (!r->chained) {
-            WEFT__LAUNCH(stream, r->k[COUNT], groups, wg, WEFT__ARG(k));
+            WEFT__LAUNCH(stream, r->k[COUNT], tiles, wg, WEFT__ARG(k));
             WEFT__LAUNCH(stream, r->k[ROWS], bins, wg, WEFT__ARG(k));
         }
-        WEFT__LAUNCH(stream, r->k[MOVE], groups, wg, WEFT__ARG(k));
+        WEFT__LAUNCH(stream, r->k[MOVE], tiles, wg, WEFT__ARG(k));
     }
     r->dirty = stream->status != WEFT_OK;
 }
