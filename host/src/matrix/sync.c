@@ -20,9 +20,12 @@ void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_sh
         s->status = weft__lend_csr(&s->to, s->ctx, s->queue, WEFT__LEND_WRITE, out);
 }
 
+// Entries from which the check on the device is worth making its plan. A few threads of the host check fewer in less time.
+#define CHECKED_THERE (1 << 19)
+
 static bool checked_there(const struct weft_context *ctx, int64_t nnz)
 {
-    return weft__stage_takes(ctx, weft__mul((size_t)nnz, 4));
+    return weft__stage_takes(ctx, weft__mul((size_t)nnz, 4)) && (nnz >= CHECKED_THERE || ctx->staging.forced);
 }
 
 weft_status weft__sync_check(struct weft_context *ctx, struct weft_csr *out, const struct weft_csr *a)
