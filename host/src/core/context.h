@@ -36,7 +36,7 @@ struct weft__staging {
 
 // What blocking calls leave for the next one (keep.h).
 #define WEFT__KEPT_BUFFERS 8
-#define WEFT__KEPT_PLANS   2
+#define WEFT__KEPT_PLANS   3
 struct weft__kept {
     cl_command_queue queue; // NULL: none
     struct weft__kept_buffer {

@@ -6,6 +6,7 @@
 // validate_least | those               | found                   | LEAST
 #include "host/src/matrix/validate.h"
 #include "host/src/core/check.h"
+#include "host/src/core/keep.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/make.h"
 #include "host/src/core/variants.h"
@@ -226,24 +227,54 @@ static weft_status fault_tell(struct weft_context *ctx, cl_command_queue queue, 
     return status ? status : weft__fail(ctx, weft__fault_error(&err, fault, base, at, x), "%s", err.text);
 }
 
+// A plan of a check that blocks, which is kept for the next one, with the place of its answer.
+struct kept {
+    struct weft_validate_plan *plan;
+    cl_mem found;
+};
+
+static void kept_drop(void *plan)
+{
+    struct kept *k = plan;
+    if (!k)
+        return;
+    weft__buffer_release(&k->found);
+    weft_validate_plan_destroy(&k->plan);
+    free(k);
+}
+
+static weft_status kept_take(struct kept **out, struct weft_context *ctx, enum weft_ofs ofs)
+{
+    struct weft__make make = {.ctx = ctx};
+    *out = weft__keep_plan(ctx, kept_drop);
+    if (*out && (*out)->plan->ofs == ofs)
+        return WEFT_OK;
+    kept_drop(*out);
+    *out = weft__make_memory(&make, sizeof **out, "a check");
+    if (!make.status)
+        make.status = weft_validate_plan_create(&(*out)->plan, ctx, ofs);
+    if (!make.status)
+        make.status = weft__buffer_create(&(*out)->found, ctx, 2 * sizeof(cl_long), "validate: found");
+    return make.status;
+}
+
 static weft_status sync_based(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a,
                               enum weft_columns columns, int base)
 {
-    struct weft_validate_plan *plan = NULL;
-    cl_mem found = NULL;
+    struct kept *kept = NULL;
     enum weft_fault fault = WEFT_FAULT_NONE;
     int64_t at = 0;
     weft_status status = WEFT__NEED_IN(ctx, {"queue", queue}, {"a", a});
     if (!status)
-        status = weft_validate_plan_create(&plan, ctx, a->ofs);
+        status = kept_take(&kept, ctx, a->ofs);
     if (!status)
-        status = weft__buffer_create(&found, ctx, 2 * sizeof(cl_long), "validate: found");
-    if (!status)
-        status = ask_based(plan, queue, found, a, columns, base, 0, NULL, &fault, &at);
+        status = ask_based(kept->plan, queue, kept->found, a, columns, base, 0, NULL, &fault, &at);
+    if (status)
+        kept_drop(kept);
+    else
+        weft__keep_plan_end(ctx, kept, kept->plan->info.workspace_bytes, kept_drop);
     if (!status && fault != WEFT_FAULT_NONE)
         status = fault_tell(ctx, queue, a, fault, base, at);
-    weft__buffer_release(&found);
-    weft_validate_plan_destroy(&plan);
     return status;
 }
 
