@@ -79,6 +79,8 @@ def judged(test, container):
         @classmethod
         def spcreator(cls, *args, **kwargs):
             return mine(*args, **kwargs)
+
+        spmatrix = spcreator  # its name before scipy 1.11
     Judged.__name__ = Judged.__qualname__ = "Test" + test.__name__[4:]
     return Judged
 

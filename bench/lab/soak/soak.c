@@ -59,8 +59,8 @@ enum soak_result soak_status(struct soak *s, weft_status status, int wrong_input
     if (!err.text[0] || err.status != status)
         snprintf(s->why, sizeof s->why, "status %s, and the context's error says \"%.300s\"", weft_status_name(status),
                  err.text);
-    else if (wrong_input ? status == WEFT_EMATRIX || status == WEFT_EINVAL || status == WEFT_ERANGE
-                         : status == WEFT_EINVAL || status == WEFT_ERANGE || status == WEFT_EUNSUPPORTED)
+    else if (status == WEFT_EINVAL || status == WEFT_ERANGE || status == WEFT_EUNSUPPORTED ||
+             (wrong_input && status == WEFT_EMATRIX))
         return SOAK_REFUSED;
     return SOAK_FAILED;
 }

@@ -42,7 +42,7 @@ void soak_say(struct soak *s, const char *format, ...) __attribute__((format(pri
 void *soak_memory(size_t bytes);
 // Some of the tuning values in `params`, small ones mostly.
 void soak_tune(struct soak *s, const char *op, const char *algo, void *params);
-// The verdict on a call: `wrong_input` says that it has to be refused with WEFT_EMATRIX or WEFT_EINVAL. SOAK_RIGHT: it ran
+// The verdict on a call: `wrong_input` says that it has to be refused, with WEFT_EMATRIX or as parameters are. SOAK_RIGHT: it ran
 // and the result is to be compared.
 enum soak_result soak_status(struct soak *s, weft_status status, int wrong_input);
 enum soak_result soak_compared(struct soak *s, int right);
