@@ -161,8 +161,8 @@ def test_signals(folder):
         with subprocess.Popen(["unshare", "--mount", *command] if first else command, stdin=subprocess.DEVNULL) as process:
             seen, end = False, time.monotonic() + 60
             while process.poll() is None and not seen and time.monotonic() < end:
-                seen = any(n.endswith(".part") for n in os.listdir(folder)) or (not first and any(
-                    "(deleted)" in os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in fds(process.pid)))
+                seen = any(n.endswith(".part") for n in os.listdir(folder)) or (
+                    not first and any("(deleted)" in path for path in open_files(process.pid)))
                 time.sleep(0.002)
             process.send_signal(signal.SIGINT)
             code = process.wait(timeout=60)
@@ -170,13 +170,12 @@ def test_signals(folder):
         ok(seen and code == -signal.SIGINT and not left, "SIGINT while a matrix is written" + (", without /proc" if first else ""), seen, code, left)
 
 
-def fds(pid):
-    """Descriptors of files of a process, a moment ago."""
+def open_files(pid):
+    """What the descriptors of a process lead to, a moment ago."""
     out = []
     try:
         for fd in os.listdir(f"/proc/{pid}/fd"):
-            os.readlink(f"/proc/{pid}/fd/{fd}")
-            out.append(fd)
+            out.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
     except OSError:
         pass
     return out
