@@ -194,9 +194,29 @@ static void test_errors(struct test_device *dev)
     test_csr_free(&to);
 }
 
+// More columns than three passes reach where local memory is small: MergeTrans, whatever AUTO would rather take.
+static void test_wide(struct test_device *dev)
+{
+    const struct weft_shape shape = {.m = 2, .n = INT32_MAX, .nnz = 100000, .type = WEFT_TYPE_F32};
+    const int64_t local_bytes = dev->ctx->device.local_bytes;
+    size_t bytes = 0, merge = 0;
+    if (!dev->gpu)
+        return;
+    dev->ctx->device.local_bytes = 16384;
+    const weft_status scan =
+        weft_transpose_workspace(&bytes, dev->ctx, shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN));
+    tap_is_int(scan, WEFT_EINVAL, "%s: ScanTrans does not reach all columns with 16 KiB", dev->name);
+    const weft_status status = weft_transpose_workspace(&merge, dev->ctx, shape,
+                                                        weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_MERGE)),
+                      chosen = weft_transpose_workspace(&bytes, dev->ctx, shape, NULL);
+    tap_ok(!status && !chosen && bytes == merge, "%s: auto then takes MergeTrans", dev->name);
+    dev->ctx->device.local_bytes = local_bytes;
+}
+
 int main(void)
 {
     rng = rng_start();
     test_device_each(test_errors);
+    test_device_each(test_wide);
     return tap_done();
 }

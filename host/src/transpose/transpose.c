@@ -97,6 +97,11 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     do
         status = method->plan(ctx, shape, out);
     while (weft__tuned_again(&tuned, status, out->why, sizeof out->why));
+    // Three digits of 10 bits do not reach 2^30 columns, and wider ones may not fit local memory; MergeTrans needs none.
+    if (status == WEFT_EINVAL && p->algo == WEFT_TRANSPOSE_ALGO_SCAN && ctx->schedule == WEFT_SCHEDULE_GPU &&
+        !shape->mirror &&
+        (!params || (!params->algo && !weft__tunables_given(weft__transpose_scan_gpu_tunables, params))))
+        return weft__transpose_plan(out, ctx, shape, weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_MERGE));
     return status;
 }
 
