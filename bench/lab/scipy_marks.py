@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""scipy_marks.py [--rows 500000] [--entries 10000000] [--runs 11] [--markdown]: weft from Python against scipy.
+"""scipy_marks.py [--rows 500000] [--entries 10000000] [--runs 11]: weft from Python against scipy.
 
 A uniform random square matrix, f32 and f64. Transposition is weft.transpose(a) against a.T.tocsr(), both from a scipy matrix to
 a scipy matrix. The product is A @ x with the plan that the matrix keeps; `first` makes the matrix, checks it and plans as well,
