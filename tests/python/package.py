@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """package.py BUILT ROOT: the Python package in BUILT against scipy: types, shapes, errors, flags, memory, threads. TAP."""
+import dataclasses
 import gc
 import os
 import re
@@ -222,6 +223,34 @@ def test_plans():
 # ---- zero copy -----------------------------------------------------------------------------------------------------
 
 
+def far(owner, a):
+    """What runs on devices with memory of their own, as if this were one."""
+    was = owner.device
+    owner.device = dataclasses.replace(was, unified=False)
+    for kind in (sp.csr_array, sp.csc_matrix):
+        b = kind(a)
+        ok(same(weft.transpose(b), b.T.asformat(b.format)), f"another memory: a transpose of {kind.__name__}")
+    wide = sp.csr_array(a)
+    wide.indptr = wide.indptr.astype(np.int64)
+    for b in (a.astype("F"), a.astype("H"), wide, sp.csr_array((3, 5))):
+        t = weft.transpose(b)
+        ok((t != b.T.tocsr()).nnz == 0 and t.dtype == b.dtype, f"another memory: {b.dtype}, {b.nnz} entries, {b.indptr.dtype}")
+    t = weft.transpose(a)
+    data = t.data
+    del t
+    gc.collect()
+    ok(np.array_equal(data, a.T.tocsr().data), "another memory: an array outlives its matrix")
+    w, X = weft.csr(a), RNG.random((2000, 19))
+    ok(all(np.allclose(w @ X[:, i], a @ X[:, i]) for i in range(3)) and np.allclose(w @ X, a @ X) and
+       np.allclose(w.T @ np.ones(3000), a.T @ np.ones(3000)), "another memory: products by the buffers of a plan")
+    bad = sp.csr_array(a)
+    bad.indices = bad.indices.copy()
+    bad.indices[7] = 2000
+    ok(isinstance(raises(lambda: weft.transpose(bad)), weft.WeftValueError), "another memory: an index out of range is refused")
+    owner.device = was
+    ok(isinstance(raises(lambda: weft.transpose(bad)), weft.WeftValueError), "an index out of range is refused")
+
+
 def test_memory():
     a = matrix(3000, 2000, 50000, "d", duplicates=False)
     w = weft.csr(a)
@@ -248,6 +277,7 @@ def test_memory():
         ok(same(weft.transpose(a), a.T.tocsr()), "a transpose through copies, as on other devices")
         ok(np.allclose(weft.csr(a) @ np.ones(2000), a @ np.ones(2000)), "a product through copies")
         owner.shares = was
+        far(owner, a)
     else:
         skip("the device does not share memory")
     for offset in (1, 2, 3, 5, 8):

@@ -83,7 +83,7 @@ def check_in(status: int, ctx: Any) -> None:
     """Raise what a function with a context reports."""
     if status:
         err = error_new()
-        lib.weft_context_error(ctx, err)
+        lib.weft_context_error(err, ctx)
         raise fail(status, ffi.string(err.text).decode(errors="replace"))
 
 
@@ -279,17 +279,29 @@ def validate(shape: Shape, indptr: np.ndarray, indices: np.ndarray) -> None:
     check(lib.weft_csr_validate(csr_struct(pattern, indptr, indices, None), err), err)
 
 
+class _Memory:
+    """One array of a struct weft_csr, which is freed with the last numpy array on it."""
+
+    def __init__(self, field: str, at: Any, dtype: np.dtype, count: int) -> None:
+        one = ffi.new("struct weft_csr *", {field: at})
+        self.owner = ffi.gc(one, lib.weft_csr_free)
+        self.__array_interface__ = {"version": 3, "typestr": dtype.str, "shape": (count,),
+                                    "data": (int(ffi.cast("uintptr_t", at)), False)}
+
+
 def csr_arrays(a: Any) -> Tuple[Shape, np.ndarray, np.ndarray, np.ndarray]:
-    """Copies of the arrays of a matrix that the C library allocated, which is freed."""
+    """The arrays of a matrix that the C library allocated, which they take over."""
     shape = Shape(a.m, a.n, a.nnz, a.type, a.ofs == lib.WEFT_OFS_64)
 
-    def copy(at: Any, dtype: Any, count: int) -> np.ndarray:
-        return np.frombuffer(ffi.buffer(at, count * np.dtype(dtype).itemsize), dtype).copy() if count else np.empty(0, dtype)
+    def take(field: str, dtype: Any, count: int) -> np.ndarray:
+        at = getattr(a, field)
+        setattr(a, field, NULL)
+        memory = None if at == NULL else _Memory(field, at, np.dtype(dtype), count)
+        return np.asarray(memory) if memory and count else np.empty(0, dtype)
 
-    indptr = copy(a.row_ptr, np.int64 if shape.wide else np.int32, shape.m + 1)
-    indices = copy(a.col, np.int32, shape.nnz)
-    data = np.ones(shape.nnz, np.float32) if a.type == PATTERN else copy(a.val, DTYPES[a.type], shape.nnz)
-    lib.weft_csr_free(a)
+    indptr = take("row_ptr", np.int64 if shape.wide else np.int32, shape.m + 1)
+    indices = take("col", np.int32, shape.nnz)
+    data = np.ones(shape.nnz, np.float32) if a.type == PATTERN else take("val", DTYPES[a.type], shape.nnz)
     return shape, indptr, indices, data
 
 
@@ -314,6 +326,13 @@ def transpose_plan(ctx: Any, shape: Shape) -> Tuple[Any, int]:
 
 def transpose_run(ctx: Any, plan: Any, queue: Any, a: Any, at: Any) -> None:
     check_in(lib.weft_transpose_run(plan, queue, at, a, 0, NULL, NULL), ctx)
+
+
+def transpose_sync(ctx: Any, a: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Arrays of the transpose of a host matrix, which is checked."""
+    out = ffi.new("struct weft_csr *")
+    check_in(lib.weft_transpose_sync(out, ctx, a, NULL), ctx)
+    return csr_arrays(out)[1:]
 
 
 def transpose_destroy(plan: Any) -> None:

@@ -53,16 +53,24 @@ class _Owner:
         """A buffer with the contents of an array, which has to stay as long as the buffer."""
         if self.shares(array):
             return self._create(_READ_ONLY | _USE_HOST_PTR, array.nbytes, _c.pointer(array))
-        mem = self._create(_READ_WRITE, array.nbytes, NULL)
+        mem = self.empty(array.nbytes)
+        self.write(mem, array)
+        return mem
+
+    def empty(self, size: int) -> Any:
+        """A buffer of so many bytes."""
+        return self._create(_READ_WRITE, size, NULL)
+
+    def write(self, mem: Any, array: np.ndarray) -> None:
+        """Copy an array to its buffer."""
         if array.nbytes:
             _c.device_write(self.ctx, self.queue, mem, array)
-        return mem
 
     def buffer_out(self, array: np.ndarray) -> Any:
         """A buffer whose contents `take` brings into an array."""
         if self.shares(array):
             return self._create(_READ_WRITE | _USE_HOST_PTR, array.nbytes, _c.pointer(array))
-        return self._create(_READ_WRITE, array.nbytes, NULL)
+        return self.empty(array.nbytes)
 
     def take(self, mem: Any, array: np.ndarray) -> None:
         """Wait until the array holds what was written to its buffer."""
@@ -160,6 +168,10 @@ class Context:
               data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Transpose arrays whose values have 4 or 8 bytes."""
         owner = self._own()
+        if not owner.device.unified:  # copies that overlap, buffers that are kept
+            with owner.lock:
+                ptr, idx, moved = _c.transpose_sync(owner.ctx, _c.csr_struct(shape, indptr, indices, data))
+            return ptr, idx, moved.view(data.dtype)
         out = (np.empty(shape.n + 1, indptr.dtype), np.empty(shape.nnz, np.int32), np.empty(shape.nnz, data.dtype))
         with owner.lock:
             given = [owner.buffer(array) for array in (indptr, indices, data)]
@@ -173,6 +185,10 @@ class Context:
             finally:
                 owner.finish()  # whatever happened, nothing uses the arrays any more
         return out
+
+    def _checks(self) -> bool:
+        """Does a transposition check the arrays that it is given?"""
+        return not self._own().device.unified
 
     def _transpose(self, m: int, n: int, indptr: np.ndarray, indices: np.ndarray,
                    data: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:

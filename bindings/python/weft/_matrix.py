@@ -73,12 +73,23 @@ class _Prepared:
             self.buffers = [owner.buffer(array) for array in arrays]
             made = _c.spmv_plan(owner.ctx, owner.queue, _c.device_csr(shape, *self.buffers), products, reproducible)
         self.plan = ffi.gc(made, lambda p, keep=(owner, self.buffers): _c.spmv_destroy(p))
+        self.vectors: Any = None
+
+    def _vectors(self, x: np.ndarray, y: np.ndarray) -> Tuple[Any, Any]:
+        """Buffers of both; where nothing can be shared they are the plan's own, kept for the next product."""
+        owner = self.owner
+        if owner.device.unified:
+            return owner.buffer(x), owner.buffer_out(y)
+        if self.vectors is None:
+            self.vectors = owner.empty(x.nbytes), owner.empty(y.nbytes)
+        owner.write(self.vectors[0], x)
+        return self.vectors
 
     def run(self, x: np.ndarray, y: np.ndarray) -> None:
         """y = A @ x for contiguous vectors of the plan's own type."""
         owner = self.owner
         with owner.lock:
-            given, made = owner.buffer(x), owner.buffer_out(y)
+            given, made = self._vectors(x, y)
             try:
                 _c.spmv_run(owner.ctx, self.plan, owner.queue, given, made)
                 owner.take(made, y)
@@ -88,6 +99,10 @@ class _Prepared:
     def run_columns(self, x: np.ndarray, y: np.ndarray) -> None:
         """Y = A @ X for arrays of the plan's own type whose columns are contiguous: enqueued together, then waited for."""
         owner = self.owner
+        if not owner.device.unified:
+            for given, made in zip(x.T, y.T):
+                self.run(given, made)
+            return
         with owner.lock:
             used = [(owner.buffer(given), owner.buffer_out(made), made) for given, made in zip(x.T, y.T)]
             try:
@@ -596,6 +611,8 @@ def transpose(a: Any, *, context: Optional[Context] = None) -> Any:
     by_columns = a.format == "csc"
     of._init(a.shape[::-1] if by_columns else a.shape, (a.indptr, a.indices, a.data), context, type(a))
     m, n = of.shape
-    _c.validate(Shape(m, n, of.nnz, _c.PATTERN, of.indptr.dtype.itemsize == 8), of.indptr, of.indices)
-    made = current(context)._transpose(m, n, of.indptr, of.indices, of.data)
+    ctx = current(context)
+    if of.nnz == 0 or not ctx._checks():
+        _c.validate(Shape(m, n, of.nnz, _c.PATTERN, of.indptr.dtype.itemsize == 8), of.indptr, of.indices)
+    made = ctx._transpose(m, n, of.indptr, of.indices, of.data)
     return _build(type(a), (m, n) if by_columns else (n, m), made, True, _flags(a)[1] or None)
