@@ -8,8 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define TOUCHED_AHEAD 64 // touches that may have ended before an earlier one
+#define PIECES        4  // for which waking another thread pays
 
 struct slot {
     cl_mem buffer;
@@ -85,7 +89,7 @@ bool weft__stage_takes(const struct weft_context *ctx, size_t bytes)
 {
     const struct weft__staging *s = &ctx->staging;
     return !__atomic_load_n(&s->off, __ATOMIC_RELAXED) && (!ctx->device.unified || s->forced) &&
-           bytes >= (s->piece_bytes ? s->piece_bytes : (size_t)WEFT__STAGE_PIECE);
+           bytes >= (s->piece_bytes ? s->piece_bytes : (size_t)WEFT__STAGE_LEAST);
 }
 
 // ---- the ring -----------------------------------------------------------------------------------------------------
@@ -229,15 +233,39 @@ static bool job_take(struct move *m, struct job *out)
     return true;
 }
 
+// Into a slot, past the caches where the processor can: a device reads lines that lie changed in caches of other processors
+// at less than half the bus's speed.
+static void slot_fill(char *to, const char *from, size_t bytes)
+{
+#ifdef __SSE2__
+    enum { VECTORS = 4 };
+    if ((uintptr_t)to % sizeof(__m128i) == 0) {
+        for (; bytes >= VECTORS * sizeof(__m128i); bytes -= VECTORS * sizeof(__m128i)) {
+            __m128i v[VECTORS];
+            for (int i = 0; i < VECTORS; i++)
+                v[i] = _mm_loadu_si128((const __m128i *)(const void *)from + i);
+            for (int i = 0; i < VECTORS; i++)
+                _mm_stream_si128((__m128i *)(void *)to + i, v[i]);
+            from += sizeof v;
+            to += sizeof v;
+        }
+        _mm_sfence();
+    }
+#endif
+    memcpy(to, from, bytes);
+}
+
 // Do it; the mutex is held before and after.
 static void job_do(struct move *m, const struct job *job)
 {
     struct weft__stage *stage = m->stage;
     pthread_mutex_unlock(&stage->mutex);
-    if (job->chunk)
+    if (!job->chunk)
+        weft__huge_touch(job->to, job->bytes);
+    else if (m->out)
         memcpy(job->to, job->from, job->bytes);
     else
-        weft__huge_touch(job->to, job->bytes);
+        slot_fill(job->to, job->from, job->bytes);
     pthread_mutex_lock(&stage->mutex);
     if (job->chunk) {
         job->chunk->left -= job->bytes;
@@ -347,11 +375,13 @@ static void work(void *arg)
         m->over = true;
         pthread_cond_broadcast(&stage->work);
     }
-    while (!m->over)
+    // Who finds nothing left to take is gone before the device has ended: the caller need not wait for it to wake up.
+    while (!m->over && (m->taken < m->chunks || m->touching < m->touches))
         if (job_take(m, &job))
             job_do(m, &job);
         else
             pthread_cond_wait(&stage->work, &stage->mutex);
+    pthread_cond_broadcast(&stage->work);
     pthread_mutex_unlock(&stage->mutex);
 }
 
@@ -394,7 +424,8 @@ weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_qu
     m.slots = slots_make(ctx, m.stage, m.chunks < most ? (int)m.chunks : most, m.slot_bytes);
     if (m.slots) {
         *done = true;
-        weft__team_run(&m.stage->team, (int)weft__min(WEFT__THREADS_MOST, 1 + bytes / m.piece_bytes), work, &m);
+        weft__team_run(&m.stage->team, (int)weft__min(WEFT__THREADS_MOST, 1 + bytes / (PIECES * m.piece_bytes)), work,
+                       &m);
         if (m.status)
             give_up(&m);
     }

@@ -20,15 +20,16 @@ struct weft__copy {
 // While the driver moves some slots, the threads copy others. Calls of OpenCL are those of the calling thread alone. Fresh pages
 // of a result are touched by threads that have nothing to copy, as long as the device works.
 enum {
-    WEFT__STAGE_SLOTS = 16,       // of the ring
-    WEFT__STAGE_SLOTS_MOST = 64,  //
-    WEFT__STAGE_THREADS = 16,     // that copy, the caller's among them, where the process has as many processors
-    WEFT__STAGE_SLOT = 2 << 20,   // bytes of a slot
-    WEFT__STAGE_PIECE = 256 << 10 // bytes that a thread copies at a time; smaller copies go directly
+    WEFT__STAGE_SLOTS = 16,        // of the ring
+    WEFT__STAGE_SLOTS_MOST = 64,   //
+    WEFT__STAGE_THREADS = 16,      // that copy, the caller's among them, where the process has as many processors
+    WEFT__STAGE_SLOT = 2 << 20,    // bytes of a slot
+    WEFT__STAGE_PIECE = 256 << 10, // bytes that a thread copies at a time
+    WEFT__STAGE_LEAST = 640 << 10  // smaller copies go directly
 };
 
-// Values other than the defaults from WEFT_STAGE="slots,KiB of a slot,threads,KiB of a piece", to find those; only while
-// the context is made.
+// Values other than the defaults from WEFT_STAGE="slots,KiB of a slot,threads,KiB of a piece, which is the least that is
+// staged, too", to find those; only while the context is made.
 void weft__stage_begin(struct weft_context *ctx);
 // Do copies of that many bytes go through the stage? Not where the device shares the host's memory.
 bool weft__stage_takes(const struct weft_context *ctx, size_t bytes);

@@ -5,8 +5,9 @@
 #include "host/src/core/threads.h"
 #include "host/src/matrix/validate.h"
 
-// Rows or entries that a thread looks at at a time.
+// Rows or entries that a thread looks at at a time; of how many it looks at in the time of a step.
 #define CHUNK 65536
+#define SWIFT 8
 
 WEFT__NAMES(columns, "any", "ascending", "unique");
 WEFT__NAMES(fault, "none", "first", "last", "descends", "range", "order", "duplicate");
@@ -141,10 +142,10 @@ static weft_status matrix_look(const struct weft_csr *a, enum weft_columns colum
     struct look look = {a, columns, base, INT64_MAX};
     struct weft__team team;
     weft__team_begin(&team, 0);
-    weft__team_each(&team, a->m, (a->m + CHUNK - 1) / CHUNK, rows_look, &look);
+    weft__team_each(&team, a->m / 2, (a->m + CHUNK - 1) / CHUNK, rows_look, &look);
     const int64_t row = atomic_load(&look.bad);
     if (row == INT64_MAX)
-        weft__team_each(&team, a->nnz, (a->nnz + CHUNK - 1) / CHUNK, entries_look, &look);
+        weft__team_each(&team, a->nnz / (columns ? 1 : SWIFT), (a->nnz + CHUNK - 1) / CHUNK, entries_look, &look);
     weft__team_end(&team);
     if (row != INT64_MAX)
         return weft__fault_error(err, WEFT_FAULT_DESCENDS, base, row,

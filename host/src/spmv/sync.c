@@ -29,7 +29,7 @@ static bool y_is_read(const struct weft_csr *a, struct bytes x, struct bytes y)
 }
 
 // Rows up to which the host counts their lengths itself: it takes less time than to ask the device.
-#define ROWS_COUNTED 65536
+#define ROWS_COUNTED 16384
 
 // A plan of weft_spmv_sync that is kept for the next call: one that knows nothing of its matrix but the shape.
 struct kept {
