@@ -20,6 +20,13 @@ static int64_t size_of(enum weft_schedule schedule, int wg, int ipt, int64_t n_m
     return n_max < most ? n_max : most;
 }
 
+// What n elements show of a plan: few of a tile say little of a full one, one tile nothing of what several launch.
+static int extent_of(enum weft_schedule schedule, int wg, int ipt, int64_t n)
+{
+    const int64_t tile = schedule == WEFT_SCHEDULE_GPU ? (int64_t)wg * ipt : ipt;
+    return (n > tile / 16) + (n > tile) + (n > 2 * tile);
+}
+
 // Small numbers without a pattern that a shift or a mask keeps.
 static int32_t number(int64_t i, int32_t below)
 {
@@ -35,12 +42,14 @@ struct scan {
     int64_t n;
 };
 
+// Of chained tiles also what one tile takes, and what a scan in place does.
 static void scan_trial(struct weft__trial *t, void *arg)
 {
     const struct scan *s = arg;
-    const size_t wide = weft_scan_in_bytes(s->type), sums = (size_t)s->n + (s->info->params.total != 0);
-    const size_t bytes = sums * weft_scan_sum_bytes(s->type);
-    void *in = weft__trial_memory(t, (size_t)s->n * wide), *expected = weft__trial_memory(t, bytes);
+    const struct weft_scan_params *p = &s->info->params;
+    const size_t wide = weft_scan_in_bytes(s->type), wide_out = weft_scan_sum_bytes(s->type);
+    const size_t in_bytes = (size_t)s->n * wide, total = p->total != 0;
+    void *in = weft__trial_memory(t, in_bytes), *expected = weft__trial_memory(t, ((size_t)s->n + total) * wide_out);
     for (int64_t i = 0; in && i < s->n; i++) {
         const int32_t value = number(i, 9);
         if (s->type == WEFT_SCAN_TYPE_F32)
@@ -50,12 +59,17 @@ static void scan_trial(struct weft__trial *t, void *arg)
         else
             ((int32_t *)in)[i] = value;
     }
-    if (in && expected)
-        weft__ref_scan(expected, in, s->n, s->type, s->info->params.inclusive, s->info->params.total);
-    cl_mem from = weft__trial_buffer(t, in, (size_t)s->n * wide), to = weft__trial_buffer(t, NULL, bytes);
-    if (!t->status)
-        t->status = weft_scan_run(s->plan, t->queue, to, from, s->n, 0, NULL, NULL);
-    weft__trial_same(t, to, expected, bytes);
+    const int chained = p->algo == WEFT_SCAN_ALGO_CHAINED, forms = !chained ? 1 : wide == wide_out && !total ? 3 : 2;
+    for (int form = 0; form < forms; form++) {
+        const int64_t n = form == 1 ? least(s->n, (int64_t)p->gpu.wg * p->gpu.ipt) : s->n;
+        const size_t bytes = ((size_t)n + total) * wide_out;
+        if (in && expected)
+            weft__ref_scan(expected, in, n, s->type, p->inclusive, p->total);
+        cl_mem from = weft__trial_buffer(t, in, in_bytes), to = form == 2 ? from : weft__trial_buffer(t, NULL, bytes);
+        if (!t->status)
+            t->status = weft_scan_run(s->plan, t->queue, to, from, n, 0, NULL, NULL);
+        weft__trial_same(t, to, expected, bytes);
+    }
     free(in);
     free(expected);
 }
@@ -69,8 +83,9 @@ weft_status weft__scan_trial(struct weft_context *ctx, struct weft_scan_plan *pl
               ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
     struct scan s = {plan, info, type, size_of(info->schedule, wg, ipt, n_max)};
     char what[200];
-    snprintf(what, sizeof what, "scan %s, inclusive %d, total %d, algo %d, wg %d, ipt %d, look %d, tiles %d",
-             weft_scan_type_name(type), p->inclusive, p->total, (int)p->algo, wg, ipt, p->gpu.look, s.n < n_max);
+    snprintf(what, sizeof what, "scan %s, inclusive %d, total %d, algo %d, wg %d, ipt %d, look %d, extent %d",
+             weft_scan_type_name(type), p->inclusive, p->total, (int)p->algo, wg, ipt, p->gpu.look,
+             extent_of(info->schedule, wg, ipt, s.n));
     return weft__selftest(ctx, what, scan_trial, &s);
 }
 
@@ -119,9 +134,9 @@ weft_status weft__histogram_trial(struct weft_context *ctx, struct weft_histogra
         bins > MOST ? NULL : plan, ctx, info, least(bins, MOST), size_of(info->schedule, wg, ipt, n_max), ofs};
     char what[200];
     snprintf(what, sizeof what,
-             "histogram %d bits, pointers %d, algo %d, wg %d, ipt %d, range %d, tiles %d, log bins %d",
+             "histogram %d bits, pointers %d, algo %d, wg %d, ipt %d, range %d, extent %d, log bins %d",
              (int)weft_ofs_bytes(ofs) * 8, p->pointers, (int)p->algo, wg, ipt, cpu ? p->cpu.range : p->gpu.range,
-             h.n < n_max, bins ? 64 - __builtin_clzll((unsigned long long)bins) : 0);
+             extent_of(info->schedule, wg, ipt, h.n), bins ? 64 - __builtin_clzll((unsigned long long)bins) : 0);
     return weft__selftest(ctx, what, histogram_trial, &h);
 }
 
@@ -166,8 +181,8 @@ weft_status weft__expand_trial(struct weft_context *ctx, struct weft_expand_plan
     const int64_t n = size_of(info->schedule, wg, ipt, INT64_MAX);
     struct expand e = {plan, least(m_max, n / 2), least(nnz_max, n), ofs};
     char what[200];
-    snprintf(what, sizeof what, "expand %d bits, wg %d, ipt %d, tiles %d", (int)weft_ofs_bytes(ofs) * 8, wg, ipt,
-             e.m + e.nnz > n);
+    snprintf(what, sizeof what, "expand %d bits, wg %d, ipt %d, extent %d", (int)weft_ofs_bytes(ofs) * 8, wg, ipt,
+             extent_of(info->schedule, wg, ipt, e.m + e.nnz));
     return e.m ? weft__selftest(ctx, what, expand_trial, &e) : WEFT_OK;
 }
 
@@ -258,8 +273,8 @@ weft_status weft__merge_trial(struct weft_context *ctx, struct weft_merge_plan *
               ipt = cpu ? p->cpu.chunk : p->gpu.ipt;
     struct merge m = {plan, key, payload_bytes, size_of(info->schedule, wg, ipt, n_max)};
     char what[200];
-    snprintf(what, sizeof what, "merge %s, payload %d, wg %d, ipt %d, tiles %d", weft_key_name(key), payload_bytes, wg,
-             ipt, m.n < n_max);
+    snprintf(what, sizeof what, "merge %s, payload %d, wg %d, ipt %d, extent %d", weft_key_name(key), payload_bytes, wg,
+             ipt, extent_of(info->schedule, wg, ipt, m.n));
     return m.n > 3 ? weft__selftest(ctx, what, merge_trial, &m) : WEFT_OK;
 }
 
@@ -334,8 +349,9 @@ weft_status weft__segsort_trial(struct weft_context *ctx, struct weft_segsort_pl
     struct segsort s = {plan, ctx, info, key, payload_bytes, ofs, size_of(info->schedule, wg, ipt, n_max)};
     char what[256];
     snprintf(what, sizeof what,
-             "segsort %s, payload %d, %d bits, wg %d, ipt %d, bits %d, whole %d (%d %d %d %d %d), tiles %d",
+             "segsort %s, payload %d, %d bits, wg %d, ipt %d, bits %d, whole %d (%d %d %d %d %d), extent %d",
              weft_key_name(key), payload_bytes, (int)weft_ofs_bytes(ofs) * 8, wg, ipt, p->gpu.bits, (int)p->whole,
-             p->gpu.radix.wg, p->gpu.radix.ipt, p->gpu.radix.bits, p->gpu.radix.look, p->gpu.radix.words, s.n < n_max);
+             p->gpu.radix.wg, p->gpu.radix.ipt, p->gpu.radix.bits, p->gpu.radix.look, p->gpu.radix.words,
+             extent_of(info->schedule, wg, ipt, s.n));
     return s.n > 3 ? weft__selftest(ctx, what, segsort_trial, &s) : WEFT_OK;
 }

@@ -148,10 +148,11 @@ weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__t
     snprintf(
         what, sizeof what,
         "transpose %s, %d bits, algo %d, wg %d, ipt %d, bits %d, passes %d, rows given %d, positions %d, mirror %d, "
-        "log columns %d, small %d",
+        "log columns %d, rows %d, entries %d",
         weft_type_name(shape->type), (int)weft_ofs_bytes(shape->ofs) * 8, (int)p->algo, p->gpu.wg, p->gpu.ipt,
         info->schedule == WEFT_SCHEDULE_CPU ? p->cpu.bits : p->gpu.bits, info->passes, shape->rows_given,
-        shape->val_positions, shape->mirror, (int)weft__bits_for(x.shape.n), shape->nnz < ENTRIES);
+        shape->val_positions, shape->mirror, (int)weft__bits_for(x.shape.n), (int)weft__bits_for(x.shape.m) / 4,
+        (int)weft__bits_for(x.shape.nnz) / 4); // few say little of more
     return weft__selftest(ctx, what, transpose_trial, &x);
 }
 
