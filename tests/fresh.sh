@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Does a bare machine get from a clone to a result? Each command gets a new root with a clone of the last commit.
 #
-# fresh.sh [ROOT|FOLDER|SUITE] [bench|test|packages|python]...    root and debootstrap are needed
+# fresh.sh [ROOT|FOLDER|SUITE] [bench|test|packages|python|petsc]...    root and debootstrap are needed
 #     bench   ./dev bench, `meson install` and the programs of the pages, then ./dev bench without network and without /sys
 #     test    ./dev test, and once more without network and without /sys
 #     packages  packaging/debian built, looked at by lintian, installed and used (debian/tests)
 #     python    pip install . into an environment of its own, with packages from PyPI, and the first program of docs/python.md
+#     petsc   ./dev petsc-example: a system solved on two ranks by PETSc and by weft, and a table
 #   Default: bench. ROOT is a folder with a system of Debian or Ubuntu, which is copied and left as it is; in FOLDER roots
 #   of Debian 12 are made; SUITE is the name of another release (default: bookworm), whose roots are made in
 #   /var/tmp/weft-fresh. MIRROR is the mirror that packages come from; default: the first that apt's sources name here.
@@ -186,7 +187,7 @@ esac
 
 suite=bookworm folder=/var/tmp/weft-fresh base=''
 case ${1:-} in
-'' | bench | test | packages | python) ;;
+'' | bench | test | packages | python | petsc) ;;
 */* | .) folder=$1 && shift ;;
 *) suite=$1 && shift ;;
 esac
@@ -260,6 +261,17 @@ tests/fresh.sh --python /root/env/bin/python
 TXT
 }
 
+# Run in a root: what docs/petsc.md says first.
+petsc()
+{
+    cat <<'TXT'
+set -eu
+/root/weft/dev petsc-example >/root/said
+cat /root/said
+for type in aij aijweft; do grep -q "^| $type | 2 | .* | solved |$" /root/said; done
+TXT
+}
+
 rc=0
 for command in "$@"; do
     root=$folder/$command
@@ -281,7 +293,7 @@ for command in "$@"; do
     mounted="$root/dev/pts $mounted"
     mount -t sysfs -o ro sysfs "$root/sys"
     mounted="$root/sys $mounted"
-    if [ "$command" = packages ] || [ "$command" = python ]; then
+    case $command in packages | python | petsc)
         [ ! -e /etc/ssl/certs/ca-certificates.crt ] || cp -L /etc/ssl/certs/ca-certificates.crt "$root/root/certificates"
         status=0 start=$(date +%s)
         "$command" | inside chroot "$root" sh || status=$?
@@ -289,7 +301,8 @@ for command in "$@"; do
         [ $status = 0 ] || rc=1
         release
         continue
-    fi
+        ;;
+    esac
     for network in ${NETWORKS:-with without}; do
         echo "== ./dev $command, $network network"
         start=$(date +%s) status=0
