@@ -430,6 +430,13 @@ def test_pyopencl():
     ok(np.allclose((w @ x[::1][0:40]).get(), a @ x.get()), "a slice")
     ok(isinstance(raises(lambda: weft.csr(a, dtype="d") @ x), TypeError) and isinstance(raises(lambda: w @ x[:5]), ValueError),
        "types and shapes that do not go")
+    for owner in (w, weft.csr(a)):
+        made = owner @ x.base_data
+        y = np.empty(60, "f")
+        cl.enqueue_copy(queue, y, made)
+        ok(isinstance(made, cl.Buffer) and np.allclose(y, a @ x.get()), "a buffer gives a buffer")
+    ok(isinstance(raises(lambda: w @ cl.Buffer(queue.context, cl.mem_flags.READ_ONLY, 39 * 4)), ValueError) and
+       isinstance(raises(lambda: weft.csr(a, dtype="D") @ x.base_data), TypeError), "buffers that do not go")
     d = weft.csr((pyopencl.array.to_device(queue, a.data), pyopencl.array.to_device(queue, a.indices),
                   pyopencl.array.to_device(queue, a.indptr)), a.shape)
     ok((d.toscipy() != a).nnz == 0, "a matrix of arrays of pyopencl")

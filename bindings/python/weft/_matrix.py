@@ -477,8 +477,10 @@ class csr:
         return np.asmatrix(y) if isinstance(x, np.matrix) and not _is_array(self._container) else y
 
     def _product_pyopencl(self, x: Any) -> Any:
-        """A @ x for a vector in device memory: nothing comes to the host."""
+        """A @ x for a vector in device memory, a buffer or an array: nothing comes to the host."""
         import pyopencl.array
+        if isinstance(x, pyopencl.Buffer):
+            return self._product_buffer(x, pyopencl)
         if x.ndim != 1 or x.shape[0] != self.shape[1]:
             raise ValueError(f"the matrix is {self.shape[0]} x {self.shape[1]}, the vector has the shape {x.shape}")
         kind = _c.TYPES.get(x.dtype.str[1:])
@@ -487,14 +489,28 @@ class csr:
             raise TypeError(f"a matrix of {self.dtype} times a pyopencl array of {x.dtype}: convert it to {result}")
         owner = self._owner_of(x)
         y: Any = pyopencl.array.empty(x.queue, self.shape[0], x.dtype)
-        plan = self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
         x = x if not x.offset else x.copy()
         x.finish()
-        with owner.lock:
-            _c.spmv_run(owner.ctx, plan.plan, owner.queue, ffi.cast("cl_mem", x.base_data.int_ptr),
-                        ffi.cast("cl_mem", y.base_data.int_ptr))
-            owner.finish()
+        self._product_there(owner, kind, x.base_data, y.base_data)
         return y
+
+    def _product_buffer(self, x: Any, cl: Any) -> Any:
+        """The same for values of the matrix's type in a buffer of pyopencl, which nobody writes any more."""
+        kind = _c.TYPES.get(self.dtype.str[1:])
+        if kind is None:
+            raise TypeError(f"a matrix of {self.dtype} times a buffer: float32, float64 and int32 have buffers")
+        size = self.dtype.itemsize
+        if x.size < self.shape[1] * size:
+            raise ValueError(f"x is a buffer of {x.size} bytes, {self.shape[1]} values of {self.dtype} need {self.shape[1] * size}")
+        y = cl.Buffer(x.context, cl.mem_flags.READ_WRITE, max(1, self.shape[0] * size))
+        self._product_there(self._owner_of(x), kind, x, y)
+        return y
+
+    def _product_there(self, owner: _Owner, kind: int, x: Any, y: Any) -> None:
+        plan = self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
+        with owner.lock:
+            _c.spmv_run(owner.ctx, plan.plan, owner.queue, ffi.cast("cl_mem", x.int_ptr), ffi.cast("cl_mem", y.int_ptr))
+            owner.finish()
 
     def _owner_of(self, x: Any) -> _Owner:
         """The owner of the array's OpenCL context: the matrix's own where it is the same, else one that is kept."""
@@ -504,7 +520,7 @@ class csr:
         for owner, _ in self._plans:
             if int(ffi.cast("uintptr_t", owner.cl_context)) == x.context.int_ptr:
                 return owner
-        return Context(queue=x.queue)._own()
+        return Context(context=x.context, queue=getattr(x, "queue", None))._own()
 
     def __matmul__(self, x: Any) -> Any:
         if np.isscalar(x):
@@ -550,14 +566,15 @@ class csr:
 
 
 def _is_pyopencl(x: Any) -> bool:
-    return type(x).__module__.startswith("pyopencl") and hasattr(x, "base_data")
+    """An array or a buffer of pyopencl."""
+    return type(x).__module__.startswith("pyopencl") and (hasattr(x, "base_data") or hasattr(x, "get_info"))
 
 
 def _host(x: Any) -> Any:
     """An array of numpy: also from DLPack, from pyopencl and from lists."""
     if isinstance(x, (np.ndarray, tuple)):
         return tuple(_host(part) for part in x) if isinstance(x, tuple) else x
-    if _is_pyopencl(x):
+    if _is_pyopencl(x) and hasattr(x, "get"):
         return x.get()
     if hasattr(x, "__dlpack__") and not hasattr(x, "__array__") and hasattr(np, "from_dlpack"):
         return np.from_dlpack(x)
