@@ -58,7 +58,7 @@ static const struct tool_option {
     {"limit", "SIZE", OPT_LIMIT,
      "most memory for what the file promises, such as 800M or 16G (default: 1000 times the\n"
      "bytes of the file, and at least 256M)"},
-    {"json", "FILE", OPT_JSON, "the same as JSON (`-`: standard output instead of the text)"},
+    {"json", "FILE", OPT_JSON, "the same as JSON (`-` or no FILE: standard output instead of the text)"},
     {"quiet", NULL, OPT_QUIET, "no progress"},
 };
 
@@ -91,8 +91,9 @@ static const struct tool_command {
      "With -d the device permutes, and the result is compared with that of the host."},
     {"convert", "FILE OUT", "write the matrix in another form", 1, 1,
      "seed force generate type index complex limit quiet", tool_convert,
-     "Writes OUT: .mtx or .mtx.gz (`-`: standard output), or .weft, the arrays as they lie in memory, which weft and\n"
-     "weft-bench read as fast as the disk gives them, on machines of the same order of bytes."},
+     "Writes OUT: .mtx or .mtx.gz (`-`: standard output), .npz of scipy, .rb (Rutherford-Boeing), or .weft, the\n"
+     "arrays as they lie in memory, which weft and weft-bench read as fast as the disk gives them, on machines of\n"
+     "the same order of bytes."},
     {"transpose", "FILE OUT", "write the transpose, made on the device", 1, 1,
      "force seed device generate type index complex limit quiet", tool_transpose,
      "Transposes on the device, compares the result with the serial reference and writes OUT (.mtx or .mtx.gz;\n"
@@ -142,10 +143,10 @@ static int help_all(void)
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].line);
     printf("  %-10s %s\n", "help", "explain a command: weft help COMMAND");
-    fputs("\nFILE is a Matrix Market file, .mtx or .mtx.gz, a SuiteSparse .tar.gz, or a .weft; `-` is the standard "
-          "input,\n"
-          "as OUT the standard output.\n\n",
-          stdout);
+    fputs(
+        "\nFILE is a Matrix Market file, .mtx or .mtx.gz, a SuiteSparse .tar.gz, scipy's .npz, Rutherford-Boeing .rb,\n"
+        "or a .weft; `-` is the standard input, as OUT the standard output.\n\n",
+        stdout);
     fputs(exits, stdout);
     return TOOL_OK;
 }
@@ -252,8 +253,7 @@ static int option_parse(struct tool_options *o, int option)
         return bench_word_size(&o->limit, optarg)
                    ? -1
                    : usage_fail("--limit is \"%s\", not a size such as 800M or 16G", optarg);
-    case OPT_JSON:
-        o->json = optarg;
+    case OPT_JSON: // options_parse took it
         return -1;
     case OPT_ORDER:
         return order_parse(o, optarg);
@@ -323,6 +323,10 @@ static int options_parse(struct tool_options *o, const struct tool_command *c, i
         char brief[3];
         const char *name = bench_word_refused(brief, argv);
         size_t i = 0;
+        if (option == OPT_JSON || (option == ':' && optopt == OPT_JSON)) {
+            o->json = bench_word_file(option, argv);
+            option = OPT_JSON;
+        }
         while (i < OPTIONS && all_options[i].id != option)
             i++;
         if (option == 'h')

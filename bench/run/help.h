@@ -22,6 +22,7 @@ struct option_row {
     void (*help_more)(void);
     int brief;    // the letter; 0: none
     int optional; // nonzero: the argument may be missing
+    int file;     // nonzero: and is "-" then (bench_word_file)
     size_t given; // offset of an int of bench_options that becomes 1; 0: none
 };
 

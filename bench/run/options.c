@@ -396,8 +396,8 @@ const struct option_row bench_option_rows[] = {
     {"trials", "N", "of each order (default 32)", int_set, AT(trials), .wants = "a number from 1 to 10000", .low = 1,
      .high = 10000},
     {"trial-time", "S", "a trial repeats SpMV for S seconds (default 0.1)", SECONDS(trial_s)},
-    {"json", "FILE", "a line of JSON for each result (`-`: standard output instead of the table)", TEXT(json),
-     .group = "output"},
+    {"json", "FILE", "a line of JSON for each result (`-` or no FILE: standard output, no table)", TEXT(json),
+     .file = 1, .group = "output"},
     {"csv", "FILE", "a row for each result (`-`: likewise)", TEXT(csv)},
     {"trace", "FILE", "of --profile: every command, for Perfetto or chrome://tracing", TEXT(trace)},
     {"html", "FILE", "of --profile: a report with pictures, one file that opens offline", TEXT(html)},
@@ -456,7 +456,11 @@ static int option_parse(struct bench_options *o, int option, int argc, char **ar
 {
     char brief[3];
     const char *name = bench_word_refused(brief, argv);
-    const struct option_row *row = row_of(option);
+    const struct option_row *row = row_of(option == ':' ? optopt : option);
+    if (row && row->file)
+        optarg = (char *)bench_word_file(option, argv);
+    else if (option == ':')
+        row = NULL;
     if (!row)
         return option == ':' ? usage_fail("%s wants a value", name) : unknown_option(name);
     if (row->optional && !optarg && optind < argc && *argv[optind] != '-' && strchr(argv[optind], '='))

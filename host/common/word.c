@@ -48,6 +48,16 @@ int bench_word_is_stream(const char *text)
     return text && !strcmp(text, "-");
 }
 
+const char *bench_word_file(int option, char **argv)
+{
+    if (option == ':')
+        return "-";
+    if (optarg != argv[optind - 1] || *optarg != '-' || !optarg[1])
+        return optarg;
+    optind--;
+    return "-";
+}
+
 const char *bench_word_refused(char brief[3], char **argv)
 {
     const char *last = argv[optind - 1];

@@ -19,6 +19,10 @@ int bench_word_complex(enum weft_mtx_complex *out, const char *text);
 // "-": the standard input or output. NULL is no such word.
 int bench_word_is_stream(const char *text);
 
+// The FILE of an option that may go without: where the arguments end, or another option follows, "-". `option` is what getopt_long
+// gave, ':' where the arguments end.
+const char *bench_word_file(int option, char **argv);
+
 // ": did you mean WORD?" with the nearest of some words (weft__word_nearest), or "".
 struct bench_word_hint {
     char text[64];

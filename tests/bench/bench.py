@@ -487,6 +487,8 @@ def test_devices(folder):
        [d["default"] for d in listed["devices"]].index(True) == chosen[0] and
        [b["name"] for b in listed["backends"]] == [line.split()[0] for line in out.split("backends\n")[1].splitlines()],
        "--list --json says the same", text, err)
+    ok(all(run(BENCH, *bare) == (code, text, err) for bare in (["--list", "--json"], ["--json", "--list"])),
+       "without FILE it goes to the standard output")
     word = listed["devices"][0]["platform"].split()[0].lower()
     for name in (listed["devices"][0]["type"].lower(), word):
         code, text, err = run(BENCH, *FAST, "-b", "opencl", "--json", "-", "-d", name, *SMALL)

@@ -267,6 +267,9 @@ def test_matrices(folder):
         skip("no environment hides devices from this OpenCL loader")
     code, text, err = run("devices", "--json", "-")
     ok(code == 0 and json.loads(text)["devices"][0]["index"] == 0, "devices --json", text, err)
+    ok(run("devices", "--json") == (code, text, err), "without FILE it goes to the standard output")
+    code, text, err = run("info", "-g", "stencil5:3", "--json", "--index", "64")
+    ok(code == 0 and json.loads(text)["m"] == 9, "also before another option", text, err)
     code, text, err = run("spmv", "-g", "stencil5:2", "-o", "-")
     ok(code == 0 and text.split("\n") == ["%%MatrixMarket matrix array real general", "4 1", *4 * ["2"], ""],
        "spmv writes y", text, err)
