@@ -6,7 +6,8 @@
 #     bench   ./dev bench, `meson install` and the programs of the pages, then ./dev bench without network and without /sys
 #     test    ./dev test, and once more without network and without /sys
 #     packages  packaging/debian built, looked at by lintian, installed and used (debian/tests)
-#     python    pip install . into an environment of its own, with packages from PyPI, and the first program of docs/python.md
+#     python    pip install '.[cpu]' into an environment of its own, and the first program of docs/python.md: with the system's
+#             OpenCL, and without, by the driver that comes from PyPI
 #     petsc   ./dev petsc-example: a system solved on two ranks by PETSc and by weft, and a table
 #   Default: bench. ROOT is a folder with a system of Debian or Ubuntu, which is copied and left as it is; in FOLDER roots
 #   of Debian 12 are made; SUITE is the name of another release (default: bookworm), whose roots are made in
@@ -256,7 +257,9 @@ quiet apt-get -q -y install --no-install-recommends gcc libc6-dev python3-venv o
 [ ! -e /root/certificates ] || export PIP_CERT=/root/certificates
 quiet python3 -m venv /root/env
 cd /root/weft
-quiet /root/env/bin/pip install .
+quiet /root/env/bin/pip install '.[cpu]'
+tests/fresh.sh --python /root/env/bin/python
+quiet apt-get -q -y purge pocl-opencl-icd ocl-icd-opencl-dev ocl-icd-libopencl1
 tests/fresh.sh --python /root/env/bin/python
 TXT
 }
