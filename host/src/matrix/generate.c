@@ -269,9 +269,13 @@ struct regular {
 static void regular_count(void *arg, int64_t piece)
 {
     const struct regular *r = arg;
+    const int64_t from = piece * PIECE_ROWS, to = from + PIECE_ROWS < r->s->m ? from + PIECE_ROWS : r->s->m;
     int64_t count = 0;
-    for (int64_t i = piece * PIECE_ROWS; i < r->s->m && i < (piece + 1) * PIECE_ROWS; i++)
-        count += row_length(r->s, i);
+    if (r->s->kind == WEFT__GENERATE_DENSE) // one that is refused for its size is refused at once
+        count = (to - from) * r->s->n;
+    else
+        for (int64_t i = from; i < to; i++)
+            count += row_length(r->s, i);
     r->before[piece] = count;
 }
 
