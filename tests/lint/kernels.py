@@ -230,8 +230,8 @@ def texts_of(program, out, check):
     return texts
 
 
-# A sample takes every fifth text of a source, and the first; all but the first leave out one of these, in turn.
-EVERY = 5
+# A sample takes every eighth text of a source, and the first; all but the first leave out one of these, in turn.
+EVERY = 8
 ALTERNATE = [("amd32", "plain", "subgroups32"), ("amd64", "generic", "subgroups64")]
 
 
