@@ -97,8 +97,35 @@ extern const struct weft_backend *const weft__backends[];
     X(rocsparse) \
     X(viennacl) \
     X(opencl)
+// The table of a backend, and the functions that it names; a backend defines those that it has.
+#define WEFT__BACKEND_DECLARE(name) \
+    extern const struct weft_backend weft__backend_##name; \
+    extern const char *const weft__##name##_transpose_algos[]; \
+    weft_status weft__##name##_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a, \
+                                                 const char *algo, const struct weft_backend_tune *tune, \
+                                                 struct weft_backend_times *times, struct weft_error *err); \
+    weft_status weft__##name##_transpose_run(void *state, double *ms, struct weft_error *err); \
+    weft_status weft__##name##_transpose_plain(void *state, int runs, struct weft_error *err); \
+    weft_status weft__##name##_transpose_call(void *state, struct weft_csr *out, struct weft_error *err); \
+    weft_status weft__##name##_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times, \
+                                                struct weft_error *err); \
+    void weft__##name##_transpose_finish(void **state); \
+    extern const char *const weft__##name##_spmv_algos[]; \
+    weft_status weft__##name##_spmv_prepare(void **state, struct weft_context *ctx, \
+                                            const struct weft_backend_spmv_job *job, const char *algo, \
+                                            struct weft_backend_times *times, struct weft_error *err); \
+    weft_status weft__##name##_spmv_run(void *state, double *ms, struct weft_error *err); \
+    weft_status weft__##name##_spmv_plain(void *state, int runs, struct weft_error *err); \
+    weft_status weft__##name##_spmv_call(void *state, void *y, struct weft_error *err); \
+    weft_status weft__##name##_spmv_result(void *state, void *y, struct weft_backend_times *times, \
+                                           struct weft_error *err); \
+    void weft__##name##_spmv_finish(void **state);
 // clang-format on
-#define WEFT__BACKEND_DECLARE(name) extern const struct weft_backend weft__backend_##name;
 WEFT__BACKENDS(WEFT__BACKEND_DECLARE)
+
+// What every backend has of operation `op` (transpose, spmv), as the beginning of that member of its table.
+#define WEFT__BACKEND_OP(name, op)                                                                                     \
+    .algos = weft__##name##_##op##_algos, .prepare = weft__##name##_##op##_prepare, .run = weft__##name##_##op##_run,  \
+    .result = weft__##name##_##op##_result, .finish = weft__##name##_##op##_finish
 
 #endif

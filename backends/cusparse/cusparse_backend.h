@@ -59,24 +59,4 @@ weft_status weft__cusparse_sell(struct cusparse_form *out, const struct weft_csr
 weft_status weft__cusparse_blocks(struct cusparse_form *out, const struct weft_csr *a, struct weft_error *err);
 void weft__cusparse_form_free(struct cusparse_form *form);
 
-extern const char *const weft__cusparse_transpose_algos[];
-weft_status weft__cusparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                             const char *algo, const struct weft_backend_tune *tune,
-                                             struct weft_backend_times *times, struct weft_error *err);
-weft_status weft__cusparse_transpose_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__cusparse_transpose_plain(void *state, int runs, struct weft_error *err);
-weft_status weft__cusparse_transpose_call(void *state, struct weft_csr *out, struct weft_error *err);
-weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
-                                            struct weft_error *err);
-void weft__cusparse_transpose_finish(void **state);
-
-extern const char *const weft__cusparse_spmv_algos[];
-weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
-                                        const char *algo, struct weft_backend_times *times, struct weft_error *err);
-weft_status weft__cusparse_spmv_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__cusparse_spmv_plain(void *state, int runs, struct weft_error *err);
-weft_status weft__cusparse_spmv_call(void *state, void *y, struct weft_error *err);
-weft_status weft__cusparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
-void weft__cusparse_spmv_finish(void **state);
-
 #endif

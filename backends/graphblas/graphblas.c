@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SuiteSparse:GraphBLAS on the threads of the host.
-#include "graphblas_backend.h"
+#include "backends/backend.h"
 #include "host/internal/inside.h"
 
 #include <GraphBLAS.h>
@@ -26,9 +26,5 @@ const struct weft_backend weft__backend_graphblas = {
     .needs = "host",
     .probe = graphblas_probe,
     .version = graphblas_version,
-    .transpose = {.algos = weft__graphblas_transpose_algos,
-                  .prepare = weft__graphblas_transpose_prepare,
-                  .run = weft__graphblas_transpose_run,
-                  .result = weft__graphblas_transpose_result,
-                  .finish = weft__graphblas_transpose_finish},
+    .transpose = {WEFT__BACKEND_OP(graphblas, transpose)},
 };

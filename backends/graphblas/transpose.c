@@ -3,7 +3,7 @@
 // copied in before and the result out after; every run makes a new matrix, and what that allocates is part of the time.
 #include "backends/algo.h"
 #include "host/common/clock.h"
-#include "graphblas_backend.h"
+#include "backends/backend.h"
 #include "host/internal/inside.h"
 
 #include <GraphBLAS.h>

@@ -6,7 +6,7 @@
 #include "backends/algo.h"
 #include "host/internal/inside.h"
 #include "host/common/clock.h"
-#include "omp_backend.h"
+#include "backends/backend.h"
 
 #include <omp.h>
 #include <stdlib.h>

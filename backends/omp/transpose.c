@@ -3,7 +3,7 @@
 #include "backends/algo.h"
 #include "transpose.h"
 #include "host/common/clock.h"
-#include "omp_backend.h"
+#include "backends/backend.h"
 
 #include <omp.h>
 #include <stdio.h>

@@ -33,24 +33,4 @@ weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue
 // Move the last error of ctx to err and return `status`.
 weft_status weft__opencl_fail(struct weft_context *ctx, weft_status status, struct weft_error *err);
 
-extern const char *const weft__opencl_transpose_algos[];
-weft_status weft__opencl_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                           const char *algo, const struct weft_backend_tune *tune,
-                                           struct weft_backend_times *times, struct weft_error *err);
-weft_status weft__opencl_transpose_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__opencl_transpose_plain(void *state, int runs, struct weft_error *err);
-weft_status weft__opencl_transpose_call(void *state, struct weft_csr *out, struct weft_error *err);
-weft_status weft__opencl_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
-                                          struct weft_error *err);
-void weft__opencl_transpose_finish(void **state);
-
-extern const char *const weft__opencl_spmv_algos[];
-weft_status weft__opencl_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
-                                      const char *algo, struct weft_backend_times *times, struct weft_error *err);
-weft_status weft__opencl_spmv_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__opencl_spmv_plain(void *state, int runs, struct weft_error *err);
-weft_status weft__opencl_spmv_call(void *state, void *y, struct weft_error *err);
-weft_status weft__opencl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
-void weft__opencl_spmv_finish(void **state);
-
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The serial oracles as a backend: the time to beat.
-#include "ref_backend.h"
+#include "backends/backend.h"
 
 static weft_status ref_probe(struct weft_context *ctx, struct weft_error *err)
 {
@@ -13,14 +13,6 @@ const struct weft_backend weft__backend_ref = {
     .name = "ref",
     .needs = "host",
     .probe = ref_probe,
-    .transpose = {.algos = weft__ref_transpose_algos,
-                  .prepare = weft__ref_transpose_prepare,
-                  .run = weft__ref_transpose_run,
-                  .result = weft__ref_transpose_result,
-                  .finish = weft__ref_transpose_finish},
-    .spmv = {.algos = weft__ref_spmv_algos,
-             .prepare = weft__ref_spmv_prepare,
-             .run = weft__ref_spmv_run,
-             .result = weft__ref_spmv_result,
-             .finish = weft__ref_spmv_finish},
+    .transpose = {WEFT__BACKEND_OP(ref, transpose)},
+    .spmv = {WEFT__BACKEND_OP(ref, spmv)},
 };

@@ -3,7 +3,7 @@
 #include "backends/algo.h"
 #include "host/internal/inside.h"
 #include "host/common/clock.h"
-#include "ref_backend.h"
+#include "backends/backend.h"
 
 #include <stdlib.h>
 #include <string.h>

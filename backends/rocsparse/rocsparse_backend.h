@@ -57,21 +57,4 @@ weft_status weft__rocsparse_csr_create(struct rocsparse_csr *out, const struct w
 weft_status weft__rocsparse_csr_write(struct rocsparse_csr *out, const struct weft_csr *a, struct weft_error *err);
 void weft__rocsparse_csr_free(struct rocsparse_csr *a);
 
-extern const char *const weft__rocsparse_transpose_algos[];
-weft_status weft__rocsparse_transpose_prepare(void **state, struct weft_context *ctx, const struct weft_csr *a,
-                                              const char *algo, const struct weft_backend_tune *tune,
-                                              struct weft_backend_times *times, struct weft_error *err);
-weft_status weft__rocsparse_transpose_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__rocsparse_transpose_result(void *state, struct weft_csr *out, struct weft_backend_times *times,
-                                             struct weft_error *err);
-void weft__rocsparse_transpose_finish(void **state);
-
-extern const char *const weft__rocsparse_spmv_algos[];
-weft_status weft__rocsparse_spmv_prepare(void **state, struct weft_context *ctx,
-                                         const struct weft_backend_spmv_job *job, const char *algo,
-                                         struct weft_backend_times *times, struct weft_error *err);
-weft_status weft__rocsparse_spmv_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__rocsparse_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
-void weft__rocsparse_spmv_finish(void **state);
-
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // librsb, recursive sparse blocks, on the threads of the host.
-#include "rsb_backend.h"
+#include "backends/backend.h"
 
 #include <rsb.h>
 
@@ -21,9 +21,5 @@ const struct weft_backend weft__backend_rsb = {
     .needs = "host",
     .probe = rsb_probe,
     .version = rsb_version,
-    .spmv = {.algos = weft__rsb_spmv_algos,
-             .prepare = weft__rsb_spmv_prepare,
-             .run = weft__rsb_spmv_run,
-             .result = weft__rsb_spmv_result,
-             .finish = weft__rsb_spmv_finish},
+    .spmv = {WEFT__BACKEND_OP(rsb, spmv)},
 };

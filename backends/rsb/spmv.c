@@ -4,7 +4,7 @@
 #include "backends/algo.h"
 #include "host/common/clock.h"
 #include "host/internal/inside.h"
-#include "rsb_backend.h"
+#include "backends/backend.h"
 
 #include <rsb.h>
 #include <stdlib.h>

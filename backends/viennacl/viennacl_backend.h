@@ -54,13 +54,4 @@ viennacl::ocl::context &weft__viennacl_context(struct weft_context *ctx);
 // The status of the exception being handled, with its text in err.
 weft_status weft__viennacl_caught(struct weft_error *err) noexcept;
 
-extern const char *const weft__viennacl_spmv_algos[];
-extern "C" {
-weft_status weft__viennacl_spmv_prepare(void **state, struct weft_context *ctx, const struct weft_backend_spmv_job *job,
-                                        const char *algo, struct weft_backend_times *times, struct weft_error *err);
-weft_status weft__viennacl_spmv_run(void *state, double *ms, struct weft_error *err);
-weft_status weft__viennacl_spmv_result(void *state, void *y, struct weft_backend_times *times, struct weft_error *err);
-void weft__viennacl_spmv_finish(void **state);
-}
-
 #endif
