@@ -418,7 +418,7 @@ static void test_products(struct test_device *dev)
             "sorted ");
         product_check(&p, weft_spmv_params(.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE), "reproducible ");
         product_check(&p, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1), "with the host ");
-        product_check(&p, weft_spmv_params(.policy.products = 1000), "a thousand ");
+        product_check(&p, weft_spmv_params(.policy.products = 1000000), "a million ");
         if (f == 0)
             product_check(&p, weft_spmv_params(.problem.f64_sums = 1, .policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE),
                           "sums of f64 ");
@@ -441,7 +441,7 @@ static void test_products(struct test_device *dev)
         p = test_problem_make(dev, &rng, 1500, 1600, 6, 9, forms[f].type, forms[f].ofs);
         band_set(&p);
         product_check(&p, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SDIA, .format.max_padding = 8), "a band, ");
-        product_check(&p, weft_spmv_params(.policy.products = 1000), "a band, a thousand ");
+        product_check(&p, weft_spmv_params(.policy.products = 1000000), "a band, a million ");
         struct weft_spmv_plan *plan = NULL;
         char limit[16];
         snprintf(limit, sizeof limit, "%u", limits.kernel);

@@ -350,11 +350,11 @@ static void test_auto(struct test_device *dev)
         int drop;              // holes in the diagonals
         double max_padding;
         int sdia;
-    } cases[] = {{"a band, many products", 1000, -1, 0, 0, 1},
+    } cases[] = {{"a band, many products", 1000000, -1, 0, 0, 1},
                  {"a band, few products", 10, -1, 0, 0, 0},
-                 {"a band, a row out of order", 1000, 299, 0, 0, 0},
-                 {"a band with holes", 1000, -1, 2, 0, 0},
-                 {"a band, no padding", 1000, -1, 0, 1, 0}};
+                 {"a band, a row out of order", 1000000, 299, 0, 0, 0},
+                 {"a band with holes", 1000000, -1, 2, 0, 0},
+                 {"a band, no padding", 1000000, -1, 0, 1, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct shape s = band;
         s.drop = cases[i].drop;
@@ -406,7 +406,7 @@ static void test_sample_spread(struct test_device *dev)
     ofs_set(&a, 0, 0);
     float *x = x_draw(m, WEFT_TYPE_F32, 1), *y = test_alloc((size_t)m * 4);
     struct job j; // GPUs are asked about diagonals where everything is measured
-    const struct weft_spmv_params params = {.policy.products = 1000, .policy.tune = dev->gpu};
+    const struct weft_spmv_params params = {.policy.products = 1000000, .policy.tune = dev->gpu};
     const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
     tap_ok(ok && is_untried(&j.info) && !strstr(j.info.why, "diagonals"), "%s: a diagonal at the begin alone: %s",
            dev->name, j.info.why);
@@ -428,7 +428,7 @@ static void test_tune(struct test_device *dev)
     struct weft_csr a = matrix(&s, 1);
     float *x = x_draw(a.n, WEFT_TYPE_F32, 1), y[100];
     const struct weft_spmv_params alone = {.policy.algo = WEFT_SPMV_ALGO_SDIA, .policy.tune = 1},
-                                  any = {.policy.tune = true, .policy.products = 1000};
+                                  any = {.policy.tune = true, .policy.products = 1000000};
     static const char *const whys[] = {"measured, ms: sdia ", "measured before on this device and structure: sdia"};
     for (int k = 0; k < 3; k++) {
         struct job j;

@@ -410,10 +410,11 @@ static void test_products(struct test_device *dev, enum weft_type type)
         enum rows rows;
         int sell, sell_gpu;
     } cases[] = {
-        {WEFT_SPMV_ALGO_AUTO, 0, 40, ROWS_FULL, 0, 0},   {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_FULL, 1, 1},
-        {WEFT_SPMV_ALGO_CSR, 1000, 40, ROWS_FULL, 0, 0}, {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_HUGE_MIDDLE, 0, 0},
-        {WEFT_SPMV_ALGO_AUTO, 1000, 5, ROWS_FULL, 1, 1}, {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_FEW, 1, 0},
-        {WEFT_SPMV_ALGO_AUTO, 0, 5, ROWS_FULL, 0, 0},    {WEFT_SPMV_ALGO_AUTO, 1000, 40, ROWS_EMPTY, 0, 0}};
+        {WEFT_SPMV_ALGO_AUTO, 0, 40, ROWS_FULL, 0, 0},       {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_FULL, 1, 1},
+        {WEFT_SPMV_ALGO_CSR, 1000000, 40, ROWS_FULL, 0, 0},  {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_HUGE_MIDDLE, 0, 0},
+        {WEFT_SPMV_ALGO_AUTO, 1000000, 5, ROWS_FULL, 1, 1},  {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_FEW, 1, 0},
+        {WEFT_SPMV_ALGO_AUTO, 0, 5, ROWS_FULL, 0, 0},        {WEFT_SPMV_ALGO_AUTO, 10, 40, ROWS_FULL, 0, 0},
+        {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_EMPTY, 0, 0}};
     huge = 400;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (test_sample() && type == WEFT_TYPE_F64 && i != 1)

@@ -35,6 +35,21 @@ static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 #define SDIA_BOUND                                                                                                     \
     1.5 // as SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still
 
+// Shares of a product by CSR that sliced ELL saves: where the longest row is little more than the mean one, elsewhere.
+// Both are less than the median of the fitted part of the population on an H200 (docs/results/population.md).
+#define SELL_SAVES_ALIKE 0.25
+#define SELL_SAVES       0.15
+// A conversion takes as long as 8 to 100 products on a CPU (docs/performance.md).
+#define CPU_PRODUCTS 128
+
+// Do the products that are expected pay for a conversion, which saves `saves` of the time in which CSR moves its bytes?
+static int repays(const struct weft_spmv_plan *plan, double saves)
+{
+    const double products = (double)plan->info.params.policy.products;
+    return weft__spmv_is_cpu(plan) ? products >= CPU_PRODUCTS
+                                   : products * saves * weft__spmv_csr_us(plan) >= weft__spmv_convert_us(plan);
+}
+
 static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 {
     return (plan->denied >> algo & 1u) != 0;
@@ -50,10 +65,10 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
         info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
     double padding = 0;
     *chosen = 0;
-    if (denied(plan, WEFT_SPMV_ALGO_SDIA) ||
+    if (denied(plan, WEFT_SPMV_ALGO_SDIA) || !repays(plan, weft__spmv_values_save(plan)) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) ||
         32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
-        return WEFT_OK; // a row is too long, or rows that stand together differ in length
+        return WEFT_OK; // it does not pay, a row is too long, or rows that stand together differ in length
     weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
     if (status || padding > limit)
         return status;
@@ -67,14 +82,15 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
 }
 
 // Sliced ELL, with columns in 16 bits where those are faster and the longest row allows it.
-static int sell_choose(struct weft_spmv_plan *plan, enum weft_spmv_algo *out)
+static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
 {
     struct weft_spmv_info *info = &plan->info;
     const double limit =
         info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
     const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32),
                  longest = (double)plan->stats.max_row;
-    if (padding > limit || !weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP_US))
+    if (!repays(plan, alike ? SELL_SAVES_ALIKE : SELL_SAVES) || padding > limit ||
+        !weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP_US))
         return 0;
     *out = (weft__spmv_is_cpu(plan) || weft_type_bytes(plan->a.type) == 8) &&
                    weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP16_US)
@@ -120,11 +136,11 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
               fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
               gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
     plan->bound = 0;
-    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && p->policy.products >= SELL_PRODUCTS && gains) {
+    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && gains) {
         int chosen = 0;
         weft_status status = sdia_choose(plan, queue, &chosen);
         *out = WEFT_SPMV_ALGO_SDIA;
-        if (status || chosen || sell_choose(plan, out))
+        if (status || chosen || sell_choose(plan, alike, out))
             return status;
     }
     *out = csr_choose(plan);

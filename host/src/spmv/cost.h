@@ -20,6 +20,11 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes);
 double weft__spmv_tiles_cost(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
+// GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
+// conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns.
+double weft__spmv_csr_us(const struct weft_spmv_plan *plan);
+double weft__spmv_convert_us(const struct weft_spmv_plan *plan);
+double weft__spmv_values_save(const struct weft_spmv_plan *plan);
 // Whether a row of `longest` elements in a sliced format takes no longer than CSR.
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us);
 // Whether a conversion costs no more than auto supposed, or was not chosen by auto.
