@@ -236,7 +236,7 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
     if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
         weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a))
         tap_bail("%s", test_error(dev));
-    for (int products = 0; products <= 1000; products += 1000) {
+    for (int products = 0; products <= 1000000; products += 1000000) {
         const struct weft_spmv_params params = {.policy.products = products};
         struct weft_spmv_plan *plan = NULL;
         struct weft_spmv_info info = {0};
@@ -256,6 +256,43 @@ static void check_spmv_choice(struct test_device *dev, enum family family, int64
             tap_note("%.1f us, %s takes %.1f: %s", us, weft_spmv_algo_name(best), least,
                      made ? info.why : test_error(dev));
     }
+    weft_device_csr_free(&d);
+    weft_csr_free(&a);
+}
+
+// ---- lanes of CSR ------------------------------------------------------------------------------------------------
+
+enum columns { C_BAND, C_PAIRS, C_FEW, C_EVERY_40TH };
+
+// Rows of 64 entries with columns `columns`, of 2^17 columns in all or, for C_FEW, of 1024. Side by side, or few columns in all:
+// 16 lanes for each row of a GPU; apart from each other: 2, or as many as fill the device.
+static void check_lanes(struct test_device *dev, enum columns columns, int want)
+{
+    enum { ROW = 64, FAR = 40 };
+    const int units = (int)weft_context_device(dev->ctx)->compute_units;
+    const int64_t m = 512 * units, n = columns == C_FEW ? 1024 : 1 << 17;
+    struct weft_csr a;
+    struct weft_device_csr d = {0};
+    if (weft_csr_alloc(&a, weft_shape(m, n, m * ROW, WEFT_TYPE_F32, WEFT_OFS_32)))
+        tap_bail("out of host memory");
+    for (int64_t i = 0; i < m * ROW; i++) {
+        const int64_t row = i / ROW, e = i % ROW;
+        const int64_t at = columns == C_PAIRS ? e / 2 * FAR + e % 2 : columns == C_BAND ? e : e * FAR;
+        a.col[i] = (int32_t)((row + at) % n);
+    }
+    for (int64_t r = 0; r <= m; r++)
+        ((int32_t *)a.row_ptr)[r] = (int32_t)(r * ROW);
+    memset(a.val, 0, (size_t)a.nnz * 4);
+    struct weft_spmv_plan *plan = NULL;
+    const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_LANES};
+    if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
+        weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) ||
+        weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params))
+        tap_bail("%s", test_error(dev));
+    const int lanes = weft_spmv_plan_info(plan)->params.gpu.lanes;
+    tap_ok(lanes == want, "%s: %d of %d lanes for rows whose columns are of kind %d", dev->name, lanes, want,
+           (int)columns);
+    weft_spmv_plan_destroy(&plan);
     weft_device_csr_free(&d);
     weft_csr_free(&a);
 }
@@ -343,6 +380,12 @@ static void check_mirror(struct test_device *dev, enum shape shape)
 
 static void each_device(struct test_device *dev)
 {
+    if (dev->gpu && !dev->checker) {
+        check_lanes(dev, C_BAND, 16);
+        check_lanes(dev, C_PAIRS, 16);
+        check_lanes(dev, C_FEW, 16);
+        check_lanes(dev, C_EVERY_40TH, 2);
+    }
     if (dev->checker || test_sample()) {
         tap_skip("%s: too slow", dev->name);
         return;

@@ -11,16 +11,33 @@ double weft__spmv_mean_row(const struct weft_spmv_plan *plan)
 
 // Rows of this mean length and more are long.
 #define LONG_ROW 48
+// Bytes of x that stay in the first cache of a unit. Shares of entries that are not beside the one before, of 1024: fewer, and
+// the reads of a row from x run along it, as on bands, grids and blocks.
+#define CACHED_BYTES (128 << 10)
+#define FAR_MOST     512
+// Entries from which the matrix comes from memory rather than from the caches.
+#define FROM_MEMORY (1 << 22)
 
-// Lanes so that one read of four entries each holds a row of mean length. Long rows take two: rows that run side by
-// side are then at like columns, if columns ascend, and x comes from the first cache. On an H200 a product of 10 M
-// entries at random, 100 to a row, took 0.053 ms with 2 lanes and 0.084 with 32 (docs/performance.md).
+// Does a row of its own find what it reads of x side by side or in the first cache?
+static int x_near(const struct weft_spmv_plan *plan)
+{
+    const double blocks = ceil((double)plan->a.m / 32);
+    return (double)plan->x_size * (double)weft_type_bytes(plan->type) <= CACHED_BYTES ||
+           (double)plan->stats.far <= FAR_MOST * blocks;
+}
+
+// Lanes so that one read of four entries each holds a row of mean length; two reads where values of four bytes come from memory
+// and x is near. Long rows take 16 where x is near (band:100k,101 on an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows
+// that run side by side are then at like columns, if columns ascend, and x comes from the first cache (10 M entries at random,
+// 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
 int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
-    int lanes = 2;
+    const int near = x_near(plan);
+    const int step = near && plan->a.nnz >= FROM_MEMORY && weft_type_bytes(plan->a.type) <= 4 ? 8 : 4;
+    int lanes = mean >= LONG_ROW && near ? 16 : 2;
     if (mean < LONG_ROW)
-        while (lanes < 16 && lanes * 4 < mean)
+        while (lanes < 16 && lanes * step < mean)
             lanes *= 2;
     // No less work-items than the device runs at a time.
     while (lanes < 32 && (double)plan->a.m * lanes < 1024.0 * plan->ctx->device.compute_units)

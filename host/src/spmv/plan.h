@@ -25,11 +25,12 @@ struct weft__spmv_call {
     union weft__spmv_scalar alpha, beta;
 };
 
-// Distribution of the row lengths (cl/spmv/rows_stats.cl).
+// Distribution of the row lengths, and how far entries of a row lie apart (cl/spmv/rows_stats.cl).
 #define WEFT__SPMV_BINS 1024
 struct weft__spmv_stats {
     int64_t steps[6]; // with 2^i lanes per row: steps that 32 lanes side by side take together, summed
     int64_t max_row;
+    int64_t far; // 1024 times the share of entries that are not beside the one before, of every 32nd row, summed
     cl_uint hist[WEFT__SPMV_BINS]; // rows of k entries, the last bin with all longer ones
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The distribution of the row lengths of a matrix.
+// The distribution of the row lengths of a matrix, and how far entries of a row lie apart.
 #include "host/src/core/fill.h"
 #include "plan.h"
 
 #include <stdlib.h>
 
 #define SUMS 8 // figures of a group
+#define NEAR 8 // columns
 
 static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t groups)
 {
@@ -15,9 +16,22 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
             s->steps[i] += sums[g * SUMS + (size_t)i];
         if (s->max_row < sums[g * SUMS + 6])
             s->max_row = sums[g * SUMS + 6];
+        s->far += sums[g * SUMS + 7];
     }
     plan->info.max_row = s->max_row;
     plan->info.empty_rows = s->hist[0];
+}
+
+static int64_t far_share(const struct weft_csr *a, int64_t row)
+{
+    const int64_t begin = weft_csr_ofs(a, row), end = weft_csr_ofs(a, row + 1) - 1;
+    const int64_t last = end < begin + 32 ? end : begin + 32;
+    int64_t far = 0;
+    if (begin >= last)
+        return 0;
+    for (int64_t p = begin; p < last; p++)
+        far += llabs((long long)a->col[p + 1] - a->col[p]) > NEAR;
+    return 1024 * far / (last - begin);
 }
 
 // As cl/spmv/rows_stats.cl.
@@ -26,6 +40,7 @@ void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *
     *out = (struct weft__spmv_stats){0};
     for (int64_t first = 0; first < a->m; first += 32) {
         int64_t most[6] = {0};
+        out->far += far_share(a, first);
         for (int64_t r = first; r < first + 32; r++) {
             const int64_t length = r < a->m ? weft_csr_ofs(a, r + 1) - weft_csr_ofs(a, r) : 0;
             if (r < a->m)
@@ -62,6 +77,7 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
         weft__min(weft__ceil_div((size_t)plan->a.m, 32 * wg), cpu ? 4 * (size_t)plan->ctx->device.compute_units : 256);
     const size_t sums_bytes = groups * SUMS * sizeof(cl_long);
     const cl_int m = (cl_int)plan->a.m;
+    const union weft__ofs nnz = weft__ofs_value(plan->a.ofs, (size_t)plan->a.nnz);
     struct weft__defines d = {0};
     weft__define_types(&d, WEFT_TYPE_PATTERN, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
@@ -77,8 +93,9 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     weft__spmv_make_buffer(&make, &b[GROUP_SUMS], sums_bytes, "row figures");
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     weft__fill(&stream, k[ZERO], b[HIST], 0, WEFT__SPMV_BINS, 0);
-    WEFT__LAUNCH(&stream, k[STATS], groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(hist, b[HIST]),
-                 WEFT__ARG(sums, b[GROUP_SUMS]), WEFT__ARG(m));
+    WEFT__LAUNCH(&stream, k[STATS], groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(col, plan->a.col),
+                 WEFT__ARG(hist, b[HIST]), WEFT__ARG(sums, b[GROUP_SUMS]), WEFT__ARG(m),
+                 WEFT__OFS(nnz, plan->a.ofs, nnz));
     weft__spmv_read(&stream, b[HIST], 0, sizeof plan->stats.hist, plan->stats.hist);
     weft__spmv_read(&stream, b[GROUP_SUMS], 0, sums_bytes, sums);
     if (!stream.status)
