@@ -26,6 +26,8 @@ enum {
     OPT_SIZE,
     OPT_FORCE,
     OPT_MEASURE,
+    OPT_LITMUS,
+    OPT_SECONDS,
     OPT_QUIET,
     OPT_VERSION
 };
@@ -48,6 +50,8 @@ static const struct tool_option {
      "(default: WEFT_DEVICE, else the marked one)"},
     {"products", "N", OPT_PRODUCTS, "runs of SpMV expected with this matrix (default: not known)"},
     {"measure", NULL, OPT_MEASURE, "run every order on the device and say whether the advice was right"},
+    {"litmus", NULL, OPT_LITMUS, "try how work-groups hand words to each other, and mutants of that"},
+    {"seconds", "N", OPT_SECONDS, "how long --litmus takes beside compiling (default 64)"},
     {"generate", "SPEC", 'g',
      "a matrix made up in place of FILE: uniform:M,N,NNZ power:M,N,NNZ stencil5:K\n"
      "stencil27:K band:N,W dense:M,N heavy:M,N,NNZ,ROW web:M,NNZ rmat:M,NNZ ...\n"
@@ -108,9 +112,12 @@ static const struct tool_command {
      "seed device products measure generate type index complex limit json force quiet", tool_advise,
      "Predicts for each order how the time of SpMV changes on the device, with the interval that holds 19 of 20\n"
      "matrices, what the permutation costs, and after how many runs it has paid. --measure runs them as well."},
-    {"selftest", "", "does the device compute right numbers?", 0, 0, "device json force quiet", tool_selftest,
+    {"selftest", "", "does the device compute right numbers?", 0, 0, "device litmus seconds json force quiet",
+     tool_selftest,
      "Runs every operation on small problems, compares each result with the serial reference, and prints a line for\n"
-     "each: its types, algorithm and kernels. The first run compiles every program, which may take minutes."},
+     "each: its types, algorithm and kernels. The first run compiles every program, which may take minutes.\n"
+     "--litmus tries instead the protocols by which work-groups of one launch hand words to each other, many\n"
+     "million times, and mutants of them: one that fails shows that these runs find such a fault."},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands, OPTIONS = sizeof all_options / sizeof *all_options };
 
@@ -269,6 +276,13 @@ static int option_parse(struct tool_options *o, int option)
     case OPT_FORCE:
         o->force = 1;
         return -1;
+    case OPT_LITMUS:
+        o->litmus = 1;
+        return -1;
+    case OPT_SECONDS:
+        return bench_word_number(&o->seconds, optarg, 1, 1000000)
+                   ? -1
+                   : usage_fail("--seconds is \"%s\", not a number from 1 to 1000000", optarg);
     case OPT_MEASURE:
         o->measure = 1;
         return -1;
@@ -366,7 +380,7 @@ static int options_print(void)
 
 static int run(int argc, char **argv)
 {
-    struct tool_options o = {.size = 1200, .device = -1};
+    struct tool_options o = {.size = 1200, .device = -1, .seconds = 64};
     const char *name = argc > 1 ? argv[1] : "";
     if (!strcmp(name, "--version"))
         return puts("weft " WEFT_VERSION), TOOL_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// weft selftest: shows whether a device computes right numbers.
+// weft selftest: shows whether a device computes right numbers, and whether its work-groups hand words to each other.
+#include "host/internal/inside.h"
 #include "tool.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 struct report {
     cJSON *results; // NULL: text
     int right, wrong, failed;
+    int mutants, found; // of --litmus
 };
 
 static void result_tell(void *arg, const struct weft_selftest_result *result)
@@ -33,6 +35,36 @@ static void result_tell(void *arg, const struct weft_selftest_result *result)
     cJSON_AddItemToArray(r->results, row);
 }
 
+static void litmus_tell(void *arg, const struct weft__litmus_result *l)
+{
+    struct report *r = arg;
+    const int wrong = l->wrong && l->used && !l->change;
+    const char *word = l->change ? (l->wrong ? "found" : "unseen") : wrong ? "wrong" : l->used ? "right" : "unused";
+    r->right += !l->change && l->used && !l->wrong;
+    r->wrong += wrong;
+    r->mutants += l->change != NULL;
+    r->found += l->change && l->wrong;
+    if (!r->results) {
+        char slots[32], met[32], bad[32];
+        printf("%-6s %-8s %16s times, %12s met, %10s wrong, %5.1f s; %s%s\n", word, l->protocol,
+               tool_count_text(slots, (int64_t)l->slots), tool_count_text(met, (int64_t)l->met),
+               tool_count_text(bad, (int64_t)l->wrong), l->seconds, l->change ? "mutant: " : "",
+               l->change ? l->change : l->used_by);
+        fflush(stdout);
+        return;
+    }
+    cJSON *row = cJSON_CreateObject();
+    cJSON_AddStringToObject(row, "protocol", l->protocol);
+    if (l->change)
+        cJSON_AddStringToObject(row, "mutant", l->change);
+    cJSON_AddStringToObject(row, "result", word);
+    cJSON_AddNumberToObject(row, "times", (double)l->slots);
+    cJSON_AddNumberToObject(row, "met", (double)l->met);
+    cJSON_AddNumberToObject(row, "wrong", (double)l->wrong);
+    cJSON_AddNumberToObject(row, "seconds", l->seconds);
+    cJSON_AddItemToArray(r->results, row);
+}
+
 int tool_selftest(const struct tool_options *o)
 {
     struct tool_device device;
@@ -55,18 +87,28 @@ int tool_selftest(const struct tool_options *o)
     } else
         printf("weft %s, device %d: %s, platform %s, driver %s\n", WEFT_VERSION, d->index, d->name, d->platform,
                d->driver);
-    status = weft_selftest(device.ctx, result_tell, &r);
+    uint64_t lost;
+    status = o->litmus ? weft__litmus(&lost, device.ctx, (double)o->seconds, litmus_tell, &r)
+                       : weft_selftest(device.ctx, result_tell, &r);
     int exit_status = r.wrong ? TOOL_WRONG : status ? TOOL_DEVICE : TOOL_OK;
     if (o->json) {
         cJSON_AddNumberToObject(all, "right", r.right);
         cJSON_AddNumberToObject(all, "wrong", r.wrong);
         cJSON_AddNumberToObject(all, "failed", r.failed);
+        if (o->litmus) {
+            cJSON_AddNumberToObject(all, "mutants", r.mutants);
+            cJSON_AddNumberToObject(all, "mutants_found", r.found);
+        }
         const int written = tool_json_write(o, all);
         exit_status = exit_status ? exit_status : written;
-    } else
+    } else if (o->litmus) {
+        printf("%d protocols right, %d wrong; %d of %d mutants found\n", r.right, r.wrong, r.found, r.mutants);
+    } else {
         printf("%d right, %d wrong, %d failed\n", r.right, r.wrong, r.failed);
+    }
     if (r.wrong)
-        tool_complain("%s (driver %s) computes wrong numbers", d->name, d->driver);
+        tool_complain("%s (driver %s) %s", d->name, d->driver,
+                      o->litmus ? "loses words between work-groups" : "computes wrong numbers");
     else if (status)
         tool_fail_device(status, device.ctx);
     tool_device_close(&device);

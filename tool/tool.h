@@ -35,6 +35,8 @@ struct tool_options {
     int order_given;
     int64_t products; // 0: not known
     int size;         // pixels of the longer side of a picture
+    int litmus;       // nonzero: words between work-groups instead of operations
+    int64_t seconds;
     int force, measure, quiet;
 };
 

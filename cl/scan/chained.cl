@@ -5,11 +5,7 @@
 //          Different: words bear the number of their run, so that none need be cleared; waits end.
 // Mapping: 1-D; group g owns tile g. Devices begin groups in order, as a rule, and then the tiles before it are done or with
 //          groups that run. The first `look` work-items of a group look at a tile each.
-// Words:   OpenCL C 1.2 orders no two words of memory between work-groups, so what a reader needs at once is in one word:
-//          a tag above, 32 bits of the sum below. A sum of 64 bits takes two words that bear the same tag; a tile
-//          publishes its own sum, then the sum through its end, once each, so equal tags belong to one sum.
-//          A tag is the number of the run, plus one, and whether the sum goes back to the start; a word of another run
-//          says nothing.
+// Words:   as scan/words.clh.
 // Waits:   no longer than SPIN looks at a word, and the next time than SPIN_AGAIN. Then the group sums that tile up itself, as
 //          `in` is never written here, and publishes the sum for it. So in any order of groups each tile is summed up a
 //          few times at most.
@@ -42,10 +38,6 @@
 #define stuck(tile, tiles) false
 #endif
 
-#define SUM_WORDS (WEFT_SUM_BITS / 32)
-
-enum { NOTHING, OWN, THROUGH }; // what a tile has published: its own sum, the sum through its end
-
 // What the LOOK tiles before some tile have published, 32 by 32, the nearest first: the sum of those up to the nearest that
 // has published something else than its own sum, which one that is (LANES: none), and what it has published.
 #define LOOKERS (WEFT_LOOK / 32u)
@@ -53,59 +45,6 @@ struct window {
     sum_t sum[LOOKERS];
     uint end[LOOKERS], kind[LOOKERS];
 };
-
-// The words of a tile.
-struct words {
-    ulong low, high;
-};
-
-static inline struct words words_read(volatile __global ulong *p)
-{
-    struct words w = {0ul, 0ul};
-#if defined(WEFT_LANES_PTX) && SUM_WORDS == 2
-    __asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(w.low), "=l"(w.high) : "l"(p) : "memory");
-#elif defined(WEFT_LANES_PTX)
-    __asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(w.low) : "l"(p) : "memory");
-#else
-    w.low = atom_add(p, 0ul);
-#if SUM_WORDS == 2
-    w.high = atom_add(p + 1, 0ul);
-#endif
-#endif
-    return w;
-}
-
-static inline void words_write(volatile __global ulong *p, struct words w)
-{
-#if defined(WEFT_LANES_PTX) && SUM_WORDS == 2
-    __asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(w.low), "l"(w.high) : "memory");
-#elif defined(WEFT_LANES_PTX)
-    __asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(w.low) : "memory");
-#else
-    atom_xchg(p, w.low);
-#if SUM_WORDS == 2
-    atom_xchg(p + 1, w.high);
-#endif
-#endif
-}
-
-static inline void publish(volatile __global ulong *words, uint tile, uint run, sum_t sum, bool through)
-{
-    const ulong tag = (ulong)((run + 1u) << 1 | through) << 32;
-    const struct words w = {tag | (uint)sum, tag | (uint)((ulong)sum >> 32)};
-    words_write(words + (size_t)tile * SUM_WORDS, w);
-}
-
-// What a tile has published in this run, and the sum.
-static inline uint published(sum_t *sum, volatile __global ulong *words, uint tile, uint run)
-{
-    const struct words w = words_read(words + (size_t)tile * SUM_WORDS);
-    const uint tag = (uint)(w.low >> 32);
-    if (tag >> 1 != run + 1u || (SUM_WORDS == 2 && (uint)(w.high >> 32) != tag))
-        return NOTHING;
-    *sum = (sum_t)(w.high << 32 | (uint)w.low);
-    return tag & 1u ? THROUGH : OWN;
-}
 
 // Sum of one value per lane group over the groups before this one; *all gets the sum of all. Nobody uses `sums` before;
 // the next use comes after another barrier.

@@ -23,6 +23,7 @@
 #include "host/src/matrix/measure.h"      // figures of matrices whose empty rows are left out
 #include "host/src/measure/copy.h"        // kernels that measure ceilings
 #include "host/src/measure/csr_pair.h"    // SpMV of one work-item a row, for the profiler's page
+#include "host/src/measure/litmus.h"      // words between work-groups of one launch
 #include "host/src/mtx/mtx.h"             // streams of Matrix Market text, reading without empty rows
 #include "host/src/ref/ref.h"             // oracles
 #include "host/src/spmv/algos.h"          // names of SpMV's algorithms

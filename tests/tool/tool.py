@@ -24,7 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from tap import done, ok, skip  # noqa: E402
 
 WEFT, PICTURES = os.path.abspath(sys.argv[1]), sys.argv[2] == "1"
-COMMANDS = ["info", "spy", "entropy", "permute", "convert", "transpose", "spmv", "devices", "advise"]
+COMMANDS = ["info", "spy", "entropy", "permute", "convert", "transpose", "spmv", "devices", "advise", "selftest"]
 SAMPLE = os.environ.get("WEFT_SAMPLE") == "1"  # a part of the cases of each kind
 NOWHERE = {"OCL_ICD_VENDORS": "/nonexistent"}  # no device
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
@@ -128,6 +128,17 @@ def test_help():
 # 4 x 3, rows of 2, 0, 3 and 1 entries
 SMALL = "%%MatrixMarket matrix coordinate {} general\n4 3 6\n1 1{}\n1 3{}\n3 1{}\n3 2{}\n3 3{}\n4 2{}\n"
 REAL, WHOLE, PATTERN = ("real", *[f" {k}.5" for k in range(6)]), ("integer", *[f" {k}" for k in range(6)]), ("pattern", *[""] * 6)
+
+
+def test_litmus():
+    code, out, err = run("selftest", "--litmus", "--seconds", "1")
+    rows = re.findall(r"^(right|unused|found|unseen) +\w+ .* times, .* met, .* wrong, .* s; .+$", out, re.M)
+    ok(code == 0 and not err and len(rows) > 7 and re.search(r"\n\d protocols right, 0 wrong; \d of \d mutants found\n$", out),
+       "selftest --litmus", out, err)
+    code, out, err = run("selftest", "--litmus", "--seconds", "1", "--json", "-")
+    found = json.loads(out) if code == 0 else {}
+    ok(found.get("wrong") == 0 and len(found["results"]) == len(rows) and found["mutants"] > 4, "the same as JSON", out, err)
+    exits(2, run("selftest", "--litmus", "--seconds", "0"), "selftest --seconds 0", "--seconds")
 
 
 def test_info(folder):
@@ -566,6 +577,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         test_usage(folder)
         test_help()
+        test_litmus()
         test_info(folder)
         test_matrices(folder)
         test_convert(folder)

@@ -29,6 +29,7 @@ typedef void weft__variants_fn(weft__variant_fn *fn, void *arg);
     X(merge) \
     X(copy) \
     X(csr_pair) \
+    X(litmus) \
     X(transpose_scan_cpu) \
     X(transpose_merge_cpu) \
     X(gather) \

@@ -15,8 +15,8 @@
 static const struct weft__kernel_spec reduce_spec = {"scan_reduce", {"scan/gpu.cl", "lib/tile.clh", "scan/quads.clh"}};
 static const struct weft__kernel_spec spine_spec = {"scan_spine", {"scan/gpu.cl", "lib/tile.clh", "scan/quads.clh"}};
 static const struct weft__kernel_spec down_spec = {"scan_down", {"scan/gpu.cl", "lib/tile.clh", "scan/quads.clh"}};
-static const struct weft__kernel_spec chained_spec = {"scan_chained",
-                                                      {"scan/chained.cl", "lib/tile.clh", "scan/quads.clh"}};
+static const struct weft__kernel_spec chained_spec = {
+    "scan_chained", {"scan/chained.cl", "lib/tile.clh", "scan/quads.clh", "scan/words.clh"}};
 static const struct weft__kernel_spec cpu_reduce_spec = {"scan_cpu_reduce", {"scan/cpu.cl"}};
 static const struct weft__kernel_spec cpu_down_spec = {"scan_cpu_down", {"scan/cpu.cl"}};
 
