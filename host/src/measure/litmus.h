@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Litmus: do work-groups of one launch hand words to each other as the kernels count on?
+// Litmus: tries whether work-groups of one launch hand words to each other as the kernels count on.
 #ifndef WEFT_LITMUS_H
 #define WEFT_LITMUS_H
 
