@@ -27,14 +27,18 @@ def run(name, test):
 
 
 FINDER = doctest.DocTestFinder(exclude_empty=True)
-count = 0
-for part in ("", "._context", "._matrix", "._tools"):
+count, shown = 0, set()
+for part in ("", "._c", "._context", "._matrix", "._tools"):
     module = importlib.import_module("weft" + part)
     for test in FINDER.find(module, module=module):
         if test.examples:
+            shown.add(test.name.split(".")[-1])
             run(test.name, test)
             count += 1
 ok(count >= 8, f"{count} docstrings have examples")
+errors = [name for name in weft.__all__ if isinstance(getattr(weft, name), type) and issubclass(getattr(weft, name), Exception)]
+bare = sorted(set(weft.__all__) - set(errors) - shown)
+ok(not bare, "all that is public has an example, beside the errors", bare)
 with open(os.path.join(ROOT, "docs/python.md"), encoding="utf-8") as file:
     samples = re.findall(r"```python\n(.*?)```", file.read(), re.S)
 ok(samples, "docs/python.md has samples")

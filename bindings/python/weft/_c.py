@@ -137,7 +137,13 @@ def check_cl(code: int, what: str) -> None:
 
 @dataclass(frozen=True)
 class Device:
-    """One OpenCL device, as its driver describes it."""
+    """One OpenCL device, as its driver describes it.
+
+    >>> import weft
+    >>> device = weft.devices()[0]
+    >>> device.usable and device.kind in ("cpu", "gpu", "accelerator") and device.memory > 0
+    True
+    """
 
     index: int
     name: str

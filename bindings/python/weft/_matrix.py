@@ -286,7 +286,12 @@ class csr:
     tocsr = toscipy
 
     def tocsc(self) -> Any:
-        """The CSC matrix or array of scipy, transposed on the device."""
+        """The CSC matrix or array of scipy, transposed on the device.
+
+        >>> import scipy.sparse as sp, weft
+        >>> weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]])).tocsc().data
+        array([2., 1., 3.])
+        """
         t = self.T
         return _build(_other(self._container, "csc"), self.shape, (t.indptr, t.indices, t.data), True,
                       self._canonical or None)
@@ -376,7 +381,15 @@ class csr:
         self._scipy = None
 
     def update(self) -> None:
-        """Values were changed in place: forget plans, transposes and copies on the device."""
+        """Values were changed in place: forget plans, transposes and copies on the device.
+
+        >>> import numpy as np, scipy.sparse as sp, weft
+        >>> A = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]]))
+        >>> A.data[:] *= 10
+        >>> A.update()
+        >>> A @ np.array([1.0, 10.0])
+        array([120., 300.])
+        """
         self._there()
         self._plans.clear()
         self._parts = None
@@ -392,6 +405,11 @@ class csr:
         products: how many are expected; 0: not known, the arrays are used as they are
         dtype: of the vectors, where it is not that of the matrix
         reproducible: the same bits on every device
+
+        >>> import numpy as np, scipy.sparse as sp, weft
+        >>> A = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]]))
+        >>> A.plan(reproducible=True).info["algorithm"]
+        'csr_fixed'
         """
         kind = _ARITHMETIC.get(_char(_result_dtype(self.dtype, np.dtype(dtype) if dtype is not None else self.dtype)))
         if kind is None:

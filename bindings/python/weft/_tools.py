@@ -70,7 +70,14 @@ def _unpacked(name: str) -> bytes:
 
 
 def write_mtx(path: Any, a: Any) -> None:
-    """Write a Matrix Market file, compressed where the name ends in .gz. It appears whole or not at all."""
+    """Write a Matrix Market file, compressed where the name ends in .gz. It appears whole or not at all.
+
+    >>> import os, tempfile, scipy.sparse as sp, weft
+    >>> name = os.path.join(tempfile.mkdtemp(), "small.mtx.gz")
+    >>> weft.write_mtx(name, sp.csr_array([[2.0, 1.0]]))
+    >>> weft.read_mtx(name).nnz
+    2
+    """
     struct, keep = _struct(a)
     _c.mtx_write(os.fspath(path), struct)
     del keep
