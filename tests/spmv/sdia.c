@@ -359,7 +359,7 @@ static void test_auto(struct test_device *dev)
         struct shape s = band;
         s.drop = cases[i].drop;
         // As many rows as a GPU is expected to want for a conversion.
-        s.m = s.n = dev->gpu ? 512 * (int64_t)weft_context_device(dev->ctx)->compute_units : 300;
+        s.m = s.n = dev->gpu ? 2048 * (int64_t)weft_context_device(dev->ctx)->compute_units : 300;
         struct weft_csr a = matrix(&s, 1);
         if (cases[i].row >= 0) {
             int32_t *last = &a.col[weft_csr_ofs(&a, cases[i].row + 1) - 1], before = last[-1];

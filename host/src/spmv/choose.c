@@ -31,6 +31,9 @@ static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 #define SELL_ROW      24
 #define SELL_ALIKE    1.1 // longest row for the mean one
 #define SELL_ROWS     512 // for each compute unit
+// Rows for each unit where x is near: csr_lanes then waits for little, and sliced ELL is ahead only with as many rows as a unit
+// has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87).
+#define SELL_ROWS_NEAR 2048
 
 #define SDIA_BOUND                                                                                                     \
     1.5 // as SELL_PADDING, of sliced DIA once it is counted: values alone, so that it has fewer bytes than CSR still
@@ -89,6 +92,9 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_al
         info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
     const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32),
                  longest = (double)plan->stats.max_row;
+    if (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
+        plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units)
+        return 0;
     if (!repays(plan, alike ? SELL_SAVES_ALIKE : SELL_SAVES) || padding > limit ||
         !weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP_US))
         return 0;

@@ -18,8 +18,7 @@ double weft__spmv_mean_row(const struct weft_spmv_plan *plan)
 // Entries from which the matrix comes from memory rather than from the caches.
 #define FROM_MEMORY (1 << 22)
 
-// Does a row of its own find what it reads of x side by side or in the first cache?
-static int x_near(const struct weft_spmv_plan *plan)
+int weft__spmv_x_near(const struct weft_spmv_plan *plan)
 {
     const double blocks = ceil((double)plan->a.m / 32);
     return (double)plan->x_size * (double)weft_type_bytes(plan->type) <= CACHED_BYTES ||
@@ -33,7 +32,7 @@ static int x_near(const struct weft_spmv_plan *plan)
 int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
-    const int near = x_near(plan);
+    const int near = weft__spmv_x_near(plan);
     const int step = near && plan->a.nnz >= FROM_MEMORY && weft_type_bytes(plan->a.type) <= 4 ? 8 : 4;
     int lanes = mean >= LONG_ROW && near ? 16 : 2;
     if (mean < LONG_ROW)

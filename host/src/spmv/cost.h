@@ -13,6 +13,8 @@
 
 // Entries of a row.
 double weft__spmv_mean_row(const struct weft_spmv_plan *plan);
+// Does a row by itself find what it reads of x side by side or in the first cache?
+int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 // The lanes per row that suit the distribution.
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
 // What the two CSR schedules of a GPU cost, in entries: lanes for each row, tiles of equal work.
