@@ -28,7 +28,7 @@ def run(name, test):
 
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 count, shown = 0, set()
-for part in ("", "._c", "._context", "._matrix", "._tools"):
+for part in ("", "._c", "._context", "._matrix", "._plan", "._tools"):
     module = importlib.import_module("weft" + part)
     for test in FINDER.find(module, module=module):
         if test.examples:

@@ -12,7 +12,8 @@ True
 from ._c import Device, WeftDeviceError, WeftError, WeftFileError, WeftMemoryError, WeftValueError
 from ._c import version as _version
 from ._context import Context, devices
-from ._matrix import Plan, csr, transpose
+from ._matrix import csr, transpose
+from ._plan import Plan
 from ._tools import info, read_mtx, spy, write_mtx
 
 __version__ = ".".join(str(part) for part in _version())

@@ -11,130 +11,12 @@ import scipy.sparse as sp
 from . import _c
 from ._c import Shape, ffi
 from ._context import Context, _Owner, current
+from ._plan import Plan, _Prepared
+from ._types import ARITHMETIC, as_type, char, narrow, plain, result_dtype
 
-# Which type of the device does the arithmetic of a numpy type. Small integers wrap as the 32-bit sum of their products
-# does; bool counts its terms and asks whether there was one.
-_ARITHMETIC = {"?": _c.I32, "b": _c.I32, "B": _c.I32, "h": _c.I32, "H": _c.I32, "i": _c.I32, "I": _c.I32, "f": _c.F32,
-               "d": _c.F64}
 _PARTS: Dict[str, np.dtype] = {"F": np.dtype("f4"), "D": np.dtype("f8")}
 _SUMMED = {"f4": _c.F32, "f8": _c.F64, "i4": _c.I32, "u4": _c.I32}  # types whose sums the device makes
 _COLUMNS = 16  # of X in A @ X that are brought into order and multiplied at a time
-
-
-def _char(dtype: np.dtype) -> str:
-    """One letter for a type: long and long long are the integers of their size."""
-    if dtype.kind in "iu" and dtype.itemsize in (4, 8):
-        return ("i" if dtype.itemsize == 4 else "l") if dtype.kind == "i" else ("I" if dtype.itemsize == 4 else "L")
-    return dtype.char
-
-
-def _upcast(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The type of a product, by scipy's rule."""
-    return np.dtype((sp.csr_matrix((0, 0), dtype=a) @ np.empty(0, b)).dtype)
-
-
-_upcasts: Dict[Tuple[np.dtype, np.dtype], np.dtype] = {}
-
-
-def _result_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
-    if (a, b) not in _upcasts:
-        _upcasts[a, b] = _upcast(a, b)
-    return _upcasts[a, b]
-
-
-def _narrow(index: np.ndarray, what: str) -> np.ndarray:
-    """Indices of 32 bits, checked; the same array where it has them."""
-    if index.dtype == np.int32 and index.flags.c_contiguous and index.flags.aligned and index.dtype.isnative:
-        return index
-    if index.size and (int(index.max()) > _c.INT32_MAX or int(index.min()) < 0):
-        raise ValueError(f"{what} are outside 0 .. 2^31-1")
-    return np.ascontiguousarray(index, np.int32)
-
-
-def _plain(array: np.ndarray) -> np.ndarray:
-    """The same values as the device reads them: contiguous, aligned, native."""
-    if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
-        return array
-    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
-
-
-def _as(array: np.ndarray, want: np.dtype) -> np.ndarray:
-    """Values in the device's type; those of uint32 are the same bits."""
-    return array.view(want) if array.dtype == np.uint32 and want == np.int32 and array.flags.c_contiguous else array.astype(want)
-
-
-class _Prepared:
-    """The C plan of a matrix for one type, and the buffers that it reads."""
-
-    def __init__(self, owner: _Owner, shape: Shape, arrays: Tuple[np.ndarray, np.ndarray, np.ndarray], products: int,
-                 reproducible: bool) -> None:
-        self.owner, self.shape, self.arrays = owner, shape, arrays
-        with owner.lock:
-            self.buffers = [owner.buffer(array) for array in arrays]
-            made = _c.spmv_plan(owner.ctx, owner.queue, _c.device_csr(shape, *self.buffers), products, reproducible)
-        self.plan = ffi.gc(made, lambda p, keep=(owner, self.buffers): _c.spmv_destroy(p))
-        self.vectors: Any = None
-
-    def _vectors(self, x: np.ndarray, y: np.ndarray) -> Tuple[Any, Any]:
-        """Buffers of both; where nothing can be shared they are the plan's own, kept for the next product."""
-        owner = self.owner
-        if owner.device.unified:
-            return owner.buffer(x), owner.buffer_out(y)
-        if self.vectors is None:
-            self.vectors = owner.empty(x.nbytes), owner.empty(y.nbytes)
-        owner.write(self.vectors[0], x)
-        return self.vectors
-
-    def run(self, x: np.ndarray, y: np.ndarray) -> None:
-        """y = A @ x for contiguous vectors of the plan's own type."""
-        owner = self.owner
-        with owner.lock:
-            given, made = self._vectors(x, y)
-            try:
-                _c.spmv_run(owner.ctx, self.plan, owner.queue, given, made)
-                owner.take(made, y)
-            finally:
-                owner.finish()
-
-    def run_columns(self, x: np.ndarray, y: np.ndarray) -> None:
-        """Y = A @ X for arrays of the plan's own type whose columns are contiguous: enqueued together, then waited for."""
-        owner = self.owner
-        if not owner.device.unified:
-            for given, made in zip(x.T, y.T):
-                self.run(given, made)
-            return
-        with owner.lock:
-            used = [(owner.buffer(given), owner.buffer_out(made), made) for given, made in zip(x.T, y.T)]
-            try:
-                for given, made, _ in used:
-                    _c.spmv_run(owner.ctx, self.plan, owner.queue, given, made)
-                for _, made, array in used:
-                    owner.take(made, array)
-            finally:
-                owner.finish()
-
-
-class Plan:
-    """A matrix prepared for products: analysed once, and converted where `products` says that it pays.
-
-    >>> import numpy as np, scipy.sparse as sp, weft
-    >>> p = weft.csr(sp.csr_array([[2.0, 1.0], [0.0, 3.0]])).plan(products=1000)
-    >>> p @ np.array([1.0, 10.0])
-    array([12., 30.])
-    """
-
-    def __init__(self, matrix: "csr", prepared: _Prepared) -> None:
-        self._matrix, self._prepared = matrix, prepared
-
-    @property
-    def info(self) -> Dict[str, Any]:
-        """The algorithm that runs and why, figures of the rows, bytes, times of analysis and conversion in ms."""
-        return _c.spmv_info(self._prepared.plan)
-
-    def __matmul__(self, x: Any) -> Any:
-        return self._matrix._product(x, self._prepared)
-
-    __call__ = __matmul__
 
 
 class csr:
@@ -212,9 +94,9 @@ class csr:
         if nnz < 0 or nnz > min(len(indices), len(data)):
             raise ValueError(f"indptr ends with {nnz}, there are {len(indices)} indices and {len(data)} values")
         self._dtype, self._nnz = data.dtype, nnz
-        self._indptr = _narrow(indptr, "row pointers") if nnz <= _c.INT32_MAX else np.ascontiguousarray(indptr, np.int64)
-        self._indices = _narrow(indices[:nnz], "column indices")
-        self._data = _plain(data[:nnz])
+        self._indptr = narrow(indptr, "row pointers") if nnz <= _c.INT32_MAX else np.ascontiguousarray(indptr, np.int64)
+        self._indices = narrow(indices[:nnz], "column indices")
+        self._data = plain(data[:nnz])
 
     # -- the arrays ------------------------------------------------------------------------------------------------
 
@@ -411,7 +293,7 @@ class csr:
         >>> A.plan(reproducible=True).info["algorithm"]
         'csr_fixed'
         """
-        kind = _ARITHMETIC.get(_char(_result_dtype(self.dtype, np.dtype(dtype) if dtype is not None else self.dtype)))
+        kind = ARITHMETIC.get(char(result_dtype(self.dtype, np.dtype(dtype) if dtype is not None else self.dtype)))
         if kind is None:
             raise ValueError(f"no device multiplies values of type {self.dtype}: plan the parts, or let scipy multiply")
         owner = current(context if context is not None else self._context)._own()
@@ -423,7 +305,7 @@ class csr:
         data = self._data
         want = _c.DTYPES[kind]
         if data.dtype != want:
-            data = _as(data, want)
+            data = as_type(data, want)
         plan = _Prepared(owner, shape, (self._indptr, self._indices, data), products, reproducible)
         self._plans[owner, kind] = plan
         return plan
@@ -434,21 +316,21 @@ class csr:
 
     def _vector(self, x: np.ndarray, given: Optional[_Prepared]) -> np.ndarray:
         """A @ x for one vector of n elements, or for the columns of a matrix, in scipy's type."""
-        result = _result_dtype(self.dtype, x.dtype)
+        result = result_dtype(self.dtype, x.dtype)
         if result.char in _PARTS:
             return self._complex(x, result)
-        kind = _ARITHMETIC.get(_char(result))
+        kind = ARITHMETIC.get(char(result))
         if kind is None:  # 64-bit integers, long double, objects
             return self.toscipy() @ x
         if self.nnz == 0:
             return np.zeros((self.shape[0],) + x.shape[1:], result)
         want = _c.DTYPES[kind]
         if x.dtype != want:
-            x = _as(x, want)
+            x = as_type(x, want)
         y = np.empty((self.shape[0],) + x.shape[1:], want)
         plan = given if given is not None and given.shape.type == kind else self._plan_for(kind)
         if x.ndim == 1:
-            plan.run(_plain(x), y)
+            plan.run(plain(x), y)
         else:
             for first in range(0, x.shape[1], _COLUMNS):
                 part = np.require(x[:, first:first + _COLUMNS], want, ["F", "A"])
@@ -502,7 +384,7 @@ class csr:
         if x.ndim != 1 or x.shape[0] != self.shape[1]:
             raise ValueError(f"the matrix is {self.shape[0]} x {self.shape[1]}, the vector has the shape {x.shape}")
         kind = _c.TYPES.get(x.dtype.str[1:])
-        result = _result_dtype(self.dtype, x.dtype)
+        result = result_dtype(self.dtype, x.dtype)
         if kind is None or result != x.dtype:
             raise TypeError(f"a matrix of {self.dtype} times a pyopencl array of {x.dtype}: convert it to {result}")
         owner = self._owner_of(x)

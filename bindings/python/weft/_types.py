@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Types of numpy: which the device computes with, and arrays as it reads them."""
+from __future__ import annotations
+
+from typing import Dict, Tuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _c
+
+# Which type of the device does the arithmetic of a numpy type. Small integers wrap as the 32-bit sum of their products
+# does; bool counts its terms and asks whether there was one.
+ARITHMETIC = {"?": _c.I32, "b": _c.I32, "B": _c.I32, "h": _c.I32, "H": _c.I32, "i": _c.I32, "I": _c.I32, "f": _c.F32,
+              "d": _c.F64}
+
+
+def char(dtype: np.dtype) -> str:
+    """One letter for a type: long and long long are the integers of their size."""
+    if dtype.kind in "iu" and dtype.itemsize in (4, 8):
+        return ("i" if dtype.itemsize == 4 else "l") if dtype.kind == "i" else ("I" if dtype.itemsize == 4 else "L")
+    return dtype.char
+
+
+def _upcast(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The type of a product, by scipy's rule."""
+    return np.dtype((sp.csr_matrix((0, 0), dtype=a) @ np.empty(0, b)).dtype)
+
+
+_upcasts: Dict[Tuple[np.dtype, np.dtype], np.dtype] = {}
+
+
+def result_dtype(a: np.dtype, b: np.dtype) -> np.dtype:
+    if (a, b) not in _upcasts:
+        _upcasts[a, b] = _upcast(a, b)
+    return _upcasts[a, b]
+
+
+def narrow(index: np.ndarray, what: str) -> np.ndarray:
+    """Indices of 32 bits, checked; the same array where it has them."""
+    if index.dtype == np.int32 and index.flags.c_contiguous and index.flags.aligned and index.dtype.isnative:
+        return index
+    if index.size and (int(index.max()) > _c.INT32_MAX or int(index.min()) < 0):
+        raise ValueError(f"{what} are outside 0 .. 2^31-1")
+    return np.ascontiguousarray(index, np.int32)
+
+
+def plain(array: np.ndarray) -> np.ndarray:
+    """The same values as the device reads them: contiguous, aligned, native."""
+    if array.flags.c_contiguous and array.flags.aligned and array.dtype.isnative:
+        return array
+    return np.require(array, array.dtype.newbyteorder("="), ["C", "A"])
+
+
+def as_type(array: np.ndarray, want: np.dtype) -> np.ndarray:
+    """Values in the device's type; those of uint32 are the same bits."""
+    return array.view(want) if array.dtype == np.uint32 and want == np.int32 and array.flags.c_contiguous else array.astype(want)
