@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a backend that is not compiled in: it has no operation, and says why when it is asked.
-#ifndef WEFT_BACKENDS_ABSENT_H
-#define WEFT_BACKENDS_ABSENT_H
+#pragma once
 
 #include "host/internal/inside.h"
 #include "backend.h"
@@ -14,5 +13,3 @@
         return weft__error(err, WEFT_EUNSUPPORTED, "this build has no " library " (-D" option "=enabled)");            \
     }                                                                                                                  \
     const struct weft_backend weft__backend_##id = {.name = #id, .needs = "host", .probe = absent_probe}
-
-#endif

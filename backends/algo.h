@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What backends make of the names that they are given: algorithms and tuning values.
-#ifndef WEFT_BACKENDS_ALGO_H
-#define WEFT_BACKENDS_ALGO_H
+#pragma once
 
 #include "backends/backend.h"
 #include "host/internal/inside.h"
@@ -34,5 +33,3 @@ static inline int weft__algo_find(const char *const *algos, const char *algo, co
         weft__error(err, WEFT_EINVAL, "%s named \"%s\"", lacks, algo);
     return !algos[k] || weft__tune_take(tune, NULL, NULL, err) ? -1 : k;
 }
-
-#endif

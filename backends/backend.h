@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the bench and the tests know of an implementation: a table of functions.
-#ifndef WEFT_BACKEND_H
-#define WEFT_BACKEND_H
+#pragma once
 
 #include <weft/matrix.h>
 
@@ -127,5 +126,3 @@ WEFT__BACKENDS(WEFT__BACKEND_DECLARE)
 #define WEFT__BACKEND_OP(name, op)                                                                                     \
     .algos = weft__##name##_##op##_algos, .prepare = weft__##name##_##op##_prepare, .run = weft__##name##_##op##_run,  \
     .result = weft__##name##_##op##_result, .finish = weft__##name##_##op##_finish
-
-#endif

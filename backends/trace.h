@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a backend tells a profiler of steps that no call of OpenCL shows. Functions are NULL while nobody listens.
-#ifndef WEFT_BACKENDS_TRACE_H
-#define WEFT_BACKENDS_TRACE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ static inline void weft__trace_command(enum weft_trace_kind kind, const char *na
     if (weft__trace.command)
         weft__trace.command(kind, name, bytes, begin_ms, end_ms, device_ms);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recorder's own form of each call of next.h.
-#ifndef PROFILE_CALLS_H
-#define PROFILE_CALLS_H
+#pragma once
 
 #include "next.h"
 #include "record.h"
@@ -11,5 +10,3 @@ extern const struct profile_calls profile__wrapped; // the recorder's own; NULL 
 // Record what calls through weft's table of calls do, from now on; 0: another recorder is there. (weft.c)
 int profile_calls_attach(struct profile *p);
 void profile_calls_detach(void);
-
-#endif

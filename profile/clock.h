@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The offset between the clock of events and that of the host, from bounds: something that the device has timed happened
 // between two readings of the host's clock.
-#ifndef PROFILE_CLOCK_H
-#define PROFILE_CLOCK_H
+#pragma once
 
 #include "model.h"
 
@@ -17,5 +16,3 @@ void profile_clock_solve(struct profile_clock *clock);
 // Bounds from clGetDeviceAndHostTimer, where the driver has it, and from markers on the queue (in order, with profiling,
 // nothing on it).
 void profile_clock_sample(struct profile_clock *clock, cl_command_queue queue, cl_device_id device);
-
-#endif

@@ -3,8 +3,7 @@
 // has: perf_event and sysfs for CPUs and the host, NVML and CUPTI for NVIDIA, rocm_smi and sysfs for AMD. Libraries are
 // loaded at run time. What cannot be had is in the record all the same, with the reason. Nothing here prints or makes a
 // run fail. docs/reference/profile-record.md lists them.
-#ifndef PROFILE_COUNTERS_H
-#define PROFILE_COUNTERS_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <weft/device.h>
@@ -27,5 +26,3 @@ void weft_counters_stop(struct weft_counters *c);
 cJSON *weft_counters_json(struct weft_counters *c);
 // Accepts NULL and *c == NULL; sets *c to NULL.
 void weft_counters_close(struct weft_counters **c);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of CUPTI's public interface that counters_cupti.c calls, declared here so that no headers of CUDA are needed
 // (and one of them is C++). Each call takes a struct that begins with its own size and a NULL.
-#ifndef PROFILE_COUNTERS_CUPTI_H
-#define PROFILE_COUNTERS_CUPTI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -150,5 +149,3 @@ struct cupti_data_info {
     X(cuptiPmSamplingCounterDataImageInitialize, cupti_data_clear, data)                                               \
     X(cuptiPmSamplingDecodeData, cupti_decode, overflow)                                                               \
     X(cuptiPmSamplingGetCounterDataInfo, cupti_data_info, completed)
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What counters.c knows of a source of counters: a table of functions, one file each.
-#ifndef PROFILE_COUNTERS_SOURCE_H
-#define PROFILE_COUNTERS_SOURCE_H
+#pragma once
 
 #include <stddef.h>
 #include <weft/device.h>
@@ -67,5 +66,3 @@ int weft_counters_file(const char *path, double *out);
 struct perf_event_attr;
 extern const char *weft_counters_sys;
 extern int (*weft_counters_perf_open)(struct perf_event_attr *attr, int tid, int group);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report for people: one HTML file that holds the record, its styles and the script that draws it.
-#ifndef PROFILE_HTML_H
-#define PROFILE_HTML_H
+#pragma once
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -12,5 +11,3 @@ int profile_html_write(FILE *out, const cJSON *document);
 
 // The page around the record (profile/report.html with .css and .js, by embed.py).
 extern const char *const profile_html_head, *const profile_html_tail;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record: docs/reference/profile-record.md says what every key is.
-#ifndef PROFILE_JSON_H
-#define PROFILE_JSON_H
+#pragma once
 
 #include "record.h"
 #include <cjson/cJSON.h>
@@ -43,5 +42,3 @@ int profile_json_reason(cJSON *object, const char *name, const char *reason);
 int profile_json_stat(cJSON *object, const char *name, const double *samples, size_t count);
 // Median of the stat, NaN where there is none.
 double profile_json_median(const cJSON *object, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the recorder keeps, as data: commands, spans, clocks, queues, kernels, buffers, repetitions. record.h says what
 // is done with them.
-#ifndef PROFILE_MODEL_H
-#define PROFILE_MODEL_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -154,5 +153,3 @@ struct profile {
     int lost;             // nonzero: memory ran out, and something is missing
     void (*detach)(void); // takes it out of the calls; NULL: it is not in
 };
-
-#endif

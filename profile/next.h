@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of OpenCL that the recorder stands before, and what they go on to: weft's table of calls (weft.c), or what
 // the loader gives a layer (layer.c).
-#ifndef PROFILE_NEXT_H
-#define PROFILE_NEXT_H
+#pragma once
 
 #include "opencl.h"
 
@@ -73,5 +72,3 @@ struct profile_calls {
 #undef PROFILE_MEMBER
 };
 extern struct profile_calls profile__next; // set before anything is recorded
-
-#endif

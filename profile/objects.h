@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues, kernels, buffers and names as the recorder knows them. The mutex is held in every call.
-#ifndef PROFILE_OBJECTS_H
-#define PROFILE_OBJECTS_H
+#pragma once
 
 #include "model.h"
 
@@ -25,5 +24,3 @@ void profile__kernels_let_go(struct profile *p);
 void profile__kernels_forget(struct profile *p);
 // Room for one more of `size` bytes behind `count`; *array is reallocated. 0: no memory.
 int profile__grow(void *array, size_t *room, size_t count, size_t size);
-
-#endif

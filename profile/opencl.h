@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenCL as of 3.0: a layer stands before programs of any version. The project's own files are of 1.2.
-#ifndef PROFILE_OPENCL_H
-#define PROFILE_OPENCL_H
+#pragma once
 
 #if defined(CL_TARGET_OPENCL_VERSION) && CL_TARGET_OPENCL_VERSION < 300 && !defined(__OPENCL_CL_H)
 #undef CL_TARGET_OPENCL_VERSION
@@ -14,5 +13,3 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #endif
 #include <CL/cl.h>
-
-#endif

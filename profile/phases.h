@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time of one repetition went.
-#ifndef PROFILE_PHASES_H
-#define PROFILE_PHASES_H
+#pragma once
 
 #include "record.h"
 
@@ -15,5 +14,3 @@ struct profile_split {
 
 // Settled before. 0: no memory; else the caller frees the spans.
 int profile_split(struct profile_split *out, const struct profile *p, const struct profile_rep *rep);
-
-#endif

@@ -4,8 +4,7 @@
 //
 // One recorder is active in a process at a time, since OpenCL's calls know of none. It may be used from any thread;
 // repetitions begin and end in one.
-#ifndef PROFILE_RECORD_H
-#define PROFILE_RECORD_H
+#pragma once
 
 #include "model.h"
 
@@ -57,5 +56,3 @@ void profile__span(struct profile *p, enum profile_phase phase, int64_t begin_ns
 // Ask the command's event; wait: also when it has not ended.
 void profile__settle(struct profile *p, struct profile_command *c, int wait);
 int profile__thread(void);
-
-#endif

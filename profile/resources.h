@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Registers, spills and what follows from them.
-#ifndef PROFILE_RESOURCES_H
-#define PROFILE_RESOURCES_H
+#pragma once
 
 #include "model.h"
 
@@ -19,5 +18,3 @@ struct profile_occupancy {
 };
 // NULL, or why it cannot be computed. The model is that of tests/lint/occupancy.py.
 const char *profile_occupancy(struct profile_occupancy *out, const struct profile_resources *r, int64_t wg);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of the record for people and for other programs. All give 0 when the file could not be written.
-#ifndef PROFILE_WRITE_H
-#define PROFILE_WRITE_H
+#pragma once
 
 #include "record.h"
 #include <cjson/cJSON.h>
@@ -26,5 +25,3 @@ void profile_trace_begin(struct profile_trace *t, FILE *out);
 // All repetitions of p; `label` names the run. index of the first command that counts: reps before first_rep are left out.
 void profile_trace_run(struct profile_trace *t, const struct profile *p, size_t first_rep, const char *label);
 int profile_trace_end(struct profile_trace *t);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft advise: a matrix in every order, what is predicted of each and what was measured.
-#ifndef TOOL_ADVISE_H
-#define TOOL_ADVISE_H
+#pragma once
 
 #include "host/common/advice.h"
 #include "tool.h"
@@ -41,5 +40,3 @@ struct advise {
 int advise_measure(struct advise *s);
 // The middle one of ADVISE_ROUNDS values.
 double advise_median(const double *values);
-
-#endif

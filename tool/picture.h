@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of weft spy and weft entropy, PNG or SVG by the end of the path; picture_absent.c stands in where the
 // build has no cairo.
-#ifndef TOOL_PICTURE_H
-#define TOOL_PICTURE_H
+#pragma once
 
 #include <weft/measure.h>
 
@@ -24,5 +23,3 @@ void picture_map_buckets(int64_t *rows, int64_t *cols, int size, int64_t m, int6
 //   parts   the shares of the entropy in 2x2, 4x4 and 8x8 parts, row by row
 int picture_spy(const struct picture *p, const struct weft_density *d);
 int picture_entropy(const struct picture *p, const struct weft_density *d, const double *const parts[3]);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft, the command-line tool: what its commands share.
-#ifndef TOOL_TOOL_H
-#define TOOL_TOOL_H
+#pragma once
 
 #include "host/internal/out.h"
 
@@ -113,5 +112,3 @@ int tool_advise(const struct tool_options *o);
 int tool_spmv(const struct tool_options *o);
 int tool_selftest(const struct tool_options *o);
 int tool_convert(const struct tool_options *o);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of backend `cusparse`, as backend.h describes them, and what they share: a session on the CUDA device that
 // is the OpenCL device of the bench.
-#ifndef WEFT_BACKENDS_CUSPARSE_H
-#define WEFT_BACKENDS_CUSPARSE_H
+#pragma once
 
 #include "backends/backend.h"
 
@@ -58,5 +57,3 @@ struct cusparse_form {
 weft_status weft__cusparse_sell(struct cusparse_form *out, const struct weft_csr *a, struct weft_error *err);
 weft_status weft__cusparse_blocks(struct cusparse_form *out, const struct weft_csr *a, struct weft_error *err);
 void weft__cusparse_form_free(struct cusparse_form *form);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multi-threaded forms of the primitives, with the meaning of their references in host/src/ref/ref.h. Arrays are the
 // caller's; payloads may be NULL when payload_bytes is 0.
-#ifndef WEFT_BACKENDS_OMP_PRIMITIVES_H
-#define WEFT_BACKENDS_OMP_PRIMITIVES_H
+#pragma once
 
 #include <weft/key.h>
 #include <weft/matrix.h>
@@ -21,5 +20,3 @@ void weft__omp_array_merge(enum weft_key key, int payload_bytes, void *out, void
 // Segments by offsets (segments+1 of them); scratch holds as many bytes as keys and payloads together.
 void weft__omp_array_segsort(enum weft_key key, int payload_bytes, void *out, void *out_val, const void *in,
                              const void *in_val, const int64_t *offsets, int64_t segments, void *scratch);
-
-#endif

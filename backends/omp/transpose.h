@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the multi-threaded transpositions: cuts of the work, memory, access to offsets.
-#ifndef WEFT_BACKENDS_OMP_TRANSPOSE_H
-#define WEFT_BACKENDS_OMP_TRANSPOSE_H
+#pragma once
 
 #include "host/internal/inside.h"
 
@@ -121,5 +120,3 @@ static inline int64_t part_start(int64_t count, int s, int parts)
 {
     return count / parts * s + count % parts * s / parts;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of backend `opencl`, as backend.h describes them.
-#ifndef WEFT_BACKENDS_OPENCL_H
-#define WEFT_BACKENDS_OPENCL_H
+#pragma once
 
 #include "backends/backend.h"
 #include "host/internal/inside.h"
@@ -32,5 +31,3 @@ weft_status weft__opencl_poison(struct weft_context *ctx, cl_command_queue queue
 
 // Move the last error of ctx to err and return `status`.
 weft_status weft__opencl_fail(struct weft_context *ctx, weft_status status, struct weft_error *err);
-
-#endif

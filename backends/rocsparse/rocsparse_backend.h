@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of backend `rocsparse`, as backend.h describes them, and what they share: one AMD GPU through HIP.
-#ifndef WEFT_BACKENDS_ROCSPARSE_H
-#define WEFT_BACKENDS_ROCSPARSE_H
+#pragma once
 
 #include "host/internal/inside.h"
 #include "backends/backend.h"
@@ -56,5 +55,3 @@ struct rocsparse_csr {
 weft_status weft__rocsparse_csr_create(struct rocsparse_csr *out, const struct weft_csr *a, struct weft_error *err);
 weft_status weft__rocsparse_csr_write(struct rocsparse_csr *out, const struct weft_csr *a, struct weft_error *err);
 void weft__rocsparse_csr_free(struct rocsparse_csr *a);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of backend `viennacl`, as backend.h describes them, and what its files share. No exception leaves them.
-#ifndef WEFT_BACKENDS_VIENNACL_H
-#define WEFT_BACKENDS_VIENNACL_H
+#pragma once
 
 extern "C" {
 #include "backends/algo.h"
@@ -53,5 +52,3 @@ viennacl::ocl::context &weft__viennacl_context(struct weft_context *ctx);
 
 // The status of the exception being handled, with its text in err.
 weft_status weft__viennacl_caught(struct weft_error *err) noexcept;
-
-#endif

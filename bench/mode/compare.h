@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-bench --compare: two files of results side by side.
-#ifndef BENCH_COMPARE_H
-#define BENCH_COMPARE_H
+#pragma once
 
 #include "host/common/stats.h"
 
@@ -49,5 +48,3 @@ int compare_time_of(struct bench_time *out, const cJSON *object, const char *nam
 // Number and text of an object; NaN and "" when absent. object may be NULL.
 double compare_number(const cJSON *object, const char *name);
 const char *compare_text(const cJSON *object, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --study permute: products with one matrix in several orders of its rows and columns, many independent trials of each;
 // after A. Jain, I. Bustany, P. D'Alberto, "Randomization of Sparse Matrix by Vector Multiplication".
-#ifndef BENCH_STUDY_H
-#define BENCH_STUDY_H
+#pragma once
 
 #include "bench/run/block.h"
 #include "host/common/advice.h"
@@ -58,5 +57,3 @@ void bench_study_run(struct bench *b, const struct weft_csr *a);
 int study_csv_head(FILE *out);
 void study_table(FILE *out, const struct study *s);
 int study_records(const struct study *s);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --tune: find tuning values for the devices in use, and write them where the library looks for them.
-#ifndef BENCH_TUNE_H
-#define BENCH_TUNE_H
+#pragma once
 
 #include "bench/run/block.h"
 
@@ -10,5 +9,3 @@
 int bench_tune_open(struct bench *b);
 // Spend --tune-time seconds on every device in use. Sets b->wrong, b->failed or b->unreadable when something went wrong.
 void bench_tune_run(struct bench *b);
-
-#endif

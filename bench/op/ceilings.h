@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a device can do at best, measured in this run: what profiles are held against.
-#ifndef BENCH_CEILINGS_H
-#define BENCH_CEILINGS_H
+#pragma once
 
 #include "device.h"
 
@@ -16,5 +15,3 @@ struct bench_ceilings {
 
 // device NULL: the host.
 void bench_ceilings_measure(struct bench_ceilings *out, const struct bench_device *device);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The devices of a run of the bench.
-#ifndef BENCH_DEVICE_H
-#define BENCH_DEVICE_H
+#pragma once
 
 #include "op.h"
 #include <stdio.h>
@@ -22,5 +21,3 @@ void bench_devices_print(FILE *out, struct weft_device_info *list, size_t count)
 int bench_devices_json(FILE *out, struct weft_device_info *list, size_t count);
 // Model name of the host's processor.
 const char *bench_host_name(void);
-
-#endif

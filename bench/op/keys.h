@@ -2,8 +2,7 @@
 // Keys and payloads that segmented sort and merge are benched with. Type f32 stands for u32 keys and i32 for i32 keys,
 // both with payloads of 4 bytes, f64 for u64 keys with 8 bytes, pattern for u32 keys alone. A payload is the position
 // of its key in the input, so that a result in which equal keys have changed places is seen to be wrong.
-#ifndef BENCH_KEYS_H
-#define BENCH_KEYS_H
+#pragma once
 
 #include "op.h"
 #include <string.h>
@@ -41,5 +40,3 @@ static inline void bench_payload_draw(const struct bench_run *run, void *payload
     for (int64_t i = 0; i < n && bench_payload_bytes(run); i++)
         bench_put(payload, (size_t)bench_payload_bytes(run), i, (uint64_t)(first + i));
 }
-
-#endif

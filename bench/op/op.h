@@ -11,8 +11,7 @@
 //
 // No function prints. A failure is a weft_status with one line in err->text; WEFT_EUNSUPPORTED means "not here, and
 // that is no fault" (a type that the device lacks): the line says "skipped" and the exit status stays as it is.
-#ifndef BENCH_OP_H
-#define BENCH_OP_H
+#pragma once
 
 #include "backends/backend.h"
 #include "host/internal/inside.h"
@@ -123,5 +122,3 @@ weft_status bench_events_end(struct bench_run *run, weft_status status, double *
 double bench_now_ms(void);
 // Move the context's last error to err and return `status` (WEFT_OK: nothing happens).
 weft_status bench_fail(struct bench_run *run, weft_status status, struct weft_error *err);
-
-#endif

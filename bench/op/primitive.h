@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the benches of primitives share: a few arrays in, one or two out, exact results; the serial oracle as backend
 // `ref`, threads as `omp`, a plan of the library as `opencl`.
-#ifndef BENCH_PRIMITIVE_H
-#define BENCH_PRIMITIVE_H
+#pragma once
 
 #include "backends/omp/primitives.h"
 #include "op.h"
@@ -45,5 +44,3 @@ weft_status bench_primitive_read(struct bench_run *run, struct weft_error *err);
 void bench_primitive_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes);
 weft_status bench_primitive_verify(struct bench_run *run, int *right, struct weft_error *err);
 void bench_primitive_finish(struct bench_run *run);
-
-#endif

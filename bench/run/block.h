@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of the bench, and one block of its results: one operation on one matrix, by every backend, device and algorithm.
-#ifndef BENCH_BLOCK_H
-#define BENCH_BLOCK_H
+#pragma once
 
 #include "options.h"
 #include "host/internal/out.h"
@@ -48,5 +47,3 @@ void bench_outputs_commit(struct bench *b, int good);
 // Complain of one of b->outs; `error` is an errno.
 void bench_output_failed(struct bench *b, const struct weft__out *out, int error);
 __attribute__((format(printf, 1, 2))) void bench_complain(const char *format, ...);
-
-#endif

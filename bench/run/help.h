@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of weft-bench as rows of a table, and the pages printed from it: --help, and --options for programs.
-#ifndef BENCH_RUN_HELP_H
-#define BENCH_RUN_HELP_H
+#pragma once
 
 #include "options.h"
 
@@ -37,5 +36,3 @@ void bench_help_algos(void);
 // `parse` of --help and --options.
 int bench_help_print(struct bench_options *o, const struct option_row *row, const char *text);
 int bench_help_fields(struct bench_options *o, const struct option_row *row, const char *text);
-
-#endif

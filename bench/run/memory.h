@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device memory that weft's own OpenCL calls hold, measured at the call table.
-#ifndef BENCH_MEMORY_H
-#define BENCH_MEMORY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ void bench_memory_watch(void);
 void bench_memory_reset(void);
 // Most bytes held at one time since the reset, less what was held at the reset.
 int64_t bench_memory_peak(void);
-
-#endif

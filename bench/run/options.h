@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command line.
-#ifndef BENCH_OPTIONS_H
-#define BENCH_OPTIONS_H
+#pragma once
 
 #include "bench/op/op.h"
 #include "host/common/stats.h"
@@ -77,5 +76,3 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv);
 void bench_options_free(struct bench_options *options);
 // Whether `name` is one of the words of a list with commas.
 int bench_list_has(const char *list, const char *name);
-
-#endif

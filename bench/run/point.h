@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points of tuning axes: which there are, and running a case at one. What --sweep and --tune have in common.
-#ifndef BENCH_POINT_H
-#define BENCH_POINT_H
+#pragma once
 
 #include "run.h"
 
@@ -20,5 +19,3 @@ int bench_point_value(const struct bench_axes *axes, int x, int point);
 // Run the case with a value for each axis, 0: its default. Gives the median in ms; NaN: there is none, see *out.
 double bench_point_run(struct bench_result *out, const struct bench_case *c, const struct bench_axes *axes,
                        const int *value);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft-bench --profile: an operation end to end, several times, with every command and call recorded.
-#ifndef BENCH_PROFILE_H
-#define BENCH_PROFILE_H
+#pragma once
 
 #include "host/internal/out.h"
 #include "run.h"
@@ -27,5 +26,3 @@ int bench_profile_save(const struct bench_profile *p, const struct weft__out *js
 // place. errors: 0, or the errno of each.
 void bench_profile_write(struct bench_profile *p, struct weft__out outs[BENCH_OUTS], int errors[BENCH_OUTS]);
 void bench_profile_close(struct bench_profile *p); // accepts an all-zero struct
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One result, and its two forms for programs: a line of JSON, a row of CSV. docs/reference/records.md says what each
 // key means.
-#ifndef BENCH_RECORD_H
-#define BENCH_RECORD_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -84,5 +83,3 @@ int bench_record_json(FILE *out, const struct bench_record *record);
 // The names of the columns, and a row; a key that is absent is an empty cell.
 int bench_record_csv_head(FILE *out);
 int bench_record_csv(FILE *out, const struct bench_record *record);
-
-#endif

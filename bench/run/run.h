@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line of the results: set up, sample, verify, record.
-#ifndef BENCH_RUN_H
-#define BENCH_RUN_H
+#pragma once
 
 #include "options.h"
 #include "bench/op/device.h"
@@ -56,5 +55,3 @@ void bench_quiet(const struct weft_backend *backend);
 const struct weft__tunables *bench_case_tunables(const struct bench_case *c);
 // Copy bandwidth in GB/s: best way to copy of the device, or of the host (device NULL); NaN: could not be measured.
 double bench_copy_gbps(const struct bench_device *device, const struct bench_options *options);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every point of an operation's tuning axes, as tables.
-#ifndef BENCH_SWEEP_H
-#define BENCH_SWEEP_H
+#pragma once
 
 #include "run.h"
 
@@ -10,5 +9,3 @@
 // others; the best of all is marked.
 void bench_sweep(FILE *out, const struct bench_case *c, void (*emit)(void *arg, struct bench_result *result),
                  void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables for people: at most 100 columns, ASCII.
-#ifndef BENCH_TABLE_H
-#define BENCH_TABLE_H
+#pragma once
 
 #include "run.h"
 
@@ -22,5 +21,3 @@ void bench_table_row(struct bench_table *table, const struct bench_result *resul
 void bench_table_end(struct bench_table *table);
 // 4 significant digits, no exponent: "0.03812", "312.1", "15300".
 const char *bench_ms_text(char text[24], double ms);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether another order of rows and columns pays: what is measured of a matrix, and the model that bench/lab/advice_fit.py
 // fitted to records of the study (docs/randomization.md). Used by weft advise and by the study of the bench.
-#ifndef TOOL_ADVICE_H
-#define TOOL_ADVICE_H
+#pragma once
 
 #include <weft/device.h>
 #include <weft/matrix.h>
@@ -58,5 +57,3 @@ void advice_predict(struct advice *out, const struct advice_model *model, const 
                     const struct advice_measures *permuted, enum weft_order order, double x_bytes, int64_t products);
 // The same judgement of what was measured.
 int advice_pays(double ratio, double permute, int64_t products);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices as they lie in memory, in a file (.weft): read as fast as the disk or the page cache gives them.
-#ifndef BENCH_BINARY_H
-#define BENCH_BINARY_H
+#pragma once
 
 #include <weft/mtx.h>
 
@@ -16,5 +15,3 @@ weft_status bench_binary_read(struct weft_csr *out, struct weft_mtx_info *info, 
 
 // Write `a` whole or not at all; fresh: a file that is there is an error. WEFT_EIO with the system's reason.
 weft_status bench_binary_write(const char *path, int fresh, const struct weft_csr *a, struct weft_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Is a result that must be the oracle's bit for bit that? One function an operation, linked by tests and bench.
-#ifndef WEFT_COMMON_CHECK_EXACT_H
-#define WEFT_COMMON_CHECK_EXACT_H
+#pragma once
 
 #include <weft/key.h>
 #include <weft/matrix.h>
@@ -24,5 +23,3 @@ int check_histogram(const void *got, const void *want, int64_t bins, enum weft_o
 int check_expand(const int32_t *got, const int32_t *want, int64_t nnz, char *why, size_t size);
 // nnz values of `type` alone.
 int check_values(const void *got, const void *want, int64_t nnz, enum weft_type type, char *why, size_t size);
-
-#endif

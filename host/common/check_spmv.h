@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Is y the product it should be? Linked by tests and bench: nothing is timed that was not compared.
-#ifndef TESTS_CHECK_SPMV_H
-#define TESTS_CHECK_SPMV_H
+#pragma once
 
 #include <weft/spmv.h>
 
@@ -24,5 +23,3 @@ struct check_spmv {
 int check_spmv(const struct check_spmv *job, const void *y, char *why, size_t why_size);
 // 64-bit FNV-1a of `bytes` bytes: what --hash prints of y, so that results of several devices can be compared.
 uint64_t check_hash(const void *y, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host clock of the backends that run on the host.
-#ifndef WEFT_BACKENDS_CLOCK_H
-#define WEFT_BACKENDS_CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -12,5 +11,3 @@ static inline double clock_ms(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of devices, for the bench and the tool.
-#ifndef BENCH_LIST_H
-#define BENCH_LIST_H
+#pragma once
 
 #include <stdio.h>
 #include <weft/device.h>
@@ -17,5 +16,3 @@ const char *bench_list_type(cl_device_type type);
 
 // An array of one object a device, after trying it; NULL: out of memory. Only where cJSON is.
 struct cJSON *bench_list_json(struct weft_device_info *list, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of matrices, and texts made fit to be shown.
-#ifndef BENCH_NAME_H
-#define BENCH_NAME_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ void bench_text_mend(char *text);
 // `out` has room for BENCH_TEXT_GROWS * size + 1. Gives how many bytes were used: a character that `size` cuts is left.
 size_t bench_text_show(char *out, const char *text, size_t size, const char *plain);
 enum { BENCH_TEXT_GROWS = 4 };
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders as programs name them: those of weft/permute.h, then two of the paper that move single entries.
-#ifndef BENCH_ORDER_H
-#define BENCH_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <weft/permute.h>
@@ -27,5 +26,3 @@ size_t bench_order_bytes(int order, const struct weft_csr *a);
 // On failure out and *p are all zero. Errors: those of weft_permutation_alloc, weft_csr_permute, weft_csr_canonical.
 weft_status bench_order_make(struct weft_csr *out, struct weft_permutation *p, int order, const struct weft_csr *a,
                              uint64_t seed, struct weft_error *err);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What products with a permuted matrix are compared with, whoever made them: the product of the regular matrix.
-#ifndef BENCH_PRODUCT_H
-#define BENCH_PRODUCT_H
+#pragma once
 
 #include <stddef.h>
 #include <weft/permute.h>
@@ -21,5 +20,3 @@ int product_right(const void *y, enum weft_type type, const struct weft_permutat
 // one compiles. Negative: could not be had.
 double product_permute_ms(struct weft_context *ctx, cl_command_queue queue, const struct weft_csr *a,
                           const struct weft_permutation *p);
-
-#endif

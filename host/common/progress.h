@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A line on a terminal's stderr that says what a long step is doing; nothing in a pipe, nothing for a short step.
-#ifndef BENCH_PROGRESS_H
-#define BENCH_PROGRESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ __attribute__((format(printf, 1, 2))) void bench_progress_begin(const char *form
 // How far it is, in bytes (total 0: not known). Has the form of weft_mtx_params.progress.
 void bench_progress_bytes(void *arg, int64_t done, int64_t total);
 void bench_progress_end(void);
-
-#endif

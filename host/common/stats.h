@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of a time, when to stop taking them, and what they say.
-#ifndef BENCH_STATS_H
-#define BENCH_STATS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -54,5 +53,3 @@ void bench_samples_free(struct bench_samples *samples);
 struct bench_stats bench_stats_of(struct bench_samples *samples);
 // Why to stop, or NULL: go on. elapsed_ms is the host time that sampling has taken.
 const char *bench_stop_reason(const struct bench_stop *stop, struct bench_samples *samples, double elapsed_ms);
-
-#endif

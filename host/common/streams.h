@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standard streams of a program, and its end: what cannot be written is no success, what is not whole is no file.
-#ifndef BENCH_STREAMS_H
-#define BENCH_STREAMS_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -15,5 +14,3 @@ void bench_streams_complain(const char *program, const char *format, va_list arg
 // At the end, with the exit status so far. When the standard output did not take what was printed, this says so in the
 // name of `program`, and a success becomes `failed`.
 int bench_streams_end(const char *program, int status, int failed);
-
-#endif

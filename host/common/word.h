@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of a command line that mean the same to the bench and to the tool.
-#ifndef BENCH_WORD_H
-#define BENCH_WORD_H
+#pragma once
 
 #include <weft/mtx.h>
 #include <weft/permute.h>
@@ -37,5 +36,3 @@ void bench_word_values(const char *name);
 
 // What getopt_long could not use, as it was written, for a message; `brief` has room for a letter.
 const char *bench_word_refused(char brief[3], char **argv);
-
-#endif

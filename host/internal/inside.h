@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's inside, as far as backends, bench, profiler, tool and tests may use it. Outside host/src only
 // host/internal includes headers of host/src; tests of private parts include tests.h, which has more.
-#ifndef WEFT_INTERNAL_INSIDE_H
-#define WEFT_INTERNAL_INSIDE_H
+#pragma once
 
 // clang-format off
 #include "host/src/core/buffer.h"   // buffers on the device
@@ -31,5 +30,3 @@
 #include "out.h"
 #endif
 // clang-format on
-
-#endif

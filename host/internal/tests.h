@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The private parts of the library that have tests of their own, with the rest of the inside.
-#ifndef WEFT_INTERNAL_TESTS_H
-#define WEFT_INTERNAL_TESTS_H
+#pragma once
 
 #include "inside.h"
 
@@ -17,5 +16,3 @@
 #include "host/src/spmv/tune.h"             // an SpMV plan, the key of its record
 #include "host/src/transpose/scan_layout.h" // how ScanTrans cuts a shape
 // clang-format on
-
-#endif

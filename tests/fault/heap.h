@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocations that fail, and a count of those that are alive: the linker turns malloc and its kin into the functions of heap.c.
-#ifndef TESTS_FAULT_HEAP_H
-#define TESTS_FAULT_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -11,5 +10,3 @@ void heap_fail_after(int count, bool ever);
 int heap_failed(void);
 // Allocations that are not yet freed.
 int heap_live(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole lives of the library: devices, context, compilation, disk cache, plans, runs, and the end of all.
-#ifndef TESTS_FAULT_LIVES_H
-#define TESTS_FAULT_LIVES_H
+#pragma once
 
 #include "tests/support/csr.h"
 
@@ -26,5 +25,3 @@ life_fn transpose_life;
 life_fn spmv_life; // a plan, a run, new values, a run
 life_fn permute_life;
 life_fn canonical_life;
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the fuzz targets share: the entrance of libFuzzer, and files in memory.
-#ifndef FUZZ_FUZZ_H
-#define FUZZ_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *fuzz_file(int which, const void *data, size_t bytes);
 // One line that is not empty, else it aborts.
 void fuzz_line(const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of suite huge share beside the pattern: options, the device, buffers in pieces, times.
-#ifndef TESTS_HUGE_DEVICE_H
-#define TESTS_HUGE_DEVICE_H
+#pragma once
 
 #include "pattern.h"
 #include "tests/support/tap.h"
@@ -61,5 +60,3 @@ void huge_check_transpose(struct huge_device *d, const struct huge_pattern *p, c
 // Wall clock from begin to a note "# what: 1.23 s"; device times of the kernels since begin, if there were any, each by name.
 void huge_time_begin(struct huge_device *d);
 void huge_time_note(struct huge_device *d, const char *format, ...) TAP_FORMAT(2, 3);
-
-#endif

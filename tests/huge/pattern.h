@@ -4,8 +4,7 @@
 // Row i has an entry in column (step*i + offset[s]) mod window for each slot s, unless the slot is left out. `step` has an
 // inverse mod `window`, so that the rows of a column are as easily told. Rows repeat after `window` rows; columns from `window` on
 // are empty.
-#ifndef TESTS_HUGE_PATTERN_H
-#define TESTS_HUGE_PATTERN_H
+#pragma once
 
 #include <stdint.h>
 #include <weft/matrix.h>
@@ -153,5 +152,3 @@ struct huge_part {
 // A sum over (row, column, value) of the entries, in any order. Where the part is a transpose, its indices must ascend in
 // each row, equal ones allowed.
 uint64_t huge_entries_sum(struct huge_bad *bad, const struct huge_part *part);
-
-#endif

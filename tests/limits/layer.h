@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the layer and its test agree on.
-#ifndef TESTS_LIMITS_LAYER_H
-#define TESTS_LIMITS_LAYER_H
+#pragma once
 
 #include <CL/cl.h>
 #include <stdio.h>
@@ -44,5 +43,3 @@ static inline struct limits limits_read(void)
     out.kernel = out.kernel ? out.kernel : out.wg;
     return out;
 }
-
-#endif

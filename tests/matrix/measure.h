@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of figures of patterns share.
-#ifndef TESTS_MATRIX_MEASURE_H
-#define TESTS_MATRIX_MEASURE_H
+#pragma once
 
 #include "tests/support/csr.h"
 
@@ -33,5 +32,3 @@ static inline void test_refused(weft_status got, weft_status want, const struct 
 {
     tap_ok(got == want && err->status == want && err->text[0], "refuses %s: %s", what, err->text);
 }
-
-#endif

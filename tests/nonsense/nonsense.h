@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every public function with every kind of nonsense: what is refused, with which word in the message.
-#ifndef TESTS_NONSENSE_H
-#define TESTS_NONSENSE_H
+#pragma once
 
 #include "tests/support/device.h"
 
@@ -40,5 +39,3 @@ void nonsense_files(void);
 void nonsense_device(struct test_device *dev);
 void nonsense_matrices(struct test_device *dev);
 void nonsense_queues(struct test_device *dev);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of scan share.
-#ifndef TESTS_PRIMITIVE_SCAN_H
-#define TESTS_PRIMITIVE_SCAN_H
+#pragma once
 
 #include "tests/support/device.h"
 
@@ -22,5 +21,3 @@ int scan_check(struct test_device *dev, struct weft_scan_plan *plan, enum weft_s
 
 // The form of one launch, where tiles wait for their neighbours (scan_chained.c).
 void scan_test_neighbours(struct test_device *dev);
-
-#endif

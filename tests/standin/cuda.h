@@ -4,8 +4,7 @@
 // strictly than the libraries do: sizes, device and host pointers, live objects, sizes of buffers, waiting before
 // results are looked at. It shows that the calls are made as they should be. It says nothing of NVIDIA's results or
 // speed, and only tests link it.
-#ifndef TESTS_STANDIN_CUDA_H
-#define TESTS_STANDIN_CUDA_H
+#pragma once
 
 #include "gpu.h"
 
@@ -28,5 +27,3 @@ struct standin_work {
 };
 void standin_enqueue(cudaStream_t stream, const struct standin_work *work);
 void standin_count_sparse(void); // a call of cuSPARSE was done on the device
-
-#endif

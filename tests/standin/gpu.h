@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the stand-ins for CUDA (cuda.h) and for HIP (hip.h) share: the objects and the device memory that a caller
 // holds, the first rule that it broke, the call that is to fail, the current GPU.
-#ifndef TESTS_STANDIN_GPU_H
-#define TESTS_STANDIN_GPU_H
+#pragma once
 
 #include <stddef.h>
 
@@ -53,5 +52,3 @@ int standin_free(void *block, const char *what); // zero, and a complaint: no li
 // Host address of `bytes` bytes at a device address; NULL and a complaint where they are not inside one live block.
 void *standin_at(const void *device, size_t bytes, const char *what);
 int standin_on_device(const void *address); // whether it is in a live block, or its end
-
-#endif

@@ -3,8 +3,7 @@
 // computing on the host. It holds a caller to what the documentation asks for, and more strictly than the libraries do:
 // sizes, device and host pointers, live handles, sizes of workspaces, the order of calls. It shows that the calls are
 // made as they should be. It says nothing of AMD's results or speed, and only tests link it.
-#ifndef TESTS_STANDIN_HIP_H
-#define TESTS_STANDIN_HIP_H
+#pragma once
 
 #include "gpu.h"
 
@@ -18,5 +17,3 @@ long standin_timed(void);
 void standin_count_sparse(const void *stream);
 // Write `value` when the device is waited for next: what an asynchronous call gives to the host.
 void standin_later(int *to, int value);
-
-#endif

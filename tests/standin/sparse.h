@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of rocSPARSE's part of the stand-in share.
-#ifndef TESTS_STANDIN_SPARSE_H
-#define TESTS_STANDIN_SPARSE_H
+#pragma once
 
 #include "hip.h"
 
@@ -84,5 +83,3 @@ rocsparse_status standin_matrix(struct matrix *out, int f64, rocsparse_int m, ro
         standin_complain(__VA_ARGS__);                                                                                 \
         return rocsparse_status_##status;                                                                              \
     } while (0)
-
-#endif

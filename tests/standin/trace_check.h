@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a backend tells a profiler (backends/trace.h) of one product in CSR: each array written once, y read once, one
 // kernel, and the bench's own work as begin and end.
-#ifndef TESTS_STANDIN_TRACE_CHECK_H
-#define TESTS_STANDIN_TRACE_CHECK_H
+#pragma once
 
 #include "backends/backend.h"
 #include "backends/trace.h"
@@ -60,5 +59,3 @@ static void trace_check(const struct weft_backend *backend, struct weft_context 
            "trace: analysis and conversion, where they were");
     tap_ok(traced_owns > 0 && !traced_depth && !traced_late, "trace: the bench's own work begins and ends");
 }
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What schedules cost by bytes and steps, from the pattern alone: the judge of what `auto` chooses. It shares no code and no
 // figures of analysis with the library.
-#ifndef TESTS_COST_H
-#define TESTS_COST_H
+#pragma once
 
 #include <weft/matrix.h>
 #include <weft/spmv.h>
@@ -27,5 +26,3 @@ double cost_spmv_best(const struct cost_device *device, const struct weft_csr *a
 // Bytes for an entry that a transposition moves on a GPU: by scan; by looking for each image in its row.
 double cost_scan_bytes(const struct weft_csr *a);
 double cost_mirror_bytes(const struct weft_csr *a);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrices for the tests of transposition: shapes that hug edges, device copies between canaries, exact comparison.
-#ifndef TESTS_CSR_H
-#define TESTS_CSR_H
+#pragma once
 
 #include "device.h"
 #include "rng.h"
@@ -43,5 +42,3 @@ int test_csr_equal(struct test_device *dev, const struct test_csr *x, const stru
 // stay as it was. *info, if not NULL, says what was chosen. Where it fails a note says why.
 int test_transpose(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
                    struct weft_transpose_info *info);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices for tests: every device found (or WEFT_DEVICE alone), in every schedule (or WEFT_SCHEDULE=cpu, gpu alone) and
 // lane implementation that it can run; and buffers between canaries.
-#ifndef TESTS_DEVICE_H
-#define TESTS_DEVICE_H
+#pragma once
 
 #include "tap.h"
 
@@ -61,5 +60,3 @@ void test_poison(void *data, size_t bytes);
 int test_poisoned(const void *data, size_t bytes);
 // malloc that bails out.
 void *test_alloc(size_t bytes);
-
-#endif

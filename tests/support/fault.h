@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults at the table of OpenCL calls: make the n-th call of a kind fail, and count what stays alive.
-#ifndef TESTS_FAULT_H
-#define TESTS_FAULT_H
+#pragma once
 
 #include "tap.h"
 
@@ -84,5 +83,3 @@ int fault_hit(void);
 // Contexts, queues, buffers, programs, kernels and events that were made or retained through the table and not
 // released.
 int fault_live(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A product to compute: what the tests of plans of SpMV run and what they ask to be refused.
-#ifndef TESTS_PROBLEM_H
-#define TESTS_PROBLEM_H
+#pragma once
 
 #include "device.h"
 #include "rng.h"
@@ -32,5 +31,3 @@ int test_problem_run(struct test_problem *p, struct weft_spmv_plan *plan, const 
 int test_problem_right(struct test_problem *p, const struct weft_spmv_params *params, double alpha, double beta);
 // Values from -1 to 1, integers from -9 to 9; none of a pattern.
 void test_values_draw(struct rng *rng, void *v, enum weft_type type, int64_t count);
-
-#endif

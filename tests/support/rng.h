@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers for tests: splitmix64 (G. Steele, D. Lea, C. Flood, OOPSLA 2014). The seed is printed, and
 // WEFT_SEED=N in the environment replays a run.
-#ifndef TESTS_RNG_H
-#define TESTS_RNG_H
+#pragma once
 
 #include "tap.h"
 
@@ -48,5 +47,3 @@ static inline double rng_unit(struct rng *rng)
 {
     return (double)(rng_u64(rng) >> 11) * 0x1p-53;
 }
-
-#endif

@@ -8,8 +8,7 @@
 //     }
 //
 // Calls may come from one thread only.
-#ifndef TESTS_TAP_H
-#define TESTS_TAP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ _Noreturn void tap_skip_all(const char *format, ...) TAP_FORMAT(1, 2);
 int tap_failed(void);
 // Print the plan if it is still owed, and a summary of failures; returns the exit status of the program.
 int tap_done(void);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CUB's primitives on one GPU, for main.c: the part that nvcc compiles.
-#ifndef BENCH_CUDA_CUB_H
-#define BENCH_CUDA_CUB_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,4 @@ int cub_run(struct cub_job *job, char why[256]);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choices for random problems: from given bytes while there are any, then from splitmix64 (G. Steele, D. Lea, C. Flood,
 // OOPSLA 2014), so that a fuzzer steers the first of them and a seed all.
-#ifndef SOAK_DRAW_H
-#define SOAK_DRAW_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ static inline int64_t draw_size(struct draw *d, int64_t most)
     const int64_t scale = scales[draw_below(d, 5)];
     return draw_below(d, (most < scale ? most : scale) + 1);
 }
-
-#endif

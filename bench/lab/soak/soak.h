@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random problems of the public operations, each compared with the serial reference: shape, pattern, types, algorithm and
 // tuning are drawn. Shared by weft-soak and the fuzz target of operations.
-#ifndef SOAK_SOAK_H
-#define SOAK_SOAK_H
+#pragma once
 
 #include "draw.h"
 
@@ -52,5 +51,3 @@ struct weft_csr soak_matrix(struct soak *s, int square);
 void soak_words(struct soak *s, void *out, int64_t count, size_t bytes);
 // Offsets of `count` parts of n elements; with s->hostile they may be wrong.
 void soak_offsets(struct soak *s, void *out, int64_t count, int64_t n, enum weft_ofs ofs);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Buffers of a context.
-#ifndef WEFT_SRC_BUFFER_H
-#define WEFT_SRC_BUFFER_H
+#pragma once
 
 #include <weft/context.h>
 
@@ -18,5 +17,3 @@ weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size
 weft_status weft__buffer_create_zeros(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
 // Release and null; accepts NULL.
 void weft__buffer_release(cl_mem *buffer);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Program binaries on disk: one file per key, written beside and renamed, safe for many processes.
-#ifndef WEFT_CACHE_H
-#define WEFT_CACHE_H
+#pragma once
 
 #include <weft/device.h>
 
@@ -17,5 +16,3 @@ unsigned char *weft__cache_read(const char *dir, const char *key, size_t *size, 
 void weft__cache_drop(const char *dir, const char *key);
 // Store it in a folder of the user's own; failures are silent, since a cache may be missing.
 void weft__cache_write(const char *dir, const char *key, const unsigned char *binary, size_t size);
-
-#endif

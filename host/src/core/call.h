@@ -9,8 +9,7 @@
 //     return weft__call_end(&call);
 //
 // The first failure stays in `status`, and what follows does nothing.
-#ifndef WEFT_CORE_CALL_H
-#define WEFT_CORE_CALL_H
+#pragma once
 
 #include "host/src/core/context.h"
 
@@ -38,5 +37,3 @@ cl_mem weft__call_in(struct weft__call *call, const char *name, const void *host
 cl_mem weft__call_out(struct weft__call *call, const char *name, void *host, size_t bytes);
 // Wait for the results, release everything, return the status.
 weft_status weft__call_end(struct weft__call *call);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of arguments, one for each kind. What fails one is WEFT_EINVAL, with the argument's name in the message.
-#ifndef WEFT_SRC_CHECK_H
-#define WEFT_SRC_CHECK_H
+#pragma once
 
 #include <weft/permute.h>
 
@@ -50,5 +49,3 @@ weft_status weft__buffers_check(struct weft_context *ctx, const struct weft__buf
 // WEFT_EINVAL where two matrices, what is read and what is written, have a buffer in common.
 weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
                               const struct weft_device_csr *out);
-
-#endif

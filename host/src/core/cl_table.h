@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one table through which every OpenCL call of the library goes, so that tests can inject faults and tools can
 // trace: weft__cl.clCreateBuffer(...).
-#ifndef WEFT_CL_TABLE_H
-#define WEFT_CL_TABLE_H
+#pragma once
 
 #include <weft/device.h>
 
@@ -67,5 +66,3 @@ extern struct weft__cl_table weft__cl;
 
 // "CL_OUT_OF_RESOURCES" for -5 and so on; "unknown OpenCL error" for what the table lacks.
 const char *weft__cl_error_name(cl_int error);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inside of a context, and what every operation needs from it: failures, their text, the log.
-#ifndef WEFT_SRC_CONTEXT_H
-#define WEFT_SRC_CONTEXT_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -95,5 +94,3 @@ unsigned char *weft__cached(struct weft_context *ctx, const char *key, size_t *s
 // nest, for one context at a time. *out (may be NULL) gets the last failure, status WEFT_OK where there was none.
 void weft__quiet_begin(struct weft_context *ctx);
 void weft__quiet_end(struct weft_error *out);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of functions that block.
-#ifndef WEFT_CORE_COPY_H
-#define WEFT_CORE_COPY_H
+#pragma once
 
 #include "host/src/core/stage.h"
 
@@ -18,5 +17,3 @@ weft_status weft__copy_out(struct weft_context *ctx, cl_command_queue queue, voi
 // The same from byte `first` on.
 weft_status weft__copy_out_from(struct weft_context *ctx, cl_command_queue queue, void *to, cl_mem from, size_t first,
                                 size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a list of devices does not have: parts of a device, and what its sub-groups lack.
-#ifndef WEFT_SRC_DEVICE_H
-#define WEFT_SRC_DEVICE_H
+#pragma once
 
 #include <weft/device.h>
 
@@ -18,5 +17,3 @@ struct weft__subgroups {
 };
 // All zero where the driver's are not to be used.
 struct weft__subgroups weft__subgroups_of(const struct weft_device_info *info);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the library's own files: errors, checked sizes.
-#ifndef WEFT_INTERNAL_H
-#define WEFT_INTERNAL_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ static inline size_t weft__max(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fill a buffer with a 32-bit word by a kernel (memory checkers do not take clEnqueueFillBuffer for a write).
-#ifndef WEFT_FILL_H
-#define WEFT_FILL_H
+#pragma once
 
 #include "host/src/core/program.h"
 
@@ -10,5 +9,3 @@ weft_status weft__fill_create(struct weft__kernel **out, struct weft_context *ct
 // words first .. first+count-1 of `out` become `value`; in several launches where the driver wants them short
 weft_status weft__fill(struct weft__stream *stream, struct weft__kernel *kernel, cl_mem out, uint64_t first,
                        uint64_t count, uint32_t value);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Huge pages of the host: which sizes are worth them, asking for them, touching pages before they are needed.
-#ifndef WEFT_CORE_HUGE_H
-#define WEFT_CORE_HUGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ void *weft__huge_alloc(size_t bytes);
 void weft__huge_advise(void *at, size_t bytes);
 // Have the system give all pages of memory that will be written over: its contents may change.
 void weft__huge_touch(void *at, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a context keeps from one blocking call for the next: a queue, buffers of the device, a plan of each operation.
-#ifndef WEFT_CORE_KEEP_H
-#define WEFT_CORE_KEEP_H
+#pragma once
 
 #include "host/src/core/stream.h"
 
@@ -23,5 +22,3 @@ void *weft__keep_plan(struct weft_context *ctx, void (*drop)(void *plan));
 void weft__keep_plan_end(struct weft_context *ctx, void *plan, size_t bytes, void (*drop)(void *plan));
 // Give all of it up; false: there was nothing.
 bool weft__keep_drop(struct weft_context *ctx);
-
-#endif

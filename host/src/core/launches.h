@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this thread launches while a self-test runs: noted for its message, and kept from who asked to hear of launches.
-#ifndef WEFT_SRC_LAUNCHES_H
-#define WEFT_SRC_LAUNCHES_H
+#pragma once
 
 enum { WEFT__LAUNCHES = 512 };
 
@@ -12,5 +11,3 @@ void weft__launches_end(char kernels[WEFT__LAUNCHES]);
 int weft__launches_heard(void);
 // Note kernel `entry`. Nonzero: a self-test runs, and nobody else is told.
 int weft__launches_note(const char *entry);
-
-#endif

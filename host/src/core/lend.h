@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host arrays as buffers during a call that blocks: without a copy where the device shares the host's memory.
-#ifndef WEFT_CORE_LEND_H
-#define WEFT_CORE_LEND_H
+#pragma once
 
 #include "host/src/core/context.h"
 #include <weft/device_csr.h>
@@ -34,5 +33,3 @@ void weft__lend_release(struct weft_context *ctx, cl_mem *buffer, bool idle);
 void weft__lend_csr_release(struct weft_context *ctx, struct weft_device_csr *a, bool idle);
 // After a failure: commands that were enqueued may still use lent arrays.
 void weft__lend_wait(cl_command_queue queue);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of work-groups and local memory: what the device and its kernels allow. GPU schedules take work-groups of 64 at
 // least (weft_context_create).
-#ifndef WEFT_SRC_LIMITS_H
-#define WEFT_SRC_LIMITS_H
+#pragma once
 
 #include "host/src/core/context.h"
 
@@ -47,5 +46,3 @@ weft_status weft__limit_check(struct weft_context *ctx, cl_kernel kernel, const 
 size_t weft__wave_of(const struct weft_context *ctx, cl_kernel kernel, size_t wg);
 // WEFT_ERANGE where these are not those of the context: its lanes are then in local memory, and create runs once more.
 weft_status weft__limit_wave(struct weft_context *ctx, cl_kernel kernel, const char *name, size_t wg);
-
-#endif

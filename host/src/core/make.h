@@ -13,8 +13,7 @@
 //         weft__parts_release(plan->k, NKERNELS, plan->b, NBUFFERS);
 //
 // The first failure stays in make.status, and every later call does nothing: the text of the error is the first one's.
-#ifndef WEFT_CORE_MAKE_H
-#define WEFT_CORE_MAKE_H
+#pragma once
 
 #include "host/src/core/buffer.h"
 #include "host/src/core/program.h"
@@ -51,5 +50,3 @@ weft_status weft__parts_bind(struct weft_context *ctx, struct weft__kernel *cons
 
 // Release kernels and buffers and set them to NULL; both may be NULL inside.
 void weft__parts_release(struct weft__kernel **kernels, size_t nkernels, cl_mem *buffers, size_t nbuffers);
-
-#endif

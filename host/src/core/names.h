@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of a public enum, written once: a table becomes weft_E_name and weft_E_parse.
-#ifndef WEFT_SRC_NAMES_H
-#define WEFT_SRC_NAMES_H
+#pragma once
 
 #include <string.h>
 #include <weft/status.h>
@@ -31,5 +30,3 @@ static inline int weft__name_find(const char *const *names, size_t count, const 
         return WEFT_OK;                                                                                                \
     }                                                                                                                  \
     struct weft__names_of_##noun
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that decide what the process executes: taken only where nobody but the effective user can have written them.
-#ifndef WEFT_OWN_H
-#define WEFT_OWN_H
+#pragma once
 
 // Descriptor of the folder `path`, or of the file `name` in the folder `folder`, for reading; the caller closes it. -1: it
 // is not there (*why NULL), or it is not the user's own and *why says so: no folder or regular file, a link, another
@@ -12,5 +11,3 @@ int weft__own_file(int folder, const char *name, const char **why);
 int weft__own_path(const char *path, const char **why);
 // Make the folder `path` and those above it that are missing, for the user alone. Failures show at weft__own_folder.
 void weft__own_folder_make(const char *path);
-
-#endif

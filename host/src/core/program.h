@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels: what they are made of, how they are compiled, cached and launched.
-#ifndef WEFT_PROGRAM_H
-#define WEFT_PROGRAM_H
+#pragma once
 
 #include "host/src/core/buffer.h"
 #include "host/src/core/context.h"
@@ -115,5 +114,3 @@ weft_status weft__bind(struct weft_context *ctx, struct weft__kernel *kernel, co
 size_t weft__groups(size_t tiles, size_t wg);
 // The most of them.
 size_t weft__groups_most(size_t wg);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What drivers get wrong although they announce it: the one place that looks at names.
-#ifndef WEFT_SRC_QUIRKS_H
-#define WEFT_SRC_QUIRKS_H
+#pragma once
 
 #include <stdint.h>
 #include <weft/device.h>
@@ -15,5 +14,3 @@ struct weft__quirks {
 };
 // Of the device; needs platform, platform_version, driver and type of `info`.
 struct weft__quirks weft__quirks_of(const struct weft_device_info *info);
-
-#endif

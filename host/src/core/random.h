@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers as a hash of (seed, stream, counter): any thread can make any of them, on every machine the same.
-#ifndef WEFT_RANDOM_H
-#define WEFT_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -32,5 +31,3 @@ static inline uint64_t weft__random_below(uint64_t a, uint64_t b)
     uint64_t mid = a1 * b0 + (a0 * b0 >> 32), mid2 = a0 * b1 + (mid & 0xffffffff);
     return a1 * b1 + (mid >> 32) + (mid2 >> 32);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-tests: before a plan is handed out its programs solve a small problem, once for a device, driver and library.
-#ifndef WEFT_SRC_SELFTEST_H
-#define WEFT_SRC_SELFTEST_H
+#pragma once
 
 #include "host/src/core/context.h"
 
@@ -36,5 +35,3 @@ bool weft__fallback(struct weft_context *ctx, weft_status status, const char *ot
 // At the begin and end of a context's life.
 void weft__selftest_begin(struct weft_context *ctx, bool off);
 void weft__selftest_end(struct weft_context *ctx);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Large copies between host and device through pinned memory, by several threads.
-#ifndef WEFT_CORE_STAGE_H
-#define WEFT_CORE_STAGE_H
+#pragma once
 
 #include "host/src/core/stream.h"
 
@@ -41,5 +40,3 @@ weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_qu
                              const struct weft__copy *copies, int count);
 // Release what the context has; no transfer runs.
 void weft__stage_free(struct weft_context *ctx);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams: the launches of one call on the caller's queue, in their order.
-#ifndef WEFT_SRC_STREAM_H
-#define WEFT_SRC_STREAM_H
+#pragma once
 
 #include "host/src/core/context.h"
 
@@ -29,5 +28,3 @@ weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ct
 weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes);
 // Give the caller's event; return the status of the chain.
 weft_status weft__stream_end(struct weft__stream *stream);
-
-#endif

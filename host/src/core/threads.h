@@ -2,8 +2,7 @@
 // Host threads: a team for the duration of one call, made of the caller's thread and of helpers. Work is dealt out
 // piece by piece, so that any number of helpers does all of it, none as well: where the system gives no thread the
 // caller's does everything.
-#ifndef WEFT_THREADS_H
-#define WEFT_THREADS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -68,5 +67,3 @@ static inline int weft__loop_done(struct weft__loop *loop)
 {
     return atomic_load_explicit(&loop->next, memory_order_relaxed) >= loop->count;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // The description of a tuning value: one table for each operation, algorithm and schedule says all that is known of them.
 // It drives checks and defaults (tunable.c), the tune file (tune.c), the axes and values of weft-bench, and the page
 // docs/reference/tunables.md.
-#ifndef WEFT_SRC_TUNABLE_H
-#define WEFT_SRC_TUNABLE_H
+#pragma once
 
 #include <stddef.h>
 #include <weft/context.h>
@@ -111,6 +110,4 @@ int64_t weft__tunable_none(const struct weft_context *ctx, const void *params);
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
 // Tuning values: rows of the tables in the source, and rows of a file that `weft-bench --tune` writes. The file is read
 // when a context is made. A row of it holds for one device, driver and schedule, and says for an operation on elements of
 // some width what takes the place of the defaults. docs/reference/tune-file.md has the form of the file.
-#ifndef WEFT_SRC_TUNE_H
-#define WEFT_SRC_TUNE_H
+#pragma once
 
 #include "host/src/core/tunable.h"
 
@@ -50,5 +49,3 @@ struct weft__tuned weft__tuned_begin(struct weft_context *ctx, const struct weft
                                      void *params);
 // Nonzero: once more. After success `why` says that the file was taken.
 int weft__tuned_again(struct weft__tuned *tuned, weft_status status, char *why, size_t why_size);
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel that the library can compile, with every set of defines that matters: what lint compiles offline, and
 // what the test of argument names builds.
-#ifndef WEFT_VARIANTS_H
-#define WEFT_VARIANTS_H
+#pragma once
 
 #include "host/src/core/program.h"
 #include "host/src/core/tunable.h"
@@ -81,5 +80,3 @@ WEFT__TUNED(WEFT__TUNED_DECLARE)
 extern const struct weft__tunables *const weft__tunables[];
 // Those of an operation for an algorithm, by its name, and a schedule; NULL: none.
 const struct weft__tunables *weft__tunables_of(const char *op, const char *algo, enum weft_schedule schedule);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words as people write them: counts such as 10M and 1e6, names with a letter wrong.
-#ifndef WEFT_SRC_WORD_H
-#define WEFT_SRC_WORD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ int weft__word_count(int64_t *out, const char *text, int64_t unit);
 // may have been meant to be, NULL: none is near. Near are words that a third of the letters, and at most 3, make equal, and
 // words of 3 letters or more that `text` begins, or that begin it.
 const char *weft__word_nearest(const char *text, size_t length, const void *words, size_t count, size_t stride);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSR from entries that lie in several places, in parallel and stable. Used by the reader and by weft_csr_from_coo.
-#ifndef WEFT_CSR_BUILD_H
-#define WEFT_CSR_BUILD_H
+#pragma once
 
 #include "host/src/core/threads.h"
 
@@ -28,5 +27,3 @@ enum weft__mirrored {
 weft_status weft__csr_build(struct weft_csr *out, int64_t m, int64_t n, enum weft_type type, enum weft_ofs ofs,
                             const struct weft__coo_slice *slices, size_t slice_count, enum weft__mirrored mirror,
                             struct weft__team *team);
-
-#endif

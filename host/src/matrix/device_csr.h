@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inside of device matrices: the check of a shape.
-#ifndef WEFT_MATRIX_DEVICE_CSR_H
-#define WEFT_MATRIX_DEVICE_CSR_H
+#pragma once
 
 #include "host/src/core/context.h"
 #include "host/src/core/copy.h"
@@ -15,5 +14,3 @@ weft_status weft__shape_same(struct weft_context *ctx, const char *name, struct 
 // A matrix of the shape of a plan, with buffers that hold it. Errors: WEFT_EINVAL.
 weft_status weft__matrix_check(struct weft_context *ctx, const char *name, const struct weft_device_csr *a,
                                struct weft_shape wanted);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Specifications of generated matrices, and the patterns that are drawn entry by entry.
-#ifndef WEFT_MATRIX_GENERATE_H
-#define WEFT_MATRIX_GENERATE_H
+#pragma once
 
 #include "host/src/core/random.h"
 #include "host/src/core/threads.h"
@@ -68,5 +67,3 @@ static inline int64_t weft__draws_end(int64_t chunk, int64_t count)
 // The entries of a drawn pattern, in no order; equal ones are possible. Errors: WEFT_ENOMEM.
 weft_status weft__generate_draw(struct weft_coo *out, const struct weft__generate_spec *spec, uint64_t seed,
                                 struct weft__team *team);
-
-#endif

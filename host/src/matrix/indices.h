@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of indices whose memory follows their number, not their range.
-#ifndef WEFT_SRC_INDICES_H
-#define WEFT_SRC_INDICES_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,5 +36,3 @@ static inline int32_t weft__index_find(const int32_t *index, size_t count, int64
     }
     return (int32_t)low;
 }
-
-#endif

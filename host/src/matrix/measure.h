@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of matrices whose rows without entries are left out (weft__mtx_read_rows).
-#ifndef WEFT_SRC_MEASURE_H
-#define WEFT_SRC_MEASURE_H
+#pragma once
 
 #include <weft/measure.h>
 
@@ -13,5 +12,3 @@ weft_status weft__measure(struct weft_measures *out, const struct weft_csr *a, c
                           int threads, struct weft_error *err);
 weft_status weft__load_imbalance(double *out, const struct weft_csr *a, const int32_t *row, int64_t m, int64_t parts,
                                  struct weft_error *err);
-
-#endif

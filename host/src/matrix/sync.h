@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that block and give a matrix: one skeleton for host arrays in and out.
-#ifndef WEFT_MATRIX_SYNC_H
-#define WEFT_MATRIX_SYNC_H
+#pragma once
 
 #include "host/src/core/context.h"
 #include <weft/device_csr.h>
@@ -29,5 +28,3 @@ void weft__sync_csr(struct weft__sync *s, const struct weft_csr *from);
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what);
 // Read the result, or free it after a failure; release the rest.
 weft_status weft__sync_end(struct weft__sync *s);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of matrices in words, and the check as a part of other operations.
-#ifndef WEFT_MATRIX_VALIDATE_H
-#define WEFT_MATRIX_VALIDATE_H
+#pragma once
 
 #include "host/src/core/stream.h"
 #include <weft/validate.h>
@@ -21,5 +20,3 @@ weft_status weft__validate_based_sync(struct weft_context *ctx, cl_command_queue
 weft_status weft__validate_ask(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,
                                const struct weft_device_csr *a, enum weft_columns columns, cl_uint nwait,
                                const cl_event *wait, enum weft_fault *fault, int64_t *at);
-
-#endif

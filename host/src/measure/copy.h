@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that measure ceilings: copying a buffer as fast as the device can, a triad, and nothing at all.
-#ifndef WEFT_COPY_H
-#define WEFT_COPY_H
+#pragma once
 
 #include "host/src/core/program.h"
 
@@ -20,5 +19,3 @@ weft_status weft__triad(struct weft__stream *stream, struct weft__kernel *kernel
 // A kernel of one work-item that does nothing; `flag` is a buffer of an int.
 weft_status weft__empty_create(struct weft__kernel **out, struct weft_context *ctx);
 weft_status weft__empty(struct weft__stream *stream, struct weft__kernel *kernel, cl_mem flag);
-
-#endif

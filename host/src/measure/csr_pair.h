@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two products in CSR that differ in where they add up: for docs/profiling.md, not for use.
-#ifndef WEFT_CSR_PAIR_H
-#define WEFT_CSR_PAIR_H
+#pragma once
 
 #include "host/src/core/program.h"
 #include <weft/transpose.h>
@@ -17,5 +16,3 @@ weft_status weft__csr_pair_create(struct weft__kernel **out, struct weft_context
 // y = A*x
 weft_status weft__csr_pair_run(struct weft__stream *stream, struct weft__kernel *kernel, int which,
                                const struct weft_device_csr *a, cl_mem x, cl_mem y);
-
-#endif

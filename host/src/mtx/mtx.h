@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inside of the Matrix Market reader: a stream of text (file.c) is cut into blocks of whole lines, blocks are
 // parsed independently (parse.c), and their entries become one matrix (read.c).
-#ifndef WEFT_SRC_MTX_H
-#define WEFT_SRC_MTX_H
+#pragma once
 
 #include "host/src/core/limits.h"
 #include "host/src/mtx/number.h"
@@ -117,5 +116,3 @@ weft_status weft__mtx_read_stream(struct weft_csr *out, struct weft_mtx_info *in
 // of rows that are there, info->m all, and *row the index of each (size out->m; free it). *row NULL: none is left out.
 weft_status weft__mtx_read_rows(struct weft_csr *out, int32_t **row, struct weft_mtx_info *info, const char *path,
                                 const struct weft_mtx_params *params, struct weft_error *err);
-
-#endif

@@ -4,8 +4,7 @@
 // Scanning and the common conversion are inline, for they are where reading a file spends its time.
 // The text must be followed by WEFT__NUMBER_PAD readable bytes, and a character that is no part of a number
 // (a line end) must stand before its end.
-#ifndef WEFT_MTX_NUMBER_H
-#define WEFT_MTX_NUMBER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -197,5 +196,3 @@ static inline float weft__number_f32(const struct weft__powers *powers, const st
     memcpy(&value, &bits, sizeof value);
     return value;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of counts that do not overflow.
-#ifndef WEFT_SRC_HISTOGRAM_SUM_H
-#define WEFT_SRC_HISTOGRAM_SUM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ static inline double weft__histogram_sum(const int64_t *count, int64_t buckets)
         }
     return (double)high * 0x1p32 + (double)low;
 }
-
-#endif

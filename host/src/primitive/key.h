@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What segmented sort and merge share: types of keys and payloads.
-#ifndef WEFT_SRC_KEY_H
-#define WEFT_SRC_KEY_H
+#pragma once
 
 #include "host/src/core/program.h"
 #include <weft/key.h>
@@ -9,5 +8,3 @@
 weft_status weft__key_check(struct weft_context *ctx, enum weft_key key, int payload_bytes);
 // WEFT_KEY_T, WEFT_KEY_BITS, WEFT_KEY_SIGNED, WEFT_VAL_BITS.
 void weft__key_define(struct weft__defines *d, enum weft_key key, int payload_bytes);
-
-#endif

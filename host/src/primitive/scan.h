@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scan as a part of other operations: enqueued on their stream, arguments trusted.
-#ifndef WEFT_SRC_SCAN_H
-#define WEFT_SRC_SCAN_H
+#pragma once
 
 #include "host/src/core/stream.h"
 #include <weft/scan.h>
@@ -10,5 +9,3 @@
 void weft__scan_enqueue(struct weft_scan_plan *plan, struct weft__stream *stream, cl_mem in, cl_mem out, size_t n);
 // For tests: the next run is the last one before the numbers of runs begin again.
 void weft__scan_last_run(struct weft_scan_plan *plan);
-
-#endif

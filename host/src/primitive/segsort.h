@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a plan of a segmented sort sorts a whole array on a GPU: digit by digit (segsort_radix.c).
-#ifndef WEFT_SRC_SEGSORT_H
-#define WEFT_SRC_SEGSORT_H
+#pragma once
 
 #include "host/src/core/make.h"
 #include "host/src/core/variants.h"
@@ -42,5 +41,3 @@ void weft__radix_run(struct weft__radix *r, struct weft__stream *stream, struct 
                      struct weft__radix_place out, struct weft__radix_place tmp, cl_mem scratch, size_t n);
 
 void weft__radix_variants(weft__variant_fn *fn, void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-tests of the primitives: a new plan solves a small problem before its caller gets it.
-#ifndef WEFT_SRC_PRIMITIVE_TRIAL_H
-#define WEFT_SRC_PRIMITIVE_TRIAL_H
+#pragma once
 
 #include "host/src/core/selftest.h"
 #include <weft/expand.h>
@@ -21,5 +20,3 @@ weft_status weft__merge_trial(struct weft_context *ctx, struct weft_merge_plan *
                               int payload_bytes, int64_t n_max);
 weft_status weft__segsort_trial(struct weft_context *ctx, struct weft_segsort_plan *plan, enum weft_key key,
                                 int payload_bytes, enum weft_ofs ofs, int64_t n_max);
-
-#endif

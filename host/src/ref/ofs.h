@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element i of an array of offsets; `wide`, for 64 bits, is a constant wherever it is asked, so that it becomes one load or store.
-#ifndef WEFT_REF_OFS_H
-#define WEFT_REF_OFS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ static inline void weft__ofs_set(void *ofs, int64_t i, int wide, int64_t value)
     else
         ((int32_t *)ofs)[i] = (int32_t)value;
 }
-
-#endif

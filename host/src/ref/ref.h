@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serial oracles: short, formula first. Every operation is compared with these.
-#ifndef WEFT_REF_H
-#define WEFT_REF_H
+#pragma once
 
 #include <weft/key.h>
 #include <weft/matrix.h>
@@ -52,5 +51,3 @@ void weft__ref_spmv_fixed(const struct weft_csr *a, enum weft_type type, int f64
                           double beta, void *y);
 // Element i of an array of `type` (1 for WEFT_TYPE_PATTERN).
 double weft__ref_get(const void *v, enum weft_type type, int64_t i);
-
-#endif

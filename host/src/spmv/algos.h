@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one list of SpMV's algorithms: names, methods, and what the bench runs beside them.
-#ifndef WEFT_SPMV_ALGOS_H
-#define WEFT_SPMV_ALGOS_H
+#pragma once
 
 // X(enumerator, name, method, method of processors, whether it may be mostly padding). Methods are objects weft__spmv_METHOD;
 // `none`: another one is chosen.
@@ -28,5 +27,3 @@
     ALSO("csr_private")
 // clang-format on
 #define WEFT__SPMV_NONE(name) // for ALSO: without them
-
-#endif

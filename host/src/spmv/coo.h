@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Coordinates in row order, added to y: a format of its own and the rest of a hybrid.
-#ifndef WEFT_SPMV_COO_H
-#define WEFT_SPMV_COO_H
+#pragma once
 
 #include "plan.h"
 
@@ -27,5 +26,3 @@ void weft__spmv_coo_release(struct weft__spmv_coo *c);
 // row[p] of every position p of `ptr`, which has m + 1 offsets. Blocks.
 weft_status weft__spmv_rows_expand(struct weft__stream *stream, cl_mem ptr, enum weft_ofs ofs, int64_t m, int64_t nnz,
                                    cl_mem row);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What schedules and conversions cost, told from the figures of a matrix.
-#ifndef WEFT_SPMV_COST_H
-#define WEFT_SPMV_COST_H
+#pragma once
 
 #include "plan.h"
 
@@ -36,5 +35,3 @@ struct weft__spmv_load {
     double items;           // work-items (CPU)
 };
 int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load);
-
-#endif

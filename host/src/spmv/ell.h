@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ELL and sliced ELL, of which hybrids and columns in 16 bits are made too.
-#ifndef WEFT_SPMV_ELL_H
-#define WEFT_SPMV_ELL_H
+#pragma once
 
 #include "plan.h"
 
@@ -44,5 +43,3 @@ cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uin
 // Slots or elements of the `per` slices side by side that have most. Blocks.
 weft_status weft__spmv_heaviest(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem slice_ptr, cl_uint slices,
                                 cl_uint per, int64_t *out);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rest of a hybrid on the host: a thread of the plan multiplies it while the device multiplies the ELL part.
-#ifndef WEFT_SPMV_HOST_H
-#define WEFT_SPMV_HOST_H
+#pragma once
 
 #include "coo.h"
 #include "host/src/core/threads.h"
@@ -43,5 +42,3 @@ void weft__spmv_pieces_sum(struct weft__team *team, const struct weft__spmv_piec
 // out[r] = sum of sum[first[r]] .. sum[first[r+1]-1], from the left; out may be sum.
 void weft__spmv_pieces_join(const int64_t *first, int64_t rows, enum weft_type acc, enum weft_spmv_semiring semiring,
                             const void *sum, void *out);
-
-#endif

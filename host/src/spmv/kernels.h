@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of SpMV but for those that one format defines beside its method: K(name of the spec, entry, file of cl/spmv, shared files; NULL: none).
-#ifndef WEFT_SPMV_KERNELS_H
-#define WEFT_SPMV_KERNELS_H
+#pragma once
 
 #include "host/src/core/program.h"
 
@@ -47,5 +46,3 @@
 // clang-format on
 #define WEFT__SPMV_SPEC_DECLARE(name, entry, file, ...) extern const struct weft__kernel_spec weft__##name##_spec;
 WEFT__SPMV_KERNELS(WEFT__SPMV_SPEC_DECLARE)
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inside of an SpMV plan: its struct, the functions behind an algorithm, and what every format needs.
-#ifndef WEFT_SPMV_PLAN_H
-#define WEFT_SPMV_PLAN_H
+#pragma once
 
 #include "algos.h"
 #include "host/src/core/make.h"
@@ -151,5 +150,3 @@ struct weft__spmv_clock {
 };
 struct weft__spmv_clock weft__spmv_clock(struct weft_context *ctx);
 double weft__spmv_clock_ms(struct weft_context *ctx, const struct weft__spmv_clock *clock);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What formats share that add to y: y = beta*y first, and whether y takes atomics.
-#ifndef WEFT_SPMV_SCALE_H
-#define WEFT_SPMV_SCALE_H
+#pragma once
 
 #include "plan.h"
 
@@ -11,5 +10,3 @@ weft_status weft__spmv_scale(struct weft__kernel *kernel, struct weft_spmv_plan 
                              const struct weft__spmv_call *call);
 // WEFT_OK when y can be added to by atomics.
 weft_status weft__spmv_atomic_check(const struct weft_spmv_plan *plan);
-
-#endif

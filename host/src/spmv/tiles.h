@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of equal rows plus entries (cl/spmv/rows_tiles.cl), and the sums of rows that they cut (cl/spmv/join.cl).
-#ifndef WEFT_SPMV_TILES_H
-#define WEFT_SPMV_TILES_H
+#pragma once
 
 #include "plan.h"
 
@@ -32,5 +31,3 @@ weft_status weft__spmv_tiles_bind(const struct weft__spmv_tiles *t, struct weft_
 weft_status weft__spmv_tiles_join(const struct weft__spmv_tiles *t, struct weft_spmv_plan *plan,
                                   struct weft__stream *stream, const struct weft__spmv_call *call);
 void weft__spmv_tiles_release(struct weft__spmv_tiles *t);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-test of SpMV.
-#ifndef WEFT_SRC_SPMV_TRIAL_H
-#define WEFT_SRC_SPMV_TRIAL_H
+#pragma once
 
 #include "host/src/core/selftest.h"
 #include <weft/spmv.h>
@@ -10,5 +9,3 @@
 // Errors: WEFT_EDEVICE, as weft__selftest.
 weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum weft_ofs ofs,
                              const struct weft_spmv_info *info);
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice of an algorithm by measurement.
-#ifndef WEFT_SPMV_TUNE_H
-#define WEFT_SPMV_TUNE_H
+#pragma once
 
 #include "plan.h"
 
@@ -22,5 +21,3 @@ char *weft__spmv_tune_key(const struct weft_spmv_plan *plan, const char *version
 // 1: a record that can be tried, in *p; 0: there is none (data NULL), or one that no plan of these parameters has written.
 int weft__spmv_record_parse(const struct weft_spmv_plan *plan, const void *data, size_t size,
                             struct weft_spmv_params *p);
-
-#endif

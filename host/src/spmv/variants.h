@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shapes of a product that each of its kernels is made for: types, offsets, semirings, hints.
-#ifndef WEFT_SPMV_VARIANTS_H
-#define WEFT_SPMV_VARIANTS_H
+#pragma once
 
 #include "host/src/core/variants.h"
 
@@ -17,5 +16,3 @@ weft__variants_fn weft__spmv_variants_shared;
 // The first in a function of type weft__variants_fn, with NAME, value pairs.
 #define WEFT__SPMV_EACH(spec, schedule, ...)                                                                           \
     weft__spmv_each_shape(fn, arg, spec, schedule, 0, (const struct weft__spmv_size[]){__VA_ARGS__, {NULL, 0}})
-
-#endif

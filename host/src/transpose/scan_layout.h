@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScanTrans on devices with local memory: how a shape is cut into passes, parts, tiles, buckets and chunks, and what
 // that takes of memory.
-#ifndef WEFT_TRANSPOSE_SCAN_LAYOUT_H
-#define WEFT_TRANSPOSE_SCAN_LAYOUT_H
+#pragma once
 
 #include "host/src/core/make.h"
 #include "host/src/transpose/transpose.h"
@@ -60,5 +59,3 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
 // Errors: WEFT_EINVAL tuning, WEFT_ERANGE more tiles than groups of a launch.
 weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpose_shape *shape,
                             struct weft_transpose_info *info);
-
-#endif

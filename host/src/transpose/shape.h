@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a transposition is made for: the shape with the forms of input that conversions and refills have.
-#ifndef WEFT_SRC_TRANSPOSE_SHAPE_H
-#define WEFT_SRC_TRANSPOSE_SHAPE_H
+#pragma once
 
 #include <weft/transpose.h>
 
@@ -30,5 +29,3 @@ static inline uint32_t weft__bits_for(int64_t count)
         bits++;
     return bits;
 }
-
-#endif

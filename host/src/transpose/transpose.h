@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What transpose.c knows of a method: a table of functions, one file each.
-#ifndef WEFT_SRC_TRANSPOSE_H
-#define WEFT_SRC_TRANSPOSE_H
+#pragma once
 
 #include "host/src/core/program.h"
 #include "host/src/core/variants.h"
@@ -62,5 +61,3 @@ void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct 
     WEFT__TUNABLE_BY_SHAPE("groups", struct weft_transpose_params, cpu.chunks),                                        \
         .low = 1, .high = 4096, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {1, 2, 4, 8, 16, 32, 64, 128},           \
         .help = "chunks of the entries"
-
-#endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Self-tests of transposition and of what permutes.
-#ifndef WEFT_SRC_TRANSPOSE_TRIAL_H
-#define WEFT_SRC_TRANSPOSE_TRIAL_H
+#pragma once
 
 #include "host/src/core/selftest.h"
 #include "host/src/transpose/shape.h"
@@ -15,5 +14,3 @@ weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__t
 weft_status weft__refill_trial(struct weft_context *ctx, enum weft_ofs ofs);
 weft_status weft__permute_trial(struct weft_context *ctx, enum weft_type type, enum weft_ofs ofs,
                                 const struct weft_permute_info *info);
-
-#endif

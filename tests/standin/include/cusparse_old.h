@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What headers of cuSPARSE before CUDA 11 and 12 have beside those that are installed, for the contract test: the calls
 // of CUDA 9 and 10, and the second algorithm of cusparseCsr2cscEx2.
-#ifndef TESTS_STANDIN_CUSPARSE_OLD_H
-#define TESTS_STANDIN_CUSPARSE_OLD_H
+#pragma once
 
 #include <cusparse.h>
 
@@ -16,5 +15,3 @@
                                           cusparseAction_t action, cusparseIndexBase_t base)
 STANDIN_CSR2CSC(S, float);
 STANDIN_CSR2CSC(D, double);
-
-#endif

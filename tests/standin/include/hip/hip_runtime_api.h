@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of HIP's interface that backends/rocsparse calls, declared anew for machines without HIP's headers. Where
 // those are installed, the stand-in is also compiled against them, so that the two cannot part.
-#ifndef STANDIN_HIP_RUNTIME_API_H
-#define STANDIN_HIP_RUNTIME_API_H
+#pragma once
 
 #include <stddef.h>
 
@@ -38,5 +37,3 @@ hipError_t hipMalloc(void **memory, size_t bytes);
 hipError_t hipFree(void *memory);
 hipError_t hipMemset(void *memory, int byte, size_t bytes);
 hipError_t hipMemcpy(void *to, const void *from, size_t bytes, hipMemcpyKind kind);
-
-#endif

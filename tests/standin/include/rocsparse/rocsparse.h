@@ -2,8 +2,7 @@
 // The part of rocSPARSE's interface that backends/rocsparse calls, as of the release STANDIN_ROCSPARSE (20303 is 2.3.3),
 // declared anew for machines without its headers and for releases that are not here. Where headers are installed, the
 // stand-in is also compiled against them.
-#ifndef STANDIN_ROCSPARSE_H
-#define STANDIN_ROCSPARSE_H
+#pragma once
 
 #include <hip/hip_runtime_api.h>
 #include <stdint.h>
@@ -148,6 +147,4 @@ rocsparse_status rocsparse_spmv(rocsparse_handle handle, rocsparse_operation tra
                                 const rocsparse_spmat_descr mat, const rocsparse_dnvec_descr x, const void *beta,
                                 const rocsparse_dnvec_descr y, rocsparse_datatype compute_type, rocsparse_spmv_alg alg,
                                 size_t *buffer_size, void *temp_buffer);
-#endif
-
 #endif
