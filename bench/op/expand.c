@@ -67,38 +67,21 @@ static void expand_plan_destroy(void **plan)
     *plan = NULL;
 }
 
-static weft_status expand_setup(struct bench_run *run, struct weft_error *err)
-{
-    static const struct bench_primitive primitive = {1,
-                                                     expand_sizes,
-                                                     expand_draw,
-                                                     expand_reference,
-                                                     expand_right,
-                                                     expand_threaded,
-                                                     expand_plan_create,
-                                                     expand_plan_run,
-                                                     expand_plan_destroy};
-    return bench_primitive_setup(run, &primitive, err);
-}
-
-static int64_t expand_bytes_min(const struct bench_run *run)
-{
-    size_t in_bytes, out_bytes;
-    expand_sizes(run, &in_bytes, &out_bytes);
-    return (int64_t)(in_bytes + out_bytes);
-}
+static const struct bench_primitive expand_primitive = {1,
+                                                        expand_sizes,
+                                                        expand_draw,
+                                                        expand_reference,
+                                                        expand_right,
+                                                        expand_threaded,
+                                                        expand_plan_create,
+                                                        expand_plan_run,
+                                                        expand_plan_destroy};
 
 const struct bench_op bench_expand = {
     .name = "expand",
     .help = "pointers-to-index: row indices from row pointers",
     .algos = bench_primitive_algos,
-    .input = bench_primitive_input,
-    .input_free = bench_primitive_input_free,
-    .bytes_min = expand_bytes_min,
-    .setup = expand_setup,
-    .launch = bench_primitive_launch,
-    .read = bench_primitive_read,
-    .transfers = bench_primitive_transfers,
-    .verify = bench_primitive_verify,
-    .finish = bench_primitive_finish,
+    .bytes_min = bench_primitive_bytes_min,
+    .setup = bench_primitive_setup,
+    BENCH_PRIMITIVE_OP(expand_primitive),
 };

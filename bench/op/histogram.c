@@ -95,14 +95,7 @@ static weft_status histogram_setup(struct bench_run *run, struct weft_error *err
 {
     if (run->ctx && weft_context_schedule(run->ctx) == WEFT_SCHEDULE_CPU && !strcmp(run->algo, "atomic"))
         return weft__error(err, WEFT_EUNSUPPORTED, "the CPU schedule has no atomics");
-    return bench_primitive_setup(run, &bench_histogram_primitive, err);
-}
-
-static int64_t histogram_bytes_min(const struct bench_run *run)
-{
-    size_t in_bytes[BENCH_PRIMITIVE_IN] = {0}, out_bytes[BENCH_PRIMITIVE_OUT] = {0};
-    histogram_sizes(run, in_bytes, out_bytes);
-    return (int64_t)(in_bytes[0] + out_bytes[0]);
+    return bench_primitive_setup(run, err);
 }
 
 const struct bench_op bench_histogram = {
@@ -110,13 +103,7 @@ const struct bench_op bench_histogram = {
     .help = "index-to-pointers: column pointers from column indices",
     .defaults = "auto",
     .algos = histogram_algos,
-    .input = bench_primitive_input,
-    .input_free = bench_primitive_input_free,
-    .bytes_min = histogram_bytes_min,
+    .bytes_min = bench_primitive_bytes_min,
     .setup = histogram_setup,
-    .launch = bench_primitive_launch,
-    .read = bench_primitive_read,
-    .transfers = bench_primitive_transfers,
-    .verify = bench_primitive_verify,
-    .finish = bench_primitive_finish,
+    BENCH_PRIMITIVE_OP(bench_histogram_primitive),
 };

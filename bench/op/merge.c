@@ -123,26 +123,15 @@ static void merge_plan_destroy(void **plan)
     *plan = NULL;
 }
 
-static weft_status merge_setup(struct bench_run *run, struct weft_error *err)
-{
-    static const struct bench_primitive primitive = {4,
-                                                     merge_sizes,
-                                                     merge_draw,
-                                                     merge_reference,
-                                                     merge_right,
-                                                     merge_threaded,
-                                                     merge_plan_create,
-                                                     merge_plan_run,
-                                                     merge_plan_destroy};
-    return bench_primitive_setup(run, &primitive, err);
-}
-
-static int64_t merge_bytes_min(const struct bench_run *run)
-{
-    size_t in_bytes[BENCH_PRIMITIVE_IN] = {0}, out_bytes[BENCH_PRIMITIVE_OUT] = {0};
-    merge_sizes(run, in_bytes, out_bytes);
-    return (int64_t)(2 * (out_bytes[0] + out_bytes[1]));
-}
+static const struct bench_primitive merge_primitive = {4,
+                                                       merge_sizes,
+                                                       merge_draw,
+                                                       merge_reference,
+                                                       merge_right,
+                                                       merge_threaded,
+                                                       merge_plan_create,
+                                                       merge_plan_run,
+                                                       merge_plan_destroy};
 
 const struct bench_op bench_merge = {
     .name = "merge",
@@ -150,13 +139,7 @@ const struct bench_op bench_merge = {
     .cases = 1,
     .draws = 1,
     .algos = merge_algos,
-    .input = bench_primitive_input,
-    .input_free = bench_primitive_input_free,
-    .bytes_min = merge_bytes_min,
-    .setup = merge_setup,
-    .launch = bench_primitive_launch,
-    .read = bench_primitive_read,
-    .transfers = bench_primitive_transfers,
-    .verify = bench_primitive_verify,
-    .finish = bench_primitive_finish,
+    .bytes_min = bench_primitive_bytes_min,
+    .setup = bench_primitive_setup,
+    BENCH_PRIMITIVE_OP(merge_primitive),
 };

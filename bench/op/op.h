@@ -54,6 +54,7 @@ void bench_tune(const struct bench_run *run, void *params);
 // The value of that name in `params`; 0: there is none.
 int bench_tuned(const struct bench_run *run, const void *params, const char *name);
 
+struct bench_primitive;
 struct bench_op {
     const char *name;     // as in --op
     const char *help;     // one line for --help
@@ -61,6 +62,7 @@ struct bench_op {
     int cases;            // nonzero: the algorithms are different tasks, and `ref` runs each of them
     int no_matrix;        // nonzero: runs once for each device, whatever the matrices
     int draws;            // nonzero: input draws data from the seed, so that the seed belongs to the record
+    const struct bench_primitive *primitive; // what a primitive adds (primitive.h); NULL: it is none
 
     // Algorithms of `backend`, NULL-terminated, the first is its default; NULL: the backend lacks the operation.
     const char *const *(*algos)(const struct weft_backend *backend);

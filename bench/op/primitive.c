@@ -65,9 +65,9 @@ void bench_primitive_input_free(struct bench_input *in)
     in->data = NULL;
 }
 
-weft_status bench_primitive_setup(struct bench_run *run, const struct bench_primitive *primitive,
-                                  struct weft_error *err)
+weft_status bench_primitive_setup(struct bench_run *run, struct weft_error *err)
 {
+    const struct bench_primitive *primitive = run->op->primitive;
     struct primitive_state *s = run->state = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory");
@@ -139,6 +139,13 @@ void bench_primitive_transfers(const struct bench_run *run, int64_t *write_bytes
         *write_bytes += (int64_t)s->in_bytes[i];
     for (int i = 0; i < BENCH_PRIMITIVE_OUT; i++)
         *read_bytes += (int64_t)s->out_bytes[i];
+}
+
+int64_t bench_primitive_bytes_min(const struct bench_run *run)
+{
+    int64_t write_bytes, read_bytes;
+    bench_primitive_transfers(run, &write_bytes, &read_bytes);
+    return write_bytes + read_bytes;
 }
 
 static weft_status want_get(struct bench_run *run, struct weft_error *err)

@@ -34,13 +34,17 @@ int bench_is_threaded(const struct bench_run *run);
 
 // "ref" for backend ref, "auto" for omp and opencl.
 const char *const *bench_primitive_algos(const struct weft_backend *backend);
-weft_status bench_primitive_setup(struct bench_run *run, const struct bench_primitive *primitive,
-                                  struct weft_error *err);
-// These go into struct bench_op as they are.
+// These go into struct bench_op as they are; a setup of an operation's own ends with this one.
+weft_status bench_primitive_setup(struct bench_run *run, struct weft_error *err);
 weft_status bench_primitive_input(struct bench_input *in, struct weft_error *err);
 void bench_primitive_input_free(struct bench_input *in);
+int64_t bench_primitive_bytes_min(const struct bench_run *run); // where the transfers are all that it needs
 weft_status bench_primitive_launch(struct bench_run *run, double *ms, struct weft_error *err);
 weft_status bench_primitive_read(struct bench_run *run, struct weft_error *err);
 void bench_primitive_transfers(const struct bench_run *run, int64_t *write_bytes, int64_t *read_bytes);
 weft_status bench_primitive_verify(struct bench_run *run, int *right, struct weft_error *err);
 void bench_primitive_finish(struct bench_run *run);
+#define BENCH_PRIMITIVE_OP(of)                                                                                         \
+    .primitive = &(of), .input = bench_primitive_input, .input_free = bench_primitive_input_free,                      \
+    .launch = bench_primitive_launch, .read = bench_primitive_read, .transfers = bench_primitive_transfers,            \
+    .verify = bench_primitive_verify, .finish = bench_primitive_finish

@@ -95,14 +95,15 @@ static void refill_plan_destroy(void **plan)
     *plan = NULL;
 }
 
+static const struct bench_primitive refill_primitive = {
+    1,    refill_sizes,       refill_draw,     refill_reference,   refill_right,
+    NULL, refill_plan_create, refill_plan_run, refill_plan_destroy};
+
 static weft_status refill_setup(struct bench_run *run, struct weft_error *err)
 {
-    static const struct bench_primitive primitive = {
-        1,    refill_sizes,       refill_draw,     refill_reference,   refill_right,
-        NULL, refill_plan_create, refill_plan_run, refill_plan_destroy};
     if (run->input->a->type == WEFT_TYPE_PATTERN)
         return weft__error(err, WEFT_EUNSUPPORTED, "a pattern has no values");
-    return bench_primitive_setup(run, &primitive, err);
+    return bench_primitive_setup(run, err);
 }
 
 static int64_t refill_bytes_min(const struct bench_run *run)
@@ -115,13 +116,7 @@ const struct bench_op bench_refill = {
     .name = "refill",
     .help = "values alone into a transpose that a plan has analysed",
     .algos = refill_algos,
-    .input = bench_primitive_input,
-    .input_free = bench_primitive_input_free,
     .bytes_min = refill_bytes_min,
     .setup = refill_setup,
-    .launch = bench_primitive_launch,
-    .read = bench_primitive_read,
-    .transfers = bench_primitive_transfers,
-    .verify = bench_primitive_verify,
-    .finish = bench_primitive_finish,
+    BENCH_PRIMITIVE_OP(refill_primitive),
 };

@@ -106,14 +106,7 @@ static weft_status scan_setup(struct bench_run *run, struct weft_error *err)
 {
     if (run->input->a->type == WEFT_TYPE_F64)
         return weft__error(err, WEFT_EUNSUPPORTED, "there is no scan of f64");
-    return bench_primitive_setup(run, &bench_scan_primitive, err);
-}
-
-static int64_t scan_bytes_min(const struct bench_run *run)
-{
-    size_t in_bytes, out_bytes;
-    scan_sizes(run, &in_bytes, &out_bytes);
-    return (int64_t)(in_bytes + out_bytes);
+    return bench_primitive_setup(run, err);
 }
 
 const struct bench_op bench_scan = {
@@ -122,13 +115,7 @@ const struct bench_op bench_scan = {
     .draws = 1,
     .defaults = "auto",
     .algos = scan_algos,
-    .input = bench_primitive_input,
-    .input_free = bench_primitive_input_free,
-    .bytes_min = scan_bytes_min,
+    .bytes_min = bench_primitive_bytes_min,
     .setup = scan_setup,
-    .launch = bench_primitive_launch,
-    .read = bench_primitive_read,
-    .transfers = bench_primitive_transfers,
-    .verify = bench_primitive_verify,
-    .finish = bench_primitive_finish,
+    BENCH_PRIMITIVE_OP(bench_scan_primitive),
 };

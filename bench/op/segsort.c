@@ -174,18 +174,6 @@ const struct bench_primitive bench_segsort_primitive = {3,
                                                         segsort_plan_run,
                                                         segsort_plan_destroy};
 
-static weft_status segsort_setup(struct bench_run *run, struct weft_error *err)
-{
-    return bench_primitive_setup(run, &bench_segsort_primitive, err);
-}
-
-static int64_t segsort_bytes_min(const struct bench_run *run)
-{
-    size_t in_bytes[BENCH_PRIMITIVE_IN] = {0}, out_bytes[BENCH_PRIMITIVE_OUT] = {0};
-    segsort_sizes(run, in_bytes, out_bytes);
-    return (int64_t)(in_bytes[0] + in_bytes[1] + in_bytes[2] + out_bytes[0] + out_bytes[1]);
-}
-
 const struct bench_op bench_segsort = {
     .name = "segsort",
     .help = "sort of the segments of nnz keys with payload",
@@ -193,13 +181,7 @@ const struct bench_op bench_segsort = {
     .draws = 1,
     .algos = segsort_algos,
     .tunables = segsort_tunables,
-    .input = bench_primitive_input,
-    .input_free = bench_primitive_input_free,
-    .bytes_min = segsort_bytes_min,
-    .setup = segsort_setup,
-    .launch = bench_primitive_launch,
-    .read = bench_primitive_read,
-    .transfers = bench_primitive_transfers,
-    .verify = bench_primitive_verify,
-    .finish = bench_primitive_finish,
+    .bytes_min = bench_primitive_bytes_min,
+    .setup = bench_primitive_setup,
+    BENCH_PRIMITIVE_OP(bench_segsort_primitive),
 };
