@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Litmus: tries whether work-groups of one launch hand words to each other as the kernels count on.
-#ifndef WEFT_LITMUS_H
-#define WEFT_LITMUS_H
+#pragma once
 
 #include "host/src/core/context.h"
 
@@ -24,5 +23,3 @@ typedef void weft__litmus_fn(void *arg, const struct weft__litmus_result *result
 // shown that fault. What needs 64-bit atomics is left out where there are none.
 // Errors: WEFT_EINVAL ctx or out_wrong is NULL; those of kernels and buffers.
 weft_status weft__litmus(uint64_t *out_wrong, struct weft_context *ctx, double seconds, weft__litmus_fn *fn, void *arg);
-
-#endif
