@@ -59,7 +59,8 @@ static void names(void)
     static const struct {
         int number;
         const char *name;
-    } pairs[] = {{0, "transpose"}, {1, "spmv"}, {2, "scan"}, {3, "merge"}, {4, NULL}, {5, "f32"}, {6, "x"}};
+    } pairs[] = {{0, "transpose"}, {1, "spmv"}, {2, "scan"}, {3, "merge"},    {4, NULL},
+                 {5, "f32"},       {6, "x"},    {7, "csr"},  {8, "csr_lanes"}};
     static const char *const cases[][2] = {{"spvm", "spmv"},
                                            {"SPMV", "spmv"},
                                            {"trans", "transpose"},
@@ -67,6 +68,8 @@ static void names(void)
                                            {"f23", "f32"},
                                            {"scn", "scan"},
                                            {"mergetrans", "merge"},
+                                           {"csr_lane", "csr_lanes"},
+                                           {"csr_scalars", "csr"},
                                            {"histogram", NULL},
                                            {"", NULL},
                                            {"y", NULL},
@@ -79,7 +82,8 @@ static void names(void)
     }
     char longest[200];
     memset(longest, 'a', sizeof longest);
-    tap_ok(!weft__word_nearest(longest, sizeof longest, &pairs[0].name, 7, sizeof *pairs), "a word of 200 letters");
+    tap_ok(!weft__word_nearest(longest, sizeof longest, &pairs[0].name, sizeof pairs / sizeof *pairs, sizeof *pairs),
+           "a word of 200 letters");
 }
 
 int main(void)

@@ -86,18 +86,18 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 const char *weft__word_nearest(const char *text, size_t length, const void *words, size_t count, size_t stride)
 {
     const char *nearest = NULL;
-    size_t least = LETTERS;
+    size_t least = 2 * LETTERS;
     for (size_t i = 0; i < count; i++) {
         const char *word = *(const char *const *)((const char *)words + i * stride);
         const size_t n = word ? strlen(word) : 0;
         if (n < 2 || n > LETTERS || length < 2 || length > LETTERS)
             continue;
         const size_t shorter = n < length ? n : length, limit = shorter / 3 < 3 ? (shorter + 2) / 3 : 3;
-        size_t d = distance(text, length, word, n);
-        if (shorter >= 3 && !memcmp(text, word, shorter) && d > limit)
-            d = limit; // the beginning of a word
-        if (d <= limit && d < least) {
-            least = d;
+        const size_t d = distance(text, length, word, n);
+        // The beginning of a word is as near as the limit, but behind words whose letters are.
+        const size_t score = d <= limit ? 2 * d : shorter >= 3 && !memcmp(text, word, shorter) ? 2 * limit + 1 : least;
+        if (score < least) {
+            least = score;
             nearest = word;
         }
     }
