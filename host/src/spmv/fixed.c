@@ -26,7 +26,7 @@ static const struct weft_tune_spmv_fixed tune[] = {
 };
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_fixed, member, member)
 static const struct weft__tunable gpu_values[] = {
-    {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
+    {GPU(wg), .low = 64, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
      .help = "work-items per work-group"},
     {GPU(ipt), .low = 1, .high = 32, .step = 1, .kept = WEFT__KEPT,
      .help = "entries per work-item; at least as many as a work-group needs for a tile of 2047"},
@@ -94,7 +94,7 @@ static weft_status fixed_create(struct weft_spmv_plan *plan, cl_command_queue qu
         return make.status;
     // A tile holds a chunk, and the rows that begin less than a chunk before it.
     struct weft_tune_spmv_fixed row = *WEFT__TUNE_FIND(plan->ctx, tune);
-    const int wg = p->gpu.wg ? p->gpu.wg : weft__wg_lower(plan->ctx, row.wg);
+    const int wg = p->gpu.wg ? p->gpu.wg : weft__wg_lower(plan->ctx, WEFT__HOSTILE(row.wg, 64));
     row.ipt = wg < 1 ? 0 : (int)weft__ceil_div(TILE, (size_t)wg);
     weft__spmv_resolve(&make, plan, &row, cpu ? NULL : tile_local);
     if (!make.status && !cpu)
