@@ -305,7 +305,8 @@ static void test_whole_again(struct test_device *dev, enum weft_segsort_whole wh
     const int64_t most = (test_sample() ? 8 : 40) * 64 + 3, sizes[] = {most, 65, most - 64, 300, most};
     struct weft_segsort_params params = params_small(dev);
     params.whole = whole;
-    params.gpu.radix = (struct weft_segsort_radix){.wg = stuck ? 64 : 32, .ipt = stuck ? 3 : 2, .bits = 8, .look = 2};
+    const int wg = stuck ? 64 : whole == WEFT_SEGSORT_WHOLE_RADIX ? 128 : 32; // one, two and four groups of lanes
+    params.gpu.radix = (struct weft_segsort_radix){.wg = wg, .ipt = stuck ? 3 : 2, .bits = 8, .look = 2};
     struct weft_segsort_plan *plan = NULL;
     if (stuck) {
         build_as_before = weft__cl.clBuildProgram;

@@ -284,6 +284,11 @@ def test_matrices(folder):
     code, text, err = run("spmv", "-g", "stencil5:2", "-o", "-")
     ok(code == 0 and text.split("\n") == ["%%MatrixMarket matrix array real general", "4 1", *4 * ["2"], ""],
        "spmv writes y", text, err)
+    for kind in ("f64", "i32"):
+        code, text, err = run("spmv", "-g", "stencil5:2", "-t", kind, "--json", "-")
+        said = json.loads(text) if code == 0 else {}
+        ok(said.get("type") == kind and said["m"] == 4 and said["nnz"] == 12 and said["runs"] == 20 and said["algo"] and
+           0 < said["quartile1_ms"] <= said["median_ms"] <= said["quartile3_ms"], f"spmv of {kind} as JSON", text, err)
     code, text, err = run("spmv", "-g", "stencil5:50", "-d", "cpu" if "  CPU " in run("devices")[1] else "gpu")
     ok(code == 0 and "2 500 x 2 500, 12 300 entries" in text and "equal to the reference" in text, "spmv", text, err)
     code, text, err = run("devices")

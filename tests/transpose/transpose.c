@@ -2,6 +2,7 @@
 // Transposition against the serial oracle, bit for bit: every method, schedule, type and width of offsets on every
 // device; edge shapes, tuning values, queues, events, workspace. What is refused: transpose_errors.c.
 #include "host/internal/inside.h"
+#include "host/internal/tests.h"
 #include "tests/support/csr.h"
 
 #include <stdio.h>
@@ -376,7 +377,7 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
             ok = !weft_transpose_workspace(&bytes, dev->ctx,
                                            weft_shape(s->m, s->n, s->nnz, (enum weft_type)type, WEFT_OFS_32),
                                            weft_transpose_params(.algo = algo)) &&
-                 (double)(both + bytes) <= 2.2 * (double)both;
+                 (double)(both + bytes) <= WEFT__HOSTILE(2.2, 3.5) * (double)both; // small tiles have more counts
             tap_ok(ok, "%s: scan of %lld x %lld, %s, takes %.2f times the bytes of input and output", dev->name,
                    (long long)s->m, (long long)s->n, weft_type_name((enum weft_type)type),
                    (double)(both + bytes) / (double)both);
