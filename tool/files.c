@@ -19,6 +19,29 @@ static int name_ends(const char *path, const char *end)
     return length > tail && !strcmp(path + length - tail, end);
 }
 
+// Is OUT a file whose ending is none of ours, but for a slip of the fingers? Other endings are Matrix Market files.
+static int ending_check(const struct tool_options *o)
+{
+    static const char *const endings[] = {"mtx", "gz", "npz", "rb", "weft"};
+    const size_t count = sizeof endings / sizeof *endings;
+    const char *slash = strrchr(o->out, '/'), *dot = strrchr(slash ? slash : o->out, '.');
+    const char *const end = dot ? dot + 1 : "";
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(end, endings[i]))
+            return TOOL_OK;
+    const struct bench_word_hint hint = bench_word_hint(end, strlen(end), endings, count, sizeof *endings);
+    if (!*hint.text)
+        return TOOL_OK;
+    tool_complain("%s: no kind of file ends with .%s%s", o->out, end, hint.text);
+    return TOOL_USAGE;
+}
+
+static int out_check(const struct tool_options *o)
+{
+    const int code = bench_word_is_stream(o->out) ? TOOL_OK : ending_check(o);
+    return code ? code : tool_out_check(o->out, o->force);
+}
+
 static int matrix_write(const struct weft_csr *a, const struct tool_options *o)
 {
     struct weft_error err = {0};
@@ -72,7 +95,7 @@ int tool_permute(const struct tool_options *o)
         return TOOL_USAGE;
     }
     struct tool_matrix m;
-    int code = tool_out_check(o->out, o->force);
+    int code = out_check(o);
     if (code || (code = tool_matrix_get(&m, o)))
         return code;
     struct weft_permutation p = {0};
@@ -91,7 +114,7 @@ int tool_permute(const struct tool_options *o)
 int tool_convert(const struct tool_options *o)
 {
     struct tool_matrix m;
-    int code = tool_out_check(o->out, o->force);
+    int code = out_check(o);
     if (code || (code = tool_matrix_get(&m, o)))
         return code;
     code = matrix_write(&m.a, o);
@@ -105,7 +128,7 @@ int tool_transpose(const struct tool_options *o)
     struct tool_device device;
     struct weft_csr out = {0}, want = {0};
     struct weft_error err = {0};
-    int code = tool_out_check(o->out, o->force);
+    int code = out_check(o);
     if (code)
         return code;
     weft_status status = tool_device_open(&device, o, &err);
