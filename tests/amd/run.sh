@@ -12,7 +12,6 @@ left_out()
     case $1 in
     test-context) echo 'counts references of contexts, which native kernels of PoCL give back late' ;;
     test-kernel_args) echo 'asks the compiler for names of arguments, which layer.c does not tell' ;;
-    test-cache) echo 'counts compiled programs; the probe of the lanes is one more, on every device with lanes of AMD' ;;
     test-device_default | test-device_several) echo 'about several devices; layer.c makes all alike' ;;
     test-huge* | test-limits | python* | weft*) echo 'another layer, or programs of minutes' ;;
     esac
