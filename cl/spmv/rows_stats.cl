@@ -23,10 +23,10 @@
 // Of a row from begin to end. Nothing is read where these are no positions.
 WEFT_INLINE long far_share(ofs_t begin, ofs_t end, __global const idx_t *restrict col, ofs_t nnz)
 {
-    const ofs_t last = min(end - 1, begin + 32);
     long far = 0;
-    if (begin < 0 || begin >= last || end > nnz)
+    if (begin < 0 || end > nnz || begin >= end || end - begin < 2)
         return 0;
+    const ofs_t last = end - begin > 33 ? begin + 32 : end - 1;
     for (ofs_t p = begin; p < last; p++)
         far += abs_diff(col[p + 1], col[p]) > (uint)NEAR;
     return 1024 * far / (long)(last - begin);

@@ -319,10 +319,8 @@ def test_convert(folder):
     ok(run("convert", "-t", "f32", binary, "-")[1].count("\n") == 8, "values of another type")
     exits(2, run("convert", "-t", "i32", binary, "-"), "values that are no integers", "does not fit i32")
     exits(2, run("convert", binary, os.path.join(folder, "i32.weft")), "a file that exists", "exists")
-    slip = os.path.join(folder, "slip.nzp")
-    exits(2, run("convert", binary, slip), "an ending with a slip", "slip.nzp: no kind of file ends with .nzp: did you mean npz?")
-    ok(not os.path.exists(slip), "and nothing is written")
-    exits(0, run("convert", binary, os.path.join(folder, "other.txt")), "another ending is a Matrix Market file")
+    exits(2, run("convert", binary, folder + "/slip.nzp"), "a slip", "slip.nzp: no kind of file ends with .nzp: did you mean npz?")
+    ok(run("convert", binary, folder + "/a.txt")[0] == 0 and not os.path.exists(folder + "/slip.nzp"), "another ending is no slip")
     for name, data, want in (("cut", whole[:-1], "not as long"), ("long", whole + b"x", "not as long"), ("head", whole[:40], "cannot be read"),
                              ("order", whole[:16] + whole[19:15:-1] + whole[20:], "order of bytes"),
                              ("rows", whole[:32] + b"\xff" * 8 + whole[40:], "no matrix"),

@@ -101,7 +101,7 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 #define CPU_TILE  4096.0 // rows plus entries, at least
 #define CPU_TILES 16     // for each unit, at most
 
-// Bytes of a product by CSR; of its values and vectors alone.
+// Bytes of a product by CSR.
 static double csr_bytes(const struct weft_spmv_plan *plan)
 {
     const double value = (double)weft_type_bytes(plan->a.type), vector = (double)weft_type_bytes(plan->type);
