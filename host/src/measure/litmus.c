@@ -14,7 +14,8 @@ static const struct weft__kernel_spec litmus_spec = {"litmus", {"measure/litmus.
 static const struct weft__kernel_spec plain_spec = {"litmus", {"measure/litmus.cl"}};
 
 enum { CHAINED = 1, SORT, LAST, PAIR, FLAG, PROTOCOLS = FLAG };
-enum { CHANGES = 2, RUNS = 1 << 20 };
+// Two runs at least, however slow: words of the run before must not pass for those of this one.
+enum { CHANGES = 2, RUNS_LEAST = 2, RUNS = 1 << 20 };
 
 static const struct {
     const char *name, *used_by, *changes[CHANGES];
@@ -106,7 +107,7 @@ static weft_status launch(struct runs *r, struct weft__litmus_result *result)
     return status;
 }
 
-// One protocol, or a mutant of it, for so many seconds.
+// One protocol, or a mutant of it, for so many seconds; a mutant until it is found.
 static weft_status form_run(struct weft_context *ctx, cl_command_queue queue, int protocol, int mutant, double seconds,
                             struct weft__litmus_result *result)
 {
@@ -132,7 +133,8 @@ static weft_status form_run(struct weft_context *ctx, cl_command_queue queue, in
         if (!make.status)
             make.status = launch(&r, result);
         result->seconds = now() - began;
-    } while (!make.status && result->seconds < seconds && r.run < RUNS && !(mutant && result->wrong));
+    } while (!make.status && (r.run < RUNS_LEAST || (result->seconds < seconds && r.run < RUNS)) &&
+             !(mutant && result->wrong));
     free(r.host);
     weft__parts_release(&r.k, 1, r.b, NBUFFERS);
     return make.status;
