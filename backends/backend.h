@@ -92,6 +92,7 @@ extern const struct weft_backend *const weft__backends[];
     X(omp) \
     X(graphblas) \
     X(rsb) \
+    X(cub) \
     X(cusparse) \
     X(rocsparse) \
     X(viennacl) \

@@ -56,6 +56,7 @@ union scalar {
 
 struct cusparse_spmv {
     struct cuda_session cuda;
+    cusparseHandle_t handle;
     const struct weft_csr *a;
     const void *host_x; // borrowed
     enum format format;
@@ -126,7 +127,7 @@ static weft_status coo_make(struct cusparse_spmv *s, struct weft_backend_times *
     double start = clock_ms();
     if (!status)
         status = weft__cusparse_fail(
-            cusparseXcsr2coo(s->cuda.handle, s->ptr, (int)a->nnz, (int)a->m, s->row, CUSPARSE_INDEX_BASE_ZERO),
+            cusparseXcsr2coo(s->handle, s->ptr, (int)a->nnz, (int)a->m, s->row, CUSPARSE_INDEX_BASE_ZERO),
             "cusparseXcsr2coo", err);
     if (!status)
         status = weft__cuda_fail(cudaStreamSynchronize(s->cuda.stream), "cusparseXcsr2coo", err);
@@ -214,7 +215,7 @@ static weft_status bsr_make(struct cusparse_spmv *s, int64_t *rows, int64_t *col
 
 static weft_status buffer_size(const struct cusparse_spmv *s, size_t *bytes, struct weft_error *err)
 {
-    return weft__cusparse_fail(cusparseSpMV_bufferSize(s->cuda.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &s->alpha,
+    return weft__cusparse_fail(cusparseSpMV_bufferSize(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &s->alpha,
                                                        s->matrix, s->vec_x, &s->beta, s->vec_y, s->type,
                                                        (cusparseSpMVAlg_t)s->alg, bytes),
                                "cusparseSpMV_bufferSize", err);
@@ -231,7 +232,7 @@ static weft_status spmv_analyse(struct cusparse_spmv *s, struct weft_backend_tim
 #ifdef WEFT_HAS_CUSPARSESPMV_PREPROCESS
     const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
     const cusparseSpMVAlg_t alg = (cusparseSpMVAlg_t)s->alg;
-    cusparseHandle_t handle = s->cuda.handle;
+    cusparseHandle_t handle = s->handle;
     if (status || s->format != FORMAT_CSR)
         return status;
     double start = clock_ms();
@@ -249,7 +250,7 @@ static weft_status spmv_analyse(struct cusparse_spmv *s, struct weft_backend_tim
 static weft_status op_analyse(struct cusparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
 {
     const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    cusparseHandle_t handle = s->cuda.handle;
+    cusparseHandle_t handle = s->handle;
     size_t bytes = 0;
     weft_status status = weft__cusparse_fail(cusparseSpMVOp_bufferSize(handle, plain, s->matrix, s->vec_x, s->vec_y,
                                                                        s->vec_y, s->type OP_ALG(s->alg), &bytes),
@@ -278,7 +279,7 @@ static weft_status spmv_init(struct cusparse_spmv *s, struct weft_context *ctx, 
     const struct weft_csr *a = s->a;
     const size_t size = weft_type_bytes(a->type), x_bytes = (size_t)a->n * size;
     int64_t rows = a->m, cols = a->n;
-    weft_status status = weft__cuda_open(&s->cuda, ctx, err);
+    weft_status status = weft__cusparse_open(&s->cuda, &s->handle, ctx, err);
     if (!status)
         status = s->format == FORMAT_COO    ? coo_make(s, times, err)
                  : s->format == FORMAT_SELL ? sell_make(s, times, err)
@@ -349,12 +350,11 @@ static weft_status spmv_call(struct cusparse_spmv *s, struct weft_error *err)
 #ifdef OP_ALG
     if (s->format == FORMAT_OP)
         return weft__cusparse_fail(
-            cusparseSpMVOp(s->cuda.handle, s->plan, &s->alpha, &s->beta, s->vec_x, s->vec_y, s->vec_y),
-            "cusparseSpMVOp", err);
+            cusparseSpMVOp(s->handle, s->plan, &s->alpha, &s->beta, s->vec_x, s->vec_y, s->vec_y), "cusparseSpMVOp",
+            err);
 #endif
-    return weft__cusparse_fail(cusparseSpMV(s->cuda.handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &s->alpha, s->matrix,
-                                            s->vec_x, &s->beta, s->vec_y, s->type, (cusparseSpMVAlg_t)s->alg,
-                                            s->buffer),
+    return weft__cusparse_fail(cusparseSpMV(s->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &s->alpha, s->matrix, s->vec_x,
+                                            &s->beta, s->vec_y, s->type, (cusparseSpMVAlg_t)s->alg, s->buffer),
                                "cusparseSpMV", err);
 }
 
@@ -460,7 +460,7 @@ void weft__cusparse_spmv_finish(void **state)
         cusparseSpMVOp_destroyDescr(s->op);
 #endif
     descriptors_destroy(s);
-    weft__cuda_close(&s->cuda);
+    weft__cusparse_close(&s->cuda, s->handle);
     free(s);
     *state = NULL;
 }

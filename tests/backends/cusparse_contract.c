@@ -3,6 +3,7 @@
 // Every algorithm on edge shapes, every failing call, the choice of the GPU; and that the stand-in sees wrong calls.
 #include "backends/cusparse/cusparse_backend.h"
 #include "host/internal/inside.h"
+#include "cuda_contract.h"
 #include "standin/cuda.h"
 #include "standin/trace_check.h"
 #include "host/common/check_spmv.h"
@@ -12,107 +13,8 @@
 #include <string.h>
 
 static const struct weft_backend *const backend = &weft__backend_cusparse;
-static struct weft_context fake = {.device = {.name = "GPU"}};
-static struct rng rng;
-
-// ---- an OpenCL device that knows its UUID, or with an old driver only its bus ------------------------------------
-
-static int cl_uuid, cl_bus, cl_domain; // 0: not known
-static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size_t bytes, void *out, size_t *got)
-{
-    (void)id;
-    (void)got;
-    cl_uint value = what == 0x4008 ? (cl_uint)cl_bus : (cl_uint)cl_domain;
-    if (what == 0x106A && cl_uuid && bytes == 16)
-        memset(out, cl_uuid, 16);
-    else if (((what == 0x4008 && cl_bus) || (what == 0x400A && cl_domain)) && bytes == sizeof value)
-        memcpy(out, &value, sizeof value);
-    else
-        return CL_INVALID_VALUE;
-    return CL_SUCCESS;
-}
-
-static void devices(int count, int uuid, int bus, int domain)
-{
-    standin_reset(count);
-    cl_uuid = uuid;
-    cl_bus = bus;
-    cl_domain = domain;
-}
-
-static void probe_test(void)
-{
-    struct weft_error err = {0};
-    devices(0, 1, 0, 0);
-    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV && !strncmp(err.text, "no CUDA device (", 16), "no GPU: %s",
-           err.text);
-    devices(2, 3, 0, 0);
-    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV && strstr(err.text, "GPU is no CUDA device"),
-           "GPUs, but not this one: %s", err.text);
-    devices(2, 0, 0, 0);
-    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV, "a device that knows neither UUID nor bus: %s", err.text);
-    tap_ok(backend->probe(NULL, &err) == WEFT_ENODEV && strstr(err.text, "OpenCL"), "no OpenCL device: %s", err.text);
-    devices(2, 2, 0, 0);
-    tap_ok(!backend->probe(&fake, &err), "the same UUID");
-    devices(2, 0, 0x20, 1);
-    tap_ok(!backend->probe(&fake, &err), "the same bus and domain");
-    devices(2, 0, 0x20, 0);
-    tap_ok(backend->probe(&fake, &err) == WEFT_ENODEV, "the same bus in another domain");
-    tap_is_str(backend->version(), "cuSPARSE 99.8.7", "the library's version");
-}
 
 // ---- results ---------------------------------------------------------------------------------------------------
-
-// After finish: nothing is alive and no rule was broken. Nonzero when so; else says what.
-static int clean(const char *what)
-{
-    const char *complaint = standin_complaint();
-    if (complaint || standin_alive())
-        tap_note("%s: %ld alive, %s", what, standin_alive(), complaint ? complaint : "no complaint");
-    return !complaint && !standin_alive();
-}
-
-static struct weft_backend_times no_times(void)
-{
-    return (struct weft_backend_times){-1, -1, -1, -1, -1, -1, -1, -1, ""};
-}
-
-// One transposition with the fail-th call failing (0: none). Nonzero when right, or when the failure came back whole.
-static int transpose_once(const struct weft_csr *a, const char *algo, long fail, long *calls)
-{
-    struct weft_backend_times times = no_times();
-    struct weft_error err = {0};
-    struct weft_csr want = {0}, out = {0}, whole = {0};
-    void *state = NULL;
-    double ms = -1;
-    devices(3, 2, 0, 0);
-    standin_fail(fail);
-    weft_status status = backend->transpose.prepare(&state, &fake, a, algo, NULL, &times, &err);
-    for (int run = 0; run < 2 && !status; run++)
-        status = backend->transpose.run(state, &ms, &err);
-    if (!status)
-        status = backend->transpose.plain(state, 1, &err);
-    if (!status)
-        status = backend->transpose.call(state, &whole, &err);
-    if (!status)
-        status = backend->transpose.result(state, &out, &times, &err);
-    *calls = standin_calls();
-    int good = fail ? status == WEFT_EDEVICE || status == WEFT_EDEVMEM : !status;
-    if (!good || (fail && (!err.text[0] || strchr(err.text, '\n'))))
-        tap_note("call %ld: status %d, \"%s\"", fail, status, err.text);
-    if (!fail && good) {
-        if (weft__ref_transpose(&want, a))
-            tap_bail("no memory");
-        good = weft_csr_equal(&want, &out) && weft_csr_equal(&want, &whole) && ms == 1 && standin_device() == 1 &&
-               times.write_ms >= 0 && times.read_ms >= 0 &&
-               (times.workspace_bytes > 0) == (strcmp(algo, "csr2csc") != 0);
-    }
-    backend->transpose.finish(&state);
-    weft_csr_free(&want);
-    weft_csr_free(&out);
-    weft_csr_free(&whole);
-    return clean("transposition") && good;
-}
 
 struct product {
     const struct weft_csr *a;
@@ -124,15 +26,15 @@ struct product {
 static int product_once(const struct product *p, const char *algo, long fail, long *calls)
 {
     const struct weft_csr *a = p->a;
-    struct weft_backend_times times = no_times();
+    struct weft_backend_times times = cuda_no_times();
     struct weft_error err = {0};
     struct weft_backend_spmv_job job = {.a = a, .x = p->x, .y = p->y0, .alpha = p->alpha, .beta = p->beta};
     void *state = NULL, *y = test_alloc((size_t)a->m * 8), *whole = test_alloc((size_t)a->m * 8);
     int called = 0;
     double ms = -1;
-    devices(3, 2, 0, 0);
+    cuda_devices(3, 2, 0, 0);
     standin_fail(fail);
-    weft_status status = backend->spmv.prepare(&state, &fake, &job, algo, &times, &err);
+    weft_status status = backend->spmv.prepare(&state, &cuda_fake, &job, algo, &times, &err);
     for (int run = 0; run < 2 && !status; run++)
         status = backend->spmv.run(state, &ms, &err);
     if (!status && p->beta == 0)
@@ -160,21 +62,14 @@ static int product_once(const struct product *p, const char *algo, long fail, lo
     backend->spmv.finish(&state);
     free(y);
     free(whole);
-    return !clean("product") ? 0 : status == WEFT_EUNSUPPORTED && !fail ? 2 * good : good;
+    return !cuda_clean("product") ? 0 : status == WEFT_EUNSUPPORTED && !fail ? 2 * good : good;
 }
-
-static const struct {
-    int64_t m, n, nnz;
-} shapes[] = {{1, 1, 0},      {1, 1, 1},       {5, 7, 0},       {1, 300, 200},  {300, 1, 200},
-              {33, 31, 1000}, {64, 64, 4096},  {70, 90, 2000},  {257, 255, 90}, {1000, 8, 7000},
-              {8, 1000, 70},  {100, 100, 350}, {40, 1000, 2500}};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 // Small integers in place of the random bits.
 static void values_shrink(const struct weft_csr *a)
 {
     for (int64_t p = 0; p < a->nnz; p++) {
-        double value = (double)rng_between(&rng, -4, 4);
+        double value = (double)rng_between(&cuda_rng, -4, 4);
         if (a->type == WEFT_TYPE_F32)
             ((float *)a->val)[p] = (float)value;
         else
@@ -182,35 +77,16 @@ static void values_shrink(const struct weft_csr *a)
     }
 }
 
-static void transpose_test(const char *algo)
-{
-    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_I32, WEFT_TYPE_PATTERN};
-    struct weft_csr a;
-    int good = 1, cases = 0, caught = 1;
-    long calls = 0, ignored;
-    for (int k = 0; k < SHAPES * 4; k++) {
-        test_matrix_make(&a, &rng, (enum test_spread)(k / 4 % TEST_SPREADS), shapes[k / 4].m, shapes[k / 4].n,
-                         shapes[k / 4].nnz, types[k % 4], WEFT_OFS_32);
-        good &= transpose_once(&a, algo, 0, &calls);
-        for (long fail = 1; fail <= calls && k == 4 * 7; fail++)
-            caught &= transpose_once(&a, algo, fail, &ignored);
-        cases++;
-        weft_csr_free(&a);
-    }
-    tap_ok(good, "transpose by %s: %d matrices", algo, cases);
-    tap_ok(calls > 20 && caught, "transpose by %s: each of %ld calls fails once", algo, calls);
-}
-
 static void product_test(const char *algo)
 {
     static const double scales[][2] = {{1, 0}, {-2, 0}, {3, -2}};
     int good = 1, done = 0, refused = 0, caught = 1;
     long calls = 0, most = 0, ignored;
-    for (int k = 0; k < SHAPES * 6; k++) {
+    for (int k = 0; k < CUDA_SHAPES * 6; k++) {
         struct weft_csr a;
         const enum weft_type type = k & 1 ? WEFT_TYPE_F64 : WEFT_TYPE_F32;
-        test_matrix_make(&a, &rng, (enum test_spread)(k / 6 % TEST_SPREADS), shapes[k / 6].m, shapes[k / 6].n,
-                         shapes[k / 6].nnz, type, k % 5 == 4 ? WEFT_OFS_64 : WEFT_OFS_32);
+        test_matrix_make(&a, &cuda_rng, (enum test_spread)(k / 6 % TEST_SPREADS), cuda_shapes[k / 6].m,
+                         cuda_shapes[k / 6].n, cuda_shapes[k / 6].nnz, type, k % 5 == 4 ? WEFT_OFS_64 : WEFT_OFS_32);
         values_shrink(&a);
         struct weft_csr x = {.nnz = a.n, .type = type, .val = test_alloc((size_t)a.n * 8)};
         struct weft_csr y = {.nnz = a.m, .type = type, .val = test_alloc((size_t)a.m * 8)};
@@ -234,29 +110,31 @@ static void product_test(const char *algo)
 
 static void refusal_test(void)
 {
-    struct weft_backend_times times = no_times();
+    struct weft_backend_times times = cuda_no_times();
     struct weft_error err = {0};
     struct weft_csr a;
     void *state = NULL;
     struct weft_backend_spmv_job job = {.a = &a, .alpha = 1};
-    devices(2, 2, 0, 0);
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 9, 9, 30, WEFT_TYPE_I32, WEFT_OFS_64);
-    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
+    cuda_devices(2, 2, 0, 0);
+    test_matrix_make(&a, &cuda_rng, TEST_UNIFORM, 9, 9, 30, WEFT_TYPE_I32, WEFT_OFS_64);
+    tap_ok(backend->transpose.prepare(&state, &cuda_fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED &&
+               !state,
            "64-bit offsets: %s", err.text);
-    tap_ok(backend->spmv.prepare(&state, &fake, &job, "csr_alg1", &times, &err) == WEFT_EUNSUPPORTED && !state,
+    tap_ok(backend->spmv.prepare(&state, &cuda_fake, &job, "csr_alg1", &times, &err) == WEFT_EUNSUPPORTED && !state,
            "integers: %s", err.text);
-    tap_ok(backend->spmv.prepare(&state, &fake, &job, "ell", &times, &err) == WEFT_EINVAL && !state, "ell: %s",
+    tap_ok(backend->spmv.prepare(&state, &cuda_fake, &job, "ell", &times, &err) == WEFT_EINVAL && !state, "ell: %s",
            err.text);
     weft_csr_free(&a);
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 0, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32);
-    tap_ok(backend->transpose.prepare(&state, &fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED && !state,
+    test_matrix_make(&a, &cuda_rng, TEST_UNIFORM, 0, 9, 0, WEFT_TYPE_F32, WEFT_OFS_32);
+    tap_ok(backend->transpose.prepare(&state, &cuda_fake, &a, "alg1", NULL, &times, &err) == WEFT_EUNSUPPORTED &&
+               !state,
            "no rows: %s", err.text);
     weft_csr_free(&a);
-    test_matrix_make(&a, &rng, TEST_ONE_ROW, 64, 100000, 90000, WEFT_TYPE_F32, WEFT_OFS_32);
-    tap_ok(backend->spmv.prepare(&state, &fake, &job, "sell", &times, &err) == WEFT_EUNSUPPORTED && !state,
+    test_matrix_make(&a, &cuda_rng, TEST_ONE_ROW, 64, 100000, 90000, WEFT_TYPE_F32, WEFT_OFS_32);
+    tap_ok(backend->spmv.prepare(&state, &cuda_fake, &job, "sell", &times, &err) == WEFT_EUNSUPPORTED && !state,
            "a row that pads others too far: %s", err.text);
     weft_csr_free(&a);
-    tap_ok(clean("refusals"), "refusals leave nothing");
+    tap_ok(cuda_clean("refusals"), "refusals leave nothing");
 }
 
 // ---- the stand-in itself ----------------------------------------------------------------------------------------
@@ -345,17 +223,16 @@ static void mistake_make(enum mistake mistake)
 
 int main(void)
 {
-    rng = rng_start();
-    weft__cl.clGetDeviceInfo = device_info;
-    probe_test();
+    cuda_begin();
+    cuda_probe_test(backend, "cuSPARSE 99.8.7");
     refusal_test();
     for (const char *const *algo = backend->transpose.algos; *algo; algo++)
-        transpose_test(*algo);
+        cuda_transpose_test(backend, *algo);
     for (const char *const *algo = backend->spmv.algos; *algo; algo++)
         if (strncmp(*algo, "op", 2)) // the stand-in has no cusparseSpMVOp
             product_test(*algo);
-    devices(1, 1, 0, 0);
-    trace_check(backend, &fake, "csr_alg1");
+    cuda_devices(1, 1, 0, 0);
+    trace_check(backend, &cuda_fake, "csr_alg1");
     for (int k = 0; k < MISTAKES; k++) {
         mistake_make((enum mistake)k);
         const char *complaint = standin_complaint();

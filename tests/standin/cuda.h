@@ -26,4 +26,6 @@ struct standin_work {
     int type, alg;
 };
 void standin_enqueue(cudaStream_t stream, const struct standin_work *work);
-void standin_count_sparse(void); // a call of cuSPARSE was done on the device
+void standin_count_sparse(void); // a call of a library was done on the device
+// Transposes in[] = row_ptr, col, val to out[] = col_ptr, row, val (NULL: a pattern); n[] = m, n, entries; values of `size` bytes.
+void standin_csr2csc(const struct standin_work *work, size_t size);

@@ -94,28 +94,9 @@ cusparseStatus_t cusparseSetStream(cusparseHandle_t handle, cudaStream_t stream)
 
 static void csr2csc_run(const struct standin_work *w)
 {
-    const int *row_ptr = w->in[0], *col = w->in[1];
-    int *col_ptr = w->out[0], *row = w->out[1];
-    const int64_t m = w->n[0], n = w->n[1], nnz = w->n[2];
-    const size_t size = value_bytes((cudaDataType)w->type);
     if (w->out[3]) // the older calls have their own
-        memset(w->out[3], 0xee, buffer_bytes(m, n, nnz));
-    memset(col_ptr, 0, ((size_t)n + 1) * sizeof *col_ptr);
-    for (int64_t p = 0; p < nnz; p++)
-        col_ptr[col[p] + 1]++;
-    for (int64_t j = 0; j < n; j++)
-        col_ptr[j + 1] += col_ptr[j];
-    for (int64_t i = 0; i < m; i++)
-        for (int p = row_ptr[i]; p < row_ptr[i + 1]; p++) {
-            int at = col_ptr[col[p]]++;
-            row[at] = (int)i;
-            if (w->out[2])
-                memcpy((char *)w->out[2] + (size_t)at * size, (const char *)w->in[2] + (size_t)p * size, size);
-        }
-    for (int64_t j = n; j > 0; j--)
-        col_ptr[j] = col_ptr[j - 1];
-    col_ptr[0] = 0;
-    standin_count_sparse();
+        memset(w->out[3], 0xee, buffer_bytes(w->n[0], w->n[1], w->n[2]));
+    standin_csr2csc(w, value_bytes((cudaDataType)w->type));
 }
 
 static int csc_arguments(cusparseHandle_t handle, int m, int n, int nnz, cudaDataType type, cusparseIndexBase_t base,
