@@ -4,22 +4,32 @@ import math
 import os
 
 import reader
-from reader import Failed, overlap
+from reader import CSR_OF_CUSPARSE, Failed, clock, overlap
 
 TITLES = {
-    1: "transpose, best of scan, merge, auto, beside cuSPARSE's best", 2: "MergeTrans beside cuSPARSE's best",
+    1: "transpose, auto, beside cuSPARSE's best", 2: "MergeTrans beside cuSPARSE's best",
     3: "transpose beside its floor", 4: "refill of values beside its floor",
-    5: "product, CSR as given, beside cuSPARSE's CSR and COO", 6: "product, auto for 1000, beside cuSPARSE's best",
-    7: "primitives beside CUB", 8: "small problems, enqueue to finish, beside cuSPARSE", 9: "processors"}
+    5: "product, CSR as given, beside cuSPARSE's CSR, COO and SpMVOp", 6: "product, auto for 1000, beside cuSPARSE's best",
+    7: "primitives beside CUB", 8: "small problems beside cuSPARSE and CUB", 9: "processors",
+    10: "transpose, auto, beside CUB's sort", 11: "products of random patterns, in any format", 12: "huge: 100 M entries, 64-bit offsets",
+    13: "the population, held out", 14: "one call, from host to host"}
 # Least geometric mean of the speedups of a mark.
-MEANS = {1: 3.0, 5: 1.15, 6: 1.5}
-# weft's algorithm or op: least speedup of a row; most times the floor; most time beside theirs.
-LEAST = {1: 1.5, 2: 1.0, 5: 0.97, "scan": 0.95, "segsort": 0.9, "histogram": 1.0, 9: 1.0}
-MOST = {3: 4.0, 4: 2.5, 8: 1.2}
+MEANS = {1: 3.0, 5: 1.10, 6: 1.25, 10: 2.0}
+# weft's algorithm or op: least speedup of a row; most times the floor.
+LEAST = {1: 2.0, 2: 1.0, 5: 0.95, 6: 0.95, "scan": 0.95, "segsort": 0.9, "histogram": 1.0, 9: 0.95, 10: 1.2,
+         "small cusparse": 3.0, "small cub": 1.5, "small csr": 1.0}
+MOST = {3: 4.0, 4: 2.5}
+# The most milliseconds: of any SpMV of f32, of a transposition of f32.
+MOST_MS = {"spmv": {"uniform:100000,100000,10000000": 0.028, "uniform:500000,500000,10000000": 0.067},
+           "transpose": {"uniform:8000000,8000000,100000000": 2.8}}
+WIDE_MOST = 1.15  # the time of 64-bit offsets by that of 32-bit ones
+# Of the population's questions: least geometric mean and least; or most in the median, of 95 % and of all.
+POPULATION = {"transpose by cuSPARSE": (2.7, 1.5), "transpose by CUB": (2.0, 1.2), "csr by cuSPARSE": (1.10, 0.95),
+              "auto by cuSPARSE": (1.15, 0.95)}
+REGRET = (1.005, 1.10, 1.30)
 AUTO_WITHIN = 1.05
 MANY = 5000000  # entries from which mark 3 counts
 OURS = ("auto", "scan", "merge")
-CSR_OF_CUSPARSE = ("csr_alg1", "csr_alg2", "coo_alg1")
 
 
 JOB = {"kind": str, "marks": list, "matrices": list, "arguments": list, "file": str, "why": str, "threads": int,
@@ -60,8 +70,12 @@ class Race:
         if self.quick:
             for limits, stand_in in ((MEANS, 0), (LEAST, 0), (MOST, math.inf)):
                 limits.update(dict.fromkeys(limits, stand_in))
+            for limits in MOST_MS.values():
+                limits.update({matrix: math.inf for one in self.jobs for matrix in one["matrices"]})
+            POPULATION.update(dict.fromkeys(POPULATION, (0, 0)))
         for one in self.jobs:
-            one["records"] = self.read(os.path.join(folder, one["file"]))
+            read = self.rows if one["kind"] in ("population", "calls") else self.read
+            one["records"] = read(os.path.join(folder, one["file"]))
             if one.get("status") not in (0, 1, None):
                 self.failed.append(f"{one['kind']} {' '.join(one['matrices'])}: {one.get('why', '')}")
 
@@ -83,19 +97,38 @@ class Race:
                 self.wrong.append(f"{record.get('matrix', '')}: {' '.join(named)}: {record.get('error', 'not verified')}")
         return out
 
+    def rows(self, path):
+        """What population and calls said: a dictionary for each row."""
+        if not os.path.exists(path):
+            return []
+        try:
+            made = reader.parse(reader.file_text(path))
+            rows, wrong = made["rows"], made["wrong"]
+            for one in rows:
+                reader.check(one, ("matrix", "verdict"))
+        except (ValueError, KeyError, TypeError) as error:
+            raise Failed(f"{path} holds no rows: {error}") from error
+        self.wrong += wrong
+        return rows
+
     def of(self, kind):
         return [one for one in self.jobs if one["kind"] == kind]
 
-    def best(self, records, op, backend, algos=None, key="median_ms"):
-        """The fastest record, or None."""
-        found = [r for r in records if r["op"] == op and r["backend"] == backend and key in r and
-                 (algos is None or r["algo"] in algos)]
-        return min(found, key=lambda r: r[key], default=None)
+    def best(self, records, op, backend, algos=None):
+        """The fastest record by the host's clock, or None."""
+        found = [r for r in records if r["op"] == op and r["backend"] == backend and (algos is None or r["algo"] in algos)]
+        return min(found, key=clock, default=None)
 
-    def theirs(self, records, op, backend, algos=None, key="median_ms"):
+    def theirs(self, records, op, backend, algos=None):
         """The same of the other side; in a quick race of ref where it is not here."""
-        found = self.best(records, op, backend, algos, key)
+        found = self.best(records, op, backend, algos)
         return found or (self.best(records, op, "ref") if self.quick else None)
+
+
+def times(record):
+    """The host's clock, and device events where they say something else."""
+    both = f" (events {record['median_ms']:.4g})" if clock(record) != record["median_ms"] else ""
+    return f"{record['algo']} {clock(record):.4g} ms{both}"
 
 
 def row(mark, matrix, asked, got, good, note="", averaged=True):
@@ -113,8 +146,8 @@ def speedup(mark, matrix, ours, theirs, least, what=""):
     """A row that asks for `least` times the speed of theirs."""
     if not ours or not theirs:
         return row(mark, matrix, what, None, None, "no verified time of " + ("weft" if not ours else "theirs"))
-    value = theirs["median_ms"] / ours["median_ms"]
-    names = f"{ours['algo']} {ours['median_ms']:.4g} ms, {theirs['backend']} {theirs['algo']} {theirs['median_ms']:.4g}"
+    value = clock(theirs) / clock(ours)
+    names = f"{times(ours)}, {theirs['backend']} {times(theirs)}"
     return row(mark, matrix, what + (f">= {least:g}x" if least else "any"), value, value >= least, names)
 
 
@@ -133,36 +166,109 @@ def by_matrix(race, mark, kinds):
     return out, missing
 
 
+def beside_floor(race, mark, name, ours):
+    """A row of marks 3 and 4, or None where nothing is asked. The floor is one of device events."""
+    if not ours or not ours.get("roof") or "copy_gbps" not in ours:
+        return row(mark, name, "", None, None, "no verified time of weft and a copy")
+    if mark == 3 and ours.get("nnz", 0) < MANY and not race.quick:
+        return None
+    value, note = 1 / ours["roof"], f"{times(ours)}, copies {ours['copy_gbps']:.0f} GB/s"
+    return row(mark, name, f"<= {MOST[mark]:g} floors", value, value <= MOST[mark], note)
+
+
+# mark: operation, our algorithms, their backend and algorithms
+BESIDE = {1: ("transpose", ("auto",), "cusparse", None), 2: ("transpose", ("merge",), "cusparse", None),
+          3: ("transpose", OURS, None, None), 4: ("refill", None, None, None),
+          5: ("spmv", ("csr",), "cusparse", CSR_OF_CUSPARSE), 6: ("spmv", ("auto",), "cusparse", None),
+          10: ("transpose", ("auto",), "cub", None)}
+
+
 def judge_gpu(race, mark):
     found, missing = by_matrix(race, mark, ["gpu"])
+    op, algos, backend, their_algos = BESIDE[mark]
     rows = []
     for _, matrix, kind, records in found:
         name = matrix + ("" if kind == "f32" else ", " + kind)
-        if mark in (1, 2, 3):
-            op, ours = "transpose", race.best(records, "transpose", "opencl", ("merge",) if mark == 2 else OURS)
-        elif mark == 4:
-            op, ours = "refill", race.best(records, "refill", "opencl")
-        else:
-            op, ours = "spmv", race.best(records, "spmv", "opencl", ("csr",) if mark == 5 else ("auto",))
-        if mark in (3, 4):
-            if not ours or not ours.get("roof") or "copy_gbps" not in ours:
-                rows.append(row(mark, name, "", None, None, "no verified time of weft and a copy"))
-            elif mark == 4 or ours.get("nnz", 0) >= MANY or race.quick:
-                value, note = 1 / ours["roof"], f"{ours['algo']} {ours['median_ms']:.4g} ms, copies {ours['copy_gbps']:.0f} GB/s"
-                one = row(mark, name, f"<= {MOST[mark]:g} floors", value, value <= MOST[mark], note)
-                rows.append(one if kind == "f32" else reported(one))
+        ours = race.best(records, op, "opencl", algos)
+        if not backend:
+            one = beside_floor(race, mark, name, ours)
+            rows += [] if not one else [one] if kind == "f32" else [reported(one)]
             continue
-        theirs = race.theirs(records, op, "cusparse", CSR_OF_CUSPARSE if mark == 5 else None)
-        one = speedup(mark, name, ours, theirs, LEAST.get(mark, 0))
+        one = speedup(mark, name, ours, race.theirs(records, op, backend, their_algos), LEAST[mark])
         if mark == 6 and ours and "convert_ms" in ours:
             one["note"] += f"; conversion {ours['convert_ms']:.4g} ms"
         rows.append(one if kind == "f32" else reported(one))
-        auto = race.best(records, "transpose", "opencl", ("auto",))
-        if mark == 1 and kind == "f32" and ours and auto:
-            value = auto["median_ms"] / ours["median_ms"]
-            rows.append(row(1, name, "auto <= 1.05 of best", value, race.quick or value <= AUTO_WITHIN or overlap(auto, ours),
-                             f"auto {auto['median_ms']:.4g} ms, {ours['algo']} {ours['median_ms']:.4g}", False))
+        best = race.best(records, op, "opencl", OURS)
+        if mark == 1 and kind == "f32" and ours and best:
+            value = clock(ours) / clock(best)
+            rows.append(row(1, name, "auto <= 1.05 of best", value, race.quick or value <= AUTO_WITHIN or overlap(ours, best),
+                             f"{times(ours)}, {times(best)}", False))
     return rows + missing
+
+
+def most_ms(race, mark, op, algos=None):
+    """Rows of MOST_MS: the fastest of ours, in milliseconds."""
+    found, missing = by_matrix(race, mark, ["gpu"])
+    rows = []
+    for _, matrix, kind, records in found:
+        most = MOST_MS[op].get(matrix)
+        if most is None or kind != "f32":
+            continue
+        ours = race.best(records, op, "opencl", algos)
+        rows.append(row(mark, matrix, f"<= {most:g} ms", clock(ours), clock(ours) <= most, times(ours), False) if ours else
+                    row(mark, matrix, f"<= {most:g} ms", None, None, "no verified time of weft"))
+    return rows + [r for r in missing if r["matrix"] in MOST_MS[op]]
+
+
+def judge_huge(race):
+    rows = most_ms(race, 12, "transpose", ("auto",))
+    narrow = [r for one in race.of("gpu") for r in one["records"] if r.get("type", "f32") == "f32"]
+    for one in race.of("wide"):
+        for matrix in one["matrices"]:
+            auto = {width: race.best([r for r in records if r.get("matrix") == matrix], "transpose", "opencl", ("auto",))
+                    for width, records in ((32, narrow), (64, one["records"]))}
+            if not all(auto.values()):
+                rows.append(row(12, matrix, "64-bit offsets", None, None, one.get("why") or "no verified time of both widths"))
+                continue
+            value = clock(auto[64]) / clock(auto[32])
+            rows.append(row(12, matrix, f"64-bit <= {WIDE_MOST:g} of 32-bit", value, race.quick or value <= WIDE_MOST,
+                            f"{times(auto[64])}, {times(auto[32])}", False))
+    return rows
+
+
+def judge_population(race):
+    rows = []
+    for one in race.of("population"):
+        if not one["records"]:
+            rows.append(row(13, "held out", "", None, None, one.get("why") or "no rows"))
+        for question in dict.fromkeys(r["question"] for r in one["records"]):
+            of = sorted((r for r in one["records"] if r["question"] == question), key=lambda r: r["value"])
+            name, values = f"{question} ({len(of)})", [r["value"] for r in of]
+            if question in POPULATION:
+                mean_least, least = POPULATION[question]
+                value = reader.geometric_mean(values)
+                rows.append(row(13, name, f"mean >= {mean_least:g}", value, value >= mean_least, "", False))
+                rows.append(row(13, name, f"least >= {least:g}", values[0], values[0] >= least,
+                                f"{of[0]['matrix']}: {of[0]['note']}", False))
+            elif question.startswith("regret"):
+                for what, share, most in zip(("median", "95 %", "most"), (0.5, 0.95, 1.0), REGRET):
+                    worst = of[max(0, math.ceil(share * len(of)) - 1)]
+                    rows.append(row(13, name, f"{what} <= {most:g}", worst["value"], race.quick or worst["value"] <= most,
+                                    f"{worst['matrix']}: {worst['note']}", False))
+    return rows
+
+
+def judge_calls(race):
+    rows = []
+    for one in race.of("calls"):
+        if not one["records"]:
+            rows.append(row(14, "calls", "", None, None, one.get("why") or "no rows"))
+        for r in one["records"]:
+            theirs = next((value for key, value in r.items() if key.endswith("_ms")), None)
+            ran = r["verdict"] in ("pass", "short") and r["times"] is not None
+            rows.append(row(14, f"{r['op']} {r['matrix']}", r["asked"], r["times"], r["verdict"] == "pass" if ran else None,
+                            f"{r['ms']:.4g} ms, theirs {theirs:.4g}" if ran else "no verified time of both", False))
+    return rows
 
 
 def judge_primitives(race):
@@ -191,19 +297,18 @@ def judge_primitives(race):
 
 
 def judge_small(race):
-    found, missing = by_matrix(race, 8, ["small"])
+    found, missing = by_matrix(race, 8, ["small", "files"])
     rows = []
-    for _, matrix, _, records in found:
-        for op, algos in (("transpose", OURS), ("spmv", ("csr", "auto"))):
-            ours = race.best(records, op, "opencl", algos, "run_ms")
-            theirs = race.best(records, op, "cusparse", None, "run_ms")
-            theirs = theirs or (race.theirs(records, op, "ref") if race.quick else None)
-            if not ours or not theirs:
-                rows.append(row(8, matrix, op, None, None, "no verified time of " + ("weft" if not ours else "cuSPARSE")))
-                continue
-            value = ours["run_ms"] / theirs.get("run_ms", theirs["median_ms"])
-            note = f"{ours['algo']} {ours['run_ms']:.4g} ms, {theirs['algo']} {theirs.get('run_ms', theirs['median_ms']):.4g}"
-            rows.append(row(8, matrix, f"{op} <= {MOST[8]:g} of theirs", value, value <= MOST[8], note))
+    for one, matrix, _, records in found:
+        if one["kind"] == "files":
+            ours, theirs = race.best(records, "spmv", "opencl", ("csr",)), race.theirs(records, "spmv", "cusparse", CSR_OF_CUSPARSE)
+            rows.append(speedup(8, matrix, ours, theirs, LEAST["small csr"], "csr "))
+            continue
+        ours = race.best(records, "transpose", "opencl", ("auto",))
+        for backend in ("cusparse", "cub"):
+            rows.append(speedup(8, matrix, ours, race.theirs(records, "transpose", backend), LEAST["small " + backend], "transpose "))
+        rows.append(speedup(8, matrix, race.best(records, "spmv", "opencl", ("csr",)),
+                            race.theirs(records, "spmv", "cusparse", CSR_OF_CUSPARSE), LEAST["small csr"], "csr "))
     return rows + missing
 
 
@@ -235,8 +340,8 @@ def mean(rows):
 
 def judge(race, mark):
     """The summary of one mark."""
-    rows = judge_gpu(race, mark) if mark <= 6 else judge_primitives(race) if mark == 7 else \
-        judge_small(race) if mark == 8 else judge_cpu(race)
+    others = {7: judge_primitives, 8: judge_small, 9: judge_cpu, 12: judge_huge, 13: judge_population, 14: judge_calls}
+    rows = judge_gpu(race, mark) if mark in BESIDE else most_ms(race, mark, "spmv") if mark == 11 else others[mark](race)
     counted = [r for r in rows if r["verdict"] != "reported"]
     ran = [r for r in counted if r["verdict"] != "not run"]
     value, asked = mean(rows), MEANS.get(mark)

@@ -100,6 +100,14 @@ def check(record, needed):
             raise ValueError(f"{key} is neither true nor false")
 
 
+CSR_OF_CUSPARSE = ("csr_alg1", "csr_alg2", "coo_alg1", "op", "op_alg1", "op_alg2")  # what takes CSR as given, or COO
+
+
+def clock(record):
+    """The time that a choice goes by: the host's clock back to back; device events where nobody took it."""
+    return record.get("b2b_ms") or record["median_ms"]
+
+
 def parse(text):
     """JSON without the numbers that JSON does not have; ValueError where it is none."""
     def refuse(word):

@@ -58,11 +58,17 @@ def verdicts(mark):
 
 
 def test_transposes(folder):
-    code, marks, out = judged(folder, [1, 2, 3], ("gpu", [A, B], transposes(A, 8, 2, 4, 2.05) + transposes(B, 6, 2, 4, 2), {}))
-    ok(code == 0 and [marks[k]["verdict"] for k in (1, 2, 3)] == ["pass"] * 3, "everything within the limits passes", out)
+    sorts = [record("transpose", "cub", "pairs", 5), record("transpose", "cub", "gather", 4), record("transpose", "cub", "pairs", 9, B)]
+    code, marks, out = judged(folder, [1, 2, 3, 10], ("gpu", [A, B], transposes(A, 8.2, 2, 4, 2.05) + transposes(B, 6, 2, 4, 2) + sorts, {}))
+    ok(code == 0 and [marks[k]["verdict"] for k in (1, 2, 3, 10)] == ["pass"] * 4, "everything within the limits passes", out)
     ok(abs(marks[1]["mean"] - 12 ** 0.5) < 1e-9 and [round(r["got"], 3) for r in marks[1]["rows"]] == [4, 1.025, 3, 1],
-       "speedups are those of the fastest, their mean is geometric", marks[1])
+       "speedups are those of auto, their mean is geometric", marks[1])
+    ok([round(r["got"], 3) for r in marks[10]["rows"]] == [1.951, 4.5], "beside CUB's best", marks[10])
     ok([r["got"] for r in marks[3]["rows"]] == [2, 2] and "mark 1" in out and "pass" in out, "floors are what the roof says", marks[3])
+    code, marks, out = judged(folder, [1, 10], ("gpu", [A], transposes(A, 8, 2, 4, 2, b2b_ms=4) + [
+        record("transpose", "cub", "pairs", 1, b2b_ms=4.4)], {}))
+    ok(marks[1]["rows"][0]["got"] == 2 and round(marks[10]["rows"][0]["got"], 3) == 1.1 and verdicts(marks[10]) == ["short"] and
+       "4 ms (events 2)" in out, "the host's clock decides, device events are told", out)
     code, marks, out = judged(folder, [1, 2, 3], ("gpu", [A, B], transposes(A, 40, 2, 39, 2) + transposes(B, 2.8, 2, 3, 2), {}))
     ok(code == 0 and marks[1]["verdict"] == "short" and verdicts(marks[1]) == ["pass", "pass", "short", "pass"] and
        marks[1]["mean"] > 3, "one matrix under its limit is short, whatever the mean; the exit status is 0", out)
@@ -82,12 +88,13 @@ def test_transposes(folder):
 
 
 def test_refused(folder):
-    false = [{**r, "verified": False, "error": "row_idx[3]"} for r in transposes(A, 8, 1, 4, 1) if r["algo"] in ("scan", "auto")]
-    good = [r for r in transposes(A, 8, 2, 4, 2) if r["algo"] not in ("scan", "auto")]
-    code, marks, out = judged(folder, [1], ("gpu", [A], good + false, {"status": 1}))
-    ok(code == 1 and marks[1]["rows"][0]["got"] == 2 and "WRONG" in out and "row_idx[3]" in out,
+    false = [{**r, "verified": False, "error": "row_idx[3]"} for r in transposes(A, 8, 1, 4, 1) if r["algo"] in ("scan", "merge")]
+    good = [r for r in transposes(A, 8, 2, 4, 2) if r["algo"] not in ("scan", "merge")]
+    code, marks, out = judged(folder, [3], ("gpu", [A], good + false, {"status": 1}))
+    ok(code == 1 and marks[3]["rows"][0]["got"] == 2 and "WRONG" in out and "row_idx[3]" in out,
        "the time of an unverified line is not taken, and the exit status is 1", out)
-    bare = {k: v for k, v in record("transpose", "opencl", "scan", 1).items() if k != "verified"}
+    good = [r for r in transposes(A, 8, 2, 4, 2) if r["algo"] not in ("scan", "auto")]
+    bare = {k: v for k, v in record("transpose", "opencl", "auto", 1).items() if k != "verified"}
     code, marks, out = judged(folder, [1], ("gpu", [A], [good[0], bare], {}))
     ok(code == 1 and marks[1]["verdict"] == "not run", "nor one that says nothing of being verified", out)
     skip = {**record("transpose", "cusparse", "alg2", 0), "verified": False, "skipped": "not here"}
@@ -121,11 +128,58 @@ def test_others(folder):
        "primitives have limits of their own; counts alone are reported", out)
     code, marks, out = judged(folder, [7], ("primitives", [A], own, {}), ("cub", [A], [], {"status": None, "why": "no CUDA device"}))
     ok(code == 0 and marks[7]["verdict"] == "not run" and "no CUDA device" in out, "without CUB's times: not run, and why", out)
-    small = [record("transpose", "cusparse", "alg1", 9, run_ms=0.1), record("transpose", "opencl", "auto", 1, run_ms=0.13),
-             record("transpose", "opencl", "scan", 1, run_ms=0.12),
-             record("spmv", "cusparse", "csr_alg1", 9, run_ms=0.1), record("spmv", "opencl", "csr", 1, run_ms=0.121)]
-    code, marks, out = judged(folder, [8], ("small", [A], small, {}))
-    ok(verdicts(marks[8]) == ["pass", "short"], "small problems are judged by the host's clock", out)
+    small = [record("transpose", "cusparse", "alg1", 9, b2b_ms=0.31), record("transpose", "cub", "pairs", 9, b2b_ms=0.14),
+             record("transpose", "opencl", "auto", 1, b2b_ms=0.1), record("transpose", "opencl", "scan", 1, b2b_ms=0.01),
+             record("spmv", "cusparse", "op", 9, b2b_ms=0.1), record("spmv", "opencl", "csr", 1, b2b_ms=0.11)]
+    code, marks, out = judged(folder, [8], ("small", [A], small, {}), ("files", [B], [{**r, "matrix": B} for r in small[4:]], {}))
+    ok([(round(r["got"], 3), r["verdict"]) for r in marks[8]["rows"]] == [(3.1, "pass"), (1.4, "short"), (0.909, "short"), (0.909, "short")],
+       "small problems are judged by the host's clock", out)
+    random = "uniform:100000,100000,10000000"
+    ms = [record("spmv", "opencl", "csr", 1, random, b2b_ms=0.05), record("spmv", "opencl", "sell", 1, random, b2b_ms=0.0279)]
+    code, marks, out = judged(folder, [11], ("gpu", [A, random], ms + [record("spmv", "opencl", "csr", 1)], {}))
+    ok([(r["got"], r["verdict"]) for r in marks[11]["rows"]] == [(0.0279, "pass")], "random patterns have milliseconds", out)
+    huge = "uniform:8000000,8000000,100000000"
+    wide = [record("transpose", "opencl", "auto", 1, huge, b2b_ms=3.2)]
+    code, marks, out = judged(folder, [12], ("gpu", [huge], [record("transpose", "opencl", "auto", 1, huge, b2b_ms=2.7)], {}),
+                              ("wide", [huge], wide, {}))
+    ok([r["verdict"] for r in marks[12]["rows"]] == ["pass", "short"] and round(marks[12]["rows"][1]["got"], 3) == 1.185,
+       "64-bit offsets beside those of 32", out)
+
+
+def test_programs(folder):
+    def question(name, value, matrix=A):
+        return {"question": name, "matrix": matrix, "value": value, "verdict": "pass", "note": "so"}
+    rows = [question("transpose by cuSPARSE", 3, A), question("transpose by cuSPARSE", 1.4, B)] + [
+        question("regret of transpose", v) for v in [1.0] * 18 + [1.2, 1.31]]
+    def programs(*jobs):
+        path = tempfile.mkdtemp(dir=folder)
+        described = []
+        for kind, made in jobs:
+            described.append({"kind": kind, "marks": [13, 14], "matrices": [], "arguments": [], "file": kind + ".json", "status": 0, "why": ""})
+            if made is not None:
+                with open(os.path.join(path, kind + ".json"), "w", encoding="utf-8") as file:
+                    json.dump(made, file)
+        with open(os.path.join(path, "race.json"), "w", encoding="utf-8") as file:
+            json.dump({"quick": False, "marks": [13, 14], "about": {"device": "GPU"}, "jobs": described}, file)
+        code, out, err = run("--from", path, "--json", path + "/s")
+        if code > 1:
+            return code, {}, out + err
+        with open(path + "/s", encoding="utf-8") as file:
+            return code, {m["mark"]: m for m in json.load(file)["marks"]}, out + err
+    calls = [{"op": "spmv", "matrix": A, "asked": "4 x", "ms": 2.0, "cusparse_ms": 6.0, "times": 3.0, "verdict": "short"},
+             {"op": "transpose", "matrix": A, "asked": "4 x", "ms": 2.0, "cusparse_ms": None, "times": None, "verdict": "alone"}]
+    code, marks, out = programs(("population", {"rows": rows, "wrong": []}), ("calls", {"rows": calls, "wrong": []}))
+    ok(code == 0 and [(round(r["got"], 2), r["verdict"]) for r in marks[13]["rows"]] ==
+       [(2.05, "short"), (1.4, "short"), (1.0, "pass"), (1.2, "short"), (1.31, "short")],
+       "the population: mean and least, median, 95 % and most", out)
+    ok([r["verdict"] for r in marks[14]["rows"]] == ["short", "not run"] and "theirs 6" in out, "calls say what they said", out)
+    code, marks, out = programs(("population", {"rows": rows, "wrong": ["x"]}), ("calls", None))
+    ok(code == 1 and "WRONG x" in out and marks[14]["verdict"] == "not run", "what was wrong there is wrong here", out)
+    code, marks, out = programs(("population", {"rows": 3}))
+    ok(code == 2 and out.count("\n") == 1 and "holds no rows" in out, "a file that holds no rows", out)
+
+
+def test_processors(folder):
     host = [record("transpose", "omp", "auto", 2), record("transpose", "graphblas", "auto", 3),
             record("transpose", "opencl", "scan", 2.02, noise=0.1), record("spmv", "omp", "csr", 2),
             record("spmv", "opencl", "csr", 2.5), record("spmv", "rsb", "blocks", 3)]
@@ -136,7 +190,7 @@ def test_others(folder):
 
 def test_usage(folder):
     empty = tempfile.mkdtemp(dir=folder)
-    for args, want in [(["--marks", "10"], "marks 1 to 9"), (["--marks", "x"], "--marks"), (["--bench", "/nonexistent"], "/nonexistent"),
+    for args, want in [(["--marks", "15"], "marks 1 to 14"), (["--marks", "x"], "--marks"), (["--bench", "/nonexistent"], "/nonexistent"),
                        (["--from", empty], "no race"), (["--bench", BENCH, "-d", "99"], "device 99"),
                        (["--bench", BENCH, "--out", "/proc/none"], "/proc/none"), (["--time", "-1"], "--time"), (["--time", "nan"], "--time"),
                        (["--bench", BENCH, "--cub", "/nonexistent"], "/nonexistent"),
@@ -164,7 +218,7 @@ def test_quick(folder):
     os.mkdir(path)
     with open(kept, "w", encoding="utf-8"), open(os.path.join(path, "99-gpu.jsonl"), "w", encoding="utf-8"):
         pass
-    marks = [4, 8, 9] if os.environ.get("WEFT_SAMPLE", "0") not in ("", "0") else list(range(1, 10))
+    marks = [4, 8, 9, 12] if os.environ.get("WEFT_SAMPLE", "0") not in ("", "0") else list(range(1, 15))
     ops = {"refill", "transpose", "spmv"} | ({"scan", "segsort", "histogram"} if 7 in marks else set())
     code, out, err = run("--bench", BENCH, "--quick", "--marks", ",".join(map(str, marks)), "--out", path, "--json", summary)
     with open(summary, encoding="utf-8") as file:
@@ -188,6 +242,8 @@ def main():
         test_transposes(folder)
         test_refused(folder)
         test_others(folder)
+        test_programs(folder)
+        test_processors(folder)
         test_usage(folder)
         test_quick(folder)
     return done()
