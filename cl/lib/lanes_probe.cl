@@ -14,8 +14,11 @@
 WEFT_INLINE bool round_right(uint r, __local uint *word, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0), first = lid - lane_id(), next = (lane_id() + r + 1u) % LANES, expected = 0u;
-    for (uint i = 0u; i < LANES; i++)
-        expected |= ((first + i) % (r + 2u) == 0u ? 1u : 0u) << i;
+    uint rest = first % (r + 2u); // of the lane that the loop has come to: a division for each lane spills on gfx12
+    for (uint i = 0u; i < LANES; i++) {
+        expected |= (rest == 0u ? 1u : 0u) << i;
+        rest = rest == r + 1u ? 0u : rest + 1u;
+    }
     bool right = lane_get(lid * 3u + r, next, mem) == (first + next) * 3u + r;
     right &= lane_ballot(lid % (r + 2u) == 0u, mem) == expected;
     word[lid] = lid + r;
