@@ -272,7 +272,13 @@ static cl_program CL_API_CALL program_seen(cl_context context, cl_uint count, co
                                "#define sub_group_reduce_add(v) (v)\n"
                                "#define sub_group_shuffle(v, from) (v)\n"
                                "#define get_sub_group_local_id() 0u\n"
-                               "#define get_sub_group_size() 32u\n";
+                               "#define get_sub_group_size() 32u\n",
+                      absent[] = "#define __builtin_amdgcn_ballot_w32 no_such_builtin\n"
+                                 "#define __builtin_amdgcn_ballot_w64 no_such_builtin\n";
+    if (strstr(texts[0], "#define WEFT_LANES_AMDGCN 1\n")) {
+        const char *const all[] = {absent, texts[0]};
+        return clCreateProgramWithSource(context, 2, (const char **)all, NULL, error);
+    }
     if (strstr(texts[0], "#define WEFT_LANES_SUBGROUPS 1\n")) {
         with_subgroups++;
         with_size += !strstr(texts[0], "#define WEFT_WAVE_AS_COMPILED 1\n");
