@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y by rocSPARSE, in each format and by each algorithm that its headers have.
 //   csr_stream, csr_adaptive  rocsparse_?csrmv without and with the analysis of rocsparse_?csrmv_analysis
-//   csr_lrb, csr_nnzsplit     rocsparse_spmv from 3.1 and 4.2 on
-//   coo, coo_atomic           rocsparse_spmv
+//   csr_lrb, csr_nnzsplit     from 3.1 and 4.2 on, by the generic routine: rocsparse_spmv, from 4.1 on rocsparse_v2_spmv
+//   coo, coo_atomic           the generic routine
 //   ell, hyb                  rocsparse_?ellmv, rocsparse_?hybmv
 #include "backends/algo.h"
 #include "host/common/clock.h"
@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// rocsparse_spmv is marked as deprecated from 4.0 on; its successor runs the same kernels.
-#if ROCSPARSE_HEADERS >= 40000
+// 4.0 has the successor of rocsparse_spmv too, which it calls deprecated. Only from 4.1 on the arguments are known.
+#define V2 (ROCSPARSE_HEADERS >= 40100)
+#if ROCSPARSE_HEADERS >= 40000 && !V2
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
@@ -36,14 +37,18 @@ struct rocsparse_spmv {
     void *ell_col, *ell_val;   // ell: m*width elements, column by column
     rocsparse_int width;       // ell: entries of the longest row
     rocsparse_hyb_mat hyb;     // hyb
-    rocsparse_spmat_descr mat; // rocsparse_spmv: the matrix and the vectors
+    rocsparse_spmat_descr mat; // the generic routine: the matrix and the vectors
     rocsparse_dnvec_descr vec_x, vec_y;
     void *workspace;
+#if V2
+    rocsparse_spmv_descr product;
+    size_t workspace_bytes;
+#endif
 };
 
 struct algorithm {
     const char *name;
-    int generic; // by rocsparse_spmv with `alg`
+    int generic; // by the generic routine with `alg`
     rocsparse_spmv_alg alg;
     // Convert and analyse. The CSR matrix stays.
     weft_status (*convert)(struct rocsparse_spmv *s, struct weft_backend_times *times, struct weft_error *err);
@@ -82,7 +87,76 @@ static weft_status csrmv(struct rocsparse_spmv *s, struct weft_error *err)
                                "rocsparse_csrmv", err);
 }
 
-// ---- rocsparse_spmv ----
+// ---- the generic routine ----
+
+#if V2
+
+#define GENERIC "rocsparse_v2_spmv"
+
+static rocsparse_status input_set(struct rocsparse_spmv *s, rocsparse_spmv_input which, const void *value, size_t bytes)
+{
+    return rocsparse_spmv_set_input(s->gpu.handle, s->product, which, value, bytes, NULL);
+}
+
+static weft_status product_describe(struct rocsparse_spmv *s, rocsparse_datatype type, struct weft_error *err)
+{
+    const rocsparse_operation none = rocsparse_operation_none;
+    const struct {
+        rocsparse_spmv_input which;
+        const void *value;
+        size_t bytes;
+    } inputs[] = {{rocsparse_spmv_input_alg, &s->algo->alg, sizeof s->algo->alg},
+                  {rocsparse_spmv_input_operation, &none, sizeof none},
+                  {rocsparse_spmv_input_scalar_datatype, &type, sizeof type},
+                  {rocsparse_spmv_input_compute_datatype, &type, sizeof type}};
+    weft_status status =
+        weft__rocsparse_lib(rocsparse_create_spmv_descr(&s->product), "rocsparse_create_spmv_descr", err);
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs && !status; i++)
+        status = weft__rocsparse_lib(input_set(s, inputs[i].which, inputs[i].value, inputs[i].bytes),
+                                     "rocsparse_spmv_set_input", err);
+    return status;
+}
+
+static rocsparse_status stage_run(struct rocsparse_spmv *s, rocsparse_v2_spmv_stage stage)
+{
+    return rocsparse_v2_spmv(s->gpu.handle, s->product, &s->alpha, s->mat, s->vec_x, &s->beta, s->vec_y, stage,
+                             s->workspace_bytes, s->workspace, NULL);
+}
+
+// A workspace for the stage in the place of the last one; none where the stage wants none, since it refuses memory then.
+static weft_status stage_workspace(struct rocsparse_spmv *s, rocsparse_v2_spmv_stage stage,
+                                   struct weft_backend_times *times, struct weft_error *err)
+{
+    weft__rocsparse_free(&s->workspace);
+    weft_status status = weft__rocsparse_lib(rocsparse_v2_spmv_buffer_size(s->gpu.handle, s->product, s->mat, s->vec_x,
+                                                                           s->vec_y, stage, &s->workspace_bytes, NULL),
+                                             GENERIC ", size of the workspace", err);
+    if (!status && s->workspace_bytes)
+        status = weft__rocsparse_alloc(&s->workspace, s->workspace_bytes, "workspace", err);
+    times->workspace_bytes = (int64_t)weft__max((size_t)times->workspace_bytes, s->workspace_bytes);
+    return status;
+}
+
+static weft_status stages_prepare(struct rocsparse_spmv *s, rocsparse_datatype type, struct weft_backend_times *times,
+                                  struct weft_error *err)
+{
+    times->workspace_bytes = 0;
+    weft_status status = product_describe(s, type, err);
+    if (!status)
+        status = stage_workspace(s, rocsparse_v2_spmv_stage_analysis, times, err);
+    if (!status)
+        status = weft__rocsparse_lib(stage_run(s, rocsparse_v2_spmv_stage_analysis), GENERIC ", analysis", err);
+    return status ? status : stage_workspace(s, rocsparse_v2_spmv_stage_compute, times, err);
+}
+
+static rocsparse_status compute(struct rocsparse_spmv *s)
+{
+    return stage_run(s, rocsparse_v2_spmv_stage_compute);
+}
+
+#else
+
+#define GENERIC "rocsparse_spmv"
 
 enum stage { SIZE, ANALYSE, COMPUTE };
 
@@ -108,11 +182,30 @@ static rocsparse_status spmv_stage(struct rocsparse_spmv *s, enum stage stage, s
 #endif
 }
 
+static weft_status stages_prepare(struct rocsparse_spmv *s, rocsparse_datatype type, struct weft_backend_times *times,
+                                  struct weft_error *err)
+{
+    size_t bytes = 0;
+    (void)type;
+    weft_status status = weft__rocsparse_lib(spmv_stage(s, SIZE, &bytes), GENERIC ", size of the workspace", err);
+    if (!status)
+        status = weft__rocsparse_alloc(&s->workspace, bytes, "workspace", err);
+    times->workspace_bytes = (int64_t)bytes;
+    return status ? status : weft__rocsparse_lib(spmv_stage(s, ANALYSE, &bytes), GENERIC ", analysis", err);
+}
+
+static rocsparse_status compute(struct rocsparse_spmv *s)
+{
+    size_t bytes = 0;
+    return spmv_stage(s, COMPUTE, &bytes);
+}
+
+#endif
+
 // Descriptors of the vectors, workspace, analysis; s->mat is there.
 static weft_status generic_prepare(struct rocsparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
 {
     const rocsparse_datatype type = s->type == WEFT_TYPE_F64 ? rocsparse_datatype_f64_r : rocsparse_datatype_f32_r;
-    size_t bytes = 0;
     weft_status status = weft__rocsparse_lib(rocsparse_create_dnvec_descr(&s->vec_x, s->a.n, s->x, type),
                                              "rocsparse_create_dnvec_descr of x", err);
     if (!status)
@@ -120,19 +213,13 @@ static weft_status generic_prepare(struct rocsparse_spmv *s, struct weft_backend
                                      "rocsparse_create_dnvec_descr of y", err);
     double start = clock_ms();
     if (!status)
-        status = weft__rocsparse_lib(spmv_stage(s, SIZE, &bytes), "rocsparse_spmv, size of the workspace", err);
-    if (!status)
-        status = weft__rocsparse_alloc(&s->workspace, bytes, "workspace", err);
-    times->workspace_bytes = (int64_t)bytes;
-    if (!status)
-        status = weft__rocsparse_lib(spmv_stage(s, ANALYSE, &bytes), "rocsparse_spmv, analysis", err);
+        status = stages_prepare(s, type, times, err);
     return status ? status : elapsed(s, start, &times->analyse_ms, err);
 }
 
 static weft_status generic_launch(struct rocsparse_spmv *s, struct weft_error *err)
 {
-    size_t bytes = 0;
-    return weft__rocsparse_lib(spmv_stage(s, COMPUTE, &bytes), "rocsparse_spmv", err);
+    return weft__rocsparse_lib(compute(s), GENERIC, err);
 }
 
 static weft_status coo_convert(struct rocsparse_spmv *s, struct weft_backend_times *times, struct weft_error *err)
@@ -358,6 +445,10 @@ void weft__rocsparse_spmv_finish(void **state)
     if (!state || !*state)
         return;
     struct rocsparse_spmv *s = *state;
+#if V2
+    if (s->product)
+        rocsparse_destroy_spmv_descr(s->product);
+#endif
     if (s->mat)
         rocsparse_destroy_spmat_descr(s->mat);
     if (s->vec_x)

@@ -448,6 +448,48 @@ static rocsparse_status call_ell(const struct call *c)
                                   c->ell_col, c->width, c->x, &zero, c->y);
 }
 
+#if ROCSPARSE_HEADERS >= 40100
+// A product by the routine of version 2.
+struct v2 {
+    int inputs, analyse; // 4: all; 0: no analysis
+    long more;           // bytes of its workspace beside what is asked for
+    rocsparse_spmv_alg alg;
+};
+
+static rocsparse_status call_v2(const struct call *c, const struct v2 *v)
+{
+    const rocsparse_operation none = rocsparse_operation_none;
+    const rocsparse_datatype type = rocsparse_datatype_f32_r;
+    const float one = 1, zero = 0;
+    rocsparse_spmat_descr mat;
+    rocsparse_dnvec_descr x, y;
+    rocsparse_spmv_descr d;
+    size_t bytes = 0;
+    if (rocsparse_create_csr_descr(&mat, c->m, c->n, c->nnz, c->row_ptr, c->col, c->val, rocsparse_indextype_i32,
+                                   rocsparse_indextype_i32, rocsparse_index_base_zero, type) ||
+        rocsparse_create_dnvec_descr(&x, c->n, c->x, type) || rocsparse_create_dnvec_descr(&y, c->m, c->y, type) ||
+        rocsparse_create_spmv_descr(&d) ||
+        rocsparse_spmv_set_input(c->handle, d, rocsparse_spmv_input_alg, &v->alg, sizeof v->alg, NULL) ||
+        rocsparse_spmv_set_input(c->handle, d, rocsparse_spmv_input_operation, &none, sizeof none, NULL) ||
+        rocsparse_spmv_set_input(c->handle, d, rocsparse_spmv_input_scalar_datatype, &type, sizeof type, NULL) ||
+        (v->inputs == 4 &&
+         rocsparse_spmv_set_input(c->handle, d, rocsparse_spmv_input_compute_datatype, &type, sizeof type, NULL)))
+        return rocsparse_status_internal_error;
+    rocsparse_status status = rocsparse_status_success;
+    for (int stage = !v->analyse; stage < 2 && status == rocsparse_status_success; stage++) {
+        const rocsparse_v2_spmv_stage which =
+            stage ? rocsparse_v2_spmv_stage_compute : rocsparse_v2_spmv_stage_analysis;
+        status = rocsparse_v2_spmv_buffer_size(c->handle, d, mat, x, y, which, &bytes, NULL);
+        if (status != rocsparse_status_success)
+            return status;
+        bytes += stage ? 0 : (size_t)v->more;
+        status = rocsparse_v2_spmv(c->handle, d, &one, mat, x, &zero, y, which, bytes,
+                                   bytes ? device(NULL, bytes) : NULL, NULL);
+    }
+    return status;
+}
+#endif
+
 // The call is refused, and the stand-in complains of it, `expected` among its words.
 static void refused(rocsparse_status status, const char *expected, const char *what)
 {
@@ -488,6 +530,21 @@ static void negative_test(void)
     WRONG(call_csrmv, (void)hipFree(c.val), "not in device memory", "values that are gone");
     WRONG(call_ell, c.width = 2, "2 wide", "ELL that is too narrow");
     WRONG(call_ell, c.width = 4, "ell_col_ind has", "ELL that is wider than its memory");
+
+#if ROCSPARSE_HEADERS >= 40100
+    c = call_make();
+    tap_ok(call_v2(&c, &(struct v2){4, 1, 0, rocsparse_spmv_alg_csr_lrb}) == rocsparse_status_success &&
+               !standin_complaint(),
+           "the stand-in takes a right product of version 2");
+    refused(call_v2(&c, &(struct v2){3, 1, 0, rocsparse_spmv_alg_csr_lrb}), "not all", "a product without its type");
+    c = call_make();
+    refused(call_v2(&c, &(struct v2){4, 0, 0, rocsparse_spmv_alg_csr_lrb}), "not analysed", "no analysis");
+    c = call_make();
+    refused(call_v2(&c, &(struct v2){4, 1, -1, rocsparse_spmv_alg_csr_lrb}), "workspace",
+            "a workspace that is too small");
+    c = call_make();
+    refused(call_v2(&c, &(struct v2){4, 1, 0, rocsparse_spmv_alg_coo}), "format", "an algorithm of another format");
+#endif
 
     float one = 1, zero = 0;
     c = call_make();

@@ -27,7 +27,8 @@ enum standin_kind {
     STANDIN_MAT_INFO,
     STANDIN_HYB,
     STANDIN_SPMAT,
-    STANDIN_DNVEC
+    STANDIN_DNVEC,
+    STANDIN_SPMV
 };
 // First member of everything that a caller holds.
 struct standin_object {

@@ -133,7 +133,7 @@ static rocsparse_status hybmv(rocsparse_handle handle, rocsparse_operation trans
     return status;
 }
 
-// ---- rocsparse_spmv, whatever the release calls it ----
+// ---- rocsparse_spmv, whatever the release calls it, and rocsparse_v2_spmv ----
 
 enum stage { SIZE, ANALYSE, COMPUTE };
 
@@ -172,18 +172,13 @@ static rocsparse_status spmv_matrix(struct matrix *out, const struct _rocsparse_
     return status;
 }
 
-static rocsparse_status spmv(rocsparse_handle handle, rocsparse_operation trans, const void *alpha,
-                             const struct _rocsparse_spmat_descr *const_mat, const struct _rocsparse_dnvec_descr *x,
-                             const void *beta, const struct _rocsparse_dnvec_descr *y, rocsparse_datatype type,
-                             rocsparse_spmv_alg alg, enum stage stage, size_t *buffer_size, void *temp_buffer)
+// What all stages want of their arguments.
+static rocsparse_status operands(const struct _rocsparse_spmat_descr *mat, const struct _rocsparse_dnvec_descr *x,
+                                 const struct _rocsparse_dnvec_descr *y, rocsparse_operation trans,
+                                 rocsparse_datatype type, rocsparse_spmv_alg alg)
 {
-    struct matrix a;
-    const void *from;
-    void *to;
-    ENTER(handle);
-    if (!standin_is(const_mat, STANDIN_SPMAT) || !standin_is(x, STANDIN_DNVEC) || !standin_is(y, STANDIN_DNVEC))
+    if (!standin_is(mat, STANDIN_SPMAT) || !standin_is(x, STANDIN_DNVEC) || !standin_is(y, STANDIN_DNVEC))
         return rocsparse_status_invalid_pointer;
-    struct _rocsparse_spmat_descr *mat = (struct _rocsparse_spmat_descr *)(uintptr_t)const_mat; // its stages are kept
     if (trans != rocsparse_operation_none || type != mat->type || type != x->type || type != y->type)
         return rocsparse_status_not_implemented;
     if (!alg_fits(mat, alg))
@@ -191,6 +186,39 @@ static rocsparse_status spmv(rocsparse_handle handle, rocsparse_operation trans,
     if (x->size != mat->n || y->size != mat->m)
         REFUSE(invalid_size, "x has %lld elements, y %lld, the matrix is %d x %d", (long long)x->size,
                (long long)y->size, (int)mat->m, (int)mat->n);
+    return rocsparse_status_success;
+}
+
+static rocsparse_status product(const void *alpha, const struct _rocsparse_spmat_descr *mat,
+                                const struct _rocsparse_dnvec_descr *x, const void *beta,
+                                const struct _rocsparse_dnvec_descr *y)
+{
+    struct matrix a;
+    const void *from;
+    void *to;
+    const int f64 = mat->type == rocsparse_datatype_f64_r;
+    rocsparse_int *ptr = calloc((size_t)mat->m + 1, sizeof *ptr);
+    if (!ptr)
+        return rocsparse_status_memory_error;
+    rocsparse_status status = spmv_matrix(&a, mat, ptr);
+    if (status == rocsparse_status_success)
+        status = vectors(&from, &to, x->values, mat->n, y->values, mat->m, f64);
+    if (status == rocsparse_status_success)
+        multiply(&a, standin_load(alpha, 0, f64), from, standin_load(beta, 0, f64), to);
+    free(ptr);
+    return status;
+}
+
+static rocsparse_status spmv(rocsparse_handle handle, rocsparse_operation trans, const void *alpha,
+                             const struct _rocsparse_spmat_descr *const_mat, const struct _rocsparse_dnvec_descr *x,
+                             const void *beta, const struct _rocsparse_dnvec_descr *y, rocsparse_datatype type,
+                             rocsparse_spmv_alg alg, enum stage stage, size_t *buffer_size, void *temp_buffer)
+{
+    ENTER(handle);
+    rocsparse_status status = operands(const_mat, x, y, trans, type, alg);
+    if (status != rocsparse_status_success)
+        return status;
+    struct _rocsparse_spmat_descr *mat = (struct _rocsparse_spmat_descr *)(uintptr_t)const_mat; // its stages are kept
     if (stage == SIZE) {
         *buffer_size = spmv_bytes(mat);
         mat->sized = 1;
@@ -206,17 +234,7 @@ static rocsparse_status spmv(rocsparse_handle handle, rocsparse_operation trans,
         mat->analysed = 1;
         return rocsparse_status_success;
     }
-    const int f64 = type == rocsparse_datatype_f64_r;
-    rocsparse_int *ptr = calloc((size_t)mat->m + 1, sizeof *ptr);
-    if (!ptr)
-        return rocsparse_status_memory_error;
-    rocsparse_status status = spmv_matrix(&a, mat, ptr);
-    if (status == rocsparse_status_success)
-        status = vectors(&from, &to, x->values, mat->n, y->values, mat->m, f64);
-    if (status == rocsparse_status_success)
-        multiply(&a, standin_load(alpha, 0, f64), from, standin_load(beta, 0, f64), to);
-    free(ptr);
-    return status;
+    return product(alpha, mat, x, beta, y);
 }
 
 #if RELEASE >= 20400
@@ -252,6 +270,91 @@ rocsparse_status rocsparse_spmv(rocsparse_handle handle, rocsparse_operation tra
 {
     return spmv(handle, trans, alpha, mat, x, beta, y, compute_type, alg, temp_buffer ? COMPUTE : SIZE, buffer_size,
                 temp_buffer);
+}
+#endif
+
+#if RELEASE >= 40100
+rocsparse_status rocsparse_spmv_set_input(rocsparse_handle handle, rocsparse_spmv_descr descr,
+                                          rocsparse_spmv_input input, const void *in, size_t size_in_bytes,
+                                          rocsparse_error *error)
+{
+    (void)error;
+    ENTER(handle);
+    if (!standin_is(descr, STANDIN_SPMV) || !in)
+        return rocsparse_status_invalid_pointer;
+    const struct {
+        void *place;
+        size_t bytes;
+    } inputs[] = {[rocsparse_spmv_input_alg] = {&descr->alg, sizeof descr->alg},
+                  [rocsparse_spmv_input_operation] = {&descr->operation, sizeof descr->operation},
+                  [rocsparse_spmv_input_scalar_datatype] = {&descr->scalar, sizeof descr->scalar},
+                  [rocsparse_spmv_input_compute_datatype] = {&descr->compute, sizeof descr->compute}};
+    if ((size_t)input >= sizeof inputs / sizeof *inputs || size_in_bytes != inputs[input].bytes)
+        REFUSE(invalid_size, "input %d of %zu bytes", (int)input, size_in_bytes);
+    if (descr->analysed)
+        REFUSE(invalid_value, "an input after the analysis");
+    memcpy(inputs[input].place, in, size_in_bytes);
+    descr->given |= 1u << input;
+    return rocsparse_status_success;
+}
+
+// Each stage has a workspace of its own, and each format one stage without.
+static size_t v2_bytes(const struct _rocsparse_spmat_descr *mat, rocsparse_v2_spmv_stage stage)
+{
+    const int analysis = stage == rocsparse_v2_spmv_stage_analysis;
+    return analysis == mat->coo ? 0 : analysis ? 512 : 64;
+}
+
+static rocsparse_status v2_operands(rocsparse_spmv_descr descr, rocsparse_const_spmat_descr mat,
+                                    rocsparse_const_dnvec_descr x, rocsparse_const_dnvec_descr y,
+                                    rocsparse_v2_spmv_stage stage)
+{
+    if (!standin_is(descr, STANDIN_SPMV))
+        return rocsparse_status_invalid_pointer;
+    if (descr->given != 15u)
+        REFUSE(invalid_value, "inputs %x of a product are not all", descr->given);
+    if (stage == rocsparse_v2_spmv_stage_compute && descr->analysed != mat)
+        REFUSE(invalid_value, "a product of a matrix that was not analysed");
+    if (descr->scalar != descr->compute)
+        return rocsparse_status_not_implemented;
+    return operands(mat, x, y, descr->operation, descr->compute, descr->alg);
+}
+
+rocsparse_status rocsparse_v2_spmv_buffer_size(rocsparse_handle handle, rocsparse_spmv_descr descr,
+                                               rocsparse_const_spmat_descr mat, rocsparse_const_dnvec_descr x,
+                                               rocsparse_const_dnvec_descr y, rocsparse_v2_spmv_stage stage,
+                                               size_t *buffer_size_in_bytes, rocsparse_error *error)
+{
+    (void)error;
+    ENTER(handle);
+    rocsparse_status status = v2_operands(descr, mat, x, y, stage);
+    if (status == rocsparse_status_success)
+        *buffer_size_in_bytes = v2_bytes(mat, stage);
+    return status;
+}
+
+rocsparse_status rocsparse_v2_spmv(rocsparse_handle handle, rocsparse_spmv_descr descr, const void *alpha,
+                                   rocsparse_const_spmat_descr mat, rocsparse_const_dnvec_descr x, const void *beta,
+                                   rocsparse_dnvec_descr y, rocsparse_v2_spmv_stage stage, size_t buffer_size_in_bytes,
+                                   void *buffer, rocsparse_error *error)
+{
+    (void)error;
+    ENTER(handle);
+    rocsparse_status status = v2_operands(descr, mat, x, y, stage);
+    if (status != rocsparse_status_success)
+        return status;
+    if (buffer_size_in_bytes < v2_bytes(mat, stage) || (buffer_size_in_bytes == 0) != (buffer == NULL))
+        REFUSE(invalid_value, "a workspace of %zu bytes, %s", buffer_size_in_bytes, buffer ? "with memory" : "none");
+    void *at = buffer ? standin_at(buffer, buffer_size_in_bytes, "buffer") : NULL;
+    if (buffer && !at)
+        return rocsparse_status_invalid_pointer;
+    if (at)
+        memset(at, 0xee, buffer_size_in_bytes);
+    if (stage == rocsparse_v2_spmv_stage_analysis) {
+        descr->analysed = mat;
+        return rocsparse_status_success;
+    }
+    return product(alpha, mat, x, beta, y);
 }
 #endif
 

@@ -86,6 +86,9 @@ DESTROY(dnvec_descr, DNVEC, const_dnvec_descr)
 DESTROY(spmat_descr, SPMAT, spmat_descr)
 DESTROY(dnvec_descr, DNVEC, dnvec_descr)
 #endif
+#if RELEASE >= 40100
+OBJECT(spmv_descr, SPMV, spmv_descr)
+#endif
 
 rocsparse_status rocsparse_create_hyb_mat(rocsparse_hyb_mat *hyb)
 {

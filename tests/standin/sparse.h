@@ -50,6 +50,17 @@ struct _rocsparse_spmat_descr {
     int sized, analysed;
 };
 
+#if RELEASE >= 40100
+struct _rocsparse_spmv_descr {
+    struct standin_object object;
+    unsigned given; // a bit for each input
+    rocsparse_spmv_alg alg;
+    rocsparse_operation operation;
+    rocsparse_datatype scalar, compute;
+    rocsparse_const_spmat_descr analysed;
+};
+#endif
+
 static inline size_t standin_type_bytes(int f64)
 {
     return f64 ? sizeof(double) : sizeof(float);

@@ -148,3 +148,32 @@ rocsparse_status rocsparse_spmv(rocsparse_handle handle, rocsparse_operation tra
                                 const rocsparse_dnvec_descr y, rocsparse_datatype compute_type, rocsparse_spmv_alg alg,
                                 size_t *buffer_size, void *temp_buffer);
 #endif
+
+// The last argument of these is a place for a description of the error, or NULL.
+#if STANDIN_ROCSPARSE >= 40100
+typedef struct _rocsparse_spmv_descr *rocsparse_spmv_descr;
+typedef struct _rocsparse_error *rocsparse_error;
+typedef enum rocsparse_spmv_input_ {
+    rocsparse_spmv_input_alg,
+    rocsparse_spmv_input_operation,
+    rocsparse_spmv_input_scalar_datatype,
+    rocsparse_spmv_input_compute_datatype
+} rocsparse_spmv_input;
+typedef enum rocsparse_v2_spmv_stage_ {
+    rocsparse_v2_spmv_stage_analysis = 0,
+    rocsparse_v2_spmv_stage_compute = 1
+} rocsparse_v2_spmv_stage;
+rocsparse_status rocsparse_create_spmv_descr(rocsparse_spmv_descr *descr);
+rocsparse_status rocsparse_destroy_spmv_descr(rocsparse_spmv_descr descr);
+rocsparse_status rocsparse_spmv_set_input(rocsparse_handle handle, rocsparse_spmv_descr descr,
+                                          rocsparse_spmv_input input, const void *in, size_t size_in_bytes,
+                                          rocsparse_error *error);
+rocsparse_status rocsparse_v2_spmv_buffer_size(rocsparse_handle handle, rocsparse_spmv_descr descr,
+                                               rocsparse_const_spmat_descr mat, rocsparse_const_dnvec_descr x,
+                                               rocsparse_const_dnvec_descr y, rocsparse_v2_spmv_stage stage,
+                                               size_t *buffer_size_in_bytes, rocsparse_error *error);
+rocsparse_status rocsparse_v2_spmv(rocsparse_handle handle, rocsparse_spmv_descr descr, const void *alpha,
+                                   rocsparse_const_spmat_descr mat, rocsparse_const_dnvec_descr x, const void *beta,
+                                   rocsparse_dnvec_descr y, rocsparse_v2_spmv_stage stage, size_t buffer_size_in_bytes,
+                                   void *buffer, rocsparse_error *error);
+#endif
