@@ -89,7 +89,7 @@ def test_table():
         occupancy.of(rows[-1])
     variants = kernels_md.chosen(rows)
     ok(variants == {("a.cl", "a"): rows[3]["variant"]}, "f32 and 32-bit offsets, then the most registers", variants)
-    got = kernels_md.isa_table([("a.cl", "a", "")], rows, variants).splitlines()
+    got = kernels_md.isa_table([("a.cl", "a", "")], rows, variants, ["gfx90a", "gfx1100"]).splitlines()
     ok([cell.strip() for cell in got[0].split("|")[1:-1]] == ["kernel", "wg", "local", "gfx90a (64)", "gfx1100 (32)"] and
        [cell.strip() for cell in got[2].split("|")[1:-1]] ==
        ["a", "64", "128 to 256", "33+30a+40 · 88r · 192", "10+20 · 100 · 192"], "registers, waves and what ends first", *got)

@@ -235,11 +235,11 @@ EVERY = 8
 ALTERNATE = [("amd32", "plain", "subgroups32"), ("amd64", "generic", "subgroups64")]
 
 
-def targets_of(texts):
-    """(text, target) for everything to compile."""
+def targets_of(texts, only=None):
+    """(text, target) for everything to compile; `only`: for these targets."""
     sample, turn = os.environ.get("WEFT_SAMPLE_TARGETS"), {}
     for text in texts:
-        targets = TARGETS.get(text["set"], ["spirv"])
+        targets = [target for target in TARGETS.get(text["set"], ["spirv"]) if not only or target in only]
         if sample:
             turn[text["set"], text["source"]] = n = turn.get((text["set"], text["source"]), -1) + 1
             round_of = n // EVERY
@@ -250,8 +250,8 @@ def targets_of(texts):
             yield text, target
 
 
-def main(check, program, out, pick=None):
-    """One check; `pick` takes some of the texts, whose rows are the result, and no file has them."""
+def main(check, program, out, pick=None, only=None):
+    """One check; `pick` takes some of the texts, whose rows for the targets `only` are the result, and no file has them."""
     if not shutil.which(CLANG):
         skip(f"no {CLANG}")
     tools = None
@@ -275,7 +275,7 @@ def main(check, program, out, pick=None):
     known, failed, rows = Known(out, check, step, tools), 0, []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         jobs = [(text, target, pool.submit(known.get, step, text, target, tools))
-                for text, target in targets_of(texts)]
+                for text, target in targets_of(texts, only)]
         for number, (text, target, job) in enumerate(jobs):
             if number % 100 == 99:
                 known.save(True)  # a run that is cut off goes on from here

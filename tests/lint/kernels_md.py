@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import kernels  # noqa: E402
 
 CHECKS = ("amd", "nvidia")
+CHOOSER = "gfx1100"  # its registers choose the variant to show
 WANTED = {"OFS_BITS": "32", "VAL_BITS": "32", "VAL_IS_F32": "1", "SEMIRING": "0", "KEY_BITS": "32", "SUM_BITS": "32"}
 UNWANTED = {"VAL_IS_F64", "VAL_IS_I32", "ACC_F64", "ONES"}
 LETTERS = {"registers": "r", "local": "l", "groups": "g"}
@@ -36,7 +37,7 @@ processors, `gpu` what runs on everything else; files with neither serve both or
 {compiled}
 
 A row is one variant of a kernel: values f32 (or 32 bits), 32-bit offsets, the semiring (+, \\*); of several such the one with
-most registers. Tests `kernels_amd` and `kernels_nvidia` compile every variant, and fail where one spills a register or uses a
+most registers on {chooser}. Tests `kernels_amd` and `kernels_nvidia` compile every variant, and fail where one spills a register or uses a
 stack. They write `isa-amd.tsv` and `isa-nvidia.tsv` into the folder tests/lint of the build.
 
 - `wg`: work-group size; `local`: bytes of local memory of a work-group.
@@ -45,9 +46,13 @@ stack. They write `isa-amd.tsv` and `isa-nvidia.tsv` into the folder tests/lint 
 - Resident waves are in percent of what the device can hold, from registers, local memory and group size (`tests/lint/occupancy.py`).
   A letter says what ends first: **r** registers, **l** local memory, **g** the count of groups.
 
-### AMD
+### AMD, waves of 64
 
-{amd}
+{amd64}
+
+### AMD, waves of 32
+
+{amd32}
 
 ### NVIDIA
 
@@ -117,8 +122,7 @@ def chosen(rows):
     return {key: variant for key, (_, variant) in out.items()}
 
 
-def isa_table(names, rows, variants):
-    targets = sorted({row["target"] for row in rows}, key=lambda target: (len(target), target))
+def isa_table(names, rows, variants, targets):
     wave = {row["target"]: row["wave"] for row in rows}
     found = {(row["source"], row["kernel"], row["variant"], row["target"]): row for row in rows}
     lines = []
@@ -160,16 +164,18 @@ def shown(texts):
 
 
 def write(root, program, out):
-    data = {check: kernels.main(check, program, out, shown) for check in CHECKS}
+    variants = chosen(kernels.main("amd", program, out, shown, [CHOOSER]))
+    wanted = {(source, variant) for (source, _), variant in variants.items()}
+    rows = [row for check in CHECKS for row in kernels.main(
+        check, program, out, lambda texts: [text for text in texts if (text["source"], text["variant"]) in wanted])]
     names = kernels_of(root)
-    everything = [row for rows in data.values() for row in rows]
-    variants = chosen(everything)
     clang = re.search(r"version ([\d.]+)", kernels.call(kernels.CLANG, "--version"))[1]
     ptxas = re.search(r"release ([\d.]+)", kernels.call(kernels.find_ptxas(), "--version"))[1]
     text = TEXT.format(
         what=what_table(names),
         compiled=f"Compiled offline by clang {clang}, for NVIDIA with ptxas {ptxas}; no device is asked.",
-        **{check: isa_table(names, rows, variants) for check, rows in data.items()})
+        chooser=CHOOSER,
+        **{each: isa_table(names, rows, variants, kernels.TARGETS[each]) for each in ("amd64", "amd32", "nvidia")})
     with open(document(root), "w", encoding="utf-8") as file:
         file.write(text)
 
