@@ -435,7 +435,8 @@ static void test_fill(struct test_device *dev)
     static const struct {
         uint64_t most, count;
         int launches;
-    } cases[] = {{PIECE, COUNT, 11}, {PIECE, 2 * PIECE, 2}, {PIECE, PIECE, 1}, {PIECE, 0, 0}, {0, COUNT, 1}};
+    } cases[] = {
+        {PIECE, COUNT, 11}, {PIECE, 2 * PIECE, 2}, {PIECE, PIECE, 1}, {PIECE, 0, 0}, {0, COUNT, WEFT__HOSTILE(1, 2)}};
     const uint64_t before = dev->ctx->fill_words;
     struct weft__kernel *fill = NULL;
     uint32_t got[WORDS];
@@ -470,8 +471,9 @@ static void test_groups(void)
 {
     int ok = 1;
     for (size_t wg = 1; wg <= 1024; wg++) {
-        ok = ok && weft__groups(SIZE_MAX, wg) * wg <= INT32_MAX && weft__groups(7, wg) == 7;
-        ok = ok && weft__groups(SIZE_MAX, wg) >= INT32_MAX / wg; // and hardly less
+        ok = ok && weft__groups(SIZE_MAX, wg) * wg <= INT32_MAX;
+        // and hardly less, but in the hostile build
+        ok = ok && WEFT__HOSTILE(weft__groups(7, wg) == 7 && weft__groups(SIZE_MAX, wg) >= INT32_MAX / wg, 1);
     }
     tap_ok(ok, "work-groups: less than 2^31 work-items");
 }
@@ -519,7 +521,9 @@ static void test_sizes(struct test_device *dev)
     info->local_bytes = 49152;
     info->max_wg = 1024;
     const enum weft_scan_type types[] = {WEFT_SCAN_TYPE_U32, WEFT_SCAN_TYPE_I64, WEFT_SCAN_TYPE_U32_U64};
-    for (size_t i = 0; i < 3; i++) {
+    if (WEFT__HOSTILE(0, 1))
+        tap_skip("%s: forms for 2^36 and 2^30: the smallest tiles are too many", dev->name);
+    for (size_t i = 0; WEFT__HOSTILE(i < 3, 0); i++) {
         int ok = 1;
         for (int64_t n = INT64_C(1) << 33; n <= more; n += INT64_C(1) << 33)
             ok = ok && !weft_scan_workspace(&bytes, dev->ctx, types[i], n, NULL);
@@ -537,8 +541,9 @@ static void test_sizes(struct test_device *dev)
              !weft_segsort_workspace(&other, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most + 1, NULL) &&
              !weft_segsort_workspace(&radix, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most + 1,
                                      weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_RADIX));
-    tap_ok(ok && bytes == chained && other == radix, "%s: segsort chains less than 2^30: %zu and %zu bytes", dev->name,
-           bytes, other);
+    if (WEFT__HOSTILE(1, 0))
+        tap_ok(ok && bytes == chained && other == radix, "%s: segsort chains less than 2^30: %zu and %zu bytes",
+               dev->name, bytes, other);
     tap_ok(weft_segsort_workspace(&bytes, dev->ctx, WEFT_KEY_U32, 4, WEFT_OFS_64, most + 1,
                                   weft_segsort_params(.whole = WEFT_SEGSORT_WHOLE_CHAINED)) == WEFT_ERANGE &&
                strstr(test_error(dev), "less than 2^30"),

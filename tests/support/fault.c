@@ -38,6 +38,7 @@ static cl_int fails(enum fault_call call)
 // The hostile build does not find a program again: a context makes more and more of them, and ends them all.
 static int is_counted(enum fault_call call)
 {
+    (void)call;
     return !WEFT__HOSTILE(0, call == FAULT_clCreateProgramWithBinary || call == FAULT_clCreateProgramWithSource ||
                                  call == FAULT_clReleaseProgram);
 }

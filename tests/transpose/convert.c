@@ -111,6 +111,16 @@ static void test_shapes(struct test_device *dev, enum weft_transpose_algo algo)
     }
 }
 
+// On a CPU, rows in blocks: what many rows take by default.
+static void test_blocks(struct test_device *dev)
+{
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .cpu = {.bits = 1, .chunks = 2}};
+    if (!dev->gpu)
+        tap_ok(check(dev, 300, 200, 900, WEFT_TYPE_F32, WEFT_OFS_32, &params) &&
+                   check(dev, 300, 200, 900, WEFT_TYPE_PATTERN, WEFT_OFS_64, &params),
+               "%s: COO to CSR and back, rows in blocks", dev->name);
+}
+
 static void refused(struct test_device *dev, const char *what, weft_status got, weft_status want)
 {
     tap_ok(got == want && *test_error(dev), "%s: refuses %s: %s", dev->name, what, test_error(dev));
@@ -184,6 +194,7 @@ static void test_all(struct test_device *dev)
 {
     test_shapes(dev, WEFT_TRANSPOSE_ALGO_SCAN);
     test_shapes(dev, WEFT_TRANSPOSE_ALGO_MERGE);
+    test_blocks(dev);
     test_errors(dev);
 }
 

@@ -12,9 +12,15 @@
 
 static struct rng rng;
 
-enum form { BAND, MESH, ARROW, HOLLOW, WIDE, BLOCKS, FORMS, GRAPH = FORMS };
-static const char *const form_names[] = {"band",      "mesh",   "arrow with a dense row", "rows without entries",
-                                         "wide band", "blocks", "long rows at random"};
+enum form { BAND, MESH, ARROW, HOLLOW, WIDE, BLOCKS, HOLES, FORMS, GRAPH = FORMS };
+static const char *const form_names[] = {"band",
+                                         "mesh",
+                                         "arrow with a dense row",
+                                         "rows without entries",
+                                         "wide band",
+                                         "blocks",
+                                         "wide band with holes and short rows",
+                                         "long rows at random"};
 enum flaw { NONE, ONE_MISSING, ONE_MORE, DUPLICATE, UNSORTED, FLAWS };
 static const char *const flaw_names[] = {"symmetric", "an image missing", "an entry too many", "an entry twice",
                                          "a row out of order"};
@@ -33,6 +39,9 @@ static int has_entry(enum form form, int64_t i, int64_t j, int64_t n)
         return high - low <= 70;
     case BLOCKS:
         return low / 100 == high / 100;
+    case HOLES: // every eighth row is short
+        return low == high ||
+               (high - low <= 70 && (low % 8 && high % 8 ? (low * 7 + high * 3) % 41 != 0 : high - low <= 2));
     case GRAPH: // rows of about n / 2
         return ((uint64_t)(low * 2654435761 + high * 40503) * UINT64_C(0x9e3779b97f4a7c15)) >> 63 != 0;
     default:
