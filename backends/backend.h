@@ -91,6 +91,7 @@ extern const struct weft_backend *const weft__backends[];
     X(ref) \
     X(omp) \
     X(graphblas) \
+    X(mkl) \
     X(rsb) \
     X(cub) \
     X(cusparse) \

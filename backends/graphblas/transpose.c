@@ -2,6 +2,7 @@
 // A^T by GrB_transpose, which chooses its method itself. Its matrices hide their arrays and have 64-bit indices, so A is
 // copied in before and the result out after; every run makes a new matrix, and what that allocates is part of the time.
 #include "backends/algo.h"
+#include "backends/distinct.h"
 #include "host/common/clock.h"
 #include "backends/backend.h"
 #include "host/internal/inside.h"
@@ -52,24 +53,6 @@ static GrB_Type type_of(enum weft_type type)
                                    : GrB_BOOL;
 }
 
-// A GraphBLAS matrix has one entry at most at a place.
-static weft_status distinct(const struct weft_csr *a, struct weft_error *err)
-{
-    int32_t *seen = malloc(weft__max(1, weft__mul((size_t)a->n, sizeof *seen)));
-    weft_status status = seen ? WEFT_OK : weft__error(err, WEFT_ENOMEM, "out of host memory for a transpose");
-    if (seen)
-        memset(seen, 0xff, (size_t)a->n * sizeof *seen);
-    for (int64_t i = 0; i < a->m && !status; i++)
-        for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1) && !status; p++) {
-            if (seen[a->col[p]] == i)
-                status = weft__error(err, WEFT_EUNSUPPORTED, "GraphBLAS has no repeated entries, as in row %lld",
-                                     (long long)i);
-            seen[a->col[p]] = (int32_t)i;
-        }
-    free(seen);
-    return status;
-}
-
 #define IMPORT(name, T)                                                                                                \
     GrB_Matrix_import_##name(out, type_of(a->type), rows, cols, ptr, col, (const T *)val, rows + 1, nnz, nnz,          \
                              GrB_CSR_FORMAT)
@@ -118,7 +101,7 @@ weft_status weft__graphblas_transpose_prepare(void **state, struct weft_context 
         return WEFT_EINVAL;
     weft_status status = graphblas_begin(err);
     if (!status)
-        status = distinct(a, err);
+        status = weft__distinct(a, "GraphBLAS has no repeated entries", err);
     if (status)
         return status;
     struct graphblas_transpose *t = calloc(1, sizeof *t);

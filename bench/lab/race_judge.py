@@ -17,7 +17,7 @@ TITLES = {
 MEANS = {1: 3.0, 5: 1.10, 6: 1.25, 10: 2.0}
 # weft's algorithm or op: least speedup of a row; most times the floor.
 LEAST = {1: 2.0, 2: 1.0, 5: 0.95, 6: 0.95, "scan": 0.95, "segsort": 0.9, "histogram": 1.0, 9: 0.95, 10: 1.2,
-         "small cusparse": 3.0, "small cub": 1.5, "small csr": 1.0}
+         "MKL": 1.0, "small cusparse": 3.0, "small cub": 1.5, "small csr": 1.0}
 MOST = {3: 4.0, 4: 2.5}
 # The most milliseconds: of any SpMV of f32, of a transposition of f32.
 MOST_MS = {"spmv": {"uniform:100000,100000,10000000": 0.028, "uniform:500000,500000,10000000": 0.067},
@@ -322,8 +322,11 @@ def judge_cpu(race):
                  ("omp/GraphBLAS ", omp["transpose"], race.best(records, "transpose", "graphblas")),
                  ("CSR/omp ", race.best(records, "spmv", "opencl", ("csr",)), omp["spmv"]),
                  ("CSR/librsb ", race.best(records, "spmv", "opencl", ("csr",)), race.best(records, "spmv", "rsb"))]
+        if any(r["backend"] == "mkl" for r in records):
+            pairs += [("transpose/MKL ", race.best(records, "transpose", "opencl", OURS), race.best(records, "transpose", "mkl")),
+                      ("auto/MKL ", race.best(records, "spmv", "opencl", ("csr", "auto")), race.best(records, "spmv", "mkl"))]
         for what, a, b in pairs:
-            made = speedup(9, name, a, b, LEAST[9], what)
+            made = speedup(9, name, a, b, LEAST["MKL"] if "MKL" in what else LEAST[9], what)
             why = race.skipped.get((matrix, "transpose", "graphblas")) if what.startswith("omp/") else None
             if not b and why:
                 made = reported({**made, "note": "GraphBLAS: " + why})

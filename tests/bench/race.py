@@ -186,6 +186,10 @@ def test_processors(folder):
     code, marks, out = judged(folder, [9], ("cpu", [A], host, {"threads": 16}), ("cpu", [A], [], {"threads": 2, "why": "no"}))
     ok(verdicts(marks[9]) == ["pass", "pass", "short", "pass", "not run"] and "16 cores" in out,
        "processors: quartiles that overlap are no loss", out)
+    mkl = [record("transpose", "mkl", "csr", 2), record("spmv", "mkl", "optimized", 3)]
+    code, marks, out = judged(folder, [9], ("cpu", [A], host + mkl, {"threads": 2}))
+    ok([(r["asked"].split()[0], r["verdict"]) for r in marks[9]["rows"]][4:] == [("transpose/MKL", "pass"), ("auto/MKL", "pass")],
+       "and beside MKL where it runs", out)
 
 
 def test_usage(folder):

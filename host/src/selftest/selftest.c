@@ -35,7 +35,7 @@ static void tell(struct run *r, const char *what, const char *kernels, bool righ
     r->seen++;
     if (!right && (!r->status || (r->status != WEFT_EDEVICE && !status))) {
         r->status = status ? status : WEFT_EDEVICE;
-        snprintf(r->first, sizeof r->first, "%s%s%s: %s", what, *kernels ? ", kernels " : "", kernels,
+        snprintf(r->first, sizeof r->first, "%.200s%s%.200s: %.180s", what, *kernels ? ", kernels " : "", kernels,
                  *text ? text : "wrong numbers");
     }
     if (r->fn)
