@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """programs.py LAYER WEFT WEFT-BENCH PROFILE-LAYER: OpenCL calls fail below whole programs, once and from then on: the modes of
 weft-bench, commands of weft that use a device, and the profiler's layer below a program. A program then says so, or does
-without; it ends by itself, and its files are whole or not there. Output is TAP.
+without; it ends by itself, and its files are whole or not there. A device that leaves out kernels is found. Output is TAP.
 
 WEFT_SAMPLE=1 takes a part of the calls in each mode.
 """
@@ -33,6 +33,14 @@ MODES = (
     ("devices", "", (WEFT, "devices")),
     ("transpose", "", (WEFT, "transpose", "in.mtx", "out.mtx")),
     ("the layer", PROFILE, (WEFT, "transpose", "in.mtx", "out.mtx")),
+)
+# Kernels of either schedule that a command runs, and what it says when they are left out.
+LIES = (
+    (("transpose", "in.mtx", "out.mtx"), "cpu_move cpu_local scan_partition merge_sort merge_sort_last", "transposes wrongly"),
+    (("permute", "--device", "0", "--order", "row", "in.mtx", "out.mtx"), "permute_entries cpu_move scan_partition", "permutes wrongly"),
+    (("spmv", "in.mtx"), "spmv_csr_cpu spmv_csr_scalar spmv_csr_lanes", "multiplies wrongly"),
+    (("advise", "--measure", "in.mtx"), "spmv_csr_cpu spmv_csr_scalar spmv_csr_lanes", "wrong SpMV"),
+    (("selftest", "--litmus", "--seconds", "1"), "litmus", "loses words between work-groups"),
 )
 MATRIX = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 1 2\n3 2 3\n3 3 4\n"
 
@@ -100,6 +108,29 @@ def test(number, folder, name, above, words):
     ok(not wrong and failures, f"{name}: {len(failures)} failures of {len(counts)} calls", *wrong)
 
 
+def test_lies(folder):
+    for words, names, want in LIES:
+        code, err = run(folder, "", (WEFT, *words), WEFT_FAULT_LIE=f" {names} ")
+        wrong = files_wrong(folder)
+        ok(code == 1 and want in err and not wrong and "out.mtx" not in os.listdir(folder),
+           f"{words[0]}: a device that computes wrong numbers", code, err, wrong)
+
+
+def test_selftest(folder):
+    """No program compiles: each problem says so, and the command ends."""
+    never = {"WEFT_FAULT_CALL": "clCreateProgramWithSource", "WEFT_FAULT_N": "1", "WEFT_FAULT_EVER": "1",
+             "XDG_CACHE_HOME": "/proc/nowhere"}
+    code, text = run(folder, "", (WEFT, "selftest"), **never)
+    ok(code == 3 and "\nfailed " in text and "0 right, 0 wrong, " in text and "CL_OUT_OF_RESOURCES" in text,
+       "selftest: no program compiles", code, text[-500:])
+    code, text = run(folder, "", (WEFT, "selftest", "--json", "out.json"), **never)
+    with open(os.path.join(folder, "out.json"), encoding="utf-8") as file:
+        said = json.load(file)
+    ok(code == 3 and said["failed"] == len(said["results"]) > 20 and all(row["result"] == "failed" and row["error"]
+                                                                         for row in said["results"]), "the same as JSON", code, text, said)
+    files_wrong(folder)
+
+
 def main():
     with open(WEFT, "rb") as file:
         program = file.read()
@@ -113,6 +144,8 @@ def main():
         for number, (name, above, words) in enumerate(MODES):
             if not above or os.path.isfile(above):
                 test(number, folder, name, above, words)
+        test_lies(folder)
+        test_selftest(folder)
     print(f"# {time.monotonic() - began:.1f} s{', a sample' if SAMPLE else ''}")
     return done()
 

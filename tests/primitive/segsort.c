@@ -19,9 +19,10 @@ enum split {
     ONE,    // one segment
     TINY,   // lengths 0 .. 8
     MIXED,  // lengths 0, small, and up to n/2
-    EMPTY   // many empty segments, few others
+    EMPTY,  // many empty segments, few others
+    HOLLOW  // segments of one element, about 20 empty ones between two
 };
-static const char *const split_names[] = {"blocks", "one segment", "tiny", "mixed", "mostly empty"};
+static const char *const split_names[] = {"blocks", "one segment", "tiny", "mixed", "mostly empty", "hollow"};
 
 enum place { APART, ALL, KEYS, PAYLOAD }; // what is sorted in place
 enum keys { ANY, FEW, SAME, DOWN, BIT };  // random; below 5 and negative ones; all equal; descending; one bit differs
@@ -48,6 +49,8 @@ static int64_t length_draw(const struct sort_case *c, int64_t left)
         length = rng_between(&rng, 0, 8);
     else if (c->split == MIXED)
         length = rng_below(&rng, 3) ? rng_between(&rng, 0, 20) : rng_between(&rng, 0, 1 + c->n / 2);
+    else if (c->split == HOLLOW)
+        length = !rng_below(&rng, 20);
     else if (c->split == EMPTY)
         length = rng_below(&rng, 200) ? 0 : rng_between(&rng, 1, 100);
     return length < left ? length : left;
@@ -195,6 +198,9 @@ static void test_edges(struct test_device *dev)
                                   .params = params_small(dev)};
             check(dev, &c);
         }
+    // More segments than four times the elements of a tile.
+    const struct sort_case hollow = {.payload_bytes = 4, .n = 150, .split = HOLLOW, .params = params_small(dev)};
+    check(dev, &hollow);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         for (size_t j = 0; j < count; j++) {
             if (test_sample() && (sizes[j] > 300 || (i + j) % 8))

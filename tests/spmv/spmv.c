@@ -354,7 +354,7 @@ static void test_tuning(struct test_device *dev)
     test_fence(dev, fence);
     weft_csr_free(&a);
     if (dev->gpu) {  // a row in so many tiles that a whole work-group joins its parts
-        huge = 3000; // and one of a third
+        huge = 9000; // and one of a third
         a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
         for (int k = 0; k < 2; k++) { // by either kind of tiles
             struct weft_spmv_params params = {

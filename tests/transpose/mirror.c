@@ -109,8 +109,9 @@ static struct weft_csr matrix_make(enum form form, enum flaw flaw, int64_t n, en
     return a;
 }
 
-// The short way alone, then with ScanTrans behind it. mirrors: the first is to say yes. Frees `a`.
-static int check(struct test_device *dev, struct weft_csr a, int mirrors, char *why)
+// The short way alone, then with ScanTrans behind it. mirrors: the first is to say yes; positions: the values of `a` are the
+// positions of its entries, which are not read but counted, as for a plan of refills. Frees `a`.
+static int check_as(struct test_device *dev, struct weft_csr a, int mirrors, int positions, char *why)
 {
     const int64_t n = a.n;
     const enum weft_type type = a.type;
@@ -118,7 +119,8 @@ static int check(struct test_device *dev, struct weft_csr a, int mirrors, char *
     struct weft_csr want;
     if (weft__ref_transpose(&want, &a))
         tap_bail("out of host memory");
-    const struct weft__transpose_shape shape = {.m = n, .n = n, .nnz = a.nnz, .type = type, .ofs = ofs, .mirror = 1};
+    const struct weft__transpose_shape shape = {
+        .m = n, .n = n, .nnz = a.nnz, .type = type, .ofs = ofs, .val_positions = positions, .mirror = 1};
     struct test_csr from, to;
     test_csr_make(&from, dev, &a, n, n, a.nnz, type, ofs);
     test_csr_make(&to, dev, NULL, n, n, a.nnz, type, ofs);
@@ -155,6 +157,11 @@ static int check(struct test_device *dev, struct weft_csr a, int mirrors, char *
     weft_csr_free(&a);
     weft_csr_free(&want);
     return ok;
+}
+
+static int check(struct test_device *dev, struct weft_csr a, int mirrors, char *why)
+{
+    return check_as(dev, a, mirrors, 0, why);
 }
 
 static void count_mirror(void *arg, const char *entry, size_t global, size_t wg, cl_event event)
@@ -316,6 +323,14 @@ static void each_device(struct test_device *dev)
                    ok ? "" : ": ", why);
         }
     char why[256] = "";
+    for (int flaw = NONE; flaw <= ONE_MISSING; flaw++) {
+        struct weft_csr a = matrix_make(MESH, (enum flaw)flaw, 90, WEFT_TYPE_I32, WEFT_OFS_32);
+        for (int64_t p = 0; p < a.nnz; p++)
+            ((int32_t *)a.val)[p] = (int32_t)p;
+        tap_ok(check_as(dev, a, flaw == NONE, 1, why), "%s: positions of entries, %s%s", dev->name, flaw_names[flaw],
+               why);
+    }
+    why[0] = '\0';
     if (!test_sample())
         tap_ok(check(dev, matrix_make(GRAPH, NONE, 1500, WEFT_TYPE_F32, WEFT_OFS_32), 0, why),
                "%s: symmetric, but every image far to seek: given up%s", dev->name, why);
