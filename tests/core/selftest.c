@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <weft/scan.h>
 #include <weft/selftest.h>
+#include <weft/transpose.h>
 
 static struct weft__cl_table real;
 
@@ -265,9 +266,25 @@ static void test_sizes(struct test_device *dev, enum weft_scan_algo algo)
     files_drop();
 }
 
+// The plan of a large square matrix on a GPU tries the mirror as well.
+static void test_mirror(struct test_device *dev)
+{
+    struct weft_context *ctx = context_make(dev, folder, false);
+    struct weft_transpose_plan *plan = NULL;
+    const weft_status status =
+        weft_transpose_plan_create(&plan, ctx, weft_shape(5000, 5000, 1000000, WEFT_TYPE_F32, WEFT_OFS_32), NULL);
+    tap_ok(!status && strstr(weft_transpose_plan_info(plan)->why, "mirrored") && ctx->trials.count > 0,
+           "%s: the mirror is right", dev->name);
+    weft_transpose_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+    files_drop();
+}
+
 static void test_device(struct test_device *dev)
 {
     size_t bytes;
+    if (dev->gpu && !dev->checker)
+        test_mirror(dev);
     for (int algo = WEFT_SCAN_ALGO_THREE; algo <= WEFT_SCAN_ALGO_CHAINED; algo++) {
         const struct weft_scan_params p = {.algo = (enum weft_scan_algo)algo};
         if (weft_scan_workspace(&bytes, dev->ctx, WEFT_SCAN_TYPE_I32, 1, &p) == WEFT_OK) {

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places of files that are written: long names, links, folders, part files of others, what is there already; the file is whole,
+// or nothing has changed.
+#include "host/internal/inside.h"
+#include "tests/support/tap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The error of a file that cannot be opened at `path`.
+static void refused(const char *what, const char *path, int fresh, int want)
+{
+    struct weft__out out;
+    const int error = weft__out_open(&out, path, fresh);
+    tap_ok(error == want && out.fd < 0, "%s: %s", what, strerror(error));
+    weft__out_close(&out);
+}
+
+static int holds(const char *path, const char *want)
+{
+    char text[64] = "";
+    FILE *file = fopen(path, "r");
+    const size_t got = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    return got == strlen(want) && !strcmp(text, want);
+}
+
+// Written there, then found at `real`.
+static void written(const char *what, const char *path, int fresh, const char *real)
+{
+    struct weft__out out;
+    int error = weft__out_open(&out, path, fresh);
+    if (!error)
+        error = weft__out_write(&out, "new", 3);
+    if (!error)
+        error = weft__out_commit(&out);
+    const int late = weft__out_close(&out);
+    tap_ok(!error && !late && holds(real, "new"), "%s: %s", what, strerror(error ? error : late));
+    unlink(real);
+}
+
+static void test_links(void)
+{
+    char longest[PATH_MAX + 8], target[PATH_MAX], folder[280];
+    memset(longest, 'a', sizeof longest - 1);
+    for (size_t i = 0; i < sizeof longest; i += 100)
+        longest[i] = '/';
+    longest[sizeof longest - 1] = 0;
+    refused("a name longer than names may be", longest, 0, ENAMETOOLONG);
+    refused("no name", "", 0, ENOENT);
+    refused("a folder that is not there", "none/.", 0, EISDIR);
+    refused("the name of a folder that is not there", "none/", 0, EISDIR);
+    refused("a folder", ".", 0, EISDIR);
+    if (symlink("b", "a") || symlink("a", "b") || symlink("new", "link") || mkdir("folder", 0777) ||
+        symlink("../new", "folder/link") || symlink("/dev/null/x", "folder/astray"))
+        tap_bail("no links: %s", strerror(errno));
+    refused("a circle of links", "a", 0, ELOOP);
+    refused("a link below what is no folder", "folder/astray", 0, ENOTDIR);
+    written("a link to what is not there", "link", 1, "new");
+    written("a link out of a folder", "folder/link", 0, "new");
+    written("a file of the folder above all", "/tmp/../tmp/weft-test-out", 0, "/tmp/weft-test-out");
+    // A link whose place has too long a name: each part is short enough.
+    memset(folder, 'd', sizeof folder);
+    folder[200] = 0;
+    if (mkdir(folder, 0777))
+        tap_bail("no folder: %s", strerror(errno));
+    size_t used = 0;
+    while (used + 202 < sizeof target - 100)
+        used += (size_t)snprintf(target + used, sizeof target - used, "%s/../", folder);
+    snprintf(target + used, sizeof target - used, "%.90s", folder);
+    char inside[300];
+    snprintf(inside, sizeof inside, "%s/link", folder);
+    if (symlink(target, inside))
+        tap_bail("no link: %s", strerror(errno));
+    refused("a link to a name that is too long", inside, 0, ENAMETOOLONG);
+    unlink(inside);
+    rmdir(folder);
+    unlink("a");
+    unlink("b");
+    unlink("link");
+    unlink("folder/link");
+    unlink("folder/astray");
+    rmdir("folder");
+}
+
+// A file that comes while another is written: it stays where the new one is to be fresh.
+static void test_late(void)
+{
+    struct weft__out out;
+    if (weft__out_open(&out, "late", 1) || weft__out_write(&out, "new", 3))
+        tap_bail("no file");
+    const int fd = open("late", O_WRONLY | O_CREAT, 0666);
+    if (fd < 0 || write(fd, "old", 3) != 3 || close(fd))
+        tap_bail("no file");
+    const int error = weft__out_commit(&out);
+    tap_ok(error == EEXIST && weft__out_commit(&out) == EEXIST, "a file that came meanwhile: %s", strerror(error));
+    tap_ok(weft__out_write(&out, "more", 4) == EEXIST && weft__out_flush(&out) == EEXIST,
+           "nothing works behind an error");
+    weft__out_close(&out);
+    tap_ok(holds("late", "old"), "it is what it was");
+    written("and is written over where that is asked for", "late", 0, "late");
+}
+
+// More files at once than are noted for signals.
+static void test_many(void)
+{
+    enum { MANY = 70 };
+    static struct weft__out out[MANY];
+    char name[16];
+    int good = 1;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%d", i);
+        good = good && !weft__out_open(&out[i], name, 0) && !weft__out_write(&out[i], "new", 3);
+    }
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "many%d", i);
+        good = good && !weft__out_commit(&out[i]) && !weft__out_close(&out[i]) && holds(name, "new");
+        unlink(name);
+    }
+    tap_ok(good, "%d files at once", MANY);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/weft-test-XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder))
+        tap_bail("no folder: %s", strerror(errno));
+    test_links();
+    test_late();
+    test_many();
+    tap_ok(!chdir("/") && !rmdir(folder), "nothing is left");
+    return tap_done();
+}
