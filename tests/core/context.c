@@ -138,11 +138,67 @@ static void test_launches(struct test_device *dev)
     weft_csr_free(&zeros);
 }
 
+static struct weft_context *context_here(struct test_device *dev, const char *cache)
+{
+    struct weft_context *ctx = NULL;
+    if (weft_context_create(&ctx,
+                            weft_context_params(.device = weft_context_device(dev->ctx)->id, .cache_dir = cache,
+                                                .log = log_keep, .log_arg = &log_lines),
+                            NULL))
+        tap_bail("%s: no context", dev->name);
+    return ctx;
+}
+
+// What the environment says of the cache and of copies.
+static void test_environment(struct test_device *dev)
+{
+    static char longest[5000];
+    const char *const cache = getenv("XDG_CACHE_HOME"), *const home = getenv("HOME");
+    char *const kept = cache ? strdup(cache) : NULL, *const kept_home = home ? strdup(home) : NULL;
+    memset(longest, 'a', sizeof longest - 1);
+    logged[0] = 0;
+    struct weft_context *ctx = context_here(dev, longest);
+    tap_ok(!ctx->cache_dir && strstr(logged, "too long"), "%s: a cache whose path is too long: %s", dev->name, logged);
+    weft_context_destroy(&ctx);
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "/proc/nowhere", 1);
+    ctx = context_here(dev, NULL);
+    tap_is_str(ctx->cache_dir ? ctx->cache_dir : "none", "/proc/nowhere/.cache/weft", "a cache in the home");
+    weft_context_destroy(&ctx);
+    unsetenv("HOME");
+    ctx = context_here(dev, NULL);
+    tap_ok(!ctx->cache_dir && !ctx->staging.slots, "%s: no home, no cache", dev->name);
+    weft_context_destroy(&ctx);
+    if (kept)
+        setenv("XDG_CACHE_HOME", kept, 1);
+    if (kept_home)
+        setenv("HOME", kept_home, 1);
+    free(kept);
+    free(kept_home);
+    static const char *const wrong[] = {"-1", "999,1", "2,-1", "2,70000", "2,64,-1", "2,64,1,-1", "2,64,1,70000", "x"};
+    int ok = 1;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        setenv("WEFT_STAGE", wrong[i], 1);
+        ctx = context_here(dev, "");
+        ok =
+            ok && !ctx->staging.slots && !ctx->staging.slot_bytes && !ctx->staging.threads && !ctx->staging.piece_bytes;
+        weft_context_destroy(&ctx);
+    }
+    setenv("WEFT_STAGE", "2,64,1,16", 1);
+    ctx = context_here(dev, "");
+    tap_ok(ok && ctx->staging.slots == 2 && ctx->staging.slot_bytes == 65536 && ctx->staging.threads == 1 &&
+               ctx->staging.piece_bytes == 16384,
+           "%s: WEFT_STAGE is taken where it has numbers that can be", dev->name);
+    weft_context_destroy(&ctx);
+    unsetenv("WEFT_STAGE");
+}
+
 static void test_all(struct test_device *dev)
 {
     test_create(dev);
     test_errors(dev);
     test_launches(dev);
+    test_environment(dev);
 }
 
 int main(void)

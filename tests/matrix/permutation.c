@@ -402,6 +402,10 @@ static void test_errors(void)
     refused(weft_permutation_from(&p, 3, 3, NULL, outside, &err), WEFT_EMATRIX, &err, "a column outside");
     refused(weft_permutation_from(&p, -1, 3, NULL, NULL, &err), WEFT_EINVAL, &err, "a negative size");
     tap_ok(!p.row && !p.col && !p.m, "nothing is left after a refusal");
+    if (weft_permutation_from(&p, 3, 3, NULL, turned, &err))
+        tap_bail("%s", err.text);
+    tap_ok(!weft_permutation_is_identity(&p) && !p.row, "the caller's own columns");
+    weft_permutation_free(&p);
     if (weft_permutation_from(&p, 3, 3, turned, NULL, &err))
         tap_bail("%s", err.text);
     tap_ok(!weft_permutation_is_identity(&p) && p.row_inv[2] == 0 && p.row_inv[0] == 1, "the caller's own rows");

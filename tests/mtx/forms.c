@@ -57,10 +57,27 @@ static const struct {
      "real general\n3 3 3\n1 1 1\n2 2 2\n3 3 -3\n"},
 };
 
+#define TEN     "1234567890"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
 static const struct {
     const char *why, *text;
     weft_status status;
 } malformed[] = {
+    {"line 7: a value of more than 128 characters",
+     TITLE COUNTS "rua           " SIZES
+                  "(4I2)           (3I2)           (1F140.1)           \n 1 2 3 4\n 1 2 3\n" HUNDRED TEN TEN TEN TEN
+                  "\n",
+     WEFT_EFORMAT},
+    {"line 5: longer than 1024 characters",
+     TITLE COUNTS "rua           " SIZES TOUCH HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
+         HUNDRED HUNDRED "\n",
+     WEFT_EFORMAT},
+    {"line 4: a format of numbers that is not known",
+     TITLE COUNTS "rua           " SIZES "(4I2)           (3I2)           (100P,3F5.1)\n 1 2 3 4\n 1 2 3\n",
+     WEFT_EFORMAT},
+    {"line 4: a format of numbers that is not known",
+     TITLE COUNTS "rua           " SIZES "(4I2)           (3I2)           (3E10.3E)\n 1 2 3 4\n 1 2 3\n", WEFT_EFORMAT},
     {"line 6: the file ends before its last entry", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n",
      WEFT_EFORMAT},
     {"line 6: a field is empty, or missing", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n 1 2\n",

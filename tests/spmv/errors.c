@@ -73,6 +73,16 @@ static void test_refused_params(struct test_device *dev)
             weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = "a; b",
                              .problem.times = "a * b", .problem.zero = "0"),
             WEFT_EINVAL, "';' at position 1");
+    static char longest[402]; // an expression
+    memset(longest, 'a', sizeof longest - 1);
+    refused(&p, "an expression of 401 characters",
+            weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = longest,
+                             .problem.times = "a * b", .problem.zero = "0"),
+            WEFT_EINVAL, "longer than 400");
+    refused(&p, "a bracket too many",
+            weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = "a)",
+                             .problem.times = "a * b", .problem.zero = "0"),
+            WEFT_EINVAL, "position 1");
     refused(&p, "a bracket too few",
             weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_CUSTOM, .problem.plus = "max(a, b",
                              .problem.times = "a * b", .problem.zero = "0"),

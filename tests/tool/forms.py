@@ -171,11 +171,21 @@ def test_weft(folder):
     refused(".weft: a folder", "b.weft", "info", "--json", "-", os.path.join(folder, "none", "b.weft"))
 
 
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+def test_names(folder):
+    """Bytes that are no text are shown as numbers, in one line."""
+    for name, want in ((b"\xe2\x82A", "\\xe2\\x82A"), (b"\xe2A", "\\xe2A"), (b"\xf0\x9f\x98A", "\\xf0\\x9f\\x98A"),
+                       (b"\xc2\x85B", "\\xc2\\x85B"), (b"\xff", "\\xff"), ("\u20ac\U0001f600".encode(), "\u20ac\U0001f600")):
+        refused(f"a name of bytes: {name.hex()}", want, "info", os.path.join(folder, "none", os.fsdecode(name) + ".mtx"))
+
+
 def main():
     warnings.simplefilter("ignore")  # of a member that is there twice
     with tempfile.TemporaryDirectory(prefix="weft-forms-") as folder:
         test_npz(folder)
         test_weft(folder)
+        test_names(folder)
     return done()
 
 
