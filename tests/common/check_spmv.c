@@ -2,6 +2,7 @@
 // The checker of products, on products made by hand: errors just beyond the bound of rounding are found in every row, errors
 // within it are let through.
 #include "host/common/check_spmv.h"
+#include "host/internal/inside.h"
 #include "tests/support/rng.h"
 #include "tests/support/tap.h"
 
@@ -149,6 +150,46 @@ static void test_errors(const struct check_spmv *job, const char *name)
     tap_ok(!check_spmv(job, &bad, why, sizeof why), "%s: NaN is found: %s", name, why);
 }
 
+// The reference itself, whose loops are a copy for each type, width of offsets and pattern: sums of small whole numbers are
+// exact, in any order.
+static void test_reference(enum weft_type type, enum weft_type vec, enum weft_ofs ofs)
+{
+    struct weft_csr narrow = matrix_make(type, vec), a;
+    union values x, y, want;
+    if (weft_csr_alloc(&a, weft_shape(M, N, narrow.nnz, type, ofs)))
+        tap_bail("no memory for a matrix");
+    for (int i = 0; i <= M; i++)
+        if (ofs == WEFT_OFS_64)
+            ((int64_t *)a.row_ptr)[i] = weft_csr_ofs(&narrow, i);
+        else
+            ((int32_t *)a.row_ptr)[i] = (int32_t)weft_csr_ofs(&narrow, i);
+    memcpy(a.col, narrow.col, (size_t)a.nnz * 4);
+    for (int64_t p = 0; p < a.nnz && type != WEFT_TYPE_PATTERN; p++)
+        put(a.val, type, p, (long double)rng_between(&rng, -9, 9));
+    int ok = 1;
+    for (int kind = 0; kind < 4; kind++) { // beta 0, and by the form whose order of sums is fixed
+        const int beta = kind % 2 * 3, fixed = kind / 2;
+        for (int j = 0; j < N; j++)
+            put(&x, vec, j, (long double)rng_between(&rng, -9, 9));
+        for (int i = 0; i < M; i++) {
+            long double sum = 0;
+            put(&y, vec, i, (long double)rng_between(&rng, -9, 9));
+            for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
+                sum += (type == WEFT_TYPE_PATTERN ? 1 : get(a.val, type, p)) * get(&x, vec, a.col[p]);
+            put(&want, vec, i, 2 * sum + (long double)beta * get(&y, vec, i));
+        }
+        if (fixed)
+            weft__ref_spmv_fixed(&a, vec, 0, 2, &x, beta, &y);
+        else
+            weft__ref_spmv(&a, vec, 2, &x, beta, &y);
+        ok = ok && !memcmp(&y, &want, M * weft_type_bytes(vec));
+    }
+    tap_ok(ok, "the reference: %s matrix, %s vectors, %d-bit offsets", weft_type_name(type), weft_type_name(vec),
+           ofs == WEFT_OFS_64 ? 64 : 32);
+    weft_csr_free(&narrow);
+    weft_csr_free(&a);
+}
+
 int main(void)
 {
     static const struct {
@@ -209,5 +250,10 @@ int main(void)
         y[i] = right;
     }
     weft_csr_free(&a);
+    for (int vec = WEFT_TYPE_F32; vec <= WEFT_TYPE_I32; vec++)
+        for (int wide = 0; wide < 2; wide++) {
+            test_reference((enum weft_type)vec, (enum weft_type)vec, wide ? WEFT_OFS_64 : WEFT_OFS_32);
+            test_reference(WEFT_TYPE_PATTERN, (enum weft_type)vec, wide ? WEFT_OFS_64 : WEFT_OFS_32);
+        }
     return tap_done();
 }

@@ -198,8 +198,10 @@ static void test_edges(struct test_device *dev)
                                   .params = params_small(dev)};
             check(dev, &c);
         }
-    // More segments than four times the elements of a tile.
-    const struct sort_case hollow = {.payload_bytes = 4, .n = 150, .split = HOLLOW, .params = params_small(dev)};
+    // More segments than four times the elements of a tile; three chunks for four work-items.
+    struct sort_case hollow = {.payload_bytes = 4, .n = 150, .split = HOLLOW, .params = params_small(dev)};
+    if (!dev->gpu)
+        hollow.params.cpu.wg = 4;
     check(dev, &hollow);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         for (size_t j = 0; j < count; j++) {
