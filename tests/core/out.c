@@ -108,6 +108,26 @@ static void test_late(void)
     written("and is written over where that is asked for", "late", 0, "late");
 }
 
+// The file that is standard error already is written to as a stream.
+static void test_stream(void)
+{
+    struct weft__out out;
+    const int kept = dup(STDERR_FILENO), fd = open("err", O_WRONLY | O_CREAT, 0666);
+    if (kept < 0 || fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+        tap_bail("no file");
+    int error = weft__out_open(&out, "err", 1);
+    if (!error)
+        error = weft__out_write(&out, "new", 3);
+    if (!error)
+        error = weft__out_commit(&out);
+    weft__out_close(&out);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(fd);
+    tap_ok(!error && holds("err", "new"), "a file that is standard error: %s", strerror(error));
+    unlink("err");
+}
+
 // More files at once than are noted for signals.
 static void test_many(void)
 {
@@ -134,6 +154,7 @@ int main(void)
         tap_bail("no folder: %s", strerror(errno));
     test_links();
     test_late();
+    test_stream();
     test_many();
     tap_ok(!chdir("/") && !rmdir(folder), "nothing is left");
     return tap_done();

@@ -116,6 +116,16 @@ def test_lies(folder):
            f"{words[0]}: a device that computes wrong numbers", code, err, wrong)
 
 
+def test_never(folder):
+    """Calls that never work: what a command says, or does without."""
+    for call, words, status, want in (("clCreateBuffer", ("info", "in.mtx"), 0, "device      none: "),
+                                      ("clCreateBuffer", ("info", "in.mtx", "--json", "-"), 0, '"error":'),
+                                      ("clCreateCommandQueue", ("spmv", "in.mtx"), 3, "gives no queue"),
+                                      ("clCreateKernel", ("advise", "--measure", "in.mtx"), 3, "CL_OUT_OF_HOST_MEMORY")):
+        code, text = run(folder, "", (WEFT, *words), WEFT_FAULT_CALL=call, WEFT_FAULT_N="1", WEFT_FAULT_EVER="1")
+        ok(code == status and want in text, f"{words[0]}: {call} never works", code, text)
+
+
 def test_selftest(folder):
     """No program compiles: each problem says so, and the command ends."""
     never = {"WEFT_FAULT_CALL": "clCreateProgramWithSource", "WEFT_FAULT_N": "1", "WEFT_FAULT_EVER": "1",
@@ -145,6 +155,7 @@ def main():
             if not above or os.path.isfile(above):
                 test(number, folder, name, above, words)
         test_lies(folder)
+        test_never(folder)
         test_selftest(folder)
     print(f"# {time.monotonic() - began:.1f} s{', a sample' if SAMPLE else ''}")
     return done()

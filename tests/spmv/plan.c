@@ -122,14 +122,20 @@ static void test_host_rest(struct test_device *dev)
         int f64_sums;
         enum weft_spmv_semiring semiring;
         int64_t longest;
-    } ways[] = {
-        {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},  {WEFT_TYPE_F64, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
-        {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},  {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
-        {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},     {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},
-        {WEFT_TYPE_F64, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 70},    {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 70},
-        {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},     {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_OR_AND, 70},
-        {WEFT_TYPE_PATTERN, 0, WEFT_SPMV_SEMIRING_OR_AND, 70},   {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_OR_AND, 70},
-        {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 20000}}; // rows of several pieces
+    } ways[] = {{WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
+                {WEFT_TYPE_F64, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
+                {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
+                {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 300},
+                {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},
+                {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},
+                {WEFT_TYPE_F64, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 70},
+                {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 70},
+                {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_MAX_TIMES, 70},
+                {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_MIN_PLUS, 70},
+                {WEFT_TYPE_F32, 1, WEFT_SPMV_SEMIRING_OR_AND, 70},
+                {WEFT_TYPE_PATTERN, 0, WEFT_SPMV_SEMIRING_OR_AND, 70},
+                {WEFT_TYPE_I32, 0, WEFT_SPMV_SEMIRING_OR_AND, 70},
+                {WEFT_TYPE_F32, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, 20000}}; // rows of several pieces
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         if ((ways[i].type == WEFT_TYPE_F64 || ways[i].f64_sums) && !weft_context_device(dev->ctx)->fp64) {
             tap_skip("%s: no double precision", dev->name);

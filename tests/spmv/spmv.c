@@ -370,6 +370,12 @@ static void test_tuning(struct test_device *dev)
         struct weft_spmv_params steps = {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS, .gpu.wg = 64, .gpu.ipt = 12};
         tap_ok(check(dev, &a, &steps, 0), "%s: csr_flags, rows over several steps", dev->name);
         weft_csr_free(&a);
+        if (weft_context_device(dev->ctx)->fp64) {
+            struct weft_spmv_params merge = {.policy.algo = WEFT_SPMV_ALGO_CSR_MERGE, .gpu.wg = 32, .gpu.ipt = 4};
+            a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_TYPE_F64, WEFT_OFS_32, 0, 0);
+            tap_ok(check(dev, &a, &merge, 0), "%s: csr_merge, a row of f64 in many tiles", dev->name);
+            weft_csr_free(&a);
+        }
     }
 }
 

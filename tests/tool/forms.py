@@ -159,6 +159,8 @@ def test_weft(folder):
     run("convert", "-t", "f64", put(text, b"%%MatrixMarket matrix coordinate real general\n2 2 0\n"), path, "--force")
     code, out, err = run("info", path, "--json", "-")
     ok(code == 0 and json.loads(out)["nnz"] == 0, ".weft: no entries", err)
+    code, out, err = run("info", "--limit", "1M", path, "--json", "-")
+    ok(code == 0 and json.loads(out)["nnz"] == 0, ".weft: within a limit", err)
     with open(path, "rb") as file:
         whole = file.read()
     # magic (8 bytes and what follows), order, type, offsets, 0, m, n, nnz, 0
@@ -177,6 +179,8 @@ def test_names(folder):
     """Bytes that are no text are shown as numbers, in one line."""
     for name, want in ((b"\xe2\x82A", "\\xe2\\x82A"), (b"\xe2A", "\\xe2A"), (b"\xf0\x9f\x98A", "\\xf0\\x9f\\x98A"),
                        (b"\xc2\x85B", "\\xc2\\x85B"), (b"\xff", "\\xff"), ("\u20ac\U0001f600".encode(), "\u20ac\U0001f600")):
+        # with an ending, and cut at its own end
+        refused(f"a name of bytes: {name.hex()}, at the end", want, "info", os.path.join(folder, "none", os.fsdecode(name)))
         refused(f"a name of bytes: {name.hex()}", want, "info", os.path.join(folder, "none", os.fsdecode(name) + ".mtx"))
 
 

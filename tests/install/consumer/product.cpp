@@ -59,6 +59,10 @@ static void devices(void)
         std::vector<float> shorter{1};
         weft::spmv(y, ctx, 1, a, shorter, 0);
     });
+    expect_status(WEFT_EINVAL, "vectors of another type", [&] {
+        std::vector<double> wide(3), out;
+        weft::spmv(out, ctx, 1, a, wide, 0);
+    });
     const weft::csr at = weft::transpose(ctx, a);
     expect(at.rows() == 3 && at.row_ptr(3) == 3 && at.val<float>()[1] == 1 && at.col()[1] == 0, "transpose");
     const weft::device_csr on(ctx, queue, a);
