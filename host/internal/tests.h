@@ -10,6 +10,7 @@
 #include "host/src/core/lanes_probe.h"      // which lane operations work
 #include "host/src/core/lend.h"             // host arrays as buffers
 #include "host/src/core/limits.h"           // limits of a device and its kernels
+#include "host/src/core/own.h"              // files that are trusted
 #include "host/src/core/quirks.h"           // devices with known bugs
 #include "host/src/matrix/csr_build.h"      // CSR from coordinates
 #include "host/src/primitive/scan.h"        // the scan inside other operations

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places of files that are written: long names, links, folders, part files of others, what is there already; the file is whole,
-// or nothing has changed.
-#include "host/internal/inside.h"
+// Places of files that are written: long names, links, folders, what is there already; the file is whole, or nothing has changed.
+// And files that are trusted only where they and their folder are the user's own.
+#include "host/internal/tests.h"
 #include "tests/support/tap.h"
 
 #include <errno.h>
@@ -147,6 +147,40 @@ static void test_many(void)
     tap_ok(good, "%d files at once", MANY);
 }
 
+static void own(const char *what, const char *path, const char *want)
+{
+    const char *why = NULL;
+    const int fd = weft__own_path(path, &why);
+    tap_ok(want ? fd < 0 && why && !strcmp(why, want) : fd >= 0 && !why, "%s: %s", what, why ? why : "the user's own");
+    if (fd >= 0)
+        close(fd);
+}
+
+static void test_own(void)
+{
+    static char longest[5000];
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 9] = '/';
+    const int fd = open("mine", O_WRONLY | O_CREAT, 0600);
+    if (fd < 0 || close(fd) || mkdir("open", 0700) || chmod("open", 0777) || mkdir("theirs", 0700))
+        tap_bail("no files: %s", strerror(errno));
+    own("a file of the folder where it runs", "mine", NULL);
+    own("a folder", "open", "no regular file");
+    own("a path that is too long", longest, "the path is too long");
+    own("a file in a folder that all may write to", "open/file", "group or others may write to its folder");
+    if (geteuid() == 0 && !chown("theirs", 65534, 65534))
+        own("a file in a folder of another user", "theirs/file", "its folder belongs to another user");
+    else
+        tap_skip("a folder of another user: only root makes one");
+    weft__own_folder_make("");
+    weft__own_folder_make(longest);
+    weft__own_folder_make("deep/deeper");
+    tap_ok(!rmdir("deep/deeper") && !rmdir("deep"), "a folder is made with those above it, where the path is short");
+    unlink("mine");
+    rmdir("open");
+    rmdir("theirs");
+}
+
 int main(void)
 {
     char folder[] = "/tmp/weft-test-XXXXXX";
@@ -156,6 +190,7 @@ int main(void)
     test_late();
     test_stream();
     test_many();
+    test_own();
     tap_ok(!chdir("/") && !rmdir(folder), "nothing is left");
     return tap_done();
 }
