@@ -11,8 +11,9 @@ also the branches of these files. A row of unreached.tsv is: a pattern of the pa
 a kernel also of the conditions of #if around it, behind " | "), the reason. Where a line was not run and has a reason, its
 branches have it too, and those of the condition in front of it that were not taken, for they lead to it.
 
-Branches that only an exception of C++ takes do not count. The figure of branches is those taken of all but those with a reason. Exit status 1: a line was not run and has no reason, or
-less than 95 % of the branches were taken. `./dev coverage` builds, runs the tests and calls this."""
+Branches that only an exception of C++ takes do not count. The figure of branches is those taken of all but those with a reason.
+Exit status 1: a line was not run and has no reason, or less than 95 % of the branches were taken. `./dev coverage` builds, runs
+the tests and calls this."""
 import collections
 import fnmatch
 import json
@@ -139,7 +140,8 @@ def report(files, reasons, out=sys.stdout, branches_of=""):
     row_print("all", total)
     for i, r in enumerate(reasons):
         if used[i]:
-            print(f"{used[i]:4} {r.what}s of {r.path}, {r.pattern.pattern}: {r.text}", file=out)
+            what = "lines" if r.what == "line" else "lines with branches"
+            print(f"{used[i]:4} {what} of {r.path}, {r.pattern.pattern}: {r.text}", file=out)
     for line in open_branches:
         print(line, file=out)
     print(f"{len(bare)} lines were not run, without a reason", file=out)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""forms.py WEFT: binary files of matrices, .weft and .npz, as others write them and damaged: what is read, and one line that says
+"""forms.py WEFT: binary files of matrices, .weft, .npz and .tar.gz, as others write them and damaged: what is read, and one line that says
 what is wrong with the rest. Output is TAP.
 """
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import warnings
 import zipfile
@@ -142,6 +144,26 @@ def test_npz(folder):
     refused("npz: a limit", "limit of", "info", "--limit", "4M", npz(path, members("csr", data=many)))
 
 
+# ---- .tar.gz ---------------------------------------------------------------------------------------------------------
+
+def test_archive(folder):
+    path, text = os.path.join(folder, "c.tar.gz"), os.path.join(folder, "c.mtx")
+    entries = "".join(f"{random.randrange(1, 3001)} {random.randrange(1, 3001)} {random.random()}\n" for _ in range(20000))
+    put(text, f"%%MatrixMarket matrix coordinate real general\n3000 3000 20000\n{entries}".encode())
+    with tarfile.open(path, "w:gz") as file:
+        file.add(text, "c/c.mtx")
+    code, out, err = run("info", path, "--json", "-")
+    if "libarchive" in err:
+        skip(".tar.gz: without libarchive")
+        return
+    ok(code == 0 and json.loads(out)["m"] == 3000, ".tar.gz: a file of SuiteSparse", code, err)
+    with open(path, "rb") as file:
+        whole = file.read()
+    refused(".tar.gz: cut", "c.tar.gz", "info", put(path, whole[:len(whole) * 2 // 3]))
+    half = len(whole) // 2
+    refused(".tar.gz: damaged data", "c.tar.gz", "info", put(path, whole[:half] + bytes(64) + whole[half + 64:]))
+
+
 # ---- .weft -----------------------------------------------------------------------------------------------------------
 
 def test_weft(folder):
@@ -188,6 +210,7 @@ def main():
     warnings.simplefilter("ignore")  # of a member that is there twice
     with tempfile.TemporaryDirectory(prefix="weft-forms-") as folder:
         test_npz(folder)
+        test_archive(folder)
         test_weft(folder)
         test_names(folder)
     return done()
