@@ -167,11 +167,37 @@ static void test_pci(void)
     weft__cl.clGetDeviceInfo = driver.real;
 }
 
+// The row of a tuning table that a device gets: by its name, else by vendor and wave, else by vendor, else any.
+static void test_rows(void)
+{
+    static const struct weft__tune_key rows[] = {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "any"},
+                                                 {WEFT_SCHEDULE_GPU, "Advanced", 32, NULL, "vendor and wave"},
+                                                 {WEFT_SCHEDULE_GPU, "Advanced", 0, NULL, "vendor"},
+                                                 {WEFT_SCHEDULE_GPU, "Advanced", 0, "gfx12", "name"},
+                                                 {WEFT_SCHEDULE_CPU, NULL, 0, NULL, "processor"}};
+    static const struct {
+        enum weft_schedule schedule;
+        const char *vendor, *name;
+        int wave, row;
+    } cases[] = {{WEFT_SCHEDULE_GPU, "Other", "gfx1200", 32, 0},    {WEFT_SCHEDULE_GPU, "Advanced", "gfx1100", 32, 1},
+                 {WEFT_SCHEDULE_GPU, "Advanced", "gfx90a", 64, 2},  {WEFT_SCHEDULE_GPU, "Advanced", "gfx1200", 32, 3},
+                 {WEFT_SCHEDULE_GPU, "Advanced", "gfx1200", 64, 3}, {WEFT_SCHEDULE_CPU, "Advanced", "gfx1100", 32, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_context ctx = {.schedule = cases[i].schedule, .device.wave = cases[i].wave};
+        snprintf(ctx.device.vendor, sizeof ctx.device.vendor, "%s", cases[i].vendor);
+        snprintf(ctx.device.name, sizeof ctx.device.name, "%s", cases[i].name);
+        const struct weft__tune_key *row = WEFT__TUNE_FIND(&ctx, rows);
+        tap_ok(row == &rows[cases[i].row], "%s %s, waves of %d: row \"%s\"", cases[i].vendor, cases[i].name,
+               cases[i].wave, row->source);
+    }
+}
+
 int main(void)
 {
     struct weft_error err;
     if (list_again(&err))
         tap_skip_all("%s", err.text);
+    test_rows();
     test_list();
     test_pci();
     fault_install();

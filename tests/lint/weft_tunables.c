@@ -47,29 +47,48 @@ static int row_value(const struct weft__tunable *t, const void *row)
     return *(const int *)((const char *)row + t->from);
 }
 
+static const struct weft__tune_key *row_key(const struct weft__tunables *set, size_t i)
+{
+    return (const void *)((const char *)set->table.rows + i * set->table.bytes);
+}
+
+// The row of the same vendor for waves of one width; NULL: none.
+static const struct weft__tune_key *wave_row(const struct weft__tunables *set, const struct weft__tune_key *of)
+{
+    for (size_t i = 0; i < set->table.count; i++) {
+        const struct weft__tune_key *key = row_key(set, i);
+        if (key->wave && key->schedule == of->schedule && key->vendor && of->vendor && !strcmp(key->vendor, of->vendor))
+            return key;
+    }
+    return NULL;
+}
+
 // The default for all devices of the schedule, then those that differ with the vendor or device they are for.
 static void default_print(const struct weft__tunables *set, const struct weft__tunable *t)
 {
-    const char *const base = set->table.rows;
     int all = INT_MIN;
-    if (!t->from || !base) {
+    if (!t->from || !set->table.rows) {
         printf(t->most == weft__tunable_none ? "" : "by the shape");
         return;
     }
     for (size_t i = 0; i < set->table.count; i++) {
-        const struct weft__tune_key *key = (const void *)(base + i * set->table.bytes);
+        const struct weft__tune_key *key = row_key(set, i);
         if (key->schedule == set->schedule && !key->vendor && !key->device)
             all = row_value(t, key);
     }
     printf("%d", all);
     for (size_t i = 0; i < set->table.count; i++) {
-        const struct weft__tune_key *key = (const void *)(base + i * set->table.bytes);
-        if (key->schedule == set->schedule && (key->vendor || key->device) && row_value(t, key) != all)
-            printf("; %s %d",
-                   key->device                             ? key->device
-                   : strcmp(key->vendor, WEFT__VENDOR_AMD) ? key->vendor
-                                                           : "AMD",
-                   row_value(t, key));
+        const struct weft__tune_key *key = row_key(set, i);
+        if (key->schedule != set->schedule || (!key->vendor && !key->device) || key->wave)
+            continue;
+        const int own = row_value(t, key);
+        const struct weft__tune_key *narrow = wave_row(set, key);
+        const int differs = narrow && row_value(t, narrow) != own;
+        if (own == all && !differs)
+            continue;
+        printf("; %s %d", key->device ? key->device : strcmp(key->vendor, WEFT__VENDOR_AMD) ? key->vendor : "AMD", own);
+        if (differs)
+            printf(" (waves of %d: %d)", narrow->wave, row_value(t, narrow));
     }
 }
 

@@ -383,18 +383,24 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
                                          {TEST_UNIFORM, 1728000, 1728000, 45882712},
                                          {TEST_UNIFORM, 8000000, 8000000, 100000000}};
     // With the tuning values of each vendor.
-    static const char *const vendors[] = {NULL, "NVIDIA", WEFT__VENDOR_AMD};
-    char *const vendor = dev->ctx->device.vendor;
-    char own[sizeof dev->ctx->device.vendor];
-    memcpy(own, vendor, sizeof own);
-    for (size_t v = 0; algo == WEFT_TRANSPOSE_ALGO_SCAN && v < (dev->gpu ? 3 : 1); v++) {
-        if (vendors[v])
-            snprintf(vendor, sizeof own, "%s", vendors[v]);
+    static const struct {
+        const char *vendor, *name;
+        int wave;
+    } as[] = {{NULL, NULL, 0},
+              {"NVIDIA", "NVIDIA", 32},
+              {WEFT__VENDOR_AMD, "AMD, waves of 64", 64},
+              {WEFT__VENDOR_AMD, "AMD, waves of 32", 32}};
+    struct weft_device_info *const device = &dev->ctx->device, own = *device;
+    for (size_t v = 0; algo == WEFT_TRANSPOSE_ALGO_SCAN && v < (dev->gpu ? sizeof as / sizeof *as : 1); v++) {
+        if (as[v].vendor) {
+            snprintf(device->vendor, sizeof device->vendor, "%s", as[v].vendor);
+            device->wave = as[v].wave;
+        }
         for (size_t i = 0; i < sizeof large / sizeof *large; i++)
             for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
-                check_large(dev, &large[i], (enum weft_type)type, vendors[v]);
+                check_large(dev, &large[i], (enum weft_type)type, as[v].name);
     }
-    memcpy(vendor, own, sizeof own);
+    *device = own;
 }
 
 // Random shapes of growing size; one tuning, so that few programs are compiled.

@@ -15,9 +15,9 @@ size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t 
     for (size_t i = 0; i < count; i++) {
         const struct weft__tune_key *key = (const void *)((const char *)rows + i * bytes);
         if (key->schedule != ctx->schedule || (key->vendor && !strstr(ctx->device.vendor, key->vendor)) ||
-            (key->device && !strstr(ctx->device.name, key->device)))
+            (key->device && !strstr(ctx->device.name, key->device)) || (key->wave && key->wave != ctx->device.wave))
             continue;
-        int rank = (key->device ? 2 : 0) + (key->vendor ? 1 : 0);
+        int rank = (key->device ? 4 : 0) + (key->vendor ? 2 : 0) + (key->wave ? 1 : 0);
         if (rank > best_rank) {
             best = i;
             best_rank = rank;

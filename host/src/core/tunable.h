@@ -16,14 +16,16 @@ extern "C" {
 struct weft__tune_key {
     enum weft_schedule schedule;
     const char *vendor; // part of the device's vendor; NULL: any
+    int wave;           // lanes of the hardware that the driver tells, 32 or 64; 0: any
     const char *device; // part of the device's name; NULL: any
     const char *source; // date, driver and record the values come from
 };
 // Part of the vendor's name that AMD's driver tells. Rows for it come from the registers and the local memory of kernels
-// compiled offline (tests/lint/occupancy.py).
+// compiled offline (docs/log/amd-occupancy.md): one for waves of 64, and one for waves of 32, whose compute units come in
+// pairs with twice the local memory for as many work-items.
 #define WEFT__VENDOR_AMD "Advanced Micro Devices"
-// Index of the row to use: one that names the device, else the vendor, else neither. The table, `count` rows of
-// `bytes` bytes that begin with their key, has a row with neither for each schedule.
+// Index of the row to use: one that names the device, else the vendor and the wave, else the vendor, else nothing. The table, `count` rows of
+// `bytes` bytes that begin with their key, has a row with none for each schedule.
 size_t weft__tune_find(const struct weft_context *ctx, const void *rows, size_t bytes, size_t count);
 #define WEFT__TUNE_FIND(ctx, rows)                                                                                     \
     (&(rows)[weft__tune_find((ctx), (rows), sizeof *(rows), sizeof(rows) / sizeof *(rows))])

@@ -21,15 +21,16 @@ struct weft_tune_expand {
     int groups; // CPU: for each compute unit
 };
 static const struct weft_tune_expand tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "not measured"}, 256, 8, 1 << 22},
     // 2026-11-22, one NVIDIA H200, uniform:500000,500000,40000000: 0.1056 ms, the best of 22 points of weft-bench -o
     // expand --sweep; 0.1064 to 0.112 from 12 entries each in groups of 64 to 256 on, 0.137 at 512 of 4.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 128, 32, 1 << 22},
-    // docs/reference/kernels.md: 8224 bytes of local memory, so 7 groups of 4 waves in the 64 KiB of gfx90a and gfx942.
-    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 28 of 32 waves"}, 256, 8, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "swept on an H200"}, 128, 32, 1 << 22},
+    // docs/log/amd-occupancy.md: the largest tiles that leave three quarters of the waves.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 0, NULL, "from the ISA, not run: 28 of 32 waves"}, 256, 8, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 32, NULL, "from the ISA, not run: 56 of 64 waves"}, 256, 16, 1 << 22},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,10000000: 2.5 ms, the best point of
     // weft-bench -o expand --sweep; 2.6 to 6.4 at the others.
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 16},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 16},
 };
 
 #define GPU(label, column) WEFT__TUNABLE(label, struct weft_expand_params, gpu.column, struct weft_tune_expand, column)

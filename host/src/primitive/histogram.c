@@ -30,18 +30,18 @@ struct weft_tune_histogram {
     int max_ranges; // GPU: more ranges than this, and atomics are chosen
 };
 static const struct weft_tune_histogram tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 8, 8192, 8},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "not measured"}, 256, 8, 8, 8192, 8},
     // 2026-11-22, one NVIDIA H200, 20 million indices, the best of 81 points of weft-bench -o histogram -a rows --sweep: 10000
     // bins 0.0634 ms, 0.116 with the row above; 60000 bins 0.187 and 0.276; 80000 bins, which are 8 ranges, 0.216.
     // Atomics take 0.442, 0.270 and 0.263. Those with ranges of 11264 bins, which fill the local memory: with 4 KiB more for lanes
     // without shuffles the driver refuses them.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 1024, 8, 2, 10240, 8},
-    // gfx90a and gfx942: 42 vector registers leave room for every wave; 4096 bins are 16 KiB of the 64 of a compute unit, so 4 groups of
-    // 4 waves, where 8192 bins leave 2.
-    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 16 of 32 waves"}, 256, 8, 8, 4096, 8},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "swept on an H200"}, 1024, 8, 2, 10240, 8},
+    // docs/log/amd-occupancy.md: as many bins as leave half of the waves.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 0, NULL, "from the ISA, not run: 16 of 32 waves"}, 256, 8, 8, 4096, 8},
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 32, NULL, "from the ISA, not run: 32 of 64 waves"}, 256, 8, 8, 8192, 8},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,10000000: 8.4 ms with a row for each core,
     // the best point of weft-bench -o histogram --sweep; 8.6, 9.2, 10.5 with 2, 4, 8 times as many, 15 with one row.
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 4096, 0},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 1, 4096, 0},
 };
 
 // Most bins of a range beside the wg words that lanes without a faster way want.

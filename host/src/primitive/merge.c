@@ -21,16 +21,16 @@ struct weft_tune_merge {
     int wg, ipt, groups;
 };
 static const struct weft_tune_merge tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 8, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "not measured"}, 256, 8, 1 << 22},
     // 2026-11-22, one NVIDIA H200, 40 M keys, u32 + 4: small, large, two blocks 0.207, 0.235, 0.241 ms, the last two the
     // best of 18 points of weft-bench -o merge --sweep, the first 0.204 at 128 of 12; 0.210, 0.243, 0.250 at 256 of 8.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "swept on an H200"}, 256, 12, 1 << 22},
-    // Compiled for gfx90a and gfx942, ipt 4 to 16: the largest tile that leaves three quarters of the waves, 10752 bytes of local memory for
-    // u32 keys; 20 of 32 at ipt 8. Registers (27) end nothing.
-    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, NULL, "from the ISA, not run: 24 of 32 waves"}, 256, 7, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "swept on an H200"}, 256, 12, 1 << 22},
+    // docs/log/amd-occupancy.md: the largest tiles that leave three quarters of the waves.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 0, NULL, "from the ISA, not run: 24 of 32 waves"}, 256, 7, 1 << 22},
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 32, NULL, "from the ISA, not run: 56 of 64 waves"}, 256, 12, 1 << 22},
     // 2026-11-21, PoCL 3.1 on 2 shared cores of a Xeon, uniform:500000,500000,4000000, u32 + 4: 36 ms of CPU time for
     // small, large and two together; 35 to 36 with 2, 8, 16 chunks and at wg 8, 40 with 977.
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 256},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "swept with PoCL on 2 cores"}, 1, 16384, 256},
 };
 
 #define GPU(label, column) WEFT__TUNABLE(label, struct weft_merge_params, gpu.column, struct weft_tune_merge, column)
@@ -299,11 +299,12 @@ void weft__merge_variants(weft__variant_fn *fn, void *arg)
             struct weft__variant v = {.spec = &chunk_spec, .schedule = WEFT_SCHEDULE_CPU};
             merge_define(&v.defines, key, payload, WEFT_SCHEDULE_CPU, 1, 0);
             fn(arg, &v);
-            // The tiles of AMD's row as well, where they are most common.
-            const struct weft__kernel_spec *specs[] = {&cut_spec, &tile_spec, &tile_spec};
-            for (size_t i = 0; i < (key == WEFT_KEY_U32 && payload == 4 ? 3 : 2); i++) {
+            // The tiles of NVIDIA's and AMD's rows as well, where they are most common.
+            const struct weft__kernel_spec *specs[] = {&cut_spec, &tile_spec, &tile_spec, &tile_spec};
+            const int ipts[] = {8, 8, 7, 12};
+            for (size_t i = 0; i < (key == WEFT_KEY_U32 && payload == 4 ? 4 : 2); i++) {
                 struct weft__variant g = {.spec = specs[i], .schedule = WEFT_SCHEDULE_GPU};
-                merge_define(&g.defines, key, payload, WEFT_SCHEDULE_GPU, 256, i < 2 ? 8 : 7);
+                merge_define(&g.defines, key, payload, WEFT_SCHEDULE_GPU, 256, ipts[i]);
                 fn(arg, &g);
             }
         }

@@ -38,11 +38,28 @@ struct weft_tune_radix {
     size_t least;            // elements from which auto takes this form
 };
 static const struct weft_tune_radix tune_table[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "not measured"}, 256, 16, 8, 4, 4, 0, 1 << 17},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "not measured"}, 256, 16, 8, 4, 4, 0, 1 << 17},
     // 2026-11-22, NVIDIA H200, 10 million u32 with 4 bytes: 0.377 ms, 0.405 with tiles of 256 x 16, 0.420 of 512 x 8, 0.519
     // of 256 x 8; 0.530 with a table instead of looking back, 1.23 merged. Elements of more bytes were not measured.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", NULL, "measured on an H200"}, 256, 24, 8, 8, 4, 1, 1 << 17},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, ""}, 0, 0, 0, 0, 0, 0, 0},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 256, 24, 8, 8, 4, 1, 1 << 17},
+    // docs/log/amd-occupancy.md, with a table: the largest tiles that leave two groups and a quarter of the waves.
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 0, NULL, "from the ISA, not run: 12 of 32 waves"},
+     256,
+     8,
+     8,
+     4,
+     4,
+     0,
+     1 << 17},
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 32, NULL, "from the ISA, not run: 16 of 64 waves"},
+     256,
+     24,
+     8,
+     4,
+     4,
+     0,
+     1 << 17},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, ""}, 0, 0, 0, 0, 0, 0, 0},
 };
 
 #define RADIX(column)                                                                                                  \

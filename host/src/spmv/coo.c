@@ -21,8 +21,8 @@ struct weft_tune_spmv_coo {
     int read;
 };
 static const struct weft_tune_spmv_coo tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 256, 7, 0, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 16, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 256, 7, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 16, 1},
 };
 
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_coo, member, member)

@@ -22,8 +22,8 @@ struct weft_tune_spmv_csr {
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 256, 3, 256, 4, 8, 0, 0, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 16, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 256, 3, 256, 4, 8, 0, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 16, 1},
 };
 
 #define GPU(column, member) WEFT__SPMV_GPU(struct weft_tune_spmv_csr, column, member)

@@ -21,8 +21,8 @@ struct weft_tune_spmv_ell {
     int read;
 };
 static const struct weft_tune_spmv_ell tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 4, 32, 1, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 8, 1024, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 8, 1024, 1},
 };
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_ell, member, member)
 static const struct weft__tunable gpu_values[] = {

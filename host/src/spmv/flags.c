@@ -31,7 +31,7 @@ struct weft_tune_spmv_flags {
 // On an H200, f32: power law of 5.6 entries a row 0.0413 ms with 256 x 4, 0.0448 with 256 x 8, 0.0444 with 128 x 8; of
 // 13 and 10 entries (boyd1, cnr-2000) 0.0105 and 0.0181 with 128 x 8, 0.0110 and 0.0185 with 256 x 8, 0.0121 and 0.0208
 // with 256 x 4.
-static const struct weft_tune_spmv_flags tune[] = {{{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 128, 8, 256, 4, 2}};
+static const struct weft_tune_spmv_flags tune[] = {{{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 4, 2}};
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_flags, member, member)
 static const struct weft__tunable gpu_values[] = {
     {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,

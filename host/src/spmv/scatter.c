@@ -11,8 +11,8 @@ struct weft_tune_spmv_scatter {
     int wg, read;
 };
 static const struct weft_tune_spmv_scatter tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "default"}, 256, 1},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 256, 1},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 1},
 };
 static const struct weft__tunable gpu_values[] = {
     {WEFT__TUNABLE_BY_SHAPE("lanes", struct weft_spmv_params, gpu.lanes), .low = 1, .high = 32, .step = 1,

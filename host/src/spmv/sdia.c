@@ -26,8 +26,8 @@ static const struct weft_tune_spmv_sdia tune[] = {
     // 2026-11-22, one NVIDIA H200, f32 and f64: stencil27:120 0.0593 and 0.107 ms, band:20000000,5 0.229 and 0.312;
     // 0.0666 and 0.115, 0.240 and 0.350 with 7 slots together; 0.071 and 0.113, 0.239 and 0.350 with 3 slots of 2 rows;
     // more with more.
-    {{WEFT_SCHEDULE_GPU, NULL, NULL, "the best of five points on an H200"}, 128, 4, 1, 1, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, NULL, "default"}, 1, 0, 0, 32, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "the best of five points on an H200"}, 128, 4, 1, 1, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 0, 32, 1},
 };
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_sdia, member, member)
 static const struct weft__tunable gpu_values[] = {
