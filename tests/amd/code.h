@@ -19,7 +19,8 @@ enum amd_step_kind {
     AMD_MOVRELD,
     AMD_MOVRELS,
     AMD_BPERMUTE,
-    AMD_CMPSWAP64
+    AMD_CMPSWAP64,
+    AMD_INDEXON
 };
 
 // One instruction: a function of the host, and which memories it takes.

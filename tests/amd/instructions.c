@@ -35,6 +35,11 @@ static uint32_t want_swapped(uint32_t i)
     return i % 3 ? 100 + i : 5;
 }
 
+static uint32_t want_indexed(uint32_t i)
+{
+    return 2 * i + 16;
+}
+
 static uint32_t want_number(uint32_t i)
 {
     return i;
@@ -77,6 +82,11 @@ static const struct snippet snippets[] = {
      "{ uint i = (uint)get_global_id(0); atom_add(a + i, 0xfffffffful); atom_add(a + i, 1ul + 0x100000000ul * i);\n"
      "b[i] = (uint)a[i] == 0u ? (uint)(a[i] >> 32) - 1u : 1000u; }",
      want_number},
+    {"a long array in registers by index (s_set_gpr_idx_on on gfx942)",
+     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(volatile __global ulong *a, __global uint *b)\n"
+     "{ uint i = (uint)get_global_id(0), v[16]; const uint at = (uint)a[0] + 3u;\n"
+     "for (uint k = 0u; k < 16u; k++) v[k] = i + k + (uint)a[k]; v[at] = i + 7u; b[i] = v[at] + v[(uint)a[1] + 9u]; }",
+     want_indexed},
 };
 
 static int right(struct test_device *dev, const struct snippet *s)

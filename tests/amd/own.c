@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define VECTORS   256 // operands from here on are vector registers
+#define CONSTANTS 128 // 0, 1, ...
 #define NULL_SGPR 124
 
 static uint64_t pair(const uint32_t *low, size_t apart)
@@ -16,13 +17,18 @@ void amd_own(const struct amd_code *code, const struct amd_step *step, uint32_t 
 {
     const int32_t *of = step->of;
     const size_t lanes = (size_t)code->wave;
-    const uint32_t m0 = sgpr[code->m0];
+    const uint32_t m0 = lanes == 64 ? sgpr[code->m0] & 0xff : sgpr[code->m0]; // of gfx9: what s_set_gpr_idx_on gave it
     const uint64_t exec = pair(&sgpr[code->exec], 1);
     uint32_t got[64];
     if (step->kind == AMD_GETPC) { // s_getpc_b64: of the next instruction
         const uint64_t pc = pair(&sgpr[code->pc], 1) + step->size;
         sgpr[of[0]] = (uint32_t)pc;
         sgpr[of[0] + 1] = (uint32_t)(pc >> 32);
+        return;
+    }
+    if (step->kind == AMD_INDEXON) { // s_set_gpr_idx_on: the index, and what it is for; translate.py knows until where
+        const uint32_t index = of[0] < CONSTANTS ? sgpr[of[0]] : (uint32_t)(of[0] - CONSTANTS);
+        sgpr[code->m0] = (sgpr[code->m0] & 0xffff0f00u) | (index & 0xff) | (uint32_t)of[1] << 12;
         return;
     }
     if (step->kind == AMD_BPERMUTE) // ds_bpermute_b32: a lane is its number modulo the wave; what is off gives 0

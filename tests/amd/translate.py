@@ -39,10 +39,13 @@ CACHES = {"rdna3": [(0xfffc0000, 0xe0ac0000, 8), (0xfffc0000, 0xe0b00000, 8)],
           "cdna": [(0xfdfc0000, 0xe0a00000, 8), (0xfdfc0000, 0xe0a40000, 8)]}
 # What the emulator lacks or gets wrong, and own.c does; each with the operands that it needs: registers and numbers.
 OWN = {"S_GETPC_B64": "getpc", "V_MOVRELD_B32_E32": "movreld", "V_MOVRELS_B32_E32": "movrels", "DS_BPERMUTE_B32": "bpermute",
-       "GLOBAL_ATOMIC_CMPSWAP_X2": "cmpswap64", "GLOBAL_ATOMIC_CMPSWAP_B64": "cmpswap64"}
+       "GLOBAL_ATOMIC_CMPSWAP_X2": "cmpswap64", "GLOBAL_ATOMIC_CMPSWAP_B64": "cmpswap64", "S_SET_GPR_IDX_ON": "indexon"}
 OPERANDS = {"getpc": ("sdst",), "movreld": ("vdst", "src0"), "movrels": ("vdst", "src0"),
             "bpermute": ("vdst", "addr", "data0", "offset0", "offset1"),
+            "indexon": ("ssrc0", "ssrc1"),
             "cmpswap64": ("vdst", "addr|vaddr", "data|vsrc", "saddr", "offset|ioffset", "glc|sc0|th")}
+# Between s_set_gpr_idx_on and _off of gfx9 a move takes M0 into account: for its source, or its destination.
+INDEXED = {1: "movrels", 8: "movreld"}
 NOTHING = {"kind": "skip", "function": "-", "library": "-", "arguments": []}
 
 
@@ -63,6 +66,8 @@ def operands(instruction, kind):
             bits = getattr(type(instruction), name)
             value -= (value >> bits.hi - bits.lo) << bits.hi - bits.lo + 1
         out.append(int(getattr(value, "offset", value)) & (1 if name == "th" else -1))
+        if name == "src0" and out[-1] == 255:
+            raise kernels.Failure("a literal")
     return out
 
 
@@ -117,26 +122,35 @@ class Forms:
         layout, values = self.known["start"]
         return ["chip " + " ".join(map(str, layout))] + [f"sgpr {i} {v}" for i, v in values]
 
-    def of(self, data):
-        """(form, bytes) of the instruction that begins at the first of these 16 bytes."""
+    def of(self, data, index=0):
+        """(form, bytes, what is indexed from there on) of the instruction that begins at the first of these 16 bytes."""
         word = int.from_bytes(data[:4], "little")
         for mask, value, size in CACHES[self.family]:
             if word & mask == value:
-                return {**NOTHING, "size": size}, size
+                return {**NOTHING, "size": size}, size, index
         emu = self.start()
         instruction = emu.decode_inst(data, self.family)
         size = instruction.size()
-        key = data[:size]
+        key = data[:size], index
         if key not in self.decoded:
+            name = emu._op_name(instruction)
+            after = operands(instruction, "indexon")[1] if name == "S_SET_GPR_IDX_ON" else 0 if name == "S_SET_GPR_IDX_OFF" else index
             try:
-                self.decoded[key] = self.form(emu, instruction, data[:size + 4], type(instruction).__name__)
+                form = self.form(emu, instruction, data[:size + 4], type(instruction).__name__, index)
             except Exception as error:  # it may never be run
                 self.refused.append(f"{instruction}: {error}")
-                self.decoded[key] = {**NOTHING, "kind": "fault", "size": size}
-        return self.decoded[key], size
+                form = {**NOTHING, "kind": "fault", "size": size}
+            self.decoded[key] = form, after
+        return self.decoded[key][0], size, self.decoded[key][1]
 
-    def form(self, emu, instruction, data, kind):
+    def form(self, emu, instruction, data, kind, index):
         name = emu._op_name(instruction)
+        if name == "S_SET_GPR_IDX_OFF":
+            return {**NOTHING, "size": instruction.size()}
+        if index and kind.startswith("VOP"):
+            if name != "V_MOV_B32_E32" or index not in INDEXED:
+                raise kernels.Failure(f"indexed by {index}")
+            return {**NOTHING, "kind": INDEXED[index], "size": instruction.size(), "arguments": operands(instruction, INDEXED[index])}
         if name in OWN and not os.environ.get("WEFT_AMD_PLAIN"):
             return {**NOTHING, "kind": OWN[name], "size": instruction.size(), "arguments": operands(instruction, OWN[name])}
         size, number = instruction.size(), int.from_bytes(data[:instruction.size()], "little")
@@ -206,9 +220,9 @@ def table(path, forms, wave):
     numbers, code = {}, []
     for s in symbols.values():
         if s["Type"]["Name"] == "Function":
-            at, end, found = s["Value"], s["Value"] + s["Size"], []
+            at, end, found, index = s["Value"], s["Value"] + s["Size"], [], 0
             while at < end:
-                form, size = forms.of(bytes(image[at:at + 16]))
+                form, size, index = forms.of(bytes(image[at:at + 16]), index)
                 found.append(numbers.setdefault((form["library"], form["kind"], form["function"], size, *form["arguments"]), len(numbers)))
                 if found[-1] == len(numbers) - 1 and not any(line.startswith(f"form {found[-1]} ") for line in code):
                     code.append(" ".join(map(str, ["form", found[-1], form["kind"], size, form["function"], form["library"],
