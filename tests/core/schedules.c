@@ -44,11 +44,8 @@ static cl_program CL_API_CALL create_ordered(cl_context ctx, cl_uint count, cons
 // Programs made from here on take this order. brief: waits are short, as in tests with a tile that says nothing.
 static void order_begin(struct test_device *dev, int order, bool brief)
 {
-    snprintf(head, sizeof head,
-             "%sstatic size_t number_of(uint d)\n{\n const size_t g = get_group_id(d), n = get_num_groups(d);\n"
-             " return d ? g : %s;\n}\n#define get_group_id(d) number_of(d)\n"
-             "#define get_global_id(d) (number_of(d) * get_local_size(d) + get_local_id(d))\n",
-             brief ? "#define WEFT_STUCK 1000000u\n" : "", orders[order].number);
+    const int used = snprintf(head, sizeof head, "%s", brief ? "#define WEFT_STUCK 1000000u\n" : "");
+    test_order_text(head + used, sizeof head - (size_t)used, orders[order].number);
     real = weft__cl;
     weft__cl.clCreateProgramWithSource = create_ordered;
     compiled = 0;

@@ -78,9 +78,12 @@ static int check(struct test_device *dev, struct weft_expand_plan *plan, enum we
 static struct weft_expand_plan *plan_make(struct test_device *dev, int64_t m_max, int64_t nnz_max, enum weft_ofs ofs,
                                           const struct weft_expand_params *params)
 {
+    static uint64_t turn; // plans in turn take work-items by ascending and by descending number
     struct weft_expand_plan *plan = NULL;
+    dev->ctx->salt = turn++ % 2;
     if (weft_expand_plan_create(&plan, dev->ctx, m_max, nnz_max, ofs, params))
         tap_note("plan: %s", test_error(dev));
+    dev->ctx->salt = 0;
     return plan;
 }
 
@@ -224,7 +227,9 @@ static void test_errors(struct test_device *dev)
     if (dev->gpu)
         refused(dev, "more scratch than the device has", 10, INT64_MAX - 10, WEFT_OFS_64, NULL, WEFT_ERANGE);
     struct weft_expand_plan *plan = plan_make(dev, 99, 200, WEFT_OFS_32, NULL);
-    struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800);
+    struct test_buffer in = test_buffer_make(dev, NULL, 400), out = test_buffer_make(dev, NULL, 800),
+                       less = test_buffer_make(dev, NULL, 396);
+    run_refused(dev, "a row pointer too few", plan, dev->queue, less.mem, out.mem, 99, 200, WEFT_EINVAL);
     run_refused(dev, "m < 0", plan, dev->queue, in.mem, out.mem, -1, 0, WEFT_EINVAL);
     run_refused(dev, "m > m_max", plan, dev->queue, in.mem, out.mem, 100, 10, WEFT_EINVAL);
     run_refused(dev, "nnz < 0", plan, dev->queue, in.mem, out.mem, 10, -1, WEFT_EINVAL);
@@ -245,6 +250,7 @@ static void test_errors(struct test_device *dev)
     weft_expand_plan_destroy(NULL);
     test_buffer_free(&in);
     test_buffer_free(&out);
+    test_buffer_free(&less);
 }
 
 // Every number of positions from 1 to 20000, then x1.5 up to 20 000 000; what lies behind them stays poison.

@@ -94,8 +94,12 @@ struct weft_scan_plan *scan_plan_make(struct test_device *dev, enum weft_scan_ty
                                       const struct weft_scan_params *params)
 {
     struct weft_scan_plan *plan = NULL;
+    static uint64_t turn; // plans in turn take work-items by ascending and by descending number
+    const uint64_t salt = dev->ctx->salt;
+    dev->ctx->salt = salt ? salt : turn++ % 2;
     if (weft_scan_plan_create(&plan, dev->ctx, type, n_max, params))
         tap_note("plan: %s", test_error(dev));
+    dev->ctx->salt = salt;
     return plan;
 }
 

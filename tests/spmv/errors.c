@@ -58,6 +58,8 @@ static void test_refused_params(struct test_device *dev)
             "width is -1");
     refused(&p, "an odd window", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.sigma = 48), WEFT_EINVAL,
             "sigma is 48");
+    refused(&p, "a window too long", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_SELL, .format.sigma = 2048),
+            WEFT_EINVAL, "sigma is 2048");
     if (dev->gpu)
         refused(&p, "an unknown hint", weft_spmv_params(.gpu.read = 4), WEFT_EINVAL, "gpu.read");
     refused(&p, "3 lanes", weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR_LANES, .gpu.lanes = 33, .cpu.lanes = 33),

@@ -172,6 +172,11 @@ static void test_host_rest(struct test_device *dev)
     struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
     tap_ok(plan && test_problem_run(&p, plan, &params, 1, 0), "%s: rest on the host, and there is none", dev->name);
     weft_spmv_plan_destroy(&plan);
+    const struct weft_spmv_params single = {
+        .policy.algo = WEFT_SPMV_ALGO_HYB, .format.host_rest = 1, .format.width = 4, .format.max_padding = 1e9};
+    plan = test_problem_plan(&p, &single);
+    tap_ok(plan && test_problem_run(&p, plan, &single, 1, 0), "%s: rest on the host, one entry a row", dev->name);
+    weft_spmv_plan_destroy(&plan);
     test_problem_free(&p);
 }
 

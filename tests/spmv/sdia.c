@@ -178,6 +178,8 @@ static const struct shape shapes[] = {
     {"empty rows at the begin", 130, 130, {-1, 0, 1}, 3, 4, 0, WEFT_TYPE_F32, WEFT_OFS_32},
     {"no entries", 70, 70, {0}, 0, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
     {"no columns", 70, 0, {0}, 1, 0, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
+    {"several slices to a work-item of a CPU", 9000, 9000, {-1, 0, 1}, 3, 0, NOWHERE, WEFT_TYPE_PATTERN, WEFT_OFS_64},
+    {"several slices, with holes", 9000, 8900, {-33, 0, 1}, 3, 5, NOWHERE, WEFT_TYPE_F32, WEFT_OFS_32},
 };
 
 static void test_shapes(struct test_device *dev)

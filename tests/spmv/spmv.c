@@ -21,7 +21,17 @@ static int is_wanted(enum weft_spmv_algo algo)
 }
 
 // Lengths of the rows of a test matrix.
-enum rows { ROWS_EMPTY, ROWS_ONE, ROWS_FEW, ROWS_MIXED, ROWS_HUGE_FIRST, ROWS_HUGE_LAST, ROWS_HUGE_MIDDLE, ROWS_FULL };
+enum rows {
+    ROWS_EMPTY,
+    ROWS_ONE,
+    ROWS_FEW,
+    ROWS_MIXED,
+    ROWS_HUGE_FIRST,
+    ROWS_HUGE_LAST,
+    ROWS_HUGE_MIDDLE,
+    ROWS_SPANS,
+    ROWS_FULL
+};
 
 static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
 {
@@ -42,6 +52,8 @@ static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
         return i == m - 1 ? huge : rng_between(&rng, 0, 3);
     case ROWS_HUGE_MIDDLE:
         return i == m / 2 ? huge : i == m / 2 + 1 ? huge / 3 : rng_between(&rng, 0, 3);
+    case ROWS_SPANS: // of every number of tiles of 128 entries up to five
+        return 40 + i * 37 % 400;
     default:
         return n;
     }
@@ -322,8 +334,24 @@ static void test_semirings(struct test_device *dev)
 // Every tuning value that changes the code, and some drawn at random.
 static void test_tuning(struct test_device *dev)
 {
+    // More rows than work-items of a CPU take at once: several slices, blocks or pieces for each. And none.
+    static const enum weft_spmv_algo cut[] = {
+        WEFT_SPMV_ALGO_ELL,    WEFT_SPMV_ALGO_SELL,      WEFT_SPMV_ALGO_HYB,
+        WEFT_SPMV_ALGO_COO,    WEFT_SPMV_ALGO_CSR,       WEFT_SPMV_ALGO_CSR_LANES,
+        WEFT_SPMV_ALGO_SELL16, WEFT_SPMV_ALGO_CSR_FIXED, WEFT_SPMV_ALGO_CSR_SCALAR};
+    struct weft_csr a;
+    for (int none = 0; !dev->gpu && none < 2; none++) {
+        const int64_t m = none ? 0 : 1024 * (int64_t)weft_context_device(dev->ctx)->compute_units + 1;
+        a = matrix_make(m, 500, ROWS_FEW, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
+        for (size_t k = 0; k < sizeof cut / sizeof *cut; k++) {
+            const struct weft_spmv_params params = {.policy.algo = cut[k], .format.max_padding = 1e9};
+            tap_ok(check(dev, &a, &params, 0), "%s: %s, %lld rows", dev->name, weft_spmv_algo_name(cut[k]),
+                   (long long)m);
+        }
+        weft_csr_free(&a);
+    }
     huge = test_sample() ? 250 : 9000;
-    struct weft_csr a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
+    a = matrix_make(test_sample() ? 90 : 900, 500, ROWS_MIXED, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
     for (int lanes = 1; lanes <= 32; lanes *= 2) {
         if (dev->gpu ? lanes < 2 : lanes > 16)
             continue;
@@ -353,17 +381,25 @@ static void test_tuning(struct test_device *dev)
     }
     test_fence(dev, fence);
     weft_csr_free(&a);
-    if (dev->gpu) {                        // a row in so many tiles that a whole work-group joins its parts
-        huge = dev->checker ? 3000 : 9000; // and one of a third
-        a = matrix_make(60, 500, ROWS_HUGE_MIDDLE, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
-        for (int k = 0; k < 2; k++) { // by either kind of tiles
-            struct weft_spmv_params params = {
-                .policy.algo = k ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE, .gpu.wg = 32, .gpu.ipt = 4};
+    for (int spans = 0; dev->gpu && spans < 2; spans++) {
+        huge = dev->checker
+                   ? 3000
+                   : 9000; // a row in so many tiles that a whole work-group joins its parts, and one of a third
+        a = matrix_make(spans ? 25 : 60, 500, spans ? ROWS_SPANS : ROWS_HUGE_MIDDLE, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
+        for (int k = 0; k < 3; k++) { // by each kind of tiles
+            static const enum weft_spmv_algo tiled[] = {WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_FLAGS,
+                                                        WEFT_SPMV_ALGO_CSR_FIXED};
+            const struct weft_spmv_params params = {
+                .policy.algo = tiled[k], .gpu.wg = k < 2 ? 32 : 0, .gpu.ipt = k < 2 ? 4 : 0};
             const char *name = weft_spmv_algo_name(params.policy.algo);
-            tap_ok(check(dev, &a, &params, 0), "%s: %s, a row in many tiles", dev->name, name);
+            const char *what = spans ? "rows of one to five tiles" : "a row in many tiles";
+            for (int turned = 0; turned < 2; turned++) { // the first or the last tile of a row comes last
+                dev->ctx->salt = (uint64_t)turned;
+                tap_ok(check(dev, &a, &params, 0), "%s: %s, %s%s", dev->name, name, what, turned ? ", turned" : "");
+            }
+            dev->ctx->salt = 0;
             test_fence(dev, 0);
-            tap_ok(check(dev, &a, &params, 0), "%s: %s, a row in many tiles, joined by a second kernel", dev->name,
-                   name);
+            tap_ok(check(dev, &a, &params, 0), "%s: %s, %s, joined by a second kernel", dev->name, name, what);
             test_fence(dev, fence);
         }
         // Long rows in the steps of 128 entries that a group of lanes takes: three of them, by two groups.

@@ -80,6 +80,43 @@ static cl_int CL_API_CALL build_plain(cl_program program, cl_uint n, const cl_de
     return clBuildProgram(program, n, devices, text, notify, arg);
 }
 
+#define GLOBAL_ID "#define get_global_id(d) (get_group_id(d) * get_local_size(d) + get_local_id(d))\n"
+
+void test_order_text(char *text, size_t room, const char *number)
+{
+    snprintf(text, room,
+             "static size_t number_of(uint d)\n{\n const size_t g = get_group_id(d), n = get_num_groups(d);\n"
+             " return d ? g : %s;\n}\n#define get_group_id(d) number_of(d)\n" GLOBAL_ID,
+             number);
+}
+
+// PoCL takes work-groups, and work-items from barrier to barrier, by ascending number. Then the last of two writers of one place
+// is right, and what lower work-items wrote is there without a barrier. Half of the programs, by their text, take both by
+// descending number; with a salt (weft_context.salt) it is the other half. Where groups wait for others it is the work-items
+// alone: test `schedules` has the groups.
+static cl_program CL_API_CALL create_ordered(cl_context ctx, cl_uint count, const char **texts, const size_t *lengths,
+                                             cl_int *error)
+{
+    static const char items[] = "static size_t item_of(uint d)\n{\n const size_t i = get_local_id(d);\n"
+                                " return d ? i : get_local_size(d) - 1 - i;\n}\n"
+                                "#define get_local_id(d) item_of(d)\n" GLOBAL_ID "#line 1\n";
+    static const char salt[] = "#define WEFT_SALT ";
+    char head[1024] = "";
+    unsigned hash = 0, turned = 0;
+    for (const char *c = texts[0]; count == 1 && *c; c++) {
+        const int salted = !strncmp(c, salt, sizeof salt - 1);
+        turned |= (unsigned)salted;
+        if (salted)
+            c += strcspn(c, "\n");
+        hash = hash * 31 + (unsigned char)*c;
+    }
+    if (count != 1 || (hash >> 16 & 1) != turned)
+        return clCreateProgramWithSource(ctx, count, texts, lengths, error);
+    if (!strstr(texts[0], "WEFT_STUCK"))
+        test_order_text(head, sizeof head - sizeof items, "n - 1 - g");
+    return clCreateProgramWithSource(ctx, 2, (const char *[]){strcat(head, items), texts[0]}, NULL, error);
+}
+
 void test_fence(struct test_device *dev, int on)
 {
     dev->ctx->device.fence = on;
@@ -110,6 +147,8 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
         weft__cl.clReleaseMemObject = buffer_keep;
     if (dev.gpu && (info->type & CL_DEVICE_TYPE_CPU) && !dev.checker && !test_slow())
         weft__cl.clBuildProgram = build_plain;
+    if ((info->type & CL_DEVICE_TYPE_CPU) && lanes == WEFT_LANES_LOCAL && !test_slow())
+        weft__cl.clCreateProgramWithSource = create_ordered;
     if (lanes == WEFT_LANES_LOCAL && (info->type & CL_DEVICE_TYPE_CPU))
         test_fence(&dev, 1);
     dev.queue = test_queue(&dev, CL_QUEUE_PROFILING_ENABLE);
@@ -118,6 +157,7 @@ static void device_run(const struct weft_device_info *info, enum weft_schedule s
         clReleaseCommandQueue(dev.queue);
     }
     weft__cl.clBuildProgram = clBuildProgram;
+    weft__cl.clCreateProgramWithSource = clCreateProgramWithSource;
     weft_context_destroy(&dev.ctx);
 }
 

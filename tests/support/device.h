@@ -23,6 +23,8 @@ cl_command_queue test_queue(struct test_device *dev, cl_command_queue_properties
 // Plans made from now on take kernels whose work-groups hand memory to each other, or not. On where the device is known to
 // do so, and on processors without lane operations: they keep the order of what is written.
 void test_fence(struct test_device *dev, int on);
+// The head of a program whose work-group g of n is taken for the group of this number, an expression of g and n.
+void test_order_text(char *text, size_t room, const char *number);
 // Text of the context's last error.
 const char *test_error(struct test_device *dev);
 

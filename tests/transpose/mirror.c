@@ -12,7 +12,7 @@
 
 static struct rng rng;
 
-enum form { BAND, MESH, ARROW, HOLLOW, WIDE, BLOCKS, HOLES, FORMS, GRAPH = FORMS };
+enum form { BAND, MESH, ARROW, HOLLOW, WIDE, BLOCKS, HOLES, FORMS, GRAPH = FORMS, GAPS };
 static const char *const form_names[] = {"band",
                                          "mesh",
                                          "arrow with a dense row",
@@ -44,6 +44,8 @@ static int has_entry(enum form form, int64_t i, int64_t j, int64_t n)
                (high - low <= 70 && (low % 8 && high % 8 ? (low * 7 + high * 3) % 41 != 0 : high - low <= 2));
     case GRAPH: // rows of about n / 2
         return ((uint64_t)(low * 2654435761 + high * 40503) * UINT64_C(0x9e3779b97f4a7c15)) >> 63 != 0;
+    case GAPS:
+        return high - low < 200 && (high - low) % 4 == 0;
     default:
         return low % 5 == 0 && high % 5 == 0 && (high - low) % 3 == 0 && high - low < 480;
     }
@@ -334,6 +336,8 @@ static void each_device(struct test_device *dev)
     if (!test_sample())
         tap_ok(check(dev, matrix_make(GRAPH, NONE, 1500, WEFT_TYPE_F32, WEFT_OFS_32), 0, why),
                "%s: symmetric, but every image far to seek: given up%s", dev->name, why);
+    tap_ok(check(dev, matrix_make(GAPS, NONE, 300, WEFT_TYPE_F32, WEFT_OFS_32), 1, why),
+           "%s: long rows with gaps, where images stand elsewhere%s", dev->name, why);
     for (int far = 0; far <= 1 && !dev->checker; far++) {
         const char *spec = far ? "stencil5:300+shuffled" : "stencil5:300";
         struct weft_csr a;

@@ -48,17 +48,18 @@ static size_t small_tunings(struct test_device *dev, enum weft_transpose_algo al
     return counts[which];
 }
 
-// Around the tiles of the small tunings (64 entries), their passes (64 and 4096 columns), chunks; extremes of shape.
+// Around the tiles of the small tunings (64 entries), their passes (64 and 8192 columns), chunks; extremes of shape.
 static const struct shape edge_shapes[] = {
-    {TEST_UNIFORM, 0, 0, 0},          {TEST_UNIFORM, 0, 70, 0},          {TEST_UNIFORM, 70, 0, 0},
-    {TEST_UNIFORM, 9, 70, 0},         {TEST_UNIFORM, 1, 1, 1},           {TEST_UNIFORM, 1, 1, 5},
-    {TEST_UNIFORM, 1, 1000, 90},      {TEST_UNIFORM, 1000, 1, 90},       {TEST_UNIFORM, 2, 2, 31},
-    {TEST_UNIFORM, 20, 63, 32},       {TEST_UNIFORM, 20, 64, 33},        {TEST_UNIFORM, 20, 65, 63},
-    {TEST_UNIFORM, 20, 64, 64},       {TEST_UNIFORM, 20, 64, 65},        {TEST_UNIFORM, 300, 4095, 127},
-    {TEST_UNIFORM, 300, 4096, 128},   {TEST_UNIFORM, 300, 4097, 129},    {TEST_ONE_ROW, 30, 200, 2000},
-    {TEST_ONE_COLUMN, 200, 30, 2000}, {TEST_ONE_COLUMN, 90, 5000, 900},  {TEST_LAST, 40, 50, 300},
-    {TEST_FEW_ROWS, 500, 100, 300},   {TEST_DIAGONAL, 900, 800, 2500},   {TEST_SKEWED, 700, 5000, 3000},
-    {TEST_DESCENDING, 50, 400, 2100}, {TEST_UNIFORM, 3000, 70000, 4000}, {TEST_UNIFORM, 20000, 3, 3000},
+    {TEST_UNIFORM, 0, 0, 0},           {TEST_UNIFORM, 0, 70, 0},       {TEST_UNIFORM, 70, 0, 0},
+    {TEST_UNIFORM, 9, 70, 0},          {TEST_UNIFORM, 1, 1, 1},        {TEST_UNIFORM, 1, 1, 5},
+    {TEST_UNIFORM, 1, 1000, 90},       {TEST_UNIFORM, 1000, 1, 90},    {TEST_UNIFORM, 2, 2, 31},
+    {TEST_UNIFORM, 20, 63, 32},        {TEST_UNIFORM, 20, 64, 33},     {TEST_UNIFORM, 20, 65, 63},
+    {TEST_UNIFORM, 20, 64, 64},        {TEST_UNIFORM, 20, 64, 65},     {TEST_UNIFORM, 300, 4095, 127},
+    {TEST_UNIFORM, 300, 4096, 128},    {TEST_UNIFORM, 300, 4097, 129}, {TEST_UNIFORM, 300, 8192, 128},
+    {TEST_UNIFORM, 300, 8193, 129},    {TEST_ONE_ROW, 30, 200, 2000},  {TEST_ONE_COLUMN, 200, 30, 2000},
+    {TEST_ONE_COLUMN, 90, 5000, 900},  {TEST_LAST, 40, 50, 300},       {TEST_FEW_ROWS, 500, 100, 300},
+    {TEST_DIAGONAL, 900, 800, 2500},   {TEST_SKEWED, 700, 5000, 3000}, {TEST_DESCENDING, 50, 400, 2100},
+    {TEST_UNIFORM, 3000, 70000, 4000}, {TEST_UNIFORM, 20000, 3, 3000},
 };
 
 // The sample: every spread once, both sides of a tile and of a pass, every shape without entries, buckets of
@@ -70,7 +71,7 @@ static const struct shape sample_shapes[] = {
     {TEST_ONE_ROW, 9, 100, 130},   {TEST_ONE_COLUMN, 90, 9, 130}, {TEST_LAST, 20, 30, 70},
     {TEST_FEW_ROWS, 90, 40, 70},   {TEST_DIAGONAL, 70, 60, 130},  {TEST_SKEWED, 50, 90, 130},
     {TEST_DESCENDING, 9, 50, 130}, {TEST_UNIFORM, 20, 4200, 70},  {TEST_LAST, 20, 4096, 600},
-    {TEST_SKEWED, 50, 900, 1500},
+    {TEST_SKEWED, 50, 900, 1500},  {TEST_UNIFORM, 20, 8193, 70},  {TEST_SKEWED, 50, 9000, 600},
 };
 
 static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type, enum weft_ofs ofs)
@@ -85,7 +86,7 @@ static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, e
         for (size_t i = 0; ok && i < nshapes && (!test_sample() || type == WEFT_TYPE_F32 || t == (size_t)type % count);
              i++)
             // Under a checker every shape of f32, and of each other type some, among them that of three passes.
-            if (!dev->checker || type == WEFT_TYPE_F32 || i % 5 == (size_t)type || shapes[i].n > 4096)
+            if (!dev->checker || type == WEFT_TYPE_F32 || i % 5 == (size_t)type || shapes[i].n > 8192)
                 ok = check(dev, &shapes[i], type, ofs, &tunings[t]);
     tap_ok(ok, "%s: %s, %s, %d-bit offsets, edge shapes", dev->name,
            algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", weft_type_name(type), ofs == WEFT_OFS_64 ? 64 : 32);
@@ -119,11 +120,32 @@ static void test_defaults(struct test_device *dev, enum weft_transpose_algo algo
     size_t count = test_sample() ? 2 : sizeof shapes / sizeof *shapes;
     for (size_t i = 0; ok && i < count; i++)
         ok = check(dev, &shapes[i], type, ofs, &params);
+    if (ok && dev->gpu && !dev->checker && algo == WEFT_TRANSPOSE_ALGO_SCAN) { // whole tiles, several for a work-group
+        params.gpu.groups = 2;
+        ok = check(dev, &(struct shape){TEST_SKEWED, 500, 300, 7 * tile + 5}, type, ofs, &params);
+    }
     tap_ok(ok, "%s: %s, %s, %d-bit offsets, default tuning", dev->name,
            algo == WEFT_TRANSPOSE_ALGO_SCAN    ? "scan"
            : algo == WEFT_TRANSPOSE_ALGO_MERGE ? "merge"
                                                : "auto",
            weft_type_name(type), ofs == WEFT_OFS_64 ? 64 : 32);
+}
+
+// Programs without the fence of a device, with work-groups and work-items in the other order than elsewhere.
+static void test_turned(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    static const struct shape shapes[] = {{TEST_SKEWED, 50, 900, 1500}, {TEST_SKEWED, 50, 9000, 600}};
+    struct weft_transpose_params tunings[4];
+    const size_t count = small_tunings(dev, algo, tunings);
+    const int fence = weft_context_device(dev->ctx)->fence;
+    int ok = 1;
+    test_fence(dev, 0);
+    dev->ctx->salt = 1;
+    for (size_t i = 0; ok && i < 2 * count; i++)
+        ok = check(dev, &shapes[i % 2], WEFT_TYPE_F32, WEFT_OFS_32, &tunings[i / 2]);
+    dev->ctx->salt = 0;
+    test_fence(dev, fence);
+    tap_ok(ok, "%s: %s, no fence, turned", dev->name, algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge");
 }
 
 // What merge does on GPUs: tables written from the starts of digits (bands) in every round, as many runs at once as
@@ -498,6 +520,7 @@ static void test_all(struct test_device *dev)
         test_twice(dev, algo);
         test_events(dev, algo);
         test_workspace(dev, algo);
+        test_turned(dev, algo);
     }
     if (!test_slow()) {
         if (dev->gpu)
