@@ -3,16 +3,16 @@
 """mutate.py: does a test notice when a kernel, or the index arithmetic of the library, is changed in one place?
 
     mutate.py --list                  every mutant: number, key, kind, file, line, change
-    mutate.py --work FOLDER [--count N] [--only WORD] [--minutes M] [--seed S] [--again]
-                                      judge mutants; results are added to FOLDER/results.jsonl, and those there are not
-                                      judged again (--again: the survivors are)
-    mutate.py --work FOLDER --report  killed and survived, by kind; survivors with the reason in survivors.tsv
+    mutate.py --work FOLDER [--jobs J] [--count N] [--only PATTERN] [--minutes M] [--seed S] [--again]
+                                      judge of the first N mutants those that judged.tsv has not (--again: the survivors);
+                                      verdicts are added to it
+    mutate.py --report                killed and survived, by kind; survivors with the reason in survivors.tsv
     mutate.py --self-test
 
 A mutant changes one place of a copy of the sources in FOLDER, builds the tests of its operation there, and runs them with
-WEFT_SAMPLE=1, short ones first. It is killed at the first check that fails, or when a test takes much more time of the
-processor than without mutants. The order is random by the seed and takes the kinds in turn, so that the first N are a
-sample of every kind.
+WEFT_SAMPLE=1, short ones first. It is killed at the first check that fails, or when a test computes for much longer than
+usual without a line. The order is random by the seed and takes the kinds in turn, so that the first N are a sample of every
+kind.
 """
 import argparse
 import collections
@@ -22,6 +22,7 @@ import json
 import os
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -31,8 +32,11 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-WALL_SECONDS = 900  # of a test that waits for ever; one that computes for ever ends by the processor's time
-SPARE_SECONDS = 60  # of the processor, beside twice what the test takes without a mutant
+JUDGED = os.path.join(HERE, "judged.tsv")
+COLUMNS = ("key", "kind", "place", "verdict", "by")
+SLEEP_SECONDS = 120
+SPARE_SECONDS = 8  # of the processor without a line, beside five times the longest without a mutant
+CACHED = ("choice", "spmv_plan", "spmv_sdia", "spmv_sell16")  # tests of what is kept in weft's cache
 
 # Kinds of change: name, pattern, what stands there instead. Spaces around operators are those of clang-format.
 KINDS = (
@@ -52,19 +56,25 @@ TIES = ("merge", "segsort")
 TESTS = (
     ("cl/scan/", ("scan",)), ("cl/histogram/", ("histogram",)), ("cl/expand/", ("expand",)), ("cl/merge/", ("merge",)),
     ("cl/segsort/", ("segsort",)), ("cl/transpose/mirror", ("transpose_mirror",)), ("cl/transpose/permute", ("permute",)),
-    ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/", ("transpose", "convert")),
+    ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/scan_bucket", ("transpose", "convert", "transpose_whole")),
+    ("cl/transpose/", ("transpose", "convert")),
     ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell16", "spmv")), ("cl/spmv/", ("spmv", "spmv_plan")),
     ("cl/lib/lanes", ("probe",)), ("cl/matrix/", ("canonical", "validate", "rebase")), ("cl/lib/", ("scan", "segsort", "transpose")),
     ("host/src/primitive/segsort", ("segsort",)), ("host/src/primitive/scan", ("scan",)),
     ("host/src/primitive/histogram", ("histogram",)), ("host/src/primitive/expand", ("expand",)),
     ("host/src/primitive/merge", ("merge",)), ("host/src/transpose/permute", ("permute",)),
     ("host/src/transpose/mirror", ("transpose_mirror",)), ("host/src/transpose/refill", ("transpose_plan",)),
-    ("host/src/transpose/convert", ("convert",)), ("host/src/transpose/", ("transpose", "transpose_errors", "transpose_large")),
+    ("host/src/transpose/convert", ("convert",)),
+    ("host/src/transpose/scan", ("transpose", "transpose_errors", "transpose_large", "transpose_whole")),
+    ("host/src/transpose/", ("transpose", "transpose_errors", "transpose_large")),
     ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell16",)),
-    ("host/src/spmv/", ("spmv", "spmv_plan", "choice")), ("host/src/matrix/permut", ("permutation",)),
+    ("host/src/spmv/", ("spmv_errors", "choice", "spmv_plan", "spmv")), ("host/src/matrix/permut", ("permutation",)),
     ("host/src/matrix/rcm", ("permutation",)), ("host/src/matrix/generate", ("generate",)),
     ("host/src/matrix/measure", ("measure",)), ("host/src/matrix/density", ("density",)),
-    ("host/src/matrix/distance", ("distance",)), ("host/src/matrix/rebase", ("rebase",)), ("host/src/matrix/", ("matrix", "mtx")),
+    ("host/src/matrix/distance", ("distance",)), ("host/src/matrix/rebase", ("rebase",)),
+    ("host/src/matrix/keys", ("permutation", "canonical")), ("host/src/matrix/canonical", ("canonical",)),
+    ("host/src/matrix/validate", ("validate", "canonical")),
+    ("host/src/matrix/device", ("rebase", "canonical", "spmv_plan")), ("host/src/matrix/", ("matrix", "mtx")),
 )
 # Not index arithmetic: the choice of tuning values and texts, tables of variants, self-tests.
 LEFT_OUT = re.compile(r"/(trial|variants|tune|cost|choose|defines)\.[ch]$|^cl/measure/")
@@ -117,48 +127,87 @@ def all_mutants(root):
     return sorted(out)  # by key, which is as good as random
 
 
-def results_read(work):
+def judged_read():
     """By key, the last of each."""
-    path = os.path.join(work, "results.jsonl")
-    if not os.path.exists(path):
+    if not os.path.exists(JUDGED):
         return {}
-    with open(path, encoding="utf-8") as file:
-        return {row["key"]: row for row in map(json.loads, file)}
+    with open(JUDGED, encoding="utf-8") as file:
+        rows = (line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
+        return {row[0]: dict(zip(COLUMNS, row)) for row in rows}
 
 
-def run(words, cwd, env=None, wall=WALL_SECONDS, cpu=None):
-    """(what failed or None, the output); stops at the first line that says that a check failed."""
+def used(pid):
+    """What a process has used so far: seconds of the processor, and page faults of children that ended."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            words = file.read().rpartition(")")[2].split()
+    except OSError:
+        return 0, 0
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"), int(words[9])
+
+
+class Silence:
+    """Whether a program says nothing for so long that it does not end: seconds of the processor, or SLEEP_SECONDS in which
+    it hardly computes. A kernel that was compiled counts as a word: PoCL calls the linker for it."""
+
+    def __init__(self, pid, most):
+        self.pid, self.most, self.longest = pid, most, 0
+        self.heard()
+
+    def heard(self):
+        now, self.children = used(self.pid)
+        self.longest = max(self.longest, now - getattr(self, "since", now))
+        self.since = self.moved = now
+        self.at = time.monotonic()
+
+    def verdict(self):
+        now, children = used(self.pid)
+        if children != self.children:
+            self.heard()
+        elif now - self.since > self.most:
+            return "computes without end"
+        elif now - self.moved > 0.2:
+            self.moved, self.at = now, time.monotonic()
+        elif time.monotonic() - self.at > SLEEP_SECONDS:
+            return "does not end"
+        return None
+
+
+def run(words, cwd, env=None, most=None):
+    """(what failed or None, the output, the longest silence); a test (with `env`) stops at the first line that says that a
+    check failed, or after `most` seconds of the processor without a line."""
     def limited():
-        os.setpgid(0, 0)
+        os.setsid()
         os.nice(19)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
-        if cpu:
-            resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 5))
 
     with subprocess.Popen(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          env={**os.environ, **(env or {})}, preexec_fn=limited) as child:
-        late = threading.Timer(wall, os.killpg, (child.pid, signal.SIGKILL))
-        late.start()
-        out, why = [], None
-        for line in child.stdout:
-            out.append(line.decode(errors="replace"))
-            if env and out[-1].startswith(("not ok", "Bail out!")):
-                why = out[-1].strip()[:120]
-                os.killpg(child.pid, signal.SIGKILL)
-                break
+                          env=env, preexec_fn=limited) as child:
+        out, why, silence = b"", None, Silence(child.pid, most or 1e9)
+        while not why:
+            if select.select([child.stdout], [], [], 0.5)[0]:
+                more = os.read(child.stdout.fileno(), 1 << 16)
+                if not more:
+                    break
+                out += more
+                silence.heard()
+                failed = re.search(rb"^(not ok|Bail out!).*$", out, re.M) if env else None
+                why = failed and failed.group().decode(errors="replace")[:120]
+            elif env:
+                why = silence.verdict()
+        silence.heard()
+        if why:
+            os.killpg(child.pid, signal.SIGKILL)
         code = child.wait()
-        late.cancel()
-    if not why and code:
-        why = {-signal.SIGKILL: "does not end", -signal.SIGXCPU: "computes without end"}.get(code, f"status {code}")
-    return why, "".join(out)
+    return why or (f"status {code}" if code else None), out.decode(errors="replace"), silence.longest
 
 
 class Tree:
     """A copy of the sources with a build of its own."""
 
     def __init__(self, work):
-        self.source, self.build = os.path.join(work, "source"), os.path.join(work, "build")
+        self.work, self.source, self.build = work, os.path.join(work, "source"), os.path.join(work, "build")
         files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
         for name in filter(None, files.decode().split("\0")):
             to, here = os.path.join(self.source, name), os.path.join(ROOT, name)
@@ -170,60 +219,133 @@ class Tree:
             if not os.path.exists(to) or open(to, "rb").read() != data:
                 shutil.copy(here, to)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
-            why, out = run(["meson", "setup", self.build, self.source, "--buildtype=debug", "-Doptimization=1",
-                            "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled"], work)
+            why, out, _ = run(["meson", "setup", self.build, self.source, "--buildtype=debug", "-Doptimization=1",
+                               "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled"], work)
             if why:
                 sys.exit(out)
-        caches = os.path.join(work, "cache")
-        self.env = {"POCL_CACHE_DIR": os.path.join(work, "pocl"), "XDG_CACHE_HOME": caches, "WEFT_TUNE": "",
-                    "WEFT_SELFTEST": "0", "WEFT_SAMPLE": "1", "POCL_SIGFPE_HANDLER": "0"}
+        # No folder for weft's own cache: PoCL compiles each kernel once more for a binary. Its own cache is kept, so that
+        # what has no mutant is compiled once. gold links in half the time, and there is a link for each kernel.
+        path, gold = os.environ["PATH"], shutil.which("ld.gold")
+        if gold:
+            os.makedirs(os.path.join(work, "bin"), exist_ok=True)
+            if not os.path.exists(os.path.join(work, "bin", "ld")):
+                os.symlink(gold, os.path.join(work, "bin", "ld"))
+            path = os.path.join(work, "bin") + ":" + path
+        own = {"PATH": path, "POCL_CACHE_DIR": os.path.join(os.path.dirname(work), "pocl"), "WEFT_TUNE": "", "WEFT_SELFTEST": "0",
+               "WEFT_SAMPLE": "1", "POCL_SIGFPE_HANDLER": "0"}
+        self.env = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")} | own
         os.makedirs(self.env["POCL_CACHE_DIR"], exist_ok=True)
 
     def put(self, path, text):
         with open(os.path.join(self.source, path), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def test(self, name, env, seconds):
-        """(what failed or None, seconds of the processor)"""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        why, _ = run([os.path.join(self.build, "tests", "test-" + name)], self.build, {**self.env, **env}, cpu=seconds)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return why, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    def test(self, name, schedule, most=None):
+        """(what failed or None, the longest silence)"""
+        env = {**self.env, "WEFT_SCHEDULE": schedule}
+        if name in CACHED:
+            env["XDG_CACHE_HOME"] = os.path.join(self.work, "cache")
+        why, _, silence = run([os.path.join(self.build, "tests", "test-" + name)], self.build, env, most)
+        return why, silence
 
     def build_tests(self, tests):
         """None, or the first error."""
-        why, out = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build)
-        return "".join(re.findall(r"error: (.*)", out)[:1])[:120] if why else None
+        why, out, _ = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build)
+        return "".join(re.findall(r"error: (.*)", out)[:1])[:120] or why if why else None
 
-    def judge(self, path, usual):
-        """(verdict, by which test); the schedule that the file's name tells comes first."""
-        tests = sorted(tests_of(path), key=usual.get)
+    def judge(self, path, usual, texts):
+        """(verdict, by which test)"""
+        tests = sorted(tests_of(path), key=lambda t: usual.get(t)[0])
         error = self.build_tests(tests)
         if error is not None:
             return "no build", error
-        first = ("cpu", "gpu") if "cpu" in os.path.basename(path) else ("gpu", "cpu")
-        for schedule in first if path.startswith("cl/") else ("",):
+        for schedule in texts.schedules(path) if path.startswith("cl/") else [""]:
             for test in tests:
-                why, _ = self.test(test, {"WEFT_SCHEDULE": schedule}, 2 * usual[test] + SPARE_SECONDS)
+                why, _ = self.test(test, schedule, SPARE_SECONDS + 5 * usual.get(test)[1])
                 if why:
                     return "killed", f"{test}: {why}"
         return "survived", " ".join(tests)
 
-    def usual(self, tests, known):
-        """Seconds of each test without a mutant, from the file of earlier runs or measured."""
-        path = os.path.join(os.path.dirname(self.build), "usual.json")
-        if not known and os.path.exists(path):
+
+def compiled(words, text):
+    """What a compiler makes of a text; None where it says no."""
+    done = subprocess.run(words, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return None if done.returncode else done.stdout
+
+
+class Texts:
+    """The programs that the library makes for the devices of the tests, by both schedules."""
+
+    def __init__(self, folder, tree):
+        self.folder = folder
+        if not os.path.exists(folder):
+            os.makedirs(folder)
+            for words in ["ninja", "tests/lint/weft-kernels"], ["tests/lint/weft-kernels", folder, "generic", "cpu"]:
+                why, out, _ = run(words, tree.build)
+                if why:
+                    sys.exit(out)
+        self.names = collections.defaultdict(list)
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                for part in re.findall(r'^#line 1 "(.*)"', file.read(), re.M):
+                    self.names["cl/" + part].append(name)
+
+    def schedules(self, path):
+        """Those of the schedules that take programs with this file, the GPU's first."""
+        return [s for s, part in (("gpu", ".generic."), ("cpu", ".cpu.")) if any(part in n for n in self.names[path])]
+
+    def same(self, path, before, after):
+        """Whether an optimising compiler makes the same of both texts of a file in every program."""
+        words = [shutil.which("clang-19") or "clang", "-xcl", "-cl-std=CL1.2", "-target", "spir64-unknown-unknown", "-w", "-O2",
+                 "-emit-llvm", "-S", "-", "-o", "-"]
+        head = f'#line 1 "{os.path.relpath(path, "cl")}"\n'
+        for name in self.names[path]:
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                whole = file.read()
+            ours = compiled(words, whole)
+            if head + before not in whole or ours is None or ours != compiled(words, whole.replace(head + before, head + after)):
+                return False
+        return bool(self.names[path])
+
+
+def same_code(tree, texts, path, before, after):
+    """Whether an optimising compiler makes the same of both texts of a file."""
+    if path.startswith("cl/"):
+        return texts.same(path, before, after)
+    with open(os.path.join(tree.build, "compile_commands.json"), encoding="utf-8") as file:
+        command = next(c["command"] for c in json.load(file) if c["file"].endswith("/" + path))
+    words = [w for w in command.split() if w.startswith(("-D", "-std", "-ff"))]
+    words = ["cc", *words, "-O2", "-w", "-S", "-xc", "-", "-o", "-", "-iquote", os.path.join(tree.source, os.path.dirname(path)),
+             *("-I" + os.path.join(tree.source, f) for f in ("", "host/include", "host"))]
+    return compiled(words, before) == compiled(words, after)
+
+
+class Usual:
+    """Of each test without a mutant: seconds and longest silence, from the file of earlier runs or measured."""
+
+    def __init__(self, path):
+        self.path, self.locks, self.known = path, collections.defaultdict(threading.Lock), {}
+        if os.path.exists(path):
             with open(path, encoding="utf-8") as file:
-                known.update(json.load(file))
-        missing = [t for t in tests if t not in known]
-        error = self.build_tests(missing) if missing else None
-        for test in missing:
-            why, seconds = (error, 0) if error else self.test(test, {}, None)
-            if why:
-                sys.exit(f"without a mutant: {test}: {why}")
-            known[test] = seconds
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(known, file)
+                self.known = json.load(file)
+
+    def measure(self, tree, tests):
+        """Those that nobody measured, in a tree without a mutant."""
+        for test in tests:
+            with self.locks[test]:
+                if test in self.known:
+                    continue
+                began, (why, silence) = time.monotonic(), (tree.build_tests([test]), 0)
+                if not why:
+                    why, silence = tree.test(test, "")
+                if why:
+                    raise RuntimeError(f"without a mutant: {test}: {why}")
+                self.known[test] = [round(time.monotonic() - began, 1), round(silence, 2)]
+                with open(self.path, "w", encoding="utf-8") as file:
+                    json.dump(self.known, file)
+
+    def get(self, test):
+        return self.known[test]
 
 
 def in_turn(mutants, seed):
@@ -234,17 +356,14 @@ def in_turn(mutants, seed):
     return [m for row in itertools.zip_longest(*(kinds[k] for k in sorted(kinds))) for m in row if m]
 
 
-def attempt(options):
-    os.makedirs(options.work, exist_ok=True)
-    tree, known = Tree(os.path.abspath(options.work)), results_read(options.work)
-    todo = [m for m in in_turn(all_mutants(ROOT), options.seed) if options.only in f"{m.path} {m.kind} {m.key}"]
-    todo = [m for m in todo if (m.key in known) == options.again and (
-        not options.again or known[m.key]["verdict"] == "survived")][:options.count]
-    usual, end = {}, time.monotonic() + options.minutes * 60
-    for mutant in todo:
-        if time.monotonic() > end:
-            break
-        tree.usual(tests_of(mutant.path), usual)
+def judge_all(tree, todo, usual, texts, end, lock):
+    """Judge the mutants that the iterator gives, which other trees take from too."""
+    while time.monotonic() < end:
+        with lock:
+            mutant = next(todo, None)
+        if not mutant:
+            return
+        usual.measure(tree, tests_of(mutant.path))
         with open(os.path.join(ROOT, mutant.path), encoding="utf-8") as file:
             text = file.read()
         lines = text.split("\n")
@@ -252,14 +371,36 @@ def attempt(options):
         tree.put(mutant.path, "\n".join(lines))
         began = time.monotonic()
         try:
-            verdict, why = tree.judge(mutant.path, usual)
+            verdict, why = tree.judge(mutant.path, usual, texts)
+            if verdict == "survived" and same_code(tree, texts, mutant.path, text, "\n".join(lines)):
+                verdict = "same code"
         finally:
             tree.put(mutant.path, text)
-        row = {"key": mutant.key, "verdict": verdict, "kind": mutant.kind, "place": f"{mutant.path}:{mutant.line}",
-               "change": mutant.after.strip(), "by": why, "seconds": round(time.monotonic() - began)}
-        with open(os.path.join(options.work, "results.jsonl"), "a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-        print(*list(row.values())[1:], sep="  ", flush=True)
+        row = (mutant.key, mutant.kind, f"{mutant.path}:{mutant.line}", verdict, why.replace("\t", " "))
+        with lock:
+            with open(JUDGED, "a", encoding="utf-8") as file:
+                file.write("\t".join(row) + "\n")
+            print(f"{time.monotonic() - began:.0f} s", *row, mutant.after.strip(), sep="  ", flush=True)
+
+
+def attempt(options):
+    todo, known = in_turn(all_mutants(ROOT), options.seed)[:options.count], judged_read()
+    todo = [m for m in todo if re.search(options.only, f"{m.path} {m.kind} {m.key}")]
+    todo = [m for m in todo if (m.key in known) == options.again and (
+        not options.again or known[m.key]["verdict"] == "survived")]
+    trees = []
+    for job in range(options.jobs):
+        folder = os.path.join(os.path.abspath(options.work), str(job))
+        os.makedirs(folder, exist_ok=True)
+        trees.append(Tree(folder))
+    usual, lock = Usual(os.path.join(options.work, "usual.json")), threading.Lock()
+    texts = Texts(os.path.join(options.work, "texts"), trees[0])
+    queue, end = iter(todo), time.monotonic() + options.minutes * 60
+    threads = [threading.Thread(target=judge_all, args=(tree, queue, usual, texts, end, lock)) for tree in trees]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return 0
 
 
@@ -270,24 +411,24 @@ def reasons():
         return {row[0]: row[-1] for row in rows}
 
 
-def report(options):
-    known, why, mutants = results_read(options.work), reasons(), {m.key: m for m in all_mutants(ROOT)}
-    table = collections.defaultdict(collections.Counter)
+def report():
+    mutants, why = {m.key: m for m in all_mutants(ROOT)}, reasons()
+    known = {key: row for key, row in judged_read().items() if key in mutants}
+    table, classes = collections.defaultdict(collections.Counter), collections.Counter()
     for key, row in known.items():
-        if key in mutants:
-            table[row["kind"]][row["verdict"]] += 1
+        table[row["kind"]][row["verdict"]] += 1
+        if row["verdict"] == "survived":
+            classes[why.get(key, "open").partition(":")[0]] += 1
+            print(f"{key}  {row['place']}  {mutants[key].after.strip()}\n    {why.get(key, 'NO REASON YET')}")
     for kind in sorted(table):
         print(f"{kind}: {dict(table[kind])}")
     total = sum(table.values(), collections.Counter())
-    judged = total["killed"] + total["survived"]
-    print(f"{judged} of {len(mutants)} mutants judged, {total['killed']} killed, {total['survived']} survived, "
-          f"{total['no build']} do not build")
-    bare = 0
-    for key, row in known.items():
-        if row["verdict"] == "survived" and key in mutants:
-            bare += key not in why
-            print(f"{key}  {row['place']}  {row['change']}\n    {why.get(key, 'NO REASON YET')}")
-    return 1 if bare else 0
+    judged = total["killed"] + total["survived"] + total["same code"]
+    other = judged - total["same code"] - classes["equivalent"] - classes["speed"]
+    print(f"{judged} of {len(mutants)} mutants judged, {total['killed']} killed, {total['survived']} survived {dict(classes)}, "
+          f"{total['same code']} have the same code, {total['no build']} do not build; "
+          f"{100 * total['killed'] / max(other, 1):.1f} % of those that give other results are killed")
+    return 1 if classes["open"] else 0
 
 
 def self_test():
@@ -313,6 +454,7 @@ def main():
     parser.add_argument("--work")
     parser.add_argument("--count", type=int, default=1 << 30)
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--minutes", type=float, default=1e6)
@@ -323,9 +465,11 @@ def main():
         for number, m in enumerate(all_mutants(ROOT)):
             print(f"{number}\t{m.key}\t{m.kind}\t{m.path}:{m.line}\t{m.before.strip()}\t{m.after.strip()}")
         return 0
+    if options.report:
+        return report()
     if not options.work:
         parser.error("--work FOLDER")
-    return report(options) if options.report else attempt(options)
+    return attempt(options)
 
 
 if __name__ == "__main__":
