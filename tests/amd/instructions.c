@@ -87,6 +87,11 @@ static const struct snippet snippets[] = {
      "{ uint i = (uint)get_global_id(0), v[16]; const uint at = (uint)a[0] + 3u;\n"
      "for (uint k = 0u; k < 16u; k++) v[k] = i + k + (uint)a[k]; v[at] = i + 7u; b[i] = v[at] + v[(uint)a[1] + 9u]; }",
      want_indexed},
+    {"a 64-bit difference with half of a word (v_sub_co_u32_sdwa)",
+     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(volatile __global ulong *a, __global uint *b)\n"
+     "{ uint i = (uint)get_global_id(0), w = (uint)a[1] + i * 0x10001u; ulong v = a[0] + (ulong)i - (ulong)(w >> 16);\n"
+     "b[i] = (uint)(v >> 32) + i; }",
+     want_number},
 };
 
 static int right(struct test_device *dev, const struct snippet *s)

@@ -44,6 +44,8 @@ OPERANDS = {"getpc": ("sdst",), "movreld": ("vdst", "src0"), "movrels": ("vdst",
             "bpermute": ("vdst", "addr", "data0", "offset0", "offset1"),
             "indexon": ("ssrc0", "ssrc1"),
             "cmpswap64": ("vdst", "addr|vaddr", "data|vsrc", "saddr", "offset|ioffset", "glc|sc0|th")}
+# Operands of half a word (SDWA) lose what is carried: these programs are compiled without them.
+FLAGS = {} if os.environ.get("WEFT_AMD_PLAIN") else {"cdna": ["-mllvm", "-amdgpu-sdwa-peephole=0"]}
 # Between s_set_gpr_idx_on and _off of gfx9 a move takes M0 into account: for its source, or its destination.
 INDEXED = {1: "movrels", 8: "movreld"}
 NOTHING = {"kind": "skip", "function": "-", "library": "-", "arguments": []}
@@ -240,7 +242,7 @@ def translate(name, folder, chip, forms, libraries):
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, "object")
         done = subprocess.run([kernels.CLANG, "-x", "cl", *options, *kernels.AMD, "-mcpu=" + chip, "--rocm-device-lib-path=" + libraries,
-                               "-O3", "-w", base + ".cl", "-o", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                               "-O3", "-w", *FLAGS.get(FAMILIES[chip[:5]][0], []), base + ".cl", "-o", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         write(base + ".log", done.stdout)
         if done.returncode:
             return False
