@@ -301,6 +301,9 @@ static void test_all(struct test_device *dev)
         if (ofs == WEFT_OFS_32 && !test_sample())
             test_shapes(dev, (enum weft_ofs)ofs, NULL, "default tuning");
     }
+    const struct weft_expand_params wide = {.gpu.wg = 256, .gpu.ipt = 4};
+    for (int turned = 0; dev->gpu && turned < 2; turned++) // by the order of plan_make
+        test_shapes(dev, WEFT_OFS_32, &wide, turned ? "eight groups of lanes, turned" : "eight groups of lanes");
     test_clamped(dev);
     test_tuning(dev);
     test_events(dev);
