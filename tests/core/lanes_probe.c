@@ -45,6 +45,7 @@ static void test_quirks(void)
     } cases[] = {
         {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0+debian  Linux", "5.0", CL_DEVICE_TYPE_CPU, 1, 1, 0, 0},
         {"Portable Computing Language", "OpenCL 3.0 PoCL 3.1+debian  Linux", "3.1", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
+        {"Portable Computing Language", "OpenCL 3.0 PoCL 6.0+debian  Linux", "6.0", CL_DEVICE_TYPE_CPU, 1, 1, 0, 0},
         {"Portable Computing Language", "OpenCL 3.0 PoCL 5.0", "5.0", CL_DEVICE_TYPE_GPU, 0, 0, 0, 0},
         {"Portable Computing Language", "OpenCL 3.0", "", CL_DEVICE_TYPE_CPU, 0, 1, 0, 0},
         {"NVIDIA CUDA", "OpenCL 3.0 CUDA 13.0", "580", CL_DEVICE_TYPE_GPU, 0, 0, 1, UINT64_C(1) << 30},
@@ -61,6 +62,23 @@ static void test_quirks(void)
                    got.fill_words == cases[i].fill_words && got.untold_groups == cases[i].untold_groups,
                "quirks of %s, %s, driver %s", cases[i].platform, cases[i].version, cases[i].driver);
     }
+}
+
+// Buffers beyond 4 GB: by a flag and an option on Intel's GPUs, and there alone.
+static void test_large(void)
+{
+    struct weft_device_info gpu = {.type = CL_DEVICE_TYPE_GPU, .platform = "Intel(R) OpenCL Graphics"}, cpu = gpu;
+    cpu.type = CL_DEVICE_TYPE_CPU;
+    tap_ok(weft__quirks_of(&gpu).large_flag == 1 << 23 && !weft__quirks_of(&cpu).large_flag,
+           "the flag of large buffers");
+    const char *large = weft__program_options(&(struct weft__caps){.large = 1});
+    tap_ok(strstr(large, "-cl-std=CL1.2 ") && strstr(large, WEFT__LARGE_OPTION) &&
+               !strstr(weft__program_options(&(struct weft__caps){0}), WEFT__LARGE_OPTION),
+           "the option of programs: %s", large);
+    struct weft_context ctx = {.large_flag = 1 << 23}, plain = {0};
+    tap_ok(weft__buffer_large(&ctx, (size_t)WEFT__LARGE_BYTES) == 1 << 23 &&
+               !weft__buffer_large(&ctx, (size_t)WEFT__LARGE_BYTES - 1) && !weft__buffer_large(&plain, SIZE_MAX / 2),
+           "which buffers have it");
 }
 
 static void test_probe(struct test_device *dev)
@@ -367,6 +385,7 @@ static void test_all(struct test_device *dev)
 int main(void)
 {
     test_quirks();
+    test_large();
     test_drivers();
     test_lacking();
     test_device_each(test_all);

@@ -532,7 +532,10 @@ static void test_least(void)
     struct weft_context *ctx = NULL;
     struct weft_error error = {0};
     const weft_status status = weft_context_create(&ctx, weft_context_params(.schedule = WEFT_SCHEDULE_GPU), &error);
-    if (limits.wg < 64)
+    if (status &&
+        strstr(error.text, "kernels for GPUs end the compiler")) // a row of quirks.c, test probe looks at these
+        tap_skip("the schedule of a GPU: %s", error.text);
+    else if (limits.wg < 64)
         tap_ok(status == WEFT_EINVAL && strstr(error.text, "64"), "the schedule of a GPU is refused: %s", error.text);
     else
         tap_ok(!status, "the schedule of a GPU is there %s", error.text);

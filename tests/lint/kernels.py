@@ -6,9 +6,10 @@ CHECK parse   for devices without any extension, with local memory only, CPUs, s
               without; for addresses of 32 bits: clang's warnings are errors
       amd     for nine AMD targets: also no spills, no stack
       nvidia  for three NVIDIA targets: also no stack; with ptxas no spills, without it exit 77 when all else is well
+      intel   for the GPUs of Intel that ocloc knows: Gen9, Xe, Xe2; exit 77 without ocloc
       unused  for all of these, the front end alone, as many texts as it takes: every function of cl/ is used by one
 WEFT_KERNELS writes the texts (weft_kernels.c); OUT is a folder for them and for the table isa-CHECK.tsv. Environment:
-WEFT_CLANG (default clang-19), PTXAS, WEFT_SAMPLE_TARGETS (set: a sample of the texts, each for one target of a set, in turn, so
+WEFT_CLANG (default clang-19), PTXAS, WEFT_OCLOC (default ocloc), WEFT_SAMPLE_TARGETS (set: a sample of the texts, each for one target of a set, in turn, so
 that the variants of a source still meet them all).
 """
 import concurrent.futures
@@ -30,9 +31,10 @@ CLANG = os.environ.get("WEFT_CLANG", "clang-19")
 # A helper takes `mem` that only some implementations use, and no program uses every helper: check `unused` is for that.
 WARNINGS = ["-Wall", "-Wextra", "-Wdouble-promotion", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]
 SETS = {"parse": ["plain", "generic", "cpu", "subgroups32", "subgroups64", "bare32", "bare64", "plain32"], "amd": ["amd32", "amd64"], "nvidia": ["nvidia"],
+        "intel": ["intel", "generic"],
         "unused": ["generic", "cpu", "nvidia", "amd64", "amd32", "subgroups32", "subgroups64", "bare32", "plain"]}
 TARGETS = {"amd64": ["gfx906", "gfx908", "gfx90a", "gfx942"], "amd32": ["gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201"],
-           "nvidia": ["sm_75", "sm_80", "sm_90"]}  # the other sets are parsed for SPIR-V
+           "nvidia": ["sm_75", "sm_80", "sm_90"], "intel": ["skl", "tgllp", "dg2-g10", "lnl", "bmg"]}  # the other sets are parsed for SPIR-V
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBCLC = "/usr/lib/clc/nvptx64--nvidiacl.bc"
 SHIM = os.path.join(HERE, "nvptx_shim.h")
@@ -134,6 +136,32 @@ def nvidia(text, target, ptxas):
     return isa.nvidia(log, call("llvm-readelf-19", "--wide", "--sections", ptx + ".cubin"), target)
 
 
+def ocloc_help(ocloc):
+    """It has no option that prints its version, and some releases end with an error."""
+    return subprocess.run([ocloc, "compile", "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+
+
+def ocloc_find():
+    """The program; TARGETS keeps those that it knows: Debian 12's has no Xe2, later ones have no Gen9."""
+    ocloc = shutil.which(os.environ.get("WEFT_OCLOC", "ocloc"))
+    if not ocloc:
+        skip("no ocloc (Debian package intel-opencl-icd, later intel-ocloc)")
+    known = re.search(r"device_type> can be: (.*)", ocloc_help(ocloc))
+    TARGETS["intel"] = [target for target in TARGETS["intel"] if known and target in known[1].split(", ")]
+    if not TARGETS["intel"]:
+        skip("ocloc knows none of the devices")
+    return ocloc
+
+
+def intel(text, target, ocloc):
+    name = f"{os.path.basename(text['path'])}.{target}"
+    call(ocloc, "compile", "-file", text["path"], "-device", target, "-options", " ".join(text["options"]),
+         "-out_dir", os.path.dirname(text["path"]), "-output", name)
+    for path in glob.glob(os.path.join(glob.escape(os.path.dirname(text["path"])), glob.escape(name) + "_*")):
+        os.remove(path)
+    return []
+
+
 def parts_of(text):
     """{file of cl/: its part} of a program text."""
     pieces = re.split(r'^#line 1 "(\S+)"\n', text, flags=re.M)
@@ -175,7 +203,7 @@ def identity(tools):
     if not tools:
         return ""
     if not os.path.isdir(tools):
-        return call(tools, "--version")
+        return ocloc_help(tools) if "ocloc" in os.path.basename(tools) else call(tools, "--version")
     total = hashlib.sha256()
     for path in sorted(glob.glob(os.path.join(tools, "*.bc"))):
         with open(path, "rb") as file:
@@ -235,11 +263,12 @@ EVERY = 8
 ALTERNATE = [("amd32", "plain", "subgroups32"), ("amd64", "generic", "subgroups64")]
 
 
-def targets_of(texts, only=None):
+def targets_of(texts, check, only=None):
     """(text, target) for everything to compile; `only`: for these targets."""
     sample, turn = os.environ.get("WEFT_SAMPLE_TARGETS"), {}
     for text in texts:
-        targets = [target for target in TARGETS.get(text["set"], ["spirv"]) if not only or target in only]
+        all_of = TARGETS.get(check, TARGETS.get(text["set"], ["spirv"]))
+        targets = [target for target in all_of if not only or target in only]
         if sample:
             turn[text["set"], text["source"]] = n = turn.get((text["set"], text["source"]), -1) + 1
             round_of = n // EVERY
@@ -264,6 +293,8 @@ def main(check, program, out, pick=None, only=None):
         if not os.path.exists(LIBCLC):
             skip(f"no {LIBCLC} (Debian package libclc-15)")
         tools = find_ptxas() if shutil.which("llvm-readelf-19") else None
+    if check == "intel":
+        tools = ocloc_find()
     texts = texts_of(program, out, check)
     texts = pick(texts) if pick else texts
     if check == "unused":
@@ -271,11 +302,11 @@ def main(check, program, out, pick=None, only=None):
         print(*(f"FAIL {path}: no program uses {name}" for path, name in sorted(left)),
               f"unused: {len(functions)} functions, {looked} of {len(texts)} texts looked at, {len(left)} failures", sep="\n")
         sys.exit(1 if left or not functions else 0)
-    step = {"parse": parse, "amd": amd, "nvidia": nvidia}[check]
+    step = {"parse": parse, "amd": amd, "nvidia": nvidia, "intel": intel}[check]
     known, failed, rows = Known(out, check, step, tools), 0, []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         jobs = [(text, target, pool.submit(known.get, step, text, target, tools))
-                for text, target in targets_of(texts, only)]
+                for text, target in targets_of(texts, check, only)]
         for number, (text, target, job) in enumerate(jobs):
             if number % 100 == 99:
                 known.save(True)  # a run that is cut off goes on from here
@@ -295,7 +326,7 @@ def main(check, program, out, pick=None, only=None):
     if rows and not pick:
         with open(os.path.join(out, f"isa-{check}.tsv"), "w", encoding="utf-8") as file:
             file.write(isa.table(rows))
-    every = sum(len(TARGETS.get(text["set"], ["spirv"])) for text in texts)
+    every = sum(len(TARGETS.get(check, TARGETS.get(text["set"], ["spirv"]))) for text in texts)
     print(f"{check}: {len(texts)} texts, {len(jobs)} of {every} compilations ({known.old} known), {len(rows)} kernels measured, {failed} failures")
     if failed or not jobs:
         sys.exit(1)

@@ -13,17 +13,18 @@ static const struct set {
     enum weft_schedule schedule;
     struct weft__caps caps;
 } sets[] = {
-    {"plain", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 0, 0, 0, 0, 0}},
-    {"plain32", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 0, 0, 0, 0, 0}}, // of addresses
-    {"generic", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 1, 1, 1, 0, 0}},
-    {"cpu", WEFT_SCHEDULE_CPU, {WEFT_LANES_LOCAL, 1, 1, 1, 0, 0, 0}},
-    {"nvidia", WEFT_SCHEDULE_GPU, {WEFT_LANES_PTX, 32, 1, 1, 1, 0, 0}},
-    {"amd32", WEFT_SCHEDULE_GPU, {WEFT_LANES_AMDGCN, 32, 1, 1, 1, 0, 0}},
-    {"amd64", WEFT_SCHEDULE_GPU, {WEFT_LANES_AMDGCN, 64, 1, 1, 1, 0, 0}},
-    {"subgroups32", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 32, 1, 1, 0, 0, 0}},
-    {"subgroups64", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 64, 1, 1, 0, 0, 0}},
-    {"bare32", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 32, 1, 1, 0, 1, 1}},
-    {"bare64", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 64, 1, 1, 0, 1, 1}},
+    {"plain", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 0, 0, 0, 0, 0, 0}},
+    {"plain32", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 0, 0, 0, 0, 0, 0}}, // of addresses
+    {"generic", WEFT_SCHEDULE_GPU, {WEFT_LANES_LOCAL, 32, 1, 1, 1, 0, 0, 0}},
+    {"cpu", WEFT_SCHEDULE_CPU, {WEFT_LANES_LOCAL, 1, 1, 1, 0, 0, 0, 0}},
+    {"nvidia", WEFT_SCHEDULE_GPU, {WEFT_LANES_PTX, 32, 1, 1, 1, 0, 0, 0}},
+    {"amd32", WEFT_SCHEDULE_GPU, {WEFT_LANES_AMDGCN, 32, 1, 1, 1, 0, 0, 0}},
+    {"amd64", WEFT_SCHEDULE_GPU, {WEFT_LANES_AMDGCN, 64, 1, 1, 1, 0, 0, 0}},
+    {"subgroups32", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 32, 1, 1, 0, 0, 0, 0}},
+    {"intel", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 32, 1, 1, 0, 0, 0, 1}},
+    {"subgroups64", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 64, 1, 1, 0, 0, 0, 0}},
+    {"bare32", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 32, 1, 1, 0, 1, 1, 0}},
+    {"bare64", WEFT_SCHEDULE_GPU, {WEFT_LANES_SUBGROUPS, 64, 1, 1, 0, 1, 1, 0}},
 };
 
 // The programs of one set so far: kernels of one file with the same defines share a text.

@@ -6,7 +6,19 @@
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
 #endif
+#ifdef __APPLE__
+#include <OpenCL/opencl.h>
+#else
 #include <CL/cl.h>
+#endif
+#if defined(__ALTIVEC__) && !defined(__APPLE_ALTIVEC__) // CL/cl.h includes altivec.h, which takes these words
+#undef vector
+#undef pixel
+#undef bool
+#ifndef __cplusplus
+#define bool _Bool
+#endif
+#endif
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

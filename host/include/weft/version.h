@@ -15,7 +15,9 @@
 extern "C" {
 #endif
 
-#if defined(WEFT_BUILD) && defined(__GNUC__)
+#if defined(WEFT_BUILD) && defined(_WIN32)
+#define WEFT_API __declspec(dllexport)
+#elif defined(WEFT_BUILD) && defined(__GNUC__)
 #define WEFT_API __attribute__((visibility("default")))
 #else
 #define WEFT_API

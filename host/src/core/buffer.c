@@ -16,11 +16,13 @@
 #define PAGE_BYTES ((size_t)4096)
 #define SKEW_BYTES ((size_t)1280)
 
+#ifdef MADV_HUGEPAGE
 static void CL_CALLBACK huge_free(cl_mem buffer, void *memory)
 {
     (void)buffer;
     free(memory);
 }
+#endif
 
 // Drivers for processors take their memory from malloc, in pages of 4 KiB where the system gives huge ones only to those
 // who ask. Random access then waits for addresses as well, and even a stream through memory is a fifth slower. NULL:
@@ -49,6 +51,11 @@ static cl_mem huge_create(struct weft_context *ctx, size_t bytes)
     return NULL;
 }
 
+cl_mem_flags weft__buffer_large(const struct weft_context *ctx, size_t bytes)
+{
+    return (int64_t)bytes >= WEFT__LARGE_BYTES ? ctx->large_flag : 0;
+}
+
 weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)
 {
     return weft__buffer_create_from(out, ctx, bytes, NULL, what);
@@ -57,7 +64,8 @@ weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t by
 weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size_t bytes, const void *data,
                                      const char *what)
 {
-    const cl_mem_flags flags = CL_MEM_READ_WRITE | (data && bytes ? CL_MEM_COPY_HOST_PTR : 0);
+    const cl_mem_flags flags =
+        CL_MEM_READ_WRITE | (data && bytes ? CL_MEM_COPY_HOST_PTR : 0) | weft__buffer_large(ctx, bytes);
     *out = NULL;
     if (bytes > (size_t)ctx->device.max_alloc_bytes)
         return weft__fail(ctx, WEFT_ERANGE, "%s needs %zu bytes, %s allocates at most %lld at once", what, bytes,

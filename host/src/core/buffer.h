@@ -15,5 +15,8 @@ weft_status weft__buffer_create_from(cl_mem *out, struct weft_context *ctx, size
                                      const char *what);
 // The same with zeros, for the few bytes that have to begin so. Errors: also WEFT_ENOMEM.
 weft_status weft__buffer_create_zeros(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what);
+// Bytes from which a buffer needs the flag that the driver wants for large ones, and the flag (0: none) of one of `bytes` bytes.
+#define WEFT__LARGE_BYTES (INT64_C(1) << 32)
+cl_mem_flags weft__buffer_large(const struct weft_context *ctx, size_t bytes);
 // Release and null; accepts NULL.
 void weft__buffer_release(cl_mem *buffer);

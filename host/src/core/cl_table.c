@@ -6,11 +6,17 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#ifdef _WIN32
+#define LOADER "OpenCL.dll"
+#else
+#define LOADER "libOpenCL.so.1"
+#endif
+
 // Built so, the library loads without an OpenCL loader. Every way to a device begins with clGetPlatformIDs: its first call
 // takes the loader that the process has, else the system's, and fills the table.
 static int table_fill(void)
 {
-    void *const ours = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") ? NULL : dlopen("libOpenCL.so.1", RTLD_NOW);
+    void *const ours = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") ? NULL : dlopen(LOADER, RTLD_NOW);
     void *const loader = ours ? ours : RTLD_DEFAULT;
     struct weft__cl_table found;
     int all = 1;

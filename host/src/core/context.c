@@ -43,8 +43,8 @@ weft_status weft__fail_again(struct weft_context *ctx, const struct weft_error *
 }
 
 // The whole failure is made in memory of the caller: no thread sees half of one, nor does the log see another's.
-__attribute__((format(printf, 4, 0))) static weft_status fail_with(struct weft_context *ctx, weft_status status,
-                                                                   cl_int code, const char *format, va_list args)
+__attribute__((format(__printf__, 4, 0))) static weft_status fail_with(struct weft_context *ctx, weft_status status,
+                                                                       cl_int code, const char *format, va_list args)
 {
     struct weft_error error;
     error.status = status;

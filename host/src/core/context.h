@@ -68,6 +68,7 @@ struct weft_context {
     struct weft__tune_row *tune; // of the tune file, for this device (tune.h)
     size_t ntune;
     bool no_ballot, no_size; // of sub-groups (program.h)
+    cl_mem_flags large_flag; // of buffers of WEFT__LARGE_BYTES and more; 0: none is needed
     uint64_t fill_words;     // most words of one launch of a fill; 0: any number
     size_t huge_buffers;     // made so far, for where the next one begins (buffer.c)
     struct weft__trials trials;
@@ -77,17 +78,17 @@ struct weft_context {
 };
 
 // Record a failure in the context's last-error slot and log, and return its status.
-__attribute__((format(printf, 3, 4))) weft_status weft__fail(struct weft_context *ctx, weft_status status,
-                                                             const char *format, ...);
+__attribute__((format(__printf__, 3, 4))) weft_status weft__fail(struct weft_context *ctx, weft_status status,
+                                                                 const char *format, ...);
 // The same for an OpenCL call: CL_SUCCESS gives WEFT_OK and records nothing. `what` names the call and its object.
 weft_status weft__fail_cl(struct weft_context *ctx, cl_int error, const char *what);
 // weft__fail with the code of the OpenCL call behind the failure.
-__attribute__((format(printf, 4, 5))) weft_status weft__fail_code(struct weft_context *ctx, weft_status status,
-                                                                  cl_int code, const char *format, ...);
+__attribute__((format(__printf__, 4, 5))) weft_status weft__fail_code(struct weft_context *ctx, weft_status status,
+                                                                      cl_int code, const char *format, ...);
 // Record a failure as it is, and return its status.
 weft_status weft__fail_again(struct weft_context *ctx, const struct weft_error *error);
 // A line of the log that is no failure.
-__attribute__((format(printf, 2, 3))) void weft__tell(struct weft_context *ctx, const char *format, ...);
+__attribute__((format(__printf__, 2, 3))) void weft__tell(struct weft_context *ctx, const char *format, ...);
 // weft__cache_read in the context's cache_dir, which is not NULL. What is not the user's own is a line of the log, once.
 unsigned char *weft__cached(struct weft_context *ctx, const char *key, size_t *size);
 // For what is tried: until weft__quiet_end, failures of this thread leave the context's error and its log alone. Pairs

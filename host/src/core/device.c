@@ -172,6 +172,8 @@ static void device_fill(struct weft_device_info *info)
         info->global_bytes = (int64_t)u64;
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
         info->max_alloc_bytes = (int64_t)u64;
+    if (weft__quirks_of(info).large_flag && info->max_alloc_bytes < info->global_bytes)
+        info->max_alloc_bytes = info->global_bytes;
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)
         info->local_bytes = (int64_t)u64;
     if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof u64, &u64, NULL) == CL_SUCCESS)

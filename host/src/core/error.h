@@ -9,8 +9,8 @@
 
 // Fill *err (may be NULL) with a one-line message and return `status`, so that failing reads
 // `return weft__error(err, WEFT_EINVAL, "m is %lld", m);`.
-__attribute__((format(printf, 3, 4))) weft_status weft__error(struct weft_error *err, weft_status status,
-                                                              const char *format, ...);
+__attribute__((format(__printf__, 3, 4))) weft_status weft__error(struct weft_error *err, weft_status status,
+                                                                  const char *format, ...);
 
 // a*b and a+b; on overflow the result is SIZE_MAX, which no allocation satisfies.
 static inline size_t weft__mul(size_t a, size_t b)

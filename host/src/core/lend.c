@@ -30,7 +30,8 @@ static weft_status lend_make(struct weft__copy *copy, cl_mem *out, struct weft_c
     if (is_shared(ctx, host, bytes) && bytes <= (size_t)ctx->device.max_alloc_bytes) {
         const cl_mem_flags flags = use == WEFT__LEND_READ ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
         cl_int error;
-        *out = weft__cl.clCreateBuffer(ctx->cl, flags | CL_MEM_USE_HOST_PTR, bytes, (void *)(uintptr_t)host, &error);
+        *out = weft__cl.clCreateBuffer(ctx->cl, flags | CL_MEM_USE_HOST_PTR | weft__buffer_large(ctx, bytes), bytes,
+                                       (void *)(uintptr_t)host, &error);
         if (error != CL_INVALID_HOST_PTR) // some drivers have rules of their own for such memory
             return weft__fail_cl(ctx, error, what);
         *out = NULL;

@@ -5,59 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-// ---- names that exist for a while ------------------------------------------------------------------------------
-
-enum { PARTS_MAX = 64 };
-static _Atomic(char *) parts[PARTS_MAX];
-
-static void part_note(char *name)
-{
-    for (int i = 0; i < PARTS_MAX; i++) {
-        char *none = NULL;
-        if (atomic_compare_exchange_strong(&parts[i], &none, name))
-            return;
-    }
-}
-
-static void part_forget(struct weft__out *out)
-{
-    for (int i = 0; i < PARTS_MAX && out->part; i++) {
-        char *mine = out->part;
-        if (atomic_compare_exchange_strong(&parts[i], &mine, NULL))
-            break;
-    }
-    free(out->part);
-    out->part = NULL;
-}
-
-void weft__out_abandon(void)
-{
-    for (int i = 0; i < PARTS_MAX; i++) {
-        const char *name = atomic_load(&parts[i]);
-        if (name)
-            unlink(name);
-    }
-}
-
-// The next name beside the place, noted before it exists; 0: no memory.
-static int part_name(struct weft__out *out)
-{
-    static atomic_uint count;
-    const size_t folder = (size_t)(strrchr(out->path, '/') - out->path) + 1, room = folder + 48;
-    part_forget(out);
-    out->part = malloc(room);
-    if (!out->part)
-        return 0;
-    snprintf(out->part, room, "%.*sweft-%ld-%u.part", (int)folder, out->path, (long)getpid(),
-             atomic_fetch_add(&count, 1));
-    return 1;
-}
 
 // ---- the place -------------------------------------------------------------------------------------------------
 
@@ -131,16 +82,16 @@ static int part_open(struct weft__out *out)
     if (out->fd >= 0)
         close(out->fd);
     do {
-        if (!part_name(out))
+        if (!weft__part_name(&out->part, out->path))
             return ENOMEM;
         out->fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (out->fd < 0 && errno == EEXIST);
     if (out->fd < 0) {
         const int error = errno;
-        part_forget(out);
+        weft__part_forget(&out->part);
         return error;
     }
-    part_note(out->part);
+    weft__part_note(out->part);
     return 0;
 }
 
@@ -256,13 +207,13 @@ static int name_give(struct weft__out *out)
         return 0;
     }
     while (errno == EEXIST && !out->fresh) {
-        if (!part_name(out))
+        if (!weft__part_name(&out->part, out->path))
             return ENOMEM;
-        part_note(out->part);
+        weft__part_note(out->part);
         if (!linkat(AT_FDCWD, from, AT_FDCWD, out->part, AT_SYMLINK_FOLLOW))
             return 0;
         const int error = errno;
-        part_forget(out);
+        weft__part_forget(&out->part);
         errno = error;
     }
     return errno;
@@ -311,7 +262,7 @@ int weft__out_commit(struct weft__out *out)
         out->error = part_move(out);
     if (!out->error) {
         out->done = out->settled = 1;
-        part_forget(out);
+        weft__part_forget(&out->part);
     }
     return out->error;
 }
@@ -328,7 +279,7 @@ int weft__out_close(struct weft__out *out)
         out->error = errno;
     if (out->part)
         unlink(out->part);
-    part_forget(out);
+    weft__part_forget(&out->part);
     free(out->path);
     const int error = out->error;
     *out = (struct weft__out){.fd = -1};

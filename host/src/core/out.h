@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file that is written whole or not at all, for the library, the programs and the profiler's layer. Until it is
 // committed, what is written has no name (O_TMPFILE) or, where the system has no such files, one of its own beside the
-// place; an old file stays what it was. Needs nothing else of the library.
+// place; an old file stays what it was. Needs nothing else of the library but out_part.c.
 #pragma once
+
+#include "host/src/core/out_part.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -37,5 +39,3 @@ int weft__out_flush(struct weft__out *out);
 int weft__out_commit(struct weft__out *out);
 // Close; what was not committed vanishes. Accepts an all-zero struct and one that is closed.
 int weft__out_close(struct weft__out *out);
-// Remove every name of a part of this process; for a signal handler.
-void weft__out_abandon(void);

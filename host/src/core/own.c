@@ -51,7 +51,7 @@ int weft__own_file(int folder, const char *name, const char **why)
 int weft__own_path(const char *path, const char **why)
 {
     char folder[4096];
-    const char *slash = strrchr(path, '/');
+    const char *slash = weft__path_slash(path);
     int length = !slash          ? snprintf(folder, sizeof folder, ".")
                  : slash == path ? snprintf(folder, sizeof folder, "/")
                                  : snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);

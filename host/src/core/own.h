@@ -2,6 +2,19 @@
 // Files that decide what the process executes: taken only where nobody but the effective user can have written them.
 #pragma once
 
+#include <string.h>
+
+// The last of the characters of `path` that separate folders; NULL: there is none.
+static inline char *weft__path_slash(const char *path)
+{
+    char *last = strrchr(path, '/');
+#ifdef _WIN32
+    char *other = strrchr(path, '\\');
+    last = !last || (other && other > last) ? other : last;
+#endif
+    return last;
+}
+
 // Descriptor of the folder `path`, or of the file `name` in the folder `folder`, for reading; the caller closes it. -1: it
 // is not there (*why NULL), or it is not the user's own and *why says so: no folder or regular file, a link, another
 // user's, writable by group or others. What is checked is what was opened; a FIFO or device does not block.

@@ -3,6 +3,7 @@
 #include "host/src/core/program.h"
 #include "host/src/core/cache.h"
 #include "host/src/core/limits.h"
+#include "host/src/core/quirks.h"
 #include "host/src/core/launches.h"
 
 #include <stdio.h>
@@ -56,11 +57,15 @@ struct weft__caps weft__caps_of(const struct weft_context *ctx)
                                .int64_atomics = ctx->device.int64_atomics,
                                .fence = ctx->schedule == WEFT_SCHEDULE_GPU && ctx->device.fence,
                                .no_ballot = ctx->no_ballot,
-                               .no_size = ctx->no_size};
+                               .no_size = ctx->no_size,
+                               .large = ctx->large_flag && ctx->device.max_alloc_bytes > WEFT__LARGE_BYTES};
 }
 
 const char *weft__program_options(const struct weft__caps *caps)
 {
+    if (caps->large)
+        return caps->lanes == WEFT_LANES_SUBGROUPS ? "-cl-std=CL3.0 " WEFT__LARGE_OPTION
+                                                   : "-cl-std=CL1.2 " WEFT__LARGE_OPTION;
     return caps->lanes == WEFT_LANES_SUBGROUPS ? "-cl-std=CL3.0" : "-cl-std=CL1.2";
 }
 

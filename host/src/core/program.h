@@ -39,8 +39,8 @@ struct weft__defines {
     char text[2048];
     size_t used;
 };
-__attribute__((format(printf, 3, 4))) void weft__define(struct weft__defines *d, const char *name, const char *format,
-                                                        ...);
+__attribute__((format(__printf__, 3, 4))) void weft__define(struct weft__defines *d, const char *name,
+                                                            const char *format, ...);
 // WEFT_OFS_BITS, and WEFT_VAL_BITS (0, 32, 64) with WEFT_VAL_IS_F32, _F64, _I32.
 void weft__define_types(struct weft__defines *d, enum weft_type type, enum weft_ofs ofs);
 
@@ -53,6 +53,7 @@ struct weft__caps {
     int fence; // work-groups of one launch can hand memory to each other
     // With WEFT_LANES_SUBGROUPS: they have no ballot; no kernel can ask for their size.
     int no_ballot, no_size;
+    int large; // there are buffers of WEFT__LARGE_BYTES and more, of which the compiler has to be told
 };
 struct weft__caps weft__caps_of(const struct weft_context *ctx);
 // Full text of a kernel's program: prelude + defines + lib/weft.clh + shared files + its own.

@@ -3,6 +3,7 @@
 #include "host/src/mtx/mtx.h"
 
 #include "host/src/core/error.h"
+#include "host/src/core/own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -218,7 +219,7 @@ static weft_status file_start(struct file_stream *file, const char *path, int *i
 
 static int name_is_archive(const char *path)
 {
-    const char *name = strrchr(path, '/');
+    const char *name = weft__path_slash(path);
     name = name ? name + 1 : path;
     size_t length = strlen(name);
     return strstr(name, ".tar.") ||

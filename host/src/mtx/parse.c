@@ -138,7 +138,7 @@ weft_status weft__mtx_sizes_parse(struct weft_mtx_info *info, const char *p, str
 // ---- entries ---------------------------------------------------------------------------------------------------
 
 // Note an error in the block; returns NULL, for the functions that return where the line ends.
-__attribute__((cold, noinline, format(printf, 3, 4))) static const char *
+__attribute__((cold, noinline, format(__printf__, 3, 4))) static const char *
 fail(struct weft__mtx_block *block, weft_status status, const char *format, ...)
 {
     va_list args;

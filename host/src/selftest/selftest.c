@@ -27,7 +27,7 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static void tell(struct run *r, const char *what, const char *kernels, bool right, weft_status status, const char *text)
+static void say(struct run *r, const char *what, const char *kernels, bool right, weft_status status, const char *text)
 {
     const double now = now_ms();
     const struct weft_selftest_result result = {what, kernels, right, status, text, now - r->began_ms};
@@ -44,7 +44,7 @@ static void tell(struct run *r, const char *what, const char *kernels, bool righ
 
 static void trial_seen(void *arg, const char *what, const char *kernels, const struct weft_error *error, bool right)
 {
-    tell(arg, what, kernels, right && !error, error ? error->status : WEFT_OK, error ? error->text : "");
+    say(arg, what, kernels, right && !error, error ? error->status : WEFT_OK, error ? error->text : "");
 }
 
 // Begin to make the plan of a problem; end: `status` of that. What the device lacks is no failure.
@@ -60,7 +60,7 @@ static void end(struct run *r, const char *name, size_t seen, weft_status status
     struct weft_error error;
     weft__quiet_end(&error);
     if (status && r->seen == seen && status != WEFT_EUNSUPPORTED && status != WEFT_EINVAL)
-        tell(r, name, "", false, status, error.text);
+        say(r, name, "", false, status, error.text);
 }
 
 static void scans(struct run *r)
