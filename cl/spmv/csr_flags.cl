@@ -8,6 +8,8 @@
 //          entries, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
 //          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
 //          is known, so that there is one barrier and the first cache has room for x.
+//          WEFT_STRIPED: the lanes take entries side by side instead, so that a read of x meets half as many lines where rows
+//          are long. Where no row begins a work-item sums for itself; else a segmented scan of 32 entries.
 //          A row that tiles share: with WEFT_DEVICE_FENCE the last of them to come sums its parts, and none waits for
 //          another; else spmv_flags_join does.
 // Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle).
@@ -17,8 +19,8 @@
 // Gives:   y of the rows that begin and end in a tile, and of empty ones; without WEFT_DEVICE_FENCE part[t]: sum of the
 //          row that begins in tile t and goes on behind it; head[t]: sum in tile t of the row that began before it, whether
 //          it ends there or not. With it all of y.
-// Order:   depends on IPT and WG alone; repeatable. Four entries from the left; lanes at distance 1, 2, .. 16; steps and
-//          groups of lanes from the left.
+// Order:   depends on IPT, WG and STRIPED alone; repeatable. Four entries from the left; lanes at distance 1, 2, .. 16; steps and
+//          groups of lanes from the left. STRIPED: each lane's entries from the left, then lanes at distance 16, 8, .. 1.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
@@ -29,6 +31,9 @@
 #ifndef WEFT_GAPS
 #error "WEFT_GAPS: 1 where rows are empty, else 0"
 #endif
+#ifndef WEFT_STRIPED
+#error "WEFT_STRIPED: 1 where rows are long, else 0"
+#endif
 #if WEFT_WG % 32 || WEFT_IPT % 4
 #error "WEFT_WG: a multiple of 32; WEFT_IPT: a multiple of 4"
 #endif
@@ -36,6 +41,11 @@
 #define STEPS  (WEFT_IPT / 4)
 #define GROUPS (WEFT_WG / 32)
 #define TILE   (WEFT_WG * WEFT_IPT)
+#ifdef WEFT_LANES_APART
+#define BEGINS(some, k) ((some) >> (k)&1u)
+#else // lanes that exchange by local memory wait for the whole group
+#define BEGINS(some, k) true
+#endif
 
 WEFT_INLINE idx_t row_at(__global const idx_t *row_of, uint k)
 {
@@ -70,13 +80,28 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         put(y, empty[i], ZERO, alpha, beta);
 #endif
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
+#if WEFT_STRIPED
+        const long begin = (long)tile * TILE + (long)(grp * (LANES * WEFT_IPT)), last = nnz - 1;
+        const uint2 word = flags[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k
+#else
         const long begin = (long)tile * TILE + (long)(grp * (LANES * WEFT_IPT) + lane * 4u), last = nnz - 1;
         uint2 word[STEPS];
 #pragma unroll
         for (int s = 0; s < STEPS; s++)
             word[s] = flags[(begin + s * 128) >> 5];
+#endif
         const uint2 from = cross[tile], to = cross[tile + 1u];
         const uint row1 = flags[((long)tile + 1) * (TILE / 32)].y;
+#if WEFT_STRIPED
+        idx_t c[WEFT_IPT];
+        acc_t a[WEFT_IPT];
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++) { // past the end, the last entry again, as below
+            const long at = min(begin + (long)(k * LANES + lane), last);
+            c[k] = read_col(col, at);
+            a[k] = read_val(val, at);
+        }
+#else
         idx_t c[STEPS][4];
         acc_t a[STEPS][4];
         if (tile + 1u < tiles) {
@@ -92,8 +117,48 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                     a[s][i] = read_val(val, min(begin + s * 128 + i, last));
                 }
         }
+#endif
         if (lid < 2u)
             came_last[lid] = 0;
+#if WEFT_STRIPED
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++)
+            a[k] = times(a[k], (acc_t)x[c[k]]);
+        acc_t sum_open = ZERO, own = ZERO; // of the row that goes on; of the one that ends with the first bit here
+        uint met = 0u, own_row = UINT_MAX;
+        const uint some = lane_ballot(lane < WEFT_IPT && word.x, words);
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_IPT; k++) {
+            if (!BEGINS(some, k)) {
+                sum_open = plus(sum_open, a[k]);
+                continue;
+            }
+            const uint bits = lane_get(word.x, k, words), before = lane_get(word.y, k, words);
+            const uint up_to = bits & (lane_below() | 1u << lane), back = up_to ? lane - (31u - clz(up_to)) : 0u;
+            if (!up_to)
+                sum_open = plus(sum_open, a[k]);
+            const acc_t ended = lanes_plus(sum_open, LANES, mem);
+            acc_t sum = a[k];
+            WEFT_UNROLL
+            for (uint d = 1u; d < LANES; d <<= 1) {
+                const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), words);
+                sum = d <= back ? plus(left, sum) : sum;
+            }
+            if (up_to && lane + 1u < LANES && bits >> (lane + 1u) & 1u)
+                put(y, row_at(row_of, before + popcount(up_to) - 1u), sum, alpha, beta);
+            if (bits) {
+                if (lane == 0u && met)
+                    put(y, row_at(row_of, before - 1u), ended, alpha, beta);
+                else if (lane == 0u) {
+                    own = ended;
+                    own_row = before - 1u;
+                }
+                met = 1u;
+                sum_open = lane == LANES - 1u ? sum : ZERO;
+            }
+        }
+        const acc_t carry = lanes_plus(sum_open, LANES, mem);
+#else
 #pragma unroll
         for (int s = 0; s < STEPS; s++)
 #pragma unroll
@@ -142,6 +207,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
             }
             met |= ends;
         }
+#endif
         if (lane == 0u) {
             tails[grp] = carry;
             any[grp] = met;

@@ -30,6 +30,7 @@ enum rows {
     ROWS_HUGE_LAST,
     ROWS_HUGE_MIDDLE,
     ROWS_SPANS,
+    ROWS_LONG,
     ROWS_FULL
 };
 
@@ -54,6 +55,8 @@ static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
         return i == m / 2 ? huge : i == m / 2 + 1 ? huge / 3 : rng_between(&rng, 0, 3);
     case ROWS_SPANS: // of every number of tiles of 128 entries up to five
         return 40 + i * 37 % 400;
+    case ROWS_LONG: // 256 and more on average, short and empty ones between
+        return i % 4 == 1 ? 0 : i % 4 == 2 ? rng_between(&rng, 1, 5) : rng_between(&rng, 560, 1100);
     default:
         return n;
     }
@@ -331,6 +334,23 @@ static void test_semirings(struct test_device *dev)
         }
 }
 
+// Long rows, which csr_flags reads by other strides, in every type and with tiles of two sizes.
+static void test_long_rows(struct test_device *dev)
+{
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_I32, WEFT_TYPE_PATTERN, WEFT_TYPE_F64};
+    if (!is_wanted(WEFT_SPMV_ALGO_CSR_FLAGS) || !dev->gpu)
+        return;
+    for (size_t k = 0; k < 4; k++) {
+        const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS,
+                                                .gpu = {.wg = k % 2 ? 64 : 32, .ipt = k < 2 ? 4 : 8}};
+        if (types[k] == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64)
+            continue;
+        struct weft_csr a = matrix_make(k % 2 ? 9 : 4, 400, ROWS_LONG, types[k], WEFT_OFS_32, 0, 0);
+        tap_ok(check(dev, &a, &params, 0), "%s: csr_flags, long rows, %s", dev->name, weft_type_name(types[k]));
+        weft_csr_free(&a);
+    }
+}
+
 // Every tuning value that changes the code, and some drawn at random.
 static void test_tuning(struct test_device *dev)
 {
@@ -487,6 +507,7 @@ static void test_products(struct test_device *dev, enum weft_type type)
 static void each_device(struct test_device *dev)
 {
     test_types(dev);
+    test_long_rows(dev);
     test_semirings(dev);
     if (only)
         return;

@@ -8,13 +8,15 @@
 
 // Tiles by bits that say where rows begin, or of rows plus entries. On an H200 the former took 0.76 to 0.93 times as
 // long in f32 where tiles share rows (boyd1, cnr-2000, a power law), the latter 0.87 to 0.99 times where they share
-// none (uniform 500k, wave; docs/performance.md), and on a power law of 100 M entries, 0.676 ms for 0.705.
+// none (uniform 500k, wave; docs/performance.md), and on a power law of 100 M entries, 0.676 ms for 0.705. Of 64 rows of 625 000
+// entries the former took 0.77 and 0.65 times as long (f32, f64), so that long rows have no bound.
 #define FLAGS_MOST (1 << 25) // entries
 // With other semirings a row of products that are all NaN is NaN by csr_flags, zero by all others (fmin, fmax).
 static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 {
     const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
-                      plan->stats.max_row >= WEFT__SPMV_SHARED_ROW && plan->a.nnz <= FLAGS_MOST &&
+                      plan->stats.max_row >= WEFT__SPMV_SHARED_ROW &&
+                      (plan->a.nnz <= FLAGS_MOST || weft__spmv_rows_long(plan)) &&
                       plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
     return flags ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE;
 }

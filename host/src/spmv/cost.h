@@ -12,6 +12,8 @@
 
 // Entries of a row.
 double weft__spmv_mean_row(const struct weft_spmv_plan *plan);
+// Are rows that are not empty so long on average that the lanes of csr_flags had better take entries side by side?
+bool weft__spmv_rows_long(const struct weft_spmv_plan *plan);
 // Does a row by itself find what it reads of x side by side or in the first cache?
 int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 // The lanes per row that suit the distribution.

@@ -16,7 +16,7 @@
 //     spmv_csr_flags        col, val, x, and  y; sums of parts of   product; sum of four, lanes,  PART, HEAD;
 //                           all of these      shared rows           groups of lanes, tile         ARRIVED
 //     spmv_flags_join       PART, HEAD        y of shared rows      sum of a tile's part          (without a fence)
-#include "plan.h"
+#include "cost.h"
 #include "host/src/core/fill.h"
 #include "host/src/primitive/scan.h"
 
@@ -168,6 +168,7 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     weft__define(&d, "WEFT_WG", "%d", plan->info.params.gpu.wg);
     weft__define(&d, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__define(&d, "WEFT_GAPS", "%d", (int)s->gaps);
+    weft__define(&d, "WEFT_STRIPED", "%d", weft__spmv_rows_long(plan));
     weft__define(&join, "WEFT_WG", "%d", JOIN_WG);
     weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
     if (!s->b[ARRIVED] && s->tiles > 1)
