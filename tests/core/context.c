@@ -104,6 +104,46 @@ static void test_errors(struct test_device *dev)
     weft_context_destroy(&ctx);
 }
 
+static cl_int(CL_API_CALL *real_build)(cl_program, cl_uint, const cl_device_id *, const char *,
+                                       void(CL_CALLBACK *)(cl_program, void *), void *);
+static int builds, builds_fail; // calls of clBuildProgram; the first so many fail, and say nothing
+static cl_int CL_API_CALL silent_build(cl_program program, cl_uint n, const cl_device_id *devices, const char *options,
+                                       void(CL_CALLBACK *told)(cl_program, void *), void *arg)
+{
+    return builds++ < builds_fail ? CL_BUILD_PROGRAM_FAILURE : real_build(program, n, devices, options, told, arg);
+}
+
+// A driver that fails and names no error is asked five times; nothing is logged where it succeeds.
+static void test_silent_builds(struct test_device *dev)
+{
+    for (int fail = 4; fail <= 5; fail++) {
+        struct weft_context *ctx = NULL;
+        struct weft__defines d = {0};
+        struct weft__kernel *kernel = NULL;
+        struct weft_error err;
+        log_lines = 0;
+        weft_status status =
+            weft_context_create(&ctx,
+                                weft_context_params(.device = weft_context_device(dev->ctx)->id, .log = log_keep,
+                                                    .log_arg = &log_lines, .cache_dir = ""),
+                                &err);
+        real_build = weft__cl.clBuildProgram;
+        weft__cl.clBuildProgram = silent_build;
+        builds = 0;
+        builds_fail = fail;
+        weft__define(&d, "WEFT_WG", "64");
+        weft__define(&d, "WEFT_FILLER", "%d", fail);
+        if (!status)
+            status = weft__kernel_create(&kernel, ctx, &weft__fill_spec, &d);
+        weft__cl.clBuildProgram = real_build;
+        tap_ok(builds == 5 && (fail == 5 ? status == WEFT_EBUILD && log_lines == 1 : !status && !log_lines),
+               "%s: %d builds fail without a word, of %d: status %d, %d lines logged", dev->name, fail, builds,
+               (int)status, log_lines);
+        weft__kernel_release(&kernel);
+        weft_context_destroy(&ctx);
+    }
+}
+
 struct launches {
     int count, complete;
     char names[512];
@@ -197,6 +237,7 @@ static void test_all(struct test_device *dev)
 {
     test_create(dev);
     test_errors(dev);
+    test_silent_builds(dev);
     test_launches(dev);
     test_environment(dev);
 }

@@ -187,38 +187,55 @@ char *weft__log_lines(const char *log, const char *text)
     return out;
 }
 
-// Put the build log of `program`, made of `text`, into the context's error.
-static weft_status build_fail(struct weft_context *ctx, cl_program program, const char *source, const char *text,
-                              cl_int error)
+// What the driver says of a build, "" where it says nothing; NULL: no memory. The caller frees it.
+static char *build_log(struct weft_context *ctx, cl_program program)
 {
     size_t size = 0;
     weft__cl.clGetProgramBuildInfo(program, ctx->device.id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
     char *log = calloc(1, size + 1);
     if (log && size)
         weft__cl.clGetProgramBuildInfo(program, ctx->device.id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+    return log;
+}
+
+// `log` in the context's error; `text` is what was compiled.
+static weft_status build_fail(struct weft_context *ctx, const char *log, const char *source, const char *text,
+                              cl_int error)
+{
     char *lines = log ? weft__log_lines(log, text) : NULL;
     weft__fail(ctx, WEFT_EBUILD, "%s does not compile on %s: %s (%d)\n%s", source, ctx->device.name,
                weft__cl_error_name(error), error, lines ? lines : "");
     free(lines);
-    free(log);
     return WEFT_EBUILD;
 }
+
+// A build whose log names no error is tried again, after 10 ms and then four times as long each time: PoCL 3.1 fails so while
+// other processes write to a cache of its own that was empty.
+#define BUILDS 5
 
 static weft_status program_compile(cl_program *out, struct weft_context *ctx, const char *source, const char *text,
                                    const char *options)
 {
-    cl_int error;
-    cl_program program = weft__cl.clCreateProgramWithSource(ctx->cl, 1, &text, NULL, &error);
-    if (error != CL_SUCCESS)
-        return weft__fail_cl(ctx, error, "clCreateProgramWithSource");
-    error = weft__cl.clBuildProgram(program, 1, &ctx->device.id, options, NULL, NULL);
-    if (error != CL_SUCCESS) {
-        weft_status status = build_fail(ctx, program, source, text, error);
+    for (int builds = 1;; builds++) {
+        cl_int error;
+        cl_program program = weft__cl.clCreateProgramWithSource(ctx->cl, 1, &text, NULL, &error);
+        if (error != CL_SUCCESS)
+            return weft__fail_cl(ctx, error, "clCreateProgramWithSource");
+        error = weft__cl.clBuildProgram(program, 1, &ctx->device.id, options, NULL, NULL);
+        if (error == CL_SUCCESS) {
+            *out = program;
+            return WEFT_OK;
+        }
+        char *log = build_log(ctx, program);
         weft__cl.clReleaseProgram(program);
-        return status;
+        if (builds == BUILDS || !log || strcasestr(log, "error")) {
+            const weft_status status = build_fail(ctx, log, source, text, error);
+            free(log);
+            return status;
+        }
+        free(log);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000L << 2 * (builds - 1)}, NULL);
     }
-    *out = program;
-    return WEFT_OK;
 }
 
 // A program from the disk cache; NULL when it is not there or the driver rejects it.
