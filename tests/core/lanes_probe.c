@@ -116,7 +116,7 @@ static void test_probe(struct test_device *dev)
         next = context_like(dev, &status);
         if (status)
             tap_bail("%s: no context", dev->name);
-        next->salt = 1 + i; // compiled anew
+        next->salt = 1 + i;                   // compiled anew
         if (calls[i] == FAULT_clBuildProgram) // one that fails once is tried again
             fault_set_ever(calls[i], 1);
         else
