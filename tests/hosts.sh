@@ -32,7 +32,8 @@ Dir::Cache "$work/apt/cache";
 APT::Sandbox::User "root";
 TXT
     if [ "$1" = riscv64 ]; then
-        echo "deb ${MIRROR:-http://deb.debian.org/debian} sid main" >"$work/apt/sources"
+        mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' | grep -v security | head -n 1)} # as this machine has it
+        echo "deb $mirror sid main" >"$work/apt/sources"
         printf 'Dir::Etc::sourcelist "%s";\nDir::Etc::sourceparts "-";\nAPT::Architectures { "riscv64"; };\nAPT::Architecture "riscv64";\n' \
             "$work/apt/sources" >>"$work/apt/conf"
     fi

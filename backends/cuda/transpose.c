@@ -15,8 +15,8 @@ weft_status weft__cuda_transpose_take(struct cuda_transpose *t, struct cuda_sess
 {
     if (a->ofs != WEFT_OFS_32)
         return weft__error(err, WEFT_EUNSUPPORTED, "%s's transposition has no 64-bit offsets", s->library);
-    if (!a->m || !a->n)
-        return weft__error(err, WEFT_EUNSUPPORTED, "no rows or columns, for which cuSPARSE before CUDA 13.0 is wrong");
+    if (!a->m || !a->n) // cuSPARSE before CUDA 13.0 is wrong there
+        return weft__error(err, WEFT_EUNSUPPORTED, "%s is not asked for a matrix without rows or columns", s->library);
     *t = (struct cuda_transpose){.a = a,
                                  .ptr_bytes = ((size_t)a->n + 1) * sizeof(int),
                                  .idx_bytes = (size_t)a->nnz * sizeof(int),

@@ -25,6 +25,8 @@ weft_status weft__mkl_transpose_prepare(void **state, struct weft_context *ctx, 
     *state = NULL;
     if (weft__algo_find(weft__mkl_transpose_algos, algo, tune, "backend mkl has no transposition", err) < 0)
         return WEFT_EINVAL;
+    if (!a->nnz) // MKL 2026.0.2 says that memory is short
+        return weft__error(err, WEFT_EUNSUPPORTED, "MKL transposes no matrix without entries");
     weft_status status = weft__distinct(a, "MKL leaves repeated entries in another order", err);
     if (status)
         return status;

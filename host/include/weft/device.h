@@ -11,7 +11,8 @@
 #else
 #include <CL/cl.h>
 #endif
-#if defined(__ALTIVEC__) && !defined(__APPLE_ALTIVEC__) // CL/cl.h includes altivec.h, which takes these words
+// CL/cl.h includes altivec.h, which takes these words.
+#if defined(__ALTIVEC__) && !defined(__APPLE_ALTIVEC__)
 #undef vector
 #undef pixel
 #undef bool

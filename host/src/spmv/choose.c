@@ -11,7 +11,7 @@
 // none (uniform 500k, wave; docs/performance.md), and on a power law of 100 M entries, 0.676 ms for 0.705. Of 64 rows of 625 000
 // entries the former took 0.77 and 0.65 times as long (f32, f64), so that long rows have no bound.
 #define FLAGS_MOST (1 << 25) // entries
-// With other semirings a row of products that are all NaN is NaN by csr_flags, zero by all others (fmin, fmax).
+// With other semirings a row of products that are all NaN may be NaN by csr_flags, and is zero by all others (fmin, fmax).
 static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
 {
     const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
