@@ -226,10 +226,7 @@ def test_matrices(folder):
         exits(2, run(*command, small, "/nonexistent/o.mtx"), "no such folder", "/nonexistent/o.mtx")
         fresh = os.path.join(folder, "fresh.mtx")
         exits(3, run(*command, small, fresh, "-d", "99"), "no such device", "99")
-        large = [*command, "-t", "f64", "-g", "uniform:300,300,9000", fresh]
-        exits(0, run(*large), command[0] + " without a limit") # the driver may write what it compiles
-        os.unlink(fresh)
-        code, _, err = run(*large, limit=4096)
+        code, _, err = run(*command, "-t", "f64", "-g", "uniform:3000,3000,200000", fresh, limit=1 << 21) # PoCL's files are smaller
         ok(code == 2 and err.count("\n") == 1 and "fresh.mtx" in err, "a file that gets too large is an error", code, err)
         ok(not [f for f in os.listdir(folder) if f.startswith("fresh")], "nothing is left of it", os.listdir(folder))
         exits(0, run(*command, small, os.path.join(folder, command[0] + ".mtx.gz")), "compressed")
