@@ -289,6 +289,11 @@ static void test_far(void)
     free(few.row_ptr);
     weft_csr_free(&a);
     weft_coo_free(&coo);
+    int32_t ptr[] = {0, 2}, col[] = {0, 1600, 1600}; // a third that is no entry
+    a = (struct weft_csr){
+        .m = 1, .n = FAR_LINES, .nnz = 2, .type = WEFT_TYPE_PATTERN, .ofs = WEFT_OFS_32, .row_ptr = ptr, .col = col};
+    const weft_status status = weft_measure(&got, &a, 0, NULL);
+    tap_ok(!status && got.x_lines == 1, "two entries, two lines of x: %g", got.x_lines);
 }
 
 int main(void)

@@ -30,6 +30,7 @@ enum rows {
     ROWS_HUGE_LAST,
     ROWS_HUGE_MIDDLE,
     ROWS_SPANS,
+    ROWS_ENDS,
     ROWS_LONG,
     ROWS_FULL
 };
@@ -55,6 +56,8 @@ static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
         return i == m / 2 ? huge : i == m / 2 + 1 ? huge / 3 : rng_between(&rng, 0, 3);
     case ROWS_SPANS: // of every number of tiles of 128 entries up to five
         return 40 + i * 37 % 400;
+    case ROWS_ENDS: // one entry behind the end of a tile of 96, one before it, and at it
+        return (const int[]){193, 94, 97, 96, 288, 1}[i % 6];
     case ROWS_LONG: // 256 and more on average, short and empty ones between
         return i % 4 == 1 ? 0 : i % 4 == 2 ? rng_between(&rng, 1, 5) : rng_between(&rng, 560, 1100);
     default:
@@ -434,6 +437,17 @@ static void test_tuning(struct test_device *dev)
     }
 }
 
+// Rows of several tiles whose sums a second kernel joins, and where in a tile they end.
+static void test_row_ends(struct test_device *dev)
+{
+    const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_COO, .gpu = {.wg = 32, .ipt = 3}};
+    if (!dev->gpu)
+        return;
+    struct weft_csr a = matrix_make(7, 60, ROWS_ENDS, WEFT_TYPE_F32, WEFT_OFS_32, 0, 0);
+    tap_ok(check(dev, &a, &params, 0), "%s: coo, rows that end near the end of a tile", dev->name);
+    weft_csr_free(&a);
+}
+
 // A^T*x, by a copy in every format and by atomics.
 static void test_transposed(struct test_device *dev)
 {
@@ -512,6 +526,7 @@ static void each_device(struct test_device *dev)
     if (only)
         return;
     test_tuning(dev);
+    test_row_ends(dev);
     test_products(dev, WEFT_TYPE_F32);
     if (weft_context_device(dev->ctx)->fp64)
         test_products(dev, WEFT_TYPE_F64);

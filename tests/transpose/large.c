@@ -79,6 +79,42 @@ static void test_memory(struct test_device *dev)
     }
 }
 
+// Buckets of one word an entry, each of which fits the tile of a wide work-group, are moved whole; none that lacks anything
+// for it is.
+static void test_wide(struct test_device *dev)
+{
+    const struct weft_device_info own = dev->ctx->device;
+    const struct weft__transpose_shape shape = {
+        .m = 1000, .n = 4096, .nnz = 384000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_32};
+    struct weft__transpose_shape one_pass = shape, two_words = shape, pattern = shape, fuller = shape, emptier = shape;
+    one_pass.n = 200;
+    one_pass.nnz = 200 * 1500;
+    two_words.m = 1 << 29;
+    pattern.type = WEFT_TYPE_PATTERN;
+    fuller.nnz = 1900 * 256; // five standard deviations above the mean are more than a chunk
+    emptier.nnz = 1000 * 256;
+    const struct {
+        const char *what;
+        struct weft__transpose_shape shape;
+        size_t max_wg;
+        int64_t local;
+        int wide;
+    } cases[] = {
+        {"buckets of 1500 entries", shape, 512, 65536, 4},   {"work-groups of 256 alone", shape, 256, 65536, 0},
+        {"16 KiB of local memory", shape, 512, 16384, 0},    {"one pass", one_pass, 512, 65536, 0},
+        {"rows of too many bits", two_words, 512, 65536, 0}, {"no values", pattern, 512, 65536, 0},
+        {"buckets beyond a chunk", fuller, 512, 65536, 0},   {"buckets of two tiles at most", emptier, 512, 65536, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft__scan_layout l;
+        dev->ctx->device.max_wg = cases[i].max_wg;
+        dev->ctx->device.local_bytes = cases[i].local;
+        weft__scan_layout_make(&l, dev->ctx, &cases[i].shape,
+                               &(struct weft_transpose_params){.gpu = {.wg = 64, .ipt = 8, .bits = 8, .groups = 1}});
+        tap_is_int(l.wide_ipt, cases[i].wide, "%s: whole buckets, %s", dev->name, cases[i].what);
+    }
+    dev->ctx->device = own;
+}
+
 static void test_layouts(struct test_device *dev)
 {
     static const int64_t entries[] = {INT64_C(2147483647), INT64_C(2147483648), INT64_C(2190000000),
@@ -109,6 +145,7 @@ static void test_layouts(struct test_device *dev)
         tap_is_int(c.sizes, 0, "%s: sizes of scratch buffers", dev->name);
     }
 
+    test_wide(dev);
     test_memory(dev);
 }
 

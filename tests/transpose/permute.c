@@ -96,6 +96,18 @@ static void test_type(struct test_device *dev, enum weft_type type, enum weft_of
            (int)weft_ofs_bytes(ofs) * 8);
 }
 
+// Entries of several work-items of a CPU, the last of which has less than a chunk.
+static void test_chunks(struct test_device *dev)
+{
+    struct weft_csr a;
+    struct weft_permutation p;
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 300, 130, 20001, WEFT_TYPE_PATTERN, WEFT_OFS_32);
+    order_make(&p, WEFT_ORDER_ROW_COL, &a);
+    tap_ok(check(dev, &a, &p, 1, "chunks"), "%s: 20001 entries, the last chunk not full", dev->name);
+    weft_permutation_free(&p);
+    weft_csr_free(&a);
+}
+
 // A'*x', brought back, is A*x: on integers, where sums are exact in any order.
 static int product_check(struct test_device *dev, const struct weft_csr *a, enum weft_order order)
 {
@@ -319,6 +331,8 @@ static void test_all(struct test_device *dev)
         test_type(dev, WEFT_TYPE_I32, WEFT_OFS_32);
     test_type(dev, WEFT_TYPE_F64, WEFT_OFS_64);
     test_type(dev, WEFT_TYPE_PATTERN, WEFT_OFS_32);
+    if (!dev->checker)
+        test_chunks(dev);
     test_products(dev);
     test_vectors(dev);
     test_events(dev);
