@@ -3,15 +3,18 @@
 """mutate.py: does a test notice when a kernel, or the index arithmetic of the library, is changed in one place?
 
     mutate.py --list                  every mutant: number, key, kind, file, line, change
-    mutate.py --work FOLDER [--jobs J] [--count N] [--only PATTERN] [--minutes M] [--seed S] [--again]
-                                      judge of the first N mutants those that judged.tsv has not (--again: the survivors);
-                                      verdicts are added to it
+    mutate.py --work FOLDER [--jobs J] [--count N] [--only PATTERN] [--take new,survived] [--oclgrind] [--seconds N]
+              [--seed S] [--verdicts FILE]
+                                      judge of the first N mutants those that judged.tsv has not (new), and those that
+                                      survived without a reason `equivalent` or `speed`; verdicts are added to FILE, or
+                                      judged.tsv. After N seconds what runs is stopped, without a verdict
+    mutate.py --merge FILE            add the verdicts of a FILE from another machine to judged.tsv
     mutate.py --report                killed and survived, by kind; survivors with the reason in survivors.tsv
     mutate.py --self-test
 
 A mutant changes one place of a copy of the sources in FOLDER, builds the tests of its operation there, and runs them with
-WEFT_SAMPLE=1, short ones first. It is killed at the first check that fails, or when a test computes for much longer than
-usual without a line. The order is random by the seed and takes the kinds in turn, so that the first N are a sample of every
+WEFT_SAMPLE=1, short ones first, on every device found. It is killed at the first check that fails, or when a test computes for much longer
+than usual without a line. With --oclgrind the device is Oclgrind, and any message of it kills: for mutants of kernels. The order is random by the seed and takes the kinds in turn, so that the first N are a sample of every
 kind.
 """
 import argparse
@@ -34,7 +37,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 JUDGED = os.path.join(HERE, "judged.tsv")
 COLUMNS = ("key", "kind", "place", "verdict", "by")
-SLEEP_SECONDS = 120
+SLEEP_SECONDS = 60
 SPARE_SECONDS = 8  # of the processor without a line, beside five times the longest without a mutant
 CACHED = ("choice", "spmv_plan", "spmv_sdia", "spmv_sell16")  # tests of what is kept in weft's cache
 
@@ -69,9 +72,9 @@ TESTS = (
     ("host/src/transpose/", ("transpose", "transpose_errors", "transpose_large")),
     ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell16",)),
     ("host/src/spmv/", ("spmv_errors", "choice", "spmv_plan", "spmv")), ("host/src/matrix/permut", ("permutation",)),
-    ("host/src/matrix/rcm", ("permutation",)), ("host/src/matrix/generate", ("generate",)),
-    ("host/src/matrix/measure", ("measure",)), ("host/src/matrix/density", ("density",)),
-    ("host/src/matrix/distance", ("distance",)), ("host/src/matrix/rebase", ("rebase",)),
+    ("host/src/matrix/rcm", ("permutation",)), ("host/src/matrix/generate", ("generate", "memory")),
+    ("host/src/matrix/measure", ("measure", "memory")), ("host/src/matrix/density", ("density", "memory")),
+    ("host/src/matrix/distance", ("distance", "memory")), ("host/src/matrix/rebase", ("rebase",)),
     ("host/src/matrix/keys", ("permutation", "canonical")), ("host/src/matrix/canonical", ("canonical",)),
     ("host/src/matrix/validate", ("validate", "canonical")),
     ("host/src/matrix/device", ("rebase", "canonical", "spmv_plan")), ("host/src/matrix/", ("matrix", "mtx")),
@@ -127,13 +130,30 @@ def all_mutants(root):
     return sorted(out)  # by key, which is as good as random
 
 
-def judged_read():
-    """By key, the last of each."""
-    if not os.path.exists(JUDGED):
-        return {}
-    with open(JUDGED, encoding="utf-8") as file:
-        rows = (line.rstrip("\n").split("\t") for line in file if not line.startswith("#"))
-        return {row[0]: dict(zip(COLUMNS, row)) for row in rows}
+def verdicts_read(path):
+    """By key, the last of each: killed, where one of them says so."""
+    out = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                row = dict(zip(COLUMNS, line.rstrip("\n").split("\t")))
+                if not line.startswith("#") and out.get(row["key"], row)["verdict"] in ("survived", row["verdict"]):
+                    out[row["key"]] = row
+    return out
+
+
+def verdict_add(path, row):
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("\t".join(row) + "\n")
+
+
+def merge(path):
+    """Add what is news: other verdicts than those known."""
+    known = verdicts_read(JUDGED)
+    for key, row in verdicts_read(path).items():
+        if key not in known or known[key]["verdict"] == "survived" != row["verdict"]:
+            verdict_add(JUDGED, row.values())
+    return 0
 
 
 def used(pid):
@@ -173,14 +193,20 @@ class Silence:
         return None
 
 
-def run(words, cwd, env=None, most=None):
+class Stopped(Exception):
+    """No time is left for a verdict."""
+
+
+def run(words, cwd, env=None, most=None, wall=None, end=None):
     """(what failed or None, the output, the longest silence); a test (with `env`) stops at the first line that says that a
-    check failed, or after `most` seconds of the processor without a line."""
+    check failed, or after `most` seconds of the processor without a line, or `wall` seconds. At the time `end`: Stopped."""
+    began = time.monotonic()
+
     def limited():
         os.setsid()
         os.nice(19)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+        resource.setrlimit(resource.RLIMIT_DATA, (16 << 30, 16 << 30))  # drivers of GPUs reserve far more addresses
 
     with subprocess.Popen(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=env, preexec_fn=limited) as child:
@@ -195,21 +221,41 @@ def run(words, cwd, env=None, most=None):
                 failed = re.search(rb"^(not ok|Bail out!).*$", out, re.M) if env else None
                 why = failed and failed.group().decode(errors="replace")[:120]
             elif env:
-                why = silence.verdict()
+                why = silence.verdict() if most else None
+            if wall and time.monotonic() - began > wall:
+                why = why or "does not end"
+            if end and time.monotonic() > end:
+                why = "stopped"
         silence.heard()
         if why:
             os.killpg(child.pid, signal.SIGKILL)
         code = child.wait()
+    if why == "stopped":
+        raise Stopped
+    if why and why.startswith(("computes", "does not")):
+        why += " after: " + out.decode(errors="replace").strip().rpartition("\n")[2][:100]
     return why or (f"status {code}" if code else None), out.decode(errors="replace"), silence.longest
+
+
+def sources():
+    """Files of the checkout; where git knows none, all but what was built."""
+    files = subprocess.run("git ls-files -z", shell=True, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    if files.stdout:
+        return list(filter(None, files.stdout.decode().split("\0")))
+    out = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [f for f in folders if not f.startswith((".", "build"))]
+        out += [os.path.relpath(os.path.join(folder, name), ROOT) for name in names]
+    return out
 
 
 class Tree:
     """A copy of the sources with a build of its own."""
 
-    def __init__(self, work):
+    def __init__(self, work, oclgrind, end):
         self.work, self.source, self.build = work, os.path.join(work, "source"), os.path.join(work, "build")
-        files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
-        for name in filter(None, files.decode().split("\0")):
+        self.oclgrind, self.end, self.devices = oclgrind, end, set()
+        for name in sources():
             to, here = os.path.join(self.source, name), os.path.join(ROOT, name)
             os.makedirs(os.path.dirname(to), exist_ok=True)
             if not os.path.exists(here):
@@ -232,7 +278,7 @@ class Tree:
                 os.symlink(gold, os.path.join(work, "bin", "ld"))
             path = os.path.join(work, "bin") + ":" + path
         own = {"PATH": path, "POCL_CACHE_DIR": os.path.join(os.path.dirname(work), "pocl"), "WEFT_TUNE": "", "WEFT_SELFTEST": "0",
-               "WEFT_SAMPLE": "1", "POCL_SIGFPE_HANDLER": "0"}
+               "WEFT_SAMPLE": "1", "POCL_SIGFPE_HANDLER": "0", "CUDA_CACHE_PATH": os.path.join(os.path.dirname(work), "nvidia")}
         self.env = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")} | own
         os.makedirs(self.env["POCL_CACHE_DIR"], exist_ok=True)
 
@@ -245,30 +291,42 @@ class Tree:
         env = {**self.env, "WEFT_SCHEDULE": schedule}
         if name in CACHED:
             env["XDG_CACHE_HOME"] = os.path.join(self.work, "cache")
-        why, _, silence = run([os.path.join(self.build, "tests", "test-" + name)], self.build, env, most)
+        words = [os.path.join(self.build, "tests", "test-" + name)]
+        if self.oclgrind:
+            words = ["sh", os.path.join(ROOT, "tests", "lint", "oclgrind.sh"), *words]
+            why, out, silence = run(words, self.build, env, wall=most, end=self.end)
+            said = re.findall(r"^(?!ok|not ok|#|1\.\.|\s*$).*", out, re.M)
+            return why and f"Oclgrind: {' '.join(said[:2])[:120] if said else why}", silence
+        why, out, silence = run(words, self.build, env, most, end=self.end)
+        self.devices.update(re.findall(r"^(?:not )?ok \d+ - \d+ ([^,:]+)[,:]", out, re.M))
         return why, silence
 
     def build_tests(self, tests):
         """None, or the first error."""
-        why, out, _ = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build)
+        why, out, _ = run(["ninja", *(f"tests/test-{t}" for t in tests)], self.build, end=self.end)
         return "".join(re.findall(r"error: (.*)", out)[:1])[:120] or why if why else None
 
     def judge(self, path, usual, texts):
         """(verdict, by which test)"""
         tests = sorted(tests_of(path), key=lambda t: usual.get(t)[0])
+        self.devices = set()
         error = self.build_tests(tests)
         if error is not None:
             return "no build", error
         for schedule in texts.schedules(path) if path.startswith("cl/") else [""]:
             for test in tests:
-                why, _ = self.test(test, schedule, SPARE_SECONDS + 5 * usual.get(test)[1])
+                seconds, silence = usual.get(test)
+                most = 120 + 4 * seconds if self.oclgrind else SPARE_SECONDS + 5 * silence
+                why, _ = self.test(test, schedule, most)
                 if why:
                     return "killed", f"{test}: {why}"
-        return "survived", " ".join(tests)
+        return "survived", f"{' '.join(tests)} on {'Oclgrind' if self.oclgrind else ', '.join(sorted(self.devices)) or 'the host'}"
 
 
 def compiled(words, text):
-    """What a compiler makes of a text; None where it says no."""
+    """What a compiler makes of a text; None where it says no, or there is none."""
+    if not shutil.which(words[0]):
+        return None
     done = subprocess.run(words, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return None if done.returncode else done.stdout
 
@@ -308,16 +366,29 @@ class Texts:
         return bool(self.names[path])
 
 
+def host_words(tree, path):
+    """The compiler's call for a file of the host, up to what to do with it."""
+    with open(os.path.join(tree.build, "compile_commands.json"), encoding="utf-8") as file:
+        command = next(c["command"] for c in json.load(file) if c["file"].endswith("/" + path))
+    return ["cc", *(w for w in command.split() if w.startswith(("-D", "-std", "-ff"))), "-O2", "-xc", "-",
+            "-iquote", os.path.join(tree.source, os.path.dirname(path)),
+            *("-I" + os.path.join(tree.source, f) for f in ("", "host/include", "host"))]
+
+
 def same_code(tree, texts, path, before, after):
     """Whether an optimising compiler makes the same of both texts of a file."""
     if path.startswith("cl/"):
         return texts.same(path, before, after)
-    with open(os.path.join(tree.build, "compile_commands.json"), encoding="utf-8") as file:
-        command = next(c["command"] for c in json.load(file) if c["file"].endswith("/" + path))
-    words = [w for w in command.split() if w.startswith(("-D", "-std", "-ff"))]
-    words = ["cc", *words, "-O2", "-w", "-S", "-xc", "-", "-o", "-", "-iquote", os.path.join(tree.source, os.path.dirname(path)),
-             *("-I" + os.path.join(tree.source, f) for f in ("", "host/include", "host"))]
-    return compiled(words, before) == compiled(words, after)
+    words = [*host_words(tree, path), "-w", "-S", "-o", "-"]
+    ours = compiled(words, before)
+    return ours is not None and ours == compiled(words, after)
+
+
+def warned(tree, path, text):
+    """Whether a build with the warnings of ./dev as errors refuses a text; not for && and || without parentheses."""
+    words = [*host_words(tree, path), "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wno-unknown-pragmas", "-Wno-parentheses",
+             "-Werror", "-S", "-o", "-"]
+    return path.startswith("host/") and compiled(words, text) is None
 
 
 class Usual:
@@ -356,47 +427,66 @@ def in_turn(mutants, seed):
     return [m for row in itertools.zip_longest(*(kinds[k] for k in sorted(kinds))) for m in row if m]
 
 
-def judge_all(tree, todo, usual, texts, end, lock):
+def judge_one(tree, mutant, usual, texts):
+    """(verdict, why)"""
+    usual.measure(tree, tests_of(mutant.path))
+    with open(os.path.join(ROOT, mutant.path), encoding="utf-8") as file:
+        text = file.read()
+    lines = text.split("\n")
+    lines[mutant.line - 1] = mutant.after
+    tree.put(mutant.path, "\n".join(lines))
+    try:
+        verdict, why = tree.judge(mutant.path, usual, texts)
+        if verdict == "survived" and not tree.oclgrind and same_code(tree, texts, mutant.path, text, "\n".join(lines)):
+            verdict = "same code"
+        elif verdict == "survived" and warned(tree, mutant.path, "\n".join(lines)) and not warned(tree, mutant.path, text):
+            verdict, why = "killed", "the compiler warns"
+        return verdict, why
+    finally:
+        tree.put(mutant.path, text)
+
+
+def judge_all(tree, todo, usual, texts, verdicts, lock):
     """Judge the mutants that the iterator gives, which other trees take from too."""
-    while time.monotonic() < end:
+    while time.monotonic() < tree.end:
         with lock:
             mutant = next(todo, None)
         if not mutant:
             return
-        usual.measure(tree, tests_of(mutant.path))
-        with open(os.path.join(ROOT, mutant.path), encoding="utf-8") as file:
-            text = file.read()
-        lines = text.split("\n")
-        lines[mutant.line - 1] = mutant.after
-        tree.put(mutant.path, "\n".join(lines))
         began = time.monotonic()
         try:
-            verdict, why = tree.judge(mutant.path, usual, texts)
-            if verdict == "survived" and same_code(tree, texts, mutant.path, text, "\n".join(lines)):
-                verdict = "same code"
-        finally:
-            tree.put(mutant.path, text)
+            verdict, why = judge_one(tree, mutant, usual, texts)
+        except Stopped:
+            return
         row = (mutant.key, mutant.kind, f"{mutant.path}:{mutant.line}", verdict, why.replace("\t", " "))
         with lock:
-            with open(JUDGED, "a", encoding="utf-8") as file:
-                file.write("\t".join(row) + "\n")
+            if verdict != "survived" or not tree.oclgrind:
+                verdict_add(verdicts, row)
             print(f"{time.monotonic() - began:.0f} s", *row, mutant.after.strip(), sep="  ", flush=True)
 
 
 def attempt(options):
-    todo, known = in_turn(all_mutants(ROOT), options.seed)[:options.count], judged_read()
-    todo = [m for m in todo if re.search(options.only, f"{m.path} {m.kind} {m.key}")]
-    todo = [m for m in todo if (m.key in known) == options.again and (
-        not options.again or known[m.key]["verdict"] == "survived")]
+    end, known, why = time.monotonic() + options.seconds, verdicts_read(JUDGED), reasons()
+    here = verdicts_read(options.verdicts) if options.verdicts != JUDGED else {}
+    done = {"new": [], "survived": []}
+    for m in in_turn(all_mutants(ROOT), options.seed)[:options.count]:
+        if m.key in here:
+            continue
+        if m.key not in known:
+            done["new"].append(m)
+        elif known[m.key]["verdict"] == "survived" and not why.get(m.key, "").startswith(("equivalent", "speed")):
+            done["survived"].append(m)
+    todo = [m for what in options.take.split(",") for m in done[what]
+            if re.search(options.only, f"{m.path} {m.kind} {m.key}") and (m.path.startswith("cl/") or not options.oclgrind)]
     trees = []
     for job in range(options.jobs):
         folder = os.path.join(os.path.abspath(options.work), str(job))
         os.makedirs(folder, exist_ok=True)
-        trees.append(Tree(folder))
-    usual, lock = Usual(os.path.join(options.work, "usual.json")), threading.Lock()
+        trees.append(Tree(folder, options.oclgrind, end))
+    usual, lock = Usual(os.path.join(options.work, "oclgrind.json" if options.oclgrind else "usual.json")), threading.Lock()
     texts = Texts(os.path.join(options.work, "texts"), trees[0])
-    queue, end = iter(todo), time.monotonic() + options.minutes * 60
-    threads = [threading.Thread(target=judge_all, args=(tree, queue, usual, texts, end, lock)) for tree in trees]
+    queue = iter(todo)
+    threads = [threading.Thread(target=judge_all, args=(t, queue, usual, texts, options.verdicts, lock)) for t in trees]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -413,7 +503,7 @@ def reasons():
 
 def report():
     mutants, why = {m.key: m for m in all_mutants(ROOT)}, reasons()
-    known = {key: row for key, row in judged_read().items() if key in mutants}
+    known = {key: row for key, row in verdicts_read(JUDGED).items() if key in mutants}
     table, classes = collections.defaultdict(collections.Counter), collections.Counter()
     for key, row in known.items():
         table[row["kind"]][row["verdict"]] += 1
@@ -455,9 +545,12 @@ def main():
     parser.add_argument("--count", type=int, default=1 << 30)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--take", default="new")
+    parser.add_argument("--oclgrind", action="store_true")
+    parser.add_argument("--verdicts", default=JUDGED)
+    parser.add_argument("--merge")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--seconds", type=float, default=1e8)
     options = parser.parse_args()
     if options.self_test:
         return self_test()
@@ -467,6 +560,8 @@ def main():
         return 0
     if options.report:
         return report()
+    if options.merge:
+        return merge(options.merge)
     if not options.work:
         parser.error("--work FOLDER")
     return attempt(options)
