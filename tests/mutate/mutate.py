@@ -308,7 +308,9 @@ class Tree:
 
     def judge(self, path, usual, texts):
         """(verdict, by which test)"""
-        tests = sorted(tests_of(path), key=lambda t: usual.get(t)[0])
+        tests = sorted(filter(usual.get, tests_of(path)), key=lambda t: usual.get(t)[0])
+        if not tests:
+            return "no test", ""
         self.devices = set()
         error = self.build_tests(tests)
         if error is not None:
@@ -410,12 +412,13 @@ class Usual:
                 if not why:
                     why, silence = tree.test(test, "")
                 if why:
-                    raise RuntimeError(f"without a mutant: {test}: {why}")
-                self.known[test] = [round(time.monotonic() - began, 1), round(silence, 2)]
+                    print(f"left out, since it fails without a mutant: {test}: {why}", flush=True)
+                self.known[test] = None if why else [round(time.monotonic() - began, 1), round(silence, 2)]
                 with open(self.path, "w", encoding="utf-8") as file:
                     json.dump(self.known, file)
 
     def get(self, test):
+        """None where it fails."""
         return self.known[test]
 
 
@@ -460,7 +463,7 @@ def judge_all(tree, todo, usual, texts, verdicts, lock):
             return
         row = (mutant.key, mutant.kind, f"{mutant.path}:{mutant.line}", verdict, why.replace("\t", " "))
         with lock:
-            if verdict != "survived" or not tree.oclgrind:
+            if verdict != "no test" and (verdict != "survived" or not tree.oclgrind):
                 verdict_add(verdicts, row)
             print(f"{time.monotonic() - began:.0f} s", *row, mutant.after.strip(), sep="  ", flush=True)
 
