@@ -2,7 +2,7 @@
 // Move the entries of each bucket, in stable order, to their columns: the last pass of ScanTrans.
 // Source:  as transpose/scan_partition.cl; the columns of a bucket are counted in local memory.
 // Mapping: group i owns chunk i of a bucket; there may be more groups than chunks, not fewer.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(ofs_t)*WEFT_BINS + a few hundred bytes.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(pos_t)*WEFT_BINS + a few hundred bytes.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each column, every output element written once.
 // Order:   exact.
@@ -29,7 +29,7 @@
 #endif
 
 // Word of entry e that holds its column inside the bucket.
-WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *row, ofs_t e)
+WEFT_INLINE uint key_word(__global const key_t *key, __global const moving_t *row, pos_t e)
 {
 #ifdef WEFT_PACKED
     return ((__global const uint *)row)[(size_t)e * PAIRS_STRIDE];
@@ -52,7 +52,7 @@ WEFT_INLINE uint tile_steps(uint entries)
 {
     return (entries + WEFT_WG - 1u) / WEFT_WG;
 }
-WEFT_INLINE void entries_get(entry_t *entry, __global const key_t *key, __global const moving_t *row, ofs_t tile,
+WEFT_INLINE void entries_get(entry_t *entry, __global const key_t *key, __global const moving_t *row, pos_t tile,
                              uint entries)
 {
     const uint steps = tile_steps(entries);
@@ -63,13 +63,13 @@ WEFT_INLINE void entries_get(entry_t *entry, __global const key_t *key, __global
 // Count entries e, e + WEFT_WG .. of the `many` from position `first` on by column: AT_ONCE of them, or, unless `full`, what
 // there is of these.
 #define AT_ONCE 16u
-WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __global const moving_t *row, ofs_t first,
+WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __global const moving_t *row, pos_t first,
                                uint e, uint many, uint shift, uint mask, __local uint *count)
 {
     uint w[AT_ONCE];
 #pragma unroll
     for (uint j = 0; j < AT_ONCE; j++)
-        w[j] = key_word(key, row, first + (ofs_t)(full ? e + j * WEFT_WG : min(e + j * WEFT_WG, many - 1u)));
+        w[j] = key_word(key, row, first + (pos_t)(full ? e + j * WEFT_WG : min(e + j * WEFT_WG, many - 1u)));
     forget(e);
 #pragma unroll
     for (uint j = 0; j < AT_ONCE; j++)
@@ -78,12 +78,12 @@ WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __glo
 }
 
 // base[] of this work-item's bins -= slots (forth) or += slots (back).
-WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
+WEFT_INLINE void base_shift(__local pos_t *base, const uint *slots, bool forth)
 {
     base += 2u * OWN;
     WEFT_UNROLL
     for (uint j = 0; j < PACKS; j++) {
-        ofs_t lo = (ofs_t)(slots[j] & 0xffffu), hi = (ofs_t)(slots[j] >> 16);
+        pos_t lo = (pos_t)(slots[j] & 0xffffu), hi = (pos_t)(slots[j] >> 16);
         base[2u * j] += forth ? -lo : lo;
         base[2u * j + 1u] += forth ? -hi : hi;
     }
@@ -99,11 +99,11 @@ WEFT_INLINE void base_shift(__local ofs_t *base, const uint *slots, bool forth)
 // One tile of a bucket, whose entries are here already; the `next` entries after it come while it is written.
 // counted: the tile is the whole bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[]
 // says where columns begin. whole: all buckets are counted so.
-WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint entries, uint next, ofs_t begin,
+WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint entries, uint next, pos_t begin,
                              uint cols, entry_t *entry, __global const key_t *key, __global const moving_t *row,
                              __global const bits_t *val, __global key_t *col_out, __global ofs_t *col_ptr,
                              __global uint *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
-                             __local uint *shared, __local ofs_t *base, __local uint *sums, __local uint *mem)
+                             __local uint *shared, __local pos_t *base, __local uint *sums, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0);
     forget(lid);
@@ -128,9 +128,9 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint en
             }
 #ifndef WEFT_COL_OUT
             if (p < cols)
-                col_ptr[p] = begin + (ofs_t)(starts[j] & 0xffffu);
+                col_ptr[p] = begin + (pos_t)(starts[j] & 0xffffu);
             if (p + 1u < cols)
-                col_ptr[p + 1u] = begin + (ofs_t)(starts[j] >> 16);
+                col_ptr[p + 1u] = begin + (pos_t)(starts[j] >> 16);
 #endif
         }
     } else
@@ -147,7 +147,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint en
 #endif
     STAGE_TURNS(done, entries)
     {
-        ofs_t to[WEFT_STAGED];
+        pos_t to[WEFT_STAGED];
         __local entry_t *stage = (__local entry_t *)shared;
         barrier(CLK_LOCAL_MEM_FENCE);
         forget_all(steps);
@@ -160,7 +160,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint en
         for (uint k = 0; k < WEFT_STAGED; k++)
             if (done + TURN(k) < entries) {
                 const entry_t word = HERE(stage, k);
-                to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (ofs_t)done + PLACE(k);
+                to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (pos_t)done + PLACE(k);
 #ifdef WEFT_COL_OUT
                 OUT(col_out, k, to[k]) = (key_t)word;
 #endif
@@ -198,15 +198,15 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, ofs_t tile, uint en
 // bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
 // Writes col_ptr (col_ptr[b*ncols + c], n+1 in all) unless WEFT_COL_OUT is set; then the keys, in order, instead.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
-                             __global const ofs_t *bucket_ofs, __global const uint *chunk_first,
+                             __global const pos_t *bucket_ofs, __global const uint *chunk_first,
                              __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
-                             __global const ofs_t *table, __global const ofs_t *total, __global key_t *col_out,
+                             __global const pos_t *table, __global const pos_t *total, __global key_t *col_out,
                              __global ofs_t *col_ptr, __global uint *row_out, __global bits_t *val_out, long n,
-                             ofs_t chunk, uint nbuckets, uint shift, uint pack, uint ncols, __global const uint *failed,
+                             pos_t chunk, uint nbuckets, uint shift, uint pack, uint ncols, __global const uint *failed,
                              uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
-    __local ofs_t base[WEFT_BINS] __attribute__((aligned(16)));
+    __local pos_t base[WEFT_BINS] __attribute__((aligned(16)));
     __local uint sums[WARPS];
     LANE_MEMORY(uint, mem);
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
@@ -225,7 +225,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     // Mostly no bucket before it has more than one chunk.
     uint b = whole || (i < nbuckets && chunk_first[i] == i) ? i : bucket_of(chunk_first, nbuckets, i);
     uint nth = whole ? 0u : i - chunk_first[b];
-    ofs_t from = bucket_ofs[b], first = from + (ofs_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
+    pos_t from = bucket_ofs[b], first = from + (pos_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
     bool alone = whole || chunk_first[b + 1] - chunk_first[b] == 1u;
     long first_col = (long)b * ncols;
     uint cols = (uint)clamp(n - first_col, 0L, (long)ncols); // of this bucket
@@ -233,7 +233,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
 
     entry_t entry[WEFT_IPT]; // of the tile to come
     if (first < last)
-        entries_get(entry, key, row, first, (uint)min(last - first, (ofs_t)TILE));
+        entries_get(entry, key, row, first, (uint)min(last - first, (pos_t)TILE));
 
     if (alone && !counted) {
         // The columns of the bucket, TILE of which are here, are counted; then each work-item tells where its own begin.
@@ -255,7 +255,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
             count[j] = shared[own + j];
             sum += count[j];
         }
-        ofs_t before = from + (ofs_t)group_scan(sum, &all, (__local uint *)base);
+        pos_t before = from + (pos_t)group_scan(sum, &all, (__local uint *)base);
         WEFT_UNROLL
         for (uint j = 0; j < 2 * PACKS; j++) {
 #ifndef WEFT_COL_OUT
@@ -263,7 +263,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
                 col_ptr[first_col + (long)(own + j)] = before;
 #endif
             base[own + j] = before;
-            before += (ofs_t)count[j];
+            before += (pos_t)count[j];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     } else if (!alone) {
@@ -271,10 +271,10 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         uint k = bucket_of(large, nlarge[0], b), item = large_first[b] + nth;
         // Each work-item sums a run of columns, the runs are scanned through base[].
         uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
-        ofs_t sum = 0;
+        pos_t sum = 0;
         for (uint c = lo; c < hi; c++)
             sum += total[(size_t)k * ncols + c];
-        ofs_t before = sum;
+        pos_t before = sum;
         for (uint d = 1; d < WEFT_WG; d <<= 1) {
             base[lid] = before;
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -298,11 +298,11 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     if (i == 0u && lid == 0u)
         col_ptr[n] = bucket_ofs[nbuckets];
 #endif
-    for (ofs_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
-        uint entries = (uint)min(last - tile, (ofs_t)TILE);
+    for (pos_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
+        uint entries = (uint)min(last - tile, (pos_t)TILE);
         if (!LOOKS_AHEAD && tile != first)
             entries_get(entry, key, row, tile, entries);
-        uint next = last - tile > TILE ? (uint)min(last - tile - TILE, (ofs_t)TILE) : 0u;
+        uint next = last - tile > TILE ? (uint)min(last - tile - TILE, (pos_t)TILE) : 0u;
         bucket_tile(whole, counted, tile, entries, next, from, cols, entry, key, row, val, col_out, col_ptr + first_col,
                     row_out, val_out, shift, mask, pack, shared, base, sums, mem);
     }

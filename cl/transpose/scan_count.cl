@@ -7,8 +7,8 @@
 // Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share
 //          of the rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical; bucket_*: groups stride over the
 //          chunks of large buckets.
-// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(ofs_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
-//          sizeof(ofs_t)*WEFT_BINS + 8*WEFT_WG.
+// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(pos_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
+//          sizeof(pos_t)*WEFT_BINS + 8*WEFT_WG.
 // Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
 // Gives:   table rows are exclusive prefixes over the parts; bucket_ofs the positions where bins begin.
 // Order:   integer sums, exact.
@@ -45,7 +45,7 @@ WEFT_INLINE void columns_get(int4 *c, __global const int4 *at)
 // table[g*width + b] = entries of bin b in part g; width = ROW_OF_BINS(nbins). The first `finders` groups find rows in their
 // stead: row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for the last entry.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
-                            __global uint *before, __global ofs_t *table, idx_t m, ofs_t nnz, ofs_t part, uint tile,
+                            __global uint *before, __global pos_t *table, idx_t m, pos_t nnz, pos_t part, uint tile,
                             uint shift, uint mask, uint nbins, uint finders, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
@@ -53,36 +53,36 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
     {
         const uint lid = (uint)get_local_id(0);
         const bool finds = (uint)get_group_id(0) < finders;
-        const ofs_t g = (ofs_t)get_group_id(0) - (ofs_t)finders;
+        const pos_t g = (pos_t)get_group_id(0) - (pos_t)finders;
 #ifndef WEFT_ROWS_GIVEN
-        const ofs_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (ofs_t)get_group_id(0) * WEFT_WG + (ofs_t)lid;
+        const pos_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (pos_t)get_group_id(0) * WEFT_WG + (pos_t)lid;
         if (finds)
-            for (ofs_t at = i; at <= spans; at += (ofs_t)finders * WEFT_WG)
-                row_at[at] = row_of(row_ptr, 0, m, at < spans ? at * WEFT_SPAN : nnz - 1);
+            for (pos_t at = i; at <= spans; at += (pos_t)finders * WEFT_WG)
+                row_at[at] = row_of(row_ptr, 0, m, (ofs_t)(at < spans ? at * WEFT_SPAN : nnz - 1));
 #endif
-        const ofs_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
+        const pos_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
         const uint share = lid * 4u, width = ROW_OF_BINS(nbins); // the bin past the last one counts nothing
         for (uint b = lid; b < width; b += WEFT_WG)
             count[b] = 0u;
-        bool there = tile == 16u * WEFT_WG && last - first >= (ofs_t)tile; // c holds the tile
+        bool there = tile == 16u * WEFT_WG && last - first >= (pos_t)tile; // c holds the tile
         int4 c[4];
         if (there)
             columns_get(c, (__global const int4 *)(col + first + share));
-        for (ofs_t start = first; start < last; start += (ofs_t)tile) {
+        for (pos_t start = first; start < last; start += (pos_t)tile) {
             barrier(CLK_LOCAL_MEM_FENCE);
-            size_t row = (size_t)(start / (ofs_t)tile) * width;
+            size_t row = (size_t)(start / (pos_t)tile) * width;
             for (uint b = lid; b < width; b += WEFT_WG)
                 before[row + b] = count[b];
             barrier(CLK_LOCAL_MEM_FENCE);
-            const uint many = (uint)min(last - start, (ofs_t)tile);
+            const uint many = (uint)min(last - start, (pos_t)tile);
             if (there) {
                 int4 now[4];
 #pragma unroll
                 for (uint j = 0; j < 4; j++)
                     now[j] = c[j];
-                there = last - start >= 2 * (ofs_t)tile;
+                there = last - start >= 2 * (pos_t)tile;
                 if (there)
-                    columns_get(c, (__global const int4 *)(col + start + (ofs_t)(tile + share)));
+                    columns_get(c, (__global const int4 *)(col + start + (pos_t)(tile + share)));
 #pragma unroll
                 for (uint j = 0; j < 4; j++)
                     count_four(count, now[j], shift, mask);
@@ -104,13 +104,13 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
         barrier(CLK_LOCAL_MEM_FENCE);
         if (!finds)
             for (uint b = lid; b < width; b += WEFT_WG)
-                table[g * (ofs_t)width + (ofs_t)b] = (ofs_t)count[b];
+                table[g * (pos_t)width + (pos_t)b] = (pos_t)count[b];
     }
 }
 
 // Rows r .. of a column that ends before row `to`, that many at a time; past the end its last one again.
 #define AHEAD 8
-WEFT_INLINE void rows_get(ofs_t *v, __global const ofs_t *column, uint r, uint to, uint width)
+WEFT_INLINE void rows_get(pos_t *v, __global const pos_t *column, uint r, uint to, uint width)
 {
 #pragma unroll
     for (uint j = 0; j < AHEAD; j++)
@@ -118,9 +118,9 @@ WEFT_INLINE void rows_get(ofs_t *v, __global const ofs_t *column, uint r, uint t
 }
 
 // Sum of rows from .. to-1 of a column.
-WEFT_INLINE ofs_t rows_sum(__global const ofs_t *column, uint from, uint to, uint width)
+WEFT_INLINE pos_t rows_sum(__global const pos_t *column, uint from, uint to, uint width)
 {
-    ofs_t sum = 0, v[AHEAD];
+    pos_t sum = 0, v[AHEAD];
     for (uint r = from; r < to; r += AHEAD) {
         rows_get(v, column, r, to, width);
 #pragma unroll
@@ -131,9 +131,9 @@ WEFT_INLINE ofs_t rows_sum(__global const ofs_t *column, uint from, uint to, uin
 }
 
 // Rows from .. to-1 of a column become `before` and the sums after it; returns the last sum.
-WEFT_INLINE ofs_t rows_prefix(__global ofs_t *column, uint from, uint to, uint width, ofs_t before)
+WEFT_INLINE pos_t rows_prefix(__global pos_t *column, uint from, uint to, uint width, pos_t before)
 {
-    ofs_t v[AHEAD];
+    pos_t v[AHEAD];
     for (uint r = from; r < to; r += AHEAD) {
         rows_get(v, column, r, to, width);
 #pragma unroll
@@ -146,17 +146,17 @@ WEFT_INLINE ofs_t rows_prefix(__global ofs_t *column, uint from, uint to, uint w
     return before;
 }
 
-// Exclusive prefix of column b of `rows` rows of `width` ofs_t; the sum is returned in every work-item of the column.
-// LANES columns to a group; `part` is local memory of WEFT_WG ofs_t.
-WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, uint b, bool valid, __local ofs_t *part)
+// Exclusive prefix of column b of `rows` rows of `width` pos_t; the sum is returned in every work-item of the column.
+// LANES columns to a group; `part` is local memory of WEFT_WG pos_t.
+WEFT_INLINE pos_t vertical_scan(__global pos_t *table, uint rows, uint width, uint b, bool valid, __local pos_t *part)
 {
     uint lanes = (uint)WEFT_WG / LANES, share = (rows + lanes - 1u) / lanes;
     uint from = min(rows, lane_group() * share), to = min(rows, from + share);
-    __global ofs_t *column = table + b;
-    ofs_t sum = valid ? rows_sum(column, from, to, width) : 0;
+    __global pos_t *column = table + b;
+    pos_t sum = valid ? rows_sum(column, from, to, width) : 0;
     part[get_local_id(0)] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    ofs_t before = 0, all = 0;
+    pos_t before = 0, all = 0;
     for (uint w = 0; w < lanes; w++) {
         before = w == lane_group() ? all : before;
         all += part[w * LANES + lane_id()];
@@ -168,13 +168,13 @@ WEFT_INLINE ofs_t vertical_scan(__global ofs_t *table, uint rows, uint width, ui
 }
 
 // Exclusive sum of v over the work-items of the group.
-#if WEFT_OFS_BITS == 64
+#if WEFT_POS_BITS == 64
 #define SUMS WEFT_WG
-typedef ofs_t sum_t;
-WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
+typedef pos_t sum_t;
+WEFT_INLINE pos_t pos_before(pos_t v, __local sum_t *mem)
 {
     uint lid = (uint)get_local_id(0);
-    ofs_t sum = v;
+    pos_t sum = v;
     for (uint d = 1; d < WEFT_WG; d <<= 1) {
         mem[lid] = sum;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -186,10 +186,10 @@ WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
 #else
 #define SUMS (WEFT_WG + WEFT_WG / 32)
 typedef uint sum_t;
-WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
+WEFT_INLINE pos_t pos_before(pos_t v, __local sum_t *mem)
 {
     uint all;
-    return (ofs_t)group_scan((uint)v, &all, mem);
+    return (pos_t)group_scan((uint)v, &all, mem);
 }
 #endif
 
@@ -197,39 +197,39 @@ WEFT_INLINE ofs_t ofs_before(ofs_t v, __local sum_t *mem)
 // larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
 // large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all have at most `wide` entries.
 // total[b] = entries of bucket b, which the group has put there.
-WEFT_INLINE void offsets_find(__local const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
-                              __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
+WEFT_INLINE void offsets_find(__local const pos_t *total, __global begin_t *bucket_ofs, __global uint *chunk_first,
+                              __global uint *large_first, __global uint *large, __global uint *nlarge, pos_t chunk,
                               uint wide, uint nbins, __local sum_t *mem)
 {
     uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
     uint from = min(nbins, lid * share), to = min(nbins, from + share);
-    ofs_t entries = 0;
+    pos_t entries = 0;
     uint chunks = 0u, many = 0u, buckets = 0u, all;
     bool fits = true;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint b = from; b < to; b++) {
-        ofs_t c = (total[b] + chunk - 1) / chunk;
-        fits &= total[b] <= (ofs_t)wide;
+        pos_t c = (total[b] + chunk - 1) / chunk;
+        fits &= total[b] <= (pos_t)wide;
         entries += total[b];
-        chunks += (uint)max(c, (ofs_t)1);
+        chunks += (uint)max(c, (pos_t)1);
         many += c > 1 ? (uint)c : 0u;
         buckets += c > 1 ? 1u : 0u;
     }
-    entries = ofs_before(entries, mem);
+    entries = pos_before(entries, mem);
     chunks = group_scan(chunks, &all, (__local uint *)mem);
     many = group_scan(many, &all, (__local uint *)mem);
     buckets = group_scan(buckets, &all, (__local uint *)mem);
     uint misfits;
     group_scan(fits ? 0u : 1u, &misfits, (__local uint *)mem);
     for (uint b = from; b < to; b++) {
-        ofs_t c = (total[b] + chunk - 1) / chunk;
+        pos_t c = (total[b] + chunk - 1) / chunk;
         bucket_ofs[b] = entries;
         chunk_first[b] = chunks;
         large_first[b] = many;
         if (c > 1)
             large[buckets++] = b;
         entries += total[b];
-        chunks += (uint)max(c, (ofs_t)1);
+        chunks += (uint)max(c, (pos_t)1);
         many += c > 1 ? (uint)c : 0u;
     }
     if (to == nbins && from < to) {
@@ -243,22 +243,22 @@ WEFT_INLINE void offsets_find(__local const ofs_t *total, __global ofs_t *bucket
 
 #ifdef WEFT_DEVICE_FENCE
 // A sum that another work-group of the same launch takes, word by word.
-WEFT_INLINE void ofs_give(__global ofs_t *p, ofs_t v)
+WEFT_INLINE void pos_give(__global pos_t *p, pos_t v)
 {
     volatile __global uint *word = (volatile __global uint *)p;
     word_give(word, (uint)v);
-#if WEFT_OFS_BITS == 64
+#if WEFT_POS_BITS == 64
     word_give(word + 1, (uint)((ulong)v >> 32));
 #endif
 }
-WEFT_INLINE ofs_t ofs_take(__global ofs_t *p)
+WEFT_INLINE pos_t pos_take(__global pos_t *p)
 {
     volatile __global uint *word = (volatile __global uint *)p;
-#if WEFT_OFS_BITS == 64
+#if WEFT_POS_BITS == 64
     const uint low = word_take(word);
-    return (ofs_t)((ulong)word_take(word + 1) << 32 | low);
+    return (pos_t)((ulong)word_take(word + 1) << 32 | low);
 #else
-    return (ofs_t)word_take(word);
+    return (pos_t)word_take(word);
 #endif
 }
 #endif
@@ -266,26 +266,26 @@ WEFT_INLINE ofs_t ofs_take(__global ofs_t *p)
 // Counts of a bin become its counts in the parts before; total[b] is the sum. With WEFT_DEVICE_FENCE the last group to come
 // also finds the offsets, and *arrived == 0 is left so; else scan_offsets does, and from `bucket_ofs` to `wide` nothing is
 // touched.
-WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uint rows, __global ofs_t *bucket_ofs,
+WEFT_KERNEL void scan_vertical(__global pos_t *table, __global pos_t *total, uint rows, __global begin_t *bucket_ofs,
                                __global uint *chunk_first, __global uint *large_first, __global uint *large,
-                               __global uint *nlarge, __global uint *arrived, ofs_t chunk, uint wide, uint nbins,
+                               __global uint *nlarge, __global uint *arrived, pos_t chunk, uint wide, uint nbins,
                                __global const uint *failed, uint run)
 {
-    __local ofs_t part[WEFT_WG];
+    __local pos_t part[WEFT_WG];
 #ifdef WEFT_DEVICE_FENCE
-    __local ofs_t totals[WEFT_BINS];
+    __local pos_t totals[WEFT_BINS];
     __local sum_t mem[SUMS];
     __local int came_last[1];
 #endif
     UNLESS_MIRRORED(failed, run)
     {
         const uint b = (uint)get_group_id(0) * LANES + lane_id();
-        ofs_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
+        pos_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
         if (lane_group() == 0u && b < nbins)
 #ifndef WEFT_DEVICE_FENCE
             total[b] = sum;
 #else
-            ofs_give(&total[b], sum);
+            pos_give(&total[b], sum);
         const uint lid = (uint)get_local_id(0);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         if (lid == 0u)
@@ -293,7 +293,7 @@ WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uin
         barrier(CLK_LOCAL_MEM_FENCE);
         if (came_last[0]) {
             for (uint i = lid; i < nbins; i += WEFT_WG)
-                totals[i] = ofs_take(&total[i]);
+                totals[i] = pos_take(&total[i]);
             offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
         }
 #endif
@@ -301,11 +301,11 @@ WEFT_KERNEL void scan_vertical(__global ofs_t *table, __global ofs_t *total, uin
 }
 
 // The offsets on devices where one group of a launch cannot see what others wrote.
-WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucket_ofs, __global uint *chunk_first,
-                              __global uint *large_first, __global uint *large, __global uint *nlarge, ofs_t chunk,
+WEFT_KERNEL void scan_offsets(__global const pos_t *total, __global begin_t *bucket_ofs, __global uint *chunk_first,
+                              __global uint *large_first, __global uint *large, __global uint *nlarge, pos_t chunk,
                               uint wide, uint nbins, __global const uint *failed, uint run)
 {
-    __local ofs_t totals[WEFT_BINS];
+    __local pos_t totals[WEFT_BINS];
     __local sum_t mem[SUMS];
     UNLESS_MIRRORED(failed, run)
     {
@@ -318,8 +318,8 @@ WEFT_KERNEL void scan_offsets(__global const ofs_t *total, __global ofs_t *bucke
 // Count the entries of each chunk of the large buckets by bin.
 // table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
 // `stride` key_t apart.
-WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *bucket_ofs,
-                              __global const uint *large_first, __global ofs_t *table, ofs_t chunk, uint nbuckets,
+WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *bucket_ofs,
+                              __global const uint *large_first, __global pos_t *table, pos_t chunk, uint nbuckets,
                               uint stride, uint shift, uint ncols, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
@@ -328,16 +328,16 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *b
         uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
         for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
             uint b = bucket_of(large_first, nbuckets, i);
-            ofs_t first = bucket_ofs[b] + (ofs_t)(i - large_first[b]) * chunk;
-            ofs_t last = min(bucket_ofs[b + 1], first + chunk);
+            pos_t first = bucket_ofs[b] + (pos_t)(i - large_first[b]) * chunk;
+            pos_t last = min(bucket_ofs[b + 1], first + chunk);
             for (uint c = lid; c < ncols; c += WEFT_WG)
                 count[c] = 0u;
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (ofs_t e = first + (ofs_t)lid; e < last; e += WEFT_WG)
+            for (pos_t e = first + (pos_t)lid; e < last; e += WEFT_WG)
                 atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
             barrier(CLK_LOCAL_MEM_FENCE);
             for (uint c = lid; c < ncols; c += WEFT_WG)
-                table[(size_t)i * ncols + c] = (ofs_t)count[c];
+                table[(size_t)i * ncols + c] = (pos_t)count[c];
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
@@ -345,11 +345,11 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const ofs_t *b
 
 // Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..]. Where buckets
 // have few chunks, a column is one work-item's.
-WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *large_first, __global const uint *large,
-                                 __global const uint *nlarge, __global ofs_t *total, uint ncols,
+WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *large_first, __global const uint *large,
+                                 __global const uint *nlarge, __global pos_t *total, uint ncols,
                                  __global const uint *failed, uint run)
 {
-    __local ofs_t part[WEFT_WG];
+    __local pos_t part[WEFT_WG];
     UNLESS_MIRRORED(failed, run)
     {
         const uint buckets = nlarge[0], lid = (uint)get_local_id(0);
@@ -358,13 +358,13 @@ WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *lar
         for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
             uint k = u / strips, b = large[k], c = (u - k * strips) * wide + (few ? lid : lane_id());
             uint from = large_first[b], rows = large_first[b + 1] - from;
-            __global ofs_t *counts = table + (size_t)from * ncols;
+            __global pos_t *counts = table + (size_t)from * ncols;
             if (few) {
                 if (c < ncols)
                     total[(size_t)k * ncols + c] = rows_prefix(counts + c, 0u, rows, ncols, 0);
                 continue;
             }
-            ofs_t sum = vertical_scan(counts, rows, ncols, c, c < ncols, part);
+            pos_t sum = vertical_scan(counts, rows, ncols, c, c < ncols, part);
             if (lane_group() == 0u && c < ncols)
                 total[(size_t)k * ncols + c] = sum;
         }
@@ -372,10 +372,10 @@ WEFT_KERNEL void bucket_vertical(__global ofs_t *table, __global const uint *lar
 }
 
 // Smallest position in lo .. hi whose key is `key` or more.
-WEFT_INLINE ofs_t first_at_least(__global const key_t *sorted, ofs_t lo, ofs_t hi, uint key)
+WEFT_INLINE pos_t first_at_least(__global const key_t *sorted, pos_t lo, pos_t hi, uint key)
 {
     while (lo < hi) {
-        ofs_t mid = lo + (hi - lo) / 2;
+        pos_t mid = lo + (hi - lo) / 2;
         if (sorted[mid] < key)
             lo = mid + 1;
         else
@@ -385,7 +385,7 @@ WEFT_INLINE ofs_t first_at_least(__global const key_t *sorted, ofs_t lo, ofs_t h
 }
 
 // First position of column c or more: bucket c >> shift holds the keys c & (2^shift - 1), ascending.
-WEFT_INLINE ofs_t column_begin(__global const key_t *sorted, __global const ofs_t *bucket_ofs, ofs_t lo, ofs_t hi,
+WEFT_INLINE pos_t column_begin(__global const key_t *sorted, __global const pos_t *bucket_ofs, pos_t lo, pos_t hi,
                                ulong c, uint shift, uint nbuckets)
 {
     ulong b = c >> shift;
@@ -398,10 +398,10 @@ WEFT_INLINE ofs_t column_begin(__global const key_t *sorted, __global const ofs_
 // col_ptr[c] for c = 0 .. n from the keys of each bucket in ascending order. A group owns COLS consecutive columns: two
 // searches bound those of its work-items.
 #define COLS (8 * WEFT_WG)
-WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const ofs_t *bucket_ofs, __global ofs_t *col_ptr,
-                              long n, ofs_t nnz, uint shift, uint nbuckets, __global const uint *failed, uint run)
+WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const pos_t *bucket_ofs, __global ofs_t *col_ptr,
+                              long n, pos_t nnz, uint shift, uint nbuckets, __global const uint *failed, uint run)
 {
-    __local ofs_t bound[2];
+    __local pos_t bound[2];
     UNLESS_MIRRORED(failed, run)
     {
         uint lid = (uint)get_local_id(0);

@@ -4,7 +4,7 @@
 //          work-group moves a tile: it ranks the entries inside their bins, orders them in local memory, and writes
 //          each bin's run at once; `inter` is a row of running bases, `intra` lives in registers.
 // Mapping: group i owns tile i.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8)) + sizeof(ofs_t)*WEFT_BINS + 2*STAGE + a few hundred bytes.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8)) + sizeof(pos_t)*WEFT_BINS + 2*STAGE + a few hundred bytes.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each bin, every output element written once.
 // Order:   exact.
@@ -43,20 +43,20 @@ WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 // Mark what begins here of the rows r .. r + batch*LANES-1 before `hi`, whose ends are read at once. Gives `found` and their
 // number.
 WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_t r, idx_t lo, idx_t hi,
-                           ofs_t span_first, uint found, __local uint *marks, __local ushort *met)
+                           pos_t span_first, uint found, __local uint *marks, __local ushort *met)
 {
-    ofs_t begin[4], end[4];
+    pos_t begin[4], end[4];
     WEFT_UNROLL
     for (uint j = 0; j < batch; j++) {
         idx_t at = min(r + (idx_t)(j * LANES + lane_id()), hi - 1);
-        begin[j] = row_ptr[at];
-        end[j] = row_ptr[at + 1];
+        begin[j] = (pos_t)row_ptr[at];
+        end[j] = (pos_t)row_ptr[at + 1];
     }
     WEFT_UNROLL
     for (uint j = 0; j < batch; j++) {
         idx_t at = r + (idx_t)(j * LANES + lane_id());
-        ofs_t first = max(begin[j], span_first) - span_first, last = end[j] - span_first;
-        bool some = at < hi && first < last && first < (ofs_t)WEFT_SPAN;
+        pos_t first = max(begin[j], span_first) - span_first, last = end[j] - span_first;
+        bool some = at < hi && first < last && first < (pos_t)WEFT_SPAN;
         uint all = lane_ballot(some, 0);
         if (some) {
             met[found + popcount(all & lane_below())] = (ushort)(at - lo);
@@ -69,7 +69,7 @@ WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_
 
 // Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at
 // its first entry and is listed. One group of lanes; `marks` is local memory of WARPS*WEFT_IPT uints, `met` of STAGE ushorts.
-WEFT_INLINE void rows_list(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t span_first, __local uint *marks,
+WEFT_INLINE void rows_list(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, pos_t span_first, __local uint *marks,
                            __local ushort *met)
 {
     uint found = 0u;
@@ -103,7 +103,7 @@ WEFT_INLINE void rows_counted(idx_t lo, uint *c, uint pack, uint key_mask, __loc
 #endif
 
 // c[k] becomes the word of the row of entry from + k*LANES, which lies in rows lo .. hi-1: searches side by side.
-WEFT_INLINE void rows_searched(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from, uint *c, uint pack,
+WEFT_INLINE void rows_searched(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, pos_t from, uint *c, uint pack,
                                uint key_mask)
 {
     WEFT_UNROLL
@@ -113,7 +113,7 @@ WEFT_INLINE void rows_searched(__global const ofs_t *row_ptr, idx_t lo, idx_t hi
             const idx_t step = left / 2;
             WEFT_UNROLL
             for (uint j = 0; j < 4; j++)
-                row[j] += row_ptr[row[j] + step] <= from + (ofs_t)((some + j) * LANES) ? step : 0;
+                row[j] += (pos_t)row_ptr[row[j] + step] <= from + (pos_t)((some + j) * LANES) ? step : 0;
             left -= step;
         }
         WEFT_UNROLL
@@ -124,10 +124,10 @@ WEFT_INLINE void rows_searched(__global const ofs_t *row_ptr, idx_t lo, idx_t hi
 }
 
 // The rows lo .. hi-1 of these lanes' entries, between the remembered rows around them; listed where they are not many.
-WEFT_INLINE void rows_around(__global const ofs_t *row_ptr, __global const idx_t *rows, ofs_t span_first, idx_t *lo,
+WEFT_INLINE void rows_around(__global const ofs_t *row_ptr, __global const idx_t *rows, pos_t span_first, idx_t *lo,
                              idx_t *hi, __local uint *marks, __local ushort *met)
 {
-    ofs_t span = span_first / WEFT_SPAN;
+    pos_t span = span_first / WEFT_SPAN;
     *lo = rows[span];
     *hi = rows[span + 1] + 1;
 #ifdef WEFT_ROWS_MARKED
@@ -137,7 +137,7 @@ WEFT_INLINE void rows_around(__global const ofs_t *row_ptr, __global const idx_t
 }
 
 // c[k] becomes the word of entry k's row, one of those that rows_around found.
-WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs_t from, uint *c, uint pack,
+WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, pos_t from, uint *c, uint pack,
                           uint key_mask, __local const uint *marks, __local const ushort *met)
 {
 #ifdef WEFT_ROWS_MARKED
@@ -157,22 +157,17 @@ WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, ofs
 #endif
 
 // begin[j]: where the two bins of this work-item's word j begin for a tile.
-#if WEFT_OFS_BITS == 64
-typedef long2 ofs2_t;
-#else
-typedef int2 ofs2_t;
-#endif
-WEFT_INLINE void begin_get(ofs2_t *begin, __global const ofs_t *bucket_ofs, __global const ofs_t *part_row,
+WEFT_INLINE void begin_get(pos2_t *begin, __global const begin_t *bucket_ofs, __global const pos_t *part_row,
                            __global const uint *tile_row, uint nbins)
 {
     WEFT_UNROLL
     for (uint j = 0; j < PACKS; j++) {
         uint bin = 2u * (OWN + j);
-        begin[j] = (ofs2_t)(0);
+        begin[j] = (pos2_t)(0);
         if (bin < nbins) {
             uint2 of_tile = *(__global const uint2 *)(tile_row + bin);
-            begin[j] = *(__global const ofs2_t *)(bucket_ofs + bin) + *(__global const ofs2_t *)(part_row + bin) +
-                       (ofs2_t)((ofs_t)of_tile.x, (ofs_t)of_tile.y);
+            begin[j] = AS_POS2(*(__global const begin2_t *)(bucket_ofs + bin)) +
+                       *(__global const pos2_t *)(part_row + bin) + (pos2_t)((pos_t)of_tile.x, (pos_t)of_tile.y);
         }
     }
 }
@@ -184,14 +179,14 @@ WEFT_INLINE void begin_get(ofs2_t *begin, __global const ofs_t *bucket_ofs, __gl
 // `rows` holds row_at of scan_count, or, where WEFT_ROWS_GIVEN is set, the row of each entry (row_ptr is not read).
 // val is read unless WEFT_VAL_POSITIONS is set: then positions take its place.
 WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const idx_t *rows, __global const idx_t *col,
-                                __global const bits_t *val, __global const ofs_t *bucket_ofs,
-                                __global const ofs_t *table, __global const uint *before, __global key_t *key_out,
-                                __global row_out_t *row_out, __global bits_t *val_out, ofs_t nnz, uint part_tiles,
+                                __global const bits_t *val, __global const begin_t *bucket_ofs,
+                                __global const pos_t *table, __global const uint *before, __global key_t *key_out,
+                                __global row_out_t *row_out, __global bits_t *val_out, pos_t nnz, uint part_tiles,
                                 uint shift, uint mask, uint pack, uint key_mask, uint nbins,
                                 __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
-    __local ofs_t base[WEFT_BINS] __attribute__((aligned(16)));
+    __local pos_t base[WEFT_BINS] __attribute__((aligned(16)));
     __local uint sums[WARPS];
     LANE_MEMORY(uint, mem);
 #ifdef WEFT_ROWS_MARKED
@@ -203,8 +198,8 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     UNLESS_MIRRORED(failed, run)
     {
         const uint t = (uint)get_group_id(0);
-        const ofs_t tile = (ofs_t)t * TILE;
-        uint entries = (uint)min(nnz - tile, (ofs_t)TILE);
+        const pos_t tile = (pos_t)t * TILE;
+        uint entries = (uint)min(nnz - tile, (pos_t)TILE);
         uint lid = (uint)get_local_id(0);
         forget(lid);
         uint lane_first = lid / LANES * LANES * WEFT_IPT + (lid & (LANES - 1u));
@@ -213,14 +208,14 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         TILE_GET(c, WEFT_IPT, COLUMN);
         if (entries < TILE)
             places_fill(c, lane_first, entries, (nbins - 1u) << shift);
-        ofs2_t begin[PACKS];
+        pos2_t begin[PACKS];
         begin_get(begin, bucket_ofs, table + (size_t)(t / part_tiles) * ROW_OF_BINS(nbins),
                   before + (size_t)t * ROW_OF_BINS(nbins), nbins);
 #ifndef WEFT_ROWS_GIVEN
         const bool some = lane_first - lane_id() < entries; // of these lanes
         idx_t lo = 0, hi = 0;
         if (some)
-            rows_around(row_ptr, rows, tile + (ofs_t)(lane_first - lane_id()), &lo, &hi, marks, per_slot);
+            rows_around(row_ptr, rows, tile + (pos_t)(lane_first - lane_id()), &lo, &hi, marks, per_slot);
 #endif
         tile_match(c, true, WEFT_IPT, shift, mask, x, shared, mem);
 #if WEFT_VAL_BITS
@@ -230,8 +225,8 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         tile_slots(true, WEFT_IPT, x, starts, after, shared, sums, mem);
         WEFT_UNROLL
         for (uint j = 0; j < PACKS; j++)
-            *(__local ofs2_t *)(base + 2u * (OWN + j)) =
-                begin[j] - (ofs2_t)((ofs_t)(starts[j] & 0xffffu), (ofs_t)(starts[j] >> 16));
+            *(__local pos2_t *)(base + 2u * (OWN + j)) =
+                begin[j] - (pos2_t)((pos_t)(starts[j] & 0xffffu), (pos_t)(starts[j] >> 16));
 #ifdef WEFT_KEY_OUT
         uint key[WEFT_IPT];
         WEFT_UNROLL
@@ -246,11 +241,11 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
             c[k] = row_word(row[k], c[k], pack, key_mask);
 #else
         if (some)
-            rows_get(row_ptr, lo, hi, tile + (ofs_t)lane_first, c, pack, key_mask, marks, per_slot);
+            rows_get(row_ptr, lo, hi, tile + (pos_t)lane_first, c, pack, key_mask, marks, per_slot);
 #endif
         STAGE_TURNS(done, entries)
         {
-            ofs_t to[WEFT_STAGED];
+            pos_t to[WEFT_STAGED];
             barrier(CLK_LOCAL_MEM_FENCE);
             STAGE_PUT(per_slot, WEFT_IPT, (ushort)BIN_OF(x[k]));
 #ifdef WEFT_PAIRS
@@ -264,7 +259,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
             WEFT_UNROLL
             for (uint k = 0; k < WEFT_STAGED; k++)
                 if (done + TURN(k) < entries)
-                    to[k] = base[HERE(per_slot, k)] + (ofs_t)done + PLACE(k);
+                    to[k] = base[HERE(per_slot, k)] + (pos_t)done + PLACE(k);
             STAGE_WRITE(row_out, stage);
 #ifdef WEFT_KEY_OUT
             __local uint *stage_key = shared;

@@ -109,7 +109,7 @@ static void test_errors(struct test_device *dev)
         dev->ctx->device.local_bytes = local;
         // Buckets of as many bins as a partition take more local memory where the work-group is small.
         const struct weft__transpose_shape tall = {
-            .m = 1000, .n = 1 << 24, .nnz = 100000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_64};
+            .m = 1000, .n = 1 << 24, .nnz = 100000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_64, .wide = 1};
         struct weft_transpose_info buckets = {
             .params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = {.wg = 32, .ipt = 1, .bits = 12}}};
         dev->ctx->device.local_bytes = 48 << 10;

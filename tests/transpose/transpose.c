@@ -74,13 +74,16 @@ static const struct shape sample_shapes[] = {
     {TEST_SKEWED, 50, 900, 1500},  {TEST_UNIFORM, 20, 8193, 70},  {TEST_SKEWED, 50, 9000, 600},
 };
 
-static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type, enum weft_ofs ofs)
+// wide: positions inside as wide as the offsets, else as these few entries have them.
+static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, enum weft_type type, enum weft_ofs ofs,
+                       int wide)
 {
     struct weft_transpose_params tunings[4];
     size_t count = small_tunings(dev, algo, tunings);
     const struct shape *shapes = test_sample() ? sample_shapes : edge_shapes;
     size_t nshapes = test_sample() ? sizeof sample_shapes / sizeof *shapes : sizeof edge_shapes / sizeof *shapes;
     int ok = 1;
+    dev->ctx->wide_positions = wide;
     for (size_t t = 0; ok && t < count; t++)
         // A sample: every tuning of f32, one of each other type.
         for (size_t i = 0; ok && i < nshapes && (!test_sample() || type == WEFT_TYPE_F32 || t == (size_t)type % count);
@@ -88,8 +91,10 @@ static void test_edges(struct test_device *dev, enum weft_transpose_algo algo, e
             // Under a checker every shape of f32, and of each other type some, among them that of three passes.
             if (!dev->checker || type == WEFT_TYPE_F32 || i % 5 == (size_t)type || shapes[i].n > 8192)
                 ok = check(dev, &shapes[i], type, ofs, &tunings[t]);
-    tap_ok(ok, "%s: %s, %s, %d-bit offsets, edge shapes", dev->name,
-           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", weft_type_name(type), ofs == WEFT_OFS_64 ? 64 : 32);
+    dev->ctx->wide_positions = 0;
+    tap_ok(ok, "%s: %s, %s, %d-bit offsets, %d-bit positions, edge shapes", dev->name,
+           algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge", weft_type_name(type), ofs == WEFT_OFS_64 ? 64 : 32,
+           wide ? 64 : 32);
 }
 
 // Default tuning, with sizes at the edges of its own tiles, and large enough for each form that the CPU scan has.
@@ -146,6 +151,24 @@ static void test_turned(struct test_device *dev, enum weft_transpose_algo algo)
     dev->ctx->salt = 0;
     test_fence(dev, fence);
     tap_ok(ok, "%s: %s, no fence, turned", dev->name, algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge");
+}
+
+// 64-bit offsets with 32-bit positions, values beside rows: one, two and three passes, with the fence where it is not had and
+// without it where it is.
+static void test_narrow(struct test_device *dev, enum weft_transpose_algo algo)
+{
+    static const struct shape shapes[] = {
+        {TEST_LAST, 20, 60, 300}, {TEST_SKEWED, 50, 900, 1500}, {TEST_SKEWED, 50, 9000, 600}};
+    struct weft_transpose_params tunings[4];
+    const int fence = weft_context_device(dev->ctx)->fence;
+    int ok = 1;
+    small_tunings(dev, algo, tunings);
+    test_fence(dev, !fence);
+    for (size_t i = 0; ok && i < sizeof shapes / sizeof *shapes; i++)
+        ok = check(dev, &shapes[i], WEFT_TYPE_F32, WEFT_OFS_64, &tunings[0]);
+    test_fence(dev, fence);
+    tap_ok(ok, "%s: %s, f32, 64-bit offsets, %s fence", dev->name, algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge",
+           fence ? "no" : "a");
 }
 
 // What merge does on GPUs: tables written from the starts of digits (bands) in every round, as many runs at once as
@@ -223,6 +246,7 @@ static void test_random(struct test_device *dev, enum weft_transpose_algo algo)
                           rng_between(&rng, 1, most), rng_between(&rng, 0, 3 * most)};
         enum weft_type type = (enum weft_type)rng_below(&rng, 4);
         enum weft_ofs ofs = (enum weft_ofs)rng_below(&rng, 2);
+        dev->ctx->wide_positions = (int)rng_below(&rng, 2);
         if (weft_transpose_workspace(&bytes, dev->ctx, weft_shape(s.m, s.n, s.nnz, type, ofs), &p) == WEFT_EINVAL) {
             refused++;
             continue;
@@ -230,6 +254,7 @@ static void test_random(struct test_device *dev, enum weft_transpose_algo algo)
         ok = check(dev, &s, type, ofs, &p);
         draw++;
     }
+    dev->ctx->wide_positions = 0;
     tap_ok(ok && refused < 200, "%s: %s, random shapes and tuning", dev->name,
            algo == WEFT_TRANSPOSE_ALGO_SCAN ? "scan" : "merge");
 }
@@ -508,12 +533,13 @@ static void test_all(struct test_device *dev)
             continue;
         }
         // A GPU schedule on a CPU takes minutes to compile for all pairs: there, as in the sample, each type comes
-        // once.
+        // once, f64 with 64-bit positions.
         int few = test_sample() || (dev->gpu && (weft_context_device(dev->ctx)->type & CL_DEVICE_TYPE_CPU));
         for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
             for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
-                if (!few || ofs == type % 2)
-                    test_edges(dev, algo, (enum weft_type)type, (enum weft_ofs)ofs);
+                for (int wide = 0; wide <= ofs; wide++)
+                    if (!few || (ofs == type % 2 && wide == (type == WEFT_TYPE_F64)))
+                        test_edges(dev, algo, (enum weft_type)type, (enum weft_ofs)ofs, wide);
         test_defaults(dev, algo, WEFT_TYPE_F32, WEFT_OFS_32);
         test_defaults(dev, algo, WEFT_TYPE_F64, WEFT_OFS_64);
         test_random(dev, algo);
@@ -521,6 +547,8 @@ static void test_all(struct test_device *dev)
         test_events(dev, algo);
         test_workspace(dev, algo);
         test_turned(dev, algo);
+        if (dev->gpu)
+            test_narrow(dev, algo);
     }
     if (!test_slow()) {
         if (dev->gpu)

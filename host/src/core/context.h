@@ -71,6 +71,7 @@ struct weft_context {
     bool no_ballot, no_size; // of sub-groups (program.h)
     cl_mem_flags large_flag; // of buffers of WEFT__LARGE_BYTES and more; 0: none is needed
     uint64_t fill_words;     // most words of one launch of a fill; 0: any number
+    int wide_positions;      // tests: transpositions with 64-bit offsets take 64-bit positions, however few
     size_t huge_buffers;     // made so far, for where the next one begins (buffer.c)
     struct weft__trials trials;
     struct weft__staging staging;

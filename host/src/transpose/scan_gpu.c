@@ -60,7 +60,10 @@ struct scan_gpu {
 
 static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum weft_type type, int wg)
 {
+    const int pos = 8 * (int)weft_ofs_bytes(weft__transpose_pos(&s->shape));
     weft__define_types(d, type, s->shape.ofs);
+    weft__define(d, "WEFT_POS_BITS", "%d", pos);
+    weft__define(d, "WEFT_BEGIN_BITS", "%d", s->l.passes == 1 ? 8 * (int)weft_ofs_bytes(s->shape.ofs) : pos);
     weft__define(d, "WEFT_WG", "%d", wg);
     weft__define(d, "WEFT_SPAN", "%zu", s->l.span);
 }
@@ -127,10 +130,10 @@ static void destroy(void **state)
 static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int kernel)
 {
     const struct weft__scan_layout *l = &s->l;
-    const enum weft_ofs ofs = s->shape.ofs;
+    const enum weft_ofs pos = weft__transpose_pos(&s->shape);
     const int bucket = kernel == BUCKET || kernel == BUCKET_COUNT || kernel == BUCKET_VERTICAL;
-    const union weft__ofs nnz = weft__ofs_value(ofs, (size_t)s->shape.nnz), part = weft__ofs_value(ofs, l->part),
-                          chunk = weft__ofs_value(ofs, l->chunk);
+    const union weft__ofs nnz = weft__ofs_value(pos, (size_t)s->shape.nnz), part = weft__ofs_value(pos, l->part),
+                          chunk = weft__ofs_value(pos, l->chunk);
     const cl_int m = (cl_int)s->shape.m;
     const cl_long n = s->shape.n;
     const cl_uint wide = (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l->wide_ipt, l->chunk); // a chunk each
@@ -143,8 +146,8 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
                       WEFT__ARG(table), WEFT__ARG(total), WEFT__ARG(chunk_first, s->b[CHUNK_FIRST]),
                       WEFT__ARG(large_first, s->b[LARGE_FIRST]), WEFT__ARG(large, s->b[LARGE]),
                       WEFT__ARG(nlarge, s->b[NLARGE]), WEFT__ARG(arrived, s->b[ARRIVED]), WEFT__ARG(failed),
-                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, ofs, nnz), WEFT__OFS(part, ofs, part),
-                      WEFT__OFS(chunk, ofs, chunk), WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(wide),
+                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, pos, nnz), WEFT__OFS(part, pos, part),
+                      WEFT__OFS(chunk, pos, chunk), WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(wide),
                       WEFT__ARG(nbuckets), WEFT__ARG(ncols), WEFT__ARG(pack));
 }
 
@@ -283,18 +286,23 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
-    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
+    for (int wide = 0; wide < 3; wide++) { // 32 bits, 64, 64 for offsets alone: then what reads or writes these
+        const enum weft_ofs ofs = wide ? WEFT_OFS_64 : WEFT_OFS_32, pos = wide == 1 ? WEFT_OFS_64 : WEFT_OFS_32;
+        const int mixed = ofs != pos;
         struct scan_gpu s = {
             .wg = 256,
             .count_wg = WEFT__SCAN_COUNT_WG,
             .l = {.count_bins = 1024, .first_bins = 1024, .bucket_bins = 512, .span = 512, .key_bits = 16}};
-        s.shape.ofs = (enum weft_ofs)ofs;
+        s.shape.ofs = ofs;
+        s.shape.wide = wide == 1;
         for (int given = 0; given < 2; given++) {
             for (int i = COUNT; i <= COL_PTR; i++) {
-                if (i == COUNT_GIVEN) // the same text
+                if (i == COUNT_GIVEN ||
+                    (mixed && (given || i == BUCKET_COUNT || i == BUCKET_VERTICAL))) // the same text
                     continue;
                 struct weft__variant v = {.spec = &specs[i], .schedule = WEFT_SCHEDULE_GPU};
                 s.l.key_bits = given ? 32 : 16;
+                s.l.passes = i == VERTICAL || i == OFFSETS ? 1 : 3;
                 define_count(&v.defines, &s, given);
                 fn(arg, &v);
             }
@@ -304,7 +312,8 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                 for (int t = 0; t < 3; t++)
                     for (int what = FIRST; what <= BUCKET; what++) {
                         if ((special && (t || what != FIRST)) || (what == SECOND && passes != 3) ||
-                            (what == BUCKET && passes == 1))
+                            (what == BUCKET && passes == 1) ||
+                            (mixed && (special || passes == 3 || types[t] == WEFT_TYPE_PATTERN)))
                             continue;
                         struct weft__variant v = {.spec = &specs[what], .schedule = WEFT_SCHEDULE_GPU};
                         s.shape.type = types[t];
@@ -313,19 +322,19 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.shape.mirror = special == 2;
                         s.l.passes = passes;
                         s.l.pairs = passes > 1 && types[t] == WEFT_TYPE_F32;
-                        s.l.packed = passes == 2 && ofs == WEFT_OFS_32;
-                        s.l.key_bits = s.l.packed || (passes == 3 && ofs == WEFT_OFS_64) ? 32 : 16;
+                        s.l.packed = passes == 2 && pos == WEFT_OFS_32;
+                        s.l.key_bits = s.l.packed || (passes == 3 && pos == WEFT_OFS_64) ? 32 : 16;
                         s.l.nbuckets = 1000;
                         s.l.mid_bits = s.l.low_bits = 8;
                         // As fits() leaves them in 48 KiB of local memory.
-                        s.l.span = types[t] == WEFT_TYPE_F64 || (ofs == WEFT_OFS_64 && s.l.pairs) ? 256 : 512;
+                        s.l.span = types[t] == WEFT_TYPE_F64 || (pos == WEFT_OFS_64 && s.l.pairs) ? 256 : 512;
                         define_scatter(&v.defines, &s, what);
                         fn(arg, &v);
                     }
-        const int ipts[] = {4, 16, WEFT__SCAN_WIDE_IPT(ofs)};
-        for (int i = 0; i < 3; i++) {
+        const int ipts[] = {4, 16, WEFT__SCAN_WIDE_IPT(pos)};
+        for (int i = mixed ? 2 : 0; i < 3; i++) {
             struct weft__variant v = {.spec = &specs[BUCKET], .schedule = WEFT_SCHEDULE_GPU};
-            s.shape = (struct weft__transpose_shape){.type = WEFT_TYPE_F32, .ofs = (enum weft_ofs)ofs};
+            s.shape = (struct weft__transpose_shape){.type = WEFT_TYPE_F32, .ofs = ofs, .wide = wide == 1};
             s.l.passes = 2;
             s.l.pairs = s.l.packed = 1;
             s.l.key_bits = 32;

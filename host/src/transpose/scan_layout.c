@@ -74,7 +74,7 @@ static size_t local_bytes(const struct weft_context *ctx, const struct weft__tra
     size_t stage = slots * (weft_type_bytes(shape->type) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     size_t mem = lanes ? 1 : w, marks = lanes && partition ? w / 32 * (size_t)ipt * 4 : 0;
-    return weft__max(hist, stage) + weft_ofs_bytes(shape->ofs) * bins + 4 * (w / 32) + 4 * mem +
+    return weft__max(hist, stage) + weft_ofs_bytes(weft__transpose_pos(shape)) * bins + 4 * (w / 32) + 4 * mem +
            (partition ? slots * 2 : 0) + marks;
 }
 
@@ -139,9 +139,10 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     l->chunk = (shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
-    const int wide_ipt = mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(shape->ofs)
-                             ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
-                             : 0;
+    const int wide_ipt =
+        mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(weft__transpose_pos(shape))
+            ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
+            : 0;
     if (l->passes == 2 && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
         most <= (double)l->chunk &&
         local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
@@ -155,16 +156,17 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
 void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
                         const struct weft__transpose_shape *shape)
 {
-    const size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), val = weft_type_bytes(shape->type);
+    const size_t nnz = (size_t)shape->nnz, pos = weft_ofs_bytes(weft__transpose_pos(shape));
+    const size_t val = weft_type_bytes(shape->type);
     const size_t bins = weft__max(l->nbuckets, l->low_bins), width = bins + bins % 2; // as ROW_OF_BINS
-    const size_t moved = l->passes > 1 ? nnz : 0, large = l->passes > 1 ? l->ncols * ofs : 0;
+    const size_t moved = l->passes > 1 ? nnz : 0, large = l->passes > 1 ? l->ncols * pos : 0;
     const struct weft__scratch needs[NBUFFERS] = {
         [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
         [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
-        [TABLE] = {weft__mul(weft__mul(l->parts, width), ofs), .what = "counts of parts"},
+        [TABLE] = {weft__mul(weft__mul(l->parts, width), pos), .what = "counts of parts"},
         // Oclgrind does not take an exchange with memory never written for writing.
-        [TOTAL] = {bins * ofs, .what = "entries of bins", .zeros = true},
-        [BUCKET_OFS] = {(bins + 1) * ofs, .what = "offsets of bins"},
+        [TOTAL] = {bins * pos, .what = "entries of bins", .zeros = true},
+        [BUCKET_OFS] = {(bins + 1) * pos, .what = "offsets of bins"},
         [CHUNK_FIRST] = {(bins + 1) * 4, .what = "chunks of buckets"},
         [LARGE_FIRST] = {(bins + 1) * 4, .what = "chunks of large buckets"},
         [LARGE] = {(bins + 1) * 4, .what = "large buckets"},

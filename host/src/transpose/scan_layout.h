@@ -9,7 +9,7 @@
 // A bucket that a tile of a wide work-group holds is read once, counted by its ranks, and goes out in whole lines.
 #define WEFT__SCAN_COUNT_WG      256 // of the counting kernels, at most
 #define WEFT__SCAN_WIDE_WG       512
-#define WEFT__SCAN_WIDE_IPT(ofs) ((ofs) == WEFT_OFS_64 ? 24 : 28) // most entries of a work-item: registers
+#define WEFT__SCAN_WIDE_IPT(pos) ((pos) == WEFT_OFS_64 ? 24 : 28) // most entries of a work-item: registers
 
 // How a shape is cut: passes, digits, parts.
 struct weft__scan_layout {

@@ -2,6 +2,8 @@
 // What a transposition is made for: the shape with the forms of input that conversions and refills have.
 #pragma once
 
+#include "host/src/core/limits.h"
+
 #include <weft/transpose.h>
 
 struct weft__transpose_shape {
@@ -12,7 +14,20 @@ struct weft__transpose_shape {
     int val_positions; // nonzero: input val is not read, its place is taken by the position of the entry (a plan's
         // analysis); type is then WEFT_TYPE_I32 for 32-bit offsets, WEFT_TYPE_F64 (8 bytes) for 64-bit ones
     int mirror; // nonzero: try first whether the pattern is symmetric (m == n; ScanTrans on GPUs)
+    int wide;   // nonzero: 64-bit positions for 64-bit offsets, however few the entries are
 };
+
+// Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in
+// numbers that must not wrap around: so many entries at most have 32-bit positions.
+#define WEFT__POS_32_MOST (INT32_MAX - (1 << 26))
+
+// Width of positions among the entries inside a transposition, whatever row and column pointers have.
+static inline enum weft_ofs weft__transpose_pos(const struct weft__transpose_shape *shape)
+{
+    return shape->ofs == WEFT_OFS_64 && (shape->wide || shape->nnz > WEFT__HOSTILE(WEFT__POS_32_MOST, INT64_C(1) << 12))
+               ? WEFT_OFS_64
+               : WEFT_OFS_32;
+}
 
 // Workspace and object of any shape, where the public functions make plain CSR ones.
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,

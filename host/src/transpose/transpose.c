@@ -42,10 +42,7 @@ struct weft_transpose_plan {
 // scan.
 #define MIRROR_SPARSE 4
 
-// Kernels step past the last entry by a tile, a chunk or all groups' tiles, and past the last row by a few lanes, in
-// numbers of 32 bits that must not wrap around.
-#define STRIDE_MOST (1 << 26)
-#define ROWS_AHEAD  (1 << 10)
+#define ROWS_AHEAD (1 << 10) // kernels step past the last row by a few lanes
 
 static const struct weft__transpose_method *method_find(enum weft_transpose_algo algo, enum weft_schedule schedule)
 {
@@ -72,12 +69,12 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     weft_status status = weft__shape_check(ctx, weft_shape(shape->m, shape->n, shape->nnz, shape->type, shape->ofs));
     if (status)
         return status;
-    if ((shape->ofs == WEFT_OFS_32 && shape->nnz > INT32_MAX - STRIDE_MOST) ||
+    if ((shape->ofs == WEFT_OFS_32 && shape->nnz > WEFT__POS_32_MOST) ||
         (shape->nnz && !shape->rows_given && shape->m > INT32_MAX - ROWS_AHEAD))
         return weft__fail(ctx, WEFT_ERANGE,
                           "%lld rows, %lld entries: a transposition takes up to %d rows, and with 32-bit offsets "
                           "up to %d entries",
-                          (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, INT32_MAX - STRIDE_MOST);
+                          (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, WEFT__POS_32_MOST);
     if (p->algo == WEFT_TRANSPOSE_ALGO_AUTO)
         p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && !shape->mirror && merge_pays(shape) &&
                           !weft__tunables_given(weft__transpose_scan_gpu_tunables, p)
@@ -105,12 +102,13 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
     return status;
 }
 
-// The shape as AUTO takes it.
+// The shape as the methods and AUTO take it.
 static struct weft__transpose_shape shape_auto(const struct weft_context *ctx,
                                                const struct weft__transpose_shape *shape,
                                                const struct weft_transpose_params *params)
 {
     struct weft__transpose_shape out = *shape;
+    out.wide |= ctx->wide_positions;
     if ((!params || params->algo == WEFT_TRANSPOSE_ALGO_AUTO) && ctx->schedule == WEFT_SCHEDULE_GPU &&
         shape->nnz >= MIRROR_LEAST && shape->m == shape->n && !shape->rows_given &&
         shape->nnz / shape->n < shape->n / MIRROR_SPARSE)

@@ -145,14 +145,16 @@ weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__t
     x.shape.n = shape->n < COLUMNS ? shape->n : COLUMNS;
     x.shape.m = shape->mirror ? x.shape.n : shape->m < ROWS ? shape->m : ROWS;
     x.shape.nnz = shape->nnz < ENTRIES ? shape->nnz : ENTRIES;
-    snprintf(
-        what, sizeof what,
-        "transpose %s, %d bits, algo %d, wg %d, ipt %d, bits %d, passes %d, rows given %d, positions %d, mirror %d, "
-        "log columns %d, rows %d, entries %d",
-        weft_type_name(shape->type), (int)weft_ofs_bytes(shape->ofs) * 8, (int)p->algo, p->gpu.wg, p->gpu.ipt,
-        info->schedule == WEFT_SCHEDULE_CPU ? p->cpu.bits : p->gpu.bits, info->passes, shape->rows_given,
-        shape->val_positions, shape->mirror, (int)weft__bits_for(x.shape.n), (int)weft__bits_for(x.shape.m) / 4,
-        (int)weft__bits_for(x.shape.nnz) / 4); // few say little of more
+    x.shape.wide = weft__transpose_pos(shape) == WEFT_OFS_64;
+    snprintf(what, sizeof what,
+             "transpose %s, %d bits, wide %d, algo %d, wg %d, ipt %d, bits %d, passes %d, rows given %d, positions %d, "
+             "mirror %d, "
+             "log columns %d, rows %d, entries %d",
+             weft_type_name(shape->type), (int)weft_ofs_bytes(shape->ofs) * 8, x.shape.wide, (int)p->algo, p->gpu.wg,
+             p->gpu.ipt, info->schedule == WEFT_SCHEDULE_CPU ? p->cpu.bits : p->gpu.bits, info->passes,
+             shape->rows_given, shape->val_positions, shape->mirror, (int)weft__bits_for(x.shape.n),
+             (int)weft__bits_for(x.shape.m) / 4,
+             (int)weft__bits_for(x.shape.nnz) / 4); // few say little of more
     return weft__selftest(ctx, what, transpose_trial, &x);
 }
 
