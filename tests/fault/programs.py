@@ -4,8 +4,9 @@
 weft-bench, commands of weft that use a device, and the profiler's layer below a program. A program then says so, or does
 without; it ends by itself, and its files are whole or not there. A device that leaves out kernels is found. Output is TAP.
 
-WEFT_SAMPLE=1 takes a part of the calls in each mode.
+WEFT_SAMPLE=1 takes a part of the calls in each mode; without it, as many run at a time as there are processors.
 """
+from concurrent.futures import ThreadPoolExecutor
 import json
 import os
 import subprocess
@@ -57,6 +58,11 @@ def run(folder, above, words, **env):
         return "no end", ""
 
 
+def matrix_write(folder):
+    with open(os.path.join(folder, "in.mtx"), "w", encoding="ascii") as file:
+        file.write(MATRIX)
+
+
 def files_wrong(folder):
     """What is wrong with the files of a run; they are removed."""
     wrong = None
@@ -75,13 +81,15 @@ def files_wrong(folder):
     return wrong
 
 
-def attempt(folder, above, words, **env):
-    code, err = run(folder, above, words, **env)
-    if code not in (0, 1, 2, 3):
-        return f"status {code}: {err[-500:]}"
-    if code and not err:
-        return f"status {code} without a word"
-    return files_wrong(folder)
+def attempt(above, words, **env):
+    with tempfile.TemporaryDirectory(prefix="weft-faults-") as folder:
+        matrix_write(folder)
+        code, err = run(folder, above, words, **env)
+        if code not in (0, 1, 2, 3):
+            return f"status {code}: {err[-500:]}"
+        if code and not err:
+            return f"status {code} without a word"
+        return files_wrong(folder)
 
 
 def test(number, folder, name, above, words):
@@ -100,11 +108,13 @@ def test(number, folder, name, above, words):
                 for n in sorted({1, 2, (count + 1) // 2, count}) if n <= count for ever in (0, 1)]
     if SAMPLE:  # six, others in each mode
         failures = failures[number % 5::max(1, len(failures) // 6)]
-    wrong = []
-    for call, n, ever in failures:
-        bad = attempt(folder, above, words, WEFT_FAULT_CALL=call, WEFT_FAULT_N=str(n), WEFT_FAULT_EVER=str(ever))
-        if bad:
-            wrong.append(f"{call} number {n}{' and later ones' if ever else ''}: {bad}")
+    def attempt_one(failure):
+        call, n, ever = failure
+        bad = attempt(above, words, WEFT_FAULT_CALL=call, WEFT_FAULT_N=str(n), WEFT_FAULT_EVER=str(ever))
+        return bad and f"{call} number {n}{' and later ones' if ever else ''}: {bad}"
+
+    with ThreadPoolExecutor(1 if SAMPLE else os.cpu_count()) as pool:
+        wrong = [bad for bad in pool.map(attempt_one, failures) if bad]
     ok(not wrong and failures, f"{name}: {len(failures)} failures of {len(counts)} calls", *wrong)
 
 
@@ -149,8 +159,7 @@ def main():
         return 0
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="weft-faults-") as folder:
-        with open(os.path.join(folder, "in.mtx"), "w", encoding="ascii") as file:
-            file.write(MATRIX)
+        matrix_write(folder)
         for number, (name, above, words) in enumerate(MODES):
             if not above or os.path.isfile(above):
                 test(number, folder, name, above, words)
