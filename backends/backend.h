@@ -93,6 +93,7 @@ extern const struct weft_backend *const weft__backends[];
     X(graphblas) \
     X(mkl) \
     X(rsb) \
+    X(rocalution) \
     X(cub) \
     X(cusparse) \
     X(rocsparse) \

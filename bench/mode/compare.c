@@ -179,7 +179,8 @@ static void pair_print(FILE *out, const struct pair *p)
     double least = 0.01 * fmax(a->ms, b->ms);
     double ratio =
         p->verdict == BENCH_SLOWER || (p->verdict == BENCH_UNCLEAR && b->ms > a->ms) ? b->ms / a->ms : a->ms / b->ms;
-    fprintf(out, "  %-9s %-13s %9s %5.1f%% %9s %5.1f%%  ", p->a->backend, p->a->algo, bench_ms_text(ms_a, a->ms),
+    const int at = fprintf(out, "  %-9s ", p->a->backend); // a longer name takes from the next column
+    fprintf(out, "%-*s %9s %5.1f%% %9s %5.1f%%  ", 25 - at, p->a->algo, bench_ms_text(ms_a, a->ms),
             100 * (a->high - a->low) / a->ms, bench_ms_text(ms_b, b->ms), 100 * (b->high - b->low) / b->ms);
     if (p->verdict == BENCH_UNCLEAR)
         fprintf(out, "unclear (%.2f x%s)\n", ratio, ratio < 1.005 ? "" : b->ms > a->ms ? " slower" : " faster");

@@ -101,7 +101,7 @@ static void backend_print(FILE *out, const struct weft_backend *backend, struct 
 {
     struct places places;
     places_find(&places, backend, list, count);
-    fprintf(out, "%-9s  ", backend->name);
+    fprintf(out, "%-10s ", backend->name);
     if (backend->version)
         fprintf(out, "%s: ", backend->version());
     for (int i = 0; i < places.count; i++)

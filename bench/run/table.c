@@ -72,7 +72,8 @@ void bench_table_row(struct bench_table *table, const struct bench_result *resul
         return;
     if (r->device_index >= 0)
         snprintf(device, sizeof device, "%" PRId64, r->device_index);
-    fprintf(table->out, "  %-9s %-11s %4s", r->backend, r->algo, device);
+    const int at = fprintf(table->out, "  %-9s ", r->backend); // a longer name takes from the next column
+    fprintf(table->out, "%-*s %4s", 23 - at, r->algo, device);
     switch (result->outcome) {
     case BENCH_SKIPPED:
         fprintf(table->out, "  skipped: %s\n", result->why);

@@ -31,4 +31,5 @@ class Weft(MesonPackage):
         tools = self.spec.satisfies("+tools")
         return [switch("tests", False), switch("archive", self.spec.satisfies("+archive")), switch("tool", tools),
                 switch("bench", tools), switch("cairo", self.spec.satisfies("+pictures")),
-                *[switch(other, False) for other in ("cusparse", "rocsparse", "viennacl", "peers", "cub", "petsc", "python")]]
+                *[switch(other, False)
+                  for other in ("cusparse", "rocsparse", "viennacl", "peers", "rocalution", "cub", "petsc", "python")]]

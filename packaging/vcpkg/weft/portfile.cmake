@@ -10,7 +10,8 @@ vcpkg_configure_meson(
   SOURCE_PATH "${SOURCE_PATH}"
   OPTIONS
     -Dtests=disabled -Dbench=disabled -Dtool=disabled -Darchive=${archive} -Dopenmp=disabled
-    -Dcusparse=disabled -Drocsparse=disabled -Dviennacl=disabled -Dpeers=disabled -Dcub=disabled -Dpetsc=disabled -Dpython=disabled)
+    -Dcusparse=disabled -Drocsparse=disabled -Dviennacl=disabled -Dpeers=disabled -Drocalution=disabled -Dcub=disabled
+    -Dpetsc=disabled -Dpython=disabled)
 vcpkg_install_meson()
 vcpkg_fixup_pkgconfig()
 vcpkg_cmake_config_fixup(PACKAGE_NAME weft CONFIG_PATH lib/cmake/weft)
