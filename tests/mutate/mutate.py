@@ -3,8 +3,8 @@
 """mutate.py: does a test notice when a kernel, or the index arithmetic of the library, is changed in one place?
 
     mutate.py --list                  every mutant: number, key, kind, file, line, change
-    mutate.py --work FOLDER [--jobs J] [--count N] [--only PATTERN] [--take new,survived] [--oclgrind] [--seconds N]
-              [--seed S] [--verdicts FILE]
+    mutate.py --work FOLDER [--jobs J] [--count N] [--only PATTERN] [--take new,survived] [--oclgrind | --hostile]
+              [--seconds N] [--seed S] [--verdicts FILE]
                                       judge of the first N mutants those that judged.tsv has not (new), and those that
                                       survived without a reason `equivalent` or `speed`; verdicts are added to FILE, or
                                       judged.tsv. After N seconds what runs is stopped, without a verdict
@@ -14,7 +14,8 @@
 
 A mutant changes one place of a copy of the sources in FOLDER, builds the tests of its operation there, and runs them with
 WEFT_SAMPLE=1, short ones first, on every device found. It is killed at the first check that fails, or when a test computes for much longer
-than usual without a line. With --oclgrind the device is Oclgrind, and any message of it kills: for mutants of kernels. The order is random by the seed and takes the kinds in turn, so that the first N are a sample of every
+than usual without a line. With --oclgrind the device is Oclgrind, and any message of it kills: for mutants of kernels. With --hostile it is the
+hostile build. The order is random by the seed and takes the kinds in turn, so that the first N are a sample of every
 kind.
 """
 import argparse
@@ -252,9 +253,11 @@ def sources():
 class Tree:
     """A copy of the sources with a build of its own."""
 
-    def __init__(self, work, oclgrind, end):
+    def __init__(self, work, form, end):
         self.work, self.source, self.build = work, os.path.join(work, "source"), os.path.join(work, "build")
-        self.oclgrind, self.end, self.devices = oclgrind, end, set()
+        self.oclgrind, self.by, self.end, self.devices = form == "oclgrind", form and form + ": ", end, set()
+        if form == "hostile":
+            self.build += "-hostile"
         for name in sources():
             to, here = os.path.join(self.source, name), os.path.join(ROOT, name)
             os.makedirs(os.path.dirname(to), exist_ok=True)
@@ -266,7 +269,7 @@ class Tree:
                 shutil.copy(here, to)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             why, out, _ = run(["meson", "setup", self.build, self.source, "--buildtype=debug", "-Doptimization=1",
-                               "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled"], work)
+                               "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled", f"-Dhostile={'true' if form == 'hostile' else 'false'}"], work)
             if why:
                 sys.exit(out)
         # No folder for weft's own cache: PoCL compiles each kernel once more for a binary. Its own cache is kept, so that
@@ -296,7 +299,7 @@ class Tree:
             words = ["sh", os.path.join(ROOT, "tests", "lint", "oclgrind.sh"), *words]
             why, out, silence = run(words, self.build, env, wall=most, end=self.end)
             said = re.findall(r"^(?!ok|not ok|#|1\.\.|\s*$).*", out, re.M)
-            return why and f"Oclgrind: {' '.join(said[:2])[:120] if said else why}", silence
+            return why and (" ".join(said[:2])[:120] if said else why), silence
         why, out, silence = run(words, self.build, env, most, end=self.end)
         self.devices.update(re.findall(r"^(?:not )?ok \d+ - \d+ ([^,:]+)[,:]", out, re.M))
         return why, silence
@@ -321,8 +324,8 @@ class Tree:
                 most = 120 + 4 * seconds if self.oclgrind else SPARE_SECONDS + 5 * silence
                 why, _ = self.test(test, schedule, most)
                 if why:
-                    return "killed", f"{test}: {why}"
-        return "survived", f"{' '.join(tests)} on {'Oclgrind' if self.oclgrind else ', '.join(sorted(self.devices)) or 'the host'}"
+                    return "killed", f"{self.by}{test}: {why}"
+        return "survived", f"{self.by}{' '.join(tests)} on {', '.join(sorted(self.devices)) or 'the host'}"
 
 
 def compiled(words, text):
@@ -440,7 +443,7 @@ def judge_one(tree, mutant, usual, texts):
     tree.put(mutant.path, "\n".join(lines))
     try:
         verdict, why = tree.judge(mutant.path, usual, texts)
-        if verdict == "survived" and not tree.oclgrind and same_code(tree, texts, mutant.path, text, "\n".join(lines)):
+        if verdict == "survived" and not tree.by and same_code(tree, texts, mutant.path, text, "\n".join(lines)):
             verdict = "same code"
         elif verdict == "survived" and warned(tree, mutant.path, "\n".join(lines)) and not warned(tree, mutant.path, text):
             verdict, why = "killed", "the compiler warns"
@@ -463,12 +466,13 @@ def judge_all(tree, todo, usual, texts, verdicts, lock):
             return
         row = (mutant.key, mutant.kind, f"{mutant.path}:{mutant.line}", verdict, why.replace("\t", " "))
         with lock:
-            if verdict != "no test" and (verdict != "survived" or not tree.oclgrind):
+            if verdict != "no test" and (verdict != "survived" or not tree.by):
                 verdict_add(verdicts, row)
             print(f"{time.monotonic() - began:.0f} s", *row, mutant.after.strip(), sep="  ", flush=True)
 
 
 def attempt(options):
+    form = "oclgrind" if options.oclgrind else "hostile" if options.hostile else ""
     end, known, why = time.monotonic() + options.seconds, verdicts_read(JUDGED), reasons()
     here = verdicts_read(options.verdicts) if options.verdicts != JUDGED else {}
     done = {"new": [], "survived": []}
@@ -485,8 +489,8 @@ def attempt(options):
     for job in range(options.jobs):
         folder = os.path.join(os.path.abspath(options.work), str(job))
         os.makedirs(folder, exist_ok=True)
-        trees.append(Tree(folder, options.oclgrind, end))
-    usual, lock = Usual(os.path.join(options.work, "oclgrind.json" if options.oclgrind else "usual.json")), threading.Lock()
+        trees.append(Tree(folder, form, end))
+    usual, lock = Usual(os.path.join(options.work, f"usual{form}.json")), threading.Lock()
     texts = Texts(os.path.join(options.work, "texts"), trees[0])
     queue = iter(todo)
     threads = [threading.Thread(target=judge_all, args=(t, queue, usual, texts, options.verdicts, lock)) for t in trees]
@@ -550,6 +554,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--take", default="new")
     parser.add_argument("--oclgrind", action="store_true")
+    parser.add_argument("--hostile", action="store_true")
     parser.add_argument("--verdicts", default=JUDGED)
     parser.add_argument("--merge")
     parser.add_argument("--seed", default="1")
