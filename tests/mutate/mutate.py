@@ -393,7 +393,7 @@ def warned(tree, path, text):
     """Whether a build with the warnings of ./dev as errors refuses a text; not for && and || without parentheses."""
     words = [*host_words(tree, path), "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wno-unknown-pragmas", "-Wno-parentheses",
              "-Werror", "-S", "-o", "-"]
-    return path.startswith("host/") and compiled(words, text) is None
+    return compiled(words, text) is None
 
 
 class Usual:
@@ -445,7 +445,8 @@ def judge_one(tree, mutant, usual, texts):
         verdict, why = tree.judge(mutant.path, usual, texts)
         if verdict == "survived" and not tree.by and same_code(tree, texts, mutant.path, text, "\n".join(lines)):
             verdict = "same code"
-        elif verdict == "survived" and warned(tree, mutant.path, "\n".join(lines)) and not warned(tree, mutant.path, text):
+        elif verdict == "survived" and mutant.path.startswith("host/") and warned(
+                tree, mutant.path, "\n".join(lines)) and not warned(tree, mutant.path, text):
             verdict, why = "killed", "the compiler warns"
         return verdict, why
     finally:
