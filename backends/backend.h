@@ -94,6 +94,7 @@ extern const struct weft_backend *const weft__backends[];
     X(mkl) \
     X(rsb) \
     X(rocalution) \
+    X(petsc) \
     X(cub) \
     X(cusparse) \
     X(rocsparse) \

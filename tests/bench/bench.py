@@ -444,7 +444,8 @@ def test_devices(folder):
        "--list without a device: status 3, what to install, backends still listed", out, err)
     listed = dict(line.split(None, 1) for line in out.split("backends\n")[1].splitlines())
     for name, option in [("cusparse", "cusparse"), ("rocsparse", "rocsparse"), ("viennacl", "viennacl"),
-                         ("graphblas", "peers"), ("rsb", "peers"), ("rocalution", "rocalution")]:
+                         ("graphblas", "peers"), ("rsb", "peers"), ("rocalution", "rocalution"),
+                         ("petsc", "petsc_peer")]:
         # "this build has no cuSPARSE (-Dcusparse=enabled)", "cuSPARSE 12.6.3: no OpenCL device", "librsb 1.3.0: runs",
         # "rocSPARSE 2.3.3 (headers): no HIP device"
         why = listed.get(name, "")
