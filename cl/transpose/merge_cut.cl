@@ -35,9 +35,9 @@
 
 #if WEFT_WG == 32
 // Sum of v over the lanes before this one; *all gets the sum over every lane.
-WEFT_INLINE ofs_t lanes_before(ofs_t v, ofs_t *all, __local uint *mem)
+WEFT_INLINE pos_t lanes_before(pos_t v, pos_t *all, __local uint *mem)
 {
-#if WEFT_OFS_BITS == 64
+#if WEFT_POS_BITS == 64
     ulong sum = (ulong)v;
     for (uint d = 1; d < LANES; d <<= 1) {
         uint from = lane_id() < d ? lane_id() : lane_id() - d;
@@ -45,26 +45,26 @@ WEFT_INLINE ofs_t lanes_before(ofs_t v, ofs_t *all, __local uint *mem)
         sum += lane_id() < d ? 0ul : high << 32 | low;
     }
     ulong low = lane_get((uint)sum, LANES - 1u, mem), high = lane_get((uint)(sum >> 32), LANES - 1u, mem);
-    *all = (ofs_t)(high << 32 | low);
-    return (ofs_t)sum - v;
+    *all = (pos_t)(high << 32 | low);
+    return (pos_t)sum - v;
 #else
     uint sum, before = lane_scan((uint)v, &sum, mem);
-    *all = (ofs_t)sum;
-    return (ofs_t)before;
+    *all = (pos_t)sum;
+    return (pos_t)before;
 #endif
 }
 
 // In run i entries before lo[i] are below least, those from hi[i] on at most or above. `below`
 // entries lie before all lo.
 struct bounds {
-    ofs_t lo[PER_LANE], hi[PER_LANE], below;
+    pos_t lo[PER_LANE], hi[PER_LANE], below;
     uint least, most; // lines or columns
 };
 
 // Close in on the entry of a rank; those below the pivot end at at[].
-WEFT_INLINE void bounds_close(struct bounds *b, uint pivot, const ofs_t *at, ofs_t rank, __local uint *mem)
+WEFT_INLINE void bounds_close(struct bounds *b, uint pivot, const pos_t *at, pos_t rank, __local uint *mem)
 {
-    ofs_t sum = 0, all;
+    pos_t sum = 0, all;
 #pragma unroll
     for (uint k = 0; k < PER_LANE; k++)
         sum += at[k] - b->lo[k];
@@ -81,9 +81,9 @@ WEFT_INLINE void bounds_close(struct bounds *b, uint pivot, const ofs_t *at, ofs
 }
 
 // at[k]: the first entry of column `pivot` or a later one between lo[k] and hi[k], or hi[k].
-WEFT_INLINE void runs_search(ofs_t *at, const ofs_t *lo, const ofs_t *hi, __global const uint *col, uint pivot)
+WEFT_INLINE void runs_search(pos_t *at, const pos_t *lo, const pos_t *hi, __global const uint *col, uint pivot)
 {
-    ofs_t end[SIDE];
+    pos_t end[SIDE];
     bool open = false;
 #pragma unroll
     for (uint k = 0; k < SIDE; k++) {
@@ -99,7 +99,7 @@ WEFT_INLINE void runs_search(ofs_t *at, const ofs_t *lo, const ofs_t *hi, __glob
         open = false;
 #pragma unroll
         for (uint k = 0; k < SIDE; k++) {
-            ofs_t mid = at[k] + (end[k] - at[k]) / 2;
+            pos_t mid = at[k] + (end[k] - at[k]) / 2;
             bool before = at[k] < end[k] && found[k] < pivot;
             end[k] = before ? end[k] : mid;
             at[k] = before ? mid + 1 : at[k];
@@ -109,24 +109,24 @@ WEFT_INLINE void runs_search(ofs_t *at, const ofs_t *lo, const ofs_t *hi, __glob
 }
 
 // Where the tiles of a merged group of runs begin in each run.
-WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table, __global const uint *grids,
-                           __global ofs_t *cuts, __global idx_t *first, idx_t n, ofs_t nnz, ofs_t tiles, uint per_group,
+WEFT_KERNEL void merge_cut(__global const uint *col, __global const pos_t *table, __global const uint *grids,
+                           __global pos_t *cuts, __global idx_t *first, idx_t n, pos_t nnz, pos_t tiles, uint per_group,
                            uint runs, long length, uint lines)
 {
     LANE_MEMORY(uint, mem);
-    for (ofs_t t = (ofs_t)get_group_id(0); t < tiles; t += (ofs_t)get_num_groups(0)) {
+    for (pos_t t = (pos_t)get_group_id(0); t < tiles; t += (pos_t)get_num_groups(0)) {
         uint group = (uint)t / per_group;
         long start = (long)group * per_group * WEFT_TILE;
-        ofs_t rank = (ofs_t)((long)t * WEFT_TILE - start), at[PER_LANE];
+        pos_t rank = (pos_t)((long)t * WEFT_TILE - start), at[PER_LANE];
         struct bounds b = {.below = 0, .least = 0u, .most = lines};
         uint lane = lane_id();
         forget(lane); // what derives from it and k is not worth a register from tile to tile
-        __global const ofs_t *mine = table + (size_t)group * lines * runs + lane;
+        __global const pos_t *mine = table + (size_t)group * lines * runs + lane;
 #pragma unroll
         for (uint k = 0; k < PER_LANE; k++) {
             uint i = k * LANES + lane;
-            b.lo[k] = (ofs_t)min(start + (long)i * length, (long)nnz);
-            b.hi[k] = i < runs ? (ofs_t)min(start + (long)(i + 1u) * length, (long)nnz) : b.lo[k];
+            b.lo[k] = (pos_t)min(start + (long)i * length, (long)nnz);
+            b.hi[k] = i < runs ? (pos_t)min(start + (long)(i + 1u) * length, (long)nnz) : b.lo[k];
         }
         while (b.most - b.least > 1u) {
             uint pivot = b.least + (b.most - b.least) / 2u;
@@ -147,12 +147,12 @@ WEFT_KERNEL void merge_cut(__global const uint *col, __global const ofs_t *table
         }
         forget(lane);
         // Entries of column `least` lie from lo to hi: the runs give theirs in order until the rank is reached.
-        ofs_t need = rank - b.below, all;
+        pos_t need = rank - b.below, all;
 #pragma unroll
         for (uint k = 0; k < PER_LANE; k++) {
-            ofs_t before = lanes_before(b.hi[k] - b.lo[k], &all, mem);
+            pos_t before = lanes_before(b.hi[k] - b.lo[k], &all, mem);
             if (k * LANES + lane < runs)
-                cuts[(size_t)t * runs + k * LANES + lane] = b.lo[k] + clamp(need - before, (ofs_t)0, b.hi[k] - b.lo[k]);
+                cuts[(size_t)t * runs + k * LANES + lane] = b.lo[k] + clamp(need - before, (pos_t)0, b.hi[k] - b.lo[k]);
             need -= all;
         }
         if (lane_id() == 0u)

@@ -22,11 +22,11 @@
 // Column pointers of the columns after `before` up to `until` (-1 for the first tile, n for the last): where the first
 // entry of that column or a later one is.
 WEFT_INLINE void pointers_store(const __local struct tile *x, struct columns columns, __global ofs_t *col_ptr,
-                                __global long *gaps, ofs_t base, uint count, long before, long until)
+                                __global long *gaps, pos_t base, uint count, long before, long until)
 {
     if (until - before <= 8L * TILE) {
         for (long c = before + 1 + (long)get_local_id(0); c <= until; c += WEFT_WG)
-            col_ptr[c] = base + (ofs_t)bound_find(x, columns, count, (uint)c);
+            col_ptr[c] = base + (pos_t)bound_find(x, columns, count, (uint)c);
     } else {
         // Far between: the columns before each entry, and after the last one.
         uint first = lane_group() * (32u * WEFT_IPT), last = min(first + 32u * WEFT_IPT, count);
@@ -36,7 +36,7 @@ WEFT_INLINE void pointers_store(const __local struct tile *x, struct columns col
                 long to = s < count ? (long)column_at(x, columns, s) : until;
                 if (to - from < WEFT_GAP) {
                     for (long c = from + 1 + (long)lane_id(); c <= to; c += LANES)
-                        col_ptr[c] = base + (ofs_t)s;
+                        col_ptr[c] = base + (pos_t)s;
                 } else if (lane_id() == 0u) {
                     // gaps[0] counts; then from, to and the pointer of each.
                     uint i = atomic_inc((__global uint *)gaps);
@@ -48,40 +48,40 @@ WEFT_INLINE void pointers_store(const __local struct tile *x, struct columns col
     }
 }
 // The same for columns after the tile's least up to `most`, where digits are keys: their starts are known.
-WEFT_INLINE void starts_store(__global ofs_t *col_ptr, ofs_t base, uint least, uint most, const uint *starts)
+WEFT_INLINE void starts_store(__global ofs_t *col_ptr, pos_t base, uint least, uint most, const uint *starts)
 {
     col_ptr += least;
     WEFT_UNROLL
     for (uint j = 0; j < 2 * PACKS; j++) {
         uint key = 2u * OWN + j;
         if (key != 0u && key <= most - least)
-            col_ptr[key] = base + (ofs_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
+            col_ptr[key] = base + (pos_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
     }
 }
 #else
 // What a run puts in merge_cut's table: at line b, column[b*runs], where its first entry with the line's column or a later
 // one is. Here those of the columns after `before`, or all, up to `until`: such an entry is in this tile, `count` entries
 // at `base`, or at its end; no entry is beyond column `most`.
-WEFT_INLINE void lines_store(const __local struct tile *x, struct columns columns, __global ofs_t *column, uint runs,
-                             struct grid grid, uint lines, bool all, uint before, uint until, ofs_t base, uint count,
+WEFT_INLINE void lines_store(const __local struct tile *x, struct columns columns, __global pos_t *column, uint runs,
+                             struct grid grid, uint lines, bool all, uint before, uint until, pos_t base, uint count,
                              uint most)
 {
     uint from = all || before < grid.base ? 1u : ((before - grid.base) >> grid.shift) + 1u;
     uint to = until < grid.base ? 0u : min((until - grid.base) >> grid.shift, lines - 1u);
     for (uint b = from + (uint)get_local_id(0); b <= to; b += WEFT_WG) {
         uint line = grid.base + (b << grid.shift);
-        column[(size_t)b * runs] = base + (ofs_t)(line > most ? count : bound_find(x, columns, count, line));
+        column[(size_t)b * runs] = base + (pos_t)(line > most ? count : bound_find(x, columns, count, line));
     }
 }
 // The same for columns after the tile's least up to `most`, where digits are keys.
-WEFT_INLINE void starts_store(__global ofs_t *column, uint runs, struct grid grid, uint lines, ofs_t base, uint least,
+WEFT_INLINE void starts_store(__global pos_t *column, uint runs, struct grid grid, uint lines, pos_t base, uint least,
                               uint most, const uint *starts)
 {
     WEFT_UNROLL
     for (uint j = 0; j < 2 * PACKS; j++) {
         uint key = 2u * OWN + j, at = least + key - grid.base, b = at >> grid.shift;
         if (key != 0u && key <= most - least && least + key > grid.base && b << grid.shift == at && b < lines)
-            column[(size_t)b * runs] = base + (ofs_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
+            column[(size_t)b * runs] = base + (pos_t)(starts[j / 2] >> j % 2 * 16u & 0xffffu);
     }
 }
 #endif
@@ -135,13 +135,13 @@ WEFT_INLINE void moved_store(__local struct tile *x, __global uint *row_out, __g
 #ifdef WEFT_SORT
 #if WEFT_VAL_BITS
 // value[j] = value of the entry in SLOT(j) of the tile at `base`, or of the last one.
-WEFT_INLINE void values_load(bits_t *value, __global const bits_t *val, ofs_t base, uint count)
+WEFT_INLINE void values_load(bits_t *value, __global const bits_t *val, pos_t base, uint count)
 {
     uint slot = slot_first();
 #ifdef WEFT_VAL_POSITIONS
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++)
-        value[j] = (bits_t)(base + (ofs_t)SLOT(j));
+        value[j] = (bits_t)(base + (pos_t)SLOT(j));
 #else
     val += base;
     forget(count);
@@ -161,23 +161,23 @@ WEFT_INLINE void values_load(bits_t *value, __global const bits_t *val, ofs_t ba
 
 #ifndef WEFT_ROWS_GIVEN
 // row[j] = row of the entry in SLOT(j) of the tile at `base`.
-WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs_t *row_ptr, idx_t m, ofs_t base,
+WEFT_INLINE void rows_find(__local struct tile *x, uint *row, __global const ofs_t *row_ptr, idx_t m, pos_t base,
                            uint count, __local uint *mem)
 {
     uint slot = slot_first(), lid = (uint)get_local_id(0), lane = lane_id();
     idx_t first, last;
     for (uint w = lid; w < WORDS; w += WEFT_WG)
         x->marks[2u * w] = 0u;
-    rows_bracket(&first, &last, row_ptr, m, base, base + (ofs_t)count - 1, x->sums, mem);
+    rows_bracket(&first, &last, row_ptr, m, base, base + (pos_t)count - 1, x->sums, mem);
     if (last - first > 4 * TILE) { // mostly empty rows: a search for each entry
         WEFT_UNROLL
         for (uint j = 0; j < WEFT_IPT; j++)
-            row[j] = (uint)row_of(row_ptr, first, last + 1, base + (ofs_t)min(SLOT(j), count - 1u));
+            row[j] = (uint)row_of(row_ptr, first, last + 1, (ofs_t)(base + (pos_t)min(SLOT(j), count - 1u)));
         return;
     }
     for (idx_t r = first + 1 + (idx_t)lid; r <= last; r += WEFT_WG) {
-        ofs_t from = row_ptr[r];
-        if (from < row_ptr[r + 1]) {
+        pos_t from = (pos_t)row_ptr[r];
+        if (from < (pos_t)row_ptr[r + 1]) {
             uint s = (uint)(from - base);
             atomic_or(&x->marks[2u * (s / 32u)], 1u << s % 32u);
             x->work[s] = (uint)r;
@@ -213,16 +213,16 @@ typedef ofs_t rows_t;
 #endif
 WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *col, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
-                            __global ofs_t *col_ptr, __global long *gaps, __global ofs_t *table, __global uint *grids,
-                            idx_t m, idx_t n, ofs_t nnz, uint runs, uint lines)
+                            __global ofs_t *col_ptr, __global long *gaps, __global pos_t *table, __global uint *grids,
+                            idx_t m, idx_t n, pos_t nnz, uint runs, uint lines)
 {
     __local struct tile x __attribute__((aligned(16)));
     LANE_MEMORY(uint, mem);
     if (get_global_id(0) == 0)
         gaps[0] = 0;
-    ofs_t t = (ofs_t)get_group_id(0);
-    ofs_t base = t * TILE;
-    uint count = (uint)min(nnz - base, (ofs_t)TILE), column[WEFT_IPT], row[WEFT_IPT], starts[PACKS];
+    pos_t t = (pos_t)get_group_id(0);
+    pos_t base = t * TILE;
+    uint count = (uint)min(nnz - base, (pos_t)TILE), column[WEFT_IPT], row[WEFT_IPT], starts[PACKS];
     bits_t value[WEFT_IPT];
     word_t word[WEFT_IPT];
     tile_load(column, col + base, count);
@@ -276,7 +276,7 @@ WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *co
 // Part i of the runs that make a tile lies from cuts[i] to cuts[runs + i], or, in the `last` tile of its group, to the end
 // of the run: the runs have `length` entries from `start` on, and end at `stop`. The parts come one behind the other in the
 // slots, with marks where they begin; those that are not empty are numbered. Returns the entries of the tile.
-WEFT_INLINE uint parts_find(__local struct tile *x, __global const ofs_t *cuts, uint runs, long start, long length,
+WEFT_INLINE uint parts_find(__local struct tile *x, __global const pos_t *cuts, uint runs, long start, long length,
                             long stop, bool last, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0), i = lid, carry = 0u, all, lane = lane_id(), own = lane_group() * WEFT_IPT;
@@ -284,18 +284,18 @@ WEFT_INLINE uint parts_find(__local struct tile *x, __global const ofs_t *cuts, 
         x->marks[2u * w] = 0u;
     do {
         uint size = 0u;
-        ofs_t from = 0;
+        pos_t from = 0;
         if (i < runs) {
             from = cuts[i];
-            ofs_t to = last ? (ofs_t)min(start + (long)(i + 1u) * length, stop) : cuts[runs + i];
-            size = (uint)max(to - from, (ofs_t)0);
+            pos_t to = last ? (pos_t)min(start + (long)(i + 1u) * length, stop) : cuts[runs + i];
+            size = (uint)max(to - from, (pos_t)0);
         }
         // One scan for both: slots and parts that are not empty.
         uint place = carry + tile_scan(size << 12 | (size != 0u), &all, lane_group(), x->sums, mem),
              first = place >> 12;
         if (size) {
             atomic_or(&x->marks[2u * (first / 32u)], 1u << first % 32u);
-            x->from[place & 0xfffu] = from - (ofs_t)first;
+            x->from[place & 0xfffu] = from - (pos_t)first;
         }
         carry += all;
         i += WEFT_WG;
@@ -313,14 +313,14 @@ WEFT_INLINE uint parts_find(__local struct tile *x, __global const ofs_t *cuts, 
 }
 
 // at[j] = position of the entry in SLOT(j), or of the last one.
-WEFT_INLINE void parts_places(const __local struct tile *x, ofs_t *at, uint count)
+WEFT_INLINE void parts_places(const __local struct tile *x, pos_t *at, uint count)
 {
     uint slot = slot_first(), upto = lane_below() * 2u + 1u;
     const __local uint2 *marks = (const __local uint2 *)x->marks + lane_group() * WEFT_IPT;
     WEFT_UNROLL
     for (uint j = 0; j < WEFT_IPT; j++) {
         uint2 here = marks[j];
-        at[j] = x->from[here.y + popcount(here.x & upto) - 1u] + (ofs_t)min(SLOT(j), count - 1u);
+        at[j] = x->from[here.y + popcount(here.x & upto) - 1u] + (pos_t)min(SLOT(j), count - 1u);
     }
 }
 
@@ -329,14 +329,14 @@ WEFT_INLINE void parts_places(const __local struct tile *x, ofs_t *at, uint coun
 // `grids` are those of the new runs, of which next_runs will be merged.
 WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, __global const bits_t *val,
                             __global uint *col_out, __global uint *row_out, __global bits_t *val_out,
-                            __global const ofs_t *cuts, __global const idx_t *first, __global ofs_t *col_ptr,
-                            __global long *gaps, __global ofs_t *table, __global uint *grids, idx_t n, ofs_t nnz,
-                            ofs_t tiles, uint per_group, uint runs, long length, uint next_runs, uint lines)
+                            __global const pos_t *cuts, __global const idx_t *first, __global ofs_t *col_ptr,
+                            __global long *gaps, __global pos_t *table, __global uint *grids, idx_t n, pos_t nnz,
+                            pos_t tiles, uint per_group, uint runs, long length, uint next_runs, uint lines)
 {
     __local struct tile x __attribute__((aligned(16)));
     LANE_MEMORY(uint, mem);
-    ofs_t t = (ofs_t)get_group_id(0);
-    ofs_t base = t * TILE, at[WEFT_IPT];
+    pos_t t = (pos_t)get_group_id(0);
+    pos_t base = t * TILE, at[WEFT_IPT];
 #ifdef WEFT_LAST
     uint nth = 0u;
     bool last = t + 1 == tiles;
@@ -393,7 +393,7 @@ WEFT_KERNEL void merge_join(__global const uint *col, __global const uint *row, 
 #else
     tile_store(col_out + base, count, column);
     struct grid grid = grid_find(&x, lines);
-    __global ofs_t *table_column = table + (size_t)next * lines * next_runs + (nth - next * next_runs);
+    __global pos_t *table_column = table + (size_t)next * lines * next_runs + (nth - next * next_runs);
     if (direct && !begin && !last)
         starts_store(table_column, next_runs, grid, lines, base, least, most, starts);
     else

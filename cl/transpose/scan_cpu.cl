@@ -34,7 +34,7 @@
 #endif
 #define WORDS (PLACE + WEFT_VAL_BITS / 32)
 
-inline void mid_put(__global uint *restrict mid, ofs_t to, idx_t col, idx_t row, bits_t v, uint shift)
+inline void mid_put(__global uint *restrict mid, pos_t to, idx_t col, idx_t row, bits_t v, uint shift)
 {
     __global uint *e = mid + (size_t)to * WORDS;
 #ifdef WEFT_PACKED
@@ -91,10 +91,10 @@ inline bool blocks_pay(__global const idx_t *restrict col, long nnz, uint sample
     for (uint i = 0; i < SAMPLE_BLOCKS; i++)
         block[i] = 0u;
     for (uint w = 0; w < WINDOWS; w++) {
-        ofs_t first = part_first(nnz, WINDOWS, w), last = min((ofs_t)nnz, first + WINDOW);
+        pos_t first = part_first(nnz, WINDOWS, w), last = min((pos_t)nnz, first + WINDOW);
         for (uint i = 0; i < RECENT; i++)
             recent[i] = 0xffffffffu;
-        for (ofs_t p = first; p < last; p++) {
+        for (pos_t p = first; p < last; p++) {
             uint line = (uint)col[p] >> 4, slot = line % RECENT;
             missed += recent[slot] != line ? 1u : 0u;
             recent[slot] = line;
@@ -134,7 +134,7 @@ inline long counters_of(span_t span, long c, idx_t room)
 }
 
 // The span as a sample shows it, in the middle of what `room` counters can hold.
-inline span_t span_sample(__global const idx_t *col, ofs_t first, ofs_t last, idx_t n, idx_t room)
+inline span_t span_sample(__global const idx_t *col, pos_t first, pos_t last, idx_t n, idx_t room)
 {
     span_t s = {0, 0, 0};
     if (first == last)
@@ -151,8 +151,8 @@ inline span_t span_sample(__global const idx_t *col, ofs_t first, ofs_t last, id
 }
 
 // Count a chunk by columns; its span. Counters come into use with the columns that are met, unless nearly all will.
-inline span_t chunk_count(__global const idx_t *restrict col, __global ofs_t *restrict table, long c, ofs_t first,
-                          ofs_t last, idx_t n, idx_t room)
+inline span_t chunk_count(__global const idx_t *restrict col, __global pos_t *restrict table, long c, pos_t first,
+                          pos_t last, idx_t n, idx_t room)
 {
     const span_t blocks = {WANTS_BLOCKS, 0, 0};
     span_t s = span_sample(col, first, last, n, room);
@@ -163,13 +163,13 @@ inline span_t chunk_count(__global const idx_t *restrict col, __global ofs_t *re
     }
     if (s.low < s.base || s.high - s.base > room)
         return blocks;
-    __global ofs_t *restrict count = table + counters_of(s, c, room);
+    __global pos_t *restrict count = table + counters_of(s, c, room);
     zero_fill(count + s.low, s.high - s.low);
-    for (ofs_t p = first; p < last;) {
-        ofs_t stop = look && last - p > TILE ? p + TILE : last;
+    for (pos_t p = first; p < last;) {
+        pos_t stop = look && last - p > TILE ? p + TILE : last;
         if (look) {
             idx_t low = s.low, high = s.high;
-            for (ofs_t q = p; q < stop; q++) {
+            for (pos_t q = p; q < stop; q++) {
                 low = min(low, col[q]);
                 high = max(high, col[q] + 1);
             }
@@ -187,7 +187,7 @@ inline span_t chunk_count(__global const idx_t *restrict col, __global ofs_t *re
 }
 
 // Direct: entries of each chunk by columns. span says whether it is to be direct.
-WEFT_KERNEL void cpu_count(__global const idx_t *restrict col, __global ofs_t *restrict table,
+WEFT_KERNEL void cpu_count(__global const idx_t *restrict col, __global pos_t *restrict table,
                            __global span_t *restrict span, idx_t n, long nnz, idx_t room, uint wanted,
                            uint sample_shift, uint units)
 {
@@ -208,11 +208,11 @@ inline idx_t range_first(idx_t n, long r, long ranges)
 }
 
 // Entries in range r of the columns.
-inline ofs_t range_sum(__global const ofs_t *restrict table, __global const span_t *restrict span, long r, long ranges,
+inline pos_t range_sum(__global const pos_t *restrict table, __global const span_t *restrict span, long r, long ranges,
                        idx_t n, uint chunks, idx_t room)
 {
     idx_t first = range_first(n, r, ranges), last = range_first(n, r + 1, ranges);
-    ofs_t all = 0;
+    pos_t all = 0;
     for (uint c = 0; c < chunks; c++) {
         long count = counters_of(span[c], c, room);
         for (idx_t j = max(first, span[c].low), end = min(last, span[c].high); j < end; j++)
@@ -222,18 +222,18 @@ inline ofs_t range_sum(__global const ofs_t *restrict table, __global const span
 }
 
 // Entries of a chunk by blocks.
-inline void chunk_count_blocks(__global const idx_t *restrict col, __global ofs_t *restrict count, ofs_t first,
-                               ofs_t last, uint shift, uint blocks)
+inline void chunk_count_blocks(__global const idx_t *restrict col, __global pos_t *restrict count, pos_t first,
+                               pos_t last, uint shift, uint blocks)
 {
     zero_fill(count, blocks);
-    for (ofs_t p = first; p < last; p++)
+    for (pos_t p = first; p < last; p++)
         count[(uint)col[p] >> shift]++;
 }
 
 // Direct: sum[r] = entries in range r of the columns. Blocks: block_table[c*blocks + b] = entries of chunk c in block b.
-WEFT_KERNEL void cpu_sums(__global const span_t *restrict span, __global const ofs_t *restrict table,
-                          __global ofs_t *restrict sum, idx_t n, uint ranges, idx_t room,
-                          __global const idx_t *restrict col, __global ofs_t *restrict block_table, long nnz,
+WEFT_KERNEL void cpu_sums(__global const span_t *restrict span, __global const pos_t *restrict table,
+                          __global pos_t *restrict sum, idx_t n, uint ranges, idx_t room,
+                          __global const idx_t *restrict col, __global pos_t *restrict block_table, long nnz,
                           uint shift, uint blocks)
 {
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
@@ -245,12 +245,12 @@ WEFT_KERNEL void cpu_sums(__global const span_t *restrict span, __global const o
 }
 
 // Direct: counts become positions, where the first entry of a chunk in a column goes; out_ptr (size n+1).
-inline void range_places(__global ofs_t *restrict table, __global const span_t *restrict span,
-                         __global const ofs_t *restrict sum, __global ofs_t *restrict out_ptr, long r, long ranges,
+inline void range_places(__global pos_t *restrict table, __global const span_t *restrict span,
+                         __global const pos_t *restrict sum, __global ofs_t *restrict out_ptr, long r, long ranges,
                          idx_t n, long nnz, uint chunks, idx_t room)
 {
     idx_t first = range_first(n, r, ranges), last = range_first(n, r + 1, ranges);
-    ofs_t at = 0, next[COLUMNS];
+    pos_t at = 0, next[COLUMNS];
     for (long i = 0; i < r; i++)
         at += sum[i];
     for (idx_t width = 0; first < last; first += width) {
@@ -263,14 +263,14 @@ inline void range_places(__global ofs_t *restrict table, __global const span_t *
                 next[j] += table[count + j];
         }
         for (idx_t j = 0; j < width; j++) {
-            ofs_t here = next[j];
+            pos_t here = next[j];
             out_ptr[first + j] = next[j] = at;
             at += here;
         }
         for (uint c = 0; c < chunks; c++) {
             long count = counters_of(span[c], c, room) + first;
             for (idx_t j = max(0, span[c].low - first), end = min(width, span[c].high - first); j < end; j++) {
-                ofs_t here = table[count + j];
+                pos_t here = table[count + j];
                 table[count + j] = next[j];
                 next[j] += here;
             }
@@ -281,13 +281,13 @@ inline void range_places(__global ofs_t *restrict table, __global const span_t *
 }
 
 // The same for blocks; block_ptr (size blocks+1).
-inline void block_places(__global ofs_t *restrict table, __global ofs_t *restrict block_ptr, uint blocks, long chunks)
+inline void block_places(__global pos_t *restrict table, __global pos_t *restrict block_ptr, uint blocks, long chunks)
 {
-    ofs_t at = 0;
+    pos_t at = 0;
     for (uint b = 0; b < blocks; b++) {
         block_ptr[b] = at;
         for (long c = 0; c < chunks; c++) {
-            ofs_t here = table[(size_t)c * blocks + b];
+            pos_t here = table[(size_t)c * blocks + b];
             table[(size_t)c * blocks + b] = at;
             at += here;
         }
@@ -297,9 +297,9 @@ inline void block_places(__global ofs_t *restrict table, __global ofs_t *restric
 
 // Counts become positions. Direct: from the sums of ranges, and out_ptr (size n+1). Blocks: sum becomes their block_ptr
 // (size blocks+1).
-WEFT_KERNEL void cpu_places(__global const span_t *restrict span, __global ofs_t *restrict table,
-                            __global ofs_t *restrict sum, __global ofs_t *restrict out_ptr, idx_t n, long nnz,
-                            uint ranges, idx_t room, __global ofs_t *restrict block_table, uint blocks)
+WEFT_KERNEL void cpu_places(__global const span_t *restrict span, __global pos_t *restrict table,
+                            __global pos_t *restrict sum, __global ofs_t *restrict out_ptr, idx_t n, long nnz,
+                            uint ranges, idx_t room, __global pos_t *restrict block_table, uint blocks)
 {
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
     if (is_direct(span, (uint)chunks)) {
@@ -313,10 +313,10 @@ WEFT_KERNEL void cpu_places(__global const span_t *restrict span, __global ofs_t
 // Part entries first .. last-1 by blocks: mid (size WORDS*nnz).
 inline void entries_part(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict row,
                          __global const idx_t *restrict col, __global const bits_t *restrict val,
-                         __global ofs_t *restrict next, __global uint *restrict mid, idx_t m, ofs_t first, ofs_t last,
+                         __global pos_t *restrict next, __global uint *restrict mid, idx_t m, pos_t first, pos_t last,
                          uint shift)
 {
-    ofs_t p = first;
+    pos_t p = first;
 #ifdef WEFT_ROWS_GIVEN
     for (; p < last; p++) {
         idx_t j = col[p];
@@ -324,8 +324,8 @@ inline void entries_part(__global const ofs_t *restrict row_ptr, __global const 
     }
 #else
     if (p < last)
-        for (idx_t i = row_of(row_ptr, 0, m, p); p < last; i++)
-            for (ofs_t end = min(last, row_ptr[i + 1]); p < end; p++) {
+        for (idx_t i = row_of(row_ptr, 0, m, (ofs_t)p); p < last; i++)
+            for (pos_t end = min(last, (pos_t)row_ptr[i + 1]); p < end; p++) {
                 idx_t j = col[p];
                 mid_put(mid, next[(uint)j >> shift]++, j, i, val_of(val, p), shift);
             }
@@ -335,13 +335,13 @@ inline void entries_part(__global const ofs_t *restrict row_ptr, __global const 
 // Move the entries of each chunk, row by row; with row indices given, entry by entry. Direct: to A^T. Blocks: to mid.
 WEFT_KERNEL void cpu_move(__global const span_t *restrict span, __global const ofs_t *restrict row_ptr,
                           __global const idx_t *restrict row, __global const idx_t *restrict col,
-                          __global const bits_t *restrict val, __global ofs_t *restrict table,
+                          __global const bits_t *restrict val, __global pos_t *restrict table,
                           __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t m, long nnz,
-                          idx_t room, __global ofs_t *restrict block_table, __global uint *restrict mid, uint shift,
+                          idx_t room, __global pos_t *restrict block_table, __global uint *restrict mid, uint shift,
                           uint blocks)
 {
     long c = (long)get_global_id(0), chunks = (long)get_global_size(0);
-    ofs_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
+    pos_t first = part_first(nnz, chunks, c), last = part_first(nnz, chunks, c + 1);
     if (is_direct(span, (uint)chunks))
         entries_move(row_ptr, row, col, val, table + counters_of(span[c], c, room), out_row, out_val, m, first, last);
     else
@@ -350,7 +350,7 @@ WEFT_KERNEL void cpu_move(__global const span_t *restrict span, __global const o
 
 // Blocks alone: order each by column. Its part of out_ptr serves as its counters: they advance from the first place of a
 // column to the first of the next, so moving them up by one gives the pointers back.
-WEFT_KERNEL void cpu_finish(__global const span_t *restrict span, __global const ofs_t *restrict block_ptr,
+WEFT_KERNEL void cpu_finish(__global const span_t *restrict span, __global const pos_t *restrict block_ptr,
                             __global const uint *restrict mid, __global ofs_t *restrict out_ptr,
                             __global idx_t *restrict out_row, __global bits_t *restrict out_val, idx_t n, uint chunks,
                             uint shift, uint blocks)
@@ -358,11 +358,13 @@ WEFT_KERNEL void cpu_finish(__global const span_t *restrict span, __global const
     if (is_direct(span, chunks))
         return;
     uint b = (uint)get_global_id(0);
-    ofs_t first = block_ptr[b], last = block_ptr[b + 1], at = first;
+    pos_t first = block_ptr[b], last = block_ptr[b + 1], at = first;
     long col_first = (long)b << shift, width = min((long)n - col_first, 1L << shift);
     __global ofs_t *restrict next = out_ptr + col_first;
-    zero_fill(next, width);
-    for (ofs_t p = first; p < last; p++) { // meanwhile the lines come that the entries will fill
+    const ofs_t zero = (ofs_t)get_global_offset(0); // as in zero_fill
+    for (long j = 0; j < width; j++)
+        next[j] = zero;
+    for (pos_t p = first; p < last; p++) { // meanwhile the lines come that the entries will fill
         next[mid_col(mid + (size_t)p * WORDS, (idx_t)col_first, shift)]++;
         if (p % (LINE / 4) == 0)
             FETCH(out_row + p);
@@ -372,13 +374,13 @@ WEFT_KERNEL void cpu_finish(__global const span_t *restrict span, __global const
 #endif
     }
     for (long j = 0; j < width; j++) {
-        ofs_t here = next[j];
+        pos_t here = (pos_t)next[j];
         next[j] = at;
         at += here;
     }
-    for (ofs_t p = first; p < last; p++) {
+    for (pos_t p = first; p < last; p++) {
         __global const uint *e = mid + (size_t)p * WORDS;
-        entry_put(out_row, out_val, next[mid_col(e, (idx_t)col_first, shift)]++, mid_row(e, shift), mid_val(e));
+        entry_put(out_row, out_val, (pos_t)next[mid_col(e, (idx_t)col_first, shift)]++, mid_row(e, shift), mid_val(e));
     }
     for (long j = width - 1; j > 0; j--)
         next[j] = next[j - 1];

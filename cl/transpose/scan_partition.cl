@@ -156,6 +156,18 @@ WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, pos
 #define VALUE(e) val[e]
 #endif
 
+#if WEFT_POS_BITS == 64
+typedef long2 pos2_t;
+#define AS_POS2(x) convert_long2(x)
+#else
+typedef int2 pos2_t;
+#define AS_POS2(x) convert_int2(x)
+#endif
+#if WEFT_BEGIN_BITS == 64
+typedef long2 begin2_t;
+#else
+typedef int2 begin2_t;
+#endif
 // begin[j]: where the two bins of this work-item's word j begin for a tile.
 WEFT_INLINE void begin_get(pos2_t *begin, __global const begin_t *bucket_ofs, __global const pos_t *part_row,
                            __global const uint *tile_row, uint nbins)

@@ -26,10 +26,11 @@ weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct we
     return status;
 }
 
-void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape)
+void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape, enum weft_ofs pos)
 {
     // Values are only moved, so types of one width share their programs.
     weft__define(d, "WEFT_OFS_BITS", "%d", 8 * (int)weft_ofs_bytes(shape->ofs));
+    weft__define(d, "WEFT_POS_BITS", "%d", 8 * (int)weft_ofs_bytes(pos));
     weft__define(d, "WEFT_VAL_BITS", "%d", 8 * (int)weft_type_bytes(shape->type));
     weft__define(d, "WEFT_WG", "1");
     if (shape->rows_given)
@@ -39,20 +40,21 @@ void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__tra
 }
 
 void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
-                                  const char *also)
+                                  const char *also, int narrow)
 {
-    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
+    for (int wide = 0; wide < 2 + narrow; wide++) // 32 bits, 64, 64 for offsets alone
         for (int type = WEFT_TYPE_F32; type <= WEFT_TYPE_PATTERN; type++)
             for (int special = 0; special < 3; special++) { // plain, rows given, positions
+                const enum weft_ofs ofs = wide ? WEFT_OFS_64 : WEFT_OFS_32, pos = wide == 1 ? WEFT_OFS_64 : WEFT_OFS_32;
                 if (type == WEFT_TYPE_I32 ||
                     (special == 2 && type != (ofs == WEFT_OFS_64 ? WEFT_TYPE_F64 : WEFT_TYPE_F32)))
                     continue;
                 struct weft__transpose_shape shape = {.type = (enum weft_type)type,
-                                                      .ofs = (enum weft_ofs)ofs,
+                                                      .ofs = ofs,
                                                       .rows_given = special == 1,
                                                       .val_positions = special == 2};
                 struct weft__variant v = {.spec = spec, .schedule = WEFT_SCHEDULE_CPU};
-                weft__transpose_cpu_defines(&v.defines, &shape);
+                weft__transpose_cpu_defines(&v.defines, &shape, pos);
                 if (also)
                     weft__define(&v.defines, also, "1");
                 fn(arg, &v);

@@ -20,8 +20,8 @@
 enum { PTR0, PTR1, SPAN0, SPAN1, MID_ROW, MID_VAL, NBUFFERS };
 enum { LOCAL, MERGE, NKERNELS };
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [LOCAL] = {"cpu_local", {"transpose/merge_cpu.cl", "transpose/cpu.clh"}},
-    [MERGE] = {"cpu_merge", {"transpose/merge_cpu.cl", "transpose/cpu.clh"}},
+    [LOCAL] = {"cpu_local", {"transpose/merge_cpu.cl", "transpose/pos.clh", "transpose/cpu.clh"}},
+    [MERGE] = {"cpu_merge", {"transpose/merge_cpu.cl", "transpose/pos.clh", "transpose/cpu.clh"}},
 };
 
 static const struct weft__tunable values[] = {
@@ -116,7 +116,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     layout_make(&s->l, &info->params);
     scratch(needs, &s->l, shape);
     weft__make_buffers(&make, s->b, needs, NBUFFERS);
-    weft__transpose_cpu_defines(&d, shape);
+    weft__transpose_cpu_defines(&d, shape, shape->ofs); // pieces have pointers like A^T's
     weft__make_kernel(&make, &s->k[LOCAL], &specs[LOCAL], &d);
     if (s->l.rounds)
         weft__make_kernel(&make, &s->k[MERGE], &specs[MERGE], &d);
@@ -158,7 +158,7 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 void weft__transpose_merge_cpu_variants(weft__variant_fn *fn, void *arg)
 {
     for (int i = 0; i < NKERNELS; i++)
-        weft__transpose_cpu_variants(fn, arg, &specs[i], NULL);
+        weft__transpose_cpu_variants(fn, arg, &specs[i], NULL, 0);
 }
 
 const struct weft__transpose_method weft__transpose_merge_cpu = {"merge", plan, create, run, destroy};

@@ -40,13 +40,17 @@
 
 enum { COL0, COL1, ROW, VAL, CUTS, FIRST, GAPS, TABLE, GRIDS, NBUFFERS };
 enum { SORT, SORT_LAST, JOIN, JOIN_LAST, CUT, FILL_GAPS, NKERNELS };
+#define TILE_FILES                                                                                                     \
+    {                                                                                                                  \
+        "transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/pos.clh", "transpose/merge.clh"         \
+    }
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [SORT] = {"merge_sort", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
-    [SORT_LAST] = {"merge_sort", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
-    [JOIN] = {"merge_join", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
-    [JOIN_LAST] = {"merge_join", {"transpose/merge_tile.cl", "lib/tile.clh", "lib/radix.clh", "transpose/merge.clh"}},
-    [CUT] = {"merge_cut", {"transpose/merge_cut.cl"}},
-    [FILL_GAPS] = {"merge_gaps", {"transpose/merge_cut.cl"}},
+    [SORT] = {"merge_sort", TILE_FILES},
+    [SORT_LAST] = {"merge_sort", TILE_FILES},
+    [JOIN] = {"merge_join", TILE_FILES},
+    [JOIN_LAST] = {"merge_join", TILE_FILES},
+    [CUT] = {"merge_cut", {"transpose/merge_cut.cl", "transpose/pos.clh"}},
+    [FILL_GAPS] = {"merge_gaps", {"transpose/merge_cut.cl", "transpose/pos.clh"}},
 };
 
 struct tune {
@@ -128,7 +132,7 @@ static size_t local_bytes(int wg, int ipt, int bits, int radix, const struct wef
         tile * (value == 8 || (int)weft__bits_for(shape->n) > 32 - (int)weft__bits_for((int64_t)tile) + radix ? 2 : 1);
     size_t work = 2 * counters > 4 * words ? 2 * counters : 4 * words;
     return tile * (value == 4 ? 8 : 4) + work + tile / 4 + (size_t)wg * 4 + (size_t)wg / 8 * 3 + 8 +
-           (weft_ofs_bytes(shape->ofs) << bits) + 16;
+           (weft_ofs_bytes(weft__transpose_pos(shape)) << bits) + 16;
 }
 
 // Lines of the table for runs of `length` entries.
@@ -141,7 +145,8 @@ static cl_uint lines_for(const struct weft__transpose_shape *shape, size_t lengt
 static void scratch(struct weft__scratch out[NBUFFERS], const struct layout *l,
                     const struct weft__transpose_shape *shape)
 {
-    const size_t nnz = (size_t)shape->nnz, ofs = weft_ofs_bytes(shape->ofs), moved = l->rounds >= 1 ? nnz : 0;
+    const size_t nnz = (size_t)shape->nnz, pos = weft_ofs_bytes(weft__transpose_pos(shape));
+    const size_t moved = l->rounds >= 1 ? nnz : 0;
     const size_t cut = l->rounds >= 1 ? l->tiles : 0, gaps = l->gaps ? (size_t)shape->n / GAP + 1 : 0;
     size_t lines = 0; // most of a round
     for (size_t round = 0, length = l->tile; round < l->rounds; length *= l->runs[round++]) {
@@ -153,10 +158,10 @@ static void scratch(struct weft__scratch out[NBUFFERS], const struct layout *l,
         [COL1] = {l->rounds >= 2 ? weft__mul(nnz, 4) : 0, .what = "columns of runs"},
         [ROW] = {weft__mul(moved, 4), .what = "rows of runs"},
         [VAL] = {weft__mul(moved, weft_type_bytes(shape->type)), .what = "values of runs"},
-        [CUTS] = {weft__mul(weft__mul(cut, l->runs[0]), ofs), .what = "cuts of tiles"},
+        [CUTS] = {weft__mul(weft__mul(cut, l->runs[0]), pos), .what = "cuts of tiles"},
         [FIRST] = {weft__mul(cut, 4), .what = "first columns of tiles"},
         [GAPS] = {8 * (1 + 3 * gaps), .what = "gaps of empty columns"},
-        [TABLE] = {weft__mul(lines, ofs), .what = "lines of runs"},
+        [TABLE] = {weft__mul(lines, pos), .what = "lines of runs"},
         [GRIDS] = {cut ? weft__mul(8, weft__ceil_div(l->tiles, l->runs[0])) : 0, .what = "grids of groups"},
     };
     memcpy(out, needs, sizeof needs);
@@ -207,10 +212,16 @@ static weft_status plan(struct weft_context *ctx, const struct weft__transpose_s
     return WEFT_OK;
 }
 
+static void define_widths(struct weft__defines *d, const struct merge_gpu *s)
+{
+    weft__define(d, "WEFT_OFS_BITS", "%d", 8 * (int)weft_ofs_bytes(s->shape.ofs));
+    weft__define(d, "WEFT_POS_BITS", "%d", 8 * (int)weft_ofs_bytes(weft__transpose_pos(&s->shape)));
+}
+
 static void define_tile(struct weft__defines *d, const struct merge_gpu *s, int what)
 {
     const struct layout *l = &s->l;
-    weft__define(d, "WEFT_OFS_BITS", "%d", s->shape.ofs == WEFT_OFS_64 ? 64 : 32);
+    define_widths(d, s);
     weft__define(d, "WEFT_VAL_BITS", "%d", (int)weft_type_bytes(s->shape.type) * 8);
     weft__define(d, "WEFT_WG", "%d", s->wg);
     weft__define(d, "WEFT_IPT", "%zu", l->tile / (size_t)s->wg);
@@ -233,7 +244,7 @@ static void define_tile(struct weft__defines *d, const struct merge_gpu *s, int 
 
 static void define_cut(struct weft__defines *d, const struct merge_gpu *s, int what)
 {
-    weft__define_types(d, WEFT_TYPE_PATTERN, s->shape.ofs);
+    define_widths(d, s);
     weft__define(d, "WEFT_WG", "%d", what == CUT ? CUT_WG : GAP_WG);
     weft__define(d, "WEFT_RUNS", "%d", s->l.room);
     weft__define(d, "WEFT_TILE", "%zu", s->l.tile);
@@ -252,12 +263,12 @@ static void destroy(void **state)
 // What all launches of a kernel share.
 static weft_status bind(const struct merge_gpu *s, struct weft_context *ctx, struct weft__kernel *kernel)
 {
-    const enum weft_ofs ofs = s->shape.ofs;
-    const union weft__ofs nnz = weft__ofs_value(ofs, (size_t)s->shape.nnz), tiles = weft__ofs_value(ofs, s->l.tiles);
+    const enum weft_ofs pos = weft__transpose_pos(&s->shape);
+    const union weft__ofs nnz = weft__ofs_value(pos, (size_t)s->shape.nnz), tiles = weft__ofs_value(pos, s->l.tiles);
     const cl_int m = (cl_int)s->shape.m, n = (cl_int)s->shape.n;
     return WEFT__BIND(ctx, kernel, WEFT__ARG(cuts, s->b[CUTS]), WEFT__ARG(first, s->b[FIRST]),
                       WEFT__ARG(gaps, s->b[GAPS]), WEFT__ARG(table, s->b[TABLE]), WEFT__ARG(grids, s->b[GRIDS]),
-                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, ofs, nnz), WEFT__OFS(tiles, ofs, tiles));
+                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, pos, nnz), WEFT__OFS(tiles, pos, tiles));
 }
 
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -353,9 +364,17 @@ static void variant(weft__variant_fn *fn, void *arg, const struct merge_gpu *s, 
 void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
 {
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
-    for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++) {
+    for (int wide_pos = 0; wide_pos < 3; wide_pos++) { // 32 bits, 64, 64 for offsets alone: then what has these
+        const enum weft_ofs ofs = wide_pos ? WEFT_OFS_64 : WEFT_OFS_32;
         struct merge_gpu s = {.wg = 256, .l = {.tile = 3072, .tile_bits = 12, .radix = 10, .room = 128}};
-        s.shape.ofs = (enum weft_ofs)ofs;
+        s.shape.ofs = ofs;
+        s.shape.wide = wide_pos == 1;
+        if (wide_pos == 2) {
+            variant(fn, arg, &s, SORT);
+            variant(fn, arg, &s, SORT_LAST);
+            variant(fn, arg, &s, JOIN_LAST);
+            continue;
+        }
         variant(fn, arg, &s, CUT);
         variant(fn, arg, &s, FILL_GAPS);
         for (size_t t = 0; t < sizeof types / sizeof *types; t++)
@@ -376,7 +395,7 @@ void weft__transpose_merge_gpu_variants(weft__variant_fn *fn, void *arg)
         amd.l.radix = 9;
         wide.l.tile_bits = amd.l.tile_bits = 11;
         amd.shape =
-            (struct weft__transpose_shape){.type = ofs ? WEFT_TYPE_F64 : WEFT_TYPE_F32, .ofs = (enum weft_ofs)ofs};
+            (struct weft__transpose_shape){.type = ofs ? WEFT_TYPE_F64 : WEFT_TYPE_F32, .ofs = ofs, .wide = wide_pos};
         variant(fn, arg, &wide, SORT);
         variant(fn, arg, &wide, JOIN_LAST);
         for (int what = SORT; what <= JOIN_LAST; what++)

@@ -21,7 +21,7 @@
 
 #define FILES                                                                                                          \
     {                                                                                                                  \
-        "transpose/scan_cpu.cl", "transpose/cpu.clh"                                                                   \
+        "transpose/scan_cpu.cl", "transpose/pos.clh", "transpose/cpu.clh"                                              \
     }
 
 // Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB.
@@ -98,24 +98,24 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
         l->mode = BLOCKS;
     else
         l->mode = n > BLOCKS_PAY || (size_t)l->room < n ? PROBE : DIRECT;
-    size_t ofs = weft_ofs_bytes(shape->ofs), direct = weft__mul(l->chunks, (size_t)l->room);
+    size_t pos = weft_ofs_bytes(weft__transpose_pos(shape)), direct = weft__mul(l->chunks, (size_t)l->room);
     l->table = l->mode == DIRECT ? direct : (size_t)l->chunks * l->blocks;
     l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);
     l->packed = l->mode != DIRECT && weft__bits_for(shape->m) + l->shift <= 32;
     if (l->mode != DIRECT)
         l->mid_bytes = weft__mul(nnz, (l->packed ? 4 : 8) + weft_type_bytes(shape->type));
     if (l->mode == PROBE)
-        l->mid_bytes = weft__max(l->mid_bytes, weft__mul(direct, ofs));
+        l->mid_bytes = weft__max(l->mid_bytes, weft__mul(direct, pos));
 }
 
 static void scratch(struct weft__scratch out[NBUFFERS], const struct layout *l,
                     const struct weft__transpose_shape *shape)
 {
-    const size_t ofs = weft_ofs_bytes(shape->ofs);
+    const size_t pos = weft_ofs_bytes(weft__transpose_pos(shape));
     const struct weft__scratch needs[NBUFFERS] = {
         [SPAN] = {(size_t)l->chunks * SPAN_BYTES, .what = "columns of chunks"},
-        [TABLE] = {weft__mul(l->table, ofs), .what = "table of counters"},
-        [SUMS] = {weft__mul(l->sums, ofs), .what = "sums of counters"},
+        [TABLE] = {weft__mul(l->table, pos), .what = "table of counters"},
+        [SUMS] = {weft__mul(l->sums, pos), .what = "sums of counters"},
         [MID] = {l->mid_bytes, .what = "entries in blocks"},
     };
     memcpy(out, needs, sizeof needs);
@@ -179,7 +179,7 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     layout_make(&s->l, shape, &info->params);
     scratch(needs, &s->l, shape);
     weft__make_buffers(&make, s->b, needs, NBUFFERS);
-    weft__transpose_cpu_defines(&d, shape);
+    weft__transpose_cpu_defines(&d, shape, weft__transpose_pos(shape));
     if (s->l.packed)
         weft__define(&d, PACKED, "1");
     for (int i = 0; i < (s->l.mode == DIRECT ? FINISH : NKERNELS); i++) {
@@ -212,8 +212,8 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 void weft__transpose_scan_cpu_variants(weft__variant_fn *fn, void *arg)
 {
     for (int i = 0; i < NKERNELS; i++) {
-        weft__transpose_cpu_variants(fn, arg, &specs[i], NULL);
-        weft__transpose_cpu_variants(fn, arg, &specs[i], PACKED);
+        weft__transpose_cpu_variants(fn, arg, &specs[i], NULL, 1);
+        weft__transpose_cpu_variants(fn, arg, &specs[i], PACKED, 1);
     }
 }
 

@@ -30,23 +30,25 @@
 #include <stdlib.h>
 
 enum { COUNT, COUNT_GIVEN, VERTICAL, OFFSETS, BUCKET_COUNT, BUCKET_VERTICAL, COL_PTR, FIRST, SECOND, BUCKET, NKERNELS };
+#define COUNT_FILES                                                                                                    \
+    {                                                                                                                  \
+        "transpose/scan_count.cl", "transpose/pos.clh", "transpose/scan.clh"                                           \
+    }
+#define MOVE_FILES(file)                                                                                               \
+    {                                                                                                                  \
+        file, "lib/tile.clh", "lib/radix.clh", "transpose/pos.clh", "transpose/scan.clh"                               \
+    }
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [COUNT] = {"scan_count", {"transpose/scan_count.cl", "transpose/scan.clh"}},
-    [COUNT_GIVEN] = {"scan_count",
-                     {"transpose/scan_count.cl", "transpose/scan.clh"}}, // rows given: of the second of three passes
-    [VERTICAL] = {"scan_vertical", {"transpose/scan_count.cl", "transpose/scan.clh"}},
-    [OFFSETS] = {"scan_offsets",
-                 {"transpose/scan_count.cl", "transpose/scan.clh"}}, // only where vertical cannot find them
-    [BUCKET_COUNT] = {"bucket_count", {"transpose/scan_count.cl", "transpose/scan.clh"}},
-    [BUCKET_VERTICAL] = {"bucket_vertical", {"transpose/scan_count.cl", "transpose/scan.clh"}},
-    [COL_PTR] = {"scan_col_ptr", {"transpose/scan_count.cl", "transpose/scan.clh"}},
-    [FIRST] = {"scan_partition",
-               {"transpose/scan_partition.cl", "lib/tile.clh", "lib/radix.clh",
-                "transpose/scan.clh"}}, // from the input
-    [SECOND] = {"scan_partition",
-                {"transpose/scan_partition.cl", "lib/tile.clh", "lib/radix.clh",
-                 "transpose/scan.clh"}}, // of three passes
-    [BUCKET] = {"scan_bucket", {"transpose/scan_bucket.cl", "lib/tile.clh", "lib/radix.clh", "transpose/scan.clh"}},
+    [COUNT] = {"scan_count", COUNT_FILES},
+    [COUNT_GIVEN] = {"scan_count", COUNT_FILES}, // rows given: of the second of three passes
+    [VERTICAL] = {"scan_vertical", COUNT_FILES},
+    [OFFSETS] = {"scan_offsets", COUNT_FILES}, // only where vertical cannot find them
+    [BUCKET_COUNT] = {"bucket_count", COUNT_FILES},
+    [BUCKET_VERTICAL] = {"bucket_vertical", COUNT_FILES},
+    [COL_PTR] = {"scan_col_ptr", COUNT_FILES},
+    [FIRST] = {"scan_partition", MOVE_FILES("transpose/scan_partition.cl")},  // from the input
+    [SECOND] = {"scan_partition", MOVE_FILES("transpose/scan_partition.cl")}, // of three passes
+    [BUCKET] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")},
 };
 
 struct scan_gpu {

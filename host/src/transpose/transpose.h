@@ -53,10 +53,10 @@ struct weft_context *weft__transpose_context(const struct weft_transpose_plan *o
 // Check params by the method's tuning values, give `chunks` its default.
 weft_status weft__transpose_cpu_params(struct weft_context *ctx, const struct weft__transpose_shape *shape,
                                        struct weft_transpose_params *params, const struct weft__tunables *set);
-void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape);
-// Every set of defines for one kernel; `also` is one more define, or NULL.
+void weft__transpose_cpu_defines(struct weft__defines *d, const struct weft__transpose_shape *shape, enum weft_ofs pos);
+// Every set of defines for one kernel; `also` is one more define, or NULL; narrow: also 64-bit offsets with 32-bit positions.
 void weft__transpose_cpu_variants(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec,
-                                  const char *also);
+                                  const char *also, int narrow);
 #define WEFT__TRANSPOSE_CHUNKS                                                                                         \
     WEFT__TUNABLE_BY_SHAPE("groups", struct weft_transpose_params, cpu.chunks),                                        \
         .low = 1, .high = 4096, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {1, 2, 4, 8, 16, 32, 64, 128},           \
