@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The library, the reader and the tests of the host with other compilers, C libraries and processors.
 #
-# hosts.sh [-o RECORDS] [HOST]...   of: gcc-12 clang-14 clang-19 i386 s390x arm64 riscv64 ppc64el musl mingw; default: all
+# hosts.sh [-o RECORDS] [HOST]...   of: gcc-12 gcc-13 gcc-14 clang-14 clang-19 i386 s390x arm64 riscv64 ppc64el musl mingw; default: all
 #
 # Compilers are those of Debian (gcc-s390x-linux-gnu and so on, musl-tools, gcc-mingw-w64-x86-64), and what is not installed is
 # left out, with the reason. zlib of other processors comes from Debian's mirror, by an apt of its own that leaves the
@@ -114,15 +114,19 @@ done
 # shellcheck disable=SC2046 # a list of files
 (cd "$root/cl" && python3 embed.py "$work/kernels.c" $(sed -n "/cl_sources = /,/)/s/^ *'\(.*\)',*/\1/p" meson.build))
 inc=-I$work/headers
-for wanted in ${*:-gcc-12 clang-14 clang-19 i386 s390x arm64 riscv64 ppc64el musl mingw}; do
+for wanted in ${*:-gcc-12 gcc-13 gcc-14 clang-14 clang-19 i386 s390x arm64 riscv64 ppc64el musl mingw}; do
     case $wanted in
-    gcc-12 | clang-14 | clang-19) host "$wanted" "$wanted" "" "" ;;
-    i386) host i386 i686-linux-gnu-gcc qemu-i386-static i386 $inc ;;
+    gcc-* | clang-*) host "$wanted" "$wanted" "" "" ;;
+    i386) host i386 i686-linux-gnu-gcc qemu-i386-static i386 $inc -msse2 -mfpmath=sse ;; # figures are compared bit for bit
     s390x) host s390x s390x-linux-gnu-gcc qemu-s390x-static s390x $inc ;;
     arm64) host arm64 aarch64-linux-gnu-gcc qemu-aarch64-static arm64 $inc ;;
     riscv64) host riscv64 riscv64-linux-gnu-gcc qemu-riscv64-static riscv64 $inc ;;
     ppc64el) host ppc64el powerpc64le-linux-gnu-gcc qemu-ppc64le-static ppc64el $inc ;;
-    musl) host musl musl-gcc "" "" $inc ;;
+    musl) # with the zlib of the other C library, of which musl has all that it calls
+        mkdir -p "$work/musl"
+        ln -sf "$(cc -print-file-name=libz.a)" "$work/musl/libz.a"
+        host musl musl-gcc "" "" $inc "-L$work/musl"
+        ;;
     mingw)
         wine=$(command -v wine64 || command -v /usr/lib/wine/wine64 || echo wine64)
         grep -ho 'CL_API_CALL *$\|^cl[A-Z][A-Za-z]*(' "$work/headers/CL/cl.h" | grep -o '^cl[A-Z][A-Za-z]*' | sort -u |

@@ -14,6 +14,7 @@
 
 // ---- what people read ------------------------------------------------------------------------------------------
 
+#ifdef __GLIBC__ // which lets another stream take the place of a standard one
 // One of each standard stream; the bytes of a character may come in two writes.
 static struct screen {
     int fd;
@@ -56,7 +57,7 @@ static ssize_t screen_write(void *cookie, const char *data, size_t bytes)
     return good ? (ssize_t)bytes : 0;
 }
 
-// In the place of the standard stream, where the C library lets that be done.
+// In the place of the standard stream.
 static void screen_open(FILE **stream, struct screen *s)
 {
     FILE *shown = fopencookie(s, "w", (cookie_io_functions_t){.write = screen_write});
@@ -65,6 +66,7 @@ static void screen_open(FILE **stream, struct screen *s)
     setvbuf(shown, NULL, s->fd == STDERR_FILENO ? _IONBF : isatty(s->fd) ? _IOLBF : _IOFBF, BUFSIZ);
     *stream = shown;
 }
+#endif
 
 void bench_streams_complain(const char *program, const char *format, va_list args)
 {

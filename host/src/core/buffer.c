@@ -53,7 +53,8 @@ static cl_mem huge_create(struct weft_context *ctx, size_t bytes)
 
 cl_mem_flags weft__buffer_large(const struct weft_context *ctx, size_t bytes)
 {
-    return (int64_t)bytes >= WEFT__LARGE_BYTES ? ctx->large_flag : 0;
+    const int64_t wide = (int64_t)bytes; // a size_t of 32 bits never gets there, of which compilers warn
+    return wide >= WEFT__LARGE_BYTES ? ctx->large_flag : 0;
 }
 
 weft_status weft__buffer_create(cl_mem *out, struct weft_context *ctx, size_t bytes, const char *what)

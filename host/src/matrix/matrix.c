@@ -34,8 +34,10 @@ WEFT__NAMES(ofs, "32", "64");
 // Memory of count*bytes, at least one byte so that NULL always means failure.
 static void *array_alloc(int64_t count, size_t bytes)
 {
-    size_t total = weft__mul((size_t)count, bytes);
-    return total >= PTRDIFF_MAX ? NULL : weft__huge_alloc(total ? total : 1);
+    uint64_t total; // also where size_t has 32 bits
+    if (__builtin_mul_overflow((uint64_t)count, bytes, &total) || total >= PTRDIFF_MAX)
+        return NULL;
+    return weft__huge_alloc(total ? (size_t)total : 1);
 }
 
 weft_status weft_csr_alloc(struct weft_csr *out, struct weft_shape shape)

@@ -160,7 +160,8 @@ weft_status weft__litmus(uint64_t *out_wrong, struct weft_context *ctx, double s
             };
             if (mutant && !result.change)
                 continue;
-            status = form_run(ctx, queue, protocol, mutant, seconds / PROTOCOLS * (mutant ? 0.125 : 0.75), &result);
+            status =
+                form_run(ctx, queue, protocol, mutant, seconds / (double)PROTOCOLS * (mutant ? 0.125 : 0.75), &result);
             if (!mutant && result.used)
                 *out_wrong += result.wrong;
             if (!status && fn)
