@@ -100,10 +100,13 @@ def code_part(line):
 def of_text(path, text):
     """Mutants of one file."""
     seen = collections.Counter()
-    macro = False
+    macro = variants = False
     for number, line in enumerate(text.split("\n"), 1):
         code, was = code_part(line), macro
         macro = line.endswith("\\")
+        variants = line != "}" and (variants or line.startswith("void weft__") and "variants(weft__variant_fn" in line)
+        if variants:
+            continue
         if code.lstrip().startswith(("#error", "#if", "#elif", "#include")) or (path.startswith("host/") and (
                 was or code.lstrip().startswith("#") or "weft__fail" in code or "snprintf" in code)):
             continue

@@ -225,6 +225,18 @@ static void test_learns(struct test_device *dev)
     for (int run = 0; ok && run < 3; run++)
         ok = run_tries(&l, &want_without) == 0;
     tap_ok(ok, "%s: without symmetry, not tried once a run has ended%s", dev->name, l.why);
+    struct test_csr other;
+    test_csr_make(&other, dev, &without, n, n, with.nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+    cl_mem *const parts[] = {&l.from.d.row_ptr, &l.from.d.col}, others[] = {other.d.row_ptr, other.d.col};
+    for (int part = 0; ok && part < 2; part++) {
+        const cl_mem own = *parts[part];
+        *parts[part] = others[part];
+        ok = run_tries(&l, &want_without) == 1 && run_tries(&l, &want_without) == 0;
+        *parts[part] = own;
+        ok = ok && run_tries(&l, &want_without) == 1 && run_tries(&l, &want_without) == 0;
+    }
+    test_csr_free(&other);
+    tap_ok(ok, "%s: tried again where row pointers or columns are in another buffer%s", dev->name, l.why);
     if (clEnqueueWriteBuffer(dev->queue, l.from.d.col, CL_TRUE, 0, (size_t)with.nnz * 4, with.col, 0, NULL, NULL))
         tap_bail("cannot write a buffer");
     for (int run = 0; ok && run < 3; run++)
