@@ -262,6 +262,10 @@ static void test_errors(struct test_device *dev)
                test_value(dev, "histogram", &info->params, "wg") > 0 && info->params.algo && info->why[0] &&
                info->rows > 0 && info->ranges > 0,
            "%s: info gives the defaults back: %s", dev->name, info->why);
+    struct weft_histogram_plan *narrow = plan_make(dev, 100, WEFT_OFS_32, 100, NULL);
+    tap_is_int(info->rows, weft_histogram_plan_info(narrow)->rows,
+               "%s: as many rows for 100 indices, however wide counts are", dev->name);
+    weft_histogram_plan_destroy(&narrow);
     weft_histogram_plan_destroy(&plan);
     weft_histogram_plan_destroy(&plan);
     weft_histogram_plan_destroy(NULL);

@@ -40,6 +40,21 @@ static int check_uneven(struct test_device *dev, enum weft_ofs ofs)
     return ok && strstr(info.why, "up to 2048 entries whole");
 }
 
+// 64 buckets of exactly one chunk of 256 entries, exactly two, or none.
+static int check_full(struct test_device *dev, const struct weft_transpose_params *params)
+{
+    struct weft_csr a;
+    struct weft_transpose_info info = {0};
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 500, 4096, 64 * 256, WEFT_TYPE_F32, WEFT_OFS_32);
+    for (int32_t p = 0; p < 64 * 256; p++) {
+        const int32_t part = p % 64, bucket = part < 32 ? 2 * part : (part - 32) / 2 * 4 + 1;
+        a.col[p] = bucket * 64 + p / 64 % 64;
+    }
+    const int ok = test_transpose(dev, &a, params, &info);
+    weft_csr_free(&a);
+    return ok && strstr(info.why, "64 buckets of 64 digits");
+}
+
 static void each_device(struct test_device *dev)
 {
     const struct weft_device_info *info = weft_context_device(dev->ctx);
@@ -60,6 +75,8 @@ static void each_device(struct test_device *dev)
         tap_ok(check(dev, &shapes[i], &small, said) && strstr(said, "up to 256 entries whole"),
                "%s: whole buckets, %s, %s: %s", dev->name, test_spread_name(shapes[i].spread),
                weft_type_name(shapes[i].type), said);
+    if (!dev->checker)
+        tap_ok(check_full(dev, &small), "%s: buckets that fill their chunks", dev->name);
     // 65 buckets of 1600 entries in the mean, tiles of 2048, chunks of 3072: one bucket of two tiles, one of three
     // chunks.
     if (!dev->checker)
