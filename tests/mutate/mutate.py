@@ -60,7 +60,7 @@ TIES = ("merge", "segsort")
 TESTS = (
     ("cl/scan/", ("scan",)), ("cl/histogram/", ("histogram",)), ("cl/expand/", ("expand",)), ("cl/merge/", ("merge",)),
     ("cl/segsort/", ("segsort",)), ("cl/transpose/mirror", ("transpose_mirror",)), ("cl/transpose/permute", ("permute",)),
-    ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/scan_bucket", ("transpose", "convert", "transpose_whole")),
+    ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/scan", ("transpose", "convert", "transpose_whole")),
     ("cl/transpose/", ("transpose", "convert")),
     ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell16", "spmv")), ("cl/spmv/", ("spmv", "spmv_plan")),
     ("cl/lib/lanes", ("probe",)), ("cl/matrix/", ("canonical", "validate", "rebase")), ("cl/lib/", ("scan", "segsort", "transpose")),
