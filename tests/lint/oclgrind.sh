@@ -14,7 +14,7 @@ mkfifo "$folder/pipe"
 exec 9<>"$folder/pipe"
 {
     exec 9>&-
-    python3 "$here/oclgrind_log.py" "$here/oclgrind.supp" <"$folder/pipe" >"$folder/said" || echo fault >"$folder/fault"
+    python3 "$here/oclgrind_log.py" "$here/oclgrind.supp" <"$folder/pipe" >&2 || echo fault >"$folder/fault"
 } &
 reader=$!
 unset WEFT_DEVICE
@@ -24,6 +24,5 @@ rc=0
 "$@" 9>&- || rc=$?
 exec 9>&- # nobody else writes: the reader comes to the end
 wait "$reader"
-cat "$folder/said" >&2
 [ ! -e "$folder/fault" ] || exit 1
 exit $rc

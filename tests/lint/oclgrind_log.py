@@ -36,7 +36,7 @@ def main():
             continue
         left += 1
         if left <= MOST:
-            print("\n".join(block), end="\n\n")
+            print("\n".join(block), end="\n\n", flush=True)
     if left or dropped:
         print(f"Oclgrind: {left} messages, and {dropped} that are known to be none")
     return 1 if left else 0

@@ -203,7 +203,8 @@ class Stopped(Exception):
 
 def run(words, cwd, env=None, most=None, wall=None, end=None):
     """(what failed or None, the output, the longest silence); a test (with `env`) stops at the first line that says that a
-    check failed, or after `most` seconds of the processor without a line, or `wall` seconds. At the time `end`: Stopped."""
+    check failed, or names a kernel that Oclgrind has caught, or after `most` seconds of the processor without a line, or
+    `wall` seconds. At the time `end`: Stopped."""
     began = time.monotonic()
 
     def limited():
@@ -222,7 +223,7 @@ def run(words, cwd, env=None, most=None, wall=None, end=None):
                     break
                 out += more
                 silence.heard()
-                failed = re.search(rb"^(not ok|Bail out!).*$", out, re.M) if env else None
+                failed = re.search(rb"^(not ok|Bail out!|\s*Kernel: ).*$", out, re.M) if env else None
                 why = failed and failed.group().decode(errors="replace")[:120]
             elif env:
                 why = silence.verdict() if most else None
