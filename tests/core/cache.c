@@ -469,26 +469,14 @@ static void test_contexts(struct test_device *dev)
     }
     clear();
     tap_ok(costs(dev, "/proc/none/such", 1, 0), "%s: a folder that cannot be made does no harm", dev->name);
-    // The folder of the environment, which PoCL's programs do not need.
-    const char *const keeps = getenv("POCL_KERNEL_CACHE");
-    char *const old_keeps = keeps ? strdup(keeps) : NULL;
+    // The folder of the environment.
     const char *kept = getenv("XDG_CACHE_HOME");
     char *old = kept ? strdup(kept) : NULL;
     setenv("XDG_CACHE_HOME", dir, 1);
-    snprintf(deep, sizeof deep, "%s/weft", dir);
-    unsetenv("POCL_KERNEL_CACHE");
-    if (!strncmp(weft_context_device(dev->ctx)->platform, "Portable Computing Language", 27))
-        tap_ok(costs(dev, NULL, 1, 0) && costs(dev, NULL, 1, 0) && !file_find(deep, 0, path, sizeof path),
-               "%s: programs that PoCL keeps are not stored twice", dev->name);
-    setenv("POCL_KERNEL_CACHE", "0", 1);
     ok = costs(dev, NULL, 1, 0) && costs(dev, NULL, 0, 1);
+    snprintf(deep, sizeof deep, "%s/weft", dir);
     ok = ok && file_find(deep, 0, path, sizeof path) && !unlink(path) && !rmdir(deep);
     tap_ok(ok, "%s: $XDG_CACHE_HOME/weft by default", dev->name);
-    if (old_keeps)
-        setenv("POCL_KERNEL_CACHE", old_keeps, 1);
-    else
-        unsetenv("POCL_KERNEL_CACHE");
-    free(old_keeps);
     if (old)
         setenv("XDG_CACHE_HOME", old, 1);
     else

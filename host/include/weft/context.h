@@ -38,7 +38,7 @@ struct weft_context_params {
     // Program cache on disk; NULL: $XDG_CACHE_HOME/weft or ~/.cache/weft; "": none. Made for the user alone where it is
     // missing. The folder and its files hold native code. They are used if they belong to the effective user, are no
     // links, and neither group nor others may write to them. Otherwise a line of the log says so and kernels are
-    // compiled. Programs of PoCL, which has a cache of its own, are stored where a folder is named here or POCL_KERNEL_CACHE=0.
+    // compiled.
     const char *cache_dir;
     // Tuning values of the user's own, as weft-bench --tune writes them; plans take them where the caller gives none.
     // NULL: the file that the environment's WEFT_TUNE names, else $XDG_CONFIG_HOME/weft/tune.tsv or

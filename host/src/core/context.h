@@ -56,7 +56,6 @@ struct weft_context {
     cl_context cl;
     enum weft_schedule schedule; // GPU or CPU, never AUTO
     char *cache_dir;             // NULL: no disk cache
-    bool cache_programs;         // in that folder; else the driver keeps them
     char cache_told[512];        // the last line of the log about it
     void (*log)(void *arg, const char *text);
     void *log_arg;

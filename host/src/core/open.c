@@ -41,12 +41,6 @@ static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
     return strdup(path);
 }
 
-static bool driver_keeps_programs(const struct weft_device_info *device)
-{
-    const char *on = getenv("POCL_KERNEL_CACHE");
-    return weft__quirks_of(device).own_cache && !(on && !strcmp(on, "0"));
-}
-
 enum { OWN_MOST = 64 };
 
 // The devices of the caller's context; gives how many these are.
@@ -240,7 +234,6 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     if (params->wave)
         ctx->device.wave = params->wave;
     ctx->cache_dir = params->cache_dir && !*params->cache_dir ? NULL : cache_dir_find(ctx, params->cache_dir);
-    ctx->cache_programs = ctx->cache_dir && (params->cache_dir || !driver_keeps_programs(&device));
     weft__tune_load(ctx, params->tune_file);
     weft__selftest_begin(ctx, params->no_selftest);
     weft__stage_begin(ctx);

@@ -289,7 +289,7 @@ static weft_status program_get(cl_program *out, struct weft_context *ctx, const 
     pthread_mutex_unlock(&ctx->mutex);
 
     struct weft__program *entry = calloc(1, sizeof *entry);
-    char *key = ctx->cache_dir && ctx->cache_programs ? weft__cache_key(&ctx->device, options, text) : NULL;
+    char *key = ctx->cache_dir ? weft__cache_key(&ctx->device, options, text) : NULL;
     cl_program program = NULL;
     weft_status status = entry ? WEFT_OK : weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a program");
     double start = now_ms();

@@ -12,15 +12,13 @@ static const struct quirk {
     cl_device_type type;
     struct weft__quirks quirks;
 } quirks[] = {
-    // 2026-11-23, PoCL 3.1: asked for a program's binary it compiles each kernel for any size of work-group, beside the one
-    // that runs. An empty cache then costs test transpose 208 s of CPU time, and 72 s where PoCL's own cache is the only one.
     // 2026-11-21, PoCL 5.0: a barrier of a sub-group is one of the whole work-group, shuffles and ballots are made of it,
     // and its compiler stops the process ("createParallelRegionBefore") or gives wrong results for kernels that hold many.
-    {"Portable Computing Language", "PoCL ", 0, CL_DEVICE_TYPE_CPU, {.no_subgroups = 1, .own_cache = 1}},
+    {"Portable Computing Language", "PoCL ", 0, CL_DEVICE_TYPE_CPU, {.no_subgroups = 1}},
     // The same day, PoCL 5.0 of Ubuntu 24.04: the same stop for merge_sort and segsort_tile without sub-groups, optimised or
     // not. (PoCL 3.1 compiles them right.) 2026-11-23, PoCL 6.0 of Debian 13: 22 of 55 tests end by signals,
     // in segsort, transposition and conversion; with POCL_WORK_GROUP_METHOD=cbs merge_sort compiles for more than 200 s.
-    {"Portable Computing Language", "PoCL ", 5, CL_DEVICE_TYPE_CPU, {.no_subgroups = 1, .own_cache = 1, .cpu_only = 1}},
+    {"Portable Computing Language", "PoCL ", 5, CL_DEVICE_TYPE_CPU, {.no_subgroups = 1, .cpu_only = 1}},
     // 2026-11-21, Intel's CPU runtime 2026.22.10: its compiler ends the process by a fault in the pass
     // "sycl-kernel-reduce-cross-barrier-values" for some kernels with sub-groups (scan_bucket with packed pairs and 64-bit
     // offsets) and takes ten times as long for others. Without optimisation all of them are right.

@@ -13,7 +13,6 @@ struct weft__quirks {
     int cpu_only;        // kernels for GPUs end the process
     uint64_t fill_words; // most words of one fill; 0: any number
     int untold_groups;   // what it says of a kernel's largest work-group is no limit
-    int own_cache;       // it keeps compiled kernels itself, and compiles all of them once more when asked for a binary
     // What it says of a buffer's largest size is no limit for buffers of this flag and programs of WEFT__LARGE_OPTION.
     cl_mem_flags large_flag;
 };
