@@ -168,17 +168,17 @@ def parts_of(text):
     return dict(zip(pieces[1::2], pieces[2::2]))
 
 
-def used_in(text):
-    """Names of the functions that the front end finds in a text, and uses."""
+def used_in(text, _target, _tools):
+    """A row for each function that the front end finds in a text, and uses."""
     device = {"nvidia": [*NVIDIA, "-Xclang", "-target-cpu", "-Xclang", "sm_90"],
               "amd64": [*AMD, "-nogpulib", "-mcpu=gfx90a"], "amd32": [*AMD, "-nogpulib", "-mcpu=gfx1100"]}
     command = [CLANG, "-x", "cl", *text["options"], *device.get(text["set"], ["-target", "spir64-unknown-unknown"]), text["path"]]
     there = set(re.findall(r"\b(\w+)\(", call(*command, "-E", "-P")))
     said = call(*command, "-fsyntax-only", "-Wno-everything", "-Wunused-function")
-    return there - set(re.findall(r"unused function '(\w+)'", said))
+    return [{"function": name} for name in sorted(there - set(re.findall(r"unused function '(\w+)'", said)))]
 
 
-def unused(texts):
+def unused(texts, known):
     """(functions of cl/, those that no text uses, texts looked at); a function is (file, name)."""
     functions, left, looked, turn = set(), set(), 0, {}
     for text in texts:  # the first variant of each source and set comes before the second ones
@@ -192,7 +192,7 @@ def unused(texts):
         words = re.findall(r"\w+", re.sub(r"//.*", "", "".join(parts.values())))
         hopeful = {(path, name) for path, name in found & left if words.count(name) > 1}
         if hopeful:
-            names = used_in(text)
+            names = {row["function"] for row in known.get(used_in, text, "", None)}
             left -= {function for function in hopeful if function[1] in names}
             looked += 1
     return functions, left, looked
@@ -298,9 +298,11 @@ def main(check, program, out, pick=None, only=None):
     texts = texts_of(program, out, check)
     texts = pick(texts) if pick else texts
     if check == "unused":
-        functions, left, looked = unused(texts)
+        known = Known(out, check, used_in, None)
+        functions, left, looked = unused(texts, known)
+        known.save(False)
         print(*(f"FAIL {path}: no program uses {name}" for path, name in sorted(left)),
-              f"unused: {len(functions)} functions, {looked} of {len(texts)} texts looked at, {len(left)} failures", sep="\n")
+              f"unused: {len(functions)} functions, {looked} of {len(texts)} texts looked at ({known.old} known), {len(left)} failures", sep="\n")
         sys.exit(1 if left or not functions else 0)
     step = {"parse": parse, "amd": amd, "nvidia": nvidia, "intel": intel}[check]
     known, failed, rows = Known(out, check, step, tools), 0, []
