@@ -186,7 +186,7 @@ static void device_print(const struct report *r, const struct tool_options *o)
            tuning, schedule_name(r->choice.schedule));
     if (o->products)
         printf(", for %lld runs", (long long)o->products);
-    printf(": %s\n", r->choice.why);
+    printf("%s%s\n", r->choice.why[0] ? ": " : "", r->choice.why); // there is none for a matrix without entries
 }
 
 static void report_print(const struct tool_matrix *m, const struct report *r, const struct tool_options *o)

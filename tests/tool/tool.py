@@ -156,6 +156,9 @@ def test_info(folder):
     device = found["device"]
     ok(device["format_bytes"]["csr"] == 6 * 12 + 5 * 4 and device["format_bytes"]["coo"] == 6 * 16 and
        device["choice"]["algo"].startswith("csr") and device["choice"]["why"], "formats and choice of the device", out)
+    code, out, err = run("info", write(os.path.join(folder, "none.mtx"), "%%MatrixMarket matrix coordinate real general\n0 0 0\n"))
+    ok(code == 0 and not err and "\nchoice " in out and not any(line.rstrip().endswith(":") for line in out.splitlines()),
+       "no reason for a choice without entries", code, out, err)
     for name, values, kind in [("whole", WHOLE, "i32"), ("pattern", PATTERN, "pattern"), ("real", REAL, "f64")]:
         other = write(os.path.join(folder, name + ".mtx"), SMALL.format(*values))
         ok(json.loads(run("info", other, "--json", "-", **NOWHERE)[1])["type"] == kind, f"a file of {name} values has type {kind}")
