@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # oclgrind.sh PROGRAM [ARGUMENTS]: run it with Oclgrind as the only OpenCL driver. Fails when the program fails or when
 # Oclgrind has anything to say that oclgrind.supp does not name: races, uninitialised reads, accesses out of bounds,
-# divergent barriers.
+# divergent barriers. With OCLGRIND_UNINITIALIZED=0 it does not look for uninitialised reads.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 driver=$(find /usr/lib /usr/local/lib -name liboclgrind-rt-icd.so 2>/dev/null | head -n 1)
@@ -18,7 +18,7 @@ exec 9<>"$folder/pipe"
 } &
 reader=$!
 unset WEFT_DEVICE
-export OCL_ICD_VENDORS="$driver" OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED=1 OCLGRIND_MAX_ERRORS=100000000
+export OCL_ICD_VENDORS="$driver" OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED="${OCLGRIND_UNINITIALIZED-1}" OCLGRIND_MAX_ERRORS=100000000
 export OCLGRIND_LOG="$folder/pipe"
 rc=0
 "$@" 9>&- || rc=$?
