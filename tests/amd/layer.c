@@ -290,9 +290,10 @@ static cl_int CL_API_CALL my_kernel_info(cl_kernel kernel, cl_kernel_info what, 
                                          size_t *needed)
 {
     const struct kernel *k = (const struct kernel *)kernel;
-    const cl_uint args = args_of(k->what);
-    return what == CL_KERNEL_FUNCTION_NAME ? answer_text(k->what->name, size, value, needed)
-           : what == CL_KERNEL_NUM_ARGS    ? answer(&args, sizeof args, size, value, needed)
+    const cl_uint args = args_of(k->what), references = (cl_uint)k->references;
+    return what == CL_KERNEL_FUNCTION_NAME     ? answer_text(k->what->name, size, value, needed)
+           : what == CL_KERNEL_REFERENCE_COUNT ? answer(&references, sizeof references, size, value, needed)
+           : what == CL_KERNEL_NUM_ARGS        ? answer(&args, sizeof args, size, value, needed)
            : what == CL_KERNEL_CONTEXT ? answer(&k->program->context, sizeof k->program->context, size, value, needed)
            : what == CL_KERNEL_PROGRAM ? answer(&k->program, sizeof k->program, size, value, needed)
                                        : CL_INVALID_VALUE;

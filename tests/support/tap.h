@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TAP_FORMAT(string, first) __attribute__((format(printf, string, first)))
+#define TAP_FORMAT(string, first) __attribute__((format(__printf__, string, first)))
 
 // Announce `count` tests; without it tap_done() prints the plan at the end.
 void tap_plan(int count);
