@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Move the entries of each bucket, in stable order, to their columns: the last pass of ScanTrans.
+// Move the entries of each bucket, in stable order, to their columns, the last pass of ScanTrans, or to parts of the bucket, the
+// second of three passes (WEFT_MOVING).
 // Source:  as transpose/scan_partition.cl; the columns of a bucket are counted in local memory.
 // Mapping: group i owns chunk i of a bucket; there may be more groups than chunks, not fewer.
 // Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(pos_t)*WEFT_BINS + a few hundred bytes.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
-// Gives:   stable order inside each column, every output element written once.
+// Gives:   stable order inside each column or part, every output element written once.
 // Order:   exact.
 
 #ifndef WEFT_IPT
@@ -15,7 +16,25 @@
 #if defined(WEFT_PAIRS) && defined(WEFT_PACKED)
 #define WEFT_JOINED 1 // row, column and value share a word
 #endif
-#if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED)
+
+// Entries leave as moving_t where they stay on their way, with the `shift` low bits of the column: in the row's word
+// (WEFT_PACKED_OUT), else as a key_t of its own.
+#ifdef WEFT_MOVING
+typedef moving_t row_out_t;
+#ifdef WEFT_PACKED_OUT
+#define WORD_OUT(row, column) ((row) << shift | (column) & ((1u << shift) - 1u))
+#else
+#define WORD_OUT(row, column) (row)
+#endif
+#else
+typedef uint row_out_t;
+#define WORD_OUT(row, column) (row)
+#endif
+#if defined(WEFT_MOVING) && defined(WEFT_PAIRS)
+#define PAIR_OUT(row, column, value) ((ulong)(value) << 32 | WORD_OUT(row, column))
+#endif
+
+#if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED) || defined(PAIR_OUT)
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, 2 * STAGE), WEFT_BINS)
 #else
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, STAGE), WEFT_BINS)
@@ -94,15 +113,16 @@ WEFT_INLINE void base_shift(__local pos_t *base, const uint *slots, bool forth)
 #else
 #define VALUE(e) (val[e])
 #endif
-#define ROW(e) ((uint)row[e])
+#define ROW(e)  ((uint)row[e])
+#define PAIR(e) row[e]
 
 // One tile of a bucket, whose entries are here already; the `next` entries after it come while it is written.
-// counted: the tile is the whole bucket, which begins at position `begin`, and gives its `cols` column pointers; else base[]
-// says where columns begin. whole: all buckets are counted so.
+// counted: the tile is the whole bucket, which begins at position `begin`, and says where its `cols` columns or parts begin; else
+// base[] says it. whole: all buckets are counted so.
 WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint entries, uint next, pos_t begin,
                              uint cols, entry_t *entry, __global const key_t *key, __global const moving_t *row,
-                             __global const bits_t *val, __global key_t *col_out, __global ofs_t *col_ptr,
-                             __global uint *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
+                             __global const bits_t *val, __global key_t *key_out, __global begin_t *begin_out,
+                             __global row_out_t *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
                              __local uint *shared, __local pos_t *base, __local uint *sums, __local uint *mem)
 {
     uint lid = (uint)get_local_id(0);
@@ -126,21 +146,23 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
                 base[p] = begin;
                 base[p + 1u] = begin;
             }
-#ifndef WEFT_COL_OUT
             if (p < cols)
-                col_ptr[p] = begin + (pos_t)(starts[j] & 0xffffu);
+                begin_out[p] = begin + (pos_t)(starts[j] & 0xffffu);
             if (p + 1u < cols)
-                col_ptr[p + 1u] = begin + (pos_t)(starts[j] >> 16);
-#endif
+                begin_out[p + 1u] = begin + (pos_t)(starts[j] >> 16);
         }
     } else
         base_shift(base, starts, true);
-#if !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+#if defined(PAIR_OUT) && !defined(WEFT_JOINED)
+    ulong moved[WEFT_IPT];
+    forget_all(steps);
+    TILE_GET(moved, steps, PAIR);
+#elif !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
     uint moved[WEFT_IPT];
     forget_all(steps);
     TILE_GET(moved, steps, ROW);
 #endif
-#if !defined(WEFT_JOINED) && WEFT_VAL_BITS
+#if !defined(WEFT_JOINED) && !defined(PAIR_OUT) && WEFT_VAL_BITS
     bits_t value[WEFT_IPT];
     forget_all(steps);
     TILE_GET(value, steps, VALUE);
@@ -161,25 +183,34 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
             if (done + TURN(k) < entries) {
                 const entry_t word = HERE(stage, k);
                 to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (pos_t)done + PLACE(k);
-#ifdef WEFT_COL_OUT
-                OUT(col_out, k, to[k]) = (key_t)word;
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED_OUT)
+                OUT(key_out, k, to[k]) = (key_t)((uint)word & ((1u << shift) - 1u));
 #endif
-#ifdef WEFT_PACKED
-                OUT(row_out, k, to[k]) = (uint)word >> pack;
+#if defined(WEFT_JOINED) && defined(PAIR_OUT)
+                OUT(row_out, k, to[k]) = PAIR_OUT((uint)word >> pack, (uint)word, word >> 32);
+#elif defined(WEFT_PACKED)
+                OUT(row_out, k, to[k]) = WORD_OUT((uint)word >> pack, (uint)word);
 #endif
-#ifdef WEFT_JOINED
+#if defined(WEFT_JOINED) && !defined(PAIR_OUT)
                 OUT(val_out, k, to[k]) = (uint)(word >> 32);
 #endif
             }
-#if !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+#if defined(PAIR_OUT) && !defined(WEFT_JOINED)
+        __local ulong *stage_pair = (__local ulong *)shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage_pair, steps, PAIR_OUT((uint)moved[k], c[k], moved[k] >> 32));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        STAGE_WRITE(row_out, stage_pair);
+#elif !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
         __local uint *stage_row = shared;
         barrier(CLK_LOCAL_MEM_FENCE);
         forget_all(steps);
-        STAGE_PUT(stage_row, steps, moved[k]);
+        STAGE_PUT(stage_row, steps, WORD_OUT(moved[k], c[k]));
         barrier(CLK_LOCAL_MEM_FENCE);
         STAGE_WRITE(row_out, stage_row);
 #endif
-#if !defined(WEFT_JOINED) && WEFT_VAL_BITS
+#if !defined(WEFT_JOINED) && !defined(PAIR_OUT) && WEFT_VAL_BITS
         __local bits_t *stage_val = (__local bits_t *)shared;
         barrier(CLK_LOCAL_MEM_FENCE);
         forget_all(steps);
@@ -194,14 +225,14 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Chunk i of a bucket goes to its final place, by the digit (key >> shift) & (ncols-1) of the columns inside the
-// bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
-// Writes col_ptr (col_ptr[b*ncols + c], n+1 in all) unless WEFT_COL_OUT is set; then the keys, in order, instead.
+// Chunk i of a bucket goes to its place by the digit (key >> shift) & (ncols-1) of the columns inside the bucket: a column, or
+// a part of the bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
+// Writes begin_out (begin_out[b*ncols + c], n+1 in all): the column pointers, or where parts begin.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const pos_t *bucket_ofs, __global const uint *chunk_first,
                              __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
-                             __global const pos_t *table, __global const pos_t *total, __global key_t *col_out,
-                             __global ofs_t *col_ptr, __global uint *row_out, __global bits_t *val_out, long n,
+                             __global const pos_t *table, __global const pos_t *total, __global key_t *key_out,
+                             __global begin_t *begin_out, __global row_out_t *row_out, __global bits_t *val_out, long n,
                              pos_t chunk, uint nbuckets, uint shift, uint pack, uint ncols, __global const uint *failed,
                              uint run)
 {
@@ -258,10 +289,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         pos_t before = from + (pos_t)group_scan(sum, &all, (__local uint *)base);
         WEFT_UNROLL
         for (uint j = 0; j < 2 * PACKS; j++) {
-#ifndef WEFT_COL_OUT
             if (own + j < cols)
-                col_ptr[first_col + (long)(own + j)] = before;
-#endif
+                begin_out[first_col + (long)(own + j)] = before;
             base[own + j] = before;
             before += (pos_t)count[j];
         }
@@ -283,10 +312,8 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         }
         before += from - sum;
         for (uint c = lo; c < hi; c++) {
-#ifndef WEFT_COL_OUT
             if (nth == 0u && c < cols)
-                col_ptr[first_col + c] = before;
-#endif
+                begin_out[first_col + c] = before;
             base[c] = before + table[(size_t)item * ncols + c];
             before += total[(size_t)k * ncols + c];
         }
@@ -294,16 +321,14 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
             base[c] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-#ifndef WEFT_COL_OUT
     if (i == 0u && lid == 0u)
-        col_ptr[n] = bucket_ofs[nbuckets];
-#endif
+        begin_out[n] = bucket_ofs[nbuckets];
     for (pos_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
         uint entries = (uint)min(last - tile, (pos_t)TILE);
         if (!LOOKS_AHEAD && tile != first)
             entries_get(entry, key, row, tile, entries);
         uint next = last - tile > TILE ? (uint)min(last - tile - TILE, (pos_t)TILE) : 0u;
-        bucket_tile(whole, counted, tile, entries, next, from, cols, entry, key, row, val, col_out, col_ptr + first_col,
-                    row_out, val_out, shift, mask, pack, shared, base, sums, mem);
+        bucket_tile(whole, counted, tile, entries, next, from, cols, entry, key, row, val, key_out,
+                    begin_out + first_col, row_out, val_out, shift, mask, pack, shared, base, sums, mem);
     }
 }

@@ -333,7 +333,17 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *b
             for (uint c = lid; c < ncols; c += WEFT_WG)
                 count[c] = 0u;
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (pos_t e = first + (pos_t)lid; e < last; e += WEFT_WG)
+            pos_t e = first + (pos_t)lid;
+            for (; e + (AHEAD - 1) * WEFT_WG < last; e += AHEAD * WEFT_WG) {
+                uint c[AHEAD];
+#pragma unroll
+                for (uint j = 0; j < AHEAD; j++)
+                    c[j] = (uint)key[(size_t)(e + (pos_t)(j * WEFT_WG)) * stride];
+#pragma unroll
+                for (uint j = 0; j < AHEAD; j++)
+                    atomic_inc(&count[(c[j] >> shift) & (ncols - 1u)]);
+            }
+            for (; e < last; e += WEFT_WG)
                 atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
             barrier(CLK_LOCAL_MEM_FENCE);
             for (uint c = lid; c < ncols; c += WEFT_WG)
@@ -371,47 +381,69 @@ WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *lar
     }
 }
 
-// Smallest position in lo .. hi whose key is `key` or more.
-WEFT_INLINE pos_t first_at_least(__global const key_t *sorted, pos_t lo, pos_t hi, uint key)
+// Chunks of a bucket of entries from .. to-1.
+WEFT_INLINE uint chunks_of(pos_t from, pos_t to, pos_t chunk)
 {
-    while (lo < hi) {
-        pos_t mid = lo + (hi - lo) / 2;
-        if (sorted[mid] < key)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    return (uint)((to - from + chunk - 1) / chunk);
 }
 
-// First position of column c or more: bucket c >> shift holds the keys c & (2^shift - 1), ascending.
-WEFT_INLINE pos_t column_begin(__global const key_t *sorted, __global const pos_t *bucket_ofs, pos_t lo, pos_t hi,
-                               ulong c, uint shift, uint nbuckets)
+// The chunks of buckets that begin at bucket_ofs, as offsets_find tells them. Each group owns as many neighbouring buckets, and
+// adds up those before them by itself.
+WEFT_KERNEL void bucket_chunks(__global const pos_t *bucket_ofs, __global uint *chunk_first, __global uint *large_first,
+                               __global uint *large, __global uint *nlarge, pos_t chunk, uint nbuckets,
+                               __global const uint *failed, uint run)
 {
-    ulong b = c >> shift;
-    if (b >= nbuckets)
-        return bucket_ofs[nbuckets];
-    uint key = (uint)(c - (b << shift));
-    return first_at_least(sorted, max(lo, bucket_ofs[b]), min(hi, bucket_ofs[b + 1]), key);
-}
-
-// col_ptr[c] for c = 0 .. n from the keys of each bucket in ascending order. A group owns COLS consecutive columns: two
-// searches bound those of its work-items.
-#define COLS (8 * WEFT_WG)
-WEFT_KERNEL void scan_col_ptr(__global const key_t *sorted, __global const pos_t *bucket_ofs, __global ofs_t *col_ptr,
-                              long n, pos_t nnz, uint shift, uint nbuckets, __global const uint *failed, uint run)
-{
-    __local pos_t bound[2];
+    __local uint mem[WEFT_WG + WEFT_WG / 32];
     UNLESS_MIRRORED(failed, run)
     {
-        uint lid = (uint)get_local_id(0);
-        for (long base = (long)get_group_id(0) * COLS; base <= n; base += (long)get_num_groups(0) * COLS) {
-            if (lid < 2u)
-                bound[lid] = column_begin(sorted, bucket_ofs, 0, nnz, (ulong)base + (lid ? COLS : 0u), shift, nbuckets);
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (long c = base + (long)lid; c < base + COLS && c <= n; c += WEFT_WG)
-                col_ptr[c] = column_begin(sorted, bucket_ofs, bound[0], bound[1], (ulong)c, shift, nbuckets);
-            barrier(CLK_LOCAL_MEM_FENCE);
+        const uint lid = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
+        const uint share = (nbuckets + groups - 1u) / groups, first = min(nbuckets, (uint)get_group_id(0) * share),
+                   last = min(nbuckets, first + share);
+        uint chunks = 0u, many = 0u, buckets = 0u, all;
+        for (uint at = lid; at < first; at += AHEAD * WEFT_WG) {
+            pos_t from[AHEAD], to[AHEAD];
+#pragma unroll
+            for (uint j = 0; j < AHEAD; j++) {
+                const uint b = min(at + j * WEFT_WG, first - 1u);
+                from[j] = bucket_ofs[b];
+                to[j] = bucket_ofs[b + 1u];
+            }
+#pragma unroll
+            for (uint j = 0; j < AHEAD; j++)
+                if (at + j * WEFT_WG < first) {
+                    const uint c = chunks_of(from[j], to[j], chunk);
+                    chunks += max(c, 1u);
+                    many += c > 1u ? c : 0u;
+                    buckets += c > 1u ? 1u : 0u;
+                }
+        }
+        group_scan(chunks, &all, mem);
+        chunks = all;
+        group_scan(many, &all, mem);
+        many = all;
+        group_scan(buckets, &all, mem);
+        buckets = all;
+        for (uint start = first; start < last; start += WEFT_WG) {
+            const uint b = start + lid;
+            const uint c = b < last ? chunks_of(bucket_ofs[b], bucket_ofs[b + 1u], chunk) : 0u;
+            const uint before = group_scan(b < last ? max(c, 1u) : 0u, &all, mem) + chunks;
+            chunks += all;
+            const uint many_before = group_scan(c > 1u ? c : 0u, &all, mem) + many;
+            many += all;
+            const uint at = group_scan(c > 1u ? 1u : 0u, &all, mem) + buckets;
+            buckets += all;
+            if (b < last) {
+                chunk_first[b] = before;
+                large_first[b] = many_before;
+                if (c > 1u)
+                    large[at] = b;
+            }
+        }
+        if (last == nbuckets && first < last && lid == 0u) {
+            chunk_first[nbuckets] = chunks;
+            large_first[nbuckets] = many;
+            nlarge[0] = buckets;
+            nlarge[1] = 0u;
         }
     }
 }

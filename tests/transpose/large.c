@@ -34,7 +34,7 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     weft__scan_layout_make(&l, dev->ctx, shape, p);
     weft__scan_scratch(needs, &l, shape);
     c->planned++;
-    const wide tile = l.tile, part = l.part, tiles = up(nnz, tile), chunks = nnz / l.chunk + l.nbuckets;
+    const wide tile = l.tile, part = l.part, tiles = up(nnz, tile), chunks = nnz / l.chunk + l.nparts;
     const wide wg = l.wide_ipt ? WEFT__SCAN_WIDE_WG : own;
     // Counters of a part, and of the tiles before one in their part; numbers of chunks; work-items of each launch.
     c->overflows += part > most || chunks > most || tiles * own > most || chunks * wg > most ||
@@ -44,16 +44,24 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     const wide pos = shape->nnz <= WEFT__HOSTILE(INT32_MAX - (1 << 26), 0) ? 4 : 8;
     c->narrow += pos == 4;
     c->overflows += pos == 4 && (tiles * tile > INT32_MAX || part * l.parts > INT32_MAX || nnz + l.chunk > INT32_MAX);
-    const wide bins = weft__max(l.nbuckets, l.low_bins), width = bins + bins % 2;
-    const wide value = weft_type_bytes(shape->type), key = l.packed ? 0 : (uint32_t)l.key_bits / 8;
-    const wide large = nnz / l.chunk * l.ncols * pos;
+    const wide width = l.nbuckets + l.nbuckets % 2, value = weft_type_bytes(shape->type);
+    const wide key = l.packed ? 0 : (uint32_t)l.key_bits / 8, parts_key = l.parts_packed ? 0 : (uint32_t)l.key_bits / 8;
+    const wide large = nnz / l.chunk * pos << weft__max(l.mid_bits, l.low_bits);
+    const uint32_t columns = weft__bits_for(shape->n);
+    c->uncovered += (uint64_t)l.nparts << l.low_bits < (uint64_t)shape->n ||
+                    (l.passes > 1 && (uint64_t)l.nbuckets << l.mid_bits < l.nparts) ||
+                    l.nbuckets > UINT32_C(1) << p->gpu.bits || l.mid_bits > (uint32_t)p->gpu.bits + 1 ||
+                    l.low_bits > (uint32_t)p->gpu.bits + 1 ||
+                    (l.passes == 3) != (columns > (uint32_t)p->gpu.bits && l.mid_bits);
     c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 || needs[BEFORE].bytes != tiles * width * 4 ||
                 needs[TABLE].bytes != width * pos * l.parts;
     if (l.passes > 1)
         c->sizes += needs[LARGE_TOTAL].bytes != large || needs[LARGE_TABLE].bytes < 2 * large ||
-                    needs[KEY].bytes != nnz * key || needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) ||
+                    needs[KEY].bytes != nnz * parts_key || needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) ||
                     needs[VAL].bytes != (l.pairs ? 0 : nnz * value);
-    c->sizes += needs[COL].bytes != (l.passes == 3 ? nnz * 4 : 0);
+    c->sizes += needs[KEY_FIRST].bytes != (l.passes == 3 ? nnz * key : 0) ||
+                needs[ROW_FIRST].bytes != (l.passes == 3 && l.pairs ? nnz * 8 : 0) ||
+                needs[PART_OFS].bytes != (l.passes == 3 ? (l.nparts + 1) * pos : 0);
 }
 
 // A device of exactly the memory that an operation and its matrices take, and one of a byte less.

@@ -100,6 +100,19 @@ static void each_device(struct test_device *dev)
                                          {TEST_UNIFORM, 300, 400, 5300, WEFT_TYPE_PATTERN, WEFT_OFS_32}};
     for (size_t i = 0; i < (dev->checker ? 2 : sizeof large / sizeof *large); i++)
         tap_ok(check(dev, &large[i], &turns, said), "%s: tiles in turns, %s", dev->name, weft_type_name(large[i].type));
+    // Three passes: 64 buckets of about 940 entries, chunks of 256, tiles of 64; 2048 parts of 29 entries. The column shares the
+    // row's word in buckets and parts; in parts alone; 32 buckets of 21875 entries, two chunks: in neither.
+    static const struct shape three[] = {{TEST_UNIFORM, 500, 32768, 60000, WEFT_TYPE_F32, WEFT_OFS_32},
+                                         {TEST_UNIFORM, 1 << 24, 32768, 60000, WEFT_TYPE_F32, WEFT_OFS_32},
+                                         {TEST_SKEWED, 1 << 24, 32768, 60000, WEFT_TYPE_I32, WEFT_OFS_64},
+                                         {TEST_UNIFORM, 1 << 24, 32768, 60000, WEFT_TYPE_F64, WEFT_OFS_32},
+                                         {TEST_SKEWED, 1 << 24, 32768, 60000, WEFT_TYPE_PATTERN, WEFT_OFS_32},
+                                         {TEST_UNIFORM, 20000000, 600001, 700000, WEFT_TYPE_F32, WEFT_OFS_32},
+                                         {TEST_SKEWED, 20000000, 600001, 700000, WEFT_TYPE_F64, WEFT_OFS_64}};
+    for (size_t i = 0; i < (dev->checker ? 0 : sizeof three / sizeof *three); i++)
+        tap_ok(check(dev, &three[i], i < 5 ? &small : &turns, said) && strstr(said, "3 passes"),
+               "%s: buckets in parts, %s, %s, %lld rows: %s", dev->name, test_spread_name(three[i].spread),
+               weft_type_name(three[i].type), (long long)three[i].m, said);
 }
 
 int main(void)

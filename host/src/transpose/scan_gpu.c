@@ -3,8 +3,7 @@
 //   n <= 2^bits       one pass: a bin is a column.
 //   n <= 2^(2*bits)   two: partition by the high digit into buckets, then each bucket by the low digit, which also
 //                     gives the column pointers. Up to one bit more where local memory allows.
-//   larger n          three: partition by the low digit first, then as above by the high and the middle one; column
-//                     pointers from the sorted columns.
+//   larger n          three: a pass between, which parts each bucket by the middle digit.
 //
 //   pass              | reads             | writes            | form of an entry on its way | buffers
 //   count, vertical,  | col; row_ptr for  | where bins begin  | none                        | ROW_AT, BEFORE, TABLE,
@@ -15,21 +14,24 @@
 //     first           | A                 | KEY, ROW, VAL     | column in bucket, row, val; | KEY, ROW, VAL
 //                     |                   |                   | `packed`: column in row's   |
 //                     |                   |                   | word; `pairs`: val beside it|
-//     bucket_count,   | KEY or ROW, where | LARGE_TABLE,      | the same                    | LARGE_FIRST, LARGE,
-//     bucket_vertical | buckets are large | LARGE_TOTAL       |                             | NLARGE
-//     bucket          | KEY, ROW, VAL     | A^T               | the same                    | CHUNK_FIRST, LARGE_*
+//     count, vertical | KEY or ROW, where | LARGE_TABLE,      | the same                    | LARGE_FIRST, LARGE,
+//     of the last     | buckets are large | LARGE_TOTAL       |                             | NLARGE
+//     last            | KEY, ROW, VAL     | A^T               | the same                    | CHUNK_FIRST, LARGE_*
 //   three passes:     |                   |                   |                             |
-//     first           | A                 | COL, A^T col, val | whole column, row, val      | COL, arrays of A^T
-//     count_given     | COL               | where bins begin  | none                        | as count, without ROW_AT
-//     second          | COL, A^T col, val | KEY, ROW, VAL     | as in two, never packed     | KEY, ROW, VAL
-//     bucket_*        | KEY, ROW, VAL     | COL, A^T col, val | as in two                   | as in two
-//     col_ptr         | COL, sorted       | A^T row_ptr       | none                        | COL, BUCKET_OFS
+//     first           | A                 | KEY_, ROW_FIRST;  | as in two, with the bits of | KEY_FIRST, ROW_FIRST;
+//                     |                   | not `pairs`: A^T  | two digits of the column    | A^T col, val
+//     count, vertical | these             | LARGE_TABLE,      | the same                    | as in two
+//     of the second   |                   | LARGE_TOTAL       |                             |
+//     second          | these             | KEY, ROW, VAL;    | as in two, with the bits of | KEY, ROW, VAL, PART_OFS
+//                     |                   | where parts begin | the low digit               |
+//     chunks          | PART_OFS          | chunks of parts   | none                        | CHUNK_FIRST .. NLARGE
+//     as in two, of parts
 #include "host/src/core/limits.h"
 #include "host/src/transpose/scan_layout.h"
 
 #include <stdlib.h>
 
-enum { COUNT, COUNT_GIVEN, VERTICAL, OFFSETS, BUCKET_COUNT, BUCKET_VERTICAL, COL_PTR, FIRST, SECOND, BUCKET, NKERNELS };
+enum { COUNT, VERTICAL, OFFSETS, CHUNKS, SECOND_COUNT, LAST_COUNT, BUCKET_VERTICAL, FIRST, SECOND, LAST, NKERNELS };
 #define COUNT_FILES                                                                                                    \
     {                                                                                                                  \
         "transpose/scan_count.cl", "transpose/pos.clh", "transpose/scan.clh"                                           \
@@ -40,15 +42,15 @@ enum { COUNT, COUNT_GIVEN, VERTICAL, OFFSETS, BUCKET_COUNT, BUCKET_VERTICAL, COL
     }
 static const struct weft__kernel_spec specs[NKERNELS] = {
     [COUNT] = {"scan_count", COUNT_FILES},
-    [COUNT_GIVEN] = {"scan_count", COUNT_FILES}, // rows given: of the second of three passes
     [VERTICAL] = {"scan_vertical", COUNT_FILES},
     [OFFSETS] = {"scan_offsets", COUNT_FILES}, // only where vertical cannot find them
-    [BUCKET_COUNT] = {"bucket_count", COUNT_FILES},
+    [CHUNKS] = {"bucket_chunks", COUNT_FILES},
+    [SECOND_COUNT] = {"bucket_count", COUNT_FILES},
+    [LAST_COUNT] = {"bucket_count", COUNT_FILES},
     [BUCKET_VERTICAL] = {"bucket_vertical", COUNT_FILES},
-    [COL_PTR] = {"scan_col_ptr", COUNT_FILES},
-    [FIRST] = {"scan_partition", MOVE_FILES("transpose/scan_partition.cl")},  // from the input
-    [SECOND] = {"scan_partition", MOVE_FILES("transpose/scan_partition.cl")}, // of three passes
-    [BUCKET] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")},
+    [FIRST] = {"scan_partition", MOVE_FILES("transpose/scan_partition.cl")},
+    [SECOND] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")}, // of three passes
+    [LAST] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")},   // of two and three
 };
 
 struct scan_gpu {
@@ -60,56 +62,75 @@ struct scan_gpu {
     cl_mem b[NBUFFERS];
 };
 
+static int pos_bits(const struct scan_gpu *s)
+{
+    return 8 * (int)weft_ofs_bytes(weft__transpose_pos(&s->shape));
+}
+
 static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum weft_type type, int wg)
 {
-    const int pos = 8 * (int)weft_ofs_bytes(weft__transpose_pos(&s->shape));
     weft__define_types(d, type, s->shape.ofs);
-    weft__define(d, "WEFT_POS_BITS", "%d", pos);
-    weft__define(d, "WEFT_BEGIN_BITS", "%d", s->l.passes == 1 ? 8 * (int)weft_ofs_bytes(s->shape.ofs) : pos);
+    weft__define(d, "WEFT_POS_BITS", "%d", pos_bits(s));
     weft__define(d, "WEFT_WG", "%d", wg);
     weft__define(d, "WEFT_SPAN", "%zu", s->l.span);
 }
 
-static void define_count(struct weft__defines *d, const struct scan_gpu *s, int rows_given)
+// Width of a column inside its bucket, or inside its part of one.
+static int key_bits_of(const struct weft__scan_layout *l, int parts)
+{
+    return parts && l->parts_packed ? 32 : l->key_bits;
+}
+
+static void define_count(struct weft__defines *d, const struct scan_gpu *s, int kernel)
 {
     define_sizes(d, s, WEFT_TYPE_PATTERN, s->count_wg);
+    weft__define(d, "WEFT_BEGIN_BITS", "%d", s->l.passes == 1 ? 8 * (int)weft_ofs_bytes(s->shape.ofs) : pos_bits(s));
     weft__define(d, "WEFT_BINS", "%u", s->l.count_bins);
-    weft__define(d, "WEFT_KEY_BITS", "%d", s->l.key_bits);
-    if (rows_given)
+    weft__define(d, "WEFT_KEY_BITS", "%d", key_bits_of(&s->l, kernel == LAST_COUNT));
+    if (s->shape.rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
     if (s->shape.mirror)
         weft__define(d, "WEFT_MIRROR", "1");
 }
 
-static void define_scatter(struct weft__defines *d, const struct scan_gpu *s, int what)
+static void define_move(struct weft__defines *d, const struct scan_gpu *s, int what)
 {
-    const int wide = what == BUCKET && s->l.wide_ipt, wg = wide ? WEFT__SCAN_WIDE_WG : s->wg,
-              ipt = wide ? s->l.wide_ipt : (int)(s->l.span / 32);
+    const struct weft__scan_layout *l = &s->l;
+    const int wide = what == LAST && l->wide_ipt,
+              wg = wide           ? WEFT__SCAN_WIDE_WG
+                   : what == LAST ? l->last_wg
+                                  : s->wg,
+              ipt = wide           ? l->wide_ipt
+                    : what == LAST ? l->last_ipt
+                                   : (int)(l->span / 32);
+    // Bins are columns in the last pass, whose begins are column pointers.
+    const int columns = what == LAST || l->passes == 1, moving = !columns, moved = what != FIRST;
+    const int packed = what == LAST ? l->parts_packed : l->packed;
+    const uint32_t low = UINT32_C(1) << l->low_bits;
+    const uint32_t digits = what == LAST ? l->low_bits : what == SECOND ? l->mid_bits : weft__bits_for(l->nbuckets);
+    const uint32_t bins = wide             ? weft__scan_bins_room(low, wg)
+                          : what == LAST   ? l->last_bins
+                          : what == SECOND ? l->mid_bins
+                                           : l->first_bins;
     define_sizes(d, s, s->shape.type, wg);
+    weft__define(d, "WEFT_BEGIN_BITS", "%d", columns ? 8 * (int)weft_ofs_bytes(s->shape.ofs) : pos_bits(s));
     weft__define(d, "WEFT_IPT", "%d", ipt);
     weft__define(d, "WEFT_STAGED", "%d", weft__scan_staged(wg, ipt));
-    if (wide)
-        weft__define(d, "WEFT_WIDE", "1");
-    uint32_t bins = wide ? weft__scan_bins_room(s->l.ncols, wg) : what == BUCKET ? s->l.bucket_bins : s->l.first_bins;
     weft__define(d, "WEFT_BINS", "%u", bins);
-    uint32_t digits = what == BUCKET                      ? s->l.mid_bits
-                      : what == FIRST && s->l.passes == 3 ? s->l.low_bits
-                                                          : weft__bits_for(s->l.nbuckets);
     // One program for all digits where a ballot is not worth saving.
     weft__define(d, "WEFT_DIGIT_BITS", "%u", s->lanes ? digits : weft__bits_for(bins));
-    // The first of three passes keeps whole columns.
-    weft__define(d, "WEFT_KEY_BITS", "%d", what == FIRST && s->l.passes == 3 ? 32 : s->l.key_bits);
-    // Between the passes entries travel in one form; the first of three passes uses the output arrays for it.
-    int moving = what == BUCKET || (s->l.passes == 2 ? what == FIRST : what == SECOND);
-    if (what != BUCKET && s->l.passes > 1)
+    weft__define(d, "WEFT_KEY_BITS", "%d", key_bits_of(l, what == LAST));
+    if (wide)
+        weft__define(d, "WEFT_WIDE", "1");
+    if (moving)
         weft__define(d, "WEFT_MOVING", "1");
-    if (moving && s->l.pairs)
+    if ((moving || moved) && l->pairs)
         weft__define(d, "WEFT_PAIRS", "1");
-    if (moving && s->l.packed)
+    if ((moving || moved) && packed)
         weft__define(d, "WEFT_PACKED", "1");
-    if (what == BUCKET && s->l.passes == 3)
-        weft__define(d, "WEFT_COL_OUT", "1");
-    if (what == SECOND || (what == FIRST && s->shape.rows_given))
+    if (what == SECOND && l->parts_packed)
+        weft__define(d, "WEFT_PACKED_OUT", "1");
+    if (what == FIRST && s->shape.rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
     if (what == FIRST && s->shape.val_positions)
         weft__define(d, "WEFT_VAL_POSITIONS", "1");
@@ -133,24 +154,21 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
 {
     const struct weft__scan_layout *l = &s->l;
     const enum weft_ofs pos = weft__transpose_pos(&s->shape);
-    const int bucket = kernel == BUCKET || kernel == BUCKET_COUNT || kernel == BUCKET_VERTICAL;
+    const int whole = kernel == COUNT || kernel == VERTICAL || kernel == OFFSETS || kernel == FIRST;
     const union weft__ofs nnz = weft__ofs_value(pos, (size_t)s->shape.nnz), part = weft__ofs_value(pos, l->part),
                           chunk = weft__ofs_value(pos, l->chunk);
     const cl_int m = (cl_int)s->shape.m;
-    const cl_long n = s->shape.n;
     const cl_uint wide = (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l->wide_ipt, l->chunk); // a chunk each
     const cl_uint tile = (cl_uint)l->tile, part_tiles = (cl_uint)(l->part / l->tile);
-    const cl_uint nbuckets = l->nbuckets, ncols = l->ncols, pack = l->mid_bits;
     // What says whether there is anything to do; without a mirror it is not read.
     const cl_mem failed = s->shape.mirror ? s->mirror.failed : s->b[BUCKET_OFS];
-    const cl_mem table = s->b[bucket ? LARGE_TABLE : TABLE], total = s->b[bucket ? LARGE_TOTAL : TOTAL];
+    const cl_mem table = s->b[whole ? TABLE : LARGE_TABLE], total = s->b[whole ? TOTAL : LARGE_TOTAL];
     return WEFT__BIND(ctx, s->k[kernel], WEFT__ARG(row_at, s->b[ROW_AT]), WEFT__ARG(before, s->b[BEFORE]),
                       WEFT__ARG(table), WEFT__ARG(total), WEFT__ARG(chunk_first, s->b[CHUNK_FIRST]),
                       WEFT__ARG(large_first, s->b[LARGE_FIRST]), WEFT__ARG(large, s->b[LARGE]),
                       WEFT__ARG(nlarge, s->b[NLARGE]), WEFT__ARG(arrived, s->b[ARRIVED]), WEFT__ARG(failed),
-                      WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, pos, nnz), WEFT__OFS(part, pos, part),
-                      WEFT__OFS(chunk, pos, chunk), WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(wide),
-                      WEFT__ARG(nbuckets), WEFT__ARG(ncols), WEFT__ARG(pack));
+                      WEFT__ARG(m), WEFT__OFS(nnz, pos, nnz), WEFT__OFS(part, pos, part), WEFT__OFS(chunk, pos, chunk),
+                      WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(wide));
 }
 
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -168,15 +186,15 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     weft__scan_layout_make(&s->l, ctx, shape, &info->params);
     const int buckets = s->l.passes > 1, three = s->l.passes == 3;
     const int needed[NKERNELS] = {[COUNT] = 1,
-                                  [COUNT_GIVEN] = three,
                                   [VERTICAL] = 1,
                                   [OFFSETS] = !weft__caps_of(ctx).fence,
-                                  [BUCKET_COUNT] = buckets,
+                                  [CHUNKS] = three,
+                                  [SECOND_COUNT] = three,
+                                  [LAST_COUNT] = buckets,
                                   [BUCKET_VERTICAL] = buckets,
-                                  [COL_PTR] = three,
                                   [FIRST] = 1,
                                   [SECOND] = three,
-                                  [BUCKET] = buckets};
+                                  [LAST] = buckets};
     struct weft__scratch needs[NBUFFERS];
     weft__scan_scratch(needs, &s->l, shape);
     weft__make_buffers(&make, s->b, needs, NBUFFERS);
@@ -187,9 +205,9 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
         if (!needed[i])
             continue;
         if (i >= FIRST)
-            define_scatter(&d, s, i);
+            define_move(&d, s, i);
         else
-            define_count(&d, s, shape->rows_given || i == COUNT_GIVEN);
+            define_count(&d, s, i);
         weft__make_kernel(&make, &s->k[i], &specs[i], &d);
         if (!make.status)
             make.status = bind(s, ctx, i);
@@ -199,56 +217,65 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     return make.status;
 }
 
-// Count bins of (col >> shift) & mask, scan, find the offsets of bins in `bucket_ofs`.
-static void count_run(struct scan_gpu *s, struct weft__stream *stream, int kernel, cl_mem row_ptr, cl_mem col,
-                      cl_mem bucket_ofs, cl_uint shift, cl_uint mask, cl_uint nbins)
-{
-    const size_t wg = (size_t)s->count_wg, found = weft__ceil_div((size_t)s->shape.nnz, s->l.span) + 1;
-    const cl_uint finders = row_ptr && !s->shape.rows_given ? (cl_uint)weft__ceil_div(found, wg) : 0;
-    const cl_uint rows = (cl_uint)s->l.parts, run = s->mirror.mark;
-    WEFT__LAUNCH(stream, s->k[kernel], finders + s->l.parts, wg, WEFT__ARG(row_ptr), WEFT__ARG(col), WEFT__ARG(shift),
-                 WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(run));
-    WEFT__LAUNCH(stream, s->k[VERTICAL], weft__ceil_div(nbins, 32), wg, WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
-                 WEFT__ARG(nbins), WEFT__ARG(run));
-    if (s->k[OFFSETS])
-        WEFT__LAUNCH(stream, s->k[OFFSETS], 1, wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbins), WEFT__ARG(run));
-}
-
 // Entries on their way: rows with values and columns, or what the layout makes of them.
 struct entries {
     cl_mem key, row, val;
 };
 
-static void partition_run(struct scan_gpu *s, struct weft__stream *stream, int kernel, cl_mem row_ptr,
-                          struct entries from, cl_mem bucket_ofs, struct entries to, cl_uint shift, cl_uint mask,
-                          cl_uint key_mask, cl_uint nbins)
-{
-    const size_t tiles = weft__ceil_div((size_t)s->shape.nnz, s->l.tile);
-    const cl_uint run = s->mirror.mark;
-    WEFT__LAUNCH(stream, s->k[kernel], tiles, (size_t)s->wg, WEFT__ARG(row_ptr), WEFT__ARG(rows, from.row),
-                 WEFT__ARG(col, from.key), WEFT__ARG(val, from.val), WEFT__ARG(bucket_ofs), WEFT__ARG(key_out, to.key),
-                 WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(shift), WEFT__ARG(mask),
-                 WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(run));
-}
-
-static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *at)
+// By the high digit: into buckets that begin at `bucket_ofs`, or, in one pass, columns.
+static void first_run(struct scan_gpu *s, struct weft__stream *stream, const struct weft_device_csr *a,
+                      cl_mem bucket_ofs, struct entries to)
 {
     const struct weft__scan_layout *l = &s->l;
-    const cl_mem bucket_ofs = s->b[BUCKET_OFS];
-    const cl_uint shift = l->low_bits, stride = l->packed && l->pairs ? 2 : 1, run = s->mirror.mark;
+    const size_t wg = (size_t)s->count_wg, found = weft__ceil_div((size_t)s->shape.nnz, l->span) + 1,
+                 tiles = weft__ceil_div((size_t)s->shape.nnz, l->tile);
+    const cl_uint finders = s->shape.rows_given ? 0 : (cl_uint)weft__ceil_div(found, wg);
+    const cl_mem rows_of = s->shape.rows_given ? a->row_ptr : s->b[ROW_AT];
+    const cl_uint rows = (cl_uint)l->parts, nbins = l->nbuckets, mask = 0xffffffffu, run = s->mirror.mark;
+    const cl_uint shift = l->mid_bits + l->low_bits, pack = shift, key_mask = (cl_uint)((UINT64_C(1) << shift) - 1);
+    WEFT__LAUNCH(stream, s->k[COUNT], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
+                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(run));
+    WEFT__LAUNCH(stream, s->k[VERTICAL], weft__ceil_div(nbins, 32), wg, WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
+                 WEFT__ARG(nbins), WEFT__ARG(run));
+    if (s->k[OFFSETS])
+        WEFT__LAUNCH(stream, s->k[OFFSETS], 1, wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbins), WEFT__ARG(run));
+    WEFT__LAUNCH(stream, s->k[FIRST], tiles, (size_t)s->wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(rows, rows_of),
+                 WEFT__ARG(col, a->col), WEFT__ARG(val, a->val), WEFT__ARG(bucket_ofs), WEFT__ARG(key_out, to.key),
+                 WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(shift), WEFT__ARG(mask),
+                 WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(run));
+}
+
+// What a pass over buckets does: `digits` bits of the column from `shift` on say where an entry goes.
+struct pass {
+    int count, move;                 // kernels
+    cl_uint nbuckets, shift, digits; // `pack` = shift + digits bits of the column are left
+    cl_mem bucket_ofs;
+    struct entries from, to;
+    cl_mem begin_out; // where each of n columns or parts begins
+    cl_long n;
+    int packed;
+    size_t wg;
+};
+
+static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct pass *p)
+{
+    const struct weft__scan_layout *l = &s->l;
+    const cl_uint stride = p->packed && l->pairs ? 2 : 1, run = s->mirror.mark, shift = p->shift,
+                  pack = p->shift + p->digits, ncols = UINT32_C(1) << p->digits, nbuckets = p->nbuckets;
+    const cl_mem bucket_ofs = p->bucket_ofs, key = p->packed ? p->from.row : p->from.key;
     if (l->large_buckets) {
         const size_t groups = (size_t)s->units * 8, wg = (size_t)s->count_wg;
-        WEFT__LAUNCH(stream, s->k[BUCKET_COUNT], weft__min(groups, l->large_chunks), wg,
-                     WEFT__ARG(key, s->b[l->packed ? ROW : KEY]), WEFT__ARG(bucket_ofs), WEFT__ARG(stride),
-                     WEFT__ARG(shift), WEFT__ARG(run));
-        WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(run));
+        WEFT__LAUNCH(stream, s->k[p->count], weft__min(groups, l->large_chunks), wg, WEFT__ARG(key),
+                     WEFT__ARG(bucket_ofs), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
+                     WEFT__ARG(run));
+        WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(ncols), WEFT__ARG(run));
     }
-    const size_t groups = l->nbuckets + (size_t)s->shape.nnz / l->chunk,
-                 wg = l->wide_ipt ? WEFT__SCAN_WIDE_WG : (size_t)s->wg;
-    WEFT__LAUNCH(stream, s->k[BUCKET], groups, wg, WEFT__ARG(key, s->b[KEY]), WEFT__ARG(row, s->b[ROW]),
-                 WEFT__ARG(val, s->b[VAL]), WEFT__ARG(bucket_ofs), WEFT__ARG(col_out, s->b[COL]),
-                 WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(row_out, at->col), WEFT__ARG(val_out, at->val),
-                 WEFT__ARG(shift), WEFT__ARG(run));
+    const size_t groups = nbuckets + (size_t)s->shape.nnz / l->chunk;
+    WEFT__LAUNCH(stream, s->k[p->move], groups, p->wg, WEFT__ARG(key, p->from.key), WEFT__ARG(row, p->from.row),
+                 WEFT__ARG(val, p->from.val), WEFT__ARG(bucket_ofs), WEFT__ARG(key_out, p->to.key),
+                 WEFT__ARG(begin_out, p->begin_out), WEFT__ARG(row_out, p->to.row), WEFT__ARG(val_out, p->to.val),
+                 WEFT__ARG(n, p->n), WEFT__ARG(nbuckets), WEFT__ARG(shift), WEFT__ARG(pack), WEFT__ARG(ncols),
+                 WEFT__ARG(run));
 }
 
 static weft_status run(void *state, struct weft__stream *stream, const struct weft_device_csr *a,
@@ -256,32 +283,46 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
 {
     struct scan_gpu *s = state;
     const struct weft__scan_layout *l = &s->l;
-    const cl_uint all = 0xffffffffu, high = l->mid_bits + l->low_bits, low = l->low_bins - 1, nbuckets = l->nbuckets;
-    const cl_mem bucket_ofs = s->b[BUCKET_OFS];
-    const struct entries input = {a->col, s->shape.rows_given ? a->row_ptr : s->b[ROW_AT], a->val};
-    const struct entries output = {NULL, at->col, at->val}, between = {s->b[COL], at->col, at->val};
-    const struct entries buckets = {s->b[KEY], s->b[ROW], s->b[VAL]};
+    const struct entries output = {NULL, at->col, at->val}, parts = {s->b[KEY], s->b[ROW], s->b[VAL]};
+    const struct entries buckets = {s->b[KEY_FIRST], l->pairs ? s->b[ROW_FIRST] : at->col, at->val};
+    struct pass last = {.count = LAST_COUNT,
+                        .move = LAST,
+                        .nbuckets = l->nparts,
+                        .digits = l->low_bits,
+                        .bucket_ofs = s->b[BUCKET_OFS],
+                        .from = parts,
+                        .to = output,
+                        .begin_out = at->row_ptr,
+                        .n = s->shape.n,
+                        .packed = l->parts_packed,
+                        .wg = (size_t)(l->wide_ipt ? WEFT__SCAN_WIDE_WG : l->last_wg)};
     if (s->shape.mirror)
         weft__mirror_run(&s->mirror, stream, &s->shape, a, at);
-    if (l->passes == 1) {
-        count_run(s, stream, COUNT, a->row_ptr, a->col, at->row_ptr, 0, all, nbuckets);
-        partition_run(s, stream, FIRST, a->row_ptr, input, at->row_ptr, output, 0, all, 0, nbuckets);
-    } else if (l->passes == 2) {
-        count_run(s, stream, COUNT, a->row_ptr, a->col, bucket_ofs, high, all, nbuckets);
-        partition_run(s, stream, FIRST, a->row_ptr, input, bucket_ofs, buckets, high, all, l->ncols - 1, nbuckets);
-        buckets_run(s, stream, at);
-    } else {
-        count_run(s, stream, COUNT, a->row_ptr, a->col, bucket_ofs, 0, low, l->low_bins);
-        partition_run(s, stream, FIRST, a->row_ptr, input, bucket_ofs, between, 0, low, all, l->low_bins);
-        count_run(s, stream, COUNT_GIVEN, NULL, s->b[COL], bucket_ofs, high, all, nbuckets);
-        partition_run(s, stream, SECOND, NULL, between, bucket_ofs, buckets, high, all, (UINT32_C(1) << high) - 1,
-                      nbuckets);
-        buckets_run(s, stream, at);
-        const size_t wg = (size_t)s->count_wg, chunks = weft__ceil_div((size_t)s->shape.n + 1, 8 * wg);
-        const cl_uint run = s->mirror.mark;
-        WEFT__LAUNCH(stream, s->k[COL_PTR], weft__groups(chunks, wg), wg, WEFT__ARG(sorted, s->b[COL]),
-                     WEFT__ARG(bucket_ofs), WEFT__ARG(col_ptr, at->row_ptr), WEFT__ARG(shift, high), WEFT__ARG(run));
+    first_run(s, stream, a, l->passes == 1 ? at->row_ptr : s->b[BUCKET_OFS],
+              l->passes == 1   ? output
+              : l->passes == 2 ? parts
+                               : buckets);
+    if (l->passes == 3) {
+        const struct pass second = {.count = SECOND_COUNT,
+                                    .move = SECOND,
+                                    .nbuckets = l->nbuckets,
+                                    .shift = l->low_bits,
+                                    .digits = l->mid_bits,
+                                    .bucket_ofs = s->b[BUCKET_OFS],
+                                    .from = buckets,
+                                    .to = parts,
+                                    .begin_out = s->b[PART_OFS],
+                                    .n = l->nparts,
+                                    .packed = l->packed,
+                                    .wg = (size_t)s->wg};
+        const cl_uint nbuckets = l->nparts, run = s->mirror.mark;
+        const cl_mem bucket_ofs = last.bucket_ofs = s->b[PART_OFS];
+        buckets_run(s, stream, &second);
+        const size_t wg = (size_t)s->count_wg, groups = weft__min((size_t)s->units, weft__ceil_div(nbuckets, wg));
+        WEFT__LAUNCH(stream, s->k[CHUNKS], groups, wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbuckets), WEFT__ARG(run));
     }
+    if (l->passes > 1)
+        buckets_run(s, stream, &last);
     return stream->status;
 }
 
@@ -291,30 +332,35 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
     for (int wide = 0; wide < 3; wide++) { // 32 bits, 64, 64 for offsets alone: then what reads or writes these
         const enum weft_ofs ofs = wide ? WEFT_OFS_64 : WEFT_OFS_32, pos = wide == 1 ? WEFT_OFS_64 : WEFT_OFS_32;
         const int mixed = ofs != pos;
-        struct scan_gpu s = {
-            .wg = 256,
-            .count_wg = WEFT__SCAN_COUNT_WG,
-            .l = {.count_bins = 1024, .first_bins = 1024, .bucket_bins = 512, .span = 512, .key_bits = 16}};
+        struct scan_gpu s = {.wg = 256,
+                             .count_wg = WEFT__SCAN_COUNT_WG,
+                             .l = {.count_bins = 1024,
+                                   .first_bins = 1024,
+                                   .mid_bins = 512,
+                                   .last_bins = 512,
+                                   .span = 512,
+                                   .key_bits = 16}};
         s.shape.ofs = ofs;
         s.shape.wide = wide == 1;
         for (int given = 0; given < 2; given++) {
-            for (int i = COUNT; i <= COL_PTR; i++) {
-                if (i == COUNT_GIVEN ||
-                    (mixed && (given || i == BUCKET_COUNT || i == BUCKET_VERTICAL))) // the same text
+            for (int i = COUNT; i < FIRST; i++) {
+                if (i == LAST_COUNT || (mixed && (given || i >= CHUNKS))) // the same text
                     continue;
                 struct weft__variant v = {.spec = &specs[i], .schedule = WEFT_SCHEDULE_GPU};
                 s.l.key_bits = given ? 32 : 16;
                 s.l.passes = i == VERTICAL || i == OFFSETS ? 1 : 3;
-                define_count(&v.defines, &s, given);
+                s.shape.rows_given = given;
+                define_count(&v.defines, &s, i);
                 fn(arg, &v);
             }
         }
         for (int passes = 1; passes <= 3; passes++)
-            for (int special = 0; special < 3; special++) // plain, rows given, positions
+            for (int special = 0; special < 3;
+                 special++) // plain, rows given, positions; SECOND: not packed, packs, packed
                 for (int t = 0; t < 3; t++)
-                    for (int what = FIRST; what <= BUCKET; what++) {
-                        if ((special && (t || what != FIRST)) || (what == SECOND && passes != 3) ||
-                            (what == BUCKET && passes == 1) ||
+                    for (int what = FIRST; what <= LAST; what++) {
+                        if ((special && what != SECOND && (t || what != FIRST)) || (what == SECOND && passes != 3) ||
+                            (what == LAST && passes != 2) ||
                             (mixed && (special || passes == 3 || types[t] == WEFT_TYPE_PATTERN)))
                             continue;
                         struct weft__variant v = {.spec = &specs[what], .schedule = WEFT_SCHEDULE_GPU};
@@ -324,25 +370,28 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.shape.mirror = special == 2;
                         s.l.passes = passes;
                         s.l.pairs = passes > 1 && types[t] == WEFT_TYPE_F32;
-                        s.l.packed = passes == 2 && pos == WEFT_OFS_32;
+                        s.l.packed = passes == 2 ? pos == WEFT_OFS_32 : passes == 3 && special == 2;
+                        s.l.parts_packed = passes == 2 ? s.l.packed : special > 0;
                         s.l.key_bits = s.l.packed || (passes == 3 && pos == WEFT_OFS_64) ? 32 : 16;
                         s.l.nbuckets = 1000;
                         s.l.mid_bits = s.l.low_bits = 8;
                         // As fits() leaves them in 48 KiB of local memory.
                         s.l.span = types[t] == WEFT_TYPE_F64 || (pos == WEFT_OFS_64 && s.l.pairs) ? 256 : 512;
-                        define_scatter(&v.defines, &s, what);
+                        s.l.last_wg = s.wg;
+                        s.l.last_ipt = (int)s.l.span / 32;
+                        define_move(&v.defines, &s, what);
                         fn(arg, &v);
                     }
         const int ipts[] = {4, 16, WEFT__SCAN_WIDE_IPT(pos)};
         for (int i = mixed ? 2 : 0; i < 3; i++) {
-            struct weft__variant v = {.spec = &specs[BUCKET], .schedule = WEFT_SCHEDULE_GPU};
+            struct weft__variant v = {.spec = &specs[LAST], .schedule = WEFT_SCHEDULE_GPU};
             s.shape = (struct weft__transpose_shape){.type = WEFT_TYPE_F32, .ofs = ofs, .wide = wide == 1};
             s.l.passes = 2;
-            s.l.pairs = s.l.packed = 1;
+            s.l.pairs = s.l.packed = s.l.parts_packed = 1;
             s.l.key_bits = 32;
-            s.l.ncols = 512;
+            s.l.low_bits = 9;
             s.l.wide_ipt = ipts[i];
-            define_scatter(&v.defines, &s, BUCKET);
+            define_move(&v.defines, &s, LAST);
             fn(arg, &v);
         }
         s.l.wide_ipt = 0;

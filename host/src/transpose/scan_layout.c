@@ -15,18 +15,22 @@
 #define BUCKET_TILES         4
 #define BUCKET_TILES_PATTERN 16
 
+// The last of three passes: its work-groups, and entries of a work-item.
+#define LAST_WG       256
+#define LAST_WG_LEAST 64
+#define LAST_IPT      8
+
 struct tune {
     struct weft__tune_key key;
     int wg, ipt4, ipt8, ipt0, bits; // ipt4: values of 4 bytes, ipt8: of 8, ipt0: patterns
     int groups_per_unit;            // parts per compute unit
-    int wg_more; // values of 4 bytes: wg of three passes, with larger tiles, and of buckets that may go whole, with
-                 // tiles as large; 0: wg
+    int wg_more;                    // values of 4 bytes: wg of buckets that may go whole, with tiles as large; 0: wg
 };
 static const struct tune tune_rows[] = {
     // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o
     // transpose -a scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
-    // Three passes, uniform:8000000,8000000,100000000: 3.68 ms with 512 of 16, 4.23 with 256. Buckets that go whole:
-    // 0.251 ms with 512 of 8, 0.262 with 256 of 16.
+    // Three passes, uniform:8000000,8000000,100000000, 2026-11-23: 2.76 ms, 3.02 with 512 of 8, 3.14 with 512 of 16. Buckets
+    // that go whole: 0.251 ms with 512 of 8, 0.262 with 256 of 16.
     {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "swept on an H200"}, 256, 16, 16, 16, 10, 4, 512},
     {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 16, 10, 4, 0},
     // docs/log/amd-occupancy.md: the largest tiles that leave two groups and a quarter of the waves. Patterns stage half as
@@ -105,6 +109,34 @@ uint32_t weft__scan_bins_room(size_t bins, int wg)
     return room;
 }
 
+// Do columns of `low_bits` bits, in a matrix of random ones, nearly always fit a tile of so many work-items?
+static int part_fits(const struct weft__transpose_shape *shape, uint32_t low_bits, int wg, int ipt)
+{
+    const double mean = (double)shape->nnz * (double)(UINT64_C(1) << low_bits) / (double)shape->n;
+    return mean + 5 * sqrt(mean) <= (double)wg * ipt;
+}
+
+// The digits of three passes. The last one takes as many columns at a time as fit the tile of a small work-group, of which many
+// run side by side; a still smaller one where these have few entries.
+static void three_cut(struct weft__scan_layout *l, const struct weft_context *ctx,
+                      const struct weft__transpose_shape *shape, const struct weft_transpose_params *p, uint32_t n_bits)
+{
+    struct weft_transpose_params last = *p;
+    last.gpu.wg = p->gpu.wg < LAST_WG ? p->gpu.wg : LAST_WG;
+    last.gpu.ipt = p->gpu.ipt < LAST_IPT ? p->gpu.ipt : LAST_IPT;
+    const uint32_t bits = (uint32_t)p->gpu.bits, most = bucket_bits_of(ctx, shape, &last),
+                   others = bits + bucket_bits_of(ctx, shape, p);
+    l->low_bits = n_bits > others ? n_bits - others : 0;
+    while (l->low_bits < most && part_fits(shape, l->low_bits + 1, last.gpu.wg, last.gpu.ipt))
+        l->low_bits++;
+    while (last.gpu.wg > LAST_WG_LEAST && part_fits(shape, l->low_bits, last.gpu.wg / 2, last.gpu.ipt))
+        last.gpu.wg /= 2;
+    const uint32_t rest = n_bits - l->low_bits;
+    l->mid_bits = (uint32_t)weft__max(rest / 2, rest - weft__min(bits, rest));
+    l->last_wg = last.gpu.wg;
+    l->last_ipt = last.gpu.ipt;
+}
+
 void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
                             const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
 {
@@ -116,26 +148,28 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     const size_t parts = weft__max((size_t)p->gpu.groups, weft__ceil_div(nnz, PART_MOST));
     l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), parts) * l->tile;
     l->parts = weft__ceil_div(nnz, l->part);
-    if (l->passes == 3)
-        l->low_bits = (n_bits + 2) / 3;
-    if (l->passes >= 2) {
+    l->last_wg = p->gpu.wg;
+    l->last_ipt = p->gpu.ipt;
+    if (l->passes == 2) {
         // Few columns to a bucket, as many as make it a full tile, and no more buckets than bins.
-        uint32_t rest = n_bits - l->low_bits, least = l->passes == 3 ? rest / 2 : rest > bits ? rest - bits : 0;
-        double wanted = 0.75 * (double)l->tile * (double)shape->n / (double)nnz;
-        l->mid_bits = least;
-        while (l->mid_bits < more && l->mid_bits < rest &&
-               (double)(UINT64_C(2) << (l->mid_bits + l->low_bits)) <= wanted)
-            l->mid_bits++;
+        const double wanted = 0.75 * (double)l->tile * (double)shape->n / (double)nnz;
+        l->low_bits = n_bits > bits ? n_bits - bits : 0;
+        while (l->low_bits < more && l->low_bits < n_bits && (double)(UINT64_C(2) << l->low_bits) <= wanted)
+            l->low_bits++;
     }
-    l->low_bins = UINT32_C(1) << l->low_bits;
-    l->ncols = UINT32_C(1) << l->mid_bits;
-    l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << (l->mid_bits + l->low_bits));
+    if (l->passes == 3)
+        three_cut(l, ctx, shape, p, n_bits);
+    const uint32_t key = l->mid_bits + l->low_bits;
+    l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << key);
+    l->nparts = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << l->low_bits);
     l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
-    l->packed = l->passes == 2 && weft__bits_for(shape->m) + l->mid_bits <= 32;
-    l->key_bits = l->packed || l->mid_bits + l->low_bits > 16 ? 32 : 16;
-    l->first_bins = weft__scan_bins_room(weft__max(l->nbuckets, l->low_bins), p->gpu.wg);
-    l->bucket_bins = weft__scan_bins_room(l->ncols, p->gpu.wg);
-    l->count_bins = (uint32_t)weft__max(l->first_bins, l->bucket_bins);
+    l->packed = l->passes > 1 && weft__bits_for(shape->m) + key <= 32;
+    l->parts_packed = l->passes > 1 && weft__bits_for(shape->m) + l->low_bits <= 32;
+    l->key_bits = l->packed || key > 16 ? 32 : 16;
+    l->first_bins = weft__scan_bins_room(l->nbuckets, p->gpu.wg);
+    l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, p->gpu.wg);
+    l->last_bins = weft__scan_bins_room((size_t)1 << l->low_bits, l->last_wg);
+    l->count_bins = (uint32_t)weft__max(l->first_bins, weft__max(l->mid_bins, l->last_bins));
     l->chunk = (shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
@@ -146,7 +180,7 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     if (l->passes == 2 && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
         most <= (double)l->chunk &&
         local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
-                    (int)weft__bits_for(weft__scan_bins_room(l->ncols, WEFT__SCAN_WIDE_WG)),
+                    (int)weft__bits_for(weft__scan_bins_room((size_t)1 << l->low_bits, WEFT__SCAN_WIDE_WG)),
                     0) <= weft__local_most(ctx))
         l->wide_ipt = wide_ipt;
     l->large_chunks = 2 * nnz / l->chunk;
@@ -158,8 +192,9 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
 {
     const size_t nnz = (size_t)shape->nnz, pos = weft_ofs_bytes(weft__transpose_pos(shape));
     const size_t val = weft_type_bytes(shape->type);
-    const size_t bins = weft__max(l->nbuckets, l->low_bins), width = bins + bins % 2; // as ROW_OF_BINS
-    const size_t moved = l->passes > 1 ? nnz : 0, large = l->passes > 1 ? l->ncols * pos : 0;
+    const size_t bins = l->nbuckets, width = bins + bins % 2; // as ROW_OF_BINS
+    const size_t moved = l->passes > 1 ? nnz : 0, first = l->passes == 3 ? nnz : 0, parts = l->nparts;
+    const size_t large = l->passes > 1 ? pos << weft__max(l->mid_bits, l->low_bits) : 0;
     const struct weft__scratch needs[NBUFFERS] = {
         [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
         [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
@@ -167,16 +202,18 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         // Oclgrind does not take an exchange with memory never written for writing.
         [TOTAL] = {bins * pos, .what = "entries of bins", .zeros = true},
         [BUCKET_OFS] = {(bins + 1) * pos, .what = "offsets of bins"},
-        [CHUNK_FIRST] = {(bins + 1) * 4, .what = "chunks of buckets"},
-        [LARGE_FIRST] = {(bins + 1) * 4, .what = "chunks of large buckets"},
-        [LARGE] = {(bins + 1) * 4, .what = "large buckets"},
+        [CHUNK_FIRST] = {(parts + 1) * 4, .what = "chunks of buckets"},
+        [LARGE_FIRST] = {(parts + 1) * 4, .what = "chunks of large buckets"},
+        [LARGE] = {(parts + 1) * 4, .what = "large buckets"},
         [NLARGE] = {2 * 4, .what = "number of large buckets"},
         [LARGE_TABLE] = {weft__mul(l->large_chunks, large), .what = "counts of large buckets"},
         [LARGE_TOTAL] = {weft__mul(l->large_buckets, large), .what = "entries of large buckets"},
-        [KEY] = {weft__mul(moved, l->packed ? 0 : (size_t)l->key_bits / 8), .what = "columns in buckets"},
+        [KEY] = {weft__mul(moved, l->parts_packed ? 0 : (size_t)l->key_bits / 8), .what = "columns in buckets"},
         [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
         [VAL] = {l->pairs ? 0 : weft__mul(moved, val), .what = "values in buckets"},
-        [COL] = {l->passes == 3 ? weft__mul(nnz, 4) : 0, .what = "columns between passes"},
+        [KEY_FIRST] = {weft__mul(first, l->packed ? 0 : (size_t)l->key_bits / 8), .what = "columns between passes"},
+        [ROW_FIRST] = {l->pairs ? weft__mul(first, 8) : 0, .what = "rows between passes"},
+        [PART_OFS] = {first ? (parts + 1) * pos : 0, .what = "offsets of parts of buckets"},
         [ARRIVED] = {4, .what = "groups that arrived", .zeros = true},
     };
     memcpy(out, needs, sizeof needs);
@@ -218,8 +255,8 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
         other.gpu.wg = row.wg_more;
         if (l.wide_ipt && other.gpu.wg > p->gpu.wg)
             other.gpu.ipt = (int)l.tile / other.gpu.wg;
-        if (other.gpu.wg && (size_t)other.gpu.wg <= weft__wg_most(ctx) && val == 4 && (l.passes == 3 || l.wide_ipt) &&
-            other.gpu.ipt && fits(ctx, shape, &other))
+        if (other.gpu.wg && (size_t)other.gpu.wg <= weft__wg_most(ctx) && val == 4 && l.wide_ipt && other.gpu.ipt &&
+            fits(ctx, shape, &other))
             *p = other;
     }
     while (!ipt_given && p->gpu.ipt > 4 && !fits(ctx, shape, p))
@@ -248,7 +285,7 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
         snprintf(whole, sizeof whole, ", up to %zu entries whole",
                  weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l.wide_ipt, l.chunk));
     snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s%s",
-             l.passes, n_bits, l.nbuckets, l.ncols, whole, l.packed ? ", row and column in one word" : "",
+             l.passes, n_bits, l.nparts, 1u << l.low_bits, whole, l.parts_packed ? ", row and column in one word" : "",
              shape->mirror ? "; mirrored where the pattern is symmetric" : "");
     return WEFT_OK;
 }

@@ -14,16 +14,17 @@
 // How a shape is cut: passes, digits, parts.
 struct weft__scan_layout {
     int passes;
-    uint32_t low_bits, mid_bits; // digits; the rest of the column is the high digit
-    uint32_t low_bins;           // three passes: bins of the first
-    uint32_t nbuckets, ncols;    // bins of the partition into buckets; columns (digits) of a bucket
-    int key_bits;                // of a column inside its bucket
-    int pairs, packed;           // entries on their way: value beside the row, column inside the row's word
-    size_t tile, part, parts;    // entries of a tile, of a part; number of parts
-    size_t span;                 // entries between two remembered rows
+    uint32_t mid_bits, low_bits; // digits of the buckets; the rest of the column is the high digit
+    uint32_t nbuckets, nparts; // bins of the partition: buckets; bins of three passes: parts of buckets, else nbuckets
+    int key_bits;              // of a column inside its bucket
+    int pairs, packed;         // entries on their way: value beside the row, column inside the row's word
+    int parts_packed;          // the same of entries in parts of buckets, whose columns have fewer bits
+    size_t tile, part, parts;  // entries of a tile, of a part; number of parts
+    size_t span;               // entries between two remembered rows
     size_t chunk, large_chunks, large_buckets;
     int wide_ipt; // wide work-groups move the buckets, each of which may fit their tile: entries of a work-item; else 0
-    uint32_t count_bins, first_bins, bucket_bins; // room for bins: counting, partitions, buckets
+    int last_wg, last_ipt;                                // of the last pass
+    uint32_t count_bins, first_bins, mid_bins, last_bins; // room for bins: counting, the partition, the passes after it
 };
 
 // The layout of a shape with tuning values that weft__scan_plan has checked.
@@ -40,16 +41,18 @@ enum {
     TABLE,       // counts of parts, then prefixes
     TOTAL,       // entries of bins
     BUCKET_OFS,  // where bins begin
-    CHUNK_FIRST, // first chunk of each bucket
-    LARGE_FIRST, // first chunk of each bucket among those of large ones
-    LARGE,       // the large buckets
+    CHUNK_FIRST, // first chunk of each bucket, or part of one
+    LARGE_FIRST, // first chunk of each among those of large ones
+    LARGE,       // the large ones
     NLARGE,      // their number
     LARGE_TABLE, // counts of their chunks
     LARGE_TOTAL, // entries of their columns
-    KEY,         // columns of entries on their way,
+    KEY,         // columns of entries on their way, of three passes in parts of buckets,
     ROW,         // rows, with the value or the column where the layout packs them,
     VAL,         // values
-    COL,         // three passes: columns by the low digit, then sorted
+    KEY_FIRST,   // three passes: the same of entries in buckets
+    ROW_FIRST,   // where values are beside rows; else the result holds both on their way
+    PART_OFS,    // three passes: where parts of buckets begin
     ARRIVED,     // groups that came to the offsets: zero between launches
     NBUFFERS
 };
