@@ -142,15 +142,31 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
         for (uint j = 0; j < PACKS; j++) {
             uint p = 2u * (OWN + j);
             forget(p);
+            const pos_t lo = begin + (pos_t)(starts[j] & 0xffffu), hi = begin + (pos_t)(starts[j] >> 16);
+#ifdef WEFT_WIDE
             if (!whole) {
                 base[p] = begin;
                 base[p + 1u] = begin;
             }
             if (p < cols)
-                begin_out[p] = begin + (pos_t)(starts[j] & 0xffffu);
+                begin_out[p] = lo;
             if (p + 1u < cols)
-                begin_out[p + 1u] = begin + (pos_t)(starts[j] >> 16);
+                begin_out[p + 1u] = hi;
+#else
+            base[p] = lo;
+            base[p + 1u] = hi;
+#endif
         }
+#ifndef WEFT_WIDE
+        // Neighbours are written side by side: columns may be more than entries.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint p = lid; p < cols; p += WEFT_WG)
+            begin_out[p] = base[p];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        WEFT_UNROLL
+        for (uint j = 0; j < 2 * PACKS; j++)
+            base[2u * OWN + j] = begin;
+#endif
     } else
         base_shift(base, starts, true);
 #if defined(PAIR_OUT) && !defined(WEFT_JOINED)

@@ -17,7 +17,7 @@
 
 // The last of three passes: its work-groups, and entries of a work-item.
 #define LAST_WG       256
-#define LAST_WG_LEAST 64
+#define LAST_WG_LEAST 128
 #define LAST_IPT      8
 
 struct tune {
@@ -131,8 +131,12 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
         l->low_bits++;
     while (last.gpu.wg > LAST_WG_LEAST && part_fits(shape, l->low_bits, last.gpu.wg / 2, last.gpu.ipt))
         last.gpu.wg /= 2;
-    const uint32_t rest = n_bits - l->low_bits;
+    // Of few entries buckets are made half a tile, as long as that takes no more room for bins.
+    const uint32_t rest = n_bits - l->low_bits, room = weft__bits_for(2 * (size_t)p->gpu.wg);
+    const uint32_t half = weft__bits_for((int64_t)(2 * (size_t)shape->nnz / l->tile));
     l->mid_bits = (uint32_t)weft__max(rest / 2, rest - weft__min(bits, rest));
+    if (half <= room && half <= bits && half < rest && rest - half < l->mid_bits)
+        l->mid_bits = rest - half;
     l->last_wg = last.gpu.wg;
     l->last_ipt = last.gpu.ipt;
 }
