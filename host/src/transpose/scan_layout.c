@@ -132,7 +132,7 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
     while (last.gpu.wg > LAST_WG_LEAST && part_fits(shape, l->low_bits, last.gpu.wg / 2, last.gpu.ipt))
         last.gpu.wg /= 2;
     // Of few entries buckets are made half a tile, as long as that takes no more room for bins.
-    const uint32_t rest = n_bits - l->low_bits, room = weft__bits_for(2 * (size_t)p->gpu.wg);
+    const uint32_t rest = n_bits - l->low_bits, room = weft__bits_for(2 * (int64_t)p->gpu.wg);
     const uint32_t half = weft__bits_for((int64_t)(2 * (size_t)shape->nnz / l->tile));
     l->mid_bits = (uint32_t)weft__max(rest / 2, rest - weft__min(bits, rest));
     if (half <= room && half <= bits && half < rest && rest - half < l->mid_bits)
