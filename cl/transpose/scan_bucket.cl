@@ -18,7 +18,8 @@
 #endif
 
 // Entries leave as moving_t where they stay on their way, with the `shift` low bits of the column: in the row's word
-// (WEFT_PACKED_OUT), else as a key_t of its own.
+// (WEFT_PACKED_OUT), else on its own, in 16 bits.
+typedef ushort key_out_t;
 #ifdef WEFT_MOVING
 typedef moving_t row_out_t;
 #ifdef WEFT_PACKED_OUT
@@ -121,7 +122,7 @@ WEFT_INLINE void base_shift(__local pos_t *base, const uint *slots, bool forth)
 // base[] says it. whole: all buckets are counted so.
 WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint entries, uint next, pos_t begin,
                              uint cols, entry_t *entry, __global const key_t *key, __global const moving_t *row,
-                             __global const bits_t *val, __global key_t *key_out, __global begin_t *begin_out,
+                             __global const bits_t *val, __global key_out_t *key_out, __global begin_t *begin_out,
                              __global row_out_t *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
                              __local uint *shared, __local pos_t *base, __local uint *sums, __local uint *mem)
 {
@@ -200,7 +201,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
                 const entry_t word = HERE(stage, k);
                 to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (pos_t)done + PLACE(k);
 #if defined(WEFT_MOVING) && !defined(WEFT_PACKED_OUT)
-                OUT(key_out, k, to[k]) = (key_t)((uint)word & ((1u << shift) - 1u));
+                OUT(key_out, k, to[k]) = (key_out_t)((uint)word & ((1u << shift) - 1u));
 #endif
 #if defined(WEFT_JOINED) && defined(PAIR_OUT)
                 OUT(row_out, k, to[k]) = PAIR_OUT((uint)word >> pack, (uint)word, word >> 32);
@@ -247,7 +248,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const pos_t *bucket_ofs, __global const uint *chunk_first,
                              __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
-                             __global const pos_t *table, __global const pos_t *total, __global key_t *key_out,
+                             __global const pos_t *table, __global const pos_t *total, __global key_out_t *key_out,
                              __global begin_t *begin_out, __global row_out_t *row_out, __global bits_t *val_out, long n,
                              pos_t chunk, uint nbuckets, uint shift, uint pack, uint ncols, __global const uint *failed,
                              uint run)

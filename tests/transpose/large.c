@@ -2,6 +2,7 @@
 // How ScanTrans on GPUs cuts shapes that no machine of the tests holds: counters and numbers of 32 bits must be enough for
 // what they count, and sizes must not wrap around; and what is too large for a device.
 #include "host/internal/tests.h"
+#include "tests/support/csr.h"
 #include "tests/support/device.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     c->narrow += pos == 4;
     c->overflows += pos == 4 && (tiles * tile > INT32_MAX || part * l.parts > INT32_MAX || nnz + l.chunk > INT32_MAX);
     const wide width = l.nbuckets + l.nbuckets % 2, value = weft_type_bytes(shape->type);
-    const wide key = l.packed ? 0 : (uint32_t)l.key_bits / 8, parts_key = l.parts_packed ? 0 : (uint32_t)l.key_bits / 8;
+    const wide key = l.packed ? 0 : (uint32_t)l.key_bits / 8, parts_key = l.parts_packed ? 0 : 2;
     const wide large = nnz / l.chunk * pos << weft__max(l.mid_bits, l.low_bits);
     const uint32_t columns = weft__bits_for(shape->n);
     c->uncovered += (uint64_t)l.nparts << l.low_bits < (uint64_t)shape->n ||
@@ -88,6 +89,33 @@ static void test_memory(struct test_device *dev)
                dev->name, test_error(dev));
         weft_transpose_plan_destroy(&op);
         dev->ctx->device = own;
+    }
+}
+
+static struct rng rng;
+
+// A device without room for rows beside values in three passes: these travel apart, and the result is right.
+static void test_short(struct test_device *dev)
+{
+    const struct weft_transpose_params params = {
+        .algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu.wg = 32, .gpu.ipt = 2, .gpu.bits = 6, .gpu.groups = 3};
+    const struct weft_device_info own = dev->ctx->device;
+    for (int64_t m = 500; m <= 1 << 24; m += (1 << 24) - 500) {
+        const int64_t nnz = 60000, n = 32768;
+        const struct weft_shape shape = weft_shape(m, n, nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+        size_t pairs = 0, apart = 0;
+        struct weft_csr a;
+        test_matrix_make(&a, &rng, TEST_UNIFORM, m, n, nnz, WEFT_TYPE_F32, WEFT_OFS_32);
+        dev->ctx->device.type = CL_DEVICE_TYPE_GPU;
+        dev->ctx->device.global_bytes = INT64_C(1) << 40;
+        int ok = !weft_transpose_workspace(&pairs, dev->ctx, shape, &params);
+        dev->ctx->device.global_bytes = (int64_t)pairs + nnz * 16 + (m + n + 2) * 4 - 1;
+        ok = ok && !weft_transpose_workspace(&apart, dev->ctx, shape, &params) && apart + 8 * (size_t)nnz == pairs;
+        tap_ok(ok && test_transpose(dev, &a, &params, NULL),
+               "%s: memory short of rows beside values, %lld rows: %zu bytes of scratch for %zu", dev->name,
+               (long long)m, apart, pairs);
+        dev->ctx->device = own;
+        weft_csr_free(&a);
     }
 }
 
@@ -162,10 +190,13 @@ static void test_layouts(struct test_device *dev)
 
     test_wide(dev);
     test_memory(dev);
+    if (dev->gpu && !dev->checker)
+        test_short(dev);
 }
 
 int main(void)
 {
+    rng = rng_start();
     test_device_each(test_layouts);
     return tap_done();
 }

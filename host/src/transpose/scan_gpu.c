@@ -78,7 +78,7 @@ static void define_sizes(struct weft__defines *d, const struct scan_gpu *s, enum
 // Width of a column inside its bucket, or inside its part of one.
 static int key_bits_of(const struct weft__scan_layout *l, int parts)
 {
-    return parts && l->parts_packed ? 32 : l->key_bits;
+    return !parts ? l->key_bits : l->parts_packed ? 32 : 16;
 }
 
 static void define_count(struct weft__defines *d, const struct scan_gpu *s, int kernel)
@@ -369,7 +369,8 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.shape.val_positions = special == 2;
                         s.shape.mirror = special == 2;
                         s.l.passes = passes;
-                        s.l.pairs = passes > 1 && types[t] == WEFT_TYPE_F32;
+                        // Three passes and positions: values of 32 bits travel apart, as where memory is short.
+                        s.l.pairs = passes > 1 && types[t] == WEFT_TYPE_F32 && !(passes == 3 && special == 2);
                         s.l.packed = passes == 2 ? pos == WEFT_OFS_32 : passes == 3 && special == 2;
                         s.l.parts_packed = passes == 2 ? s.l.packed : special > 0;
                         s.l.key_bits = s.l.packed || (passes == 3 && pos == WEFT_OFS_64) ? 32 : 16;

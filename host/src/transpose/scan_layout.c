@@ -109,6 +109,13 @@ uint32_t weft__scan_bins_room(size_t bins, int wg)
     return room;
 }
 
+static size_t workspace_bytes(const struct weft__scan_layout *l, const struct weft__transpose_shape *shape)
+{
+    struct weft__scratch needs[NBUFFERS];
+    weft__scan_scratch(needs, l, shape);
+    return weft__add(weft__scratch_bytes(needs, NBUFFERS), shape->mirror ? WEFT__MIRROR_BYTES : 0);
+}
+
 // Do columns of `low_bits` bits, in a matrix of random ones, nearly always fit a tile of so many work-items?
 static int part_fits(const struct weft__transpose_shape *shape, uint32_t low_bits, int wg, int ipt)
 {
@@ -189,6 +196,9 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
         l->wide_ipt = wide_ipt;
     l->large_chunks = 2 * nnz / l->chunk;
     l->large_buckets = nnz / l->chunk;
+    // Where memory has no room for rows beside values between the first two passes, the result holds both.
+    if (l->passes == 3 && l->pairs && !weft__transpose_fits(ctx, shape, workspace_bytes(l, shape)))
+        l->pairs = 0;
 }
 
 void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
@@ -212,7 +222,7 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [NLARGE] = {2 * 4, .what = "number of large buckets"},
         [LARGE_TABLE] = {weft__mul(l->large_chunks, large), .what = "counts of large buckets"},
         [LARGE_TOTAL] = {weft__mul(l->large_buckets, large), .what = "entries of large buckets"},
-        [KEY] = {weft__mul(moved, l->parts_packed ? 0 : (size_t)l->key_bits / 8), .what = "columns in buckets"},
+        [KEY] = {weft__mul(moved, l->parts_packed ? 0 : 2), .what = "columns in buckets"},
         [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
         [VAL] = {l->pairs ? 0 : weft__mul(moved, val), .what = "values in buckets"},
         [KEY_FIRST] = {weft__mul(first, l->packed ? 0 : (size_t)l->key_bits / 8), .what = "columns between passes"},
@@ -280,10 +290,8 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->gpu.wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
                           (long long)shape->nnz, l.tile);
-    struct weft__scratch needs[NBUFFERS];
-    weft__scan_scratch(needs, &l, shape);
     info->passes = l.passes;
-    info->workspace_bytes = weft__add(weft__scratch_bytes(needs, NBUFFERS), shape->mirror ? WEFT__MIRROR_BYTES : 0);
+    info->workspace_bytes = workspace_bytes(&l, shape);
     char whole[64] = "";
     if (l.wide_ipt)
         snprintf(whole, sizeof whole, ", up to %zu entries whole",

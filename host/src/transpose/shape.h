@@ -29,6 +29,10 @@ static inline enum weft_ofs weft__transpose_pos(const struct weft__transpose_sha
                : WEFT_OFS_32;
 }
 
+// Do input, output and so many bytes of scratch lie in the device's memory together? A processor may have more than its driver
+// says.
+bool weft__transpose_fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape, size_t scratch);
+
 // Workspace and object of any shape, where the public functions make plain CSR ones.
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
                                  const struct weft__transpose_shape *shape, const struct weft_transpose_params *params);

@@ -132,19 +132,28 @@ weft_status weft_transpose_workspace(size_t *out_bytes, struct weft_context *ctx
     return status;
 }
 
-// Input, output and scratch lie in the device's memory together. Drivers that allocate at the first use would tell only
-// when the operation runs. A processor may have more than its driver says.
-static weft_status memory_check(struct weft_context *ctx, const struct weft__transpose_shape *s, size_t scratch)
+static size_t bytes_of(const struct weft__transpose_shape *s, size_t scratch)
 {
     const size_t nnz = (size_t)s->nnz, ofs = weft_ofs_bytes(s->ofs), val = weft_type_bytes(s->type);
     size_t all = weft__add(scratch, weft__mul(nnz, 4 + 4 + val + (s->val_positions ? 0 : val)));
     all = weft__add(all, s->rows_given ? weft__mul(nnz, 4) : weft__mul((size_t)s->m + 1, ofs));
-    all = weft__add(all, weft__mul((size_t)s->n + 1, ofs));
-    if ((ctx->device.type & CL_DEVICE_TYPE_CPU) || all <= (size_t)ctx->device.global_bytes)
+    return weft__add(all, weft__mul((size_t)s->n + 1, ofs));
+}
+
+bool weft__transpose_fits(const struct weft_context *ctx, const struct weft__transpose_shape *s, size_t scratch)
+{
+    return (ctx->device.type & CL_DEVICE_TYPE_CPU) || bytes_of(s, scratch) <= (size_t)ctx->device.global_bytes;
+}
+
+// Drivers that allocate at the first use would tell only when the operation runs.
+static weft_status memory_check(struct weft_context *ctx, const struct weft__transpose_shape *s, size_t scratch)
+{
+    if (weft__transpose_fits(ctx, s, scratch))
         return WEFT_OK;
     return weft__fail(ctx, WEFT_ERANGE,
                       "a transposition of %lld entries takes %zu bytes of memory, %zu of them for scratch; %s has %lld",
-                      (long long)s->nnz, all, scratch, ctx->device.name, (long long)ctx->device.global_bytes);
+                      (long long)s->nnz, bytes_of(s, scratch), scratch, ctx->device.name,
+                      (long long)ctx->device.global_bytes);
 }
 
 static weft_status op_create(struct weft_transpose_plan **out, struct weft_context *ctx,
