@@ -189,11 +189,17 @@ static struct weft_context *context_here(struct test_device *dev, const char *ca
     return ctx;
 }
 
+#ifdef _WIN32 // the folder of the user's caches stands for XDG_CACHE_HOME
+static const char home_name[] = "LOCALAPPDATA", home_cache[] = "/proc/nowhere/weft";
+#else
+static const char home_name[] = "HOME", home_cache[] = "/proc/nowhere/.cache/weft";
+#endif
+
 // What the environment says of the cache and of copies.
 static void test_environment(struct test_device *dev)
 {
     static char longest[5000];
-    const char *const cache = getenv("XDG_CACHE_HOME"), *const home = getenv("HOME");
+    const char *const cache = getenv("XDG_CACHE_HOME"), *const home = getenv(home_name);
     char *const kept = cache ? strdup(cache) : NULL, *const kept_home = home ? strdup(home) : NULL;
     memset(longest, 'a', sizeof longest - 1);
     logged[0] = 0;
@@ -201,18 +207,18 @@ static void test_environment(struct test_device *dev)
     tap_ok(!ctx->cache_dir && strstr(logged, "too long"), "%s: a cache whose path is too long: %s", dev->name, logged);
     weft_context_destroy(&ctx);
     unsetenv("XDG_CACHE_HOME");
-    setenv("HOME", "/proc/nowhere", 1);
+    setenv(home_name, "/proc/nowhere", 1);
     ctx = context_here(dev, NULL);
-    tap_is_str(ctx->cache_dir ? ctx->cache_dir : "none", "/proc/nowhere/.cache/weft", "a cache in the home");
+    tap_is_str(ctx->cache_dir ? ctx->cache_dir : "none", home_cache, "a cache in the home");
     weft_context_destroy(&ctx);
-    unsetenv("HOME");
+    unsetenv(home_name);
     ctx = context_here(dev, NULL);
     tap_ok(!ctx->cache_dir && !ctx->staging.slots, "%s: no home, no cache", dev->name);
     weft_context_destroy(&ctx);
     if (kept)
         setenv("XDG_CACHE_HOME", kept, 1);
     if (kept_home)
-        setenv("HOME", kept_home, 1);
+        setenv(home_name, kept_home, 1);
     free(kept);
     free(kept_home);
     static const char *const wrong[] = {"-1", "999,1", "2,-1", "2,70000", "2,64,-1", "2,64,1,-1", "2,64,1,70000", "x"};
