@@ -424,6 +424,12 @@ static void test_tuning(struct test_device *dev)
             tap_ok(check(dev, &a, &params, 0), "%s: %s, %s, joined by a second kernel", dev->name, name, what);
             test_fence(dev, fence);
         }
+        for (int k = 0; k < 2 && !spans && !dev->checker; k++) { // more of its tiles than a group of lanes has lanes
+            const struct weft_spmv_params wide = {
+                .policy.algo = k ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE, .gpu.wg = 64, .gpu.ipt = 4};
+            tap_ok(check(dev, &a, &wide, 0), "%s: %s, a row joined by two groups of lanes", dev->name,
+                   weft_spmv_algo_name(wide.policy.algo));
+        }
         // Long rows in the steps of 128 entries that a group of lanes takes: three of them, by two groups.
         struct weft_spmv_params steps = {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS, .gpu.wg = 64, .gpu.ipt = 12};
         tap_ok(check(dev, &a, &steps, 0), "%s: csr_flags, rows over several steps", dev->name);
