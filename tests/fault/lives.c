@@ -26,7 +26,7 @@ static cl_command_queue queue_make(struct weft_context *ctx)
     return queue ? queue : clCreateCommandQueue(weft_context_cl(ctx), lives.device, 0, &error);
 }
 
-static weft_status life_begin(struct weft_context **ctx, cl_command_queue *queue, struct weft_error *err, int *right)
+weft_status lives_begin(struct weft_context **ctx, cl_command_queue *queue, struct weft_error *err, int *right)
 {
     *err = (struct weft_error){0};
     weft_status status = weft_context_create(
@@ -38,9 +38,8 @@ static weft_status life_begin(struct weft_context **ctx, cl_command_queue *queue
     return status;
 }
 
-// Wait before anything is released, and fetch what the context says of a failure.
-static void life_finish(struct weft_context *ctx, cl_command_queue queue, weft_status status, struct weft_error *err,
-                        int *right)
+void lives_finish(struct weft_context *ctx, cl_command_queue queue, weft_status status, struct weft_error *err,
+                  int *right)
 {
     if (status) {
         weft_context_error(err, ctx);
@@ -72,7 +71,7 @@ weft_status transpose_life(struct weft_error *err, int *right)
     cl_command_queue queue = NULL;
     cl_event done = NULL;
     struct weft_transpose_params params = {.algo = lives.algo};
-    weft_status status = life_begin(&ctx, &queue, err, right);
+    weft_status status = lives_begin(&ctx, &queue, err, right);
     if (status)
         return status;
     status = weft_device_csr_alloc(&a, ctx, weft_csr_shape(&input));
@@ -117,7 +116,7 @@ weft_status transpose_life(struct weft_error *err, int *right)
     if (!status)
         status = weft_transpose_sync(&none, ctx, &empty, &params);
     *right = *right && (status || (none.m == 4 && none.row_ptr && !memcmp(none.row_ptr, zeros, sizeof zeros)));
-    life_finish(ctx, queue, status, err, right);
+    lives_finish(ctx, queue, status, err, right);
     weft_csr_free(&got);
     weft_csr_free(&csr);
     weft_csr_free(&none);
@@ -171,12 +170,12 @@ weft_status spmv_life(struct weft_error *err, int *right)
     cl_command_queue queue = NULL;
     cl_mem x = NULL, y = NULL;
     int32_t ones[60], got[60];
-    const struct spmv_case *spmv_case = &spmv_cases[lives.spmv_case];
+    const struct spmv_case *spmv_case = &spmv_cases[lives.number];
     const int turned = spmv_case->params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
     const struct weft_csr *from = spmv_case->ordered ? &ordered : &input, *what = turned ? &output : from;
     for (int i = 0; i < 60; i++)
         ones[i] = 1;
-    weft_status status = life_begin(&ctx, &queue, err, right);
+    weft_status status = lives_begin(&ctx, &queue, err, right);
     if (status)
         return status;
     status = weft_device_csr_alloc(&a, ctx, weft_csr_shape(from));
@@ -203,7 +202,7 @@ weft_status spmv_life(struct weft_error *err, int *right)
         if (!status && round == 0)
             status = weft_spmv_plan_refill(plan, queue, &a);
     }
-    life_finish(ctx, queue, status, err, right);
+    lives_finish(ctx, queue, status, err, right);
     weft_spmv_plan_destroy(&plan);
     weft__buffer_release(&x);
     weft__buffer_release(&y);
@@ -227,7 +226,7 @@ weft_status permute_life(struct weft_error *err, int *right)
     cl_event done = NULL;
     int32_t vector[60];
     int32_t row[300] = {0};
-    weft_status status = life_begin(&ctx, &queue, err, right);
+    weft_status status = lives_begin(&ctx, &queue, err, right);
     if (status)
         return status;
     status = weft_permute_sync(&got, ctx, &input, &permutation, NULL);
@@ -257,7 +256,7 @@ weft_status permute_life(struct weft_error *err, int *right)
         status = weft__copy_out(ctx, queue, vector, out, sizeof vector);
     for (int j = 0; j < 60 && !status; j++) // the map itself, brought back
         *right = *right && vector[j] == j;
-    life_finish(ctx, queue, status, err, right);
+    lives_finish(ctx, queue, status, err, right);
     weft_csr_free(&got);
     weft_permute_plan_destroy(&plan);
     weft__buffer_release(&in);
@@ -266,6 +265,8 @@ weft_status permute_life(struct weft_error *err, int *right)
     weft_context_destroy(&ctx);
     return status;
 }
+
+const struct lives_made lives_made = {&input, &permuted, &coordinates, &permutation};
 
 // A matrix whose rows are sorted and summed, twice; the second time in place and already in order.
 static struct weft_csr canonical;
@@ -278,7 +279,7 @@ weft_status canonical_life(struct weft_error *err, int *right)
     struct weft_device_csr a = {0}, b = {0};
     cl_command_queue queue = NULL;
     int64_t nnz = 0;
-    weft_status status = life_begin(&ctx, &queue, err, right);
+    weft_status status = lives_begin(&ctx, &queue, err, right);
     if (status)
         return status;
     status = weft_canonical_sync(&got, ctx, &input, NULL);
@@ -307,7 +308,7 @@ weft_status canonical_life(struct weft_error *err, int *right)
     if (!status)
         status = weft_device_csr_read_sync(&got, ctx, queue, &b);
     *right = *right && (status || weft_csr_equal(&got, &canonical));
-    life_finish(ctx, queue, status, err, right);
+    lives_finish(ctx, queue, status, err, right);
     weft_csr_free(&got);
     weft_canonical_plan_destroy(&plan);
     weft_device_csr_free(&a);

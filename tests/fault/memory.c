@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of reading, writing, generating, building, permuting and measuring fails, once and for ever: each time the answer is
+// Every allocation of reading, writing, generating, building, permuting, sorting and measuring fails, once and for ever: each time the answer is
 // WEFT_ENOMEM, the matrix is all zero, and nothing is left allocated.
 #include "heap.h"
 #include "host/internal/inside.h"
 #include "tests/support/tap.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <weft/canonical.h>
 #include <weft/generate.h>
 #include <weft/measure.h>
 #include <weft/mtx.h>
@@ -121,6 +123,42 @@ static weft_status measure(struct weft_csr *a, struct weft_error *err)
     return status;
 }
 
+// Rows are sorted and summed, and counts of rows and columns made.
+static weft_status canonical(struct weft_csr *a, struct weft_error *err)
+{
+    int64_t rows[64], cols[64];
+    weft_status status = weft_generate(a, "uniform:64,64,900", NULL, err);
+    if (!status)
+        status = weft_row_histogram(rows, a, err);
+    if (!status)
+        status = weft_col_histogram(cols, a, 2, err);
+    if (!status)
+        status = weft_csr_canonical(a, NULL, err);
+    if (status)
+        weft_csr_free(a);
+    return status;
+}
+
+// The caller's own permutation, and a file that is open.
+static weft_status write_open(struct weft_csr *a, struct weft_error *err)
+{
+    int32_t row[36];
+    struct weft_permutation p = {0};
+    for (int32_t i = 0; i < 36; i++)
+        row[i] = 35 - i;
+    weft_status status = weft_generate(a, "stencil5:6", NULL, err);
+    if (!status)
+        status = weft_permutation_from(&p, 36, 36, row, NULL, err);
+    const int fd = open("/dev/null", O_WRONLY);
+    if (!status)
+        status = weft_mtx_write_fd(fd, "null", a, true, err);
+    close(fd);
+    weft_permutation_free(&p);
+    if (status)
+        weft_csr_free(a);
+    return status;
+}
+
 // The next one to fail: each, and for ever in a sample every fifth of the later ones.
 static int next_failure(int n, bool ever)
 {
@@ -177,6 +215,8 @@ int main(void)
         test("reading a file", read_file, ever);
         test("permuting", permute, ever);
         test("measuring", measure, ever);
+        test("sorting, summing and counting", canonical, ever);
+        test("writing to an open file", write_open, ever);
         test("reading and measuring without empty rows", read_rows, ever);
     }
     unlink(path);
