@@ -264,7 +264,7 @@ static weft_status matrices(struct job *j)
     struct weft_device_csr from = {0}, to = {0};
     struct weft_csr got = {0};
     const int64_t none[2] = {WEFT_FAULT_NONE, 0};
-    float x[60], y[50];
+    _Alignas(128) float x[60], y[50];
     struct weft_csr pattern = *a; // of any values, so that sums are lengths of rows
     cl_event done = NULL;
     size_t bytes;
