@@ -35,6 +35,7 @@ SETS = {"parse": ["plain", "generic", "cpu", "subgroups32", "subgroups64", "bare
         "unused": ["generic", "cpu", "nvidia", "amd64", "amd32", "subgroups32", "subgroups64", "bare32", "plain"]}
 TARGETS = {"amd64": ["gfx906", "gfx908", "gfx90a", "gfx942"], "amd32": ["gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201"],
            "nvidia": ["sm_75", "sm_80", "sm_90"], "intel": ["skl", "tgllp", "dg2-g10", "lnl", "bmg"]}  # the other sets are parsed for SPIR-V
+NO_DOUBLE = ["tgllp", "dg2-g10"]  # ocloc has no cl_khr_fp64 for them, and weft refuses what needs it on such devices
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIBCLC = "/usr/lib/clc/nvptx64--nvidiacl.bc"
 SHIM = os.path.join(HERE, "nvptx_shim.h")
@@ -263,18 +264,23 @@ EVERY = 8
 ALTERNATE = [("amd32", "plain", "subgroups32"), ("amd64", "generic", "subgroups64")]
 
 
+def targets_for(text, check):
+    """The targets for which weft would build this text."""
+    double = "_F64=1" in text["variant"]
+    return [target for target in TARGETS.get(check, TARGETS.get(text["set"], ["spirv"])) if not (double and target in NO_DOUBLE)]
+
+
 def targets_of(texts, check, only=None):
     """(text, target) for everything to compile; `only`: for these targets."""
     sample, turn = os.environ.get("WEFT_SAMPLE_TARGETS"), {}
     for text in texts:
-        all_of = TARGETS.get(check, TARGETS.get(text["set"], ["spirv"]))
-        targets = [target for target in all_of if not only or target in only]
+        targets = [target for target in targets_for(text, check) if not only or target in only]
         if sample:
             turn[text["set"], text["source"]] = n = turn.get((text["set"], text["source"]), -1) + 1
             round_of = n // EVERY
             if n and (n % EVERY != 1 or text["set"] in ALTERNATE[round_of % 2]):
                 continue
-            targets = [targets[round_of // 2 % len(targets)]]
+            targets = [targets[round_of // 2 % len(targets)]] if targets else []
         for target in targets:
             yield text, target
 
@@ -328,7 +334,7 @@ def main(check, program, out, pick=None, only=None):
     if rows and not pick:
         with open(os.path.join(out, f"isa-{check}.tsv"), "w", encoding="utf-8") as file:
             file.write(isa.table(rows))
-    every = sum(len(TARGETS.get(check, TARGETS.get(text["set"], ["spirv"]))) for text in texts)
+    every = sum(len(targets_for(text, check)) for text in texts)
     print(f"{check}: {len(texts)} texts, {len(jobs)} of {every} compilations ({known.old} known), {len(rows)} kernels measured, {failed} failures")
     if failed or not jobs:
         sys.exit(1)
