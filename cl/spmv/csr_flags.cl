@@ -13,9 +13,11 @@
 //          A row that tiles share: with WEFT_DEVICE_FENCE the last of them to come sums its parts, and none waits for
 //          another; else spmv_flags_join does.
 // Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle).
-// Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; flags, row_of, empty,
-//          cross of spmv/rows_flags.cl, for tiles == nnz/(WG*IPT) + 1 (0 where nnz == 0); GAPS 1 where rows are empty, else
-//          row_of and empty are not read. With WEFT_DEVICE_FENCE arrived[0 .. 2*tiles-1] == 0, which is left so.
+// Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; in `flags`, at 0,
+//          cross_at, row_of_at and empty_at, what spmv/rows_flags.cl leaves there, for tiles == nnz/(WG*IPT) + 1 (0 where
+//          nnz == 0); GAPS 1 where rows are empty, else row_of and empty are not read. sums: part[tiles], head[tiles] and,
+//          with WEFT_DEVICE_FENCE, uint arrived[2*tiles], all 0, which is left so. These are two buffers
+//          and not seven, since each buffer makes a launch take the host longer.
 // Gives:   y of the rows that begin and end in a tile, and of empty ones; without WEFT_DEVICE_FENCE part[t]: sum of the
 //          row that begins in tile t and goes on behind it; head[t]: sum in tile t of the row that began before it, whether
 //          it ends there or not. With it all of y.
@@ -60,20 +62,24 @@ WEFT_INLINE idx_t row_at(__global const idx_t *row_of, uint k)
 #endif
 WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global const val_t *restrict val,
                                 __global const val_t *restrict x, __global val_t *restrict y,
-                                __global const uint2 *restrict flags, __global const idx_t *restrict row_of,
-                                __global const idx_t *restrict empty, __global const uint2 *restrict cross,
-                                __global acc_t *restrict part, __global acc_t *restrict head,
-                                __global uint *restrict arrived, uint tiles, long nnz, uint empties, acc_t alpha,
+                                __global const uint *restrict flags, __global acc_t *restrict sums, ulong cross_at,
+                                ulong row_of_at, ulong empty_at, uint tiles, long nnz, uint empties, acc_t alpha,
                                 acc_t beta)
 {
+    __global const uint2 *const words = (__global const uint2 *)flags;
+    __global const uint2 *const cross = (__global const uint2 *)(flags + cross_at);
+    __global const idx_t *const row_of = (__global const idx_t *)(flags + row_of_at);
+    __global const idx_t *const empty = (__global const idx_t *)(flags + empty_at);
+    __global acc_t *const part = sums, *const head = sums + tiles;
+    __global uint *const arrived = (__global uint *)(sums + 2 * (size_t)tiles);
     __local acc_t tails[GROUPS];
     __local uint any[GROUPS];
 #ifdef WEFT_DEVICE_FENCE
-    __local acc_t sums[GROUPS];
+    __local acc_t joined[GROUPS];
 #endif
     __local int came_last[2]; // to the row that began before, to the one that goes on
     LANE_MEMORY(acc_t, mem);
-    __local uint *const words = (__local uint *)mem;
+    __local uint *const mem_words = (__local uint *)mem;
     const uint lid = (uint)get_local_id(0), lane = lane_id(), grp = lane_group();
 #if WEFT_GAPS
     for (ulong i = get_global_id(0); i < empties; i += get_global_size(0))
@@ -82,16 +88,16 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
 #if WEFT_STRIPED
         const long begin = (long)tile * TILE + (long)(grp * (LANES * WEFT_IPT)), last = nnz - 1;
-        const uint2 word = flags[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k
+        const uint2 word = words[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k
 #else
         const long begin = (long)tile * TILE + (long)(grp * (LANES * WEFT_IPT) + lane * 4u), last = nnz - 1;
         uint2 word[STEPS];
 #pragma unroll
         for (int s = 0; s < STEPS; s++)
-            word[s] = flags[(begin + s * 128) >> 5];
+            word[s] = words[(begin + s * 128) >> 5];
 #endif
         const uint2 from = cross[tile], to = cross[tile + 1u];
-        const uint row1 = flags[((long)tile + 1) * (TILE / 32)].y;
+        const uint row1 = words[((long)tile + 1) * (TILE / 32)].y;
 #if WEFT_STRIPED
         idx_t c[WEFT_IPT];
         acc_t a[WEFT_IPT];
@@ -126,14 +132,14 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
             a[k] = times(a[k], (acc_t)x[c[k]]);
         acc_t sum_open = ZERO, own = ZERO; // of the row that goes on; of the one that ends with the first bit here
         uint met = 0u, own_row = UINT_MAX;
-        const uint some = lane_ballot(lane < WEFT_IPT && word.x, words);
+        const uint some = lane_ballot(lane < WEFT_IPT && word.x, mem_words);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
             if (!BEGINS(some, k)) {
                 sum_open = plus(sum_open, a[k]);
                 continue;
             }
-            const uint bits = lane_get(word.x, k, words), before = lane_get(word.y, k, words);
+            const uint bits = lane_get(word.x, k, mem_words), before = lane_get(word.y, k, mem_words);
             const uint up_to = bits & (lane_below() | 1u << lane), back = up_to ? lane - (31u - clz(up_to)) : 0u;
             if (!up_to)
                 sum_open = plus(sum_open, a[k]);
@@ -141,7 +147,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
             acc_t sum = a[k];
             WEFT_UNROLL
             for (uint d = 1u; d < LANES; d <<= 1) {
-                const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), words);
+                const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), mem_words);
                 sum = d <= back ? plus(left, sum) : sum;
             }
             if (up_to && lane + 1u < LANES && bits >> (lane + 1u) & 1u)
@@ -184,16 +190,16 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 sum = begins ? a[s][i] : plus(sum, a[s][i]);
                 row += begins ? 1u : 0u;
             }
-            const uint ends = lane_ballot(bits != 0u, words), below = ends & lane_below();
+            const uint ends = lane_ballot(bits != 0u, mem_words), below = ends & lane_below();
             // Lanes back that have part of the row that goes on behind this one.
             const uint back = bits ? 0u : below ? lane - (31u - clz(below)) : lane;
 #pragma unroll
             for (uint d = 1u; d < LANES; d <<= 1) {
-                const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), words);
+                const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), mem_words);
                 sum = d <= back ? plus(left, sum) : sum;
             }
-            acc_t left = acc_get(sum, (lane - 1u) & (LANES - 1u), words);
-            const acc_t all = acc_get(sum, LANES - 1u, words);
+            acc_t left = acc_get(sum, (lane - 1u) & (LANES - 1u), mem_words);
+            const acc_t all = acc_get(sum, LANES - 1u, mem_words);
             left = below ? left : lane == 0u ? carry : plus(carry, left);
             carry = ends ? all : plus(carry, all);
             if (bits) {
@@ -246,12 +252,12 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
 #ifdef WEFT_DEVICE_FENCE
         if (from.y >= from.x + JOIN_SPAN || to.y >= to.x + JOIN_SPAN) {
             barrier(CLK_LOCAL_MEM_FENCE);
-            const uint row0 = flags[(long)tile * (TILE / 32)].y;
+            const uint row0 = words[(long)tile * (TILE / 32)].y;
 #pragma unroll 1
             for (int b = 0; b < 2; b++) // one copy of the join: registers
                 if (came_last[b])
                     row_join(y, row_at(row_of, b ? row1 - 1u : row0 - 1u), part, head, b && to.x <= tile ? to : from,
-                             true, alpha, beta, sums, mem);
+                             true, alpha, beta, joined, mem);
         }
 #endif
         if (tile + (uint)get_num_groups(0) < tiles)

@@ -4,7 +4,8 @@
 //          Multiplication, ICS'15, section 3; here beside CSR arrays that stay as they are.
 // Mapping: 1-D; work-items stride over rows, words or tiles.
 // Local:   none.
-// Needs:   row_ptr[m] == nnz. A word is 32 positions; flags has two uints for each word.
+// Needs:   row_ptr[m] == nnz. A word is 32 positions; flags has two uints for each word, and behind them, in uints from its
+//          begin, cross at cross_at, row_of at row_of_at, empty at empty_at.
 // Gives:   flags[2*w]: bit b is set where a row that is not empty begins at position 32*w + b, and at nnz;
 //          flags[2*w + 1]: bits set before word w. The row of the k-th bit is k, or where rows are empty row_of[k].
 // Order:   integers only.
@@ -38,9 +39,11 @@ WEFT_KERNEL void rows_flags_before(__global const uint *before, __global uint *f
 }
 
 // Rows that are not empty, and the others, both ascending.
-WEFT_KERNEL void rows_flags_rows(__global const ofs_t *row_ptr, __global const uint *flags, __global idx_t *row_of,
-                                 __global idx_t *empty, idx_t m)
+WEFT_KERNEL void rows_flags_rows(__global const ofs_t *row_ptr, __global uint *flags, ulong row_of_at, ulong empty_at,
+                                 idx_t m)
 {
+    __global idx_t *const row_of = (__global idx_t *)(flags + row_of_at);
+    __global idx_t *const empty = (__global idx_t *)(flags + empty_at);
     for (ulong row = get_global_id(0); row < (ulong)m; row += get_global_size(0)) {
         const ofs_t begin = row_ptr[row], word = begin / 32;
         const uint below = flags[2 * word] & ((1u << (uint)(begin % 32)) - 1u);
@@ -54,9 +57,11 @@ WEFT_KERNEL void rows_flags_rows(__global const ofs_t *row_ptr, __global const u
 
 // cross[t]: the tiles, of `tile` entries, in which the row begins and ends that goes on from tile t-1 to tile t; (t, t)
 // where a row begins with tile t. Needs tile % 32 == 0.
-WEFT_KERNEL void rows_flags_cross(__global const ofs_t *row_ptr, __global const uint *flags,
-                                  __global const idx_t *row_of, __global uint2 *cross, uint tile, uint tiles, uint gaps)
+WEFT_KERNEL void rows_flags_cross(__global const ofs_t *row_ptr, __global uint *flags, ulong cross_at, ulong row_of_at,
+                                  uint tile, uint tiles, uint gaps)
 {
+    __global uint2 *const cross = (__global uint2 *)(flags + cross_at);
+    __global const idx_t *const row_of = (__global const idx_t *)(flags + row_of_at);
     for (ulong t = get_global_id(0); t <= tiles; t += get_global_size(0)) {
         const ulong word = t * (tile / 32u);
         uint2 out = (uint2)((uint)t, (uint)t);

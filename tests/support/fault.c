@@ -174,6 +174,15 @@ static void *CL_API_CALL fault_clEnqueueMapBuffer(cl_command_queue q, cl_mem b, 
     return at;
 }
 
+static cl_int CL_API_CALL fault_clRetainCommandQueue(cl_command_queue queue)
+{
+    cl_int error = fails(FAULT_clRetainCommandQueue);
+    if (!error)
+        error = real.clRetainCommandQueue(queue);
+    live += error == CL_SUCCESS;
+    return error;
+}
+
 static cl_int CL_API_CALL fault_clRetainContext(cl_context context)
 {
     cl_int error = fails(FAULT_clRetainContext);

@@ -46,6 +46,7 @@
     X(clReleaseKernel, CL_INVALID_KERNEL)                                                                              \
     X(clReleaseMemObject, CL_INVALID_MEM_OBJECT)                                                                       \
     X(clReleaseProgram, CL_INVALID_PROGRAM)                                                                            \
+    X(clRetainCommandQueue, CL_INVALID_COMMAND_QUEUE)                                                                  \
     X(clRetainContext, CL_INVALID_CONTEXT)                                                                             \
     X(clRetainEvent, CL_INVALID_EVENT)                                                                                 \
     X(clRetainMemObject, CL_INVALID_MEM_OBJECT)                                                                        \

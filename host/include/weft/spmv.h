@@ -142,7 +142,7 @@ struct weft_spmv_plan;
 //          WEFT_EDEVICE; WEFT_ENOMEM.
 // Memory:  depends on the contents, so no function tells it before: the plan's info does, format_bytes + workspace_bytes.
 // Blocks:  yes, the choice rests on figures read back from the device.
-// Threads: a plan runs in one queue at a time.
+// Threads: a plan runs in one queue at a time, and retains the queue of its last run.
 WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx,
                                            cl_command_queue queue, const struct weft_device_csr *a,
                                            const struct weft_spmv_params *params);

@@ -43,6 +43,7 @@
     X(clReleaseKernel)                                                                                                 \
     X(clReleaseMemObject)                                                                                              \
     X(clReleaseProgram)                                                                                                \
+    X(clRetainCommandQueue)                                                                                            \
     X(clRetainContext)                                                                                                 \
     X(clRetainEvent)                                                                                                   \
     X(clRetainMemObject)                                                                                               \

@@ -360,6 +360,7 @@ struct weft__kernel {
     const char *const *args;
     uint32_t all, values;      // a bit for each argument; values: no arrays
     uint32_t bound, kept;      // set by weft__bind; the number in `number` is set
+    uint64_t mark;             // the owner's
     uint64_t number[32];       // what values were set to
     const char *name_seen[32]; // the name that stood at this place of a launch
     int8_t place_seen[32];     // and the argument that it is
@@ -412,6 +413,11 @@ void weft__kernel_release(struct weft__kernel **kernel)
         weft__cl.clReleaseKernel((*kernel)->cl);
     free(*kernel);
     *kernel = NULL;
+}
+
+uint64_t *weft__kernel_mark(struct weft__kernel *kernel)
+{
+    return &kernel->mark;
 }
 
 // The place of the argument `name`, number `i` of a launch; -1: the kernel has none.

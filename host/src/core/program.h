@@ -75,6 +75,9 @@ void weft__kernel_release(struct weft__kernel **kernel); // accepts NULL inside,
 // Drop every program of the context (called by weft_context_destroy).
 void weft__programs_free(struct weft_context *ctx);
 
+// A number that the owner of a kernel keeps with it, 0 at first: which arrays it bound last, say.
+uint64_t *weft__kernel_mark(struct weft__kernel *kernel);
+
 // One argument of a launch, by the name that it has in the kernel.
 struct weft__arg {
     const char *name;

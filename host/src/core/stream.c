@@ -35,27 +35,63 @@ weft_status weft__queue_check(struct weft_context *ctx, cl_command_queue queue)
     return WEFT_OK;
 }
 
+static weft_status queue_ask(struct weft_context *ctx, cl_command_queue queue, int *out_of_order)
+{
+    cl_command_queue_properties props = 0;
+    weft_status status = weft__queue_check(ctx, queue);
+    if (!status)
+        status =
+            weft__fail_cl(ctx, weft__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL),
+                          "clGetCommandQueueInfo");
+    *out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    return status;
+}
+
+// The list of events to wait for, behind the checks of the queue.
+static weft_status wait_check(struct weft__stream *stream)
+{
+    if (!stream->status && stream->nwait && !stream->wait)
+        stream->status = weft__fail(stream->ctx, WEFT_EINVAL, "wait is NULL");
+    for (cl_uint i = 0; i < stream->nwait && !stream->status; i++)
+        if (!stream->wait[i])
+            stream->status = weft__fail(stream->ctx, WEFT_EINVAL, "wait[%u] is NULL", (unsigned)i);
+    return stream->status;
+}
+
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
                                cl_uint nwait, const cl_event *wait, cl_event *event)
 {
     *out =
         (struct weft__stream){.ctx = ctx, .queue = queue, .nwait = nwait, .wait = nwait ? wait : NULL, .event = event};
-    if ((out->status = weft__queue_check(ctx, queue)))
-        return out->status;
-    if (nwait && !wait) {
-        out->status = weft__fail(ctx, WEFT_EINVAL, "wait is NULL");
-        return out->status;
-    }
-    for (cl_uint i = 0; i < nwait; i++)
-        if (!wait[i]) {
-            out->status = weft__fail(ctx, WEFT_EINVAL, "wait[%u] is NULL", (unsigned)i);
-            return out->status;
+    out->status = queue_ask(ctx, queue, &out->out_of_order);
+    return wait_check(out);
+}
+
+weft_status weft__stream_begin_seen(struct weft__stream *out, struct weft_context *ctx, struct weft__queue_seen *seen,
+                                    cl_command_queue queue, cl_uint nwait, const cl_event *wait, cl_event *event)
+{
+    if (!queue || queue != seen->queue) {
+        weft_status status = weft__stream_begin(out, ctx, queue, nwait, wait, event);
+        if (!status)
+            out->status = status = weft__fail_cl(ctx, weft__cl.clRetainCommandQueue(queue), "clRetainCommandQueue");
+        if (!status) {
+            weft__queue_release(&seen->queue);
+            *seen = (struct weft__queue_seen){queue, out->out_of_order};
         }
-    cl_command_queue_properties props = 0;
-    cl_int error = weft__cl.clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof props, &props, NULL);
-    out->status = weft__fail_cl(ctx, error, "clGetCommandQueueInfo");
-    out->out_of_order = (props & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
-    return out->status;
+        return status;
+    }
+    *out = (struct weft__stream){.ctx = ctx,
+                                 .queue = queue,
+                                 .nwait = nwait,
+                                 .wait = nwait ? wait : NULL,
+                                 .event = event,
+                                 .out_of_order = seen->out_of_order};
+    return wait_check(out);
+}
+
+void weft__queue_seen_release(struct weft__queue_seen *seen)
+{
+    weft__queue_release(&seen->queue);
 }
 
 weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes)

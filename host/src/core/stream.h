@@ -24,6 +24,15 @@ struct weft__stream {
 };
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
                                cl_uint nwait, const cl_event *wait, cl_event *event);
+// The queue of an operation's last run. It is retained: what has its handle is that queue, and need not be asked again.
+struct weft__queue_seen {
+    cl_command_queue queue; // NULL: none
+    int out_of_order;
+};
+// weft__stream_begin that asks a queue only where it is not `seen`, and keeps it there.
+weft_status weft__stream_begin_seen(struct weft__stream *out, struct weft_context *ctx, struct weft__queue_seen *seen,
+                                    cl_command_queue queue, cl_uint nwait, const cl_event *wait, cl_event *event);
+void weft__queue_seen_release(struct weft__queue_seen *seen); // and null
 // Copy the first `bytes` bytes of a buffer to another one, as a command of the stream; 0: nothing to do.
 weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes);
 // Give the caller's event; return the status of the chain.

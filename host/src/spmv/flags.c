@@ -4,18 +4,18 @@
 // A word is 32 entries; a tile is wg*ipt entries. FLAGS holds two uints for each word: the bits, and how many bits are
 // set before the word, so that the row of a bit is found without a search.
 //
-//     pass                  reads             writes                form of an entry on its way   buffers
-//     fill                                    0 everywhere                                        FLAGS
-//     rows_flags            row_ptr           bits                  a bit, set where a row begins FLAGS
-//     rows_flags_count      bits              bits of each word     32 to a sum                   FLAGS, COUNT
+//     pass                  reads             writes                form of an entry on its way   part of FLAGS
+//     fill                                    0 everywhere                                        bits
+//     rows_flags            row_ptr           bits                  a bit, set where a row begins bits
+//     rows_flags_count      bits              bits of each word     32 to a sum                   bits, and COUNT
 //     scan                  COUNT             sums before           32 to a sum                   COUNT
-//     rows_flags_before     COUNT             beside the bits       32 to a sum                   COUNT, FLAGS
-//     rows_flags_rows       row_ptr, FLAGS    rows, empty rows      (rows; where any is empty)    ROW_OF, EMPTY
-//     rows_flags_cross      row_ptr, FLAGS    tiles of a shared row (a pair for each tile)        CROSS
+//     rows_flags_before     COUNT             beside the bits       32 to a sum                   COUNT, bits
+//     rows_flags_rows       row_ptr, bits     rows, empty rows      (rows; where any is empty)    row_of, empty
+//     rows_flags_cross      row_ptr, bits     tiles of a shared row (a pair for each tile)        cross
 //   and for each SpMV
-//     spmv_csr_flags        col, val, x, and  y; sums of parts of   product; sum of four, lanes,  PART, HEAD;
-//                           all of these      shared rows           groups of lanes, tile         ARRIVED
-//     spmv_flags_join       PART, HEAD        y of shared rows      sum of a tile's part          (without a fence)
+//     spmv_csr_flags        col, val, x,      y; sums of parts of   product; sum of four, lanes,  all, and SUMS
+//                           FLAGS             shared rows           groups of lanes, tile
+//     spmv_flags_join       SUMS              y of shared rows      sum of a tile's part          (without a fence)
 #include "cost.h"
 #include "host/src/core/fill.h"
 #include "host/src/primitive/scan.h"
@@ -49,14 +49,16 @@ const struct weft__tunables weft__spmv_flags_tunables[] = {
 #define ROWS_WG 64 // of the kernels that prepare
 #define JOIN_WG 64
 
-enum { FLAGS, CROSS, PART, HEAD, ARRIVED, ROW_OF, EMPTY, NBUFFERS };
+// FLAGS: bits, cross, row_of, empty; SUMS: part, head, arrived. Each buffer of a launch takes the host 0.2 us and more
+// (docs/log/small-launches.md).
+enum { FLAGS, SUMS, NBUFFERS };
 enum { RUN, JOIN, NKERNELS };
 struct flags_state {
     cl_mem b[NBUFFERS];
     struct weft__kernel *k[NKERNELS]; // JOIN: NULL where tiles join their rows themselves
     size_t groups, wg;
     cl_uint tiles, tile, gaps, empties;
-    cl_ulong words;
+    cl_ulong words, cross_at, row_of_at, empty_at; // the parts of FLAGS begin there, in uints
 };
 
 static void flags_destroy(void *state)
@@ -68,37 +70,32 @@ static void flags_destroy(void *state)
 
 static void memory_make(struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make)
 {
-    const size_t sums = (size_t)s->tiles * weft__spmv_acc_bytes(plan);
-    const size_t arrived = weft__caps_of(plan->ctx).fence ? (size_t)s->tiles * 8 : 0;
-    const size_t rows = s->gaps ? ((size_t)plan->a.m - s->empties + 1) * 4 : 0;
+    const int fence = weft__caps_of(plan->ctx).fence;
+    const size_t sums = 2 * weft__spmv_acc_bytes(plan), arrived = fence ? 8 : 0;
+    s->cross_at = 2 * s->words;
+    s->row_of_at = s->cross_at + 2 * (s->tiles + UINT64_C(1));
+    s->empty_at = s->row_of_at + (s->gaps ? (cl_ulong)plan->a.m - s->empties + 1 : 0);
     weft__make_buffers(
         make, s->b,
-        (const struct weft__scratch[NBUFFERS]){[FLAGS] = {(size_t)s->words * 8, .what = "bits where rows begin"},
-                                               [CROSS] = {((size_t)s->tiles + 1) * 8, .what = "rows that tiles share"},
-                                               [PART] = {sums, .what = "sums behind each tile"},
-                                               [HEAD] = {sums, .what = "sums before each tile"},
-                                               [ARRIVED] = {arrived, "tiles that came to a shared row", .zeros = true},
-                                               [ROW_OF] = {rows, .what = "rows with entries"},
-                                               [EMPTY] = {(size_t)s->empties * 4, .what = "rows without entries"}},
+        (const struct weft__scratch[NBUFFERS]){
+            [FLAGS] = {((size_t)s->empty_at + s->empties) * 4, .what = "bits where rows begin"},
+            [SUMS] = {weft__max(s->tiles, 1) * (sums + arrived), "sums of parts of rows", .zeros = true}},
         NBUFFERS);
     plan->info.workspace_bytes += make->bytes;
 }
 
-// Bind what a kernel takes of the matrix and the tiles; a buffer that is not there is not read.
+// Bind what a kernel takes of the matrix and the tiles.
 static void arrays_bind(const struct flags_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
                         struct weft__kernel *kernel)
 {
-    const cl_mem *b = s->b, cross = b[CROSS];
-    const cl_mem row_of = b[ROW_OF] ? b[ROW_OF] : cross, empty = b[EMPTY] ? b[EMPTY] : row_of,
-                 part = b[PART] ? b[PART] : cross, head = b[HEAD] ? b[HEAD] : cross,
-                 arrived = b[ARRIVED] ? b[ARRIVED] : cross;
     const cl_int m = (cl_int)plan->a.m;
     const cl_long nnz = plan->a.nnz;
     if (!make->status)
-        make->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(flags, b[FLAGS]), WEFT__ARG(row_of), WEFT__ARG(empty),
-                                  WEFT__ARG(cross), WEFT__ARG(part), WEFT__ARG(head), WEFT__ARG(arrived), WEFT__ARG(m),
-                                  WEFT__ARG(nnz), WEFT__ARG(tile, s->tile), WEFT__ARG(tiles, s->tiles),
-                                  WEFT__ARG(gaps, s->gaps), WEFT__ARG(empties, s->empties), WEFT__ARG(words, s->words));
+        make->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(flags, s->b[FLAGS]), WEFT__ARG(sums, s->b[SUMS]),
+                                  WEFT__ARG(cross_at, s->cross_at), WEFT__ARG(row_of_at, s->row_of_at),
+                                  WEFT__ARG(empty_at, s->empty_at), WEFT__ARG(m), WEFT__ARG(nnz),
+                                  WEFT__ARG(tile, s->tile), WEFT__ARG(tiles, s->tiles), WEFT__ARG(gaps, s->gaps),
+                                  WEFT__ARG(empties, s->empties), WEFT__ARG(words, s->words));
 }
 
 // Launch over `count` elements.
@@ -171,7 +168,7 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     weft__define(&d, "WEFT_STRIPED", "%d", weft__spmv_rows_long(plan));
     weft__define(&join, "WEFT_WG", "%d", JOIN_WG);
     weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
-    if (!s->b[ARRIVED] && s->tiles > 1)
+    if (!weft__caps_of(plan->ctx).fence && s->tiles > 1)
         weft__make_kernel(make, &s->k[JOIN], &weft__spmv_flags_join_spec, &join);
     for (int i = 0; i < NKERNELS && s->k[i]; i++)
         arrays_bind(s, plan, make, s->k[i]);

@@ -79,7 +79,7 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, c
     if (!status)
         status = scalar_convert(&call.beta, plan, beta, "beta");
     if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
+        status = weft__stream_begin_seen(&stream, ctx, &plan->seen, queue, nwait, wait, event);
     if (status)
         return status;
     if (plan->y_size)
@@ -107,6 +107,7 @@ void weft_spmv_plan_destroy(struct weft_spmv_plan **plan)
     if (p->state)
         p->method->destroy(p->state);
     weft__spmv_matrix_release(p);
+    weft__queue_seen_release(&p->seen);
     free(p);
     *plan = NULL;
 }

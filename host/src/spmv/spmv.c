@@ -127,6 +127,7 @@ static weft_status transposed_create(struct weft_device_csr *out, struct weft_co
 // plan->a: the caller's arrays, or a transposed copy of them.
 static weft_status matrix_take(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
 {
+    plan->taken++;
     if (plan->info.params.problem.transpose != WEFT_SPMV_TRANSPOSE_BY_COPY)
         return matrix_retain(plan, a);
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
