@@ -271,6 +271,11 @@ static void test_special(void)
     static const char past[] = "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 2147483648\n";
     refused_as("integer past i32", past, sizeof past - 1, weft_mtx_params(.type = WEFT_TYPE_I32), WEFT_ERANGE,
                "file:3: '2147483648' is not an integer of 32 bits");
+    // 2^64 + 1, which is 1 in 64 bits
+    static const char far_past[] =
+        "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 18446744073709551617\n";
+    refused_as("integer past 64 bits", far_past, sizeof far_past - 1, weft_mtx_params(.type = WEFT_TYPE_I32),
+               WEFT_ERANGE, "file:3: '18446744073709551617' is not an integer of 32 bits");
     static const char inf[] = REAL "1 1 1\n1 1 inf\n";
     refused_as("infinity as i32", inf, sizeof inf - 1, weft_mtx_params(.type = WEFT_TYPE_I32), WEFT_ERANGE,
                "file:3: 'inf'");
