@@ -69,7 +69,6 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
     __global const uint2 *const words = (__global const uint2 *)flags;
     __global const uint2 *const cross = (__global const uint2 *)(flags + cross_at);
     __global const idx_t *const row_of = (__global const idx_t *)(flags + row_of_at);
-    __global const idx_t *const empty = (__global const idx_t *)(flags + empty_at);
     __global acc_t *const part = sums, *const head = sums + tiles;
     __global uint *const arrived = (__global uint *)(sums + 2 * (size_t)tiles);
     __local acc_t tails[GROUPS];
@@ -82,6 +81,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
     __local uint *const mem_words = (__local uint *)mem;
     const uint lid = (uint)get_local_id(0), lane = lane_id(), grp = lane_group();
 #if WEFT_GAPS
+    __global const idx_t *const empty = (__global const idx_t *)(flags + empty_at);
     for (ulong i = get_global_id(0); i < empties; i += get_global_size(0))
         put(y, empty[i], ZERO, alpha, beta);
 #endif
