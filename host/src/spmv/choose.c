@@ -4,21 +4,18 @@
 #include "cost.h"
 #include "sdia.h"
 
+#include <math.h>
 #include <stdio.h>
 
-// Tiles by bits that say where rows begin, or of rows plus entries. On an H200 the former took 0.76 to 0.93 times as
-// long in f32 where tiles share rows (boyd1, cnr-2000, a power law), the latter 0.87 to 0.99 times where they share
-// none (uniform 500k, wave; docs/performance.md), and on a power law of 100 M entries, 0.676 ms for 0.705. Of 64 rows of 625 000
-// entries the former took 0.77 and 0.65 times as long (f32, f64), so that long rows have no bound.
+// On an H200 a power law of 100 M entries took 0.676 ms by csr_merge and 0.705 by csr_flags; 64 rows of 625 000 entries took 0.77
+// and 0.65 times as long by csr_flags (f32, f64), so that long rows have no bound.
 #define FLAGS_MOST (1 << 25) // entries
 // With other semirings a row of products that are all NaN may be NaN by csr_flags, and is zero by all others (fmin, fmax).
-static enum weft_spmv_algo tiles_algo(const struct weft_spmv_plan *plan)
+static int flags_may(const struct weft_spmv_plan *plan)
 {
-    const int flags = weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
-                      plan->stats.max_row >= WEFT__SPMV_SHARED_ROW &&
-                      (plan->a.nnz <= FLAGS_MOST || weft__spmv_rows_long(plan)) &&
-                      plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
-    return flags ? WEFT_SPMV_ALGO_CSR_FLAGS : WEFT_SPMV_ALGO_CSR_MERGE;
+    return weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
+           (plan->a.nnz <= FLAGS_MOST || weft__spmv_rows_long(plan)) &&
+           plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
 }
 
 // Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
@@ -129,12 +126,25 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         return WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
-    const double with_lanes = weft__spmv_lanes_cost(plan, lanes), with_tiles = weft__spmv_tiles_cost(plan);
+    const struct {
+        enum weft_spmv_algo algo;
+        double us;
+    } all[] = {{WEFT_SPMV_ALGO_CSR_LANES, weft__spmv_lanes_cost(plan, lanes)},
+               {WEFT_SPMV_ALGO_CSR_SCALAR, weft__spmv_scalar_cost(plan)},
+               {WEFT_SPMV_ALGO_CSR_MERGE, weft__spmv_merge_cost(plan)},
+               {WEFT_SPMV_ALGO_CSR_FLAGS, flags_may(plan) ? weft__spmv_flags_cost(plan) : INFINITY}};
+    size_t best = 0, next = 2; // csr_merge has a cost at all times
+    for (size_t i = 1; i < sizeof all / sizeof *all; i++)
+        best = all[i].us < all[best].us ? i : best;
+    next = best == next ? 0 : next;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        next = i != best && all[i].us < all[next].us ? i : next;
     snprintf(
         info->why, sizeof info->why,
-        "rows of %.1f entries, longest %lld: %d lanes for each cost as %.3g entries, tiles of equal work as %.3g%s",
-        weft__spmv_mean_row(plan), (long long)info->max_row, lanes, with_lanes, with_tiles, instead);
-    return with_lanes <= with_tiles ? WEFT_SPMV_ALGO_CSR_LANES : tiles_algo(plan);
+        "rows of %.1f entries, longest %lld: beside reads of x %s is expected to take %.3g us, %s %.3g (%d lanes)%s",
+        weft__spmv_mean_row(plan), (long long)info->max_row, weft_spmv_algo_name(all[best].algo), all[best].us,
+        weft_spmv_algo_name(all[next].algo), all[next].us, lanes, instead);
+    return all[best].algo;
 }
 
 weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queue, enum weft_spmv_algo *out)

@@ -26,6 +26,8 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 #define FAR_MOST     512
 // Entries from which the matrix comes from memory rather than from the caches.
 #define FROM_MEMORY (1 << 22)
+// Entries of the row before in the first read of a row, at most.
+#define READ_BEFORE 3
 
 int weft__spmv_x_near(const struct weft_spmv_plan *plan)
 {
@@ -34,7 +36,8 @@ int weft__spmv_x_near(const struct weft_spmv_plan *plan)
            (double)plan->stats.far <= FAR_MOST * blocks;
 }
 
-// Lanes so that one read of four entries each holds a row of mean length; two reads where values of four bytes come from memory
+// Lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read holds of the row
+// before; two reads where values of four bytes come from memory
 // and x is near. Long rows take 16 where x is near (band:100k,101 on an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows
 // that run side by side are then at like columns, if columns ascend, and x comes from the first cache (10 M entries at random,
 // 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
@@ -45,7 +48,7 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
     const int step = near && plan->a.nnz >= FROM_MEMORY && weft_type_bytes(plan->a.type) <= 4 ? 8 : 4;
     int lanes = mean >= LONG_ROW && near ? 16 : 2;
     if (mean < LONG_ROW)
-        while (lanes < 16 && lanes * step < mean)
+        while (lanes < 16 && lanes * step < mean + (near ? 0 : READ_BEFORE))
             lanes *= 2;
     // No less work-items than the device runs at a time.
     while (lanes < 32 && (double)plan->a.m * lanes < 1024.0 * plan->ctx->device.compute_units)
@@ -53,33 +56,76 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
     return lanes;
 }
 
-// Cost in time that does not depend on the entries is told in entries: those that a device takes in that time. An H200
-// of 132 units takes about 100000 in a microsecond.
-static double fixed_cost(const struct weft_spmv_plan *plan, double h200)
+// Microseconds of a product by the CSR schedules of a GPU beside what reads of x take, which all of them have in common; fitted to
+// 130 generated patterns in f32 and f64 on an H200 (bench/lab/csr_fit.py, docs/log/csr-costs.md). Work is for its 132 units; a
+// launch, and one row or one tile alone, take as long on a device of any size. Rates are for a million rows or entries, and for a
+// thousand groups of 32 lanes.
+#define H200_UNITS 132
+#define LAUNCH_US  3.0
+#define JOIN_US    2.0 // a launch behind another that keeps the device busy
+static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
 {
-    return h200 / 132 * plan->ctx->device.compute_units;
+    return h200_us * H200_UNITS / plan->ctx->device.compute_units;
 }
 
-// What the two CSR schedules of a GPU cost, in entries.
-//   lanes  steps of 32 lanes side by side, idle ones too; or the time in which one long row runs alone.
-//   tiles  rows and entries, more for a tile than for a step; and what it takes to join a row where one may be cut,
-//          more by a second kernel than inside a launch.
-// The numbers were fitted to times on an H200. The plans that auto chose there took at most 1.2 times the best of all
-// algorithms on 109 of 112 real matrices in f32 and on 106 in f64, at most 1.72 times on the others
-// (docs/performance.md).
+static int is_wide(const struct weft_spmv_plan *plan)
+{
+    return weft_type_bytes(plan->a.type) == 8;
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+// Lanes take a step for each entry of the longest of the rows side by side, and wait longer where x is far. One long row runs
+// alone.
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     int log = 0;
     while (1 << log < lanes)
         log++;
-    const double idle = 32.0 * (double)plan->stats.steps[log] / (weft__spmv_mean_row(plan) >= 16 ? 2 : 1.4);
-    const double alone = (double)plan->stats.max_row / lanes * fixed_cost(plan, 15000);
-    return idle > alone ? idle : alone;
+    const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
+    const double groups = ceil((double)plan->a.m * lanes / 32) * 1e-3, steps = (double)plan->stats.steps[log] * 1e-3;
+    const double step = (wide ? 0.0195 : 0.011) + (far ? wide ? 0.036 : 0.011 : 0);
+    const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068);
+    return 4.8 + most(alone, shared_out(plan, 0.12 * groups + step * steps));
 }
-double weft__spmv_tiles_cost(const struct weft_spmv_plan *plan)
+
+#define SCALAR_MEAN 3    // entries a row, at most
+#define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
+
+double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
 {
-    const double cut = plan->stats.max_row < WEFT__SPMV_SHARED_ROW ? 0 : weft__caps_of(plan->ctx).fence ? 3e5 : 1e6;
-    return (double)plan->a.nnz + (double)plan->a.m + fixed_cost(plan, 3e5 + cut);
+    const double rows = (double)plan->a.m, mean = weft__spmv_mean_row(plan);
+    if (mean > SCALAR_MEAN || rows < (double)SCALAR_ROWS * plan->ctx->device.compute_units || !weft__spmv_x_near(plan))
+        return INFINITY;
+    const int wide = is_wide(plan);
+    const double groups = ceil(rows / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
+    const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
+    return 4.8 + most(alone, shared_out(plan, 0.1 * groups + (wide ? 0.0295 : 0.02) * steps));
+}
+
+// Tiles that share rows join them: inside the launch, or by a second one where a device has no fence.
+double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
+{
+    const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
+    const int shared = plan->stats.max_row >= WEFT__SPMV_SHARED_ROW;
+    const double row = weft__spmv_x_near(plan) ? 1.1 : 4.7,
+                 entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? 1.1 : 0);
+    const double join = shared && !weft__caps_of(plan->ctx).fence ? JOIN_US : 0;
+    return 6.4 + join + shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + entry * entries);
+}
+
+// A tile of entries walks the bits of all its rows, so that a tile with many empty rows runs alone.
+#define FLAGS_TILE 1024.0
+double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
+{
+    const double rows = (double)plan->a.m, entries = (double)plan->a.nnz * 1e-6;
+    const double alone = 0.65e-3 * rows / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE);
+    const double row = weft__spmv_x_near(plan) ? 0 : 7.6e-6;
+    return 5.8 + most(alone, shared_out(plan, row * rows + 7.3e-6 * (double)plan->info.empty_rows +
+                                                  (1.6 + (is_wide(plan) ? 1.1 : 0)) * entries));
 }
 
 // Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to.
@@ -102,7 +148,6 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 // least, when it moves its bytes at the full speed of the device. Numbers of an H200: 4270 GB/s by 132 units, 3 us for
 // a launch. A web graph with a row of 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
 #define UNIT_BYTES 32300.0 // in a microsecond
-#define LAUNCH_US  3.0
 #define STEP       4
 // A CPU has a chunk of rows for each work-item, and the other units wait for the heaviest. Tiles of csr_merge are
 // alike.

@@ -18,9 +18,12 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan);
 int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 // The lanes per row that suit the distribution.
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
-// What the two CSR schedules of a GPU cost, in entries: lanes for each row, tiles of equal work.
+// Microseconds of a product by a CSR schedule of a GPU, to be compared with each other: reads of x, which all have, do not count.
+// INFINITY where a schedule is not to be taken.
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes);
-double weft__spmv_tiles_cost(const struct weft_spmv_plan *plan);
+double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan);
+double weft__spmv_merge_cost(const struct weft_spmv_plan *plan);
+double weft__spmv_flags_cost(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
 // GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
