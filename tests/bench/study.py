@@ -160,6 +160,36 @@ def test_plots(folder):
        os.path.exists(os.path.join(folder, "p-b-f32-histogram.svg")), "boxes and histograms", err)
 
 
+def test_csr_fit(folder):
+    """Times made from known constants give these back; records are joined, and parts kept apart."""
+    script = os.path.join(SCRIPTS, "csr_fit.py")
+    rng, lines = random.Random(7), []
+    for k in range(80):
+        m, mean, lanes = rng.randint(1000, 2000000), rng.choice([1, 2, 4, 8, 16, 32]), 2
+        steps = [(m * (1 << i) // 32 + 1) * (-(-mean // (1 << i))) for i in range(6)]
+        lines.append({"matrix": f"m{k}", "type": ("f32", "f64")[k % 2], "part": ("fit", "fit", "held")[k % 3], "m": m, "n": m,
+                      "nnz": m * mean, "max_row": mean, "empty": m // (mean * mean * 3), "far": 0, "steps": steps, "lanes": lanes,
+                      "us": {"csr_lanes": 5 + 1e-4 * math.ceil(m / 16) + 2e-5 * steps[1],
+                             "csr_scalar": 5 + 1e-4 * math.ceil(m / 32) + 3e-5 * steps[0],
+                             "csr_merge": 7 + 3e-6 * m + 1e-6 * m * mean, "csr_flags": 6 + 5e-6 * m + 2e-6 * m * mean}})
+    code, out, err = run(sys.executable, script, write(os.path.join(folder, "costs.json"), lines))
+    found = {words[0] + " " + " ".join(words[1:-1]): float(words[-1])
+             for words in (line.split() for line in out.splitlines()) if len(words) > 2 and words[0] in ("csr_merge", "csr_flags")}
+    ok(code == 0 and not err and abs(found["csr_merge rows"] - 3) < 0.2 and abs(found["csr_merge entries"] - 1) < 0.1 and
+       abs(found["csr_merge launch"] - 7) < 0.2, "constants come back", out, err)
+    ok("held: 26 lines" in out and "fit: 54 lines" in out, "parts apart", out)
+    for line in lines:
+        line["part"] = "held"
+    code, _, err = run(sys.executable, script, write(os.path.join(folder, "none.json"), lines))
+    ok(code == 2 and "no line of part fit" in err, "nothing to fit to", err)
+    times = [{"matrix": "m0", "backend": "opencl", "type": "f32", "algo": "csr_lanes", "chosen": "csr_lanes, lanes=4", "b2b_ms": ms}
+             for ms in (0.02, 0.01)]
+    code, out, err = run(sys.executable, script, "--join", "held", write(os.path.join(folder, "figures.json"), lines[:1]),
+                         write(os.path.join(folder, "times.json"), times))
+    joined = json.loads(out)
+    ok(code == 0 and joined["lanes"] == 4 and joined["us"] == {"csr_lanes": 10.0} and joined["part"] == "held", "joined", out, err)
+
+
 def test_fit(folder):
     """Records made from known coefficients give these coefficients back."""
     script = os.path.join(SCRIPTS, "advice_fit.py")
@@ -202,6 +232,7 @@ def main():
         test_records(folder)
         test_wrong()
         test_plots(folder)
+        test_csr_fit(folder)
         test_fit(folder)
     return done()
 
