@@ -5,15 +5,16 @@
 usage: bench/lab/csr_fit.py RECORDS...                          such as docs/records/csr-costs.jsonl.gz
        bench/lab/csr_fit.py --join PART FIGURES TIMES...        makes records, on the standard output
 
-Records have a line for each matrix and type: figures, microseconds of each schedule back to back, and a part, `fit` or `held`. The
-fit takes part `fit` alone. It prints its constants, and for each part the regret: the time of the schedule with the least cost by
-the best of the four. --join makes records of the lines of csr-figures and of `weft-bench -o spmv -b opencl -t f32,f64 -a
+Records have a line for each matrix and type: figures, microseconds of each schedule back to back, what cost.c expected, and a part,
+`fit` or `held`. The fit takes part `fit` alone. It prints its constants, and for each part the regret of its costs and of those of
+cost.c: the time of the schedule with the least cost by the best of the four. --join makes records of the lines of csr-figures and of `weft-bench -o spmv -b opencl -t f32,f64 -a
 csr,csr_lanes,csr_merge,csr_flags,csr_scalar --json TIMES`, in microseconds, the least of a schedule's times.
 Exit status: 0 done; 2 bad usage or files.
 """
 import json
 import math
 import os
+import re
 import statistics
 import sys
 
@@ -22,9 +23,11 @@ sys.dont_write_bytecode = True
 import reader  # noqa: E402
 from reader import Failed  # noqa: E402
 
+PARTS = ("fit", "held")
+FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "steps", "expected")
 SCHEDULES = ("csr_lanes", "csr_scalar", "csr_merge", "csr_flags")
 ALONE = {("csr_lanes", "f32"): 0.068, ("csr_lanes", "f64"): 0.125, ("csr_scalar", "f32"): 0.042, ("csr_scalar", "f64"): 0.065}
-TILE_ALONE, TILE = 0.65e-3, 1024  # csr_flags: microseconds of a row in a tile, entries of a tile
+EMPTY_ALONE, TILE = 0.65e-3, 1024  # csr_flags: microseconds of an empty row, entries of a tile
 COMMON = ("x", "x beyond the second cache", "memory")  # columns that all schedules share, so that they choose nothing
 
 
@@ -34,9 +37,9 @@ def far(line):
 
 
 def alone(line, name):
-    """Microseconds of the longest row or the emptiest tile by itself."""
+    """Microseconds of the longest row by itself, or of the empty rows that the group of a tile writes."""
     if name == "csr_flags":
-        return TILE_ALONE * line["m"] / math.ceil(max(line["nnz"], 1) / TILE)
+        return EMPTY_ALONE * line["empty"] / math.ceil(max(line["nnz"], 1) / TILE)
     lanes = line["lanes"] if name == "csr_lanes" else 1
     return line["max_row"] / lanes * ALONE.get((name, line["type"]), 0)
 
@@ -92,32 +95,66 @@ def cost(line, name, weights):
     return max(weights.get(f"{name} launch", 0) + alone(line, name), work)
 
 
+def expected_of(line):
+    """{schedule: its cost by cost.c}; ValueError where a line has none."""
+    try:
+        costs = line["expected"][line["type"]]
+        out = {name: costs[name][line["lanes"].bit_length() - 2] if name == "csr_lanes" else costs[name] for name in SCHEDULES}
+    except (TypeError, KeyError, IndexError):
+        raise ValueError("no expected costs of its type and lanes") from None
+    if not all(value is None or reader.is_number(value) for value in out.values()):
+        raise ValueError("expected costs are no numbers from 0 on")
+    return {name: math.inf if value is None else value for name, value in out.items()}
+
+
+def whole(line):
+    """Raises ValueError where a line is none of RECORDS."""
+    reader.check(line, FIGURES + ("type", "part", "us", "lanes"))
+    steps, us = line["steps"], line["us"]
+    if line["part"] not in PARTS or line["type"] not in ("f32", "f64") or line["lanes"] not in (2, 4, 8, 16, 32):
+        raise ValueError("part, type or lanes is none that is known")
+    if not isinstance(steps, list) or len(steps) != 6 or not all(map(reader.is_number, steps)) or not line["m"]:
+        raise ValueError("steps are no six numbers, or there are no rows")
+    if not all(reader.is_number(line[key]) for key in ("max_row", "empty", "far")):
+        raise ValueError("max_row, empty or far is no number from 0 on")
+    if not isinstance(us, dict) or not all(reader.is_number(us.get(name)) and us[name] for name in SCHEDULES):
+        raise ValueError("us lacks a schedule's time")
+    expected_of(line)
+
+
 def join(part, figures, times):
     """Prints records."""
-    known = {line["matrix"]: line for _, line in reader.lines(figures)}
+    if part not in PARTS:
+        raise Failed("a part is " + " or ".join(PARTS))
+    known = {line["matrix"]: line for line in reader.records([figures], lambda _: True, lambda _: FIGURES)}
     found = {}
-    for path in times:
-        for _, row in reader.lines(path):
-            if row["backend"] != "opencl" or row["matrix"] not in known:
-                continue
-            line = found.setdefault((row["matrix"], row["type"]), dict(known[row["matrix"]], type=row["type"], part=part, us={}))
-            line["us"][row["algo"]] = round(min(line["us"].get(row["algo"], math.inf), row["b2b_ms"] * 1e3), 3)
-            if row["algo"] == "csr_lanes":
-                line["lanes"] = int(row["chosen"].split("lanes=")[1])
+
+    def wanted(row):
+        return row.get("backend") == "opencl" and row.get("matrix") in known
+
+    def needed(row):
+        return ("type", "algo", "b2b_ms") + (("chosen",) if row.get("algo") == "csr_lanes" else ())
+    for row in reader.records(times, wanted, needed):
+        line = found.setdefault((row["matrix"], row["type"]), dict(known[row["matrix"]], type=row["type"], part=part, us={}))
+        line["us"][row["algo"]] = round(min(line["us"].get(row["algo"], math.inf), row["b2b_ms"] * 1e3), 3)
+        lanes = re.search(r"lanes=(\d+)", str(row.get("chosen")))
+        if row["algo"] == "csr_lanes" and lanes:
+            line["lanes"] = int(lanes[1])
     for line in found.values():
         print(json.dumps(line, separators=(",", ":")))
 
 
-def judge(part, lines, weights):
-    """Prints the regret of a part, and the three worst."""
+def judge(title, lines, costs_of):
+    """Prints the regret of lines by these costs, and the three worst."""
     rows = []
     for line in lines:
-        chosen = min(SCHEDULES, key=lambda name: cost(line, name, weights))
+        costs = costs_of(line)
+        chosen = min(SCHEDULES, key=costs.get)
         best = min(SCHEDULES, key=lambda name: line["us"][name])
         rows.append((line["us"][chosen] / line["us"][best], line, chosen, best))
     rows.sort(key=lambda row: -row[0])
     values = [row[0] for row in rows]
-    print(f"\n{part}: {len(rows)} lines, regret median {statistics.median(values):.3f}, 95 % {values[len(values) // 20]:.3f}, "
+    print(f"\n{title}: {len(rows)} lines, regret median {statistics.median(values):.3f}, 95 % {values[len(values) // 20]:.3f}, "
           f"most {values[0]:.3f}")
     for value, line, chosen, best in rows[:3]:
         print(f"  {value:.2f} {line['matrix']} {line['type']}: {chosen} {line['us'][chosen]:.1f} us, {best} {line['us'][best]:.1f}")
@@ -133,9 +170,15 @@ def main():
             raise Failed("--join wants a part, figures and times (--help explains)")
         join(words[1], words[2], words[3:])
         return 0
-    lines = [line for path in words for _, line in reader.lines(path)]
-    lines = [line for line in lines if all(name in line.get("us", {}) for name in SCHEDULES)]
-    parts = {part: [line for line in lines if line["part"] == part] for part in ("fit", "held")}
+    lines = []
+    for path in words:
+        for number, line in reader.lines(path):
+            try:
+                whole(line)
+            except ValueError as error:
+                raise Failed(f"{path}:{number}: no record: {error}") from error
+            lines.append(line)
+    parts = {part: [line for line in lines if line["part"] == part] for part in PARTS}
     rows = []
     for line in parts["fit"]:
         for name in SCHEDULES:
@@ -149,7 +192,8 @@ def main():
         print(f"{name:30} {value:.3g}")
     for part, of in parts.items():
         if of:
-            judge(part, of, weights)
+            judge(part + ", costs of this fit", of, lambda line: {name: cost(line, name, weights) for name in SCHEDULES})
+            judge(part + ", costs of cost.c", of, expected_of)
     return 0
 
 

@@ -172,16 +172,25 @@ def test_csr_fit(folder):
                       "us": {"csr_lanes": 5 + 1e-4 * math.ceil(m / 16) + 2e-5 * steps[1],
                              "csr_scalar": 5 + 1e-4 * math.ceil(m / 32) + 3e-5 * steps[0],
                              "csr_merge": 7 + 3e-6 * m + 1e-6 * m * mean, "csr_flags": 6 + 5e-6 * m + 2e-6 * m * mean}})
+        us = lines[-1]["us"]
+        lines[-1]["expected"] = {lines[-1]["type"]: {**us, "csr_lanes": [us["csr_lanes"], None, 0, 0, 0]}}
     code, out, err = run(sys.executable, script, write(os.path.join(folder, "costs.json"), lines))
     found = {words[0] + " " + " ".join(words[1:-1]): float(words[-1])
              for words in (line.split() for line in out.splitlines()) if len(words) > 2 and words[0] in ("csr_merge", "csr_flags")}
     ok(code == 0 and not err and abs(found["csr_merge rows"] - 3) < 0.2 and abs(found["csr_merge entries"] - 1) < 0.1 and
        abs(found["csr_merge launch"] - 7) < 0.2, "constants come back", out, err)
-    ok("held: 26 lines" in out and "fit: 54 lines" in out, "parts apart", out)
+    for part, count in ("fit", 54), ("held", 26):
+        ok(f"{part}, costs of this fit: {count} lines, regret median 1.000" in out and
+           f"{part}, costs of cost.c: {count} lines, regret median 1.000, 95 % 1.000, most 1.000" in out, f"regret of part {part}", out)
+    for key, value in (("us", {}), ("steps", [1]), ("lanes", "2"), ("part", "all"), ("expected", {}), ("empty", "x"), ("m", None)):
+        code, _, err = run(sys.executable, script, write(os.path.join(folder, "bad.json"), lines[:1] + [{**lines[1], key: value}]))
+        ok(code == 2 and "bad.json:2: no record" in err and err.count("\n") == 1, f"costs: a line whose {key} is {value}", code, err)
     for line in lines:
         line["part"] = "held"
     code, _, err = run(sys.executable, script, write(os.path.join(folder, "none.json"), lines))
     ok(code == 2 and "no line of part fit" in err, "nothing to fit to", err)
+    code, _, err = run(sys.executable, script, "--join", "none", "none.json", "none.json")
+    ok(code == 2 and "a part is fit or held" in err, "a part that is none", err)
     times = [{"matrix": "m0", "backend": "opencl", "type": "f32", "algo": "csr_lanes", "chosen": "csr_lanes, lanes=4", "b2b_ms": ms}
              for ms in (0.02, 0.01)]
     code, out, err = run(sys.executable, script, "--join", "held", write(os.path.join(folder, "figures.json"), lines[:1]),

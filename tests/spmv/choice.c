@@ -210,7 +210,7 @@ static struct weft_csr family_make(enum family family, int64_t m, enum weft_type
         return a;
     }
     const int64_t n = family == TALL ? m / 50 : family == WIDE ? m * 4 : m, rows = family == WIDE ? m / 10 : m;
-    const int64_t room = rows * 62 + 8 * n + 400000;
+    const int64_t room = family == HYPERSPARSE ? rows : rows * 62 + 8 * n + 400000;
     if (weft_csr_alloc(&a, weft_shape(rows, n, room, type, WEFT_OFS_32)))
         tap_bail("out of host memory");
     struct build b = {.a = &a};
@@ -293,6 +293,33 @@ static void check_lanes(struct test_device *dev, enum columns columns, int want)
     tap_ok(lanes == want, "%s: %d of %d lanes for rows whose columns are of kind %d", dev->name, lanes, want,
            (int)columns);
     weft_spmv_plan_destroy(&plan);
+    weft_device_csr_free(&d);
+    weft_csr_free(&a);
+}
+
+// Rows of one entry or none, enough of them for csr_scalar, which has neither lanes nor fours of entries: a caller who gives one of
+// these gets an algorithm that has it.
+static void check_given(struct test_device *dev)
+{
+    const int64_t m = 4096 * (int64_t)weft_context_device(dev->ctx)->compute_units;
+    struct weft_csr a = family_make(HYPERSPARSE, m, WEFT_TYPE_F32);
+    struct weft_device_csr d = {0};
+    if (weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) ||
+        weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a))
+        tap_bail("%s", test_error(dev));
+    for (int i = 0; i < 3; i++) {
+        const struct weft_spmv_params params = {
+            .policy.algo = WEFT_SPMV_ALGO_CSR, .gpu.ipt = i == 1 ? 4 : 0, .gpu.lanes = i == 2 ? 8 : 0};
+        struct weft_spmv_plan *plan = NULL;
+        const int made = !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
+        const int scalar = made && weft_spmv_plan_info(plan)->params.policy.algo == WEFT_SPMV_ALGO_CSR_SCALAR;
+        tap_ok(made && scalar == !i, "%s: rows of one entry or none, %s given: %s", dev->name,
+               i == 0   ? "nothing"
+               : i == 1 ? "ipt"
+                        : "lanes",
+               made ? weft_spmv_plan_info(plan)->why : test_error(dev));
+        weft_spmv_plan_destroy(&plan);
+    }
     weft_device_csr_free(&d);
     weft_csr_free(&a);
 }
@@ -385,6 +412,7 @@ static void each_device(struct test_device *dev)
         check_lanes(dev, C_PAIRS, 16);
         check_lanes(dev, C_FEW, 16);
         check_lanes(dev, C_EVERY_40TH, 2);
+        check_given(dev);
     }
     if (dev->checker || test_sample()) {
         tap_skip("%s: too slow", dev->name);
@@ -396,6 +424,8 @@ static void each_device(struct test_device *dev)
         check_spmv_choice(dev, (enum family)family, 72000, family % 2 ? WEFT_TYPE_F64 : WEFT_TYPE_F32);
         check_spmv_choice(dev, (enum family)family, 24000, family % 2 ? WEFT_TYPE_F32 : WEFT_TYPE_F64);
     }
+    check_spmv_choice(dev, HYPERSPARSE, 400000, WEFT_TYPE_F32);
+    check_spmv_choice(dev, HYPERSPARSE, 2000000, WEFT_TYPE_F64);
     dev->ctx->device.compute_units = units;
     for (int shape = 0; dev->gpu && shape < S_SHAPES; shape++)
         check_mirror(dev, (enum shape)shape);

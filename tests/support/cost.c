@@ -154,14 +154,14 @@ static int sdia_work(struct work *w, const struct cost_device *d, const struct w
     return fits && elements <= MOST_PADDING * (double)a->nnz + 32 * (double)w->longest * TOGETHER;
 }
 
-// Groups of 32 lanes, `lanes` for each row, that read four entries at once.
-static void lanes_work(struct work *w, const struct weft_csr *a, int lanes)
+// Groups of 32 lanes, `lanes` for each row, that read `together` entries at once.
+static void lanes_work(struct work *w, const struct weft_csr *a, int lanes, int together)
 {
     for (int64_t first = 0; first < a->m; first += 32 / lanes) {
         int64_t longest = 0;
         for (int64_t r = first; r < first + 32 / lanes; r++)
             longest = length_of(a, r) > longest ? length_of(a, r) : longest;
-        const double steps = (double)((longest + TOGETHER * lanes - 1) / (TOGETHER * lanes));
+        const double steps = (double)((longest + together * lanes - 1) / (together * lanes));
         w->steps += steps + 1;
         w->longest = max2(w->longest, steps + 1);
     }
@@ -209,7 +209,12 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
     case WEFT_SPMV_ALGO_CSR_LANES:
         if (d->cpu)
             return INFINITY; // rows stay whole: csr_merge is never worse
-        lanes_work(&w, a, lanes);
+        lanes_work(&w, a, lanes, TOGETHER);
+        return work_us(d, &w);
+    case WEFT_SPMV_ALGO_CSR_SCALAR:
+        if (d->cpu)
+            return INFINITY;
+        lanes_work(&w, a, 1, 1);
         return work_us(d, &w);
     case WEFT_SPMV_ALGO_CSR_MERGE:
     case WEFT_SPMV_ALGO_CSR_FLAGS:
@@ -259,9 +264,9 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
 
 double cost_spmv_best(const struct cost_device *d, const struct weft_csr *a, int csr, enum weft_spmv_algo *algo)
 {
-    static const enum weft_spmv_algo algos[] = {WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
-                                                WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_ELL,  WEFT_SPMV_ALGO_HYB,
-                                                WEFT_SPMV_ALGO_COO};
+    static const enum weft_spmv_algo algos[] = {
+        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
+        WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_ELL,        WEFT_SPMV_ALGO_HYB,  WEFT_SPMV_ALGO_COO};
     double best = INFINITY;
     for (int lanes = 2; lanes <= 32 && !d->cpu; lanes *= 2) {
         const double us = cost_spmv(d, a, WEFT_SPMV_ALGO_CSR_LANES, lanes);
@@ -270,7 +275,7 @@ double cost_spmv_best(const struct cost_device *d, const struct weft_csr *a, int
             *algo = WEFT_SPMV_ALGO_CSR_LANES;
         }
     }
-    for (size_t i = 0; i < (csr ? 1 : sizeof algos / sizeof *algos); i++) {
+    for (size_t i = 0; i < (csr ? 2 : sizeof algos / sizeof *algos); i++) {
         const double us = cost_spmv(d, a, algos[i], 0);
         if (us < best) {
             best = us;

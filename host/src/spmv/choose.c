@@ -126,11 +126,13 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         return WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
+    // csr_scalar has neither: who gives one of them means another algorithm.
+    const int given = info->params.gpu.lanes || info->params.gpu.ipt;
     const struct {
         enum weft_spmv_algo algo;
         double us;
     } all[] = {{WEFT_SPMV_ALGO_CSR_LANES, weft__spmv_lanes_cost(plan, lanes)},
-               {WEFT_SPMV_ALGO_CSR_SCALAR, weft__spmv_scalar_cost(plan)},
+               {WEFT_SPMV_ALGO_CSR_SCALAR, given ? INFINITY : weft__spmv_scalar_cost(plan)},
                {WEFT_SPMV_ALGO_CSR_MERGE, weft__spmv_merge_cost(plan)},
                {WEFT_SPMV_ALGO_CSR_FLAGS, flags_may(plan) ? weft__spmv_flags_cost(plan) : INFINITY}};
     size_t best = 0, next = 2; // csr_merge has a cost at all times

@@ -37,10 +37,9 @@ int weft__spmv_x_near(const struct weft_spmv_plan *plan)
 }
 
 // Lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read holds of the row
-// before; two reads where values of four bytes come from memory
-// and x is near. Long rows take 16 where x is near (band:100k,101 on an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows
-// that run side by side are then at like columns, if columns ascend, and x comes from the first cache (10 M entries at random,
-// 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
+// before; two reads where values of four bytes come from memory and x is near. Long rows take 16 where x is near (band:100k,101 on
+// an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows that run side by side are then at like columns, if columns ascend, and
+// x comes from the first cache (10 M entries at random, 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
 int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
@@ -61,7 +60,6 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 // launch, and one row or one tile alone, take as long on a device of any size. Rates are for a million rows or entries, and for a
 // thousand groups of 32 lanes.
 #define H200_UNITS 132
-#define LAUNCH_US  3.0
 #define JOIN_US    2.0 // a launch behind another that keeps the device busy
 static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
 {
@@ -117,15 +115,14 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
     return 6.4 + join + shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + entry * entries);
 }
 
-// A tile of entries walks the bits of all its rows, so that a tile with many empty rows runs alone.
+// Groups, one for each tile of entries, share the empty rows: where tiles are few, each has many rows of y to write.
 #define FLAGS_TILE 1024.0
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
 {
-    const double rows = (double)plan->a.m, entries = (double)plan->a.nnz * 1e-6;
-    const double alone = 0.65e-3 * rows / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE);
-    const double row = weft__spmv_x_near(plan) ? 0 : 7.6e-6;
-    return 5.8 + most(alone, shared_out(plan, row * rows + 7.3e-6 * (double)plan->info.empty_rows +
-                                                  (1.6 + (is_wide(plan) ? 1.1 : 0)) * entries));
+    const double rows = (double)plan->a.m, entries = (double)plan->a.nnz * 1e-6, empty = (double)plan->info.empty_rows;
+    const double alone = 0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE);
+    const double row = weft__spmv_x_near(plan) ? 0 : 7.6e-6, entry = is_wide(plan) ? 2.7 : 1.6;
+    return 5.8 + most(alone, shared_out(plan, row * rows + 7.3e-6 * empty + entry * entries));
 }
 
 // Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to.
@@ -148,6 +145,7 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 // least, when it moves its bytes at the full speed of the device. Numbers of an H200: 4270 GB/s by 132 units, 3 us for
 // a launch. A web graph with a row of 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
 #define UNIT_BYTES 32300.0 // in a microsecond
+#define LAUNCH_US  3.0
 #define STEP       4
 // A CPU has a chunk of rows for each work-item, and the other units wait for the heaviest. Tiles of csr_merge are
 // alike.
