@@ -139,6 +139,7 @@ static const struct spmv_case {
     {"csr_flags", 0, {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS}},
     {"sell", 0, {.policy.algo = WEFT_SPMV_ALGO_SELL, .format.max_padding = 100}},
     {"sell16", 0, {.policy.algo = WEFT_SPMV_ALGO_SELL16, .format.max_padding = 100}},
+    {"panels", 0, {.policy.algo = WEFT_SPMV_ALGO_PANELS, .format.max_padding = 100}},
     {"sdia", 1, {.policy.algo = WEFT_SPMV_ALGO_SDIA, .format.max_padding = 100}},
     {"sell for sdia", 0, {.policy.algo = WEFT_SPMV_ALGO_SDIA, .format.max_padding = 100}},
     {"hyb", 0, {.policy.algo = WEFT_SPMV_ALGO_HYB, .format.max_padding = 100}},

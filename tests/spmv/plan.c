@@ -72,7 +72,7 @@ static void test_refill(struct test_device *dev)
     } ways[] = {{WEFT_SPMV_ALGO_CSR, 0, "csr"},   {WEFT_SPMV_ALGO_ELL, 0, "ell"},
                 {WEFT_SPMV_ALGO_SELL, 0, "sell"}, {WEFT_SPMV_ALGO_SELL16, 0, "sell16"},
                 {WEFT_SPMV_ALGO_HYB, 0, "hyb"},   {WEFT_SPMV_ALGO_HYB, 1, "hyb, rest on the host"},
-                {WEFT_SPMV_ALGO_COO, 0, "coo"}};
+                {WEFT_SPMV_ALGO_COO, 0, "coo"},   {WEFT_SPMV_ALGO_PANELS, 0, "panels"}};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct test_problem p =
             test_problem_make(dev, &rng, 90, 90, 1, 50, WEFT_TYPE_F32, i % 2 ? WEFT_OFS_64 : WEFT_OFS_32);

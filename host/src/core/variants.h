@@ -66,6 +66,7 @@ extern const struct weft__operation weft__operations[];
     X(spmv_flags) \
     X(spmv_ell) \
     X(spmv_sdia) \
+    X(spmv_panels) \
     X(spmv_coo) \
     X(spmv_fixed) \
     X(spmv_scatter) \

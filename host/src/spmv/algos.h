@@ -17,6 +17,7 @@
     X(SELL, "sell", sell, sell, 1) \
     X(SELL16, "sell16", sell16, sell16, 1) \
     X(SDIA, "sdia", sdia, sdia, 1) \
+    X(PANELS, "panels", panels, panels_cpu, 1) \
     X(HYB, "hyb", hyb, hyb, 1) \
     ALSO("hyb_host") \
     X(COO, "coo", coo, coo, 0) \
