@@ -194,6 +194,23 @@ static int is_cut(const struct weft_csr *a, int64_t tile)
     return 0;
 }
 
+#define PANEL_BYTES 32768 // of x
+
+static double panels_cost(const struct cost_device *d, const struct weft_csr *a, struct work *w, double val,
+                          double vectors)
+{
+    const int64_t cols = PANEL_BYTES / (val > 4 ? 8 : 4), panels = (a->n + cols - 1) / cols;
+    double parts = (double)panels * (double)a->m, empty = parts;
+    if (d->cpu)
+        return INFINITY;
+    for (int64_t i = 0; i < a->m; i++)
+        for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++)
+            empty -= p == weft_csr_ofs(a, i) || a->col[p] / cols != a->col[p - 1] / cols;
+    w->launches = 2;
+    w->bytes = ((double)a->nnz + (empty > 0 ? empty : 0)) * (2 + val) + 2 * parts * (val > 4 ? 8 : 4) + vectors;
+    return work_us(d, w);
+}
+
 double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum weft_spmv_algo algo, int lanes)
 {
     const double val = (double)weft_type_bytes(a->type), ofs = (double)weft_ofs_bytes(a->ofs), m = (double)a->m,
@@ -241,6 +258,8 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
         for (int i = 0; i < w.count; i++)
             w.items[i] += vectors / w.count;
         return work_us(d, &w);
+    case WEFT_SPMV_ALGO_PANELS:
+        return panels_cost(d, a, &w, val, vectors);
     case WEFT_SPMV_ALGO_ELL:
         return ell_cost(d, a, &w, longest, val, vectors);
     case WEFT_SPMV_ALGO_HYB:
@@ -265,8 +284,9 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
 double cost_spmv_best(const struct cost_device *d, const struct weft_csr *a, int csr, enum weft_spmv_algo *algo)
 {
     static const enum weft_spmv_algo algos[] = {
-        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_SELL, WEFT_SPMV_ALGO_SELL16,
-        WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_ELL,        WEFT_SPMV_ALGO_HYB,  WEFT_SPMV_ALGO_COO};
+        WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_SELL,
+        WEFT_SPMV_ALGO_SELL16,    WEFT_SPMV_ALGO_SDIA,       WEFT_SPMV_ALGO_ELL,
+        WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,        WEFT_SPMV_ALGO_PANELS};
     double best = INFINITY;
     for (int lanes = 2; lanes <= 32 && !d->cpu; lanes *= 2) {
         const double us = cost_spmv(d, a, WEFT_SPMV_ALGO_CSR_LANES, lanes);

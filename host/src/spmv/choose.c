@@ -2,6 +2,7 @@
 // Chooses an algorithm by what schedules and conversions cost.
 #include "choose.h"
 #include "cost.h"
+#include "panels.h"
 #include "sdia.h"
 
 #include <math.h>
@@ -112,6 +113,29 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_al
     return 1;
 }
 
+// Panels, whose elements and bytes are known once they are counted: where reads of x by CSR would each meet another line of the
+// second cache. Lanes in local memory would meet at barriers for every chunk.
+#define PANELS_BOUND 1.25
+#define PANELS_GAIN  0.9 // of the time of CSR, at most
+static int panels_choose(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_info *info = &plan->info;
+    if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_PANELS) || !plan->a.nnz || weft__spmv_x_near(plan) ||
+        weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL)
+        return 0;
+    const double far = weft__spmv_far_us(plan), us = weft__spmv_panels_us(plan);
+    if (us > PANELS_GAIN * far ||
+        (double)info->params.policy.products * (far - us) < weft__spmv_panels_convert_us(plan))
+        return 0;
+    snprintf(
+        info->why, sizeof info->why,
+        "%lld runs expected pay for a conversion: with x in local memory, by %lld panels of columns, a run is expected "
+        "to take %.3g us, by CSR %.3g",
+        (long long)info->params.policy.products, (long long)weft__spmv_panels_count(plan), us, far);
+    plan->bound = PANELS_BOUND < info->params.format.max_padding ? PANELS_BOUND : info->params.format.max_padding;
+    return 1;
+}
+
 // One of the CSR schedules.
 static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
 {
@@ -161,9 +185,12 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
         int chosen = 0;
         weft_status status = sdia_choose(plan, queue, &chosen);
         *out = WEFT_SPMV_ALGO_SDIA;
-        if (status || chosen || sell_choose(plan, alike, out))
+        if (status || chosen)
             return status;
     }
+    *out = WEFT_SPMV_ALGO_PANELS;
+    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && (panels_choose(plan) || (gains && sell_choose(plan, alike, out))))
+        return WEFT_OK;
     *out = csr_choose(plan);
     return WEFT_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells what schedules and conversions cost from the figures of a matrix; the numbers were fitted on devices.
 #include "cost.h"
+#include "panels.h"
 
 #include <math.h>
 
@@ -180,6 +181,36 @@ double weft__spmv_values_save(const struct weft_spmv_plan *plan)
 double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 {
     return CONVERT_US + CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
+}
+
+// On an H200 panels took 1.3 to 1.5 times as long as their bytes at full speed, and two launches (docs/log/panels.md). Entries that
+// lie anywhere leave empty so many parts; each has an entry that counts for nothing.
+#define PANELS_US    5.5
+#define PANELS_BYTES 1.45
+// x as one sector of 32 bytes for each entry, which the second cache gives at 1.3 times the speed of memory.
+#define FAR_US    4.8
+#define FAR_BYTES 24.0
+
+double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
+{
+    const double nnz = (double)plan->a.nnz, parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
+                 elements = nnz + parts * exp(-nnz / parts), vec = (double)weft_type_bytes(plan->type);
+    const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
+                         2 * parts * (double)weft__spmv_acc_bytes(plan) + (double)(plan->a.m + plan->a.n) * vec;
+    return PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
+}
+
+double weft__spmv_far_us(const struct weft_spmv_plan *plan)
+{
+    return FAR_US + FAR_BYTES * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
+}
+
+#define PANELS_CONVERT_US       600.0
+#define PANELS_CONVERT_PRODUCTS 25 // by CSR, which move as many bytes
+
+double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan)
+{
+    return PANELS_CONVERT_US + PANELS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
 }
 
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)

@@ -48,9 +48,11 @@ static const struct weft__tunable cpu_values[] = {
         "spmv", algo, WEFT_SCHEDULE_##schedule, "spmv." algo, WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune)            \
     }
 const struct weft__tunables weft__spmv_ell_tunables[] = {
-    SET("ell", GPU, gpu_values),  SET("ell", CPU, cpu_values),    SET("sell", GPU, gpu_values),
-    SET("sell", CPU, cpu_values), SET("sell16", GPU, gpu_values), SET("sell16", CPU, cpu_values),
-    SET("hyb", GPU, hyb_values),  SET("hyb", CPU, cpu_values),    {0},
+    SET("ell", GPU, gpu_values),    SET("ell", CPU, cpu_values),
+    SET("sell", GPU, gpu_values),   SET("sell", CPU, cpu_values),
+    SET("sell16", GPU, gpu_values), SET("sell16", CPU, cpu_values),
+    SET("hyb", GPU, hyb_values),    SET("hyb", CPU, cpu_values),
+    SET("panels", CPU, cpu_values), {0},
 };
 #define SORT_WG    256
 #define ELL_HEIGHT 32 // the rows of ELL are padded to a multiple of it

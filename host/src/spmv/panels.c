@@ -17,7 +17,7 @@
 //   and for each SpMV
 //     spmv_panels       all but AT, x    PART                      product, sum of a part
 //     spmv_panels_join  PART             y                         sum of a row
-#include "cost.h"
+#include "panels.h"
 #include "host/src/core/copy.h"
 #include "host/src/core/fill.h"
 #include "variants.h"
@@ -39,7 +39,7 @@ struct weft_tune_spmv_panels {
     struct weft__tune_key key;
     int wg, ipt, read;
 };
-static const struct weft_tune_spmv_panels tune[] = {{{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 512, 8, 2}};
+static const struct weft_tune_spmv_panels tune[] = {{{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 512, 4, 2}};
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_panels, member, member)
 static const struct weft__tunable gpu_values[] = {
     {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
@@ -95,8 +95,8 @@ static size_t sums_local(const void *of, const void *params)
     return wg / 16 * (acc + 4) + wg * acc + 64;
 }
 
-// Columns of a panel, so that all have about as many.
-static int cols_of(const struct weft_spmv_plan *plan)
+// So that all have about as many.
+int weft__spmv_panels_cols(const struct weft_spmv_plan *plan)
 {
     const size_t most = weft__local_most(plan->ctx), sums = sums_local(plan, &plan->info.params),
                  vec = weft_type_bytes(plan->type);
@@ -106,6 +106,11 @@ static int cols_of(const struct weft_spmv_plan *plan)
     const size_t cols = weft__max(weft__min(room, COLS_MOST) / 32 * 32, 32);
     const size_t panels = weft__max(weft__ceil_div((size_t)plan->a.n, cols), 1);
     return (int)weft__max(weft__round_up(weft__ceil_div((size_t)plan->a.n, panels), 32), 32);
+}
+
+int64_t weft__spmv_panels_count(const struct weft_spmv_plan *plan)
+{
+    return (int64_t)weft__max(weft__ceil_div((size_t)plan->a.n, (size_t)weft__spmv_panels_cols(plan)), 1);
 }
 
 // Refuse what would be mostly entries that count for nothing. Rows without entries do not count.
@@ -364,8 +369,8 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), sums_local);
     if (make.status)
         return make.status;
-    s->cols = cols_of(plan);
-    s->panels = (cl_uint)weft__max(weft__ceil_div((size_t)plan->a.n, (size_t)s->cols), 1);
+    s->cols = weft__spmv_panels_cols(plan);
+    s->panels = (cl_uint)weft__spmv_panels_count(plan);
     s->parts = (cl_ulong)s->panels * (cl_ulong)plan->a.m;
     make.status = size_check(s, plan, (int64_t)s->parts); // before memory is taken for them
     if (!make.status)

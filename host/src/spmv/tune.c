@@ -48,7 +48,8 @@ static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo alg
         !(asked->policy.algo == WEFT_SPMV_ALGO_CSR && is_csr))
         return 0;
     const int is_converted = algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_HYB ||
-                             algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_SDIA;
+                             algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_SDIA ||
+                             algo == WEFT_SPMV_ALGO_PANELS;
     return asked->policy.algo != WEFT_SPMV_ALGO_AUTO || is_csr || (is_converted && asked->policy.products > 0);
 }
 
@@ -87,6 +88,8 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
     list_add(&list, plan, WEFT_SPMV_ALGO_CSR_SCALAR, 0);
     if (sdia <= SDIA_PADDING && sdia <= limit)
         list_add(&list, plan, WEFT_SPMV_ALGO_SDIA, 0);
+    if (plan->ctx->schedule == WEFT_SCHEDULE_GPU)
+        list_add(&list, plan, WEFT_SPMV_ALGO_PANELS, 0);
     list_add(&list, plan, WEFT_SPMV_ALGO_SELL16, 0);
     list_add(&list, plan, WEFT_SPMV_ALGO_SELL, 0); // what sorting saves is known once it is done
     if (m * (double)plan->info.max_row <= limit * nnz)

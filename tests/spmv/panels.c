@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Panels of columns: parts without entries and longer than a work-group's share, columns in any order, new values, refusals.
+#include "tests/support/device.h"
+#include "tests/support/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <weft/generate.h>
+#include <weft/spmv.h>
+
+// How the columns of a row stand.
+enum order { ASCEND, PANELS_ASCEND, ANY };
+static const char *const orders[] = {"ascending", "ascending but for neighbours", "in any order"};
+
+enum { M = 301, LONG_ROW = 7 };
+#define N        60000 // several panels
+#define NOBODY   20000 // from here on
+#define NOBODY_N 12000 // columns that no row has: more than a panel
+
+static struct rng rng;
+
+static void value_set(void *to, enum weft_type type, int64_t i, int value)
+{
+    if (type == WEFT_TYPE_F32)
+        ((float *)to)[i] = (float)value;
+    else if (type == WEFT_TYPE_F64)
+        ((double *)to)[i] = value;
+    else if (type == WEFT_TYPE_I32)
+        ((int32_t *)to)[i] = value;
+}
+
+static int value_get(const void *from, enum weft_type type, int64_t i)
+{
+    return type == WEFT_TYPE_F32   ? (int)((const float *)from)[i]
+           : type == WEFT_TYPE_F64 ? (int)((const double *)from)[i]
+                                   : ((const int32_t *)from)[i];
+}
+
+// Every fifth row is empty; row LONG_ROW has every third column and some twice. Values and x are small integers, so that any
+// order of sums gives the same y.
+static struct weft_csr matrix(enum order order, enum weft_type type, enum weft_ofs ofs)
+{
+    struct weft_csr a = {0};
+    if (weft_csr_alloc(&a, weft_shape(M, N, M * 40 + N, type, ofs)))
+        tap_bail("out of memory");
+    int64_t at = 0;
+    for (int64_t i = 0; i <= M; i++) {
+        if (ofs == WEFT_OFS_64)
+            ((int64_t *)a.row_ptr)[i] = at;
+        else
+            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
+        const int64_t begin = at, step = i == LONG_ROW ? 3 : rng_between(&rng, 1500, 9000);
+        for (int64_t c = (int64_t)rng_below(&rng, 3000); i < M && i % 5 && c < N && at - begin < N / 2; c += step) {
+            if (c >= NOBODY && c < NOBODY + NOBODY_N)
+                continue;
+            a.col[at++] = (int32_t)c;
+            if (i == LONG_ROW && c % 1000 == 0)
+                a.col[at++] = (int32_t)c;
+        }
+        for (int64_t p = begin; order == PANELS_ASCEND && p + 1 < at; p += 2)
+            if (a.col[p + 1] - a.col[p] < 8 &&
+                a.col[p] / 32 == a.col[p + 1] / 32) { // of one panel: their ends divide by 32
+                const int32_t c = a.col[p];
+                a.col[p] = a.col[p + 1];
+                a.col[p + 1] = c;
+            }
+        for (int64_t p = at - 1; order == ANY && p > begin; p--) {
+            const int64_t other = begin + (int64_t)rng_below(&rng, (uint64_t)(p - begin + 1));
+            const int32_t c = a.col[p];
+            a.col[p] = a.col[other];
+            a.col[other] = c;
+        }
+    }
+    a.nnz = at;
+    return a;
+}
+
+static void values_draw(struct weft_csr *a)
+{
+    for (int64_t p = 0; a->val && p < a->nnz; p++)
+        value_set(a->val, a->type, p, (int)rng_between(&rng, -3, 3));
+}
+
+// y = 2*A*x - y, or the least of sums and y.
+static void expect(const struct weft_csr *a, enum weft_type vec, int semiring, const void *x, const void *y0, void *y)
+{
+    for (int64_t i = 0; i < a->m; i++) {
+        int64_t sum = semiring ? INT32_MAX : 0;
+        for (int64_t p = weft_csr_ofs(a, i); p < weft_csr_ofs(a, i + 1); p++) {
+            const int v = a->val ? value_get(a->val, a->type, p) : 1, b = value_get(x, vec, a->col[p]);
+            sum = !semiring ? sum + (int64_t)v * b : sum < v + b ? sum : v + b;
+        }
+        const int before = value_get(y0, vec, i);
+        value_set(y, vec, i, (int)(!semiring ? 2 * sum - before : sum < before ? sum : before));
+    }
+}
+
+struct product {
+    struct test_device *dev;
+    enum weft_type vec;
+    void *x, *y0, *want, *got;
+    size_t wide;
+    struct test_buffer bx, by;
+};
+
+// A run; nonzero: right, and nothing beside y was written.
+static int right(struct product *p, struct weft_spmv_plan *plan, const struct weft_csr *a, int semiring)
+{
+    expect(a, p->vec, semiring, p->x, p->y0, p->want);
+    test_buffer_write(p->dev, &p->by, p->y0, M * p->wide);
+    if (weft_spmv_run(plan, p->dev->queue, p->by.mem, semiring ? 1 : 2, p->bx.mem, semiring ? 1 : -1, 0, NULL, NULL)) {
+        tap_note("%s", test_error(p->dev));
+        return 0;
+    }
+    test_buffer_read(p->dev, &p->by, p->got, M * p->wide);
+    for (int i = 0; i < M; i++)
+        if (memcmp((char *)p->got + (size_t)i * p->wide, (char *)p->want + (size_t)i * p->wide, p->wide)) {
+            tap_note("row %d is %d, should be %d", i, value_get(p->got, p->vec, i), value_get(p->want, p->vec, i));
+            return 0;
+        }
+    return test_buffer_intact(p->dev, &p->bx) && test_buffer_intact(p->dev, &p->by);
+}
+
+// A plan, two runs, new values, another run.
+static void check(struct test_device *dev, enum order order, enum weft_type type, enum weft_ofs ofs, int semiring,
+                  int wg, int ipt)
+{
+    struct weft_csr a = matrix(order, type, ofs);
+    struct weft_device_csr d = {0}, other = {0};
+    struct weft_spmv_plan *plan = NULL;
+    const enum weft_type vec = type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : type;
+    struct product p = {.dev = dev, .vec = vec, .wide = weft_type_bytes(vec)};
+    p.x = test_alloc(N * p.wide);
+    p.y0 = test_alloc(M * p.wide);
+    p.want = test_alloc(M * p.wide);
+    p.got = test_alloc(M * p.wide);
+    for (int i = 0; i < N; i++)
+        value_set(p.x, vec, i, (int)rng_between(&rng, -4, 4));
+    for (int i = 0; i < M; i++)
+        value_set(p.y0, vec, i, (int)rng_between(&rng, -9, 9));
+    values_draw(&a);
+    p.bx = test_buffer_make(dev, p.x, N * p.wide);
+    p.by = test_buffer_make(dev, p.y0, M * p.wide);
+    struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_PANELS, .format.max_padding = 1e6};
+    params.problem.semiring = semiring ? WEFT_SPMV_SEMIRING_MIN_PLUS : WEFT_SPMV_SEMIRING_PLUS_TIMES;
+    params.gpu.wg = dev->gpu ? wg : 0;
+    params.gpu.ipt = dev->gpu ? ipt : 0;
+    int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+             !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+             !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
+    if (!ok)
+        tap_note("%s", test_error(dev));
+    const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
+    ok = ok && (info->params.policy.algo == WEFT_SPMV_ALGO_PANELS) == (dev->gpu != 0) && info->format_bytes > 0;
+    ok = ok && right(&p, plan, &a, semiring) && right(&p, plan, &a, semiring);
+    values_draw(&a);
+    ok = ok && !weft_device_csr_alloc(&other, dev->ctx, weft_csr_shape(&a)) &&
+         !weft_device_csr_write_sync(&other, dev->ctx, dev->queue, &a) &&
+         !weft_spmv_plan_refill(plan, dev->queue, &other) && right(&p, plan, &a, semiring);
+    weft_device_csr_free(&other);
+    weft_device_csr_free(&d);
+    tap_ok(ok, "%s: columns %s, %s, %d bits, semiring %d, work-groups of %d, %d entries", dev->name, orders[order],
+           weft_type_name(type), (int)weft_ofs_bytes(ofs) * 8, semiring, wg, ipt);
+    weft_spmv_plan_destroy(&plan);
+    test_buffer_free(&p.bx);
+    test_buffer_free(&p.by);
+    free(p.x);
+    free(p.y0);
+    free(p.want);
+    free(p.got);
+    weft_csr_free(&a);
+}
+
+// Mostly parts without entries: refused before memory is taken for them.
+static void test_refused(struct test_device *dev)
+{
+    struct weft_csr a = {0};
+    struct weft_error err = {0};
+    struct weft_device_csr d = {0};
+    struct weft_spmv_plan *plan = NULL;
+    if (weft_generate(&a, "uniform:5000,1000000,9000", NULL, &err))
+        tap_bail("%s", err.text);
+    int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+             !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+             weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d,
+                                   weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_PANELS)) == WEFT_ERANGE;
+    tap_ok(ok && !plan && strstr(test_error(dev), "panels would hold") && strstr(test_error(dev), "5000 rows"),
+           "%s: too many parts are refused: %s", dev->name, test_error(dev));
+    weft_spmv_plan_destroy(&plan);
+    weft_device_csr_free(&d);
+    weft_csr_free(&a);
+}
+
+static void test_each(struct test_device *dev)
+{
+    static const struct {
+        enum weft_type type;
+        enum weft_ofs ofs;
+        int semiring, wg, ipt;
+    } cases[] = {{WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4},
+                 {WEFT_TYPE_I32, WEFT_OFS_64, 1, 64, 8},
+                 {WEFT_TYPE_F64, WEFT_OFS_32, 0, 256, 8},
+                 {WEFT_TYPE_PATTERN, WEFT_OFS_64, 0, 32, 4},
+                 {WEFT_TYPE_I32, WEFT_OFS_32, 0, 128, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int order = 0; order < 3; order++) {
+            if (test_sample() && (i + (size_t)order) % 2)
+                continue;
+            if (cases[i].type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64)
+                tap_skip("%s: no double precision", dev->name);
+            else
+                check(dev, (enum order)order, cases[i].type, cases[i].ofs, cases[i].semiring, cases[i].wg,
+                      cases[i].ipt);
+        }
+    if (dev->gpu)
+        test_refused(dev);
+}
+
+int main(void)
+{
+    rng = rng_start();
+    test_device_each(test_each);
+    return tap_done();
+}
