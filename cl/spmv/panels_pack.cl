@@ -41,7 +41,7 @@ WEFT_KERNEL void panels_count(__global const ofs_t *restrict row_ptr, __global c
                               __global long *restrict size, __global int *restrict unfit, idx_t m, ulong parts)
 {
     for (ulong p = get_global_id(0); p < parts; p += get_global_size(0)) {
-        const long panel = (long)(p / (ulong)m), row = (long)(p % (ulong)m), column = panel * WEFT_COLS;
+        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * WEFT_COLS;
         const ofs_t end = row_ptr[row + 1], from = entry_from(col, row_ptr[row], end, column),
                     to = entry_from(col, from, end, column + WEFT_COLS);
         bool fits = true;
@@ -132,7 +132,7 @@ WEFT_KERNEL void panels_fill(__global const ofs_t *restrict row_ptr, __global co
                              __global bits_t *restrict to_val, idx_t m, ulong parts, uint count)
 {
     for (ulong p = get_global_id(0); p < parts; p += get_global_size(0)) {
-        const long panel = (long)(p / (ulong)m), row = (long)(p % (ulong)m), column = panel * WEFT_COLS;
+        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * WEFT_COLS;
         const ofs_t from = entry_from(col, row_ptr[row], row_ptr[row + 1], column);
         const long first = at[p], size = at[p + 1] - first, place = first + origin[group_of(origin, count, (long)p)].y;
         const bool there = from < row_ptr[row + 1] && col[from] < column + WEFT_COLS;

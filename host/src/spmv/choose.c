@@ -115,8 +115,8 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_al
 
 // Panels, whose elements and bytes are known once they are counted: where reads of x by CSR would each meet another line of the
 // second cache. Lanes in local memory would meet at barriers for every chunk.
-#define PANELS_BOUND 1.25
-#define PANELS_GAIN  0.9 // of the time of CSR, at most
+#define PANELS_BOUND 1.35
+#define PANELS_GAIN  0.95 // of the time of CSR, at most
 static int panels_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;

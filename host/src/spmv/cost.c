@@ -183,13 +183,15 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
     return CONVERT_US + CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
 }
 
-// On an H200 panels took 1.3 to 1.5 times as long as their bytes at full speed, and two launches (docs/log/panels.md). Entries that
-// lie anywhere leave empty so many parts; each has an entry that counts for nothing.
+// On an H200 panels took 1.3 to 1.5 times as long as their bytes at full speed, and no less than the host takes for two launches
+// (docs/log/panels.md). Entries that lie anywhere leave empty so many parts; each has an entry that counts for nothing.
 #define PANELS_US    5.5
+#define PANELS_LEAST 10.5
 #define PANELS_BYTES 1.45
-// x as one sector of 32 bytes for each entry, which the second cache gives at 1.3 times the speed of memory.
-#define FAR_US    4.8
-#define FAR_BYTES 24.0
+// Bytes for each entry at the speed of memory that CSR takes as long as: 22 to 39 with x in f32, 34 to 45 in f64.
+#define FAR_US         4.8
+#define FAR_BYTES      24.0
+#define FAR_BYTES_WIDE 34.0
 
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
 {
@@ -197,12 +199,13 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
                  elements = nnz + parts * exp(-nnz / parts), vec = (double)weft_type_bytes(plan->type);
     const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
                          2 * parts * (double)weft__spmv_acc_bytes(plan) + (double)(plan->a.m + plan->a.n) * vec;
-    return PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
+    return most(PANELS_LEAST, PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
 double weft__spmv_far_us(const struct weft_spmv_plan *plan)
 {
-    return FAR_US + FAR_BYTES * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
+    const double bytes = weft_type_bytes(plan->type) == 8 ? FAR_BYTES_WIDE : FAR_BYTES;
+    return FAR_US + bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 
 #define PANELS_CONVERT_US       600.0
