@@ -450,25 +450,6 @@ static void test_workspace(struct test_device *dev, enum weft_transpose_algo alg
     *device = own;
 }
 
-// Large buckets with more strips of columns than there are work-groups to sum them: each takes several.
-static void test_strips(struct test_device *dev)
-{
-    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
-                                                 .gpu = {.wg = 32, .ipt = 2, .bits = 9, .groups = 3}};
-    const struct weft_device_info own = dev->ctx->device;
-    struct weft_csr a;
-    struct weft_transpose_info info = {0};
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 40, 32768, 5000, WEFT_TYPE_F32, WEFT_OFS_32);
-    for (int32_t p = 0; p < 5000; p++)
-        a.col[p] = (p % 2 ? 77 : 5) * 256 + p / 2 % 256;
-    dev->ctx->device.compute_units = 1;
-    const int ok = test_transpose(dev, &a, &params, &info);
-    dev->ctx->device = own;
-    tap_ok(ok && strstr(info.why, "128 buckets of 256 digits"), "%s: buckets of many strips, few work-groups: %s",
-           dev->name, info.why);
-    weft_csr_free(&a);
-}
-
 // Random shapes of growing size; one tuning, so that few programs are compiled.
 static void test_sweep(struct test_device *dev, enum weft_transpose_algo algo)
 {
@@ -569,12 +550,10 @@ static void test_all(struct test_device *dev)
         test_narrow(dev, algo);
     }
     if (!test_slow()) {
-        if (dev->gpu) {
+        if (dev->gpu)
             test_merged(dev);
-            test_strips(dev);
-        } else {
+        else
             test_spans(dev);
-        }
         test_defaults(dev, WEFT_TRANSPOSE_ALGO_AUTO, WEFT_TYPE_F32, WEFT_OFS_32);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScanTrans for GPUs where local memory is 48 KiB or more: buckets that a wide work-group holds whole, and tiles that go through
-// local memory in turns. Those of patterns do with 32 KiB, which is what Oclgrind has unless asked for more.
+// ScanTrans for GPUs: large buckets of many columns; tiles that go through local memory in turns; where that is 48 KiB or more,
+// buckets that a wide work-group holds whole. Oclgrind has 32 KiB unless asked for more, which do for tiles of a pattern.
+#include "host/internal/tests.h"
 #include "tests/support/csr.h"
 
 #include <stdio.h>
@@ -68,11 +69,33 @@ static int check_apart(struct test_device *dev, const struct weft_transpose_para
     return ok && strstr(info.why, "3 passes") && strstr(info.why, "of 16 digits");
 }
 
+// Large buckets with more strips of columns than there are work-groups to sum them: each takes several.
+static void test_strips(struct test_device *dev)
+{
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                 .gpu = {.wg = 32, .ipt = 2, .bits = 9, .groups = 3}};
+    const struct weft_device_info own = dev->ctx->device;
+    struct weft_csr a;
+    struct weft_transpose_info info = {0};
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 40, 32768, 5000, WEFT_TYPE_F32, WEFT_OFS_32);
+    for (int32_t p = 0; p < 5000; p++)
+        a.col[p] = (p % 2 ? 77 : 5) * 256 + p / 2 % 256;
+    dev->ctx->device.compute_units = 1;
+    const int ok = test_transpose(dev, &a, &params, &info);
+    dev->ctx->device = own;
+    tap_ok(ok && strstr(info.why, "128 buckets of 256 digits"), "%s: buckets of many strips, few work-groups: %s",
+           dev->name, info.why);
+    weft_csr_free(&a);
+}
+
 static void each_device(struct test_device *dev)
 {
     const struct weft_device_info *info = weft_context_device(dev->ctx);
     char said[200];
-    if (!dev->gpu || info->max_wg < 256 || info->local_bytes < 32 << 10)
+    if (!dev->gpu)
+        return;
+    test_strips(dev);
+    if (info->max_wg < 256 || info->local_bytes < 32 << 10)
         return;
     // 5120 entries to a tile, 4096 of them at once; without values they take little local memory.
     const struct weft_transpose_params turns = {
