@@ -172,7 +172,7 @@ static void test(const char *name, weft_status (*run)(struct weft_csr *a, struct
     weft_status status = WEFT_ENOMEM;
     int failures = 0, before = heap_live(), good = 1;
     while (status && good) {
-        struct weft_error err = {0};
+        struct weft_error err = {.text = "of an earlier call"};
         memset(&a, 0xff, sizeof a);
         heap_fail_after(failures, ever);
         status = run(&a, &err);
@@ -186,8 +186,8 @@ static void test(const char *name, weft_status (*run)(struct weft_csr *a, struct
             }
             continue;
         }
-        good = status == WEFT_ENOMEM && err.status == status && err.text[0] && !memcmp(&a, &zero, sizeof a) &&
-               heap_live() == before;
+        good = status == WEFT_ENOMEM && err.status == status && err.text[0] && strcmp(err.text, "of an earlier call") &&
+               !memcmp(&a, &zero, sizeof a) && heap_live() == before;
         if (!good)
             tap_note("allocation %d: status %d, \"%s\", %d left", failures, status, err.text, heap_live() - before);
         failures = next_failure(failures, ever);

@@ -383,7 +383,7 @@ static void refused(weft_status got, weft_status want, const struct weft_error *
 
 static void test_errors(void)
 {
-    static const int32_t twice[] = {0, 2, 2}, outside[] = {0, 1, 3}, turned[] = {2, 0, 1};
+    static const int32_t twice[] = {0, 2, 2}, outside[] = {0, 1, 3}, turned[] = {2, 0, 1}, same[] = {0, 1, 2};
     struct weft_error err = {0};
     struct weft_permutation p, none;
     struct weft_csr a, b;
@@ -409,6 +409,14 @@ static void test_errors(void)
     if (weft_permutation_from(&p, 3, 3, turned, NULL, &err))
         tap_bail("%s", err.text);
     tap_ok(!weft_permutation_is_identity(&p) && p.row_inv[2] == 0 && p.row_inv[0] == 1, "the caller's own rows");
+    struct weft_permutation still;
+    for (int which = 1; which < 4; which++) {
+        if (weft_permutation_from(&still, 3, 3, which & 1 ? same : NULL, which & 2 ? same : NULL, &err))
+            tap_bail("%s", err.text);
+        tap_ok(weft_permutation_is_identity(&still), "the identity, written down for%s%s", which & 1 ? " rows" : "",
+               which & 2 ? " columns" : "");
+        weft_permutation_free(&still);
+    }
     p.n = 4;
     refused(weft_csr_permute(&b, &a, &p, NULL, &err), WEFT_EINVAL, &err, "another shape");
     p.n = 3;

@@ -3,7 +3,7 @@
 """mutate.py: does a test notice when a kernel, or the index arithmetic of the library, is changed in one place?
 
     mutate.py --list                  every mutant: number, key, kind, file, line, change
-    mutate.py --work FOLDER [--jobs J] [--count N] [--only PATTERN] [--take new,survived] [--oclgrind | --hostile]
+    mutate.py --work FOLDER [--jobs J] [--count N] [--only PATTERN] [--take new,survived] [--oclgrind] [--hostile]
               [--seconds N] [--seed S] [--verdicts FILE]
                                       judge of the first N mutants those that judged.tsv has not (new), and those that
                                       survived without a reason `equivalent` or `speed`; verdicts are added to FILE, or
@@ -15,7 +15,7 @@
 A mutant changes one place of a copy of the sources in FOLDER, builds the tests of its operation there, and runs them with
 WEFT_SAMPLE=1, short ones first, on every device found. It is killed at the first check that fails, or when a test computes for much longer
 than usual without a line. With --oclgrind the device is Oclgrind, and any message of it kills: for mutants of kernels. With --hostile it is the
-hostile build. The order is random by the seed and takes the kinds in turn, so that the first N are a sample of every
+hostile build; both may be given. The order is random by the seed and takes the kinds in turn, so that the first N are a sample of every
 kind.
 """
 import argparse
@@ -59,7 +59,7 @@ TIES = ("merge", "segsort")
 # Tests by where the mutant is; the first that fails kills it.
 TESTS = (
     ("cl/scan/", ("scan",)), ("cl/histogram/", ("histogram",)), ("cl/expand/", ("expand",)), ("cl/merge/", ("merge",)),
-    ("cl/segsort/", ("segsort",)), ("cl/transpose/mirror", ("transpose_mirror",)), ("cl/transpose/permute", ("permute",)),
+    ("cl/segsort/", ("segsort", "schedules")), ("cl/transpose/mirror", ("transpose_mirror",)), ("cl/transpose/permute", ("permute",)),
     ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/scan", ("transpose", "convert", "transpose_whole")),
     ("cl/transpose/", ("transpose", "convert")),
     ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell16", "spmv")),
@@ -74,7 +74,7 @@ TESTS = (
     ("host/src/transpose/", ("transpose", "transpose_errors", "transpose_large")),
     ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell16",)),
     ("host/src/spmv/panels", ("spmv_panels",)),
-    ("host/src/spmv/", ("spmv_errors", "choice", "spmv_plan", "spmv")), ("host/src/matrix/permut", ("permutation",)),
+    ("host/src/spmv/", ("spmv_errors", "choice", "spmv_plan", "spmv")), ("host/src/matrix/permut", ("permutation", "memory")),
     ("host/src/matrix/rcm", ("permutation",)), ("host/src/matrix/generate", ("generate", "memory")),
     ("host/src/matrix/measure", ("measure", "memory")), ("host/src/matrix/density", ("density", "memory")),
     ("host/src/matrix/distance", ("distance", "memory")), ("host/src/matrix/rebase", ("rebase",)),
@@ -261,8 +261,9 @@ class Tree:
 
     def __init__(self, work, form, end):
         self.work, self.source, self.build = work, os.path.join(work, "source"), os.path.join(work, "build")
-        self.oclgrind, self.by, self.end, self.devices = form == "oclgrind", form and form + ": ", end, set()
-        if form == "hostile":
+        self.oclgrind, self.by, self.end, self.devices = "oclgrind" in form, form and form + ": ", end, set()
+        hostile = "hostile" in form
+        if hostile:
             self.build += "-hostile"
         for name in sources():
             to, here = os.path.join(self.source, name), os.path.join(ROOT, name)
@@ -275,7 +276,7 @@ class Tree:
                 shutil.copy(here, to)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             why, out, _ = run(["meson", "setup", self.build, self.source, "--buildtype=debug", "-Doptimization=1",
-                               "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled", f"-Dhostile={'true' if form == 'hostile' else 'false'}"], work)
+                               "-Dtests=enabled", "-Dbench=disabled", "-Dtool=disabled", f"-Dhostile={str(hostile).lower()}"], work)
             if why:
                 sys.exit(out)
         # No folder for weft's own cache: PoCL compiles each kernel once more for a binary. Its own cache is kept, so that
@@ -479,7 +480,7 @@ def judge_all(tree, todo, usual, texts, verdicts, lock):
 
 
 def attempt(options):
-    form = "oclgrind" if options.oclgrind else "hostile" if options.hostile else ""
+    form = " ".join(["hostile"] * options.hostile + ["oclgrind"] * options.oclgrind)
     end, known, why = time.monotonic() + options.seconds, verdicts_read(JUDGED), reasons()
     here = verdicts_read(options.verdicts) if options.verdicts != JUDGED else {}
     done = {"new": [], "survived": []}
@@ -497,7 +498,7 @@ def attempt(options):
         folder = os.path.join(os.path.abspath(options.work), str(job))
         os.makedirs(folder, exist_ok=True)
         trees.append(Tree(folder, form, end))
-    usual, lock = Usual(os.path.join(options.work, f"usual{form}.json")), threading.Lock()
+    usual, lock = Usual(os.path.join(options.work, f"usual{form.replace(' ', '')}.json")), threading.Lock()
     texts = Texts(os.path.join(options.work, "texts"), trees[0])
     queue = iter(todo)
     threads = [threading.Thread(target=judge_all, args=(t, queue, usual, texts, options.verdicts, lock)) for t in trees]

@@ -150,6 +150,23 @@ static void test_clamped(struct test_device *dev)
     tap_ok(ok, "%s: clamped to 1, 2, 3 work-groups and to small slabs", dev->name);
 }
 
+// Several slices and, of each, several ranges of the bins: each counts its own, whatever lies in the scratch.
+static void test_cut(struct test_device *dev)
+{
+    struct weft_histogram_params params = smallest(dev);
+    test_value_set(dev, "histogram", &params, "groups", dev->gpu ? 8 : 12);
+    test_value_set(dev, "histogram", &params, "range", 32);
+    const int64_t bins = 96, n = 4 * (dev->gpu ? 128 : 48) + 3;
+    struct weft_histogram_plan *plan = plan_make(dev, bins, WEFT_OFS_32, n, &params);
+    const struct weft_histogram_info *info = plan ? weft_histogram_plan_info(plan) : NULL;
+    int ok = info && info->rows > 1 && info->ranges > 2;
+    for (int data = 0; ok && data < DATA_COUNT; data++)
+        ok = check(dev, plan, bins, WEFT_OFS_32, n, (enum data)data);
+    tap_ok(ok, "%s: %d slices of the indices, %d ranges of the bins", dev->name, info ? info->rows : 0,
+           info ? info->ranges : 0);
+    weft_histogram_plan_destroy(&plan);
+}
+
 static void test_tuning(struct test_device *dev)
 {
     int ok = 1, max_wg = (int)weft_context_device(dev->ctx)->max_wg;
@@ -320,6 +337,7 @@ static void test_all(struct test_device *dev)
         test_defaults(dev, (enum weft_ofs)ofs);
     }
     test_clamped(dev);
+    test_cut(dev);
     test_tuning(dev);
     test_events(dev);
     test_errors(dev);

@@ -119,6 +119,28 @@ static void test_short(struct test_device *dev)
     }
 }
 
+// A device of exactly the local memory that the moving kernels of a tuning take, and one of a byte less.
+static void test_local(struct test_device *dev)
+{
+    enum { WG = 32, IPT = 4, BITS = 6, SLOTS = WG * IPT, BINS = 1 << BITS };
+    const struct weft__transpose_shape shape = {
+        .m = 1000, .n = BINS - 1, .nnz = 5000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_32};
+    const struct weft_transpose_params params = {.gpu = {.wg = WG, .ipt = IPT, .bits = BITS}};
+    const struct weft_device_info own = dev->ctx->device;
+    // Of cl/transpose/scan_partition.cl: entries, where bins begin, a sum, what lanes take, the bin of each slot.
+    const int64_t lanes = weft__caps_of(dev->ctx).lanes == WEFT_LANES_LOCAL ? 4 * WG : 4 + 4 * IPT,
+                  bytes = SLOTS * 8 + BINS * 4 + 4 + lanes + SLOTS * 2;
+    for (int less = 0; less <= 1; less++) {
+        struct weft_transpose_info info = {.params = params};
+        dev->ctx->device.local_bytes = bytes - less;
+        const weft_status status = weft__scan_plan(dev->ctx, &shape, &info);
+        tap_ok(status == (less ? WEFT_EINVAL : WEFT_OK) && info.params.gpu.ipt == IPT,
+               "%s: %s a device of %lld bytes of local memory%s%s", dev->name, less ? "refuses" : "takes",
+               (long long)bytes - less, less ? ": " : "", less ? test_error(dev) : "");
+    }
+    dev->ctx->device = own;
+}
+
 // Buckets of one word an entry, each of which fits the tile of a wide work-group, are moved whole; none that lacks anything
 // for it is.
 static void test_wide(struct test_device *dev)
@@ -189,6 +211,8 @@ static void test_layouts(struct test_device *dev)
     }
 
     test_wide(dev);
+    if (dev->gpu)
+        test_local(dev);
     test_memory(dev);
     if (dev->gpu && !dev->checker)
         test_short(dev);

@@ -12,7 +12,7 @@
 
 static struct rng rng;
 
-enum form { BAND, MESH, ARROW, HOLLOW, WIDE, BLOCKS, HOLES, FORMS, GRAPH = FORMS, GAPS };
+enum form { BAND, MESH, ARROW, HOLLOW, WIDE, BLOCKS, HOLES, FORMS, GRAPH = FORMS, GAPS, HUBS };
 static const char *const form_names[] = {"band",
                                          "mesh",
                                          "arrow with a dense row",
@@ -46,6 +46,8 @@ static int has_entry(enum form form, int64_t i, int64_t j, int64_t n)
         return ((uint64_t)(low * 2654435761 + high * 40503) * UINT64_C(0x9e3779b97f4a7c15)) >> 63 != 0;
     case GAPS:
         return high - low < 200 && (high - low) % 4 == 0;
+    case HUBS: // few long rows with gaps, the others short
+        return low == high || (i % 60 == 0 && j % 5 == 0) || (j % 60 == 0 && i % 5 == 0);
     default:
         return low % 5 == 0 && high % 5 == 0 && (high - low) % 3 == 0 && high - low < 480;
     }
@@ -350,6 +352,9 @@ static void each_device(struct test_device *dev)
                "%s: symmetric, but every image far to seek: given up%s", dev->name, why);
     tap_ok(check(dev, matrix_make(GAPS, NONE, 300, WEFT_TYPE_F32, WEFT_OFS_32), 1, why),
            "%s: long rows with gaps, where images stand elsewhere%s", dev->name, why);
+    why[0] = '\0';
+    tap_ok(check(dev, matrix_make(HUBS, NONE, 600, WEFT_TYPE_F32, WEFT_OFS_32), 1, why),
+           "%s: few long rows with gaps, images before and behind the first guess%s", dev->name, why);
     for (int far = 0; far <= 1 && !dev->checker; far++) {
         const char *spec = far ? "stencil5:300+shuffled" : "stencil5:300";
         struct weft_csr a;
