@@ -289,7 +289,8 @@ weft_status weft_canonical_run(struct weft_canonical_plan *plan, cl_command_queu
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (!status && plan->shape.nnz && plan->validate) {
         status = fault_ask(plan, queue, a, nwait, wait, &fault);
-        nwait = 0;
+        stream.nwait = 0; // these have ended
+        stream.wait = NULL;
     }
     if (status)
         return status;
@@ -299,12 +300,10 @@ weft_status weft_canonical_run(struct weft_canonical_plan *plan, cl_command_queu
         if (!keep)
             to = tmp;
         status = weft_segsort_run(plan->sort, queue, to.col, to.val, from.col, from.val, plan->shape.nnz, a->row_ptr,
-                                  plan->shape.m, nwait, wait, NULL);
-        nwait = 0;
+                                  plan->shape.m, stream.nwait, stream.wait, NULL);
+        stream.begun = true;
         from = to;
     }
-    if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, nwait, nwait ? wait : NULL, event);
     if (status)
         return status;
     if (fault == WEFT_FAULT_DUPLICATE && same) {

@@ -235,7 +235,7 @@ static weft_status matrices_check(const struct weft_permute_plan *plan, const st
     return status ? status : weft__check_apart(plan->ctx, a, out);
 }
 
-// The parts follow each other in the queue: in an out-of-order one each begins with a barrier.
+// The parts follow each other in the queue: in an out-of-order one each begins with a barrier. Each waits for the caller's list.
 weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue queue, const struct weft_device_csr *out,
                              const struct weft_device_csr *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
@@ -256,25 +256,24 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     WEFT__LAUNCH(&stream, plan->k[LENGTHS], groups_for(plan, m), wg, WEFT__ARG(row), WEFT__ARG(row_ptr, a->row_ptr),
                  WEFT__ARG(lengths, out->row_ptr), WEFT__ARG(m));
     weft__scan_enqueue(plan->scan, &stream, out->row_ptr, out->row_ptr, m);
-    status = weft__stream_end(&stream);
+    status = nnz ? weft__stream_part(&stream) : weft__stream_end(&stream);
     if (status || !nnz)
         return status;
-    status = weft_expand_run(plan->expand, queue, plan->b[OUT_ROW], out->row_ptr, plan->shape.m, plan->shape.nnz, 0,
-                             NULL, NULL);
-    if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, 0, NULL, plan->sort ? NULL : event);
+    status = weft_expand_run(plan->expand, queue, plan->b[OUT_ROW], out->row_ptr, plan->shape.m, plan->shape.nnz, nwait,
+                             wait, NULL);
     if (status)
         return status;
+    stream.event = plan->sort ? NULL : event;
     cl_mem val = a->val ? a->val : a->col, out_val = out->val ? out->val : out->col; // not touched in a pattern
     WEFT__LAUNCH(&stream, plan->k[ENTRIES], groups_for(plan, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
                  WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val),
                  WEFT__ARG(out_ptr, out->row_ptr), WEFT__ARG(out_row, plan->b[OUT_ROW]), WEFT__ARG(out_col, out->col),
                  WEFT__ARG(out_val), WEFT__ARG(nnz));
-    status = weft__stream_end(&stream);
+    status = plan->sort ? weft__stream_part(&stream) : weft__stream_end(&stream);
     if (status || !plan->sort)
         return status;
     return weft_segsort_run(plan->sort, queue, out->col, out->val, out->col, out->val, plan->shape.nnz, out->row_ptr,
-                            plan->shape.m, 0, NULL, event);
+                            plan->shape.m, nwait, wait, event);
 }
 
 weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue, cl_mem out, cl_mem in,
