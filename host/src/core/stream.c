@@ -104,21 +104,6 @@ cl_int weft__stream_barrier(struct weft__stream *stream)
                                                  NULL);
 }
 
-// Where there is a list, a barrier or a marker waits for it alone.
-static cl_int part_end(const struct weft__stream *stream)
-{
-    return stream->out_of_order && stream->nwait && stream->begun
-               ? weft__cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL)
-               : CL_SUCCESS;
-}
-
-weft_status weft__stream_part(struct weft__stream *stream)
-{
-    if (!stream->status)
-        stream->status = weft__fail_cl(stream->ctx, part_end(stream), "clEnqueueBarrierWithWaitList");
-    return stream->status;
-}
-
 weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes)
 {
     if (stream->status || !bytes)
@@ -130,11 +115,15 @@ weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem fro
     return stream->status;
 }
 
+// With a list, a marker waits for that alone: in an out-of-order queue behind a barrier.
 cl_int weft__stream_mark(const struct weft__stream *stream, cl_event *out)
 {
-    const cl_int error = part_end(stream);
-    return error != CL_SUCCESS ? error
-                               : weft__cl.clEnqueueMarkerWithWaitList(stream->queue, stream->nwait, stream->wait, out);
+    cl_int error = CL_SUCCESS;
+    if (stream->out_of_order && stream->nwait && stream->begun)
+        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL);
+    if (error == CL_SUCCESS)
+        error = weft__cl.clEnqueueMarkerWithWaitList(stream->queue, stream->nwait, stream->wait, out);
+    return error;
 }
 
 weft_status weft__stream_end(struct weft__stream *stream)

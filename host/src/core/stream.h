@@ -21,7 +21,7 @@ struct weft__stream {
     const cl_event *wait;
     cl_event *event;
     int out_of_order;
-    bool begun;         // something is enqueued, by the stream or by a call in between
+    bool begun;         // something is enqueued
     weft_status status; // first failure; later launches do nothing
 };
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
@@ -35,10 +35,9 @@ struct weft__queue_seen {
 weft_status weft__stream_begin_seen(struct weft__stream *out, struct weft_context *ctx, struct weft__queue_seen *seen,
                                     cl_command_queue queue, cl_uint nwait, const cl_event *wait, cl_event *event);
 void weft__queue_seen_release(struct weft__queue_seen *seen); // and null
-// What comes before each command of a stream: in an out-of-order queue a barrier, the first of which waits for the list.
+// What comes before each command of a stream: in an out-of-order queue a barrier. The first one has the list; the others have
+// none, since a barrier with a list waits for that alone.
 cl_int weft__stream_barrier(struct weft__stream *stream);
-// Where another call on the queue goes on, with the same wait list: it comes behind what is enqueued.
-weft_status weft__stream_part(struct weft__stream *stream);
 // Copy the first `bytes` bytes of a buffer to another one, as a command of the stream; 0: nothing to do.
 weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes);
 // An event of the chain as far as it is enqueued.

@@ -289,7 +289,6 @@ weft_status weft__spmv_host_begin(struct weft__spmv_host *h, struct weft_spmv_pl
 {
     struct weft_context *ctx = plan->ctx;
     const size_t bytes = (size_t)h->n * weft_type_bytes(h->type);
-    cl_int error;
     run->sums = NULL;
     if (stream->status)
         return stream->status;
@@ -298,10 +297,8 @@ weft_status weft__spmv_host_begin(struct weft__spmv_host *h, struct weft_spmv_pl
         return stream->status;
     stream->status = weft__fail_cl(ctx, weft__cl.clRetainEvent(job->sums), "clRetainEvent");
     run->sums = stream->status ? NULL : job->sums;
-    if (!stream->status && stream->out_of_order) { // behind what the caller waits for, as a launch would be
-        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, stream->nwait, stream->wait, NULL);
-        stream->status = weft__fail_cl(ctx, error, "clEnqueueBarrierWithWaitList");
-    }
+    if (!stream->status) // behind what the caller waits for, as a launch would be
+        stream->status = weft__fail_cl(ctx, weft__stream_barrier(stream), "clEnqueueBarrierWithWaitList");
     if (!stream->status)
         stream->status = weft__fail_cl(ctx,
                                        weft__cl.clEnqueueReadBuffer(stream->queue, call->x, CL_FALSE, 0, bytes, h->x,
