@@ -7,37 +7,17 @@
 //     WEFT_FAULT_LIE=NAMES   kernels with one of these names, between spaces, are not run, and no call says so
 //     WEFT_FAULT_COUNT=FILE  at the end the number of calls of each kind is written there
 #include "tests/support/fault.h"
+#include "tests/support/layer.h"
 
-#include <CL/cl_layer.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPORT __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
 
 struct weft__cl_table weft__cl; // that faults are put into: the layer's own
 static cl_icd_dispatch mine;
 static cl_int(CL_API_CALL *kernel_info)(cl_kernel, cl_kernel_info, size_t, void *, size_t *);
 
-static cl_int answer(const void *from, size_t bytes, size_t size, void *value, size_t *needed)
-{
-    if (needed)
-        *needed = bytes;
-    if (value && size < bytes)
-        return CL_INVALID_VALUE;
-    if (value)
-        memcpy(value, from, bytes);
-    return CL_SUCCESS;
-}
-
-EXPORT clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *needed)
-{
-    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    static const char name[] = "faults";
-    return what == CL_LAYER_API_VERSION ? answer(&version, sizeof version, size, value, needed)
-           : what == CL_LAYER_NAME      ? answer(name, sizeof name, size, value, needed)
-                                        : CL_INVALID_VALUE;
-}
+LAYER_INFO("faults")
 
 static cl_int CL_API_CALL lying_launch(cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
                                        const size_t *l, cl_uint n, const cl_event *w, cl_event *event)
@@ -50,11 +30,9 @@ static cl_int CL_API_CALL lying_launch(cl_command_queue q, cl_kernel k, cl_uint 
     return n || event ? weft__cl.clEnqueueMarkerWithWaitList(q, n, w, event) : CL_SUCCESS;
 }
 
-EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out, const cl_icd_dispatch **out)
+LAYER_EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out, const cl_icd_dispatch **out)
 {
-    cl_icd_dispatch below = {0};
-    const size_t bytes = count * sizeof(void *);
-    memcpy(&below, target, bytes < sizeof below ? bytes : sizeof below);
+    const cl_icd_dispatch below = layer_below(count, target);
 #define LAYER_BELOW(name, error) weft__cl.name = below.name;
     FAULT_CALLS(LAYER_BELOW)
 #undef LAYER_BELOW

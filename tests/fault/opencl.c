@@ -38,7 +38,6 @@ static int allowed(enum fault_call call, weft_status status)
     case FAULT_clEnqueueCopyBuffer:
     case FAULT_clEnqueueMarkerWithWaitList:
     case FAULT_clEnqueueNDRangeKernel:
-    case FAULT_clSetEventCallback:
     case FAULT_clFlush:
         return status == WEFT_EDEVMEM;
     case FAULT_clCreateCommandQueue: // of a device that is tried: it cannot be used
@@ -60,6 +59,8 @@ static int allowed(enum fault_call call, weft_status status)
     case FAULT_clReleaseMemObject:
     case FAULT_clReleaseProgram:
         return status == WEFT_OK;
+    case FAULT_clGetEventInfo: // of x on its way to the host, which is then waited for
+        return status == (life == spmv_life ? WEFT_OK : WEFT_EDEVICE);
     case FAULT_clFinish: // of a queue that is given up: nothing is lost
         return status == WEFT_OK || status == WEFT_EDEVMEM;
     case FAULT_clGetKernelWorkGroupInfo: // the kernel's limit is then the device's

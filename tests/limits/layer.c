@@ -5,13 +5,11 @@
 //
 //     wg 64 local 16384 kernel 32 fp64 0 atomics64 0 units 1 alloc 4194304 bits 32 ooo 0
 #include "layer.h"
+#include "tests/support/layer.h"
 
-#include <CL/cl_layer.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPORT __attribute__((visibility("default"))) CL_API_ENTRY cl_int CL_API_CALL
 
 static cl_icd_dispatch below, mine;
 static struct limits limits;
@@ -23,22 +21,11 @@ static cl_int refuse(cl_int error)
     return error;
 }
 
-static cl_int answer(const void *from, size_t bytes, size_t size, void *value, size_t *needed)
-{
-    if (needed)
-        *needed = bytes;
-    if (value && size < bytes)
-        return CL_INVALID_VALUE;
-    if (value)
-        memcpy(value, from, bytes);
-    return CL_SUCCESS;
-}
-
 static cl_int CL_API_CALL my_platform(cl_platform_id platform, cl_platform_info what, size_t size, void *value,
                                       size_t *needed)
 {
     if (what == LIMITS_REFUSED)
-        return answer(&refused, sizeof refused, size, value, needed);
+        return layer_answer(&refused, sizeof refused, size, value, needed);
     return below.clGetPlatformInfo(platform, what, size, value, needed);
 }
 
@@ -61,7 +48,7 @@ static cl_int extensions(cl_device_id device, size_t size, void *value, size_t *
             for (char *at = strstr(text, *name); at; at = strstr(at, *name))
                 at[0] = 'x'; // another word of the same length
     if (error == CL_SUCCESS)
-        error = answer(text, bytes, size, value, needed);
+        error = layer_answer(text, bytes, size, value, needed);
     free(text);
     return error;
 }
@@ -89,7 +76,7 @@ static cl_int CL_API_CALL my_device(cl_device_id device, cl_device_info what, si
                    {CL_DEVICE_QUEUE_PROPERTIES, !limits.ooo, &in_order, sizeof in_order}};
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         if (what == answers[i].what && answers[i].lied)
-            return answer(answers[i].from, answers[i].bytes, size, value, needed);
+            return layer_answer(answers[i].from, answers[i].bytes, size, value, needed);
     return what == CL_DEVICE_EXTENSIONS ? extensions(device, size, value, needed)
                                         : below.clGetDeviceInfo(device, what, size, value, needed);
 }
@@ -99,7 +86,7 @@ static cl_int CL_API_CALL my_kernel(cl_kernel kernel, cl_device_id device, cl_ke
 {
     const size_t most = limits.kernel;
     if (what == CL_KERNEL_WORK_GROUP_SIZE)
-        return answer(&most, sizeof most, size, value, needed);
+        return layer_answer(&most, sizeof most, size, value, needed);
     return below.clGetKernelWorkGroupInfo(kernel, device, what, size, value, needed);
 }
 
@@ -171,19 +158,11 @@ static cl_program CL_API_CALL my_program(cl_context context, cl_uint count, cons
     return program;
 }
 
-EXPORT clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *needed)
-{
-    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-    static const char name[] = "limits";
-    return what == CL_LAYER_API_VERSION ? answer(&version, sizeof version, size, value, needed)
-           : what == CL_LAYER_NAME      ? answer(name, sizeof name, size, value, needed)
-                                        : CL_INVALID_VALUE;
-}
+LAYER_INFO("limits")
 
-EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out, const cl_icd_dispatch **out)
+LAYER_EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *count_out, const cl_icd_dispatch **out)
 {
-    const size_t bytes = count * sizeof(void *);
-    memcpy(&below, target, bytes < sizeof below ? bytes : sizeof below);
+    below = layer_below(count, target);
     limits = limits_read();
     mine.clGetPlatformInfo = my_platform;
     mine.clGetDeviceInfo = my_device;

@@ -221,6 +221,56 @@ static void test_queues(struct test_device *dev, enum weft_spmv_algo algo, int h
     test_problem_free(&p);
 }
 
+// Queues that the library has retained and not released.
+static int queues_kept;
+
+static cl_int CL_API_CALL retain_count(cl_command_queue queue)
+{
+    queues_kept++;
+    return clRetainCommandQueue(queue);
+}
+
+static cl_int CL_API_CALL release_count(cl_command_queue queue)
+{
+    queues_kept--;
+    return clReleaseCommandQueue(queue);
+}
+
+// The caller releases the queue of the last run, and the next run has another: in order and out of order by turns, so that what
+// the plan knew of the first does not hold for the second. The plan keeps one queue, and at its end none.
+static void test_queue_released(struct test_device *dev, enum weft_spmv_algo algo, int host_rest)
+{
+    enum { RUNS = 6 };
+    struct test_problem p = test_problem_make(dev, &rng, 90, 90, 2, 70, WEFT_TYPE_I32, WEFT_OFS_32);
+    const struct weft_spmv_params params = {
+        .policy.algo = algo, .format.host_rest = host_rest, .format.max_padding = 1e9};
+    struct weft_spmv_plan *plan = test_problem_plan(&p, &params);
+    int ok = plan != NULL, one = 1;
+    queues_kept = 0;
+    weft__cl.clRetainCommandQueue = retain_count;
+    weft__cl.clReleaseCommandQueue = release_count;
+    for (int i = 0; ok && i < RUNS; i++) {
+        cl_command_queue queue = test_queue(dev, i % 2 ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+        cl_event done = NULL;
+        if (!queue)
+            queue = test_queue(dev, 0);
+        test_buffer_write(dev, &p.by, p.y0, p.y_bytes);
+        ok = !weft_spmv_run(plan, queue, p.by.mem, 2, p.bx.mem, 1, 0, NULL, &done);
+        clReleaseCommandQueue(queue);
+        ok = ok && clWaitForEvents(1, &done) == CL_SUCCESS && test_problem_right(&p, &params, 2, 1);
+        one = one && queues_kept == 1;
+        if (done)
+            clReleaseEvent(done);
+    }
+    ok = ok && test_problem_run(&p, plan, &params, 1, 0);
+    weft_spmv_plan_destroy(&plan);
+    weft__cl.clRetainCommandQueue = clRetainCommandQueue;
+    weft__cl.clReleaseCommandQueue = clReleaseCommandQueue;
+    tap_ok(ok && one && !queues_kept, "%s: %d runs, each in a queue that is released behind it, one is kept: %s%s",
+           dev->name, RUNS, weft_spmv_algo_name(algo), host_rest ? ", rest on the host" : "");
+    test_problem_free(&p);
+}
+
 // ---- figures ---------------------------------------------------------------------------------------------------
 
 // Bytes of the formats by the formulas of docs/spmv.md, and what analysis says of the rows.
@@ -461,6 +511,9 @@ static void each_device(struct test_device *dev)
     test_queues(dev, WEFT_SPMV_ALGO_COO, 0);
     test_queues(dev, WEFT_SPMV_ALGO_HYB, 0);
     test_queues(dev, WEFT_SPMV_ALGO_HYB, 1);
+    test_queue_released(dev, WEFT_SPMV_ALGO_CSR_MERGE, 0);
+    test_queue_released(dev, WEFT_SPMV_ALGO_COO, 0);
+    test_queue_released(dev, WEFT_SPMV_ALGO_HYB, 1);
     test_info(dev);
     test_shared(dev);
     test_tune(dev);

@@ -10,10 +10,7 @@ static const cl_int default_errors[] = {
     FAULT_CALLS(FAULT_ERROR)
 #undef FAULT_ERROR
 };
-static enum fault_call armed;
-static cl_int armed_error;
-static int armed_n, armed_ever, counts[FAULT_COUNT], hit;
-static atomic_int live;
+static atomic_int armed, armed_error, armed_n, armed_ever, counts[FAULT_COUNT], hit, live;
 
 const char *fault_name(enum fault_call call)
 {
@@ -28,8 +25,8 @@ const char *fault_name(enum fault_call call)
 // The error to give back, or CL_SUCCESS: make the real call.
 static cl_int fails(enum fault_call call)
 {
-    counts[call]++;
-    if (call != armed || !armed_n || counts[call] < armed_n || (counts[call] > armed_n && !armed_ever))
+    const int n = ++counts[call];
+    if ((int)call != armed || !armed_n || n < armed_n || (n > armed_n && !armed_ever))
         return CL_SUCCESS;
     hit = 1;
     return armed_error;
@@ -147,7 +144,6 @@ CODE(clGetPlatformInfo, (cl_platform_id p, cl_platform_info i, size_t s, void *v
 CODE(clGetProgramBuildInfo, (cl_program p, cl_device_id d, cl_program_build_info i, size_t s, void *v, size_t *r),
      (p, d, i, s, v, r))
 CODE(clGetProgramInfo, (cl_program p, cl_program_info i, size_t s, void *v, size_t *r), (p, i, s, v, r))
-CODE(clSetEventCallback, (cl_event e, cl_int t, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *u), (e, t, f, u))
 CODE(clSetMemObjectDestructorCallback, (cl_mem m, void(CL_CALLBACK *f)(cl_mem, void *), void *u), (m, f, u))
 CODE(clSetKernelArg, (cl_kernel k, cl_uint i, size_t s, const void *v), (k, i, s, v))
 CODE(clGetContextInfo, (cl_context c, cl_context_info i, size_t s, void *v, size_t *r), (c, i, s, v, r))
@@ -232,7 +228,7 @@ void fault_set(enum fault_call call, int n)
 
 void fault_set_error(enum fault_call call, int n, cl_int error)
 {
-    armed = call;
+    armed = (int)call;
     armed_n = n;
     armed_error = error;
     armed_ever = 0;

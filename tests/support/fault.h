@@ -50,7 +50,6 @@
     X(clRetainContext, CL_INVALID_CONTEXT)                                                                             \
     X(clRetainEvent, CL_INVALID_EVENT)                                                                                 \
     X(clRetainMemObject, CL_INVALID_MEM_OBJECT)                                                                        \
-    X(clSetEventCallback, CL_OUT_OF_RESOURCES)                                                                         \
     X(clSetKernelArg, CL_INVALID_ARG_SIZE)                                                                             \
     X(clSetMemObjectDestructorCallback, CL_OUT_OF_HOST_MEMORY)                                                         \
     X(clSetUserEventStatus, CL_INVALID_EVENT)                                                                          \
@@ -68,8 +67,8 @@ _Static_assert(FAULT_COUNT == WEFT__CL_CALLS(FAULT_ONE), "a call of the table ca
 #undef FAULT_ONE
 const char *fault_name(enum fault_call call);
 
-// Put the faults between the library and OpenCL; nothing fails yet. Calls of one thread only, but for the release of
-// events.
+// Put the faults between the library and OpenCL; nothing fails yet. Calls of one thread only, but for those that the thread
+// of a plan makes, with events.
 void fault_install(void);
 void fault_remove(void);
 // Make the n-th call from now (n = 1, 2, ...) fail with its error of the list; n = 0: none. Counts start anew.

@@ -47,7 +47,6 @@
     X(clRetainContext)                                                                                                 \
     X(clRetainEvent)                                                                                                   \
     X(clRetainMemObject)                                                                                               \
-    X(clSetEventCallback)                                                                                              \
     X(clSetKernelArg)                                                                                                  \
     X(clSetMemObjectDestructorCallback)                                                                                \
     X(clSetUserEventStatus)                                                                                            \

@@ -505,19 +505,14 @@ weft_status weft__launch(struct weft__stream *stream, struct weft__kernel *kerne
     stream->status = args_set(ctx, kernel, args, nargs, &error);
     if (stream->status)
         return stream->status;
-    if (error == CL_SUCCESS && stream->out_of_order) {
-        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, stream->nwait, stream->wait, NULL);
-        stream->nwait = 0;
-        stream->wait = NULL;
-    }
+    if (error == CL_SUCCESS)
+        error = weft__stream_barrier(stream);
     size_t global = groups * wg;
     cl_event event = NULL;
     const int told = !weft__launches_note(kernel->entry) && ctx->on_launch != NULL;
     if (error == CL_SUCCESS)
         error = weft__cl.clEnqueueNDRangeKernel(stream->queue, kernel->cl, 1, NULL, &global, &wg, stream->nwait,
                                                 stream->wait, told ? &event : NULL);
-    stream->nwait = 0;
-    stream->wait = NULL;
     stream->status = weft__fail_cl(ctx, error, kernel->entry);
     if (!stream->status && event) {
         ctx->on_launch(ctx->on_launch_arg, kernel->entry, global, wg, event);

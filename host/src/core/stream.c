@@ -94,30 +94,42 @@ void weft__queue_seen_release(struct weft__queue_seen *seen)
     weft__queue_release(&seen->queue);
 }
 
+cl_int weft__stream_barrier(struct weft__stream *stream)
+{
+    const bool first = !stream->begun;
+    stream->begun = true;
+    if (!stream->out_of_order)
+        return CL_SUCCESS;
+    return weft__cl.clEnqueueBarrierWithWaitList(stream->queue, first ? stream->nwait : 0, first ? stream->wait : NULL,
+                                                 NULL);
+}
+
 weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes)
 {
     if (stream->status || !bytes)
         return stream->status;
-    cl_int error = CL_SUCCESS;
-    if (stream->out_of_order) {
-        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, stream->nwait, stream->wait, NULL);
-        stream->nwait = 0;
-        stream->wait = NULL;
-    }
+    cl_int error = weft__stream_barrier(stream);
     if (error == CL_SUCCESS)
         error = weft__cl.clEnqueueCopyBuffer(stream->queue, from, to, 0, 0, bytes, stream->nwait, stream->wait, NULL);
-    stream->nwait = 0;
-    stream->wait = NULL;
     stream->status = weft__fail_cl(stream->ctx, error, "clEnqueueCopyBuffer");
     return stream->status;
+}
+
+// With a list, a marker waits for that alone: in an out-of-order queue behind a barrier.
+cl_int weft__stream_mark(const struct weft__stream *stream, cl_event *out)
+{
+    cl_int error = CL_SUCCESS;
+    if (stream->out_of_order && stream->nwait && stream->begun)
+        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, 0, NULL, NULL);
+    if (error == CL_SUCCESS)
+        error = weft__cl.clEnqueueMarkerWithWaitList(stream->queue, stream->nwait, stream->wait, out);
+    return error;
 }
 
 weft_status weft__stream_end(struct weft__stream *stream)
 {
     if (!stream->status && stream->event)
-        stream->status = weft__fail_cl(
-            stream->ctx,
-            weft__cl.clEnqueueMarkerWithWaitList(stream->queue, stream->nwait, stream->wait, stream->event),
-            "clEnqueueMarkerWithWaitList");
+        stream->status =
+            weft__fail_cl(stream->ctx, weft__stream_mark(stream, stream->event), "clEnqueueMarkerWithWaitList");
     return stream->status;
 }

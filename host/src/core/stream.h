@@ -11,8 +11,9 @@ void weft__queue_release(cl_command_queue *queue); // and null; accepts NULL
 // buffers that its context does not have.
 weft_status weft__queue_check(struct weft_context *ctx, cl_command_queue queue);
 
-// A chain of launches on the caller's queue: the first waits for the caller's wait list, each later one follows the
-// one before it, also on an out-of-order queue; the caller's event completes with the last.
+// A chain of launches on the caller's queue: each waits for the caller's wait list and follows the one before it, also on
+// an out-of-order queue; the caller's event completes with the last. Each has the list, since failure goes through lists alone
+// on some drivers: with it on the first launch only, the others would run on what that one has not written.
 struct weft__stream {
     struct weft_context *ctx;
     cl_command_queue queue;
@@ -20,6 +21,7 @@ struct weft__stream {
     const cl_event *wait;
     cl_event *event;
     int out_of_order;
+    bool begun;         // something is enqueued
     weft_status status; // first failure; later launches do nothing
 };
 weft_status weft__stream_begin(struct weft__stream *out, struct weft_context *ctx, cl_command_queue queue,
@@ -33,7 +35,12 @@ struct weft__queue_seen {
 weft_status weft__stream_begin_seen(struct weft__stream *out, struct weft_context *ctx, struct weft__queue_seen *seen,
                                     cl_command_queue queue, cl_uint nwait, const cl_event *wait, cl_event *event);
 void weft__queue_seen_release(struct weft__queue_seen *seen); // and null
+// What comes before each command of a stream: in an out-of-order queue a barrier. The first one has the list; the others have
+// none, since a barrier with a list waits for that alone.
+cl_int weft__stream_barrier(struct weft__stream *stream);
 // Copy the first `bytes` bytes of a buffer to another one, as a command of the stream; 0: nothing to do.
 weft_status weft__stream_copy(struct weft__stream *stream, cl_mem to, cl_mem from, size_t bytes);
+// An event of the chain as far as it is enqueued.
+cl_int weft__stream_mark(const struct weft__stream *stream, cl_event *out);
 // Give the caller's event; return the status of the chain.
 weft_status weft__stream_end(struct weft__stream *stream);

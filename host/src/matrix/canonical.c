@@ -16,11 +16,11 @@
 #include "host/src/matrix/device_csr.h"
 #include "host/src/matrix/sync.h"
 #include "host/src/matrix/validate.h"
+#include "host/src/primitive/part.h"
 #include "host/src/primitive/scan.h"
 
 #include <stdlib.h>
 #include <weft/canonical.h>
-#include <weft/segsort.h>
 
 #define CANONICAL_WG  256
 #define CANONICAL_IPT 16    // entries per work-item and tile (GPU)
@@ -289,7 +289,8 @@ weft_status weft_canonical_run(struct weft_canonical_plan *plan, cl_command_queu
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (!status && plan->shape.nnz && plan->validate) {
         status = fault_ask(plan, queue, a, nwait, wait, &fault);
-        nwait = 0;
+        stream.nwait = 0; // these have ended
+        stream.wait = NULL;
     }
     if (status)
         return status;
@@ -298,15 +299,10 @@ weft_status weft_canonical_run(struct weft_canonical_plan *plan, cl_command_queu
     if (fault == WEFT_FAULT_ORDER) {
         if (!keep)
             to = tmp;
-        status = weft_segsort_run(plan->sort, queue, to.col, to.val, from.col, from.val, plan->shape.nnz, a->row_ptr,
-                                  plan->shape.m, nwait, wait, NULL);
-        nwait = 0;
+        weft__segsort_enqueue(plan->sort, &stream, to.col, to.val, from.col, from.val, plan->shape.nnz, a->row_ptr,
+                              plan->shape.m);
         from = to;
     }
-    if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, nwait, nwait ? wait : NULL, event);
-    if (status)
-        return status;
     if (fault == WEFT_FAULT_DUPLICATE && same) {
         entries_copy(plan, &stream, tmp, from);
         from = tmp;

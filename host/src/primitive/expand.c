@@ -5,11 +5,11 @@
 #include "host/src/core/make.h"
 #include "host/src/core/tune.h"
 #include "host/src/core/variants.h"
+#include "host/src/primitive/part.h"
 #include "host/src/primitive/trial.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <weft/expand.h>
 
 static const struct weft__kernel_spec cuts_spec = {"expand_cuts", {"expand/gpu.cl"}};
 static const struct weft__kernel_spec tiles_spec = {"expand_tiles", {"expand/gpu.cl"}};
@@ -221,6 +221,21 @@ static void run_cpu(struct weft_expand_plan *plan, struct weft__stream *s, size_
     WEFT__LAUNCH(s, plan->k[EXPAND], weft__ceil_div(weft__ceil_div(steps, chunk), wg), wg, WEFT__ARG(chunk));
 }
 
+void weft__expand_enqueue(struct weft_expand_plan *plan, struct weft__stream *stream, cl_mem row, cl_mem row_ptr,
+                          size_t m, size_t nnz)
+{
+    const cl_int rows = (cl_int)m;
+    const cl_long entries = (cl_long)nnz;
+    if (!nnz || stream->status)
+        return;
+    stream->status = WEFT__PARTS_BIND(plan->ctx, plan->k, NKERNELS, WEFT__ARG(row_ptr), WEFT__ARG(row),
+                                      WEFT__ARG(cuts, plan->cuts), WEFT__ARG(m, rows), WEFT__ARG(nnz, entries));
+    if (plan->info.schedule == WEFT_SCHEDULE_GPU)
+        run_gpu(plan, stream, m, nnz);
+    else
+        run_cpu(plan, stream, m, nnz);
+}
+
 weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queue, cl_mem row, cl_mem row_ptr,
                             int64_t m, int64_t nnz, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
@@ -241,15 +256,7 @@ weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queu
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (status)
         return status;
-    const cl_int rows = (cl_int)m;
-    const cl_long entries = nnz;
-    if (nnz)
-        stream.status = WEFT__PARTS_BIND(ctx, plan->k, NKERNELS, WEFT__ARG(row_ptr), WEFT__ARG(row),
-                                         WEFT__ARG(cuts, plan->cuts), WEFT__ARG(m, rows), WEFT__ARG(nnz, entries));
-    if (nnz && plan->info.schedule == WEFT_SCHEDULE_GPU)
-        run_gpu(plan, &stream, (size_t)m, (size_t)nnz);
-    else if (nnz)
-        run_cpu(plan, &stream, (size_t)m, (size_t)nnz);
+    weft__expand_enqueue(plan, &stream, row, row_ptr, (size_t)m, (size_t)nnz);
     return weft__stream_end(&stream);
 }
 

@@ -17,6 +17,7 @@
 #include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
 #include "host/src/primitive/key.h"
+#include "host/src/primitive/part.h"
 #include "host/src/primitive/segsort.h"
 #include "host/src/core/names.h"
 #include "host/src/primitive/trial.h"
@@ -412,6 +413,21 @@ static void run_cpu(struct weft_segsort_plan *plan, struct weft__stream *s, cons
     }
 }
 
+static void enqueue(struct weft_segsort_plan *plan, struct weft__stream *stream, const struct job *j)
+{
+    if (j->n && plan->info.schedule == WEFT_SCHEDULE_CPU)
+        run_cpu(plan, stream, j);
+    else if (j->n)
+        run_gpu(plan, stream, j);
+}
+
+void weft__segsort_enqueue(struct weft_segsort_plan *plan, struct weft__stream *stream, cl_mem out_key,
+                           cl_mem out_payload, cl_mem key, cl_mem payload, int64_t n, cl_mem offsets, int64_t segments)
+{
+    if (!stream->status)
+        enqueue(plan, stream, &(struct job){key, payload, offsets, out_key, out_payload, n, segments, 0});
+}
+
 static weft_status run(struct weft_segsort_plan *plan, cl_command_queue queue, const struct job *j, cl_uint nwait,
                        const cl_event *wait, cl_event *event)
 {
@@ -430,10 +446,7 @@ static weft_status run(struct weft_segsort_plan *plan, cl_command_queue queue, c
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (status)
         return status;
-    if (n && plan->info.schedule == WEFT_SCHEDULE_CPU)
-        run_cpu(plan, &stream, j);
-    else if (n)
-        run_gpu(plan, &stream, j);
+    enqueue(plan, &stream, j);
     return weft__stream_end(&stream);
 }
 

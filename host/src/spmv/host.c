@@ -12,10 +12,9 @@
 
 // A run: x is on its way to the host, or there.
 struct job {
-    struct weft__spmv_host *host;
     struct job *next;
-    cl_event sums;    // a user event of this job's own
-    cl_int execution; // CL_COMPLETE, or why x did not arrive
+    cl_event x_there; // that the copy of x has ended
+    cl_event sums;    // a user event, which ends with the sums
 };
 
 enum { ROW, ROW_SUM, NBUFFERS };
@@ -44,14 +43,30 @@ struct weft__spmv_host {
 
 // ---- the thread ------------------------------------------------------------------------------------------------
 
-static void job_do(struct job *job)
+// Wait for an event: CL_COMPLETE, or why it failed. Not by a callback: some drivers make none for an event that failed. One
+// that has ended is not waited for: Oclgrind would work through its queue in this thread.
+static cl_int event_wait(cl_event event)
 {
-    struct weft__spmv_host *h = job->host;
-    if (job->execution == CL_COMPLETE) {
+    cl_int state = CL_QUEUED, error = CL_SUCCESS;
+    weft__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    if (state > CL_COMPLETE) {
+        error = weft__cl.clWaitForEvents(1, &event);
+        if (error == CL_SUCCESS)
+            return CL_COMPLETE;
+        weft__cl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    }
+    return state > CL_COMPLETE ? error : state;
+}
+
+static void job_do(struct weft__spmv_host *h, struct job *job)
+{
+    const cl_int state = event_wait(job->x_there);
+    if (state == CL_COMPLETE) {
         weft__spmv_pieces_sum(&h->team, &h->pieces, h->type, h->acc, h->semiring, h->x, h->sum);
         weft__spmv_pieces_join(h->first, h->rows, h->acc, h->semiring, h->sum, h->sum);
     }
-    weft__cl.clSetUserEventStatus(job->sums, job->execution);
+    weft__cl.clSetUserEventStatus(job->sums, state);
+    weft__cl.clReleaseEvent(job->x_there);
     weft__cl.clReleaseEvent(job->sums);
     free(job);
 }
@@ -69,30 +84,13 @@ static void *thread_main(void *arg)
         h->head = job->next;
         h->tail = h->head ? h->tail : NULL;
         pthread_mutex_unlock(&h->mutex);
-        job_do(job);
+        job_do(h, job);
         pthread_mutex_lock(&h->mutex);
         h->pending--;
         pthread_cond_broadcast(&h->changed);
     }
     pthread_mutex_unlock(&h->mutex);
     return NULL;
-}
-
-// Called by the driver when x has arrived.
-static void CL_CALLBACK x_arrived(cl_event event, cl_int execution, void *arg)
-{
-    (void)event;
-    struct job *job = arg;
-    struct weft__spmv_host *h = job->host;
-    job->execution = execution < 0 ? execution : CL_COMPLETE;
-    pthread_mutex_lock(&h->mutex);
-    if (h->tail)
-        h->tail->next = job;
-    else
-        h->head = job;
-    h->tail = job;
-    pthread_cond_broadcast(&h->changed);
-    pthread_mutex_unlock(&h->mutex);
 }
 
 // Wait for every run that is enqueued.
@@ -255,31 +253,35 @@ size_t weft__spmv_host_workspace(const struct weft__spmv_host *h)
 
 // ---- a run -----------------------------------------------------------------------------------------------------
 
-// Have the thread start when x is there. Takes over nothing on failure.
-static weft_status job_start(struct weft__spmv_host *h, struct weft_context *ctx, cl_event x_there, cl_event sums)
+// A job whose copy of x is not yet enqueued; NULL: *status says why.
+static struct job *job_make(struct weft_context *ctx, weft_status *status)
 {
-    struct job *job = malloc(sizeof *job);
-    if (!job)
-        return weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a run");
-    *job = (struct job){.host = h, .sums = sums};
-    weft_status status = weft__fail_cl(ctx, weft__cl.clRetainEvent(sums), "clRetainEvent");
-    if (status) {
-        free(job);
-        return status;
+    cl_int error;
+    struct job *job = calloc(1, sizeof *job);
+    if (!job) {
+        *status = weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a run");
+        return NULL;
     }
-    pthread_mutex_lock(&h->mutex);
-    h->pending++;
-    pthread_mutex_unlock(&h->mutex);
-    status =
-        weft__fail_cl(ctx, weft__cl.clSetEventCallback(x_there, CL_COMPLETE, x_arrived, job), "clSetEventCallback");
-    if (!status)
-        return status;
-    pthread_mutex_lock(&h->mutex);
-    h->pending--;
-    pthread_mutex_unlock(&h->mutex);
-    weft__cl.clReleaseEvent(sums);
+    job->sums = weft__cl.clCreateUserEvent(ctx->cl, &error);
+    *status = weft__fail_cl(ctx, error, "clCreateUserEvent");
+    if (!*status)
+        return job;
     free(job);
-    return status;
+    return NULL;
+}
+
+// Hand it to the thread, which waits for x and frees it.
+static void job_start(struct weft__spmv_host *h, struct job *job)
+{
+    pthread_mutex_lock(&h->mutex);
+    if (h->tail)
+        h->tail->next = job;
+    else
+        h->head = job;
+    h->tail = job;
+    h->pending++;
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->mutex);
 }
 
 weft_status weft__spmv_host_begin(struct weft__spmv_host *h, struct weft_spmv_plan *plan, struct weft__stream *stream,
@@ -287,42 +289,35 @@ weft_status weft__spmv_host_begin(struct weft__spmv_host *h, struct weft_spmv_pl
 {
     struct weft_context *ctx = plan->ctx;
     const size_t bytes = (size_t)h->n * weft_type_bytes(h->type);
-    cl_event x_there = NULL;
-    cl_int error;
     run->sums = NULL;
     if (stream->status)
         return stream->status;
-    cl_event sums = weft__cl.clCreateUserEvent(ctx->cl, &error);
-    stream->status = weft__fail_cl(ctx, error, "clCreateUserEvent");
-    if (stream->status)
+    struct job *job = job_make(ctx, &stream->status);
+    if (!job)
         return stream->status;
-    if (stream->out_of_order) { // behind what the caller waits for, as a launch would be
-        error = weft__cl.clEnqueueBarrierWithWaitList(stream->queue, stream->nwait, stream->wait, NULL);
-        stream->status = weft__fail_cl(ctx, error, "clEnqueueBarrierWithWaitList");
-        stream->nwait = 0;
-        stream->wait = NULL;
-    }
+    stream->status = weft__fail_cl(ctx, weft__cl.clRetainEvent(job->sums), "clRetainEvent");
+    run->sums = stream->status ? NULL : job->sums;
+    if (!stream->status) // behind what the caller waits for, as a launch would be
+        stream->status = weft__fail_cl(ctx, weft__stream_barrier(stream), "clEnqueueBarrierWithWaitList");
     if (!stream->status)
         stream->status = weft__fail_cl(ctx,
                                        weft__cl.clEnqueueReadBuffer(stream->queue, call->x, CL_FALSE, 0, bytes, h->x,
-                                                                    stream->nwait, stream->wait, &x_there),
+                                                                    stream->nwait, stream->wait, &job->x_there),
                                        "clEnqueueReadBuffer of x");
-    if (!stream->status)
-        stream->status = job_start(h, ctx, x_there, sums);
-    // x sets out now. Oclgrind calls back at the end of a flush, so that the commands that wait for the thread must not
+    if (stream->status) {
+        if (run->sums)
+            weft__cl.clReleaseEvent(run->sums);
+        run->sums = NULL;
+        weft__cl.clReleaseEvent(job->sums);
+        free(job);
+        return stream->status;
+    }
+    if (!weft__launches_note("copy of x") && ctx->on_launch)
+        ctx->on_launch(ctx->on_launch_arg, "copy of x", (size_t)h->n, 1, job->x_there);
+    // x sets out now. With Oclgrind it is there at the end of a flush, so that the commands that wait for the thread must not
     // be in the same one.
-    if (!stream->status)
-        stream->status = weft__fail_cl(ctx, weft__cl.clFlush(stream->queue), "clFlush");
-    if (stream->status && x_there) // which writes to memory of the plan
-        weft__cl.clWaitForEvents(1, &x_there);
-    if (!stream->status && !weft__launches_note("copy of x") && ctx->on_launch)
-        ctx->on_launch(ctx->on_launch_arg, "copy of x", (size_t)h->n, 1, x_there);
-    if (x_there)
-        weft__cl.clReleaseEvent(x_there);
-    if (stream->status)
-        weft__cl.clReleaseEvent(sums);
-    else
-        run->sums = sums;
+    stream->status = weft__fail_cl(ctx, weft__cl.clFlush(stream->queue), "clFlush");
+    job_start(h, job);
     return stream->status;
 }
 

@@ -71,14 +71,18 @@ static void tried_forget(struct weft__mirror *x)
 }
 
 // How a try ended, if it has: then its mark can be read at once, in a queue where nothing is ahead. No answer is no
-// failure.
+// failure. One whose event failed was none.
 static void look_back(struct weft__mirror *x)
 {
     cl_int state = CL_QUEUED;
     cl_uint failed = 0;
     if (!x->tried || weft__cl.clGetEventInfo(x->tried, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ||
-        state != CL_COMPLETE)
+        state > CL_COMPLETE)
         return;
+    if (state < 0) {
+        tried_forget(x);
+        return;
+    }
     x->known = !weft__cl.clEnqueueReadBuffer(x->reader, x->failed, CL_TRUE, 0, sizeof failed, &failed, 0, NULL, NULL);
     x->no = failed >= x->tried_run; // or a later one has failed
     tried_forget(x);
@@ -117,8 +121,7 @@ void weft__mirror_run(struct weft__mirror *x, struct weft__stream *stream, const
                  WEFT__ARG(val, a->val), WEFT__ARG(row_ptr_out, at->row_ptr), WEFT__ARG(col_out, at->col),
                  WEFT__ARG(val_out, at->val), WEFT__ARG(failed, x->failed), WEFT__ARG(run, x->run), WEFT__ARG(m),
                  WEFT__OFS(nnz, shape->ofs, nnz));
-    if (!x->known && !x->tried && !stream->status &&
-        !weft__cl.clEnqueueMarkerWithWaitList(stream->queue, 0, NULL, &x->tried))
+    if (!x->known && !x->tried && !stream->status && !weft__stream_mark(stream, &x->tried))
         x->tried_run = x->run;
 }
 

@@ -7,13 +7,12 @@
 #include "host/src/core/variants.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/matrix/sync.h"
+#include "host/src/primitive/part.h"
 #include "host/src/primitive/scan.h"
 #include "host/src/transpose/trial.h"
 
 #include <stdlib.h>
-#include <weft/expand.h>
 #include <weft/permute.h>
-#include <weft/segsort.h>
 
 #define PERMUTE_WG  256
 #define PERMUTE_IPT 4     // elements per work-item (GPU)
@@ -235,7 +234,6 @@ static weft_status matrices_check(const struct weft_permute_plan *plan, const st
     return status ? status : weft__check_apart(plan->ctx, a, out);
 }
 
-// The parts follow each other in the queue: in an out-of-order one each begins with a barrier.
 weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue queue, const struct weft_device_csr *out,
                              const struct weft_device_csr *a, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
@@ -249,32 +247,25 @@ weft_status weft_permute_run(struct weft_permute_plan *plan, cl_command_queue qu
     if (!status)
         status = matrices_check(plan, a, out);
     if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, nnz ? NULL : event);
+        status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);
     if (status)
         return status;
     cl_mem row = plan->b[MAP_ROW], col_inv = plan->b[MAP_COL_INV];
     WEFT__LAUNCH(&stream, plan->k[LENGTHS], groups_for(plan, m), wg, WEFT__ARG(row), WEFT__ARG(row_ptr, a->row_ptr),
                  WEFT__ARG(lengths, out->row_ptr), WEFT__ARG(m));
     weft__scan_enqueue(plan->scan, &stream, out->row_ptr, out->row_ptr, m);
-    status = weft__stream_end(&stream);
-    if (status || !nnz)
-        return status;
-    status = weft_expand_run(plan->expand, queue, plan->b[OUT_ROW], out->row_ptr, plan->shape.m, plan->shape.nnz, 0,
-                             NULL, NULL);
-    if (!status)
-        status = weft__stream_begin(&stream, ctx, queue, 0, NULL, plan->sort ? NULL : event);
-    if (status)
-        return status;
+    if (!nnz)
+        return weft__stream_end(&stream);
+    weft__expand_enqueue(plan->expand, &stream, plan->b[OUT_ROW], out->row_ptr, m, nnz);
     cl_mem val = a->val ? a->val : a->col, out_val = out->val ? out->val : out->col; // not touched in a pattern
     WEFT__LAUNCH(&stream, plan->k[ENTRIES], groups_for(plan, nnz), wg, WEFT__ARG(row), WEFT__ARG(col_inv),
                  WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val),
                  WEFT__ARG(out_ptr, out->row_ptr), WEFT__ARG(out_row, plan->b[OUT_ROW]), WEFT__ARG(out_col, out->col),
                  WEFT__ARG(out_val), WEFT__ARG(nnz));
-    status = weft__stream_end(&stream);
-    if (status || !plan->sort)
-        return status;
-    return weft_segsort_run(plan->sort, queue, out->col, out->val, out->col, out->val, plan->shape.nnz, out->row_ptr,
-                            plan->shape.m, 0, NULL, event);
+    if (plan->sort)
+        weft__segsort_enqueue(plan->sort, &stream, out->col, out->val, out->col, out->val, plan->shape.nnz,
+                              out->row_ptr, plan->shape.m);
+    return weft__stream_end(&stream);
 }
 
 weft_status weft_permute_vector_run(struct weft_permute_plan *plan, cl_command_queue queue, cl_mem out, cl_mem in,
