@@ -185,6 +185,13 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
     c->stop = o->stop;
     struct bench_axes axes;
     bench_axes_find(&axes, c, 0);
+    for (int i = 0; i < o->ntune; i++)
+        for (int x = 0; x < axes.count; x++)
+            if (!strcmp(axes.axis[x]->name, o->tune[i].name)) {
+                c->tune[c->ntune].name = axes.axis[x]->name;
+                c->tune[c->ntune++].value = o->tune[i].value;
+                b->tuned[i] = 1;
+            }
     if (o->sweep) {
         struct emit_arg arg = {b, slot};
         if (!o->stop.reps && o->stop.min_s <= 0)
@@ -193,13 +200,6 @@ static void line_run(struct bench *b, struct bench_case *c, struct device_slot *
         bench_sweep(b->table, c, sweep_emit, &arg);
         return;
     }
-    for (int i = 0; i < o->ntune; i++)
-        for (int x = 0; x < axes.count; x++)
-            if (!strcmp(axes.axis[x]->name, o->tune[i].name)) {
-                c->tune[c->ntune].name = axes.axis[x]->name;
-                c->tune[c->ntune++].value = o->tune[i].value;
-                b->tuned[i] = 1;
-            }
     struct bench_result result;
     if (o->profile) {
         bench_progress_begin("profile of %s %s", c->backend->name, c->algo);

@@ -164,6 +164,9 @@ static int tune_parse(struct bench_options *o, const char *text)
         if (o->ntune == BENCH_AXES_MAX)
             return usage_fail("--tune names more than %d axes", BENCH_AXES_MAX);
         *value = 0;
+        for (int i = 0; i < o->ntune; i++)
+            if (!strcmp(o->tune[i].name, word))
+                return usage_fail("--tune names %s twice", word);
         o->tune[o->ntune].name = word;
         o->tune[o->ntune++].value = (int)number;
     }
@@ -373,7 +376,8 @@ const struct option_row bench_option_rows[] = {
      .wants = "a number from 1 to 10000", .low = 1, .high = 10000},
     {"regret", NULL, "run every algorithm of opencl, then auto, which is compared with the best of them;\n"
      "what the library refuses is left out", FLAG(regret)},
-    {"sweep", NULL, "run every point of the operation's tuning axes; a table, the best marked", FLAG(sweep)},
+    {"sweep", NULL, "run every point of the operation's tuning axes; a table, the best marked;\n"
+     "with --tune AXIS=V,... of the other axes", FLAG(sweep)},
     {"tune", "AXIS=V,...", "run one tuning point, e.g. wg=128,ipt=8", tune_set, .optional = 1},
     {"tune", NULL, "find values for the device, and write them to the file that the library reads;\n"
      "of the operations of --op, by default all", .parse = NULL},
@@ -504,7 +508,7 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--regret goes without --sweep, --tune, --profile, --study and --compare");
     if (status < 0 && o->regret && !o->backends_given)
         status = backends_parse(o, NULL, "opencl");
-    if (status < 0 && o->sweep && (o->ntune || o->tune_write))
+    if (status < 0 && o->sweep && o->tune_write)
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->ntune && o->tune_write)
         status = usage_fail("--tune runs a point or finds the best, not both");

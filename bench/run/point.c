@@ -3,13 +3,22 @@
 #include "point.h"
 
 #include <math.h>
+#include <string.h>
+
+static int pinned(const struct bench_case *c, const char *name)
+{
+    for (int i = 0; i < c->ntune; i++)
+        if (!strcmp(c->tune[i].name, name))
+            return 1;
+    return 0;
+}
 
 void bench_axes_find(struct bench_axes *out, const struct bench_case *c, int found)
 {
     const struct weft__tunables *set = bench_case_tunables(c);
     out->count = 0;
     for (size_t i = 0; set && i < set->count && out->count < BENCH_AXES_MAX; i++)
-        if (set->list[i].sweep[0] && (!found || set->list[i].kept == WEFT__KEPT_FOUND))
+        if (set->list[i].sweep[0] && (!found || set->list[i].kept == WEFT__KEPT_FOUND) && !pinned(c, set->list[i].name))
             out->axis[out->count++] = &set->list[i];
 }
 
@@ -40,7 +49,6 @@ double bench_point_run(struct bench_result *out, const struct bench_case *c, con
                        const int *value)
 {
     struct bench_case point = *c;
-    point.ntune = 0;
     for (int x = 0; x < axes->count; x++)
         if (value[x]) {
             point.tune[point.ntune].name = axes->axis[x]->name;

@@ -304,11 +304,12 @@ void bench_case_run(struct bench_result *out, const struct bench_case *c)
         out->record.stop = stop;
         out->outcome = BENCH_DONE;
     } else {
-        out->outcome = !status                       ? BENCH_DIFFERS
-                       : status == WEFT_EUNSUPPORTED ? BENCH_SKIPPED
-                       : c->ntune && !c->options->ntune && (status == WEFT_EINVAL || status == WEFT_ERANGE)
-                           ? BENCH_REFUSED
-                           : BENCH_FAILED;
+        out->outcome =
+            !status                       ? BENCH_DIFFERS
+            : status == WEFT_EUNSUPPORTED ? BENCH_SKIPPED
+            : c->ntune && (!c->options->ntune || c->options->sweep) && (status == WEFT_EINVAL || status == WEFT_ERANGE)
+                ? BENCH_REFUSED
+                : BENCH_FAILED;
         snprintf(out->why, sizeof out->why, "%s", err.text[0] ? err.text : weft_status_text(status));
         out->why[strcspn(out->why, "\n")] = 0;
         if (out->outcome == BENCH_SKIPPED)

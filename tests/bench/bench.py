@@ -94,7 +94,7 @@ def test_usage():
  (["-d", "-1"], "-1"),
             (["1000", "2000"], "three numbers"), (["1", "2", "3", "4"], "three numbers"), (["1", "2", "x"], "\"x\""),
             (["-5", "2", "3"], "-5"), (["4000000000", "2", "3"], "4000000000"), (["--tune=wg"], "--tune"),
-            (["--tune", "wg=0"], "--tune"), (["--sweep", "--tune", "wg=1"], "--tune"),
+            (["--tune", "wg=0"], "--tune"), (["--tune", "wg=1,wg=2"], "wg twice"),
             (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
             (["--tune-file", "/nonexistent"], "/nonexistent cannot be read"), (["--tune-file", "/"], "/ cannot be read: no regular file"),
             (["--tune-time", "0", "--tune"], "--tune-time"), (["--tune-time", "3"], "goes with --tune"),
@@ -547,6 +547,13 @@ def test_devices(folder):
     code, out, err = run(BAD, "--no-roof", "-b", "opencl", "--reps", "1", "--sweep", *SMALL, "-d", "0")
     ok(code == 0 and "best: groups" in out and out.count("*") == 1 and re.search(r"128 +- $", out, re.M),
        "--sweep marks one best point, and a refused point is empty", out, err)
+    sweep = ["-o", "merge", "-a", "small", "-b", "opencl", "--sweep", "--no-roof", "--reps", "1", "-d", "0", "-g", "uniform:50,50,1000"]
+    code, out, err = run(BENCH, *sweep, "--tune", "ipt=8", "--json", "-")
+    tunes = [r["tune"].split(",") for r in records(out)]
+    ok(code == 0 and len(tunes) > 1 and all(t[0] == "ipt=8" and not any("ipt" in v for v in t[1:]) for t in tunes) and
+       len({tuple(t) for t in tunes}) == len(tunes), "--sweep with --tune leaves that axis where it is", out, err)
+    code, out, err = run(BENCH, *sweep, "--tune", "ipt=2000000000")
+    ok(code == 0 and "no point could be run" in out, "and leaves out what is refused", code, out, err)
     code, out, err = run(BAD, *FAST, "-b", "opencl", "--tune", "groups=4", "--json", "-", *SMALL, "-d", "0")
     ok(code == 0 and records(out)[0]["tune"] == "groups=4", "--tune runs one point", out, err)
     exits(2, run(BAD, *FAST, "-b", "opencl", "--tune", "nosuch=4", *SMALL, "-d", "0"), "an axis that nothing has", "nosuch")

@@ -45,10 +45,22 @@ def test_blocks(folder):
     code, text, err = seeds(folder, "blocks", "--quick", "-d", "0")
     ok(code == 0 and [t for t in re.findall(r"^### (.*?):", text, re.M)] ==
        ["segmented sort (figure 7)", "merge small (figure 9)", "index to pointers (figure 11)", "pointers to index (figure 13)",
-        "prefix sum", "prefix sum, as weft chooses"], "a table of each figure", code, err[-500:], text)
+        "prefix sum, three launches", "prefix sum, chained"], "a table of each figure", code, err[-500:], text)
     sort = rows(text.split("###")[1])
     ok(len(sort) > 3 and sum(cell.endswith("*") for _, cell, _ in sort) == 1 and
        [int(row[0]) for row in sort[2:]] == sorted(int(row[0]) for row in sort[2:]), "sizes ascend, one is the fastest", sort)
+
+
+    path = os.path.join(folder, "blocks", "blocks-segsort-blocks.json")
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    with open(path, "w", encoding="utf-8") as file:  # as a run that was killed leaves it
+        file.write("\n".join(lines[:4]) + "\n" + lines[4][:50])
+    code, again, err = seeds(folder, "blocks", "--from", os.path.join(folder, "blocks"))
+    ok(code == 0 and f"4 of {len(lines)} points" in again and again.split("### merge")[1] == text.split("### merge")[1],
+       "records that were cut off", code, err, again)
+    code, text, err = seeds(folder, "blocks", "--quick", "-d", "0", "--time", "0.001")
+    ok(code == 0 and text.count("### ") == 6 and "| wg" not in text, "nothing is measured when the time is over", code, err[-500:], text)
 
 
 def test_randomization(folder):
@@ -61,7 +73,8 @@ def test_randomization(folder):
 
 
 def test_usage(folder):
-    for args, want in [(["nothing"], "invalid choice"), (["article", "--bogus"], "--bogus"), (["blocks", "--quick", "-d", "99"], "status")]:
+    for args, want in [(["nothing"], "invalid choice"), (["article", "--bogus"], "--bogus"), (["blocks", "--quick", "-d", "99"], "status"),
+                       (["blocks", "--time", "-1"], "--time"), (["article", "--from", folder], "--from")]:
         code, _, err = seeds(folder, *args)
         ok(code in (2, 3) and want in err and "Traceback" not in err, "usage: " + " ".join(args), code, err)
 
