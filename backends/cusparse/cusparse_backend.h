@@ -14,6 +14,10 @@ weft_status weft__cusparse_open(struct cuda_session *s, cusparseHandle_t *handle
                                 struct weft_error *err);
 void weft__cusparse_close(struct cuda_session *s, cusparseHandle_t handle);
 
+// Puts the entries of each column of `out`, a transpose of `a`, in the order of their rows, and entries at one place in that
+// of `a`. Adds and mends nothing: what is wrong stays wrong. Errors: WEFT_ENOMEM.
+weft_status weft__cusparse_columns_order(struct weft_csr *out, const struct weft_csr *a, struct weft_error *err);
+
 // A matrix in sliced ELL or in blocks, in host memory.
 struct cusparse_form {
     int edge;        // rows of a slice; rows and columns of a block

@@ -11,9 +11,11 @@
 
 // Algorithm 2 went with CUDA 12, the older call with CUDA 11.
 #ifdef WEFT_HAS_CUSPARSE_CSR2CSC_ALG2
-#define ALG2(x) x,
+#define ALG2(x)          x,
+#define leaves_open(alg) ((alg) == CUSPARSE_CSR2CSC_ALG2) // the order of the entries of a column
 #else
 #define ALG2(x)
+#define leaves_open(alg) 0
 #endif
 #ifdef WEFT_HAS_CUSPARSESCSR2CSC
 #define OLD(x) x,
@@ -68,8 +70,10 @@ static weft_status transpose_init(struct cusparse_transpose *t, struct weft_cont
     if (!status && bytes)
         status = weft__cuda_take(&t->cuda, &t->buffer, bytes, "cuSPARSE's buffer", err);
     times->workspace_bytes = (int64_t)bytes;
-    if (a->type == WEFT_TYPE_I32)
-        snprintf(times->chosen, sizeof times->chosen, "values moved as f32");
+    if (a->type == WEFT_TYPE_I32 || leaves_open(t->alg))
+        snprintf(times->chosen, sizeof times->chosen, "%s%s%s", a->type == WEFT_TYPE_I32 ? "values moved as f32" : "",
+                 a->type == WEFT_TYPE_I32 && leaves_open(t->alg) ? ", " : "",
+                 leaves_open(t->alg) ? "unordered: columns sorted before the check" : "");
     return status;
 }
 
@@ -143,6 +147,8 @@ weft_status weft__cusparse_transpose_call(void *state, struct weft_csr *out, str
 {
     struct cusparse_transpose t = *(struct cusparse_transpose *)state;
     size_t bytes = 0;
+    if (leaves_open(t.alg))
+        return weft__error(err, WEFT_EUNSUPPORTED, "one call: what it gives is not a transpose with ordered columns");
     weft_status status = weft__cuda_transpose_have(&t.m, &t.cuda, err);
     if (!status)
         status = buffer_size(&t, &bytes, err);
@@ -162,7 +168,10 @@ weft_status weft__cusparse_transpose_result(void *state, struct weft_csr *out, s
                                             struct weft_error *err)
 {
     const struct cusparse_transpose *t = state;
-    return weft__cuda_transpose_result(&t->m, out, times, err);
+    weft_status status = weft__cuda_transpose_result(&t->m, out, times, err);
+    if (!status && leaves_open(t->alg) && (status = weft__cusparse_columns_order(out, t->m.a, err)))
+        weft_csr_free(out);
+    return status;
 }
 
 void weft__cusparse_transpose_finish(void **state)

@@ -46,7 +46,7 @@ WEFT_KERNEL void expand_cuts(__global const ofs_t *row_ptr, __global idx_t *cuts
 }
 
 // Each element becomes the largest of those up to itself; 0 is the least.
-static inline void tile_max(__local uint *mark, __local uint *maxima, __local uint *mem)
+WEFT_INLINE_LOCAL void tile_max(__local uint *mark, __local uint *maxima, __local uint *mem)
 {
     uint at = lane_group() * (32u * WEFT_IPT) + lane_id() * 4u, before[ROWS], running = 0u;
     WEFT_UNROLL

@@ -55,7 +55,7 @@ static inline uint share_of(uint same, bool counts)
 
 // Lanes with this lane's key, exactly for the key of the first lane and for the first key that differs from it; this
 // lane alone for any other. Few steps, and enough for one hot key or sorted ones.
-static inline uint lane_like(uint key, __local uint *mem)
+WEFT_INLINE_LOCAL uint lane_like(uint key, __local uint *mem)
 {
     uint a = lane_get(key, 0u, mem), same_a = lane_ballot(key == a, mem), rest = ~same_a;
     uint b = lane_get(key, rest ? 31u - clz(rest & (~rest + 1u)) : 0u, mem), same_b = lane_ballot(key == b, mem);

@@ -48,7 +48,7 @@ struct window {
 
 // Sum of one value per lane group over the groups before this one; *all gets the sum of all. Nobody uses `sums` before;
 // the next use comes after another barrier.
-static inline sum_t groups_sums(sum_t v, sum_t *all, __local sum_t *sums, __local uint *mem)
+WEFT_INLINE_LOCAL sum_t groups_sums(sum_t v, sum_t *all, __local sum_t *sums, __local uint *mem)
 {
     sum_t before = 0, sum = 0;
     if (lane_id() == 0u)
@@ -70,7 +70,7 @@ static inline sum_t groups_sums(sum_t v, sum_t *all, __local sum_t *sums, __loca
 }
 
 // Sum of a whole tile, in few registers.
-static inline sum_t tile_sum(__global const in_t *in, __local sum_t *sums, __local uint *mem)
+WEFT_INLINE_LOCAL sum_t tile_sum(__global const in_t *in, __local sum_t *sums, __local uint *mem)
 {
     sum_t sum = 0, all;
 #pragma unroll 1
@@ -92,8 +92,9 @@ static inline uint look(sum_t *sum, volatile __global ulong *words, uint tile, u
 
 // Sum of the tiles before `tile`, by the whole work-group; `kind` and `sum` come from a first look. The next use of `w`
 // comes after another barrier.
-static inline sum_t look_back(volatile __global ulong *words, __global const in_t *in, uint tile, uint run, uint kind,
-                              sum_t sum, __local struct window *w, __local sum_t *sums, __local uint *mem)
+WEFT_INLINE_LOCAL sum_t look_back(volatile __global ulong *words, __global const in_t *in, uint tile, uint run,
+                                  uint kind, sum_t sum, __local struct window *w, __local sum_t *sums,
+                                  __local uint *mem)
 {
     const uint lid = (uint)get_local_id(0);
     sum_t before = 0;
@@ -143,7 +144,7 @@ static inline sum_t quad_sum(const in_t *x)
 
 // The elements of this work-item in a tile of which `left` are there go to `kept`, 0 for the others; returns their sum.
 // Only this work-item touches what is its own there.
-static inline sum_t tile_keep(__local in_t *kept, __global const in_t *in, uint left)
+WEFT_INLINE_LOCAL sum_t tile_keep(__local in_t *kept, __global const in_t *in, uint left)
 {
     const uint at = row_at(0);
     sum_t sum = 0;
@@ -164,7 +165,8 @@ static inline sum_t tile_keep(__local in_t *kept, __global const in_t *in, uint 
 }
 
 // Store the prefix sums of what is kept, from the sum of what is before this lane group.
-static inline void sums_store(__global sum_t *out, __local const in_t *kept, sum_t carry, uint left, __local uint *mem)
+WEFT_INLINE_LOCAL void sums_store(__global sum_t *out, __local const in_t *kept, sum_t carry, uint left,
+                                  __local uint *mem)
 {
     const uint at = row_at(0);
 #pragma unroll 1

@@ -91,8 +91,11 @@ static int transpose_once(const struct weft_backend *backend, const struct weft_
         status = backend->transpose.run(state, &ms, &err);
     if (!status)
         status = backend->transpose.plain(state, 1, &err);
+    const int open = strstr(times.chosen, "unordered") != NULL; // its columns are not in order before they are sorted
     if (!status)
         status = backend->transpose.call(state, &whole, &err);
+    if (status == WEFT_EUNSUPPORTED && open)
+        status = WEFT_OK;
     if (!status)
         status = backend->transpose.result(state, &out, &times, &err);
     *calls = standin_calls();
@@ -102,8 +105,8 @@ static int transpose_once(const struct weft_backend *backend, const struct weft_
     if (!fail && good) {
         if (weft__ref_transpose(&want, a))
             tap_bail("no memory");
-        good = weft_csr_equal(&want, &out) && weft_csr_equal(&want, &whole) && ms == 1 && standin_device() == 1 &&
-               times.write_ms >= 0 && times.read_ms >= 0 &&
+        good = weft_csr_equal(&want, &out) && (open ? !whole.row_ptr : weft_csr_equal(&want, &whole)) && ms == 1 &&
+               standin_device() == 1 && times.write_ms >= 0 && times.read_ms >= 0 && open == !strcmp(algo, "alg2") &&
                (times.workspace_bytes > 0) == (strcmp(algo, "csr2csc") != 0);
     }
     backend->transpose.finish(&state);

@@ -137,6 +137,74 @@ static void refusal_test(void)
     tap_ok(cuda_clean("refusals"), "refusals leave nothing");
 }
 
+// ---- columns in any order ----------------------------------------------------------------------------------------
+
+static void values_swap(struct weft_csr *t, int64_t p, int64_t q)
+{
+    const size_t bytes = weft_type_bytes(t->type);
+    char *val = t->val, value[8];
+    memcpy(value, val + (size_t)p * bytes, bytes);
+    memcpy(val + (size_t)p * bytes, val + (size_t)q * bytes, bytes);
+    memcpy(val + (size_t)q * bytes, value, bytes);
+}
+
+enum wrong { RIGHT, VALUE, ROW, VALUES, PLACE, POINTERS, WRONGS };
+
+// A transpose of `a` whose columns are shuffled, and wrong in one way, after it was ordered: nonzero when it is `want`.
+static int ordered(const struct weft_csr *a, const struct weft_csr *want, enum wrong wrong)
+{
+    struct weft_csr t = {0};
+    struct weft_error err = {0};
+    if (weft__ref_transpose(&t, a))
+        tap_bail("no memory");
+    int32_t *ptr = t.row_ptr;
+    for (int64_t c = 0; c < t.m; c++)
+        for (int64_t p = ptr[c]; p < ptr[c + 1]; p++) {
+            const int64_t q = rng_between(&cuda_rng, p, ptr[c + 1] - 1);
+            const int32_t row = t.col[p];
+            t.col[p] = t.col[q];
+            t.col[q] = row;
+            if (t.val)
+                values_swap(&t, p, q);
+        }
+    int64_t last = t.nnz - 1, other = last;
+    if (wrong == VALUE)
+        ((char *)t.val)[0] ^= 1;
+    if (wrong == ROW)
+        t.col[last] = t.col[last] ? t.col[last] - 1 : 1;
+    if (wrong == VALUES) { // of two rows
+        while (other > ptr[t.m - 1] &&
+               (t.col[other] == t.col[last] || ((float *)t.val)[other] == ((float *)t.val)[last]))
+            other--;
+        values_swap(&t, last, other);
+    }
+    if (wrong == PLACE)
+        t.col[0] = -5;
+    if (wrong == POINTERS)
+        ptr[1] = (int32_t)t.nnz + 3;
+    const int equal = !weft__cusparse_columns_order(&t, a, &err) && weft_csr_equal(&t, want);
+    weft_csr_free(&t);
+    return equal;
+}
+
+static void columns_test(void)
+{
+    struct weft_csr a, want;
+    for (int k = 0; k < 3; k++) { // 600 places, the first with many entries each
+        static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
+        test_matrix_make(&a, &cuda_rng, TEST_UNIFORM, 20, 30, k ? 4000 : 500, types[k], WEFT_OFS_32);
+        if (weft__ref_transpose(&want, &a))
+            tap_bail("no memory");
+        tap_ok(ordered(&a, &want, RIGHT), "columns in any order, %s", weft_type_name(types[k]));
+        for (int w = VALUE; w < WRONGS; w++)
+            if (k == 0 || (w != VALUE && w != VALUES))
+                tap_ok(!ordered(&a, &want, (enum wrong)w), "what is wrong stays wrong: %d, %s", w,
+                       weft_type_name(types[k]));
+        weft_csr_free(&a);
+        weft_csr_free(&want);
+    }
+}
+
 // ---- the stand-in itself ----------------------------------------------------------------------------------------
 
 static void *take(const void *from, size_t bytes)
@@ -226,6 +294,7 @@ int main(void)
     cuda_begin();
     cuda_probe_test(backend, "cuSPARSE 99.8.7");
     refusal_test();
+    columns_test();
     for (const char *const *algo = backend->transpose.algos; *algo; algo++)
         cuda_transpose_test(backend, *algo);
     for (const char *const *algo = backend->spmv.algos; *algo; algo++)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/lab/seeds: each table in its short form has its rows and numbers, and what it refuses; the page that
 bench/lab/portability.py writes is that of its records. Output is TAP."""
+import json
 import os
 import re
 import subprocess
@@ -59,6 +60,11 @@ def test_blocks(folder):
     code, again, err = seeds(folder, "blocks", "--from", os.path.join(folder, "blocks"))
     ok(code == 0 and "over after 4 points" in again and again.split("### merge")[1] == text.split("### merge")[1],
        "records that were cut off", code, err, again)
+    with open(path, "w", encoding="utf-8") as file:  # as on a GPU, where a value stays where it is
+        for tune, ms in ("bits=8,wg=256,ipt=4", 2), ("bits=8,wg=128,ipt=8", 3), ("bits=8,wg=256,ipt=8", 1):
+            file.write(json.dumps({**json.loads(lines[0]), "tune": tune, "median_ms": ms}) + "\n")
+    text = seeds(folder, "blocks", "--from", os.path.join(folder, "blocks"))[1]
+    ok(rows(text.split("###")[1])[2:] == [["128", "3", "bits=8,ipt=8"], ["256", "1 *", "bits=8,ipt=8"]], "by work-groups", text)
     code, text, err = seeds(folder, "blocks", "--quick", "-d", "0", "--time", "0.001")
     ok(code == 0 and text.count("over after 0 points") == 6 and "| wg" not in text, "nothing is measured when the time is over", code, err[-500:], text)
 

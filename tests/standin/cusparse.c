@@ -99,6 +99,28 @@ static void csr2csc_run(const struct standin_work *w)
     standin_csr2csc(w, value_bytes((cudaDataType)w->type));
 }
 
+#ifdef WEFT_HAS_CUSPARSE_CSR2CSC_ALG2
+// Algorithm 2 leaves the order within a column open: here it is that of the rows from the last to the first.
+static void csr2csc_open(const struct standin_work *w)
+{
+    const int *ptr = w->out[0];
+    const size_t size = value_bytes((cudaDataType)w->type);
+    csr2csc_run(w);
+    for (int64_t j = 0; j < w->n[1]; j++)
+        for (int low = ptr[j], high = ptr[j + 1] - 1; low < high; low++, high--) {
+            int *row = w->out[1], r = row[low];
+            char *val = w->out[2], v[8];
+            row[low] = row[high];
+            row[high] = r;
+            if (val) {
+                memcpy(v, val + (size_t)low * size, size);
+                memcpy(val + (size_t)low * size, val + (size_t)high * size, size);
+                memcpy(val + (size_t)high * size, v, size);
+            }
+        }
+}
+#endif
+
 static int csc_arguments(cusparseHandle_t handle, int m, int n, int nnz, cudaDataType type, cusparseIndexBase_t base,
                          cusparseCsr2CscAlg_t alg)
 {
@@ -129,7 +151,7 @@ cusparseStatus_t cusparseCsr2cscEx2_bufferSize(cusparseHandle_t handle, int m, i
 // What both generations of the call have in common; `buffer` may be NULL.
 static cusparseStatus_t csr2csc(cusparseHandle_t handle, int m, int n, int nnz, const void *val, const int *row_ptr,
                                 const int *col, void *csc_val, int *col_ptr, int *row, cudaDataType type,
-                                cusparseAction_t action, void *buffer)
+                                cusparseAction_t action, cusparseCsr2CscAlg_t alg, void *buffer)
 {
     if (!m || !n)
         return CUSPARSE_STATUS_SUCCESS; // as documented, without a look at the pointers
@@ -144,6 +166,12 @@ static cusparseStatus_t csr2csc(cusparseHandle_t handle, int m, int n, int nnz, 
     DEMAND(values && (action == CUSPARSE_ACTION_SYMBOLIC || values != w.in[2]));
     if (action == CUSPARSE_ACTION_NUMERIC)
         w.out[2] = values;
+#ifdef WEFT_HAS_CUSPARSE_CSR2CSC_ALG2
+    if (alg == CUSPARSE_CSR2CSC_ALG2)
+        w.run = csr2csc_open;
+#else
+    (void)alg;
+#endif
     DEMAND(((const int *)w.in[0])[m] == nnz);
     standin_enqueue(handle->stream, &w);
     return CUSPARSE_STATUS_SUCCESS;
@@ -159,7 +187,7 @@ cusparseStatus_t cusparseCsr2cscEx2(cusparseHandle_t handle, int m, int n, int n
     DEMAND(handle->csc_shape[0] == m && handle->csc_shape[1] == n && handle->csc_shape[2] == nnz);
     void *room = m && n ? standin_at(buffer, buffer_bytes(m, n, nnz), "buffer") : NULL;
     DEMAND(room || !m || !n);
-    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, type, action, room);
+    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, type, action, alg, room);
 }
 
 #ifdef WEFT_HAS_CUSPARSESCSR2CSC
@@ -167,13 +195,15 @@ STANDIN_CSR2CSC(S, float)
 {
     ENTER();
     DEMAND(csc_arguments(handle, m, n, nnz, CUDA_R_32F, base, CUSPARSE_CSR2CSC_ALG1) && handle->has_stream);
-    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, CUDA_R_32F, action, NULL);
+    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, CUDA_R_32F, action,
+                   CUSPARSE_CSR2CSC_ALG1, NULL);
 }
 STANDIN_CSR2CSC(D, double)
 {
     ENTER();
     DEMAND(csc_arguments(handle, m, n, nnz, CUDA_R_64F, base, CUSPARSE_CSR2CSC_ALG1) && handle->has_stream);
-    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, CUDA_R_64F, action, NULL);
+    return csr2csc(handle, m, n, nnz, val, row_ptr, col, csc_val, col_ptr, row, CUDA_R_64F, action,
+                   CUSPARSE_CSR2CSC_ALG1, NULL);
 }
 #endif
 
