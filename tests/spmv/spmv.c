@@ -271,7 +271,8 @@ static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_
     if (test_sample() && dev->gpu && !fixed) {                         // small tiles, so that little has many
         small.gpu.wg = 32;
         small.gpu.ipt = params->policy.algo == WEFT_SPMV_ALGO_CSR_SCALAR ? 0
-                        : params->policy.algo < WEFT_SPMV_ALGO_ELL || params->policy.algo == WEFT_SPMV_ALGO_CSR_FLAGS
+                        : params->policy.algo < WEFT_SPMV_ALGO_ELL || params->policy.algo == WEFT_SPMV_ALGO_CSR_FLAGS ||
+                                params->policy.algo == WEFT_SPMV_ALGO_PANELS
                             ? 4
                             : 3;
     }
