@@ -24,7 +24,7 @@ extern const struct lives_made {
 void lives_make(struct rng *rng, enum weft_type type);
 void lives_free(void);
 void lives_operations_make(struct rng *rng);
-// The name of a case of spmv_life or operation_life; NULL behind the last.
+// The name of a case of spmv_life, or of operation_life in the schedule of `lives`; NULL behind the last.
 const char *lives_spmv_name(size_t i);
 const char *lives_operation_name(size_t i);
 

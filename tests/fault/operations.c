@@ -30,6 +30,7 @@ static struct {
     uint32_t merged[N], merged_load[N];       // of the two halves
     uint32_t rows[N], rows_load[N];           // sorted in each row
     uint32_t in_blocks[N], in_blocks_load[N]; // sorted in each block
+    uint32_t whole[N], whole_load[N];
 } want;
 
 // A life: the context, and the inputs on the device.
@@ -37,6 +38,7 @@ struct job {
     struct weft_context *ctx;
     cl_command_queue queue;
     cl_mem key, load, index, offsets, out, out_load;
+    int form; // of the operation: its algorithm
     int *right;
 };
 
@@ -68,7 +70,7 @@ static weft_status fetched(struct job *j, weft_status status, cl_mem from, const
 
 static weft_status scan(struct job *j)
 {
-    const struct weft_scan_params *params = weft_scan_params(.total = true);
+    const struct weft_scan_params *params = weft_scan_params(.algo = (enum weft_scan_algo)j->form, .total = true);
     struct weft_scan_plan *plan = NULL;
     _Alignas(128) int32_t got[N + 1];
     cl_event done = NULL;
@@ -89,7 +91,8 @@ static weft_status scan(struct job *j)
 
 static weft_status histogram(struct job *j)
 {
-    const struct weft_histogram_params *params = weft_histogram_params(.pointers = true);
+    const struct weft_histogram_params *params =
+        weft_histogram_params(.algo = (enum weft_histogram_algo)j->form, .pointers = true);
     struct weft_histogram_plan *plan = NULL;
     _Alignas(128) int32_t got[BINS + 1];
     cl_event done = NULL;
@@ -181,13 +184,14 @@ static weft_status merge(struct job *j)
 
 static weft_status segsort(struct job *j)
 {
+    const struct weft_segsort_params *params = weft_segsort_params(.whole = (enum weft_segsort_whole)j->form);
     struct weft_segsort_plan *plan = NULL;
     _Alignas(128) uint32_t key[N], load[N]; // so that each run maps the same ones
     cl_event done = NULL;
     size_t bytes;
-    weft_status status = weft_segsort_workspace(&bytes, j->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, N, NULL);
+    weft_status status = weft_segsort_workspace(&bytes, j->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, N, params);
     if (!status)
-        status = weft_segsort_plan_create(&plan, j->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, N, NULL);
+        status = weft_segsort_plan_create(&plan, j->ctx, WEFT_KEY_U32, 4, WEFT_OFS_32, N, params);
     if (!status)
         status = ended(weft_segsort_run(plan, j->queue, j->out, j->out_load, j->key, j->load, N, j->offsets, SEGMENTS,
                                         0, NULL, &done),
@@ -199,9 +203,14 @@ static weft_status segsort(struct job *j)
             weft_segsort_blocks_run(plan, j->queue, j->out, j->out_load, j->key, j->load, N, BLOCK, 0, NULL, &done),
             &done);
     status = fetched(j, status, j->out_load, want.in_blocks_load, sizeof want.rows);
+    if (!status) // one segment: the form
+        status = ended(
+            weft_segsort_blocks_run(plan, j->queue, j->out, j->out_load, j->key, j->load, N, N, 0, NULL, &done), &done);
+    status = fetched(j, status, j->out, want.whole, sizeof want.rows);
+    status = fetched(j, status, j->out_load, want.whole_load, sizeof want.rows);
     if (!status)
         status = weft_segsort_sync(key, load, j->ctx, in.key, in.load, N, in.offsets, SEGMENTS, WEFT_KEY_U32, 4,
-                                   WEFT_OFS_32, NULL);
+                                   WEFT_OFS_32, params);
     compared(j, status, key, want.rows, sizeof key);
     compared(j, status, load, want.rows_load, sizeof load);
     clFinish(j->queue);
@@ -319,19 +328,42 @@ static weft_status matrices(struct job *j)
 static const struct operation {
     const char *name;
     weft_status (*run)(struct job *j);
+    int form;
+    bool gpu; // of that schedule alone
 } operations[] = {
-    {"scan", scan},       {"histogram", histogram},   {"expand", expand},     {"merge", merge},
-    {"segsort", segsort}, {"conversion", conversion}, {"matrices", matrices},
+    {"scan", scan, WEFT_SCAN_ALGO_THREE, false},
+    {"chained scan", scan, WEFT_SCAN_ALGO_CHAINED, true},
+    {"histogram", histogram, WEFT_HISTOGRAM_ALGO_ROWS, false},
+    {"atomic histogram", histogram, WEFT_HISTOGRAM_ALGO_ATOMIC, true},
+    {"expand", expand, 0, false},
+    {"merge", merge, 0, false},
+    {"sort by merges", segsort, WEFT_SEGSORT_WHOLE_MERGE, false},
+    {"sort by digits", segsort, WEFT_SEGSORT_WHOLE_RADIX, true},
+    {"chained sort", segsort, WEFT_SEGSORT_WHOLE_CHAINED, true},
+    {"conversion", conversion, 0, false},
+    {"matrices", matrices, 0, false},
 };
+
+// The ith of those that the schedule has; NULL behind the last.
+static const struct operation *operation_of(size_t i)
+{
+    for (size_t k = 0; k < sizeof operations / sizeof *operations; k++)
+        if (!operations[k].gpu || lives.schedule == WEFT_SCHEDULE_GPU)
+            if (!i--)
+                return &operations[k];
+    return NULL;
+}
 
 const char *lives_operation_name(size_t i)
 {
-    return i < sizeof operations / sizeof *operations ? operations[i].name : NULL;
+    const struct operation *o = operation_of(i);
+    return o ? o->name : NULL;
 }
 
 weft_status operation_life(struct weft_error *err, int *right)
 {
-    struct job j = {.right = right};
+    const struct operation *o = operation_of(lives.number);
+    struct job j = {.form = o->form, .right = right};
     weft_status status = lives_begin(&j.ctx, &j.queue, err, right);
     if (status)
         return status;
@@ -348,7 +380,7 @@ weft_status operation_life(struct weft_error *err, int *right)
             status = weft_device_write_sync(*arrays[i].buffer, j.ctx, j.queue, arrays[i].data, arrays[i].bytes);
     }
     if (!status)
-        status = operations[lives.number].run(&j);
+        status = o->run(&j);
     lives_finish(j.ctx, j.queue, status, err, right);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         weft__buffer_release(arrays[i].buffer);
@@ -377,7 +409,7 @@ void lives_operations_make(struct rng *rng)
 {
     const int32_t offsets[SEGMENTS + 1] = {0, 1, 90, 90, 120, 200, 299, N};
     const int64_t halves[] = {0, HALF, N}, rows[] = {0, 1, 90, 90, 120, 200, 299, N},
-                  blocks[] = {0, 64, 128, 192, 256, N};
+                  blocks[] = {0, 64, 128, 192, 256, N}, all[] = {0, N};
     memcpy(in.offsets, offsets, sizeof offsets);
     for (uint32_t i = 0; i < N; i++) {
         in.key[i] = (uint32_t)rng_below(rng, 100);
@@ -389,7 +421,8 @@ void lives_operations_make(struct rng *rng)
     weft__ref_expand(want.row, in.offsets, SEGMENTS, WEFT_OFS_32);
     if (weft__ref_segsort(WEFT_KEY_U32, 4, in.sorted, in.sorted_load, in.key, in.load, halves, 2) ||
         weft__ref_segsort(WEFT_KEY_U32, 4, want.rows, want.rows_load, in.key, in.load, rows, SEGMENTS) ||
-        weft__ref_segsort(WEFT_KEY_U32, 4, want.in_blocks, want.in_blocks_load, in.key, in.load, blocks, 5))
+        weft__ref_segsort(WEFT_KEY_U32, 4, want.in_blocks, want.in_blocks_load, in.key, in.load, blocks, 5) ||
+        weft__ref_segsort(WEFT_KEY_U32, 4, want.whole, want.whole_load, in.key, in.load, all, 1))
         tap_bail("out of host memory");
     weft__ref_merge_blocks(WEFT_KEY_U32, 4, want.merged, want.merged_load, in.sorted, in.sorted_load, N, HALF);
 }
