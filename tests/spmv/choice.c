@@ -324,6 +324,35 @@ static void check_given(struct test_device *dev)
     weft_csr_free(&a);
 }
 
+// What csr_flags, which auto takes on lanes of NVIDIA alone, is expected to cost: reads of x that are far and wide values take
+// longer, a device of twice the units half as long; but one group writes the empty rows of one tile, whatever the device.
+static void test_flags_cost(void)
+{
+    struct weft_context ctx = {.device.compute_units = 132};
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F32,
+                                  .x_size = 1 << 28,
+                                  .a = {.m = 1 << 20, .n = 1 << 28, .nnz = 1 << 24, .type = WEFT_TYPE_F32}};
+    const double launch = 5.8, usual = weft__spmv_flags_cost(&plan) - launch;
+    plan.stats.far = 3 << 23;
+    const double far = weft__spmv_flags_cost(&plan) - launch;
+    plan.stats.far = 0;
+    plan.a.type = WEFT_TYPE_F64;
+    const double wide = weft__spmv_flags_cost(&plan) - launch;
+    plan.a.type = WEFT_TYPE_F32;
+    ctx.device.compute_units = 264;
+    const double faster = weft__spmv_flags_cost(&plan) - launch;
+    tap_ok(usual > 20 && far > usual + 7 && wide > 1.5 * usual && fabs(2 * faster - usual) < 1e-6,
+           "csr_flags is expected to take %.1f us, %.1f where x is far, %.1f for f64, %.1f on twice the units", usual,
+           far, wide, faster);
+    plan.a.nnz = 1000;
+    plan.info.empty_rows = 1000000;
+    const double alone = weft__spmv_flags_cost(&plan) - launch;
+    ctx.device.compute_units = 1000;
+    tap_ok(fabs(alone - 650) < 1 && fabs(weft__spmv_flags_cost(&plan) - launch - alone) < 1e-6,
+           "csr_flags: one group writes a million empty rows in %.0f us", alone);
+}
+
 // ---- the mirror ------------------------------------------------------------------------------------------------
 
 enum shape { S_BAND, S_WIDE, S_STENCIL, S_ARROW, S_BLOCKS, S_GRAPH, S_DEGREES, S_CLIQUES, S_EVERY_15TH, S_SHAPES };
@@ -434,6 +463,7 @@ static void each_device(struct test_device *dev)
 int main(void)
 {
     rng = rng_start();
+    test_flags_cost();
     test_device_each(each_device);
     return tap_done();
 }
