@@ -67,7 +67,9 @@ WEFT_KERNEL void spmv_panels(__global const uint4 *restrict table, __global cons
 #else
         const uint rounds = share;
 #endif
-        for (long c = lid; c < clamp(n - column, 1l, (long)WEFT_COLS); c += WEFT_WG) // one where n is 0
+        const uint columns = (uint)clamp(n - column, 1l, (long)WEFT_COLS); // one where n is 0
+#pragma unroll 4
+        for (uint c = lid; c < columns; c += WEFT_WG)
             near[c] = column + c < n ? x[column + c] : (val_t)0;
         barrier(CLK_LOCAL_MEM_FENCE);
         acc_t carry = ZERO;

@@ -184,7 +184,8 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 }
 
 // On an H200 panels took 1.3 to 1.5 times as long as their bytes at full speed, and no less than the host takes for two launches
-// (docs/log/panels.md). Entries that lie anywhere leave empty so many parts; each has an entry that counts for nothing.
+// (docs/log/panels.md). Entries that lie anywhere leave empty so many parts; each has an entry that counts for nothing. Nothing else is on its
+// way while x comes to local memory, so that it counts twice.
 #define PANELS_US    5.5
 #define PANELS_LEAST 10.5
 #define PANELS_BYTES 1.45
@@ -198,7 +199,7 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
     const double nnz = (double)plan->a.nnz, parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
                  elements = nnz + parts * exp(-nnz / parts), vec = (double)weft_type_bytes(plan->type);
     const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
-                         2 * parts * (double)weft__spmv_acc_bytes(plan) + (double)(plan->a.m + plan->a.n) * vec;
+                         2 * parts * (double)weft__spmv_acc_bytes(plan) + (double)(plan->a.m + 2 * plan->a.n) * vec;
     return most(PANELS_LEAST, PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
