@@ -60,17 +60,17 @@ WEFT_KERNEL void spmv_panels(__global const uint4 *restrict table, __global cons
     const uint lid = (uint)get_local_id(0), lane = lane_id(), grp = lane_group();
     for (uint g = (uint)get_group_id(0); g < count; g += (uint)get_num_groups(0)) {
         const uint4 job = table[g];
-        const long column = (long)job.x * WEFT_COLS;
         const uint share = (job.z + GROUPS - 1u) / GROUPS, first = min(grp * share, job.z);
 #ifdef WEFT_LANES_APART
         const uint rounds = min(share, job.z - first);
 #else
         const uint rounds = share;
 #endif
-        const uint columns = (uint)clamp(n - column, 1l, (long)WEFT_COLS); // one where n is 0
-#pragma unroll 4
+        const uint column = job.x * WEFT_COLS, columns = min((uint)WEFT_COLS, (uint)n - column);
         for (uint c = lid; c < columns; c += WEFT_WG)
-            near[c] = column + c < n ? x[column + c] : (val_t)0;
+            near[c] = x[column + c];
+        if (n == 0 && lid == 0u)
+            near[0] = (val_t)0; // what entries that count for nothing read
         barrier(CLK_LOCAL_MEM_FENCE);
         acc_t carry = ZERO;
         uint met = 0u;

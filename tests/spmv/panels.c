@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Panels of columns: parts without entries and longer than a work-group's share, columns in any order, new values, refusals.
+#include "host/internal/tests.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
@@ -197,6 +198,51 @@ static void test_refused(struct test_device *dev)
     weft_csr_free(&a);
 }
 
+// What auto chooses by figures alone, on a device with as many units as an H200 and lanes in hardware; nothing runs.
+static void test_choice(struct test_device *dev)
+{
+    static const struct {
+        const char *what;
+        int64_t m, n, nnz, products;
+        enum weft_type type;
+        int far; // of 1024 entries those that lie far from the one before
+        int panels;
+    } cases[] = {
+        {"100 entries a row in 100 000 columns", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 1000, 1},
+        {"the same in f64", 100000, 100000, 10000000, 1000, WEFT_TYPE_F64, 1000, 1},
+        {"the same for few products", 100000, 100000, 10000000, 20, WEFT_TYPE_F32, 1000, 0},
+        {"the same side by side", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 100, 0},
+        {"few long rows", 300, 5000000, 20000000, 1000, WEFT_TYPE_F32, 1000, 1},
+        {"x in the first cache", 20000, 20000, 4000000, 1000, WEFT_TYPE_F32, 1000, 0},
+        {"a third of an entry a part", 500000, 500000, 10000000, 1000, WEFT_TYPE_F32, 1000, 0},
+        {"one entry a part in f64", 150000, 200000, 5000000, 1000, WEFT_TYPE_F64, 1000, 0},
+        {"no more than two launches take", 50000, 50000, 1000000, 100000, WEFT_TYPE_F32, 1000, 0},
+        {"more of x than entries", 10, 1000000, 1000000, 1000, WEFT_TYPE_F64, 1000, 0},
+    };
+    const int units = dev->ctx->device.compute_units;
+    const enum weft_lanes lanes = dev->ctx->device.lanes;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = cases[i].type, .acc = cases[i].type};
+        plan.a = (struct weft_device_csr){.m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = cases[i].type};
+        plan.x_size = cases[i].n;
+        plan.info.schedule = dev->ctx->schedule;
+        plan.info.params = (struct weft_spmv_params){.policy.products = cases[i].products, .format.max_padding = 4};
+        plan.stats.far = cases[i].far * ((cases[i].m + 31) / 32);
+        plan.info.max_row = plan.stats.max_row = 100 * cases[i].nnz / cases[i].m; // no sliced format
+        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO, local = WEFT_SPMV_ALGO_AUTO;
+        dev->ctx->device.compute_units = 132;
+        dev->ctx->device.lanes = WEFT_LANES_PTX;
+        int ok = !weft__spmv_choose(&plan, dev->queue, &chosen) && plan.info.why[0];
+        ok = ok && (plan.bound > 0) == cases[i].panels;
+        dev->ctx->device.lanes = WEFT_LANES_LOCAL;
+        ok = ok && !weft__spmv_choose(&plan, dev->queue, &local) && local != WEFT_SPMV_ALGO_PANELS;
+        dev->ctx->device.compute_units = units;
+        dev->ctx->device.lanes = lanes;
+        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_PANELS) == cases[i].panels, "%s: %s: %s, %s", dev->name, cases[i].what,
+               weft_spmv_algo_name(chosen), plan.info.why);
+    }
+}
+
 static void test_each(struct test_device *dev)
 {
     static const struct {
@@ -218,8 +264,10 @@ static void test_each(struct test_device *dev)
                 check(dev, &sizes[(i + (size_t)order) / 2 % 2], (enum order)order, cases[i].type, cases[i].ofs,
                       cases[i].semiring, cases[i].wg, cases[i].ipt);
         }
-    if (dev->gpu)
+    if (dev->gpu) {
+        test_choice(dev);
         test_refused(dev);
+    }
 }
 
 int main(void)

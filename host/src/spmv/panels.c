@@ -440,8 +440,8 @@ static void variants(weft__variant_fn *fn, void *arg)
             weft__define(&v.defines, "WEFT_IPT", "%d", t == 1 ? 4 : 8);
             fn(arg, &v);
         }
-    WEFT__SPMV_EACH(&run_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 512}, {"WEFT_COLS", 4096}, {"WEFT_IPT", 8});
-    WEFT__SPMV_EACH(&run_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_COLS", 4096}, {"WEFT_IPT", 4});
+    WEFT__SPMV_EACH(&run_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 512}, {"WEFT_COLS", 4096}, {"WEFT_IPT", 4});
+    WEFT__SPMV_EACH(&run_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_COLS", 4096}, {"WEFT_IPT", 8});
     WEFT__SPMV_EACH(&join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", JOIN_WG}, {"WEFT_JOIN", 1});
     WEFT__SPMV_EACH(&join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", JOIN_WG}, {"WEFT_JOIN", 32});
 }
