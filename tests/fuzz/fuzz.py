@@ -51,9 +51,13 @@ def words_of(name, program, build, seconds):
 def run(name, program, build, seconds):
     """(executions, seconds, by whom, good, what it said where it is bad)"""
     words, by = words_of(name, program, build, seconds)
+    env = {"POCL_SIGFPE_HANDLER": "0", "WEFT_TUNE": "", **os.environ}
+    if name == "words":  # gcc's sanitizers, as in pass sanitize
+        env["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:intercept_tls_get_addr=0:use_sigaltstack=0:symbolize=0"
+        env["LSAN_OPTIONS"] = f"print_suppressions=0:suppressions={os.path.join(os.path.dirname(HERE), 'lint', 'lsan.supp')}"
     began = time.monotonic()
     ran = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=build,
-                         check=False, env={"POCL_SIGFPE_HANDLER": "0", "WEFT_TUNE": "", **os.environ})
+                         check=False, env=env)
     text = ran.stdout.decode(errors="replace")
     found = re.findall(r"(?:number_of_executed_units|executions): *(\d+)", text)
     good = ran.returncode == 0 and bool(found)

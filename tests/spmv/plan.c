@@ -250,7 +250,9 @@ static void test_queue_released(struct test_device *dev, enum weft_spmv_algo alg
     weft__cl.clRetainCommandQueue = retain_count;
     weft__cl.clReleaseCommandQueue = release_count;
     for (int i = 0; ok && i < RUNS; i++) {
-        cl_command_queue queue = test_queue(dev, i % 2 ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+        // Oclgrind 21.10 takes a marker in a queue out of order for done before what comes before it.
+        const bool in_order = i % 2 || dev->checker;
+        cl_command_queue queue = test_queue(dev, in_order ? 0 : CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
         cl_event done = NULL;
         if (!queue)
             queue = test_queue(dev, 0);
