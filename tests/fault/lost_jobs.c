@@ -120,6 +120,7 @@ const struct lost_operation lost_operations[] = {
     {.name = "sell", .run = spmv_run, .form = WEFT_SPMV_ALGO_SELL},
     {.name = "sell16", .run = spmv_run, .form = WEFT_SPMV_ALGO_SELL16},
     {.name = "sdia", .run = spmv_run, .form = WEFT_SPMV_ALGO_SDIA},
+    {.name = "panels", .run = spmv_run, .form = WEFT_SPMV_ALGO_PANELS, .gpu = true},
     {.name = "hyb", .run = spmv_run, .form = WEFT_SPMV_ALGO_HYB},
     {.name = "hyb, rest on the host", .run = spmv_run, .form = WEFT_SPMV_ALGO_HYB, .host_rest = true},
     {.name = "A^T by a copy", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR, .transpose = WEFT_SPMV_TRANSPOSE_BY_COPY},
