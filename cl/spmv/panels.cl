@@ -7,7 +7,8 @@
 //          side. A chunk is 32*IPT entries, IPT that lie side by side for each lane. A part (a row in one panel) that ends
 //          in those of a lane is summed there, others by a segmented scan of the lanes, then of the groups of lanes.
 // Local:   COLS values; WG/16 accumulators and words (+ WG accumulators where lanes have no shuffle).
-// Needs:   WG a multiple of 32; COLS the columns of a panel, below 32767; table[g]: panel, first chunk, chunks, last part.
+// Needs:   WG a multiple of 32; panels of COLS columns at most, below 32767; table[g]: first column of the panel, first chunk,
+//          chunks, last part.
 //          The parts of a work-group begin and end with it; each has an entry. col: column in the panel, or 32767 for an entry
 //          that counts for nothing; bit 15 is set in the first entry of a part. heads[c]: parts that begin before chunk c.
 // Gives:   part[p]: sum of part p.
@@ -18,7 +19,7 @@
 #error "WEFT_WG: work-group size"
 #endif
 #ifndef WEFT_COLS
-#error "WEFT_COLS: columns of a panel, 1 to 32766"
+#error "WEFT_COLS: columns of a panel, at most, 1 to 32766"
 #endif
 #ifndef WEFT_IPT
 #error "WEFT_IPT: entries side by side of a work-item, 4 or 8"
@@ -66,9 +67,9 @@ WEFT_KERNEL void spmv_panels(__global const uint4 *restrict table, __global cons
 #else
         const uint rounds = share;
 #endif
-        const uint column = job.x * WEFT_COLS, columns = min((uint)WEFT_COLS, (uint)n - column);
+        const uint columns = min((uint)WEFT_COLS, (uint)n - job.x);
         for (uint c = lid; c < columns; c += WEFT_WG)
-            near[c] = x[column + c];
+            near[c] = x[job.x + c];
         if (n == 0 && lid == 0u)
             near[0] = (val_t)0; // what entries that count for nothing read
         barrier(CLK_LOCAL_MEM_FENCE);

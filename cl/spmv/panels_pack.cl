@@ -4,16 +4,13 @@
 // Source:  -
 // Mapping: 1-D; a row, a panel, a work-group of the SpMV, a part or a chunk per work-item, then strides by the global size.
 // Local:   none.
-// Needs:   COLS columns of a panel. at[p]: entries before part p, with at[parts] all of them; origin[g] = (first part of
+// Needs:   cols columns of a panel, 1 to 32766. at[p]: entries before part p, with at[parts] all of them; origin[g] = (first part of
 //          work-group g, what is added to `at` of its parts to have their place in col and val), first parts ascending.
 // Gives:   col and val in chunks of 32*IPT entries; heads.
 // Order:   entries of a part as in the row; integers else.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
-#endif
-#ifndef WEFT_COLS
-#error "WEFT_COLS: columns of a panel, 1 to 32766"
 #endif
 #ifndef WEFT_IPT
 #error "WEFT_IPT: entries of a lane in a chunk"
@@ -38,15 +35,16 @@ WEFT_INLINE ofs_t entry_from(__global const idx_t *restrict col, ofs_t lo, ofs_t
 
 // size[p]: entries of part p. *unfit is 1 where the panels of a row's entries do not ascend, and the sizes are of no use.
 WEFT_KERNEL void panels_count(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
-                              __global long *restrict size, __global int *restrict unfit, idx_t m, ulong parts)
+                              __global long *restrict size, __global int *restrict unfit, idx_t m, ulong parts,
+                              idx_t cols)
 {
     for (ulong p = get_global_id(0); p < parts; p += get_global_size(0)) {
-        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * WEFT_COLS;
+        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * cols;
         const ofs_t end = row_ptr[row + 1], from = entry_from(col, row_ptr[row], end, column),
-                    to = entry_from(col, from, end, column + WEFT_COLS);
+                    to = entry_from(col, from, end, column + cols);
         bool fits = true;
         for (ofs_t i = from; i < to; i++)
-            fits = fits && col[i] >= column && col[i] < column + WEFT_COLS;
+            fits = fits && col[i] >= column && col[i] < column + cols;
         if (!fits || (panel == 0 && from > row_ptr[row]) || (p + (ulong)m >= parts && to < end))
             atomic_or(unfit, 1);
         size[p] = max((long)(to - from), 1l);
@@ -55,14 +53,14 @@ WEFT_KERNEL void panels_count(__global const ofs_t *restrict row_ptr, __global c
 
 // size[p], whatever the order of a row.
 WEFT_KERNEL void panels_count_rows(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
-                                   __global long *restrict size, idx_t m, uint panels)
+                                   __global long *restrict size, idx_t m, uint panels, idx_t cols)
 {
     for (long row = (long)get_global_id(0); row < m; row += (long)get_global_size(0)) {
         for (uint k = 0u; k < panels; k++)
             size[(long)k * m + row] = 0;
         const ofs_t end = row_ptr[row + 1];
         for (ofs_t p = row_ptr[row]; p < end; p++)
-            size[(long)(col[p] / WEFT_COLS) * m + row]++;
+            size[(long)(col[p] / cols) * m + row]++;
         for (uint k = 0u; k < panels; k++)
             size[(long)k * m + row] = max(size[(long)k * m + row], 1l);
     }
@@ -129,13 +127,13 @@ WEFT_KERNEL void panels_lines(__global const long *restrict at, __global const l
 WEFT_KERNEL void panels_fill(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                              __global const bits_t *restrict val, __global const long *restrict at,
                              __global const long2 *restrict origin, __global ushort *restrict to_col,
-                             __global bits_t *restrict to_val, idx_t m, ulong parts, uint count)
+                             __global bits_t *restrict to_val, idx_t m, ulong parts, uint count, idx_t cols)
 {
     for (ulong p = get_global_id(0); p < parts; p += get_global_size(0)) {
-        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * WEFT_COLS;
+        const long panel = (long)(p / (ulong)m), row = (long)p - panel * m, column = panel * cols;
         const ofs_t from = entry_from(col, row_ptr[row], row_ptr[row + 1], column);
         const long first = at[p], size = at[p + 1] - first, place = first + origin[group_of(origin, count, (long)p)].y;
-        const bool there = from < row_ptr[row + 1] && col[from] < column + WEFT_COLS;
+        const bool there = from < row_ptr[row + 1] && col[from] < column + cols;
         for (long i = 0; i < size; i++) {
             to_col[place + i] = (ushort)((i ? 0u : HEAD) | (there ? (uint)(col[from + i] - column) : NOTHING));
 #if WEFT_VAL_BITS
@@ -157,14 +155,14 @@ WEFT_KERNEL void panels_heads(__global const long *restrict at, __global const l
 WEFT_KERNEL void panels_fill_rows(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                                   __global const bits_t *restrict val, __global long *restrict at,
                                   __global const long2 *restrict origin, __global ushort *restrict to_col,
-                                  __global bits_t *restrict to_val, idx_t m, uint count)
+                                  __global bits_t *restrict to_val, idx_t m, uint count, idx_t cols)
 {
     for (long row = (long)get_global_id(0); row < m; row += (long)get_global_size(0)) {
         const ofs_t end = row_ptr[row + 1];
         for (ofs_t p = row_ptr[row]; p < end; p++) {
-            const idx_t panel = col[p] / WEFT_COLS;
+            const idx_t panel = col[p] / cols;
             const long part = (long)panel * m + row, to = at[part]++ + origin[group_of(origin, count, part)].y;
-            to_col[to] = (ushort)((to_col[to] & HEAD) | (uint)(col[p] - panel * WEFT_COLS));
+            to_col[to] = (ushort)((to_col[to] & HEAD) | (uint)(col[p] - panel * cols));
 #if WEFT_VAL_BITS
             to_val[to] = val[p];
 #endif

@@ -70,7 +70,7 @@ enum { RUN, JOIN, NKERNELS };
 struct panels {
     cl_mem b[NBUFFERS];
     struct weft__kernel *k[NKERNELS];
-    int cols;
+    cl_int cols;
     cl_uint panels, count; // work-groups of an SpMV
     cl_ulong parts;
     int64_t chunks;
@@ -98,16 +98,21 @@ static size_t sums_local(const void *of, const void *params)
     return wg / 16 * (acc + 4) + wg * acc + 64;
 }
 
-// So that all have about as many.
-int weft__spmv_panels_cols(const struct weft_spmv_plan *plan)
+// Columns that local memory holds, a multiple of 32: one of few numbers, since it is compiled in.
+static size_t cols_most(const struct weft_spmv_plan *plan)
 {
     const size_t most = weft__local_most(plan->ctx), sums = sums_local(plan, &plan->info.params),
                  vec = weft_type_bytes(plan->type);
     const double few = FEW * (double)plan->a.m * (double)plan->a.n, cells = (double)plan->a.nnz * X_BYTES;
     const size_t wanted = WEFT__HOSTILE(cells / (double)vec < few ? X_BYTES_MORE : X_BYTES, 8 << 10);
     const size_t room = weft__min(wanted, most > sums ? most - sums : 0) / vec;
-    const size_t cols = weft__max(weft__min(room, COLS_MOST) / 32 * 32, 32);
-    const size_t panels = weft__max(weft__ceil_div((size_t)plan->a.n, cols), 1);
+    return weft__max(weft__min(room, COLS_MOST) / 32 * 32, 32);
+}
+
+// So that all have about as many.
+int weft__spmv_panels_cols(const struct weft_spmv_plan *plan)
+{
+    const size_t cols = cols_most(plan), panels = weft__max(weft__ceil_div((size_t)plan->a.n, cols), 1);
     return (int)weft__max(weft__round_up(weft__ceil_div((size_t)plan->a.n, panels), 32), 32);
 }
 
@@ -149,12 +154,11 @@ static void pack_kernel(const struct panels *s, struct weft_spmv_plan *plan, str
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%d", PACK_WG);
-    weft__define(&d, "WEFT_COLS", "%d", s->cols);
     weft__define(&d, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__make_kernel(make, out, spec, &d);
     if (!make->status)
         make->status = WEFT__BIND(plan->ctx, *out, WEFT__ARG(m), WEFT__ARG(panels, s->panels),
-                                  WEFT__ARG(parts, s->parts), WEFT__ARG(count, s->count));
+                                  WEFT__ARG(parts, s->parts), WEFT__ARG(count, s->count), WEFT__ARG(cols, s->cols));
 }
 
 // One launch of a kernel of the conversion, over `items` work-items.
@@ -250,8 +254,8 @@ static void table_make(struct panels *s, struct weft__make *make, const struct c
         if (from->part == to->part)
             continue; // one part is as long as several work-groups were to be
         const int64_t chunks = (to->at - from->at + chunk - 1) / chunk, m = (int64_t)s->parts / s->panels;
-        table[s->count] =
-            (cl_uint4){{(cl_uint)(from->part / m), (cl_uint)s->chunks, (cl_uint)chunks, (cl_uint)to->part - 1}};
+        table[s->count] = (cl_uint4){
+            {(cl_uint)(from->part / m * s->cols), (cl_uint)s->chunks, (cl_uint)chunks, (cl_uint)to->part - 1}};
         origin[s->count++] = (cl_long2){{from->part, s->chunks * chunk - from->at}};
         s->chunks += chunks;
     }
@@ -358,7 +362,7 @@ static void kernels_make(struct panels *s, struct weft_spmv_plan *plan, struct w
     weft__spmv_define(plan, &run);
     weft__spmv_define(plan, &join);
     weft__define(&run, "WEFT_WG", "%d", plan->info.params.gpu.wg);
-    weft__define(&run, "WEFT_COLS", "%d", s->cols);
+    weft__define(&run, "WEFT_COLS", "%zu", cols_most(plan));
     weft__define(&run, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__define(&join, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, JOIN_WG));
     weft__define(&join, "WEFT_JOIN", "%d", s->joiners);
@@ -436,7 +440,6 @@ static void variants(weft__variant_fn *fn, void *arg)
             struct weft__variant v = {.spec = packs[i], .schedule = WEFT_SCHEDULE_GPU};
             weft__define_types(&v.defines, types[t], t == 1 ? WEFT_OFS_64 : WEFT_OFS_32);
             weft__define(&v.defines, "WEFT_WG", "%d", PACK_WG);
-            weft__define(&v.defines, "WEFT_COLS", "%d", t == 1 ? 4096 : 8192);
             weft__define(&v.defines, "WEFT_IPT", "%d", t == 1 ? 4 : 8);
             fn(arg, &v);
         }
