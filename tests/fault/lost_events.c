@@ -105,6 +105,8 @@ static const char *failed_run(struct lost_job *j, const struct lost_operation *o
     clReleaseEvent(gate);
     clReleaseEvent(good);
     clFinish(j->queue);
+    for (int ms = 0; ms < 5000 && layer && !status && !(flags & EVENTS_MUTE) && !called; ms++)
+        usleep(1000); // a callback is another thread's, and may come later than what waits for the event
     if (!bad && layer && !status && (called != !(flags & EVENTS_MUTE) || called_failed != called))
         bad = "callbacks of the run's event";
     if (!bad && layer && !lost_untouched(j, o))
