@@ -72,8 +72,8 @@ static atomic_int called, called_failed;
 static void CL_CALLBACK count_call(cl_event event, cl_int state, void *arg)
 {
     (void)event, (void)arg;
-    called++;
     called_failed += state < 0;
+    called++; // last, as it is waited for
 }
 
 // A run of which one event fails, early: before the run. Gives what is wrong, or NULL.
