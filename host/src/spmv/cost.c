@@ -187,7 +187,7 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 // (docs/log/panels.md). Entries that lie anywhere leave empty so many parts; each has an entry that counts for nothing. Nothing else is on its
 // way while x comes to local memory, so that it counts twice.
 #define PANELS_US    5.5
-#define PANELS_LEAST 10.5
+#define PANELS_LEAST 14.5
 #define PANELS_BYTES 1.45
 // Bytes for each entry at the speed of memory that CSR takes as long as: 22 to 39 with x in f32, 34 to 45 in f64.
 #define FAR_US         4.8
