@@ -460,11 +460,7 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     plan->info.params.policy.algo = WEFT_SPMV_ALGO_SELL16;
     return plan->method->create(plan, queue);
 }
-static void none_destroy(void *state)
-{
-    (void)state;
-}
 
-const struct weft__spmv_method weft__spmv_panels_cpu = {.create = cpu_create, .destroy = none_destroy};
+const struct weft__spmv_method weft__spmv_panels_cpu = {.create = cpu_create};
 const struct weft__spmv_method weft__spmv_panels = {
     .create = create, .fill = fill, .run = run, .destroy = destroy, .variants = variants};

@@ -79,12 +79,11 @@ static void look_back(struct weft__mirror *x)
     if (!x->tried || weft__cl.clGetEventInfo(x->tried, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) ||
         state > CL_COMPLETE)
         return;
-    if (state < 0) {
-        tried_forget(x);
-        return;
+    if (state == CL_COMPLETE) {
+        x->known =
+            !weft__cl.clEnqueueReadBuffer(x->reader, x->failed, CL_TRUE, 0, sizeof failed, &failed, 0, NULL, NULL);
+        x->no = failed >= x->tried_run; // or a later one has failed
     }
-    x->known = !weft__cl.clEnqueueReadBuffer(x->reader, x->failed, CL_TRUE, 0, sizeof failed, &failed, 0, NULL, NULL);
-    x->no = failed >= x->tried_run; // or a later one has failed
     tried_forget(x);
 }
 
