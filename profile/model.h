@@ -31,6 +31,7 @@ enum profile_phase {
     PHASE_READ,
     PHASE_ANALYSE,
     PHASE_COPY,
+    PHASE_STAGE,
     PHASE_GAP,
     PHASE_BUILD,
     PHASE_ALLOCATE,
@@ -76,7 +77,7 @@ static inline int profile_command_waits(const struct profile_command *c)
 
 // The host inside a call.
 struct profile_span {
-    enum profile_phase phase; // WRITE, READ, COPY, BUILD, ALLOCATE, CALL, or BENCH
+    enum profile_phase phase; // WRITE, READ, COPY, STAGE, BUILD, ALLOCATE, CALL, or BENCH
     int64_t begin_ns, end_ns;
 };
 

@@ -24,8 +24,8 @@ const char *profile_section_name(enum profile_section section)
 
 const char *profile_phase_name(enum profile_phase phase)
 {
-    static const char *const names[] = {"bench", "kernel",   "write",  "read", "analyse", "copy", "gap",
-                                        "build", "allocate", "launch", "call", "wait",    "host"};
+    static const char *const names[] = {"bench", "kernel", "write",    "read",   "analyse", "copy", "stage",
+                                        "gap",   "build",  "allocate", "launch", "call",    "wait", "host"};
     return names[phase];
 }
 

@@ -8,7 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const PHASES = {
   host: "the host's own code", call: "other OpenCL calls", wait: "a transfer waits for what is before it",
   build: "programs and kernels made", allocate: "buffers made",
-  write: "host to device", copy: "copies on the device", analyse: "analysis, conversion",
+  write: "host to device", stage: "copies to and from pinned memory", copy: "copies on the device", analyse: "analysis, conversion",
   launch: "from the call to the kernel, and back", gap: "between kernels", kernel: "kernels of the operation",
   read: "device to host"};
 const ORDER = [...new Set([...Object.keys(PHASES), // and any that this page does not know

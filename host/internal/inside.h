@@ -14,6 +14,7 @@
 #include "host/src/core/fill.h"           // fill a buffer with a word
 #include "host/src/core/program.h"        // program texts, kernels, launches by name
 #include "host/src/core/random.h"         // draws as a hash of seed, stream and counter
+#include "host/src/core/stage.h"          // large copies through pinned memory
 #include "host/src/core/threads.h"        // teams of host threads
 #include "host/src/core/tune.h"           // the tune file
 #include "host/src/core/variants.h"       // every kernel with every set of defines, all tuning values

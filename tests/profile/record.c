@@ -57,6 +57,7 @@ static struct profile *made_up(void)
     p->reps[0].sections[PROFILE_LAUNCH].begin_ns = at + 600;
     p->reps[0].sections[PROFILE_LAUNCH].end_ns = at + 1000;
     profile_span_add(p, PHASE_CALL, at + 610, at + 980);
+    profile_span_add(p, PHASE_STAGE, at + 60, at + 310); // the write goes through pinned memory
     profile_command_add(p, PROFILE_KERNEL, "a", -1, at + 610, at + 620, at + 700, at + 800);
     profile_command_add(p, PROFILE_KERNEL, "b", -1, at + 620, at + 630, at + 850, at + 950);
     p->section = PROFILE_RESULT;
@@ -74,8 +75,8 @@ static void test_phases(void)
     static const struct {
         enum profile_phase phase;
         int64_t ns;
-    } want[] = {{PHASE_BENCH, 70},    {PHASE_KERNEL, 200}, {PHASE_WRITE, 200},  {PHASE_READ, 100},
-                {PHASE_ANALYSE, 100}, {PHASE_GAP, 50},     {PHASE_LAUNCH, 150}, {PHASE_CALL, 0}};
+    } want[] = {{PHASE_BENCH, 70}, {PHASE_KERNEL, 200}, {PHASE_WRITE, 200},  {PHASE_READ, 100}, {PHASE_ANALYSE, 100},
+                {PHASE_STAGE, 50}, {PHASE_GAP, 50},     {PHASE_LAUNCH, 150}, {PHASE_CALL, 0}};
     struct profile *p = made_up();
     struct profile_split split;
     int64_t sum = 0;
@@ -331,6 +332,43 @@ static void device_check(struct test_device *dev)
     profile_destroy(&p);
 }
 
+// A large copy is one span of staging, in which its commands lie; after the recorder has left it is none.
+static void stage_check(struct test_device *dev)
+{
+    enum { BYTES = 1 << 20 };
+    struct profile *p = profile_create(1000);
+    const bool forced = dev->ctx->staging.forced;
+    char *bytes = test_alloc(BYTES);
+    cl_mem buffer = NULL;
+    memset(bytes, 1, BYTES);
+    dev->ctx->staging.forced = true;
+    weft_status status = weft__buffer_create(&buffer, dev->ctx, BYTES, "a test");
+    profile_calls_attach(p);
+    profile_rep_begin(p);
+    if (!status)
+        status = weft__copy_in(dev->ctx, dev->queue, buffer, bytes, BYTES);
+    profile_rep_end(p);
+    profile_rep_settle(p);
+    int staged = 0, inside = 0;
+    const struct profile_span *span = NULL;
+    for (size_t i = 0; i < p->span_count; i++)
+        if (p->spans[i].phase == PHASE_STAGE) {
+            span = &p->spans[i];
+            staged++;
+        }
+    for (size_t i = 0; span && i < p->count; i++)
+        inside += p->commands[i].kind == PROFILE_WRITE && p->commands[i].call_ns >= span->begin_ns &&
+                  p->commands[i].return_ns <= span->end_ns;
+    tap_ok(!status && staged == 1 && inside == 1, "%s: one span of staging, with one write in it (%d, %d)", dev->name,
+           staged, inside);
+    profile_destroy(&p);
+    tap_ok(!weft__stage_told && !weft__copy_in(dev->ctx, dev->queue, buffer, bytes, BYTES),
+           "%s: nobody is told when the recorder has left", dev->name);
+    dev->ctx->staging.forced = forced;
+    weft__buffer_release(&buffer);
+    free(bytes);
+}
+
 // Calls that fail are no commands, and calls after the recorder has left go past it.
 static void failure_check(struct test_device *dev)
 {
@@ -411,6 +449,7 @@ static void device_run(struct test_device *dev)
 {
     often_check(dev);
     device_check(dev);
+    stage_check(dev);
     failure_check(dev);
 }
 

@@ -3,7 +3,7 @@
 wrong as a text, or ''."""
 
 KINDS = {"write", "read", "kernel", "copy", "fill", "map", "unmap", "marker"}
-PHASES = ["kernel", "write", "read", "analyse", "copy", "gap", "build", "allocate", "launch", "call", "wait", "host"]
+PHASES = ["kernel", "write", "read", "analyse", "copy", "stage", "gap", "build", "allocate", "launch", "call", "wait", "host"]
 NUMBER = (int, float)
 RUN = {
     "matrix": str, "m": int, "n": int, "nnz": int, "type": str, "index": int, "seed": int, "op": str, "backend": str,

@@ -12,6 +12,8 @@
 #include <emmintrin.h>
 #endif
 
+void (*weft__stage_told)(bool begins);
+
 #define TOUCHED_AHEAD 64 // touches that may have ended before an earlier one
 #define PIECES        4  // for which waking another thread pays
 
@@ -424,10 +426,14 @@ weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_qu
     m.slots = slots_make(ctx, m.stage, m.chunks < most ? (int)m.chunks : most, m.slot_bytes);
     if (m.slots) {
         *done = true;
+        if (weft__stage_told)
+            weft__stage_told(true);
         weft__team_run(&m.stage->team, (int)weft__min(WEFT__THREADS_MOST, 1 + bytes / (PIECES * m.piece_bytes)), work,
                        &m);
         if (m.status)
             give_up(&m);
+        if (weft__stage_told)
+            weft__stage_told(false);
     }
     pthread_mutex_unlock(&m.stage->one);
     return m.status;

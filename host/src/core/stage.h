@@ -38,5 +38,8 @@ bool weft__stage_takes(const struct weft_context *ctx, size_t bytes);
 // Errors: those of the driver; the host's memory or the buffers then hold some of the chunks.
 weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_queue queue, bool out,
                              const struct weft__copy *copies, int count);
+// Called by weft__stage_move in its caller's thread: when threads begin to copy, and when all have ended. NULL: nobody asks. Set
+// while nothing runs.
+extern void (*weft__stage_told)(bool begins);
 // Release what the context has; no transfer runs.
 void weft__stage_free(struct weft_context *ctx);
