@@ -109,8 +109,8 @@ static void runs_wait(struct weft__spmv_host *h)
 
 // ---- making ----------------------------------------------------------------------------------------------------
 
-// Rows and pieces from the row of each entry; the rows of the rest go to `list`.
-static void pieces_cut(struct weft__spmv_host *h, struct weft__make *make, const int32_t *row, int32_t *list)
+// Rows and pieces from the row of each entry: how many, and memory for them.
+static void pieces_make(struct weft__spmv_host *h, struct weft__make *make, const int32_t *row)
 {
     int64_t rows = 0, pieces = 0, length = 0;
     for (int64_t p = 0; p < h->nnz; p++) {
@@ -124,9 +124,12 @@ static void pieces_cut(struct weft__spmv_host *h, struct weft__make *make, const
     h->first = weft__make_memory(make, ((size_t)rows + 1) * sizeof *h->first, REST);
     h->pieces.piece = weft__make_memory(make, ((size_t)pieces + 1) * sizeof *h->pieces.piece, REST);
     h->sum = weft__make_memory(make, (size_t)pieces * weft_type_bytes(h->acc), REST);
-    if (make->status)
-        return;
-    rows = pieces = 0;
+}
+
+// Where they begin; the rows of the rest go to `list`.
+static void pieces_place(struct weft__spmv_host *h, const int32_t *row, int32_t *list)
+{
+    int64_t rows = 0, pieces = 0, length = 0;
     for (int64_t p = 0; p < h->nnz; p++) {
         const int begins = p == 0 || row[p] != row[p - 1];
         length = begins ? 0 : length + 1;
@@ -148,10 +151,12 @@ static void rows_take(struct weft__spmv_host *h, struct weft__make *make, cl_com
     struct weft__stream stream = weft__spmv_stream(make, queue);
     make->status = weft__spmv_read(&stream, row, 0, bytes, rows);
     if (!make->status)
-        pieces_cut(h, make, rows, rows + h->nnz);
-    if (!make->status)
+        pieces_make(h, make, rows);
+    if (!make->status) {
+        pieces_place(h, rows, rows + h->nnz);
         make->status =
             weft__buffer_create_from(&h->b[ROW], make->ctx, (size_t)h->rows * 4, rows + h->nnz, "rows of the rest");
+    }
     weft__spmv_make_buffer(make, &h->b[ROW_SUM], (size_t)h->rows * weft_type_bytes(h->acc), "sums of the rest");
     free(rows);
 }
@@ -258,16 +263,17 @@ static struct job *job_make(struct weft_context *ctx, weft_status *status)
 {
     cl_int error;
     struct job *job = calloc(1, sizeof *job);
-    if (!job) {
+    if (job) {
+        job->sums = weft__cl.clCreateUserEvent(ctx->cl, &error);
+        *status = weft__fail_cl(ctx, error, "clCreateUserEvent");
+    } else {
         *status = weft__fail(ctx, WEFT_ENOMEM, "out of host memory for a run");
-        return NULL;
     }
-    job->sums = weft__cl.clCreateUserEvent(ctx->cl, &error);
-    *status = weft__fail_cl(ctx, error, "clCreateUserEvent");
-    if (!*status)
-        return job;
-    free(job);
-    return NULL;
+    if (*status) {
+        free(job);
+        job = NULL;
+    }
+    return job;
 }
 
 // Hand it to the thread, which waits for x and frees it.
