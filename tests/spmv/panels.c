@@ -13,11 +13,11 @@
 enum order { ASCEND, PANELS_ASCEND, ANY };
 static const char *const orders[] = {"ascending", "ascending but for neighbours", "in any order"};
 
-enum { LONG_ROW = 7 };
+enum { LONG_ROW = 7, SPARSE_M = 20000 };
 // Several panels; few rows in so many that several work-items sum up the parts of each.
 static const struct size {
     int m, n;
-} sizes[] = {{301, 60000}, {37, 150000}};
+} sizes[] = {{301, 60000}, {37, 150000}}, few = {SPARSE_M, 60000};
 #define NOBODY   20000 // from here on
 #define NOBODY_N 12000 // columns that no row has: more than a panel
 
@@ -80,6 +80,28 @@ static struct weft_csr matrix(const struct size *size, enum order order, enum we
     return a;
 }
 
+// Rows with a third of an entry in each panel, of which products wait in buckets (push.c); many are empty, the last ones too.
+static struct weft_csr sparse(enum order order, enum weft_type type, enum weft_ofs ofs)
+{
+    const int64_t m = few.m, n = few.n;
+    struct weft_csr a = {0};
+    if (weft_csr_alloc(&a, weft_shape(m, n, m * 12, type, ofs)))
+        tap_bail("out of memory");
+    int64_t at = 0;
+    for (int64_t i = 0; i <= m; i++) {
+        if (ofs == WEFT_OFS_64)
+            ((int64_t *)a.row_ptr)[i] = at;
+        else
+            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
+        const int64_t length = i >= m - 700 || i % 7 == 0 ? 0 : i == LONG_ROW + 1 ? 900 : rng_between(&rng, 0, 4);
+        for (int64_t k = 0; i < m && k < length; k++)
+            a.col[at++] = (int32_t)(order == ANY ? (int64_t)rng_below(&rng, (uint64_t)n)
+                                                 : n * k / length + (int64_t)rng_below(&rng, (uint64_t)(n / length)));
+    }
+    a.nnz = at;
+    return a;
+}
+
 static void values_draw(struct weft_csr *a)
 {
     for (int64_t p = 0; a->val && p < a->nnz; p++)
@@ -131,7 +153,7 @@ static int right(struct product *p, struct weft_spmv_plan *plan, const struct we
 static void check(struct test_device *dev, const struct size *size, enum order order, enum weft_type type,
                   enum weft_ofs ofs, int semiring, int wg, int ipt)
 {
-    struct weft_csr a = matrix(size, order, type, ofs);
+    struct weft_csr a = size->m == SPARSE_M ? sparse(order, type, ofs) : matrix(size, order, type, ofs);
     struct weft_device_csr d = {0}, other = {0};
     struct weft_spmv_plan *plan = NULL;
     const enum weft_type vec = type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : type;
@@ -185,7 +207,7 @@ static void test_refused(struct test_device *dev)
     struct weft_error err = {0};
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
-    if (weft_generate(&a, "uniform:5000,1000000,9000", NULL, &err))
+    if (weft_generate(&a, "uniform:5000,1000000,1200", NULL, &err))
         tap_bail("%s", err.text);
     int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
              !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
@@ -265,6 +287,9 @@ static void test_each(struct test_device *dev)
                 check(dev, &sizes[(i + (size_t)order) / 2 % 2], (enum order)order, cases[i].type, cases[i].ofs,
                       cases[i].semiring, cases[i].wg < most ? cases[i].wg : most, cases[i].ipt);
         }
+    check(dev, &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
+    check(dev, &few, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 512, 4);
+    check(dev, &few, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 512, 4);
     if (dev->gpu) {
         test_choice(dev);
         test_refused(dev);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses an algorithm by what schedules and conversions cost.
 #include "choose.h"
+#include "columns.h"
 #include "cost.h"
-#include "panels.h"
 #include "sdia.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells what schedules and conversions cost from the figures of a matrix; the numbers were fitted on devices.
 #include "cost.h"
-#include "panels.h"
+#include "columns.h"
 
 #include <math.h>
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// y[row] = alpha*(sum of the row's products) + beta*y[row]: what spmv/push.cl leaves in the buckets.
+// Source:  -
+// Mapping: 1-D; a work-group owns a bucket, a work-item every WG-th row of it.
+// Local:   BUCKET + 1 accumulators.
+// Needs:   buckets[b]: first row, rows, first quad of products, quads; BUCKET entries at most. begin[row + b]: entries of the bucket
+//          before a row of it, and behind its last row all of them. place: where a product belongs in the bucket when
+//          rows follow each other; BUCKET for one that counts for nothing.
+// Gives:   y.
+// Order:   entries of a row from the left. Repeatable.
+
+#ifndef WEFT_WG
+#error "WEFT_WG: work-group size"
+#endif
+#ifndef WEFT_BUCKET
+#error "WEFT_BUCKET: entries of a bucket, at most, 1 to 65535"
+#endif
+
+#define TOGETHER 4 // quads on their way at a time
+
+WEFT_KERNEL void spmv_push_sum(__global const uint4 *restrict buckets, __global const ushort *restrict begin,
+                               __global const uint2 *restrict place, __global const acc4_t *restrict product,
+                               __global val_t *restrict y, acc_t alpha, acc_t beta)
+{
+    __local acc_t near[WEFT_BUCKET + 1];
+    const uint lid = (uint)get_local_id(0), b = (uint)get_group_id(0);
+    const uint4 bucket = buckets[b];
+    for (uint q = lid; q < bucket.w; q += TOGETHER * WEFT_WG) {
+        uint2 to[TOGETHER];
+        acc4_t v[TOGETHER];
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++) {
+            const uint from = bucket.z + min(q + (uint)k * WEFT_WG, bucket.w - 1u);
+            to[k] = place[from];
+            v[k] = product[from];
+        }
+#pragma unroll
+        for (int k = 0; k < TOGETHER; k++)
+            if (q + (uint)k * WEFT_WG < bucket.w) {
+                near[to[k].x & 0xffffu] = v[k].x;
+                near[to[k].x >> 16] = v[k].y;
+                near[to[k].y & 0xffffu] = v[k].z;
+                near[to[k].y >> 16] = v[k].w;
+            }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = lid; i < bucket.y; i += WEFT_WG) {
+        const size_t row = bucket.x + i;
+        acc_t sum = ZERO;
+        const uint end = begin[row + b + 1];
+        for (uint p = begin[row + b]; p < end; p++)
+            sum = plus(sum, near[p]);
+        put(y, (idx_t)row, sum, alpha, beta);
+    }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Panels whose rows have less than about an entry in each: products by panel of columns, summed up by bucket of rows. Conversion
+// from CSR and SpMV; GPUs alone.
+//
+// A bucket is rows that follow each other, BUCKET entries at most. A run is what a bucket has in one panel, in quads of four
+// entries; the last quad is filled up. Entries stand by panel, then bucket; their products by bucket, then panel.
+//
+//     pass           reads               writes                  form of an entry on its way       buffers
+//     push_cut       row_ptr             begins of buckets       (buckets alone)                   CUT
+//     push_count     CSR, CUT            quads of runs           (runs alone)                      FROM, TO
+//     scan           FROM, TO            quads before runs       (runs alone)                      FROM, TO
+//     panels_begins  FROM                begins of panels        (panels alone)                    -
+//     push_rows      row_ptr, CUT, TO    rows of buckets         (rows alone)                      BUCKETS, BEGIN
+//     fill           -                   all of COL, VAL         nothing                           COL, VAL
+//     push_fill      CSR, CUT, FROM, TO  all entries             column in the panel, value, place COL, VAL, QUAD, PLACE
+//   and for each SpMV
+//     spmv_push      COL, VAL, QUAD, x   PRODUCT                 product
+//     spmv_push_sum  PRODUCT, PLACE      y                       product, sum of a row
+#include "push.h"
+#include "columns.h"
+#include "host/src/core/copy.h"
+#include "host/src/core/fill.h"
+#include "variants.h"
+
+#include <stdlib.h>
+
+static const struct weft__kernel_spec cut_spec = {"push_cut", {"spmv/push_pack.cl"}};
+static const struct weft__kernel_spec count_spec = {"push_count", {"spmv/push_pack.cl"}};
+static const struct weft__kernel_spec rows_spec = {"push_rows", {"spmv/push_pack.cl"}};
+static const struct weft__kernel_spec fill_spec = {"push_fill", {"spmv/push_pack.cl"}};
+static const struct weft__kernel_spec run_spec = {"spmv_push", {"spmv/push.cl", "spmv/spmv.clh"}};
+static const struct weft__kernel_spec sum_spec = {"spmv_push_sum", {"spmv/push_sum.cl", "spmv/spmv.clh"}};
+
+#define PACK_WG      256
+#define PUSH_WG      1024
+#define SUM_WG       512
+#define UNIT_ITEMS   2048 // work-items of spmv_push that a compute unit runs at a time on an H200
+#define BUCKET_BYTES (32 << 10)
+#define PANELS_MOST  1024
+#define RUN_LEAST    16 // entries of a run on average: quads are mostly full
+
+enum { PIECES, FIRST, COL, VAL, QUAD, PLACE, BUCKETS, BEGIN, CUT, PRODUCT, NBUFFERS };
+enum { RUN, SUM, NKERNELS };
+struct push {
+    cl_mem b[NBUFFERS];
+    struct weft__kernel *k[NKERNELS];
+    cl_int cols;
+    cl_uint panels, count; // buckets
+    cl_uint teams;         // work-groups of spmv_push
+    int bucket;            // entries of one, at most
+    int64_t quads;
+};
+// What only a conversion needs.
+struct runs {
+    cl_mem from, to;
+};
+
+static void destroy(void *state)
+{
+    struct push *s = state;
+    weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
+    free(s);
+}
+
+// Entries of a bucket that local memory holds.
+static int bucket_most(const struct weft_spmv_plan *plan)
+{
+    const size_t most = weft__min(weft__local_most(plan->ctx), BUCKET_BYTES + 64);
+    return (int)((most - 64) / weft__spmv_acc_bytes(plan));
+}
+
+// Buckets of `bucket` entries at most: each begins with the first row behind its share of entries, and the longest row may reach
+// beyond that.
+static int64_t buckets_count(const struct weft_spmv_plan *plan, int bucket)
+{
+    return (plan->a.nnz - 1) / (bucket - plan->stats.max_row) + 1;
+}
+
+int weft__spmv_push_suits(const struct weft_spmv_plan *plan)
+{
+    const int bucket = bucket_most(plan);
+    const int64_t panels = weft__spmv_panels_count(plan);
+    if (plan->bound > 0) // auto knows what sums of parts take, and nothing of this
+        return 0;
+    if (weft_type_bytes(plan->type) != 4 || plan->acc != plan->type || panels > PANELS_MOST || !plan->a.nnz ||
+        plan->stats.max_row > bucket / 4 || plan->a.nnz >= panels * plan->a.m)
+        return 0;
+    return plan->a.nnz >= RUN_LEAST * panels * buckets_count(plan, bucket);
+}
+
+// One launch of a kernel of the conversion.
+static void pack(const struct push *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
+                 const struct weft__kernel_spec *spec, const struct weft__arg *args, size_t nargs)
+{
+    const cl_int m = (cl_int)plan->a.m;
+    const int wg = weft__wg_lower(plan->ctx, PACK_WG);
+    struct weft__kernel *kernel = NULL;
+    struct weft__defines d = {0};
+    weft__define_types(&d, plan->a.type, plan->a.ofs);
+    weft__define(&d, "WEFT_WG", "%d", wg);
+    weft__define(&d, "WEFT_PANELS", "%u", s->panels);
+    weft__define(&d, "WEFT_BUCKET", "%d", s->bucket);
+    weft__make_kernel(make, &kernel, spec, &d);
+    if (!make->status)
+        make->status =
+            WEFT__BIND(plan->ctx, kernel, WEFT__ARG(m), WEFT__ARG(count, s->count), WEFT__ARG(cols, s->cols));
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    make->status = weft__launch(&stream, kernel, weft__groups(s->count, 1), (size_t)wg, args, nargs);
+    weft__parts_release(&kernel, 1, NULL, 0);
+}
+
+static struct weft__scratch scratch(size_t count, size_t bytes, const char *what)
+{
+    return (struct weft__scratch){.bytes = weft__mul(count, bytes), .what = what};
+}
+
+// Quads before each run, and all of them. Blocks.
+static void runs_make(struct push *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
+                      const struct weft_device_csr *a, struct runs *runs)
+{
+    const size_t count = (size_t)s->panels * s->count;
+    cl_long ends[2] = {0, 0};
+    struct weft__make own = {.ctx = make->ctx, .status = make->status}; // not among the plan's bytes
+    weft__spmv_make_buffer(&own, &runs->from, (count + 1) * sizeof(cl_long), "runs by panel");
+    weft__spmv_make_buffer(&own, &runs->to, (count + 1) * sizeof(cl_long), "runs by bucket");
+    pack(s, plan, &own, queue, &count_spec,
+         WEFT__ARGS(WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(cut, s->b[CUT]),
+                    WEFT__ARG(from, runs->from), WEFT__ARG(to, runs->to)));
+    struct weft__stream stream = weft__spmv_stream(&own, queue);
+    weft__spmv_positions(&stream, runs->from, count, ends);
+    make->status = weft__spmv_positions(&stream, runs->to, count, ends);
+    s->quads = ends[1];
+}
+
+// Work-groups take as many quads each, all at the same time; one that comes to the end of a panel takes the next one's part of x.
+static void pieces_place(struct push *s, const cl_long *begin, cl_uint4 *pieces, cl_uint *first)
+{
+    cl_uint panel = 0, n = 0;
+    for (cl_uint g = 0; g < s->teams; g++) {
+        cl_long at = s->quads * g / s->teams;
+        const cl_long end = s->quads * (g + 1) / s->teams;
+        for (first[g] = n; at < end; at = pieces[n++].s[2]) {
+            while (begin[panel + 1] <= at)
+                panel++;
+            const cl_long to = begin[panel + 1] < end ? begin[panel + 1] : end;
+            pieces[n] = (cl_uint4){{panel * (cl_uint)s->cols, (cl_uint)at, (cl_uint)to, 0}};
+        }
+    }
+    first[s->teams] = n;
+}
+
+// The work-groups of spmv_push. Blocks.
+static void teams_make(struct push *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
+                       const struct runs *runs)
+{
+    const size_t panels = (size_t)s->panels + 1, wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG);
+    struct weft__make own = {.ctx = make->ctx, .status = make->status}; // not among the plan's bytes
+    cl_long *begin = weft__make_memory(&own, panels * sizeof *begin, "begins of panels");
+    s->teams = (cl_uint)(weft__max(UNIT_ITEMS / wg, 1) * (size_t)plan->ctx->device.compute_units);
+    const size_t most = s->teams + panels;
+    cl_uint4 *pieces = weft__make_memory(&own, most * sizeof *pieces, "work-groups of panels");
+    cl_uint *first = weft__make_memory(&own, (s->teams + 1) * sizeof *first, "work-groups of panels");
+    struct weft__stream stream = weft__spmv_stream(&own, queue);
+    for (cl_uint k = 0; !stream.status && k < s->panels + 1; k++)
+        weft__spmv_read(&stream, runs->from, (size_t)k * s->count * sizeof *begin, sizeof *begin, &begin[k]);
+    make->status = stream.status;
+    if (!make->status) {
+        pieces_place(s, begin, pieces, first);
+        make->status = weft__buffer_create_from(&s->b[PIECES], make->ctx, first[s->teams] * sizeof *pieces, pieces,
+                                                "work-groups of panels");
+    }
+    if (!make->status)
+        make->status = weft__buffer_create_from(&s->b[FIRST], make->ctx, (s->teams + 1) * sizeof *first, first,
+                                                "work-groups of panels");
+    make->bytes += make->status ? 0 : first[s->teams] * sizeof *pieces + (s->teams + 1) * sizeof *first;
+    free(begin);
+    free(pieces);
+    free(first);
+}
+
+// Entries to their places.
+static void entries_fill(const struct push *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                         cl_command_queue queue, const struct weft_device_csr *a, const struct runs *runs)
+{
+    const cl_mem val = s->b[VAL] ? a->val : a->col;
+    pack(s, plan, make, queue, &fill_spec,
+         WEFT__ARGS(WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val), WEFT__ARG(cut, s->b[CUT]),
+                    WEFT__ARG(from, runs->from), WEFT__ARG(to, runs->to), WEFT__ARG(to_col, s->b[COL]),
+                    WEFT__ARG(to_val, s->b[s->b[VAL] ? VAL : QUAD]), WEFT__ARG(to_quad, s->b[QUAD]),
+                    WEFT__ARG(place, s->b[PLACE])));
+}
+
+static void arrays_make(struct push *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
+                        const struct runs *runs)
+{
+    const size_t quads = (size_t)s->quads, val = weft_type_bytes(plan->a.type);
+    struct weft__kernel *zero = NULL;
+    struct weft__scratch needs[NBUFFERS] = {[COL] = scratch(quads, 8, "columns of 16 bits"),
+                                            [VAL] = scratch(quads, 4 * val, "values of panels"),
+                                            [QUAD] = scratch(quads, 4, "places of products"),
+                                            [PLACE] = scratch(quads, 8, "places in buckets"),
+                                            [BUCKETS] = scratch(s->count, 16, "buckets of rows"),
+                                            [BEGIN] = scratch((size_t)plan->a.m + s->count, 2, "rows")};
+    for (int i = COL; i <= BEGIN; i++)
+        if (needs[i].bytes)
+            weft__spmv_make_buffer(make, &s->b[i], needs[i].bytes, needs[i].what);
+    plan->info.format_bytes = make->bytes;
+    weft__spmv_make_buffer(make, &s->b[PRODUCT], weft__mul(quads, 4 * weft__spmv_acc_bytes(plan)), "products");
+    plan->info.workspace_bytes += make->bytes - plan->info.format_bytes;
+    if (!make->status)
+        make->status = weft__fill_create(&zero, plan->ctx);
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    weft__fill(&stream, zero, s->b[COL], 0, quads * 2, 0);
+    if (val)
+        weft__fill(&stream, zero, s->b[VAL], 0, quads * val, 0);
+    make->status = stream.status;
+    weft__parts_release(&zero, 1, NULL, 0);
+    pack(s, plan, make, queue, &rows_spec,
+         WEFT__ARGS(WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(cut, s->b[CUT]), WEFT__ARG(to, runs->to),
+                    WEFT__ARG(buckets, s->b[BUCKETS]), WEFT__ARG(begin, s->b[BEGIN])));
+    entries_fill(s, plan, make, queue, &plan->a, runs);
+}
+
+static void kernels_make(struct push *s, struct weft_spmv_plan *plan, struct weft__make *make)
+{
+    const cl_int n = (cl_int)plan->a.n;
+    struct weft__defines run = {0}, sum = {0};
+    weft__spmv_define(plan, &run);
+    weft__spmv_define(plan, &sum);
+    weft__define(&run, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, PUSH_WG));
+    weft__define(&run, "WEFT_COLS", "%d", (int)s->cols);
+    weft__define(&sum, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, SUM_WG));
+    weft__define(&sum, "WEFT_BUCKET", "%d", s->bucket);
+    weft__make_kernel(make, &s->k[RUN], &run_spec, &run);
+    weft__make_kernel(make, &s->k[SUM], &sum_spec, &sum);
+    if (!make->status)
+        make->status = WEFT__PARTS_BIND(
+            plan->ctx, s->k, NKERNELS, WEFT__ARG(pieces, s->b[PIECES]), WEFT__ARG(first, s->b[FIRST]),
+            WEFT__ARG(col, s->b[COL]), WEFT__ARG(val, s->b[s->b[VAL] ? VAL : COL]), WEFT__ARG(to, s->b[QUAD]),
+            WEFT__ARG(product, s->b[PRODUCT]), WEFT__ARG(n), WEFT__ARG(buckets, s->b[BUCKETS]),
+            WEFT__ARG(begin, s->b[BEGIN]), WEFT__ARG(place, s->b[PLACE]));
+}
+
+static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct push *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    struct runs runs = {0};
+    if (!s)
+        return make.status;
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    s->cols = weft__spmv_panels_cols(plan);
+    s->panels = (cl_uint)weft__spmv_panels_count(plan);
+    s->bucket = bucket_most(plan);
+    s->count = (cl_uint)buckets_count(plan, s->bucket);
+    const cl_long share = (plan->a.nnz - 1) / s->count + 1;
+    weft__spmv_make_buffer(&make, &s->b[CUT], ((size_t)s->count + 1) * sizeof(cl_int), "begins of buckets");
+    pack(s, plan, &make, queue, &cut_spec,
+         WEFT__ARGS(WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(cut, s->b[CUT]), WEFT__ARG(share)));
+    runs_make(s, plan, &make, queue, &plan->a, &runs);
+    teams_make(s, plan, &make, queue, &runs);
+    if (!make.status)
+        arrays_make(s, plan, &make, queue, &runs);
+    kernels_make(s, plan, &make);
+    struct weft__stream stream = weft__spmv_stream(&make, queue);
+    weft__spmv_finish(&stream);
+    weft__buffer_release(&runs.from);
+    weft__buffer_release(&runs.to);
+    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    return stream.status;
+}
+
+static weft_status fill(struct weft_spmv_plan *plan, cl_command_queue queue, const struct weft_device_csr *a)
+{
+    struct push *s = plan->state;
+    struct weft__make make = {.ctx = plan->ctx};
+    struct runs runs = {0};
+    runs_make(s, plan, &make, queue, a, &runs);
+    entries_fill(s, plan, &make, queue, a, &runs);
+    weft__buffer_release(&runs.from);
+    weft__buffer_release(&runs.to);
+    return make.status;
+}
+
+static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
+{
+    const struct push *s = plan->state;
+    const size_t wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG), sum_wg = (size_t)weft__wg_lower(plan->ctx, SUM_WG);
+    weft__spmv_launch(plan, stream, s->k[RUN], s->teams, wg, call);
+    return weft__spmv_launch(plan, stream, s->k[SUM], s->count, sum_wg, call);
+}
+
+static void variants(weft__variant_fn *fn, void *arg)
+{
+    static const struct weft__kernel_spec *const packs[] = {&cut_spec, &count_spec, &rows_spec, &fill_spec};
+    static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_PATTERN};
+    for (size_t i = 0; i < sizeof packs / sizeof *packs; i++)
+        for (int t = 0; t < 2; t++) {
+            struct weft__variant v = {.spec = packs[i], .schedule = WEFT_SCHEDULE_GPU};
+            weft__define_types(&v.defines, types[t], t ? WEFT_OFS_64 : WEFT_OFS_32);
+            weft__define(&v.defines, "WEFT_WG", "%d", PACK_WG);
+            weft__define(&v.defines, "WEFT_PANELS", "%d", t ? 45 : PANELS_MOST);
+            weft__define(&v.defines, "WEFT_BUCKET", "%d", BUCKET_BYTES / 4);
+            fn(arg, &v);
+        }
+    WEFT__SPMV_EACH(&run_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", PUSH_WG}, {"WEFT_COLS", 5632});
+    WEFT__SPMV_EACH(&sum_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", SUM_WG}, {"WEFT_BUCKET", BUCKET_BYTES / 8});
+}
+
+const struct weft__spmv_method weft__spmv_push = {
+    .create = create, .fill = fill, .run = run, .destroy = destroy, .variants = variants};
