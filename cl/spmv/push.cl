@@ -3,7 +3,7 @@
 // entry in each panel of columns.
 // Source:  S. Beamer, K. Asanovic, D. Patterson, Reducing Pagerank Communication via Propagation Blocking, IPDPS 2017, for
 //          products that wait in buckets.
-// Mapping: 1-D; work-group g takes pieces first[g] .. first[g+1]-1; a work-item takes every WG-th quad of a piece, two at a time.
+// Mapping: 1-D; work-group g takes pieces first[team+g] .. first[team+g+1]-1; a work-item takes every WG-th quad of a piece, two at a time.
 // Local:   COLS values.
 // Needs:   panels of COLS columns at most, up to 32768; pieces[i]: first column of the panel, first quad, quad behind the last, 0;
 //          none is empty. A quad is four entries of one panel and one bucket. to[q]: place of its products, in quads.
@@ -22,10 +22,10 @@
 WEFT_KERNEL void spmv_push(__global const uint4 *restrict pieces, __global const uint *restrict first,
                            __global const uint2 *restrict col, __global const val_t *restrict val,
                            __global const uint *restrict to, __global const val_t *restrict x,
-                           __global acc4_t *restrict product, idx_t n)
+                           __global acc4_t *restrict product, idx_t n, uint team)
 {
     __local val_t near[WEFT_COLS];
-    const uint lid = (uint)get_local_id(0), begin = first[get_group_id(0)], end = first[get_group_id(0) + 1];
+    const uint lid = (uint)get_local_id(0), g = team + (uint)get_group_id(0), begin = first[g], end = first[g + 1u];
     for (uint i = begin; i < end; i++) {
         const uint4 piece = pieces[i];
         const uint columns = min((uint)WEFT_COLS, (uint)n - piece.x);

@@ -5,7 +5,8 @@
 // Mapping: 1-D; a bucket per work-item (push_cut) or per work-group, then strides.
 // Local:   PANELS words, where a work-group has a bucket.
 // Needs:   PANELS panels of cols columns; cut[b]: first row of bucket b, and behind the last bucket m; rows of a bucket have BUCKET entries
-//          at most. from[k*count + b] and to[b*PANELS + k]: quads before the run of panel k and bucket b, by panel and by bucket.
+//          at most. A slab is `slab` buckets that follow each other; count is a multiple of it. from[run_at(k, b)] and
+//          to[b*PANELS + k]: quads before the run of panel k and bucket b, by slab, then panel, then bucket, and by bucket, then panel.
 // Gives:   see each kernel.
 // Order:   entries of a run stand in any order, which their places make up for.
 
@@ -18,6 +19,12 @@
 #ifndef WEFT_BUCKET
 #error "WEFT_BUCKET: entries of a bucket, at most, 1 to 65535"
 #endif
+
+// Place of the run of panel k and bucket b among those by slab, then panel, then bucket.
+WEFT_INLINE ulong run_at(uint k, ulong b, uint slab)
+{
+    return (b / slab * WEFT_PANELS + k) * slab + b % slab;
+}
 
 // cut[b]: the first row with at least b*share entries before it.
 WEFT_KERNEL void push_cut(__global const ofs_t *restrict row_ptr, __global int *restrict cut, idx_t m, uint count,
@@ -52,15 +59,23 @@ WEFT_INLINE void runs_count(__local uint *entries, __global const idx_t *restric
 // Quads of each run, at its place in `from` and in `to`.
 WEFT_KERNEL void push_count(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                             __global const int *restrict cut, __global long *restrict from, __global long *restrict to,
-                            uint count, idx_t cols)
+                            uint count, uint slab, idx_t cols)
 {
     __local uint entries[WEFT_PANELS];
     for (ulong b = get_group_id(0); b < count; b += get_num_groups(0)) {
         runs_count(entries, col, row_ptr[cut[b]], row_ptr[cut[b + 1]], cols);
         for (uint k = (uint)get_local_id(0); k < WEFT_PANELS; k += WEFT_WG)
-            from[(ulong)k * count + b] = to[b * WEFT_PANELS + k] = (entries[k] + 3u) / 4u;
+            from[run_at(k, b, slab)] = to[b * WEFT_PANELS + k] = (entries[k] + 3u) / 4u;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+}
+
+// begin[i]: quads before panel i % PANELS of slab i / PANELS, and behind the last all of them.
+WEFT_KERNEL void push_begins(__global const long *restrict from, __global long *restrict begin, uint count, uint slab)
+{
+    const ulong panels = (ulong)(count / slab) * WEFT_PANELS;
+    for (ulong i = get_global_id(0); i <= panels; i += get_global_size(0))
+        begin[i] = from[i * slab];
 }
 
 // buckets[b] and what spmv_push_sum wants of rows.
@@ -78,23 +93,24 @@ WEFT_KERNEL void push_rows(__global const ofs_t *restrict row_ptr, __global cons
     }
 }
 
-// Entries, places, and where products go. Columns and values that fill up a run were zeros before.
+// Entries, places, and where products go, counted from the slab's first. Columns and values that fill up a run were zeros before.
 WEFT_KERNEL void push_fill(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                            __global const bits_t *restrict val, __global const int *restrict cut,
                            __global const long *restrict from, __global const long *restrict to,
                            __global ushort *restrict to_col, __global bits_t *restrict to_val,
-                           __global uint *restrict to_quad, __global ushort *restrict place, uint count, idx_t cols)
+                           __global uint *restrict to_quad, __global ushort *restrict place, uint count, uint slab, idx_t cols)
 {
     __local uint entries[WEFT_PANELS];
     const uint lid = (uint)get_local_id(0);
     for (ulong b = get_group_id(0); b < count; b += get_num_groups(0)) {
         const ofs_t begin = row_ptr[cut[b]], end = row_ptr[cut[b + 1]];
         runs_count(entries, col, begin, end, cols);
+        const long base = to[b / slab * slab * WEFT_PANELS];
         for (uint k = lid; k < WEFT_PANELS; k += WEFT_WG) {
-            const long first = from[(ulong)k * count + b], quad = to[b * WEFT_PANELS + k];
+            const long first = from[run_at(k, b, slab)], quad = to[b * WEFT_PANELS + k];
             const uint quads = (entries[k] + 3u) / 4u;
             for (uint q = 0u; q < quads; q++)
-                to_quad[first + q] = (uint)quad + q;
+                to_quad[first + q] = (uint)(quad - base) + q;
             for (uint i = entries[k]; i < 4u * quads; i++)
                 place[quad * 4 + i] = (ushort)WEFT_BUCKET;
             entries[k] = 0u;
@@ -102,7 +118,7 @@ WEFT_KERNEL void push_fill(__global const ofs_t *restrict row_ptr, __global cons
         barrier(CLK_LOCAL_MEM_FENCE);
         for (long p = (long)begin + lid; p < end; p += WEFT_WG) {
             const uint k = (uint)(col[p] / cols);
-            const long i = (long)atomic_inc(&entries[k]), at = from[(ulong)k * count + b] * 4 + i;
+            const long i = (long)atomic_inc(&entries[k]), at = from[run_at(k, b, slab)] * 4 + i;
             to_col[at] = (ushort)(col[p] - (idx_t)k * cols);
 #if WEFT_VAL_BITS
             to_val[at] = val[p];

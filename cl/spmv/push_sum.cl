@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[row] = alpha*(sum of the row's products) + beta*y[row]: what spmv/push.cl leaves in the buckets.
 // Source:  -
-// Mapping: 1-D; a work-group owns a bucket, a work-item every WG-th row of it.
+// Mapping: 1-D; work-group g owns bucket slab + g, a work-item every WG-th row of it.
 // Local:   BUCKET + 1 accumulators.
 // Needs:   buckets[b]: first row, rows, first quad of products, quads; BUCKET entries at most. begin[row + b]: entries of the bucket
-//          before a row of it, and behind its last row all of them. place: where a product belongs in the bucket when
+//          before a row of it, and behind its last row all of them. product[0] is that of quad base. place: where a product belongs in the bucket when
 //          rows follow each other; BUCKET for one that counts for nothing.
 // Gives:   y.
 // Order:   entries of a row from the left. Repeatable.
@@ -20,10 +20,10 @@
 
 WEFT_KERNEL void spmv_push_sum(__global const uint4 *restrict buckets, __global const ushort *restrict begin,
                                __global const uint2 *restrict place, __global const acc4_t *restrict product,
-                               __global val_t *restrict y, acc_t alpha, acc_t beta)
+                               __global val_t *restrict y, acc_t alpha, acc_t beta, uint slab, uint base)
 {
     __local acc_t near[WEFT_BUCKET + 1];
-    const uint lid = (uint)get_local_id(0), b = (uint)get_group_id(0);
+    const uint lid = (uint)get_local_id(0), b = slab + (uint)get_group_id(0);
     const uint4 bucket = buckets[b];
     for (uint q = lid; q < bucket.w; q += TOGETHER * WEFT_WG) {
         uint2 to[TOGETHER];
@@ -32,7 +32,7 @@ WEFT_KERNEL void spmv_push_sum(__global const uint4 *restrict buckets, __global 
         for (int k = 0; k < TOGETHER; k++) {
             const uint from = bucket.z + min(q + (uint)k * WEFT_WG, bucket.w - 1u);
             to[k] = place[from];
-            v[k] = product[from];
+            v[k] = product[from - base];
         }
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++)

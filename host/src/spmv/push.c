@@ -2,18 +2,19 @@
 // Panels whose rows have less than about an entry in each: products by panel of columns, summed up by bucket of rows. Conversion
 // from CSR and SpMV; GPUs alone.
 //
-// A bucket is rows that follow each other, BUCKET entries at most. A run is what a bucket has in one panel, in quads of four
-// entries; the last quad is filled up. Entries stand by panel, then bucket; their products by bucket, then panel.
+// A bucket is rows that follow each other, BUCKET entries at most. A slab is buckets whose products the second cache keeps. A run
+// is what a bucket has in one panel, in quads of four entries; the last quad is filled up. Entries stand by slab, then panel, then
+// bucket; their products by bucket, then panel.
 //
 //     pass           reads               writes                  form of an entry on its way       buffers
 //     push_cut       row_ptr             begins of buckets       (buckets alone)                   CUT
 //     push_count     CSR, CUT            quads of runs           (runs alone)                      FROM, TO
 //     scan           FROM, TO            quads before runs       (runs alone)                      FROM, TO
-//     panels_begins  FROM                begins of panels        (panels alone)                    -
+//     push_begins    FROM                begins of panels        (panels alone)                    -
 //     push_rows      row_ptr, CUT, TO    rows of buckets         (rows alone)                      BUCKETS, BEGIN
 //     fill           -                   all of COL, VAL         nothing                           COL, VAL
 //     push_fill      CSR, CUT, FROM, TO  all entries             column in the panel, value, place COL, VAL, QUAD, PLACE
-//   and for each SpMV
+//   and for each slab of an SpMV
 //     spmv_push      COL, VAL, QUAD, x   PRODUCT                 product
 //     spmv_push_sum  PRODUCT, PLACE      y                       product, sum of a row
 #include "push.h"
@@ -26,6 +27,7 @@
 
 static const struct weft__kernel_spec cut_spec = {"push_cut", {"spmv/push_pack.cl"}};
 static const struct weft__kernel_spec count_spec = {"push_count", {"spmv/push_pack.cl"}};
+static const struct weft__kernel_spec begins_spec = {"push_begins", {"spmv/push_pack.cl"}};
 static const struct weft__kernel_spec rows_spec = {"push_rows", {"spmv/push_pack.cl"}};
 static const struct weft__kernel_spec fill_spec = {"push_fill", {"spmv/push_pack.cl"}};
 static const struct weft__kernel_spec run_spec = {"spmv_push", {"spmv/push.cl", "spmv/spmv.clh"}};
@@ -38,6 +40,11 @@ static const struct weft__kernel_spec sum_spec = {"spmv_push_sum", {"spmv/push_s
 #define BUCKET_BYTES (32 << 10)
 #define PANELS_MOST  1024
 #define RUN_LEAST    16 // entries of a run on average: quads are mostly full
+// Bytes of products that the second cache keeps for each compute unit, up to which there is one slab, and of one of several
+// (docs/log/panels.md).
+#define KEPT_BYTES WEFT__HOSTILE(480 << 10, 4 << 10)
+#define SLAB_BYTES WEFT__HOSTILE(200 << 10, 4 << 10)
+#define SLABS_MOST 64
 
 enum { PIECES, FIRST, COL, VAL, QUAD, PLACE, BUCKETS, BEGIN, CUT, PRODUCT, NBUFFERS };
 enum { RUN, SUM, NKERNELS };
@@ -45,10 +52,12 @@ struct push {
     cl_mem b[NBUFFERS];
     struct weft__kernel *k[NKERNELS];
     cl_int cols;
-    cl_uint panels, count; // buckets
-    cl_uint teams;         // work-groups of spmv_push
-    int bucket;            // entries of one, at most
-    int64_t quads;
+    cl_uint panels, count;    // buckets
+    cl_uint slabs, slab;      // buckets of one
+    cl_uint teams;            // work-groups of spmv_push for a slab
+    int bucket;               // entries of one, at most
+    int64_t quads, kept;      // kept: of the largest slab
+    cl_uint base[SLABS_MOST]; // quads before a slab
 };
 // What only a conversion needs.
 struct runs {
@@ -82,10 +91,21 @@ int weft__spmv_push_suits(const struct weft_spmv_plan *plan)
     const int64_t panels = weft__spmv_panels_count(plan);
     if (plan->bound > 0) // auto knows what sums of parts take, and nothing of this
         return 0;
-    if (weft_type_bytes(plan->type) != 4 || plan->acc != plan->type || panels > PANELS_MOST || !plan->a.nnz ||
-        plan->stats.max_row > bucket / 4 || plan->a.nnz >= panels * plan->a.m)
+    if (plan->acc != plan->type || panels > PANELS_MOST || !plan->a.nnz || plan->stats.max_row > bucket / 4 ||
+        plan->a.nnz >= panels * plan->a.m)
         return 0;
     return plan->a.nnz >= RUN_LEAST * panels * buckets_count(plan, bucket);
+}
+
+// Slabs of `count` buckets.
+static cl_uint slabs_count(const struct weft_spmv_plan *plan, int64_t count)
+{
+    const size_t units = (size_t)plan->ctx->device.compute_units,
+                 bytes = (size_t)plan->a.nnz * weft__spmv_acc_bytes(plan);
+    size_t slabs = bytes > KEPT_BYTES * units ? weft__ceil_div(bytes, SLAB_BYTES * units) : 1;
+    if (getenv("PUSH_SLABS"))
+        slabs = (size_t)atoi(getenv("PUSH_SLABS"));
+    return (cl_uint)weft__min(weft__min(slabs, SLABS_MOST), (size_t)count);
 }
 
 // One launch of a kernel of the conversion.
@@ -102,8 +122,8 @@ static void pack(const struct push *s, struct weft_spmv_plan *plan, struct weft_
     weft__define(&d, "WEFT_BUCKET", "%d", s->bucket);
     weft__make_kernel(make, &kernel, spec, &d);
     if (!make->status)
-        make->status =
-            WEFT__BIND(plan->ctx, kernel, WEFT__ARG(m), WEFT__ARG(count, s->count), WEFT__ARG(cols, s->cols));
+        make->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(m), WEFT__ARG(count, s->count), WEFT__ARG(slab, s->slab),
+                                  WEFT__ARG(cols, s->cols));
     struct weft__stream stream = weft__spmv_stream(make, queue);
     make->status = weft__launch(&stream, kernel, weft__groups(s->count, 1), (size_t)wg, args, nargs);
     weft__parts_release(&kernel, 1, NULL, 0);
@@ -132,47 +152,56 @@ static void runs_make(struct push *s, struct weft_spmv_plan *plan, struct weft__
     s->quads = ends[1];
 }
 
-// Work-groups take as many quads each, all at the same time; one that comes to the end of a panel takes the next one's part of x.
+// Work-groups take as many quads of the slab each, all at the same time; one that comes to the end of a panel takes the next
+// one's part of x.
 static void pieces_place(struct push *s, const cl_long *begin, cl_uint4 *pieces, cl_uint *first)
 {
-    cl_uint panel = 0, n = 0;
-    for (cl_uint g = 0; g < s->teams; g++) {
-        cl_long at = s->quads * g / s->teams;
-        const cl_long end = s->quads * (g + 1) / s->teams;
-        for (first[g] = n; at < end; at = pieces[n++].s[2]) {
-            while (begin[panel + 1] <= at)
-                panel++;
-            const cl_long to = begin[panel + 1] < end ? begin[panel + 1] : end;
-            pieces[n] = (cl_uint4){{panel * (cl_uint)s->cols, (cl_uint)at, (cl_uint)to, 0}};
+    cl_uint n = 0;
+    for (cl_uint i = 0; i < s->slabs; i++, begin += s->panels) {
+        const cl_long quads = begin[s->panels] - begin[0];
+        cl_uint panel = 0;
+        s->base[i] = (cl_uint)begin[0];
+        s->kept = quads > s->kept ? quads : s->kept;
+        for (cl_uint g = 0; g < s->teams; g++) {
+            cl_long at = begin[0] + quads * g / s->teams;
+            const cl_long end = begin[0] + quads * (g + 1) / s->teams;
+            for (*first++ = n; at < end; at = pieces[n++].s[2]) {
+                while (begin[panel + 1] <= at)
+                    panel++;
+                const cl_long to = begin[panel + 1] < end ? begin[panel + 1] : end;
+                pieces[n] = (cl_uint4){{panel * (cl_uint)s->cols, (cl_uint)at, (cl_uint)to, 0}};
+            }
         }
     }
-    first[s->teams] = n;
+    *first = n;
 }
 
 // The work-groups of spmv_push. Blocks.
 static void teams_make(struct push *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
                        const struct runs *runs)
 {
-    const size_t panels = (size_t)s->panels + 1, wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG);
+    const size_t panels = (size_t)s->panels * s->slabs, wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG);
     struct weft__make own = {.ctx = make->ctx, .status = make->status}; // not among the plan's bytes
-    cl_long *begin = weft__make_memory(&own, panels * sizeof *begin, "begins of panels");
+    cl_mem begins = NULL;
     s->teams = (cl_uint)(weft__max(UNIT_ITEMS / wg, 1) * (size_t)plan->ctx->device.compute_units);
-    const size_t most = s->teams + panels;
-    cl_uint4 *pieces = weft__make_memory(&own, most * sizeof *pieces, "work-groups of panels");
-    cl_uint *first = weft__make_memory(&own, (s->teams + 1) * sizeof *first, "work-groups of panels");
+    const size_t teams = (size_t)s->teams * s->slabs;
+    cl_long *begin = weft__make_memory(&own, (panels + 1) * sizeof *begin, "begins of panels");
+    cl_uint4 *pieces = weft__make_memory(&own, (teams + panels) * sizeof *pieces, "work-groups of panels");
+    cl_uint *first = weft__make_memory(&own, (teams + 1) * sizeof *first, "work-groups of panels");
+    weft__spmv_make_buffer(&own, &begins, (panels + 1) * sizeof *begin, "begins of panels");
+    pack(s, plan, &own, queue, &begins_spec, WEFT__ARGS(WEFT__ARG(from, runs->from), WEFT__ARG(begin, begins)));
     struct weft__stream stream = weft__spmv_stream(&own, queue);
-    for (cl_uint k = 0; !stream.status && k < s->panels + 1; k++)
-        weft__spmv_read(&stream, runs->from, (size_t)k * s->count * sizeof *begin, sizeof *begin, &begin[k]);
-    make->status = stream.status;
+    make->status = weft__spmv_read(&stream, begins, 0, (panels + 1) * sizeof *begin, begin);
     if (!make->status) {
         pieces_place(s, begin, pieces, first);
-        make->status = weft__buffer_create_from(&s->b[PIECES], make->ctx, first[s->teams] * sizeof *pieces, pieces,
+        make->status = weft__buffer_create_from(&s->b[PIECES], make->ctx, first[teams] * sizeof *pieces, pieces,
                                                 "work-groups of panels");
     }
     if (!make->status)
-        make->status = weft__buffer_create_from(&s->b[FIRST], make->ctx, (s->teams + 1) * sizeof *first, first,
+        make->status = weft__buffer_create_from(&s->b[FIRST], make->ctx, (teams + 1) * sizeof *first, first,
                                                 "work-groups of panels");
-    make->bytes += make->status ? 0 : first[s->teams] * sizeof *pieces + (s->teams + 1) * sizeof *first;
+    make->bytes += make->status ? 0 : first[teams] * sizeof *pieces + (teams + 1) * sizeof *first;
+    weft__buffer_release(&begins);
     free(begin);
     free(pieces);
     free(first);
@@ -205,7 +234,8 @@ static void arrays_make(struct push *s, struct weft_spmv_plan *plan, struct weft
         if (needs[i].bytes)
             weft__spmv_make_buffer(make, &s->b[i], needs[i].bytes, needs[i].what);
     plan->info.format_bytes = make->bytes;
-    weft__spmv_make_buffer(make, &s->b[PRODUCT], weft__mul(quads, 4 * weft__spmv_acc_bytes(plan)), "products");
+    weft__spmv_make_buffer(make, &s->b[PRODUCT], weft__mul((size_t)s->kept, 4 * weft__spmv_acc_bytes(plan)),
+                           "products");
     plan->info.workspace_bytes += make->bytes - plan->info.format_bytes;
     if (!make->status)
         make->status = weft__fill_create(&zero, plan->ctx);
@@ -252,8 +282,11 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     s->cols = weft__spmv_panels_cols(plan);
     s->panels = (cl_uint)weft__spmv_panels_count(plan);
     s->bucket = bucket_most(plan);
-    s->count = (cl_uint)buckets_count(plan, s->bucket);
-    const cl_long share = (plan->a.nnz - 1) / s->count + 1;
+    const int64_t count = buckets_count(plan, s->bucket);
+    const cl_long share = (plan->a.nnz - 1) / count + 1;
+    s->slabs = slabs_count(plan, count);
+    s->slab = (cl_uint)((count - 1) / s->slabs + 1);
+    s->count = s->slab * s->slabs; // the last ones may be empty
     weft__spmv_make_buffer(&make, &s->b[CUT], ((size_t)s->count + 1) * sizeof(cl_int), "begins of buckets");
     pack(s, plan, &make, queue, &cut_spec,
          WEFT__ARGS(WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(cut, s->b[CUT]), WEFT__ARG(share)));
@@ -286,13 +319,19 @@ static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream,
 {
     const struct push *s = plan->state;
     const size_t wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG), sum_wg = (size_t)weft__wg_lower(plan->ctx, SUM_WG);
-    weft__spmv_launch(plan, stream, s->k[RUN], s->teams, wg, call);
-    return weft__spmv_launch(plan, stream, s->k[SUM], s->count, sum_wg, call);
+    for (cl_uint i = 0; i < s->slabs && !stream->status; i++) {
+        const cl_uint team = i * s->teams, slab = i * s->slab, base = s->base[i];
+        stream->status = WEFT__PARTS_BIND(plan->ctx, s->k, NKERNELS, WEFT__ARG(team), WEFT__ARG(slab), WEFT__ARG(base));
+        weft__spmv_launch(plan, stream, s->k[RUN], s->teams, wg, call);
+        weft__spmv_launch(plan, stream, s->k[SUM], s->slab, sum_wg, call);
+    }
+    return stream->status;
 }
 
 static void variants(weft__variant_fn *fn, void *arg)
 {
-    static const struct weft__kernel_spec *const packs[] = {&cut_spec, &count_spec, &rows_spec, &fill_spec};
+    static const struct weft__kernel_spec *const packs[] = {&cut_spec, &count_spec, &begins_spec, &rows_spec,
+                                                            &fill_spec};
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_PATTERN};
     for (size_t i = 0; i < sizeof packs / sizeof *packs; i++)
         for (int t = 0; t < 2; t++) {
