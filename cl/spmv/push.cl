@@ -34,20 +34,20 @@ WEFT_KERNEL void spmv_push(__global const uint4 *restrict pieces, __global const
         for (uint c = lid; c < columns; c += WEFT_WG)
             near[c] = x[piece.x + c];
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint q = piece.y + lid; q < piece.z; q += TOGETHER * WEFT_WG) {
+        for (uint q = (piece.y & ~31u) + lid; q < piece.z; q += TOGETHER * WEFT_WG) {
             uint2 word[TOGETHER];
             uint at[TOGETHER];
             acc_t a[TOGETHER][4];
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) { // behind the end, the last one again: no branch around a load
                 const uint from = min(q + (uint)k * WEFT_WG, piece.z - 1u);
-                word[k] = col[from];
-                at[k] = to[from];
+                word[k] = read_pair_at(col + from);
+                at[k] = (uint)read_col_at((__global const idx_t *)to, (long)from);
                 read_val4_at(a[k], val, (long)from * 4);
             }
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++)
-                if (q + (uint)k * WEFT_WG < piece.z)
+                if (q + (uint)k * WEFT_WG >= piece.y && q + (uint)k * WEFT_WG < piece.z)
                     product[at[k]] = (acc4_t)(times(a[k][0], (acc_t)near[word[k].x & 0xffffu]),
                                               times(a[k][1], (acc_t)near[word[k].x >> 16]),
                                               times(a[k][2], (acc_t)near[word[k].y & 0xffffu]),

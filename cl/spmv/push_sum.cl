@@ -31,7 +31,7 @@ WEFT_KERNEL void spmv_push_sum(__global const uint4 *restrict buckets, __global 
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
             const uint from = bucket.z + min(q + (uint)k * WEFT_WG, bucket.w - 1u);
-            to[k] = place[from];
+            to[k] = read_pair_at(place + from);
             v[k] = product[from - base];
         }
 #pragma unroll
@@ -43,13 +43,22 @@ WEFT_KERNEL void spmv_push_sum(__global const uint4 *restrict buckets, __global 
                 near[to[k].y >> 16] = v[k].w;
             }
     }
+    uint i = lid, p = 0u, end = 0u;
+    if (i < bucket.y) { // on their way while the work-group waits
+        p = begin[(size_t)bucket.x + b + i];
+        end = begin[(size_t)bucket.x + b + i + 1u];
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lid; i < bucket.y; i += WEFT_WG) {
+    while (i < bucket.y) {
         const size_t row = bucket.x + i;
         acc_t sum = ZERO;
-        const uint end = begin[row + b + 1];
-        for (uint p = begin[row + b]; p < end; p++)
+        for (; p < end; p++)
             sum = plus(sum, near[p]);
         put(y, (idx_t)row, sum, alpha, beta);
+        i += WEFT_WG;
+        if (i < bucket.y) {
+            p = begin[(size_t)bucket.x + b + i];
+            end = begin[(size_t)bucket.x + b + i + 1u];
+        }
     }
 }
