@@ -356,7 +356,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), weft__spmv_panels_local);
     if (make.status)
         return make.status;
-    if (weft__spmv_push_suits(plan)) {
+    if (weft__spmv_push_size(plan).buckets) {
         destroy(s);
         plan->state = NULL;
         plan->method = &weft__spmv_push;

@@ -42,9 +42,9 @@ static const struct weft__kernel_spec sum_spec = {"spmv_push_sum", {"spmv/push_s
 #define RUN_LEAST    16 // entries of a run on average: quads are mostly full
 // Bytes of products that the second cache keeps for each compute unit, up to which there is one slab, and of one of several
 // (docs/log/panels.md).
-#define KEPT_BYTES WEFT__HOSTILE(480 << 10, 4 << 10)
-#define SLAB_BYTES WEFT__HOSTILE(200 << 10, 4 << 10)
-#define SLABS_MOST 64
+#define KEPT_BYTES (size_t) WEFT__HOSTILE(800 << 10, 4 << 10)
+#define SLAB_BYTES (size_t) WEFT__HOSTILE(230 << 10, 4 << 10)
+#define SLABS_MOST (size_t)64
 
 enum { PIECES, FIRST, COL, VAL, QUAD, PLACE, BUCKETS, BEGIN, CUT, PRODUCT, NBUFFERS };
 enum { RUN, SUM, NKERNELS };
@@ -71,41 +71,24 @@ static void destroy(void *state)
     free(s);
 }
 
-// Entries of a bucket that local memory holds.
-static int bucket_most(const struct weft_spmv_plan *plan)
+struct weft__spmv_push_size weft__spmv_push_size(const struct weft_spmv_plan *plan)
 {
-    const size_t most = weft__min(weft__local_most(plan->ctx), BUCKET_BYTES + 64);
-    return (int)((most - 64) / weft__spmv_acc_bytes(plan));
-}
-
-// Buckets of `bucket` entries at most: each begins with the first row behind its share of entries, and the longest row may reach
-// beyond that.
-static int64_t buckets_count(const struct weft_spmv_plan *plan, int bucket)
-{
-    return (plan->a.nnz - 1) / (bucket - plan->stats.max_row) + 1;
-}
-
-int weft__spmv_push_suits(const struct weft_spmv_plan *plan)
-{
-    const int bucket = bucket_most(plan);
-    const int64_t panels = weft__spmv_panels_count(plan);
-    if (plan->bound > 0) // auto knows what sums of parts take, and nothing of this
-        return 0;
-    if (plan->acc != plan->type || panels > PANELS_MOST || !plan->a.nnz || plan->stats.max_row > bucket / 4 ||
-        plan->a.nnz >= panels * plan->a.m)
-        return 0;
-    return plan->a.nnz >= RUN_LEAST * panels * buckets_count(plan, bucket);
-}
-
-// Slabs of `count` buckets.
-static cl_uint slabs_count(const struct weft_spmv_plan *plan, int64_t count)
-{
-    const size_t units = (size_t)plan->ctx->device.compute_units,
-                 bytes = (size_t)plan->a.nnz * weft__spmv_acc_bytes(plan);
-    size_t slabs = bytes > KEPT_BYTES * units ? weft__ceil_div(bytes, SLAB_BYTES * units) : 1;
-    if (getenv("PUSH_SLABS"))
-        slabs = (size_t)atoi(getenv("PUSH_SLABS"));
-    return (cl_uint)weft__min(weft__min(slabs, SLABS_MOST), (size_t)count);
+    const size_t most = weft__min(weft__local_most(plan->ctx), BUCKET_BYTES + 64), acc = weft__spmv_acc_bytes(plan),
+                 units = (size_t)plan->ctx->device.compute_units;
+    struct weft__spmv_push_size size = {.panels = weft__spmv_panels_count(plan), .bucket = (int)((most - 64) / acc)};
+    // Each bucket begins with the first row behind its share of entries, and the longest row may reach beyond that.
+    if (plan->acc != plan->type || size.panels > PANELS_MOST || !plan->a.nnz || plan->stats.max_row > size.bucket / 4 ||
+        plan->a.nnz >= size.panels * plan->a.m)
+        return size;
+    size.buckets = (plan->a.nnz - 1) / (size.bucket - plan->stats.max_row) + 1;
+    if (plan->a.nnz < RUN_LEAST * size.panels * size.buckets)
+        size.buckets = 0;
+    const size_t bytes = (size_t)plan->a.nnz * acc,
+                 slabs = bytes > KEPT_BYTES * units ? weft__ceil_div(bytes, SLAB_BYTES * units) : 1;
+    size.slabs = (int64_t)weft__min(
+        weft__min(getenv("PUSH_SLABS") ? (size_t)atoi(getenv("PUSH_SLABS")) : slabs, SLABS_MOST), (size_t)size.buckets);
+    size.teams = (int64_t)weft__max(UNIT_ITEMS / (size_t)weft__wg_lower(plan->ctx, PUSH_WG), 1) * (int64_t)units;
+    return size;
 }
 
 // One launch of a kernel of the conversion.
@@ -118,12 +101,12 @@ static void pack(const struct push *s, struct weft_spmv_plan *plan, struct weft_
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%d", wg);
-    weft__define(&d, "WEFT_PANELS", "%u", s->panels);
+    weft__define(&d, "WEFT_PANELS", "%d", PANELS_MOST);
     weft__define(&d, "WEFT_BUCKET", "%d", s->bucket);
     weft__make_kernel(make, &kernel, spec, &d);
     if (!make->status)
         make->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(m), WEFT__ARG(count, s->count), WEFT__ARG(slab, s->slab),
-                                  WEFT__ARG(cols, s->cols));
+                                  WEFT__ARG(panels, s->panels), WEFT__ARG(cols, s->cols));
     struct weft__stream stream = weft__spmv_stream(make, queue);
     make->status = weft__launch(&stream, kernel, weft__groups(s->count, 1), (size_t)wg, args, nargs);
     weft__parts_release(&kernel, 1, NULL, 0);
@@ -150,6 +133,21 @@ static void runs_make(struct push *s, struct weft_spmv_plan *plan, struct weft__
     weft__spmv_positions(&stream, runs->from, count, ends);
     make->status = weft__spmv_positions(&stream, runs->to, count, ends);
     s->quads = ends[1];
+}
+
+// Refuse what would be mostly filled up.
+static weft_status size_check(const struct push *s, struct weft_spmv_plan *plan)
+{
+    const double limit = plan->bound > 0 ? plan->bound : plan->info.params.format.max_padding;
+    const double elements = 4 * (double)s->quads, nnz = (double)plan->a.nnz;
+    if (elements <= limit * nnz && s->quads < UINT32_MAX)
+        return WEFT_OK;
+    if (plan->trial || plan->bound > 0)
+        return WEFT_ERANGE;
+    return weft__fail(plan->ctx, WEFT_ERANGE,
+                      "panels would hold %.0f elements for %lld entries, %.2f times as many; params.format.max_padding "
+                      "allows %.2f: %u panels of %d columns, %u buckets of rows",
+                      elements, (long long)plan->a.nnz, elements / nnz, limit, s->panels, s->cols, s->count);
 }
 
 // Work-groups take as many quads of the slab each, all at the same time; one that comes to the end of a panel takes the next
@@ -180,11 +178,9 @@ static void pieces_place(struct push *s, const cl_long *begin, cl_uint4 *pieces,
 static void teams_make(struct push *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
                        const struct runs *runs)
 {
-    const size_t panels = (size_t)s->panels * s->slabs, wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG);
+    const size_t panels = (size_t)s->panels * s->slabs, teams = (size_t)s->teams * s->slabs;
     struct weft__make own = {.ctx = make->ctx, .status = make->status}; // not among the plan's bytes
     cl_mem begins = NULL;
-    s->teams = (cl_uint)(weft__max(UNIT_ITEMS / wg, 1) * (size_t)plan->ctx->device.compute_units);
-    const size_t teams = (size_t)s->teams * s->slabs;
     cl_long *begin = weft__make_memory(&own, (panels + 1) * sizeof *begin, "begins of panels");
     cl_uint4 *pieces = weft__make_memory(&own, (teams + panels) * sizeof *pieces, "work-groups of panels");
     cl_uint *first = weft__make_memory(&own, (teams + 1) * sizeof *first, "work-groups of panels");
@@ -258,7 +254,7 @@ static void kernels_make(struct push *s, struct weft_spmv_plan *plan, struct wef
     weft__spmv_define(plan, &run);
     weft__spmv_define(plan, &sum);
     weft__define(&run, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, PUSH_WG));
-    weft__define(&run, "WEFT_COLS", "%d", (int)s->cols);
+    weft__define(&run, "WEFT_COLS", "%zu", weft__spmv_panels_cols_most(plan));
     weft__define(&sum, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, SUM_WG));
     weft__define(&sum, "WEFT_BUCKET", "%d", s->bucket);
     weft__make_kernel(make, &s->k[RUN], &run_spec, &run);
@@ -279,19 +275,23 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     if (!s)
         return make.status;
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    const struct weft__spmv_push_size size = weft__spmv_push_size(plan);
+    const cl_long share = (plan->a.nnz - 1) / size.buckets + 1;
     s->cols = weft__spmv_panels_cols(plan);
-    s->panels = (cl_uint)weft__spmv_panels_count(plan);
-    s->bucket = bucket_most(plan);
-    const int64_t count = buckets_count(plan, s->bucket);
-    const cl_long share = (plan->a.nnz - 1) / count + 1;
-    s->slabs = slabs_count(plan, count);
-    s->slab = (cl_uint)((count - 1) / s->slabs + 1);
+    s->panels = (cl_uint)size.panels;
+    s->teams = (cl_uint)size.teams;
+    s->bucket = size.bucket;
+    s->slabs = (cl_uint)size.slabs;
+    s->slab = (cl_uint)((size.buckets - 1) / size.slabs + 1);
     s->count = s->slab * s->slabs; // the last ones may be empty
     weft__spmv_make_buffer(&make, &s->b[CUT], ((size_t)s->count + 1) * sizeof(cl_int), "begins of buckets");
     pack(s, plan, &make, queue, &cut_spec,
          WEFT__ARGS(WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(cut, s->b[CUT]), WEFT__ARG(share)));
     runs_make(s, plan, &make, queue, &plan->a, &runs);
-    teams_make(s, plan, &make, queue, &runs);
+    if (!make.status)
+        make.status = size_check(s, plan);
+    if (!make.status)
+        teams_make(s, plan, &make, queue, &runs);
     if (!make.status)
         arrays_make(s, plan, &make, queue, &runs);
     kernels_make(s, plan, &make);
@@ -338,7 +338,7 @@ static void variants(weft__variant_fn *fn, void *arg)
             struct weft__variant v = {.spec = packs[i], .schedule = WEFT_SCHEDULE_GPU};
             weft__define_types(&v.defines, types[t], t ? WEFT_OFS_64 : WEFT_OFS_32);
             weft__define(&v.defines, "WEFT_WG", "%d", PACK_WG);
-            weft__define(&v.defines, "WEFT_PANELS", "%d", t ? 45 : PANELS_MOST);
+            weft__define(&v.defines, "WEFT_PANELS", "%d", PANELS_MOST);
             weft__define(&v.defines, "WEFT_BUCKET", "%d", BUCKET_BYTES / 4);
             fn(arg, &v);
         }

@@ -6,5 +6,10 @@
 
 extern const struct weft__spmv_method weft__spmv_push;
 
-// Nonzero: the matrix fits it, and it is expected to be faster than sums of parts.
-int weft__spmv_push_suits(const struct weft_spmv_plan *plan);
+// How a matrix would be cut.
+struct weft__spmv_push_size {
+    int64_t panels, buckets; // buckets of rows; 0: sums of parts suit it better, or it does not fit
+    int64_t slabs, teams;    // work-groups of a slab
+    int bucket;              // entries of one, at most
+};
+struct weft__spmv_push_size weft__spmv_push_size(const struct weft_spmv_plan *plan);
