@@ -13,11 +13,11 @@
 enum order { ASCEND, PANELS_ASCEND, ANY };
 static const char *const orders[] = {"ascending", "ascending but for neighbours", "in any order"};
 
-enum { LONG_ROW = 7, SPARSE_M = 20000 };
+enum { LONG_ROW = 7, SPARSE_M = 20000, SLABS_M = 40000 };
 // Several panels; few rows in so many that several work-items sum up the parts of each.
 static const struct size {
     int m, n;
-} sizes[] = {{301, 60000}, {37, 150000}}, few = {SPARSE_M, 60000};
+} sizes[] = {{301, 60000}, {37, 150000}}, few = {SPARSE_M, 60000}, slabs = {SLABS_M, 1600000};
 #define NOBODY   20000 // from here on
 #define NOBODY_N 12000 // columns that no row has: more than a panel
 
@@ -80,12 +80,13 @@ static struct weft_csr matrix(const struct size *size, enum order order, enum we
     return a;
 }
 
-// Rows with a third of an entry in each panel, of which products wait in buckets (push.c); many are empty, the last ones too.
-static struct weft_csr sparse(enum order order, enum weft_type type, enum weft_ofs ofs)
+// Rows with a third of an entry in each panel, of which products wait in buckets (push.c); many are empty, the last ones too. In
+// `slabs` with so many panels and entries that a device of few units keeps the products of a slab alone.
+static struct weft_csr sparse(const struct size *size, enum order order, enum weft_type type, enum weft_ofs ofs)
 {
-    const int64_t m = few.m, n = few.n;
+    const int64_t m = size->m, n = size->n, most = size->m == SLABS_M ? 50 : 4;
     struct weft_csr a = {0};
-    if (weft_csr_alloc(&a, weft_shape(m, n, m * 12, type, ofs)))
+    if (weft_csr_alloc(&a, weft_shape(m, n, m * (most + 8), type, ofs)))
         tap_bail("out of memory");
     int64_t at = 0;
     for (int64_t i = 0; i <= m; i++) {
@@ -93,7 +94,7 @@ static struct weft_csr sparse(enum order order, enum weft_type type, enum weft_o
             ((int64_t *)a.row_ptr)[i] = at;
         else
             ((int32_t *)a.row_ptr)[i] = (int32_t)at;
-        const int64_t length = i >= m - 700 || i % 7 == 0 ? 0 : i == LONG_ROW + 1 ? 900 : rng_between(&rng, 0, 4);
+        const int64_t length = i >= m - 700 || i % 7 == 0 ? 0 : i == LONG_ROW + 1 ? 900 : rng_between(&rng, 0, most);
         for (int64_t k = 0; i < m && k < length; k++)
             a.col[at++] = (int32_t)(order == ANY ? (int64_t)rng_below(&rng, (uint64_t)n)
                                                  : n * k / length + (int64_t)rng_below(&rng, (uint64_t)(n / length)));
@@ -153,7 +154,7 @@ static int right(struct product *p, struct weft_spmv_plan *plan, const struct we
 static void check(struct test_device *dev, const struct size *size, enum order order, enum weft_type type,
                   enum weft_ofs ofs, int semiring, int wg, int ipt)
 {
-    struct weft_csr a = size->m == SPARSE_M ? sparse(order, type, ofs) : matrix(size, order, type, ofs);
+    struct weft_csr a = size->m >= SPARSE_M ? sparse(size, order, type, ofs) : matrix(size, order, type, ofs);
     struct weft_device_csr d = {0}, other = {0};
     struct weft_spmv_plan *plan = NULL;
     const enum weft_type vec = type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : type;
@@ -181,6 +182,8 @@ static void check(struct test_device *dev, const struct size *size, enum order o
         tap_note("%s", test_error(dev));
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     ok = ok && (info->params.policy.algo == WEFT_SPMV_ALGO_PANELS) == (dev->gpu != 0) && info->format_bytes > 0;
+    if (dev->gpu && size == &slabs)
+        ok = ok && info->workspace_bytes < 2 * a.nnz; // not all products at a time
     ok = ok && right(&p, plan, &a, semiring) && right(&p, plan, &a, semiring);
     values_draw(&a);
     ok = ok && !weft_device_csr_alloc(&other, dev->ctx, weft_csr_shape(&a)) &&
@@ -198,6 +201,15 @@ static void check(struct test_device *dev, const struct size *size, enum order o
     free(p.want);
     free(p.got);
     weft_csr_free(&a);
+}
+
+// On a device of two units, whatever this one has.
+static void check_slabs(struct test_device *dev)
+{
+    const int units = dev->ctx->device.compute_units;
+    dev->ctx->device.compute_units = 2;
+    check(dev, &slabs, ANY, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
+    dev->ctx->device.compute_units = units;
 }
 
 // Mostly parts without entries: refused before memory is taken for them.
@@ -294,6 +306,9 @@ static void test_each(struct test_device *dev)
     check(dev, &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
     check(dev, &few, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 512, 4);
     check(dev, &few, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 512, 4);
+    check(dev, &few, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 512, 4);
+    if (!dev->checker) // an entry takes a checker a millisecond
+        check_slabs(dev);
     if (dev->gpu) {
         test_choice(dev);
         test_refused(dev);

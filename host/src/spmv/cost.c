@@ -191,11 +191,12 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 #define PANELS_LEAST 14.5
 #define PANELS_BYTES 1.45
 // Bytes for each entry at the speed of memory that CSR takes as long as: in f64 34 to 45; in f32 so many, and more for the share of x
-// that the first cache does not keep. Long rows that run side by side keep more (weft__spmv_lanes).
+// that the first cache does not keep, unless it is read again. Long rows that run side by side keep more (weft__spmv_lanes).
 #define FAR_US         4.8
 #define FAR_BYTES      10.0
 #define FAR_BYTES_MORE 22.5
-#define FAR_BYTES_WIDE 34.0
+#define FAR_BYTES_WIDE 16.0
+#define FAR_MORE_WIDE  18.0
 #define FAR_KEPT       (100 << 10)
 #define FAR_KEPT_LONG  (150 << 10)
 
@@ -228,12 +229,13 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
     return most(PANELS_LEAST, PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
-double weft__spmv_far_us(const struct weft_spmv_plan *plan)
+double weft__spmv_far_us(const struct weft_spmv_plan *plan, double again)
 {
+    const int wide = weft_type_bytes(plan->type) == 8;
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type),
                  kept = weft__spmv_mean_row(plan) >= LONG_ROW ? FAR_KEPT_LONG : FAR_KEPT,
-                 bytes = weft_type_bytes(plan->type) == 8 ? FAR_BYTES_WIDE
-                                                          : FAR_BYTES + FAR_BYTES_MORE * fmax(1 - kept / x, 0);
+                 far = (1 - again) * (wide ? 1 : fmax(1 - kept / x, 0)),
+                 bytes = wide ? FAR_BYTES_WIDE + FAR_MORE_WIDE * far : FAR_BYTES + FAR_BYTES_MORE * far;
     return FAR_US + bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 

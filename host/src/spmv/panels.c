@@ -17,7 +17,9 @@
 //   and for each SpMV
 //     spmv_panels       all but AT, x    PART                      product, sum of a part
 //     spmv_panels_join  PART             y                         sum of a row
+#include "again.h"
 #include "columns.h"
+#include "cost.h"
 #include "host/src/core/copy.h"
 #include "host/src/core/fill.h"
 #include "push.h"
@@ -111,6 +113,16 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
                       "allows %.1f: %llu parts of %lld rows in %u panels of %d columns",
                       (long long)entries, (long long)plan->a.nnz, (double)entries / nnz, limit,
                       (unsigned long long)s->parts, (long long)plan->a.m, s->panels, s->cols);
+}
+
+// auto supposed that reads of x lie far apart.
+static weft_status far_check(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    double again = 0;
+    weft_status status = weft__spmv_again(plan, queue, &again);
+    if (!status && weft__spmv_panels_us(plan) > WEFT__SPMV_PANELS_GAIN * weft__spmv_far_us(plan, again))
+        status = WEFT_ERANGE;
+    return status;
 }
 
 static void pack_kernel(const struct panels *s, struct weft_spmv_plan *plan, struct weft__make *make,
@@ -354,6 +366,8 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         return make.status;
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), weft__spmv_panels_local);
+    if (!make.status && plan->bound > 0)
+        make.status = far_check(plan, queue);
     if (make.status)
         return make.status;
     if (weft__spmv_push_size(plan).buckets) {

@@ -40,9 +40,10 @@ static const struct weft__kernel_spec sum_spec = {"spmv_push_sum", {"spmv/push_s
 #define BUCKET_BYTES (32 << 10)
 #define PANELS_MOST  1024
 #define RUN_LEAST    16 // entries of a run on average: quads are mostly full
-// Bytes of products that the second cache keeps for each compute unit, up to which there is one slab, and of one of several
-// (docs/log/panels.md).
-#define KEPT_BYTES (size_t) WEFT__HOSTILE(800 << 10, 4 << 10)
+// Slabs pay where runs are short, so that their products fill lines of the second cache that others begin, and the cache does
+// not keep all products: bytes for each compute unit that it keeps, and of a slab (docs/log/panels.md).
+#define RUN_SHORT  WEFT__HOSTILE(64, 1 << 20)
+#define KEPT_BYTES (size_t) WEFT__HOSTILE(350 << 10, 4 << 10)
 #define SLAB_BYTES (size_t) WEFT__HOSTILE(230 << 10, 4 << 10)
 #define SLABS_MOST (size_t)64
 
@@ -81,12 +82,12 @@ struct weft__spmv_push_size weft__spmv_push_size(const struct weft_spmv_plan *pl
         plan->a.nnz >= size.panels * plan->a.m)
         return size;
     size.buckets = (plan->a.nnz - 1) / (size.bucket - plan->stats.max_row) + 1;
-    if (plan->a.nnz < RUN_LEAST * size.panels * size.buckets)
+    const double run = (double)plan->a.nnz / ((double)size.panels * (double)size.buckets);
+    if (run < RUN_LEAST)
         size.buckets = 0;
     const size_t bytes = (size_t)plan->a.nnz * acc,
-                 slabs = bytes > KEPT_BYTES * units ? weft__ceil_div(bytes, SLAB_BYTES * units) : 1;
-    size.slabs = (int64_t)weft__min(
-        weft__min(getenv("PUSH_SLABS") ? (size_t)atoi(getenv("PUSH_SLABS")) : slabs, SLABS_MOST), (size_t)size.buckets);
+                 slabs = run < RUN_SHORT && bytes > KEPT_BYTES * units ? weft__ceil_div(bytes, SLAB_BYTES * units) : 1;
+    size.slabs = (int64_t)weft__min(weft__min(slabs, SLABS_MOST), (size_t)size.buckets);
     size.teams = (int64_t)weft__max(UNIT_ITEMS / (size_t)weft__wg_lower(plan->ctx, PUSH_WG), 1) * (int64_t)units;
     return size;
 }
