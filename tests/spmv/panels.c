@@ -183,7 +183,7 @@ static void check(struct test_device *dev, const struct size *size, enum order o
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     ok = ok && (info->params.policy.algo == WEFT_SPMV_ALGO_PANELS) == (dev->gpu != 0) && info->format_bytes > 0;
     if (dev->gpu && size == &slabs)
-        ok = ok && info->workspace_bytes < 2 * a.nnz; // not all products at a time
+        ok = ok && (int64_t)info->workspace_bytes < 2 * a.nnz; // not all products at a time
     ok = ok && right(&p, plan, &a, semiring) && right(&p, plan, &a, semiring);
     values_draw(&a);
     ok = ok && !weft_device_csr_alloc(&other, dev->ctx, weft_csr_shape(&a)) &&

@@ -202,7 +202,9 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 
 // The push form: entries, products and their places go through memory once, but for what the second cache keeps, and each work-group reads
 // its panels of x. A run is filled up by one and a half entries on average. Products of 8 bytes take twice as long.
+// Each slab but the first is two launches more.
 #define PUSH_US         3.0
+#define PUSH_SLAB_US    8.0
 #define PUSH_BYTES      1.3
 #define PUSH_BYTES_WIDE 2.0
 #define PUSH_FILLED     1.5
@@ -213,7 +215,7 @@ static double push_us(const struct weft_spmv_plan *plan, const struct weft__spmv
     const double near = (double)size->slabs * (double)(size->teams + size->panels) * weft__spmv_panels_cols(plan) * vec;
     const double bytes =
         elements * (5 + (double)weft_type_bytes(plan->a.type) + 2 * acc) + (double)plan->a.m * (2 + vec) + near;
-    return PUSH_US * (double)size->slabs +
+    return PUSH_US + PUSH_SLAB_US * (double)(size->slabs - 1) +
            (is_wide(plan) ? PUSH_BYTES_WIDE : PUSH_BYTES) * bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 
@@ -239,7 +241,7 @@ double weft__spmv_far_us(const struct weft_spmv_plan *plan, double again)
     return FAR_US + bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 
-#define PANELS_CONVERT_US       600.0
+#define PANELS_CONVERT_US       1500.0
 #define PANELS_CONVERT_PRODUCTS 25 // by CSR, which move as many bytes
 
 double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan)

@@ -57,6 +57,7 @@ struct push {
     cl_uint slabs, slab;      // buckets of one
     cl_uint teams;            // work-groups of spmv_push for a slab
     int bucket;               // entries of one, at most
+    size_t wg, sum_wg;        // of spmv_push, of spmv_push_sum
     int64_t quads, kept;      // kept: of the largest slab
     cl_uint base[SLABS_MOST]; // quads before a slab
 };
@@ -254,9 +255,9 @@ static void kernels_make(struct push *s, struct weft_spmv_plan *plan, struct wef
     struct weft__defines run = {0}, sum = {0};
     weft__spmv_define(plan, &run);
     weft__spmv_define(plan, &sum);
-    weft__define(&run, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, PUSH_WG));
+    weft__define(&run, "WEFT_WG", "%zu", s->wg);
     weft__define(&run, "WEFT_COLS", "%zu", weft__spmv_panels_cols_most(plan));
-    weft__define(&sum, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, SUM_WG));
+    weft__define(&sum, "WEFT_WG", "%zu", s->sum_wg);
     weft__define(&sum, "WEFT_BUCKET", "%d", s->bucket);
     weft__make_kernel(make, &s->k[RUN], &run_spec, &run);
     weft__make_kernel(make, &s->k[SUM], &sum_spec, &sum);
@@ -282,6 +283,8 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     s->panels = (cl_uint)size.panels;
     s->teams = (cl_uint)size.teams;
     s->bucket = size.bucket;
+    s->wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG);
+    s->sum_wg = (size_t)weft__wg_lower(plan->ctx, SUM_WG);
     s->slabs = (cl_uint)size.slabs;
     s->slab = (cl_uint)((size.buckets - 1) / size.slabs + 1);
     s->count = s->slab * s->slabs; // the last ones may be empty
@@ -319,12 +322,11 @@ static weft_status fill(struct weft_spmv_plan *plan, cl_command_queue queue, con
 static weft_status run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
 {
     const struct push *s = plan->state;
-    const size_t wg = (size_t)weft__wg_lower(plan->ctx, PUSH_WG), sum_wg = (size_t)weft__wg_lower(plan->ctx, SUM_WG);
     for (cl_uint i = 0; i < s->slabs && !stream->status; i++) {
         const cl_uint team = i * s->teams, slab = i * s->slab, base = s->base[i];
         stream->status = WEFT__PARTS_BIND(plan->ctx, s->k, NKERNELS, WEFT__ARG(team), WEFT__ARG(slab), WEFT__ARG(base));
-        weft__spmv_launch(plan, stream, s->k[RUN], s->teams, wg, call);
-        weft__spmv_launch(plan, stream, s->k[SUM], s->slab, sum_wg, call);
+        weft__spmv_launch(plan, stream, s->k[RUN], s->teams, s->wg, call);
+        weft__spmv_launch(plan, stream, s->k[SUM], s->slab, s->sum_wg, call);
     }
     return stream->status;
 }
