@@ -239,8 +239,8 @@ static void test_choice(struct test_device *dev)
         const char *what;
         int64_t m, n, nnz, products;
         enum weft_type type;
-        int far; // of 1024 entries those that lie far from the one before
-        int panels;
+        int far;    // of 1024 entries those that lie far from the one before
+        int panels; // 2: those that need no lanes
     } cases[] = {
         {"100 entries a row in 100 000 columns", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 1000, 1},
         {"the same in f64", 100000, 100000, 10000000, 1000, WEFT_TYPE_F64, 1000, 1},
@@ -248,7 +248,7 @@ static void test_choice(struct test_device *dev)
         {"the same side by side", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 100, 0},
         {"few long rows", 300, 5000000, 20000000, 1000, WEFT_TYPE_F32, 1000, 1},
         {"x in the first cache", 20000, 20000, 4000000, 1000, WEFT_TYPE_F32, 1000, 0},
-        {"a half of an entry a part", 500000, 500000, 10000000, 1000, WEFT_TYPE_F32, 1000, 1},
+        {"a half of an entry a part", 500000, 500000, 10000000, 1000, WEFT_TYPE_F32, 1000, 2},
         {"the same in f64", 500000, 500000, 10000000, 1000, WEFT_TYPE_F64, 1000, 0},
         {"the same with rows longer than a bucket has room for", 300000, 1000000, 10000000, 1000, WEFT_TYPE_F32, 1000,
          0},
@@ -271,14 +271,46 @@ static void test_choice(struct test_device *dev)
         dev->ctx->device.compute_units = 132;
         dev->ctx->device.lanes = WEFT_LANES_PTX;
         int ok = !weft__spmv_choose(&plan, dev->queue, &chosen) && plan.info.why[0];
-        ok = ok && (plan.bound > 0) == cases[i].panels;
+        ok = ok && (plan.bound > 0) == (cases[i].panels > 0);
         dev->ctx->device.lanes = WEFT_LANES_LOCAL;
-        ok = ok && !weft__spmv_choose(&plan, dev->queue, &local) && local != WEFT_SPMV_ALGO_PANELS;
+        ok = ok && !weft__spmv_choose(&plan, dev->queue, &local) &&
+             (local == WEFT_SPMV_ALGO_PANELS) == (cases[i].panels == 2);
         dev->ctx->device.compute_units = units;
         dev->ctx->device.lanes = lanes;
-        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_PANELS) == cases[i].panels, "%s: %s: %s, %s", dev->name, cases[i].what,
-               weft_spmv_algo_name(chosen), plan.info.why);
+        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_PANELS) == (cases[i].panels > 0), "%s: %s: %s, %s", dev->name,
+               cases[i].what, weft_spmv_algo_name(chosen), plan.info.why);
     }
+}
+
+// auto on a device of one unit, where few entries are many: panels where columns lie anywhere, CSR where half of the entries are
+// in a few columns, which the caches keep.
+static void test_auto(struct test_device *dev)
+{
+    static const struct {
+        const char *pattern;
+        int panels;
+    } cases[] = {{"uniform:40000,200000,400000", 1}, {"cols:40000,200000,400000,50", 0}};
+    const int units = dev->ctx->device.compute_units;
+    dev->ctx->device.compute_units = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_csr a = {0};
+        struct weft_error err = {0};
+        struct weft_device_csr d = {0};
+        struct weft_spmv_plan *plan = NULL;
+        if (weft_generate(&a, cases[i].pattern, NULL, &err))
+            tap_bail("%s", err.text);
+        const int ok =
+            !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+            !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+            !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.policy.products = 1000));
+        const enum weft_spmv_algo algo = ok ? weft_spmv_plan_info(plan)->params.policy.algo : WEFT_SPMV_ALGO_AUTO;
+        tap_ok(ok && (algo == WEFT_SPMV_ALGO_PANELS) == cases[i].panels, "%s: %s: auto takes %s: %s", dev->name,
+               cases[i].pattern, weft_spmv_algo_name(algo), ok ? weft_spmv_plan_info(plan)->why : test_error(dev));
+        weft_spmv_plan_destroy(&plan);
+        weft_device_csr_free(&d);
+        weft_csr_free(&a);
+    }
+    dev->ctx->device.compute_units = units;
 }
 
 static void test_each(struct test_device *dev)
@@ -306,11 +338,14 @@ static void test_each(struct test_device *dev)
     check(dev, &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
     check(dev, &few, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 512, 4);
     check(dev, &few, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 512, 4);
-    check(dev, &few, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 512, 4);
+    if (weft_context_device(dev->ctx)->fp64)
+        check(dev, &few, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 512, 4);
     if (!dev->checker) // an entry takes a checker a millisecond
         check_slabs(dev);
     if (dev->gpu) {
         test_choice(dev);
+        if (!dev->checker)
+            test_auto(dev);
         test_refused(dev);
     }
 }
