@@ -13,11 +13,11 @@
 enum order { ASCEND, PANELS_ASCEND, ANY };
 static const char *const orders[] = {"ascending", "ascending but for neighbours", "in any order"};
 
-enum { LONG_ROW = 7 };
+enum { LONG_ROW = 7, SPARSE_M = 20000, SLABS_M = 40000 };
 // Several panels; few rows in so many that several work-items sum up the parts of each.
 static const struct size {
     int m, n;
-} sizes[] = {{301, 60000}, {37, 150000}};
+} sizes[] = {{301, 60000}, {37, 150000}}, few = {SPARSE_M, 60000}, slabs = {SLABS_M, 1600000};
 #define NOBODY   20000 // from here on
 #define NOBODY_N 12000 // columns that no row has: more than a panel
 
@@ -80,6 +80,29 @@ static struct weft_csr matrix(const struct size *size, enum order order, enum we
     return a;
 }
 
+// Rows with a third of an entry in each panel, of which products wait in buckets (push.c); many are empty, the last ones too. In
+// `slabs` with so many panels and entries that a device of few units keeps the products of a slab alone.
+static struct weft_csr sparse(const struct size *size, enum order order, enum weft_type type, enum weft_ofs ofs)
+{
+    const int64_t m = size->m, n = size->n, most = size->m == SLABS_M ? 50 : 4;
+    struct weft_csr a = {0};
+    if (weft_csr_alloc(&a, weft_shape(m, n, m * (most + 8), type, ofs)))
+        tap_bail("out of memory");
+    int64_t at = 0;
+    for (int64_t i = 0; i <= m; i++) {
+        if (ofs == WEFT_OFS_64)
+            ((int64_t *)a.row_ptr)[i] = at;
+        else
+            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
+        const int64_t length = i >= m - 700 || i % 7 == 0 ? 0 : i == LONG_ROW + 1 ? 900 : rng_between(&rng, 0, most);
+        for (int64_t k = 0; i < m && k < length; k++)
+            a.col[at++] = (int32_t)(order == ANY ? (int64_t)rng_below(&rng, (uint64_t)n)
+                                                 : n * k / length + (int64_t)rng_below(&rng, (uint64_t)(n / length)));
+    }
+    a.nnz = at;
+    return a;
+}
+
 static void values_draw(struct weft_csr *a)
 {
     for (int64_t p = 0; a->val && p < a->nnz; p++)
@@ -131,7 +154,7 @@ static int right(struct product *p, struct weft_spmv_plan *plan, const struct we
 static void check(struct test_device *dev, const struct size *size, enum order order, enum weft_type type,
                   enum weft_ofs ofs, int semiring, int wg, int ipt)
 {
-    struct weft_csr a = matrix(size, order, type, ofs);
+    struct weft_csr a = size->m >= SPARSE_M ? sparse(size, order, type, ofs) : matrix(size, order, type, ofs);
     struct weft_device_csr d = {0}, other = {0};
     struct weft_spmv_plan *plan = NULL;
     const enum weft_type vec = type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : type;
@@ -159,6 +182,8 @@ static void check(struct test_device *dev, const struct size *size, enum order o
         tap_note("%s", test_error(dev));
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     ok = ok && (info->params.policy.algo == WEFT_SPMV_ALGO_PANELS) == (dev->gpu != 0) && info->format_bytes > 0;
+    if (dev->gpu && size == &slabs)
+        ok = ok && (int64_t)info->workspace_bytes < 2 * a.nnz; // not all products at a time
     ok = ok && right(&p, plan, &a, semiring) && right(&p, plan, &a, semiring);
     values_draw(&a);
     ok = ok && !weft_device_csr_alloc(&other, dev->ctx, weft_csr_shape(&a)) &&
@@ -178,6 +203,15 @@ static void check(struct test_device *dev, const struct size *size, enum order o
     weft_csr_free(&a);
 }
 
+// On a device of two units, whatever this one has.
+static void check_slabs(struct test_device *dev)
+{
+    const int units = dev->ctx->device.compute_units;
+    dev->ctx->device.compute_units = 2;
+    check(dev, &slabs, ANY, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
+    dev->ctx->device.compute_units = units;
+}
+
 // Mostly parts without entries: refused before memory is taken for them.
 static void test_refused(struct test_device *dev)
 {
@@ -185,7 +219,7 @@ static void test_refused(struct test_device *dev)
     struct weft_error err = {0};
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
-    if (weft_generate(&a, "uniform:5000,1000000,9000", NULL, &err))
+    if (weft_generate(&a, "uniform:5000,1000000,1200", NULL, &err))
         tap_bail("%s", err.text);
     int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
              !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
@@ -205,8 +239,8 @@ static void test_choice(struct test_device *dev)
         const char *what;
         int64_t m, n, nnz, products;
         enum weft_type type;
-        int far; // of 1024 entries those that lie far from the one before
-        int panels;
+        int far;    // of 1024 entries those that lie far from the one before
+        int panels; // 2: those that need no lanes
     } cases[] = {
         {"100 entries a row in 100 000 columns", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 1000, 1},
         {"the same in f64", 100000, 100000, 10000000, 1000, WEFT_TYPE_F64, 1000, 1},
@@ -214,7 +248,11 @@ static void test_choice(struct test_device *dev)
         {"the same side by side", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 100, 0},
         {"few long rows", 300, 5000000, 20000000, 1000, WEFT_TYPE_F32, 1000, 1},
         {"x in the first cache", 20000, 20000, 4000000, 1000, WEFT_TYPE_F32, 1000, 0},
-        {"a third of an entry a part", 500000, 500000, 10000000, 1000, WEFT_TYPE_F32, 1000, 0},
+        {"a half of an entry a part", 500000, 500000, 10000000, 1000, WEFT_TYPE_F32, 1000, 2},
+        {"the same in f64", 500000, 500000, 10000000, 1000, WEFT_TYPE_F64, 1000, 0},
+        {"the same with rows longer than a bucket has room for", 300000, 1000000, 10000000, 1000, WEFT_TYPE_F32, 1000,
+         0},
+        {"few entries of a bucket in a panel", 20000000, 20000000, 60000000, 1000, WEFT_TYPE_F32, 1000, 0},
         {"one entry a part in f64", 150000, 200000, 5000000, 1000, WEFT_TYPE_F64, 1000, 0},
         {"no more than two launches take", 50000, 50000, 1000000, 100000, WEFT_TYPE_F32, 1000, 0},
         {"more of x than entries", 10, 1000000, 1000000, 1000, WEFT_TYPE_F64, 1000, 0},
@@ -233,14 +271,46 @@ static void test_choice(struct test_device *dev)
         dev->ctx->device.compute_units = 132;
         dev->ctx->device.lanes = WEFT_LANES_PTX;
         int ok = !weft__spmv_choose(&plan, dev->queue, &chosen) && plan.info.why[0];
-        ok = ok && (plan.bound > 0) == cases[i].panels;
+        ok = ok && (plan.bound > 0) == (cases[i].panels > 0);
         dev->ctx->device.lanes = WEFT_LANES_LOCAL;
-        ok = ok && !weft__spmv_choose(&plan, dev->queue, &local) && local != WEFT_SPMV_ALGO_PANELS;
+        ok = ok && !weft__spmv_choose(&plan, dev->queue, &local) &&
+             (local == WEFT_SPMV_ALGO_PANELS) == (cases[i].panels == 2);
         dev->ctx->device.compute_units = units;
         dev->ctx->device.lanes = lanes;
-        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_PANELS) == cases[i].panels, "%s: %s: %s, %s", dev->name, cases[i].what,
-               weft_spmv_algo_name(chosen), plan.info.why);
+        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_PANELS) == (cases[i].panels > 0), "%s: %s: %s, %s", dev->name,
+               cases[i].what, weft_spmv_algo_name(chosen), plan.info.why);
     }
+}
+
+// auto on a device of one unit, where few entries are many: panels where columns lie anywhere, CSR where half of the entries are
+// in a few columns, which the caches keep.
+static void test_auto(struct test_device *dev)
+{
+    static const struct {
+        const char *pattern;
+        int panels;
+    } cases[] = {{"uniform:40000,200000,400000", 1}, {"cols:40000,200000,400000,50", 0}};
+    const int units = dev->ctx->device.compute_units;
+    dev->ctx->device.compute_units = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_csr a = {0};
+        struct weft_error err = {0};
+        struct weft_device_csr d = {0};
+        struct weft_spmv_plan *plan = NULL;
+        if (weft_generate(&a, cases[i].pattern, NULL, &err))
+            tap_bail("%s", err.text);
+        const int ok =
+            !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+            !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+            !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.policy.products = 1000));
+        const enum weft_spmv_algo algo = ok ? weft_spmv_plan_info(plan)->params.policy.algo : WEFT_SPMV_ALGO_AUTO;
+        tap_ok(ok && (algo == WEFT_SPMV_ALGO_PANELS) == cases[i].panels, "%s: %s: auto takes %s: %s", dev->name,
+               cases[i].pattern, weft_spmv_algo_name(algo), ok ? weft_spmv_plan_info(plan)->why : test_error(dev));
+        weft_spmv_plan_destroy(&plan);
+        weft_device_csr_free(&d);
+        weft_csr_free(&a);
+    }
+    dev->ctx->device.compute_units = units;
 }
 
 static void test_each(struct test_device *dev)
@@ -265,8 +335,17 @@ static void test_each(struct test_device *dev)
                 check(dev, &sizes[(i + (size_t)order) / 2 % 2], (enum order)order, cases[i].type, cases[i].ofs,
                       cases[i].semiring, cases[i].wg < most ? cases[i].wg : most, cases[i].ipt);
         }
+    check(dev, &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
+    check(dev, &few, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 512, 4);
+    check(dev, &few, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 512, 4);
+    if (weft_context_device(dev->ctx)->fp64)
+        check(dev, &few, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 512, 4);
+    if (!dev->checker) // an entry takes a checker a millisecond
+        check_slabs(dev);
     if (dev->gpu) {
         test_choice(dev);
+        if (!dev->checker)
+            test_auto(dev);
         test_refused(dev);
     }
 }

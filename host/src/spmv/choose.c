@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses an algorithm by what schedules and conversions cost.
 #include "choose.h"
+#include "columns.h"
 #include "cost.h"
-#include "panels.h"
+#include "push.h"
 #include "sdia.h"
 
 #include <math.h>
@@ -114,17 +115,16 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_al
 }
 
 // Panels, whose elements and bytes are known once they are counted: where reads of x by CSR would each meet another line of the
-// second cache. Lanes in local memory would meet at barriers for every chunk.
+// second cache. Lanes in local memory would meet at barriers for every chunk of sums; the push form has none.
 #define PANELS_BOUND 1.35
-#define PANELS_GAIN  0.95 // of the time of CSR, at most
 static int panels_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
     if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_PANELS) || !plan->a.nnz || weft__spmv_x_near(plan) ||
-        weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL)
+        (weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL && !weft__spmv_push_size(plan).buckets))
         return 0;
-    const double far = weft__spmv_far_us(plan), us = weft__spmv_panels_us(plan);
-    if (us > PANELS_GAIN * far ||
+    const double far = weft__spmv_far_us(plan, 0), us = weft__spmv_panels_us(plan);
+    if (us > WEFT__SPMV_PANELS_GAIN * far ||
         (double)info->params.policy.products * (far - us) < weft__spmv_panels_convert_us(plan))
         return 0;
     snprintf(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells what schedules and conversions cost from the figures of a matrix; the numbers were fitted on devices.
 #include "cost.h"
-#include "panels.h"
+#include "columns.h"
+#include "push.h"
 
 #include <math.h>
 
@@ -189,13 +190,40 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 #define PANELS_US    5.5
 #define PANELS_LEAST 14.5
 #define PANELS_BYTES 1.45
-// Bytes for each entry at the speed of memory that CSR takes as long as: 22 to 39 with x in f32, 34 to 45 in f64.
+// Bytes for each entry at the speed of memory that CSR takes as long as: in f64 34 to 45; in f32 so many, and more for the share of x
+// that the first cache does not keep, unless it is read again. Long rows that run side by side keep more (weft__spmv_lanes).
 #define FAR_US         4.8
-#define FAR_BYTES      24.0
-#define FAR_BYTES_WIDE 34.0
+#define FAR_BYTES      10.0
+#define FAR_BYTES_MORE 22.5
+#define FAR_BYTES_WIDE 16.0
+#define FAR_MORE_WIDE  18.0
+#define FAR_KEPT       (100 << 10)
+#define FAR_KEPT_LONG  (150 << 10)
+
+// The push form: entries, products and their places go through memory once, but for what the second cache keeps, and each work-group reads
+// its panels of x. A run is filled up by one and a half entries on average. Products of 8 bytes take twice as long.
+// Each slab but the first is two launches more.
+#define PUSH_US         3.0
+#define PUSH_SLAB_US    8.0
+#define PUSH_BYTES      1.3
+#define PUSH_BYTES_WIDE 2.0
+#define PUSH_FILLED     1.5
+static double push_us(const struct weft_spmv_plan *plan, const struct weft__spmv_push_size *size)
+{
+    const double acc = (double)weft__spmv_acc_bytes(plan), vec = (double)weft_type_bytes(plan->type);
+    const double elements = (double)plan->a.nnz + PUSH_FILLED * (double)size->panels * (double)size->buckets;
+    const double near = (double)size->slabs * (double)(size->teams + size->panels) * weft__spmv_panels_cols(plan) * vec;
+    const double bytes =
+        elements * (5 + (double)weft_type_bytes(plan->a.type) + 2 * acc) + (double)plan->a.m * (2 + vec) + near;
+    return PUSH_US + PUSH_SLAB_US * (double)(size->slabs - 1) +
+           (is_wide(plan) ? PUSH_BYTES_WIDE : PUSH_BYTES) * bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
+}
 
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
 {
+    const struct weft__spmv_push_size size = weft__spmv_push_size(plan);
+    if (size.buckets)
+        return most(PANELS_LEAST, push_us(plan, &size));
     const double nnz = (double)plan->a.nnz, parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan),
                  elements = nnz + parts * exp(-nnz / parts), vec = (double)weft_type_bytes(plan->type);
     const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
@@ -203,13 +231,17 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
     return most(PANELS_LEAST, PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
-double weft__spmv_far_us(const struct weft_spmv_plan *plan)
+double weft__spmv_far_us(const struct weft_spmv_plan *plan, double again)
 {
-    const double bytes = weft_type_bytes(plan->type) == 8 ? FAR_BYTES_WIDE : FAR_BYTES;
+    const int wide = weft_type_bytes(plan->type) == 8;
+    const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type),
+                 kept = weft__spmv_mean_row(plan) >= LONG_ROW ? FAR_KEPT_LONG : FAR_KEPT,
+                 far = (1 - again) * (wide ? 1 : fmax(1 - kept / x, 0)),
+                 bytes = wide ? FAR_BYTES_WIDE + FAR_MORE_WIDE * far : FAR_BYTES + FAR_BYTES_MORE * far;
     return FAR_US + bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 
-#define PANELS_CONVERT_US       600.0
+#define PANELS_CONVERT_US       1500.0
 #define PANELS_CONVERT_PRODUCTS 25 // by CSR, which move as many bytes
 
 double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan)

@@ -26,9 +26,11 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
-// The same of panels, and of CSR where every read of x takes a sector of the second cache; microseconds of the conversion.
+// The same of panels, and of CSR where reads of x take a sector of the second cache, but for a share that reads what it has read
+// before (again.h); microseconds of the conversion.
+#define WEFT__SPMV_PANELS_GAIN 0.95 // of the time of CSR, at most
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan);
-double weft__spmv_far_us(const struct weft_spmv_plan *plan);
+double weft__spmv_far_us(const struct weft_spmv_plan *plan, double again);
 double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan);
 // GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
 // conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns.

@@ -17,9 +17,12 @@
 //   and for each SpMV
 //     spmv_panels       all but AT, x    PART                      product, sum of a part
 //     spmv_panels_join  PART             y                         sum of a row
-#include "panels.h"
+#include "again.h"
+#include "columns.h"
+#include "cost.h"
 #include "host/src/core/copy.h"
 #include "host/src/core/fill.h"
+#include "push.h"
 #include "variants.h"
 
 #include <math.h>
@@ -54,19 +57,12 @@ const struct weft__tunables weft__spmv_panels_tunables[] = {
     {0},
 };
 #define NOTHING    0x7fff
-#define COLS_MOST  32736 // a multiple of 32 below NOTHING
 #define PACK_WG    64
 #define JOIN_WG    128
 #define ALONE      8    // parts of a row that one work-item sums up, whatever the number of rows
 #define UNIT_ITEMS 1024 // work-items of an SpMV that a compute unit runs at a time on an H200
 // Entries of a row in any order that auto lets one work-item walk over: on an H200 a row of 66 667 took 13 ms, one of 125 000 took 20.
 #define WALKED 4096
-// Bytes of x in local memory. More columns make fewer parts, which are cheaper where they have few entries: on an H200 44 KiB took
-// 0.90 times as long as 32 with 4 entries a part, and as long with 8 (docs/log/panels.md).
-#define X_BYTES      (32 << 10)
-#define X_BYTES_MORE (44 << 10)
-#define FEW          6 // entries of a part
-
 enum { TABLE, ORIGIN, COL, VAL, HEADS, PART, NBUFFERS };
 enum { RUN, JOIN, NKERNELS };
 struct panels {
@@ -93,36 +89,6 @@ static int64_t chunk_of(const struct weft_spmv_plan *plan)
     return 32 * (int64_t)plan->info.params.gpu.ipt;
 }
 
-// Local memory of cl/spmv/panels.cl beside x.
-static size_t sums_local(const void *of, const void *params)
-{
-    const size_t acc = weft__spmv_acc_bytes(of), wg = (size_t)((const struct weft_spmv_params *)params)->gpu.wg;
-    return wg / 16 * (acc + 4) + wg * acc + 64;
-}
-
-// Columns that local memory holds, a multiple of 32: one of few numbers, since it is compiled in.
-static size_t cols_most(const struct weft_spmv_plan *plan)
-{
-    const size_t most = weft__local_most(plan->ctx), sums = sums_local(plan, &plan->info.params),
-                 vec = weft_type_bytes(plan->type);
-    const double few = FEW * (double)plan->a.m * (double)plan->a.n, cells = (double)plan->a.nnz * X_BYTES;
-    const size_t wanted = WEFT__HOSTILE(cells / (double)vec < few ? X_BYTES_MORE : X_BYTES, 8 << 10);
-    const size_t room = weft__min(wanted, most > sums ? most - sums : 0) / vec;
-    return weft__max(weft__min(room, COLS_MOST) / 32 * 32, 32);
-}
-
-// So that all have about as many.
-int weft__spmv_panels_cols(const struct weft_spmv_plan *plan)
-{
-    const size_t cols = cols_most(plan), panels = weft__max(weft__ceil_div((size_t)plan->a.n, cols), 1);
-    return (int)weft__max(weft__round_up(weft__ceil_div((size_t)plan->a.n, panels), 32), 32);
-}
-
-int64_t weft__spmv_panels_count(const struct weft_spmv_plan *plan)
-{
-    return (int64_t)weft__max(weft__ceil_div((size_t)plan->a.n, (size_t)weft__spmv_panels_cols(plan)), 1);
-}
-
 // auto wants entries that lie anywhere. Where many more parts are empty than would be so, rows keep to some of the panels, and CSR
 // finds x in the caches (stencil27:40+unsorted on an H200: 0.0059 ms by CSR, 0.0138 by panels).
 #define CLUSTERED 1.1
@@ -147,6 +113,16 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
                       "allows %.1f: %llu parts of %lld rows in %u panels of %d columns",
                       (long long)entries, (long long)plan->a.nnz, (double)entries / nnz, limit,
                       (unsigned long long)s->parts, (long long)plan->a.m, s->panels, s->cols);
+}
+
+// auto supposed that reads of x lie far apart.
+static weft_status far_check(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    double again = 0;
+    weft_status status = weft__spmv_again(plan, queue, &again);
+    if (!status && weft__spmv_panels_us(plan) > WEFT__SPMV_PANELS_GAIN * weft__spmv_far_us(plan, again))
+        status = WEFT_ERANGE;
+    return status;
 }
 
 static void pack_kernel(const struct panels *s, struct weft_spmv_plan *plan, struct weft__make *make,
@@ -366,7 +342,7 @@ static void kernels_make(struct panels *s, struct weft_spmv_plan *plan, struct w
     weft__spmv_define(plan, &run);
     weft__spmv_define(plan, &join);
     weft__define(&run, "WEFT_WG", "%d", plan->info.params.gpu.wg);
-    weft__define(&run, "WEFT_COLS", "%zu", cols_most(plan));
+    weft__define(&run, "WEFT_COLS", "%zu", weft__spmv_panels_cols_most(plan));
     weft__define(&run, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__define(&join, "WEFT_WG", "%d", weft__wg_lower(plan->ctx, JOIN_WG));
     weft__define(&join, "WEFT_JOIN", "%d", s->joiners);
@@ -379,6 +355,7 @@ static void kernels_make(struct panels *s, struct weft_spmv_plan *plan, struct w
             WEFT__ARG(count, s->count), WEFT__ARG(m), WEFT__ARG(n), WEFT__ARG(panels, s->panels));
 }
 
+// Sums of parts, or where those are more than the entries the products themselves (push.c).
 static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft__make make = {.ctx = plan->ctx};
@@ -388,9 +365,17 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     if (!s)
         return make.status;
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-    weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), sums_local);
+    weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, tune), weft__spmv_panels_local);
+    if (!make.status && plan->bound > 0)
+        make.status = far_check(plan, queue);
     if (make.status)
         return make.status;
+    if (weft__spmv_push_size(plan).buckets) {
+        destroy(s);
+        plan->state = NULL;
+        plan->method = &weft__spmv_push;
+        return plan->method->create(plan, queue);
+    }
     s->cols = weft__spmv_panels_cols(plan);
     s->panels = (cl_uint)weft__spmv_panels_count(plan);
     s->parts = (cl_ulong)s->panels * (cl_ulong)plan->a.m;
@@ -451,6 +436,7 @@ static void variants(weft__variant_fn *fn, void *arg)
     WEFT__SPMV_EACH(&run_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_COLS", 4096}, {"WEFT_IPT", 8});
     WEFT__SPMV_EACH(&join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", JOIN_WG}, {"WEFT_JOIN", 1});
     WEFT__SPMV_EACH(&join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", JOIN_WG}, {"WEFT_JOIN", 32});
+    weft__spmv_push.variants(fn, arg);
 }
 
 // A processor has caches, and no memory that a work-group fills for all: sliced ELL with columns in 16 bits.
