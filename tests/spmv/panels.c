@@ -208,7 +208,7 @@ static void check_slabs(struct test_device *dev)
 {
     const int units = dev->ctx->device.compute_units;
     dev->ctx->device.compute_units = 2;
-    check(dev, &slabs, ANY, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
+    check(dev, &slabs, ANY, WEFT_TYPE_F32, WEFT_OFS_32, 0, 64, 4);
     dev->ctx->device.compute_units = units;
 }
 
@@ -335,11 +335,11 @@ static void test_each(struct test_device *dev)
                 check(dev, &sizes[(i + (size_t)order) / 2 % 2], (enum order)order, cases[i].type, cases[i].ofs,
                       cases[i].semiring, cases[i].wg < most ? cases[i].wg : most, cases[i].ipt);
         }
-    check(dev, &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 512, 4);
-    check(dev, &few, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 512, 4);
-    check(dev, &few, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 512, 4);
+    check(dev, &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 64, 4);
+    check(dev, &few, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 64, 4);
+    check(dev, &few, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 64, 4);
     if (weft_context_device(dev->ctx)->fp64)
-        check(dev, &few, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 512, 4);
+        check(dev, &few, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 64, 4);
     if (!dev->checker) // an entry takes a checker a millisecond
         check_slabs(dev);
     if (dev->gpu) {
