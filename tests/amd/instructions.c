@@ -45,6 +45,11 @@ static uint32_t want_number(uint32_t i)
     return i;
 }
 
+static uint32_t want_halves(uint32_t i)
+{
+    return i + 0x70000;
+}
+
 // a: 0 everywhere, and room for twice as many. A result is in b.
 static const struct snippet snippets[] = {
     {"a table of constants (s_getpc_b64)",
@@ -92,6 +97,11 @@ static const struct snippet snippets[] = {
      "{ uint i = (uint)get_global_id(0), w = (uint)a[1] + i * 0x10001u; ulong v = a[0] + (ulong)i - (ulong)(w >> 16);\n"
      "b[i] = (uint)(v >> 32) + i; }",
      want_number},
+    {"two halves of neighbouring words in one store (global_store_b32)",
+     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(volatile __global ulong *a, __global uint *b)\n"
+     "{ uint i = (uint)get_global_id(0); __global ushort *h = (__global ushort *)(ulong)a;\n"
+     "h[4u * i + 1u] = (ushort)i; h[4u * i + 2u] = 7; b[i] = (uint)(a[i] >> 16); }",
+     want_halves},
 };
 
 static int right(struct test_device *dev, const struct snippet *s)

@@ -44,8 +44,9 @@ OPERANDS = {"getpc": ("sdst",), "movreld": ("vdst", "src0"), "movrels": ("vdst",
             "bpermute": ("vdst", "addr", "data0", "offset0", "offset1"),
             "indexon": ("ssrc0", "ssrc1"),
             "cmpswap64": ("vdst", "addr|vaddr", "data|vsrc", "saddr", "offset|ioffset", "glc|sc0|th")}
-# Operands of half a word (SDWA) lose what is carried: these programs are compiled without them.
-FLAGS = {} if os.environ.get("WEFT_AMD_PLAIN") else {"cdna": ["-mllvm", "-amdgpu-sdwa-peephole=0"]}
+# Operands of half a word (SDWA) lose what is carried, and stores go to the aligned address below: programs are compiled without both.
+ALIGNED = ["-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode"]
+FLAGS = {} if os.environ.get("WEFT_AMD_PLAIN") else {"cdna": ["-mllvm", "-amdgpu-sdwa-peephole=0", *ALIGNED], "rdna3": ALIGNED, "rdna4": ALIGNED}
 # Between s_set_gpr_idx_on and _off of gfx9 a move takes M0 into account: for its source, or its destination.
 INDEXED = {1: "movrels", 8: "movreld"}
 NOTHING = {"kind": "skip", "function": "-", "library": "-", "arguments": []}
