@@ -20,7 +20,8 @@ enum amd_step_kind {
     AMD_MOVRELS,
     AMD_BPERMUTE,
     AMD_CMPSWAP64,
-    AMD_INDEXON
+    AMD_INDEXON,
+    AMD_STORE16
 };
 
 // One instruction: a function of the host, and which memories it takes.

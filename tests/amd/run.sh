@@ -27,7 +27,9 @@ why=$(left_out "$name")
 [ -z "$why" ] || skip "left out: $why"
 export WEFT_AMD_TRANSLATE="$here/translate.py" OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd OPENCL_LAYERS="$WEFT_AMD_LAYER"
 WEFT_AMD_FOLDER=$WEFT_AMD_FOLDER/$WEFT_AMD_CHIP
-export WEFT_AMD_FOLDER XDG_CACHE_HOME="$WEFT_AMD_FOLDER/cache"
+# The library keeps programs, which are names of what translate.py made: none of another one.
+XDG_CACHE_HOME=$WEFT_AMD_FOLDER/cache-$(cksum <"$here/translate.py" | cut -d ' ' -f 1)
+export WEFT_AMD_FOLDER XDG_CACHE_HOME
 unset WEFT_DEVICE
 mkdir -p "$WEFT_AMD_FOLDER"
 begun=$(date +%s)
