@@ -26,15 +26,15 @@ WEFT_INLINE ulong run_at(uint k, ulong b, uint slab, uint panels)
     return (b / slab * panels + k) * slab + b % slab;
 }
 
-// cut[b]: the first row with at least b*share entries before it.
+// cut[b]: the first row with at least b*share before it, where `light` rows count as an entry.
 WEFT_KERNEL void push_cut(__global const ofs_t *restrict row_ptr, __global int *restrict cut, idx_t m, uint count,
-                          long share)
+                          long share, int light)
 {
     for (ulong b = get_global_id(0); b <= count; b += get_global_size(0)) {
         idx_t lo = 0, hi = m;
         while (b > 0 && lo < hi) {
             const idx_t mid = lo + (hi - lo) / 2;
-            if (b == count || (long)row_ptr[mid] < (long)b * share)
+            if (b == count || (long)row_ptr[mid] + mid / light < (long)b * share)
                 lo = mid + 1;
             else
                 hi = mid;

@@ -313,6 +313,19 @@ static void test_auto(struct test_device *dev)
     dev->ctx->device.compute_units = units;
 }
 
+// One work-group writes all rows of a bucket: millions of empty ones that follow each other are in many.
+static void test_empty_rows(struct test_device *dev)
+{
+    struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_TYPE_F32, .acc = WEFT_TYPE_F32};
+    plan.a = (struct weft_device_csr){.m = 4000000, .n = 60000, .nnz = 200000, .type = WEFT_TYPE_F32};
+    plan.x_size = plan.a.n;
+    plan.stats.max_row = 20;
+    const struct weft__spmv_push_size size = weft__spmv_push_size(&plan);
+    tap_ok(size.buckets * size.bucket * 8 >= plan.a.m && size.share <= size.bucket - plan.stats.max_row,
+           "%s: %lld buckets for %lld rows, most of them empty", dev->name, (long long)size.buckets,
+           (long long)plan.a.m);
+}
+
 static void test_each(struct test_device *dev)
 {
     static const struct {
@@ -347,6 +360,7 @@ static void test_each(struct test_device *dev)
         if (!dev->checker)
             test_auto(dev);
         test_refused(dev);
+        test_empty_rows(dev);
     }
 }
 

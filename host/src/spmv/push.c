@@ -40,6 +40,7 @@ static const struct weft__kernel_spec sum_spec = {"spmv_push_sum", {"spmv/push_s
 #define BUCKET_BYTES (32 << 10)
 #define PANELS_MOST  1024
 #define RUN_LEAST    16 // entries of a run on average: quads are mostly full
+#define ROWS_LIGHT   8  // rows that count as an entry of a bucket, which one work-group sums up: empty rows have an end
 // Slabs pay where runs are short, so that their products fill lines of the second cache that others begin, and the cache does
 // not keep all products: bytes for each compute unit that it keeps, and of a slab (docs/log/panels.md).
 #define RUN_SHORT  WEFT__HOSTILE(64, 1 << 20)
@@ -78,11 +79,13 @@ struct weft__spmv_push_size weft__spmv_push_size(const struct weft_spmv_plan *pl
     const size_t most = weft__min(weft__local_most(plan->ctx), BUCKET_BYTES + 64), acc = weft__spmv_acc_bytes(plan),
                  units = (size_t)plan->ctx->device.compute_units;
     struct weft__spmv_push_size size = {.panels = weft__spmv_panels_count(plan), .bucket = (int)((most - 64) / acc)};
-    // Each bucket begins with the first row behind its share of entries, and the longest row may reach beyond that.
     if (plan->acc != plan->type || size.panels > PANELS_MOST || !plan->a.nnz || plan->stats.max_row > size.bucket / 4 ||
         plan->a.nnz >= size.panels * plan->a.m)
         return size;
-    size.buckets = (plan->a.nnz - 1) / (size.bucket - plan->stats.max_row) + 1;
+    // Each bucket begins with the first row behind its share, and the longest row may reach beyond that.
+    const int64_t work = plan->a.nnz + plan->a.m / ROWS_LIGHT;
+    size.buckets = (work - 1) / (size.bucket - plan->stats.max_row - 1) + 1;
+    size.share = (work - 1) / size.buckets + 1;
     const double run = (double)plan->a.nnz / ((double)size.panels * (double)size.buckets);
     if (run < RUN_LEAST)
         size.buckets = 0;
@@ -278,7 +281,7 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         return make.status;
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     const struct weft__spmv_push_size size = weft__spmv_push_size(plan);
-    const cl_long share = (plan->a.nnz - 1) / size.buckets + 1;
+    const cl_int light = ROWS_LIGHT;
     s->cols = weft__spmv_panels_cols(plan);
     s->panels = (cl_uint)size.panels;
     s->teams = (cl_uint)size.teams;
@@ -290,7 +293,8 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     s->count = s->slab * s->slabs; // the last ones may be empty
     weft__spmv_make_buffer(&make, &s->b[CUT], ((size_t)s->count + 1) * sizeof(cl_int), "begins of buckets");
     pack(s, plan, &make, queue, &cut_spec,
-         WEFT__ARGS(WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(cut, s->b[CUT]), WEFT__ARG(share)));
+         WEFT__ARGS(WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(cut, s->b[CUT]), WEFT__ARG(share, size.share),
+                    WEFT__ARG(light)));
     runs_make(s, plan, &make, queue, &plan->a, &runs);
     if (!make.status)
         make.status = size_check(s, plan);
