@@ -232,6 +232,25 @@ static void test_refused(struct test_device *dev)
     weft_csr_free(&a);
 }
 
+// Runs that are filled up by more than is allowed.
+static void test_filled(struct test_device *dev)
+{
+    struct weft_csr a = sparse(&few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32);
+    struct weft_device_csr d = {0};
+    struct weft_spmv_plan *plan = NULL;
+    values_draw(&a);
+    const int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+                   !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+                   weft_spmv_plan_create(
+                       &plan, dev->ctx, dev->queue, &d,
+                       weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_PANELS, .format.max_padding = 1)) == WEFT_ERANGE;
+    tap_ok(ok && !plan && strstr(test_error(dev), "buckets of rows"), "%s: filled up too much: %s", dev->name,
+           test_error(dev));
+    weft_spmv_plan_destroy(&plan);
+    weft_device_csr_free(&d);
+    weft_csr_free(&a);
+}
+
 // What auto chooses by figures alone, on a device with as many units as an H200 and lanes in hardware; nothing runs.
 static void test_choice(struct test_device *dev)
 {
@@ -360,6 +379,7 @@ static void test_each(struct test_device *dev)
         if (!dev->checker)
             test_auto(dev);
         test_refused(dev);
+        test_filled(dev);
         test_empty_rows(dev);
     }
 }
