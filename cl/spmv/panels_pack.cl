@@ -21,7 +21,7 @@
 #define NOTHING 0x7fffu
 
 // The first entry from lo on, or hi, of a row in order whose column is `column` or more.
-WEFT_INLINE ofs_t entry_from(__global const idx_t *restrict col, ofs_t lo, ofs_t hi, long column)
+WEFT_INLINE ofs_t entry_from(__global const idx_t *col, ofs_t lo, ofs_t hi, long column)
 {
     while (lo < hi) {
         const ofs_t mid = lo + (hi - lo) / 2;
@@ -74,7 +74,7 @@ WEFT_KERNEL void panels_begins(__global const long *restrict at, __global long *
 }
 
 // The first part from `lo` on, or `hi`, with at[part] >= entry.
-WEFT_INLINE long part_from(__global const long *restrict at, long lo, long hi, long entry)
+WEFT_INLINE long part_from(__global const long *at, long lo, long hi, long entry)
 {
     while (lo < hi) {
         const long mid = (lo + hi) / 2;
@@ -98,7 +98,7 @@ WEFT_KERNEL void panels_cut(__global const long *restrict at, __global const lon
 }
 
 // The last g with origin[g].x <= part.
-WEFT_INLINE uint group_of(__global const long2 *restrict origin, uint count, long part)
+WEFT_INLINE uint group_of(__global const long2 *origin, uint count, long part)
 {
     uint lo = 0u, hi = count - 1u;
     while (lo < hi) {

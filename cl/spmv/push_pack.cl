@@ -23,7 +23,7 @@
 // Place of the run of panel k and bucket b among those by slab, then panel, then bucket.
 WEFT_INLINE ulong run_at(uint k, ulong b, uint slab, uint panels)
 {
-    return (b / slab * panels + k) * slab + b % slab;
+    return b + (b / slab * (panels - 1u) + k) * slab;
 }
 
 // cut[b]: the first row with at least b*share before it, where `light` rows count as an entry.
@@ -44,8 +44,8 @@ WEFT_KERNEL void push_cut(__global const ofs_t *restrict row_ptr, __global int *
 }
 
 // Entries of a bucket in each panel. For the whole work-group.
-WEFT_INLINE void runs_count(__local uint *entries, __global const idx_t *restrict col, ofs_t begin, ofs_t end,
-                            idx_t cols, uint panels)
+WEFT_INLINE void runs_count(__local uint *entries, __global const idx_t *col, ofs_t begin, ofs_t end, idx_t cols,
+                            uint panels)
 {
     const uint lid = (uint)get_local_id(0);
     for (uint k = lid; k < panels; k += WEFT_WG)
@@ -104,10 +104,11 @@ WEFT_KERNEL void push_fill(__global const ofs_t *restrict row_ptr, __global cons
 {
     __local uint entries[WEFT_PANELS];
     const uint lid = (uint)get_local_id(0);
+    const ulong slab_runs = (ulong)slab * panels;
     for (ulong b = get_group_id(0); b < count; b += get_num_groups(0)) {
         const ofs_t begin = row_ptr[cut[b]], end = row_ptr[cut[b + 1]];
         runs_count(entries, col, begin, end, cols, panels);
-        const long base = to[b / slab * slab * panels];
+        const long base = to[b / slab * slab_runs];
         for (uint k = lid; k < panels; k += WEFT_WG) {
             const long first = from[run_at(k, b, slab, panels)], quad = to[b * panels + k];
             const uint quads = (entries[k] + 3u) / 4u;

@@ -2,7 +2,7 @@
 // y[row] = alpha*(sum of the row's products) + beta*y[row]: what spmv/push.cl leaves in the buckets.
 // Source:  -
 // Mapping: 1-D; work-group g owns bucket slab + g, a work-item every WG-th row of it.
-// Local:   BUCKET + 1 accumulators.
+// Local:   BUCKET accumulators.
 // Needs:   buckets[b]: first row, rows, first quad of products, quads; BUCKET entries at most. begin[row + b]: entries of the bucket
 //          before a row of it, and behind its last row all of them. product[0] is that of quad base. place: where a product belongs in the bucket when
 //          rows follow each other; BUCKET for one that counts for nothing.
@@ -18,11 +18,17 @@
 
 #define TOGETHER 4 // quads on their way at a time
 
+WEFT_INLINE void keep(__local acc_t *near, uint place, acc_t product)
+{
+    if (place < WEFT_BUCKET)
+        near[place] = product;
+}
+
 WEFT_KERNEL void spmv_push_sum(__global const uint4 *restrict buckets, __global const ushort *restrict begin,
                                __global const uint2 *restrict place, __global const acc4_t *restrict product,
                                __global val_t *restrict y, acc_t alpha, acc_t beta, uint slab, uint base)
 {
-    __local acc_t near[WEFT_BUCKET + 1];
+    __local acc_t near[WEFT_BUCKET];
     const uint lid = (uint)get_local_id(0), b = slab + (uint)get_group_id(0);
     const uint4 bucket = buckets[b];
     for (uint q = lid; q < bucket.w; q += TOGETHER * WEFT_WG) {
@@ -37,10 +43,10 @@ WEFT_KERNEL void spmv_push_sum(__global const uint4 *restrict buckets, __global 
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++)
             if (q + (uint)k * WEFT_WG < bucket.w) {
-                near[to[k].x & 0xffffu] = v[k].x;
-                near[to[k].x >> 16] = v[k].y;
-                near[to[k].y & 0xffffu] = v[k].z;
-                near[to[k].y >> 16] = v[k].w;
+                keep(near, to[k].x & 0xffffu, v[k].x);
+                keep(near, to[k].x >> 16, v[k].y);
+                keep(near, to[k].y & 0xffffu, v[k].z);
+                keep(near, to[k].y >> 16, v[k].w);
             }
     }
     uint i = lid, p = 0u, end = 0u;

@@ -21,7 +21,7 @@
 #define NEAR 8
 
 // Of a row from begin to end. Nothing is read where these are no positions.
-WEFT_INLINE long far_share(ofs_t begin, ofs_t end, __global const idx_t *restrict col, ofs_t nnz)
+WEFT_INLINE long far_share(ofs_t begin, ofs_t end, __global const idx_t *col, ofs_t nnz)
 {
     long far = 0;
     if (begin < 0 || end > nnz || begin >= end || end - begin < 2)

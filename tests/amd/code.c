@@ -131,8 +131,8 @@ static enum amd_arg_kind kind_of(const char *word)
 // A form of instructions, of the line after its number: KIND SIZE FUNCTION LIBRARY COUNT MEMORIES...
 static int form_read(struct amd_step *step, FILE *file)
 {
-    static const char *const kinds[] = {"none",    "run",     "barrier",  "skip",      "fault",   "getpc",
-                                        "movreld", "movrels", "bpermute", "cmpswap64", "indexon", "store16"};
+    static const char *const kinds[] = {"none",    "run",     "barrier",  "skip",      "fault",  "getpc",
+                                        "movreld", "movrels", "bpermute", "cmpswap64", "indexon"};
     char kind[32], function[512], library[256], path[4096];
     int size, count;
     if (fscanf(file, "%31s %d %511s %255s %d", kind, &size, function, library, &count) != 5 || count > AMD_MEMORIES)

@@ -20,8 +20,7 @@ enum amd_step_kind {
     AMD_MOVRELS,
     AMD_BPERMUTE,
     AMD_CMPSWAP64,
-    AMD_INDEXON,
-    AMD_STORE16
+    AMD_INDEXON
 };
 
 // One instruction: a function of the host, and which memories it takes.

@@ -102,12 +102,6 @@ static const struct snippet snippets[] = {
      "{ uint i = (uint)get_global_id(0); __global ushort *h = (__global ushort *)(ulong)a;\n"
      "h[4u * i + 1u] = (ushort)i; h[4u * i + 2u] = 7; b[i] = (uint)(a[i] >> 16); }",
      want_halves},
-    {"two halves of neighbouring words, an offset between them (global_store_b16)",
-     "__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(volatile __global ulong *a, __global uint *b)\n"
-     "{ uint i = (uint)get_global_id(0); volatile __global ushort *h = (volatile __global ushort *)a + 4u * i + 1u + "
-     "(uint)a[0];\n"
-     "h[1] = 7; h[0] = (ushort)i; b[i] = (uint)(a[i] >> 16); }",
-     want_halves},
 };
 
 static int right(struct test_device *dev, const struct snippet *s)

@@ -13,14 +13,6 @@ static uint64_t pair(const uint32_t *low, size_t apart)
     return low[0] | (uint64_t)low[apart] << 32;
 }
 
-// Where lane i of a global instruction reads or writes: an address, or scalar registers and an offset to them.
-static char *address_of(const uint32_t *sgpr, const uint32_t *vgpr, size_t lanes, const int32_t of[3], size_t i)
-{
-    const uint32_t *address = &vgpr[(size_t)(of[0] - VECTORS) * lanes + i];
-    const uint64_t base = of[1] < NULL_SGPR ? pair(&sgpr[of[1]], 1) + *address : pair(address, lanes);
-    return (char *)(uintptr_t)(base + (uint64_t)(int64_t)of[2]);
-}
-
 void amd_own(const struct amd_code *code, const struct amd_step *step, uint32_t *sgpr, uint32_t *vgpr)
 {
     const int32_t *of = step->of;
@@ -59,15 +51,12 @@ void amd_own(const struct amd_code *code, const struct amd_step *step, uint32_t 
         case AMD_BPERMUTE:
             *to = got[i];
             break;
-        case AMD_STORE16: { // global_store_short and _b16
-            const uint16_t value = (uint16_t)vgpr[(size_t)(of[1] - VECTORS) * lanes + i];
-            memcpy(address_of(sgpr, vgpr, lanes, (int32_t[3]){of[0], of[2], of[3]}, i), &value, sizeof value);
-            break;
-        }
-        case AMD_CMPSWAP64: { // global_atomic_cmpswap_x2 and _b64
+        case AMD_CMPSWAP64: { // global_atomic_cmpswap_x2 and _b64: address, or an offset from scalar registers
+            const uint32_t *address = &vgpr[(size_t)(of[1] - VECTORS) * lanes + i];
             const uint32_t *data = &vgpr[(size_t)(of[2] - VECTORS) * lanes + i];
+            const uint64_t base = of[3] < NULL_SGPR ? pair(&sgpr[of[3]], 1) + *address : pair(address, lanes);
             const uint64_t value = pair(data, lanes), expected = pair(data + 2 * lanes, lanes);
-            char *word = address_of(sgpr, vgpr, lanes, (int32_t[3]){of[1], of[3], of[4]}, i);
+            char *word = (char *)(uintptr_t)(base + (uint64_t)(int64_t)of[4]);
             uint64_t before;
             memcpy(&before, word, sizeof before);
             if (before == expected)

@@ -39,13 +39,11 @@ CACHES = {"rdna3": [(0xfffc0000, 0xe0ac0000, 8), (0xfffc0000, 0xe0b00000, 8)],
           "cdna": [(0xfdfc0000, 0xe0a00000, 8), (0xfdfc0000, 0xe0a40000, 8)]}
 # What the emulator lacks or gets wrong, and own.c does; each with the operands that it needs: registers and numbers.
 OWN = {"S_GETPC_B64": "getpc", "V_MOVRELD_B32_E32": "movreld", "V_MOVRELS_B32_E32": "movrels", "DS_BPERMUTE_B32": "bpermute",
-       "GLOBAL_ATOMIC_CMPSWAP_X2": "cmpswap64", "GLOBAL_ATOMIC_CMPSWAP_B64": "cmpswap64", "S_SET_GPR_IDX_ON": "indexon",
-       "GLOBAL_STORE_B16": "store16", "GLOBAL_STORE_SHORT": "store16"}
+       "GLOBAL_ATOMIC_CMPSWAP_X2": "cmpswap64", "GLOBAL_ATOMIC_CMPSWAP_B64": "cmpswap64", "S_SET_GPR_IDX_ON": "indexon"}
 OPERANDS = {"getpc": ("sdst",), "movreld": ("vdst", "src0"), "movrels": ("vdst", "src0"),
             "bpermute": ("vdst", "addr", "data0", "offset0", "offset1"),
             "indexon": ("ssrc0", "ssrc1"),
-            "cmpswap64": ("vdst", "addr|vaddr", "data|vsrc", "saddr", "offset|ioffset", "glc|sc0|th"),
-            "store16": ("addr|vaddr", "data|vsrc", "saddr", "offset|ioffset")}
+            "cmpswap64": ("vdst", "addr|vaddr", "data|vsrc", "saddr", "offset|ioffset", "glc|sc0|th")}
 # Operands of half a word (SDWA) lose what is carried, and stores go to the aligned address below: programs are compiled without both.
 ALIGNED = ["-Xclang", "-target-feature", "-Xclang", "-unaligned-access-mode"]
 FLAGS = {} if os.environ.get("WEFT_AMD_PLAIN") else {"cdna": ["-mllvm", "-amdgpu-sdwa-peephole=0", *ALIGNED], "rdna3": ALIGNED, "rdna4": ALIGNED}

@@ -45,6 +45,9 @@ NVIDIA = ["-target", "nvptx64--nvidiacl", "-include", SHIM,
 FUNCTION = re.compile(r"^(?:WEFT_INLINE|WEFT_INLINE_LOCAL|static inline|inline)\b[^;{(]*?\b(\w+)\(", re.M)  # its definition in cl/
 # One that is given local memory, and not always inlined where it must be (cl/lib/weft.clh).
 LOOSE = re.compile(r"^(?:static|inline)\b[^;{(]*?\b(\w+)\([^;{]*\b__local\b[^;{]*\)\s*\{", re.M)
+# One whose pointers are `restrict`: what that leaves in a kernel it is compiled into, Oclgrind 21.10 does not know. It runs no
+# kernels of the CPU schedule.
+NARROW = re.compile(r"^(?:WEFT_INLINE|WEFT_INLINE_LOCAL|static|inline)\b[^;{(]*?\b(\w+)\([^;{]*\brestrict\b[^;{]*\)\s*\{", re.M)
 
 
 class Failure(Exception):
@@ -182,15 +185,18 @@ def used_in(text, _target, _tools):
 
 
 def unused(texts, known):
-    """(functions of cl/, those that no text uses, those that are LOOSE, texts looked at); a function is (file, name)."""
-    functions, left, loose, looked, turn = set(), set(), set(), 0, {}
+    """(functions of cl/, those that no text uses, those that are LOOSE or NARROW and why, texts looked at); a function is (file, name)."""
+    functions, left, wrong, looked, turn = set(), set(), set(), 0, {}
     for text in texts:  # the first variant of each source and set comes before the second ones
         turn[text["set"], text["source"]] = text["turn"] = turn.get((text["set"], text["source"]), 0) + 1
     for text in sorted(texts, key=lambda text: text["turn"]):
         with open(text["path"], encoding="utf-8") as file:
             parts = parts_of(file.read())
         found = {(path, name) for path, part in parts.items() for name in FUNCTION.findall(part)}
-        loose |= {(path, name) for path, part in parts.items() for name in LOOSE.findall(part)}
+        for path, part in parts.items():
+            wrong |= {(path, name, "is given local memory: WEFT_INLINE or WEFT_INLINE_LOCAL") for name in LOOSE.findall(part)}
+            if not re.search(r"cpu\.clh?$", path):
+                wrong |= {(path, name, "has a restrict pointer, which Oclgrind takes of kernels alone") for name in NARROW.findall(part)}
         left |= found - functions
         functions |= found
         words = re.findall(r"\w+", re.sub(r"//.*", "", "".join(parts.values())))
@@ -199,7 +205,7 @@ def unused(texts, known):
             names = {row["function"] for row in known.get(used_in, text, "", None)}
             left -= {function for function in hopeful if function[1] in names}
             looked += 1
-    return functions, left, loose, looked
+    return functions, left, wrong, looked
 
 
 def identity(tools):
@@ -308,12 +314,12 @@ def main(check, program, out, pick=None, only=None):
     texts = pick(texts) if pick else texts
     if check == "unused":
         known = Known(out, check, used_in, None)
-        functions, left, loose, looked = unused(texts, known)
+        functions, left, wrong, looked = unused(texts, known)
         known.save(False)
         print(*(f"FAIL {path}: no program uses {name}" for path, name in sorted(left)),
-              *(f"FAIL {path}: {name} is given local memory: WEFT_INLINE or WEFT_INLINE_LOCAL" for path, name in sorted(loose)),
-              f"unused: {len(functions)} functions, {looked} of {len(texts)} texts looked at ({known.old} known), {len(left) + len(loose)} failures", sep="\n")
-        sys.exit(1 if left or loose or not functions else 0)
+              *(f"FAIL {path}: {name} {why}" for path, name, why in sorted(wrong)),
+              f"unused: {len(functions)} functions, {looked} of {len(texts)} texts looked at ({known.old} known), {len(left) + len(wrong)} failures", sep="\n")
+        sys.exit(1 if left or wrong or not functions else 0)
     step = {"parse": parse, "amd": amd, "nvidia": nvidia, "intel": intel}[check]
     known, failed, rows = Known(out, check, step, tools), 0, []
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Panels of columns: parts without entries and longer than a work-group's share, columns in any order, new values, refusals.
 #include "host/internal/tests.h"
+#include "tests/support/csr.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
@@ -13,11 +14,13 @@
 enum order { ASCEND, PANELS_ASCEND, ANY };
 static const char *const orders[] = {"ascending", "ascending but for neighbours", "in any order"};
 
-enum { LONG_ROW = 7, SPARSE_M = 20000, SLABS_M = 40000 };
-// Several panels; few rows in so many that several work-items sum up the parts of each.
+enum { LONG_ROW = 7 };
+// Several panels; few rows in so many that several work-items sum up the parts of each. A checker has fewer entries in
+// LONG_ROW, and fewer rows where products wait in buckets: an entry takes it a millisecond.
 static const struct size {
-    int m, n;
-} sizes[] = {{301, 60000}, {37, 150000}}, few = {SPARSE_M, 60000}, slabs = {SLABS_M, 1600000};
+    int m, n, few; // few: entries of a row, at most, where these lie in many panels; or 0
+} sizes[] = {{301, 60000, 0}, {37, 150000, 0}}, checked[] = {{101, 60000, 0}, {13, 90000, 0}}, few = {20000, 60000, 4},
+  few_checked = {6000, 60000, 4}, slabs = {40000, 1600000, 50};
 #define NOBODY   20000 // from here on
 #define NOBODY_N 12000 // columns that no row has: more than a panel
 
@@ -40,9 +43,10 @@ static int value_get(const void *from, enum weft_type type, int64_t i)
                                    : ((const int32_t *)from)[i];
 }
 
-// Every fifth row is empty; row LONG_ROW has every third column and some twice. Values and x are small integers, so that any
+// Every fifth row is empty; row LONG_ROW has every third column, or ninth, and some twice. Values and x are small integers, so that any
 // order of sums gives the same y.
-static struct weft_csr matrix(const struct size *size, enum order order, enum weft_type type, enum weft_ofs ofs)
+static struct weft_csr matrix(const struct size *size, int checker, enum order order, enum weft_type type,
+                              enum weft_ofs ofs)
 {
     const int64_t m = size->m, n = size->n;
     struct weft_csr a = {0};
@@ -50,11 +54,8 @@ static struct weft_csr matrix(const struct size *size, enum order order, enum we
         tap_bail("out of memory");
     int64_t at = 0;
     for (int64_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS_64)
-            ((int64_t *)a.row_ptr)[i] = at;
-        else
-            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
-        const int64_t begin = at, step = i == LONG_ROW ? 3 : rng_between(&rng, 1500, 9000);
+        test_row_begin(&a, i, at);
+        const int64_t begin = at, step = i == LONG_ROW ? (checker ? 9 : 3) : rng_between(&rng, 1500, 9000);
         for (int64_t c = (int64_t)rng_below(&rng, 3000); i < m && i % 5 && c < n && at - begin < n / 2; c += step) {
             if (c >= NOBODY && c < NOBODY + NOBODY_N)
                 continue;
@@ -84,16 +85,13 @@ static struct weft_csr matrix(const struct size *size, enum order order, enum we
 // `slabs` with so many panels and entries that a device of few units keeps the products of a slab alone.
 static struct weft_csr sparse(const struct size *size, enum order order, enum weft_type type, enum weft_ofs ofs)
 {
-    const int64_t m = size->m, n = size->n, most = size->m == SLABS_M ? 50 : 4;
+    const int64_t m = size->m, n = size->n, most = size->few;
     struct weft_csr a = {0};
     if (weft_csr_alloc(&a, weft_shape(m, n, m * (most + 8), type, ofs)))
         tap_bail("out of memory");
     int64_t at = 0;
     for (int64_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS_64)
-            ((int64_t *)a.row_ptr)[i] = at;
-        else
-            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
+        test_row_begin(&a, i, at);
         const int64_t length = i >= m - 700 || i % 7 == 0 ? 0 : i == LONG_ROW + 1 ? 900 : rng_between(&rng, 0, most);
         for (int64_t k = 0; i < m && k < length; k++)
             a.col[at++] = (int32_t)(order == ANY ? (int64_t)rng_below(&rng, (uint64_t)n)
@@ -154,7 +152,7 @@ static int right(struct product *p, struct weft_spmv_plan *plan, const struct we
 static void check(struct test_device *dev, const struct size *size, enum order order, enum weft_type type,
                   enum weft_ofs ofs, int semiring, int wg, int ipt)
 {
-    struct weft_csr a = size->m >= SPARSE_M ? sparse(size, order, type, ofs) : matrix(size, order, type, ofs);
+    struct weft_csr a = size->few ? sparse(size, order, type, ofs) : matrix(size, dev->checker, order, type, ofs);
     struct weft_device_csr d = {0}, other = {0};
     struct weft_spmv_plan *plan = NULL;
     const enum weft_type vec = type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : type;
@@ -203,6 +201,21 @@ static void check(struct test_device *dev, const struct size *size, enum order o
     weft_csr_free(&a);
 }
 
+// A checker with less local memory, so that fewer entries are several buckets too.
+static void check_few(struct test_device *dev)
+{
+    const struct size *size = dev->checker ? &few_checked : &few;
+    const int64_t local = dev->ctx->device.local_bytes;
+    if (dev->checker)
+        dev->ctx->device.local_bytes = local < 32768 ? local : 32768;
+    check(dev, size, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 64, 4);
+    check(dev, size, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 64, 4);
+    check(dev, size, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 64, 4);
+    if (weft_context_device(dev->ctx)->fp64)
+        check(dev, size, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 64, 4);
+    dev->ctx->device.local_bytes = local;
+}
+
 // On a device of two units, whatever this one has.
 static void check_slabs(struct test_device *dev)
 {
@@ -235,7 +248,7 @@ static void test_refused(struct test_device *dev)
 // Runs that are filled up by more than is allowed.
 static void test_filled(struct test_device *dev)
 {
-    struct weft_csr a = sparse(&few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32);
+    struct weft_csr a = sparse(dev->checker ? &few_checked : &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32);
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
     values_draw(&a);
@@ -364,14 +377,11 @@ static void test_each(struct test_device *dev)
             if (cases[i].type == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64)
                 tap_skip("%s: no double precision", dev->name);
             else
-                check(dev, &sizes[(i + (size_t)order) / 2 % 2], (enum order)order, cases[i].type, cases[i].ofs,
-                      cases[i].semiring, cases[i].wg < most ? cases[i].wg : most, cases[i].ipt);
+                check(dev, &(dev->checker ? checked : sizes)[(i + (size_t)order) / 2 % 2], (enum order)order,
+                      cases[i].type, cases[i].ofs, cases[i].semiring, cases[i].wg < most ? cases[i].wg : most,
+                      cases[i].ipt);
         }
-    check(dev, &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32, 0, 64, 4);
-    check(dev, &few, ANY, WEFT_TYPE_I32, WEFT_OFS_64, 1, 64, 4);
-    check(dev, &few, ANY, WEFT_TYPE_PATTERN, WEFT_OFS_32, 0, 64, 4);
-    if (weft_context_device(dev->ctx)->fp64)
-        check(dev, &few, ANY, WEFT_TYPE_F64, WEFT_OFS_32, 0, 64, 4);
+    check_few(dev);
     if (!dev->checker) // an entry takes a checker a millisecond
         check_slabs(dev);
     if (dev->gpu) {

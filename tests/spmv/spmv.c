@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SpMV against its oracle: every algorithm, type, edge shape; semirings; tuning values; queues; errors.
 #include "host/common/check_spmv.h"
+#include "tests/support/csr.h"
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
@@ -93,10 +94,7 @@ static struct weft_csr matrix_make(int64_t m, int64_t n, enum rows rows, enum we
         tap_bail("no memory for a test matrix");
     int64_t at = 0;
     for (int64_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS_64)
-            ((int64_t *)a.row_ptr)[i] = at;
-        else
-            ((int32_t *)a.row_ptr)[i] = (int32_t)at;
+        test_row_begin(&a, i, at);
         for (int64_t k = 0; i < m && k < lengths[i]; k++, at++) { // where they ascend, each has columns of its own
             const int64_t low = ascending ? k * n / lengths[i] : 0, end = ascending ? (k + 1) * n / lengths[i] : n;
             a.col[at] = (int32_t)(low + (int64_t)rng_below(&rng, (uint64_t)(end - low)));

@@ -45,6 +45,14 @@ static int descending(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+void test_row_begin(struct weft_csr *a, int64_t i, int64_t at)
+{
+    if (a->ofs == WEFT_OFS_64)
+        ((int64_t *)a->row_ptr)[i] = at;
+    else
+        ((int32_t *)a->row_ptr)[i] = (int32_t)at;
+}
+
 void test_matrix_make(struct weft_csr *out, struct rng *rng, enum test_spread spread, int64_t m, int64_t n, int64_t nnz,
                       enum weft_type type, enum weft_ofs ofs)
 {

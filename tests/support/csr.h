@@ -21,6 +21,9 @@ enum test_spread {
 };
 const char *test_spread_name(enum test_spread spread);
 
+// row_ptr[i] = at, whatever its width.
+void test_row_begin(struct weft_csr *a, int64_t i, int64_t at);
+
 // A matrix whose values are random bits, NaN and all; frees nothing on failure, since failing bails out.
 void test_matrix_make(struct weft_csr *out, struct rng *rng, enum test_spread spread, int64_t m, int64_t n, int64_t nnz,
                       enum weft_type type, enum weft_ofs ofs);

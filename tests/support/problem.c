@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds an SpMV problem on host and device, runs plans on it and checks y.
 #include "problem.h"
+#include "csr.h"
 
 #include "host/common/check_spmv.h"
 
@@ -29,10 +30,7 @@ struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, 
         weft_device_csr_alloc(&p.d, dev->ctx, weft_shape(m, n, nnz, type, ofs)))
         tap_bail("no memory for a test matrix");
     for (int64_t i = 0; i <= m; i++) {
-        if (ofs == WEFT_OFS_64)
-            ((int64_t *)p.a.row_ptr)[i] = at;
-        else
-            ((int32_t *)p.a.row_ptr)[i] = (int32_t)at;
+        test_row_begin(&p.a, i, at);
         at += i % 30 == 7 ? longest : base + i % 4;
     }
     for (int64_t q = 0; q < nnz; q++)

@@ -77,7 +77,7 @@ static void destroy(void *state)
 struct weft__spmv_push_size weft__spmv_push_size(const struct weft_spmv_plan *plan)
 {
     const size_t most = weft__min(weft__local_most(plan->ctx), BUCKET_BYTES + 64), acc = weft__spmv_acc_bytes(plan),
-                 units = (size_t)plan->ctx->device.compute_units;
+                 units = weft__max(1, (size_t)plan->ctx->device.compute_units);
     struct weft__spmv_push_size size = {.panels = weft__spmv_panels_count(plan), .bucket = (int)((most - 64) / acc)};
     if (plan->acc != plan->type || size.panels > PANELS_MOST || !plan->a.nnz || plan->stats.max_row > size.bucket / 4 ||
         plan->a.nnz >= size.panels * plan->a.m)
