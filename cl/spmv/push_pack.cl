@@ -32,7 +32,7 @@ WEFT_KERNEL void push_cut(__global const ofs_t *restrict row_ptr, __global int *
 {
     for (ulong b = get_global_id(0); b <= count; b += get_global_size(0)) {
         idx_t lo = 0, hi = m;
-        while (b > 0 && lo < hi) {
+        while (lo < hi) {
             const idx_t mid = lo + (hi - lo) / 2;
             if (b == count || (long)row_ptr[mid] + mid / light < (long)b * share)
                 lo = mid + 1;
@@ -65,8 +65,8 @@ WEFT_KERNEL void push_count(__global const ofs_t *restrict row_ptr, __global con
     for (ulong b = get_group_id(0); b < count; b += get_num_groups(0)) {
         runs_count(entries, col, row_ptr[cut[b]], row_ptr[cut[b + 1]], cols, panels);
         for (uint k = (uint)get_local_id(0); k < panels; k += WEFT_WG)
-            from[run_at(k, b, slab, panels)] = to[b * panels + k] = (entries[k] + 3u) / 4u;
-        barrier(CLK_LOCAL_MEM_FENCE);
+            from[run_at(k, b, slab, panels)] = to[b * panels + k] =
+                (entries[k] + 3u) / 4u; // cleared by the same work-item
     }
 }
 

@@ -63,7 +63,7 @@ TESTS = (
     ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/scan", ("transpose", "convert", "transpose_whole")),
     ("cl/transpose/", ("transpose", "convert")),
     ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell16", "spmv")),
-    ("cl/spmv/panels", ("spmv_panels",)), ("cl/spmv/", ("spmv", "spmv_plan")),
+    ("cl/spmv/panels", ("spmv_panels",)), ("cl/spmv/push", ("spmv_panels",)), ("cl/spmv/", ("spmv", "spmv_plan")),
     ("cl/lib/lanes", ("probe",)), ("cl/matrix/", ("canonical", "validate", "rebase")), ("cl/lib/", ("scan", "segsort", "transpose")),
     ("host/src/primitive/segsort", ("segsort",)), ("host/src/primitive/scan", ("scan",)),
     ("host/src/primitive/histogram", ("histogram",)), ("host/src/primitive/expand", ("expand",)),
@@ -73,7 +73,8 @@ TESTS = (
     ("host/src/transpose/scan", ("transpose", "transpose_errors", "transpose_large", "transpose_whole")),
     ("host/src/transpose/", ("transpose", "transpose_errors", "transpose_large")),
     ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell16",)),
-    ("host/src/spmv/panels", ("spmv_panels",)),
+    ("host/src/spmv/panels", ("spmv_panels",)), ("host/src/spmv/push", ("spmv_panels",)),
+    ("host/src/spmv/again", ("spmv_panels", "choice")),
     ("host/src/spmv/", ("spmv_errors", "choice", "spmv_plan", "spmv")), ("host/src/matrix/permut", ("permutation", "memory")),
     ("host/src/matrix/rcm", ("permutation",)), ("host/src/matrix/generate", ("generate", "memory")),
     ("host/src/matrix/measure", ("measure", "memory")), ("host/src/matrix/density", ("density", "memory")),
@@ -106,7 +107,7 @@ def of_text(path, text):
     for number, line in enumerate(text.split("\n"), 1):
         code, was = code_part(line), macro
         macro = line.endswith("\\")
-        variants = line != "}" and (variants or line.startswith("void weft__") and "variants(weft__variant_fn" in line)
+        variants = line != "}" and (variants or line.startswith(("void weft__", "static void")) and "variants(weft__variant_fn" in line)
         if variants:
             continue
         if code.lstrip().startswith(("#error", "#if", "#elif", "#include")) or (path.startswith("host/") and (

@@ -245,23 +245,48 @@ static void test_refused(struct test_device *dev)
     weft_csr_free(&a);
 }
 
-// Runs that are filled up by more than is allowed.
-static void test_filled(struct test_device *dev)
+// Whether a matrix that is filled up in the push form is taken where nothing may be.
+static weft_status filled(struct test_device *dev, struct weft_csr *a)
 {
-    struct weft_csr a = sparse(dev->checker ? &few_checked : &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32);
     struct weft_device_csr d = {0};
     struct weft_spmv_plan *plan = NULL;
-    values_draw(&a);
-    const int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
-                   !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
-                   weft_spmv_plan_create(
-                       &plan, dev->ctx, dev->queue, &d,
-                       weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_PANELS, .format.max_padding = 1)) == WEFT_ERANGE;
-    tap_ok(ok && !plan && strstr(test_error(dev), "buckets of rows"), "%s: filled up too much: %s", dev->name,
-           test_error(dev));
+    values_draw(a);
+    weft_status status = weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(a));
+    if (!status)
+        status = weft_device_csr_write_sync(&d, dev->ctx, dev->queue, a);
+    if (!status)
+        status = weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d,
+                                       weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_PANELS, .format.max_padding = 1));
     weft_spmv_plan_destroy(&plan);
     weft_device_csr_free(&d);
-    weft_csr_free(&a);
+    weft_csr_free(a);
+    return status;
+}
+
+// Four entries of a row side by side: quads of which none has room left.
+static struct weft_csr quads(int64_t m, int64_t n)
+{
+    struct weft_csr a = {0};
+    if (weft_csr_alloc(&a, weft_shape(m, n, 4 * m, WEFT_TYPE_F32, WEFT_OFS_32)))
+        tap_bail("out of memory");
+    for (int64_t i = 0; i <= m; i++) {
+        test_row_begin(&a, i, 4 * i);
+        const int64_t first = 4 * (int64_t)rng_below(&rng, (uint64_t)n / 4);
+        for (int64_t k = 0; i < m && k < 4; k++)
+            a.col[4 * i + k] = (int32_t)(first + k);
+    }
+    a.nnz = 4 * m;
+    return a;
+}
+
+// Runs that are filled up by more than is allowed, and by exactly as much.
+static void test_filled(struct test_device *dev)
+{
+    struct weft_csr a = sparse(dev->checker ? &few_checked : &few, ASCEND, WEFT_TYPE_F32, WEFT_OFS_32), full;
+    tap_ok(filled(dev, &a) == WEFT_ERANGE && strstr(test_error(dev), "buckets of rows"), "%s: filled up too much: %s",
+           dev->name, test_error(dev));
+    full = quads(2000, 150000);
+    tap_ok(!filled(dev, &full), "%s: full quads are taken where nothing may be filled up", dev->name);
 }
 
 // What auto chooses by figures alone, on a device with as many units as an H200 and lanes in hardware; nothing runs.
@@ -345,17 +370,50 @@ static void test_auto(struct test_device *dev)
     dev->ctx->device.compute_units = units;
 }
 
+// Of a matrix that nobody has: how it would be cut into buckets.
+static struct weft__spmv_push_size push_size(struct test_device *dev, int64_t m, int64_t n, int64_t nnz,
+                                             int64_t max_row, enum weft_type acc)
+{
+    struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_TYPE_F32, .acc = acc, .x_size = n};
+    plan.a = (struct weft_device_csr){.m = m, .n = n, .nnz = nnz, .type = WEFT_TYPE_F32};
+    plan.stats.max_row = max_row;
+    return weft__spmv_push_size(&plan);
+}
+
 // One work-group writes all rows of a bucket: millions of empty ones that follow each other are in many.
 static void test_empty_rows(struct test_device *dev)
 {
-    struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_TYPE_F32, .acc = WEFT_TYPE_F32};
-    plan.a = (struct weft_device_csr){.m = 4000000, .n = 60000, .nnz = 200000, .type = WEFT_TYPE_F32};
-    plan.x_size = plan.a.n;
-    plan.stats.max_row = 20;
-    const struct weft__spmv_push_size size = weft__spmv_push_size(&plan);
-    tap_ok(size.buckets * size.bucket * 8 >= plan.a.m && size.share <= size.bucket - plan.stats.max_row,
-           "%s: %lld buckets for %lld rows, most of them empty", dev->name, (long long)size.buckets,
-           (long long)plan.a.m);
+    const int64_t m = 4000000;
+    const struct weft__spmv_push_size size = push_size(dev, m, 60000, 200000, 20, WEFT_TYPE_F32);
+    tap_ok(size.buckets * size.bucket * 8 >= m && size.share <= size.bucket - 20,
+           "%s: %lld buckets for %lld rows, most of them empty", dev->name, (long long)size.buckets, (long long)m);
+}
+
+// Which matrices have no push form.
+static void test_push_range(struct test_device *dev)
+{
+    const int64_t m = 1 << 20, n = 1 << 21, nnz = 40 * m;
+    const struct weft__spmv_push_size size = push_size(dev, m, n, nnz, 1, WEFT_TYPE_F32);
+    const int64_t longest = size.bucket / 4, each = size.panels * m;
+    const struct {
+        const char *what;
+        int64_t n, nnz, max_row;
+        enum weft_type acc;
+        int taken;
+    } cases[] = {
+        {"the longest row that may be", n, nnz, longest, WEFT_TYPE_F32, 1},
+        {"too many panels, and so short runs", 4 * n, nnz, 1, WEFT_TYPE_F32, 0},
+        {"a longer row", n, nnz, longest + 1, WEFT_TYPE_F32, 0},
+        {"no entry", n, 0, 0, WEFT_TYPE_F32, 0},
+        {"sums in another type", n / 4, nnz, 1, WEFT_TYPE_F64, 0},
+        {"an entry of each row in each panel", n, each, longest, WEFT_TYPE_F32, 0},
+        {"one less", n, each - 1, longest, WEFT_TYPE_F32, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tap_ok((push_size(dev, m, cases[i].n, cases[i].nnz, cases[i].max_row, cases[i].acc).buckets > 0) ==
+                   cases[i].taken,
+               "%s: the push form of 2^20 rows and %lld columns: %s", dev->name, (long long)cases[i].n, cases[i].what);
+    }
 }
 
 static void test_each(struct test_device *dev)
@@ -391,6 +449,7 @@ static void test_each(struct test_device *dev)
         test_refused(dev);
         test_filled(dev);
         test_empty_rows(dev);
+        test_push_range(dev);
     }
 }
 

@@ -38,9 +38,9 @@ static const struct weft__kernel_spec sum_spec = {"spmv_push_sum", {"spmv/push_s
 #define SUM_WG       512
 #define UNIT_ITEMS   2048 // work-items of spmv_push that a compute unit runs at a time on an H200
 #define BUCKET_BYTES (32 << 10)
-#define PANELS_MOST  1024
-#define RUN_LEAST    16 // entries of a run on average: quads are mostly full
-#define ROWS_LIGHT   8  // rows that count as an entry of a bucket, which one work-group sums up: empty rows have an end
+#define RUN_LEAST    16                             // entries of a run on average: quads are mostly full
+#define PANELS_MOST  (BUCKET_BYTES / 4 / RUN_LEAST) // with more, a full bucket of the smallest sums has shorter runs
+#define ROWS_LIGHT   8 // rows that count as an entry of a bucket, which one work-group sums up: empty rows have an end
 // Slabs pay where runs are short, so that their products fill lines of the second cache that others begin, and the cache does
 // not keep all products: bytes for each compute unit that it keeps, and of a slab (docs/log/panels.md).
 #define RUN_SHORT  WEFT__HOSTILE(64, 1 << 20)
@@ -79,13 +79,13 @@ struct weft__spmv_push_size weft__spmv_push_size(const struct weft_spmv_plan *pl
     const size_t most = weft__min(weft__local_most(plan->ctx), BUCKET_BYTES + 64), acc = weft__spmv_acc_bytes(plan),
                  units = weft__max(1, (size_t)plan->ctx->device.compute_units);
     struct weft__spmv_push_size size = {.panels = weft__spmv_panels_count(plan), .bucket = (int)((most - 64) / acc)};
-    if (plan->acc != plan->type || size.panels > PANELS_MOST || !plan->a.nnz || plan->stats.max_row > size.bucket / 4 ||
+    if (plan->acc != plan->type || !plan->a.nnz || plan->stats.max_row > size.bucket / 4 ||
         plan->a.nnz >= size.panels * plan->a.m)
         return size;
     // Each bucket begins with the first row behind its share, and the longest row may reach beyond that.
     const int64_t work = plan->a.nnz + plan->a.m / ROWS_LIGHT;
-    size.buckets = (work - 1) / (size.bucket - plan->stats.max_row - 1) + 1;
-    size.share = (work - 1) / size.buckets + 1;
+    size.buckets = (int64_t)weft__ceil_div((size_t)work, (size_t)(size.bucket - plan->stats.max_row));
+    size.share = (int64_t)weft__ceil_div((size_t)work, (size_t)size.buckets);
     const double run = (double)plan->a.nnz / ((double)size.panels * (double)size.buckets);
     if (run < RUN_LEAST)
         size.buckets = 0;
@@ -179,6 +179,13 @@ static void pieces_place(struct push *s, const cl_long *begin, cl_uint4 *pieces,
     *first = n;
 }
 
+static void upload(struct weft__make *make, cl_mem *buffer, const void *from, size_t bytes)
+{
+    if (!make->status)
+        make->status = weft__buffer_create_from(buffer, make->ctx, bytes, from, "work-groups of panels");
+    make->bytes += make->status ? 0 : bytes;
+}
+
 // The work-groups of spmv_push. Blocks.
 static void teams_make(struct push *s, struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
                        const struct runs *runs)
@@ -195,13 +202,9 @@ static void teams_make(struct push *s, struct weft_spmv_plan *plan, struct weft_
     make->status = weft__spmv_read(&stream, begins, 0, (panels + 1) * sizeof *begin, begin);
     if (!make->status) {
         pieces_place(s, begin, pieces, first);
-        make->status = weft__buffer_create_from(&s->b[PIECES], make->ctx, first[teams] * sizeof *pieces, pieces,
-                                                "work-groups of panels");
+        upload(make, &s->b[PIECES], pieces, first[teams] * sizeof *pieces);
+        upload(make, &s->b[FIRST], first, (teams + 1) * sizeof *first);
     }
-    if (!make->status)
-        make->status = weft__buffer_create_from(&s->b[FIRST], make->ctx, (teams + 1) * sizeof *first, first,
-                                                "work-groups of panels");
-    make->bytes += make->status ? 0 : first[teams] * sizeof *pieces + (teams + 1) * sizeof *first;
     weft__buffer_release(&begins);
     free(begin);
     free(pieces);
