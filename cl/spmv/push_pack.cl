@@ -64,9 +64,11 @@ WEFT_KERNEL void push_count(__global const ofs_t *restrict row_ptr, __global con
     __local uint entries[WEFT_PANELS];
     for (ulong b = get_group_id(0); b < count; b += get_num_groups(0)) {
         runs_count(entries, col, row_ptr[cut[b]], row_ptr[cut[b + 1]], cols, panels);
-        for (uint k = (uint)get_local_id(0); k < panels; k += WEFT_WG)
-            from[run_at(k, b, slab, panels)] = to[b * panels + k] =
-                (entries[k] + 3u) / 4u; // cleared by the same work-item
+        for (uint k = (uint)get_local_id(0); k < panels; k += WEFT_WG) { // the work-item that clears it
+            const long quads = (entries[k] + 3u) / 4u;
+            from[run_at(k, b, slab, panels)] = quads;
+            to[b * panels + k] = quads;
+        }
     }
 }
 

@@ -59,8 +59,12 @@ static int64_t row_length(enum rows rows, int64_t i, int64_t m, int64_t n)
         return 40 + i * 37 % 400;
     case ROWS_ENDS: // one entry behind the end of a tile of 96, one before it, and at it
         return (const int[]){193, 94, 97, 96, 288, 1}[i % 6];
-    case ROWS_LONG: // 256 and more on average, short and empty ones between
-        return i % 4 == 1 ? 0 : i % 4 == 2 ? rng_between(&rng, 1, 5) : rng_between(&rng, 560, 1100);
+    case ROWS_LONG: // 256 and more on average, short and empty ones between; two end in one stretch of 128, by other steps of 32
+        return i == 0       ? 580
+               : i == 2     ? 40
+               : i % 4 == 1 ? 0
+               : i % 4 == 2 ? rng_between(&rng, 1, 5)
+                            : rng_between(&rng, 560, 1100);
     default:
         return n;
     }
