@@ -518,7 +518,7 @@ static void each_device(struct test_device *dev)
     test_queue_released(dev, WEFT_SPMV_ALGO_HYB, 1);
     test_info(dev);
     test_shared(dev);
-    test_tune(dev);
+    test_cache_empty(dev, test_tune);
     test_sync(dev);
     if (!dev->gpu)
         test_items(dev);

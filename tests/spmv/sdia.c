@@ -421,7 +421,7 @@ static void test_sample_spread(struct test_device *dev)
 // Measured where it fits, and found again.
 static void test_tune(struct test_device *dev)
 {
-    struct shape s = band; // one that no test before has measured
+    struct shape s = band;
     s.m = 100;
     s.n = 30000;
     s.offsets[0] = rng_between(&rng, 0, 29000);
@@ -462,7 +462,7 @@ static void test_each(struct test_device *dev)
     test_auto(dev);
     if (!dev->gpu || !test_sample())
         test_sample_spread(dev);
-    test_tune(dev);
+    test_cache_empty(dev, test_tune);
 }
 
 int main(void)

@@ -3,9 +3,11 @@
 #include "device.h"
 #include "host/internal/tests.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CANARY_BYTES 64
 
@@ -120,6 +122,24 @@ static cl_program CL_API_CALL create_ordered(cl_context ctx, cl_uint count, cons
 void test_fence(struct test_device *dev, int on)
 {
     dev->ctx->device.fence = on;
+}
+
+void test_cache_empty(struct test_device *dev, void (*fn)(struct test_device *dev))
+{
+    char folder[] = "/tmp/weft-cache-XXXXXX", *kept = dev->ctx->cache_dir;
+    if (!mkdtemp(folder))
+        tap_bail("%s", folder);
+    dev->ctx->cache_dir = folder;
+    fn(dev);
+    dev->ctx->cache_dir = kept;
+    DIR *const d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] != '.')
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    if (rmdir(folder))
+        tap_bail("%s is not empty", folder);
 }
 
 static void device_run(const struct weft_device_info *info, enum weft_schedule schedule, enum weft_lanes lanes,

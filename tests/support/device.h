@@ -25,6 +25,8 @@ cl_command_queue test_queue(struct test_device *dev, cl_command_queue_properties
 void test_fence(struct test_device *dev, int on);
 // The head of a program whose work-group g of n is taken for the group of this number, an expression of g and n.
 void test_order_text(char *text, size_t room, const char *number);
+// Call fn with a cache that is empty, for what is measured and recorded once: nothing of earlier runs with the same seed is there.
+void test_cache_empty(struct test_device *dev, void (*fn)(struct test_device *dev));
 // Text of the context's last error.
 const char *test_error(struct test_device *dev);
 
