@@ -3,7 +3,8 @@
 // second of three passes (WEFT_MOVING).
 // Source:  as transpose/scan_partition.cl; the columns of a bucket are counted in local memory.
 // Mapping: group i owns chunk i of a bucket; there may be more groups than chunks, not fewer.
-// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(pos_t)*WEFT_BINS + a few hundred bytes.
+// Local:   max(2*WEFT_BINS*WEFT_WG/32, STAGE*(4 or 8), 4*WEFT_BINS) + sizeof(pos_t)*WEFT_BINS + a few hundred bytes; 2*STAGE
+//          more where WEFT_BINS_APART.
 // Needs:   WEFT_WG a multiple of 32, WEFT_BINS a multiple of 2*WEFT_WG, tile at most 32768.
 // Gives:   stable order inside each column or part, every output element written once.
 // Order:   exact.
@@ -33,6 +34,13 @@ typedef uint row_out_t;
 #endif
 #if defined(WEFT_MOVING) && defined(WEFT_PAIRS)
 #define PAIR_OUT(row, column, value) ((ulong)(value) << 32 | WORD_OUT(row, column))
+#endif
+// The bin of each slot is in local memory beside what goes out, so that entries need no turn of their own and no registers.
+#if defined(WEFT_MOVING) && !defined(WEFT_JOINED)
+#define WEFT_BINS_APART 1
+#endif
+#if WEFT_VAL_BITS && !defined(WEFT_JOINED) && !defined(PAIR_OUT)
+#define VALUES_APART 1
 #endif
 
 #if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED) || defined(PAIR_OUT)
@@ -114,8 +122,19 @@ WEFT_INLINE void base_shift(__local pos_t *base, const uint *slots, bool forth)
 #else
 #define VALUE(e) (val[e])
 #endif
-#define ROW(e)  ((uint)row[e])
-#define PAIR(e) row[e]
+#define ROW(e) ((uint)row[e])
+// to[k] = from[position of this work-item's entry k], of a tile of fewer entries the last one again. One path for whole and
+// partial tiles takes fewer registers than TILE_GET: two groups of 256 fit a unit of NVIDIA's.
+#define CLAMPED_GET(to, from)                                                                                          \
+    do {                                                                                                               \
+        const pos_t some = entries ? tile : 0;                                                                         \
+        const uint most = max(entries, 1u) - 1u;                                                                       \
+        WEFT_UNROLL                                                                                                    \
+        for (uint k = 0; k < WEFT_IPT; k++) {                                                                          \
+            forget(lane_first);                                                                                        \
+            (to)[k] = (from)[some + (pos_t)min(lane_first + k * LANES, most)];                                         \
+        }                                                                                                              \
+    } while (0)
 
 // One tile of a bucket, whose entries are here already; the `next` entries after it come while it is written.
 // counted: the tile is the whole bucket, which begins at position `begin`, and says where its `cols` columns or parts begin; else
@@ -124,7 +143,8 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
                              uint cols, entry_t *entry, __global const key_t *key, __global const moving_t *row,
                              __global const bits_t *val, __global key_out_t *key_out, __global begin_t *begin_out,
                              __global row_out_t *row_out, __global bits_t *val_out, uint shift, uint mask, uint pack,
-                             __local uint *shared, __local pos_t *base, __local uint *sums, __local uint *mem)
+                             __local uint *shared, __local ushort *bin_at, __local pos_t *base, __local uint *sums,
+                             __local uint *mem)
 {
     uint lid = (uint)get_local_id(0);
     forget(lid);
@@ -170,23 +190,65 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 #endif
     } else
         base_shift(base, starts, true);
-#if defined(PAIR_OUT) && !defined(WEFT_JOINED)
-    ulong moved[WEFT_IPT];
-    forget_all(steps);
-    TILE_GET(moved, steps, PAIR);
+#ifdef WEFT_BINS_APART
+    moving_t out[WEFT_IPT]; // what goes out of an entry beside a column and a value of their own
+#ifdef WEFT_PACKED
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+        out[k] = WORD_OUT(c[k] >> pack, c[k]);
+#else
+    CLAMPED_GET(out, row);
+    WEFT_UNROLL
+    for (uint k = 0; k < WEFT_IPT; k++)
+#ifdef WEFT_PAIRS
+        out[k] = PAIR_OUT((uint)out[k], c[k], out[k] >> 32);
+#else
+        out[k] = WORD_OUT(out[k], c[k]);
+#endif
+#endif
 #elif !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
     uint moved[WEFT_IPT];
     forget_all(steps);
     TILE_GET(moved, steps, ROW);
 #endif
-#if !defined(WEFT_JOINED) && !defined(PAIR_OUT) && WEFT_VAL_BITS
+#ifdef VALUES_APART
     bits_t value[WEFT_IPT];
+#ifndef WEFT_BINS_APART
     forget_all(steps);
     TILE_GET(value, steps, VALUE);
+#endif
 #endif
     STAGE_TURNS(done, entries)
     {
         pos_t to[WEFT_STAGED];
+#ifdef WEFT_BINS_APART
+        __local moving_t *stage = (__local moving_t *)shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(bin_at, steps, (ushort)BIN_OF(x[k]));
+        STAGE_PUT(stage, steps, out[k]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#ifdef VALUES_APART
+        if (done == 0u)
+            CLAMPED_GET(value, val);
+#endif
+        if (next && entries - done <= STAGE)
+            entries_get(entry, key, row, tile + TILE, next);
+        forget_all(entries);
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_STAGED; k++)
+            if (done + TURN(k) < entries)
+                to[k] = base[HERE(bin_at, k)] + (pos_t)done + PLACE(k);
+        STAGE_WRITE(row_out, stage);
+#ifndef WEFT_PACKED_OUT
+        __local uint *stage_key = shared;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        forget_all(steps);
+        STAGE_PUT(stage_key, steps, c[k] & ((1u << shift) - 1u));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        STAGE_WRITE(key_out, stage_key);
+#endif
+#else
         __local entry_t *stage = (__local entry_t *)shared;
         barrier(CLK_LOCAL_MEM_FENCE);
         forget_all(steps);
@@ -200,10 +262,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
             if (done + TURN(k) < entries) {
                 const entry_t word = HERE(stage, k);
                 to[k] = (whole ? begin : base[((uint)word >> shift) & mask]) + (pos_t)done + PLACE(k);
-#if defined(WEFT_MOVING) && !defined(WEFT_PACKED_OUT)
-                OUT(key_out, k, to[k]) = (key_out_t)((uint)word & ((1u << shift) - 1u));
-#endif
-#if defined(WEFT_JOINED) && defined(PAIR_OUT)
+#ifdef PAIR_OUT
                 OUT(row_out, k, to[k]) = PAIR_OUT((uint)word >> pack, (uint)word, word >> 32);
 #elif defined(WEFT_PACKED)
                 OUT(row_out, k, to[k]) = WORD_OUT((uint)word >> pack, (uint)word);
@@ -212,22 +271,16 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
                 OUT(val_out, k, to[k]) = (uint)(word >> 32);
 #endif
             }
-#if defined(PAIR_OUT) && !defined(WEFT_JOINED)
-        __local ulong *stage_pair = (__local ulong *)shared;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        forget_all(steps);
-        STAGE_PUT(stage_pair, steps, PAIR_OUT((uint)moved[k], c[k], moved[k] >> 32));
-        barrier(CLK_LOCAL_MEM_FENCE);
-        STAGE_WRITE(row_out, stage_pair);
-#elif !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+#if !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
         __local uint *stage_row = shared;
         barrier(CLK_LOCAL_MEM_FENCE);
         forget_all(steps);
-        STAGE_PUT(stage_row, steps, WORD_OUT(moved[k], c[k]));
+        STAGE_PUT(stage_row, steps, moved[k]);
         barrier(CLK_LOCAL_MEM_FENCE);
         STAGE_WRITE(row_out, stage_row);
 #endif
-#if !defined(WEFT_JOINED) && !defined(PAIR_OUT) && WEFT_VAL_BITS
+#endif
+#ifdef VALUES_APART
         __local bits_t *stage_val = (__local bits_t *)shared;
         barrier(CLK_LOCAL_MEM_FENCE);
         forget_all(steps);
@@ -255,6 +308,11 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local pos_t base[WEFT_BINS] __attribute__((aligned(16)));
+#ifdef WEFT_BINS_APART
+    __local ushort bin_at[STAGE];
+#else
+    __local ushort *bin_at = 0;
+#endif
     __local uint sums[WARPS];
     LANE_MEMORY(uint, mem);
     uint lid = (uint)get_local_id(0), mask = ncols - 1u;
@@ -346,6 +404,6 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
             entries_get(entry, key, row, tile, entries);
         uint next = last - tile > TILE ? (uint)min(last - tile - TILE, (pos_t)TILE) : 0u;
         bucket_tile(whole, counted, tile, entries, next, from, cols, entry, key, row, val, key_out,
-                    begin_out + first_col, row_out, val_out, shift, mask, pack, shared, base, sums, mem);
+                    begin_out + first_col, row_out, val_out, shift, mask, pack, shared, bin_at, base, sums, mem);
     }
 }

@@ -69,35 +69,47 @@ int weft__scan_staged(int wg, int ipt)
     return ipt * wg <= TURN ? ipt : TURN > wg ? TURN / wg : 1;
 }
 
-// Local memory of a moving kernel with room for 2^bits bins, whatever the layout; a partition also marks rows.
+// Local memory of a moving kernel with room for 2^bits bins, whatever the layout. Those of entries on their way hold the bin of
+// each slot, and a partition also marks rows.
+enum pass { PARTITION, BETWEEN, COLUMNS };
 static size_t local_bytes(const struct weft_context *ctx, const struct weft__transpose_shape *shape, int wg, int ipt,
-                          int bits, int partition)
+                          int bits, enum pass pass)
 {
     size_t w = (size_t)wg, slots = w * (size_t)weft__scan_staged(wg, ipt), bins = (size_t)1 << bits;
-    size_t hist = weft__max(w / 32 * bins * 2, partition ? 0 : bins * 4);
+    size_t hist = weft__max(w / 32 * bins * 2, pass == PARTITION ? 0 : bins * 4);
     size_t stage = slots * (weft_type_bytes(shape->type) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
-    size_t mem = lanes ? 1 : w, marks = lanes && partition ? w / 32 * (size_t)ipt * 4 : 0;
+    size_t mem = lanes ? 1 : w, marks = lanes && pass == PARTITION ? w / 32 * (size_t)ipt * 4 : 0;
     return weft__max(hist, stage) + weft_ofs_bytes(weft__transpose_pos(shape)) * bins + 4 * (w / 32) + 4 * mem +
-           (partition ? slots * 2 : 0) + marks;
+           (pass == COLUMNS ? 0 : slots * 2) + marks;
+}
+
+// That of the passes which these columns take, at most.
+static size_t local_needed(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                           const struct weft_transpose_params *p)
+{
+    const int passes =
+        1 + ((int)weft__bits_for(shape->n) > p->gpu.bits) + ((int)weft__bits_for(shape->n) > 2 * p->gpu.bits);
+    size_t needed = local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, PARTITION);
+    if (passes > 1)
+        needed = weft__max(needed, local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, COLUMNS));
+    if (passes > 2)
+        needed = weft__max(needed, local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, BETWEEN));
+    return needed;
 }
 
 static int fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
                 const struct weft_transpose_params *p)
 {
-    const size_t local = weft__local_most(ctx);
     return ((size_t)1 << p->gpu.bits) % (2 * (size_t)p->gpu.wg) == 0 &&
-           (size_t)p->gpu.wg * (size_t)p->gpu.ipt <= 32768 &&
-           local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 1) <= local &&
-           ((int)weft__bits_for(shape->n) <= p->gpu.bits || // one pass, no buckets
-            local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 0) <= local);
+           (size_t)p->gpu.wg * (size_t)p->gpu.ipt <= 32768 && local_needed(ctx, shape, p) <= weft__local_most(ctx);
 }
 
 // Bits that a bucket resolves: one more than a partition where local memory allows, since it marks no rows.
 static uint32_t bucket_bits_of(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                               const struct weft_transpose_params *p)
+                               const struct weft_transpose_params *p, enum pass pass)
 {
-    int more = local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits + 1, 0) <= weft__local_most(ctx);
+    int more = local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits + 1, pass) <= weft__local_most(ctx);
     return (uint32_t)(p->gpu.bits + more);
 }
 
@@ -131,8 +143,8 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
     struct weft_transpose_params last = *p;
     last.gpu.wg = p->gpu.wg < LAST_WG ? p->gpu.wg : LAST_WG;
     last.gpu.ipt = p->gpu.ipt < LAST_IPT ? p->gpu.ipt : LAST_IPT;
-    const uint32_t bits = (uint32_t)p->gpu.bits, most = bucket_bits_of(ctx, shape, &last),
-                   others = bits + bucket_bits_of(ctx, shape, p);
+    const uint32_t bits = (uint32_t)p->gpu.bits, most = bucket_bits_of(ctx, shape, &last, COLUMNS),
+                   others = bits + bucket_bits_of(ctx, shape, p, BETWEEN);
     l->low_bits = n_bits > others ? n_bits - others : 0;
     while (l->low_bits < most && part_fits(shape, l->low_bits + 1, last.gpu.wg, last.gpu.ipt))
         l->low_bits++;
@@ -152,7 +164,8 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
                             const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
 {
     size_t nnz = (size_t)shape->nnz;
-    uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p), n_bits = weft__bits_for(shape->n);
+    uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p, COLUMNS),
+             n_bits = weft__bits_for(shape->n);
     *l = (struct weft__scan_layout){.passes = n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3};
     l->tile = (size_t)p->gpu.wg * (size_t)p->gpu.ipt;
     l->span = 32 * (size_t)p->gpu.ipt;
@@ -192,7 +205,7 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
         most <= (double)l->chunk &&
         local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
                     (int)weft__bits_for(weft__scan_bins_room((size_t)1 << l->low_bits, WEFT__SCAN_WIDE_WG)),
-                    0) <= weft__local_most(ctx))
+                    COLUMNS) <= weft__local_most(ctx))
         l->wide_ipt = wide_ipt;
     l->large_chunks = 2 * nnz / l->chunk;
     l->large_buckets = nnz / l->chunk;
@@ -260,9 +273,9 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
         // Two passes of smaller work-groups, whose histograms leave room for one more bit, rather than three passes.
         struct weft_transpose_params other = *p;
         other.gpu.wg /= 2;
-        if (n_bits == 2 * p->gpu.bits + 1 && bucket_bits_of(ctx, shape, p) == (uint32_t)p->gpu.bits &&
+        if (n_bits == 2 * p->gpu.bits + 1 && bucket_bits_of(ctx, shape, p, COLUMNS) == (uint32_t)p->gpu.bits &&
             other.gpu.wg >= 64 && fits(ctx, shape, &other) &&
-            bucket_bits_of(ctx, shape, &other) > (uint32_t)p->gpu.bits)
+            bucket_bits_of(ctx, shape, &other, COLUMNS) > (uint32_t)p->gpu.bits)
             *p = other;
         weft__scan_layout_make(&l, ctx, shape, p);
         other = *p;
@@ -282,10 +295,7 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
         return weft__fail(
             ctx, WEFT_EINVAL,
             "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->gpu.wg,
-            p->gpu.ipt, p->gpu.bits,
-            weft__max(local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 1),
-                      local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, 0)),
-            (long long)weft__local_most(ctx));
+            p->gpu.ipt, p->gpu.bits, local_needed(ctx, shape, p), (long long)weft__local_most(ctx));
     weft__scan_layout_make(&l, ctx, shape, p);
     if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->gpu.wg) // a work-group owns a tile
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
