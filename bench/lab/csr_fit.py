@@ -89,7 +89,7 @@ def fit(rows):
 
 def cost(line, name, weights):
     """As the functions of cost.c; infinite where a schedule is not to be taken."""
-    if name == "csr_scalar" and (line["nnz"] > 3 * line["m"] or line["m"] < 2048 * 132 or far(line)):
+    if name == "csr_scalar" and (line["nnz"] > 6 * line["m"] or line["m"] < 2048 * 132 or far(line)):
         return math.inf
     work = sum(v * weights.get(k, 0) for k, v in features(line, name).items() if k not in COMMON)
     return max(weights.get(f"{name} launch", 0) + alone(line, name), work)

@@ -332,7 +332,7 @@ static void test_flags_cost(void)
     struct weft_spmv_plan plan = {.ctx = &ctx,
                                   .type = WEFT_TYPE_F32,
                                   .x_size = 1 << 28,
-                                  .a = {.m = 1 << 20, .n = 1 << 28, .nnz = 1 << 24, .type = WEFT_TYPE_F32}};
+                                  .a = {.m = 1 << 20, .n = 1 << 20, .nnz = 1 << 24, .type = WEFT_TYPE_F32}};
     const double launch = 5.8, usual = weft__spmv_flags_cost(&plan) - launch;
     plan.stats.far = 3 << 23;
     const double far = weft__spmv_flags_cost(&plan) - launch;

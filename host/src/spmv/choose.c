@@ -16,7 +16,7 @@
 static int flags_may(const struct weft_spmv_plan *plan)
 {
     return weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
-           (plan->a.nnz <= FLAGS_MOST || weft__spmv_rows_long(plan)) &&
+           (plan->a.nnz <= FLAGS_MOST || weft__spmv_rows_long(plan) || weft__spmv_x_near(plan)) &&
            plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
 }
 

@@ -61,8 +61,19 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 // 130 generated patterns in f32 and f64 on an H200 (bench/lab/csr_fit.py, docs/log/csr-costs.md). Work is for its 132 units; a
 // launch, and one row or one tile alone, take as long on a device of any size. Rates are for a million rows or entries, and for a
 // thousand groups of 32 lanes.
-#define H200_UNITS 132
-#define JOIN_US    2.0 // a launch behind another that keeps the device busy
+//
+// Where the matrix comes from memory and x is near, a schedule takes so many times as long as its bytes at full speed, beyond what
+// the second cache keeps. Lanes take longer where x is large, csr_flags where rows are short (docs/log/csr-costs.md).
+#define H200_UNITS    132
+#define JOIN_US       2.0        // a launch behind another that keeps the device busy
+#define KEPT_US       12.0       // what the second cache keeps, at full speed: 380 KiB for each unit
+#define LARGE_X       (64 << 10) // bytes for each unit
+#define FLAGS_ROW     8          // entries
+#define MEMORY_SCALAR 1.20
+#define MEMORY_LANES  1.22
+#define MEMORY_FLAGS  1.24
+#define MEMORY_SLOW   1.40 // lanes with a large x, csr_flags with short rows, csr_merge and csr_scalar in f64
+#define MEMORY_MERGE  1.63
 static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
 {
     return h200_us * H200_UNITS / plan->ctx->device.compute_units;
@@ -78,6 +89,11 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
+static double from_memory(const struct weft_spmv_plan *plan, double times)
+{
+    return weft__spmv_x_near(plan) ? times * (weft__spmv_csr_us(plan) - KEPT_US) : 0;
+}
+
 // Lanes take a step for each entry of the longest of the rows side by side, and wait longer where x is far. One long row runs
 // alone.
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
@@ -89,10 +105,13 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double groups = ceil((double)plan->a.m * lanes / 32) * 1e-3, steps = (double)plan->stats.steps[log] * 1e-3;
     const double step = (wide ? 0.0195 : 0.011) + (far ? wide ? 0.036 : 0.011 : 0);
     const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068);
-    return 4.8 + most(alone, shared_out(plan, 0.12 * groups + step * steps));
+    const int large =
+        (double)plan->x_size * (double)weft_type_bytes(plan->type) > (double)LARGE_X * plan->ctx->device.compute_units;
+    return 4.8 + most(from_memory(plan, large ? MEMORY_SLOW : MEMORY_LANES),
+                      most(alone, shared_out(plan, 0.12 * groups + step * steps)));
 }
 
-#define SCALAR_MEAN 3    // entries a row, at most
+#define SCALAR_MEAN 6    // entries a row, at most
 #define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
 
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
@@ -103,7 +122,8 @@ double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
     const int wide = is_wide(plan);
     const double groups = ceil(rows / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
     const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
-    return 4.8 + most(alone, shared_out(plan, 0.1 * groups + (wide ? 0.0295 : 0.02) * steps));
+    return 4.8 + most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
+                      most(alone, shared_out(plan, 0.1 * groups + (wide ? 0.0295 : 0.02) * steps)));
 }
 
 // Tiles that share rows join them: inside the launch, or by a second one where a device has no fence.
@@ -114,7 +134,9 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
     const double row = weft__spmv_x_near(plan) ? 1.1 : 4.7,
                  entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? 1.1 : 0);
     const double join = shared && !weft__caps_of(plan->ctx).fence ? JOIN_US : 0;
-    return 6.4 + join + shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + entry * entries);
+    return 6.4 + join +
+           most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
+                shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + entry * entries));
 }
 
 // Groups, one for each tile of entries, share the empty rows: where tiles are few, each has many rows of y to write.
@@ -124,7 +146,9 @@ double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
     const double rows = (double)plan->a.m, entries = (double)plan->a.nnz * 1e-6, empty = (double)plan->info.empty_rows;
     const double alone = 0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE);
     const double row = weft__spmv_x_near(plan) ? 0 : 7.6e-6, entry = is_wide(plan) ? 2.7 : 1.6;
-    return 5.8 + most(alone, shared_out(plan, row * rows + 7.3e-6 * empty + entry * entries));
+    const int slow = !is_wide(plan) && weft__spmv_mean_row(plan) < FLAGS_ROW;
+    return 5.8 + most(from_memory(plan, slow ? MEMORY_SLOW : MEMORY_FLAGS),
+                      most(alone, shared_out(plan, row * rows + 7.3e-6 * empty + entry * entries)));
 }
 
 // Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to.
