@@ -35,8 +35,9 @@ typedef uint row_out_t;
 #if defined(WEFT_MOVING) && defined(WEFT_PAIRS)
 #define PAIR_OUT(row, column, value) ((ulong)(value) << 32 | WORD_OUT(row, column))
 #endif
-// The bin of each slot is in local memory beside what goes out, so that entries need no turn of their own and no registers.
-#if defined(WEFT_MOVING) && !defined(WEFT_JOINED)
+// Columns that come on their own: the bin of each slot is in local memory beside what goes out, so that they need no turn of their
+// own and no registers.
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
 #define WEFT_BINS_APART 1
 #endif
 #if WEFT_VAL_BITS && !defined(WEFT_JOINED) && !defined(PAIR_OUT)
@@ -192,11 +193,6 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
         base_shift(base, starts, true);
 #ifdef WEFT_BINS_APART
     moving_t out[WEFT_IPT]; // what goes out of an entry beside a column and a value of their own
-#ifdef WEFT_PACKED
-    WEFT_UNROLL
-    for (uint k = 0; k < WEFT_IPT; k++)
-        out[k] = WORD_OUT(c[k] >> pack, c[k]);
-#else
     CLAMPED_GET(out, row);
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
@@ -205,8 +201,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 #else
         out[k] = WORD_OUT(out[k], c[k]);
 #endif
-#endif
-#elif !defined(WEFT_JOINED) && !defined(WEFT_PACKED)
+#elif !defined(WEFT_PACKED)
     uint moved[WEFT_IPT];
     forget_all(steps);
     TILE_GET(moved, steps, ROW);

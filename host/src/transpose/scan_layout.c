@@ -29,7 +29,7 @@ struct tune {
 static const struct tune tune_rows[] = {
     // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o
     // transpose -a scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
-    // Three passes, uniform:8000000,8000000,100000000, 2026-11-23: 2.76 ms, 3.02 with 512 of 8, 3.14 with 512 of 16. Buckets
+    // Three passes, uniform:8000000,8000000,100000000, 2026-11-25: 2.73 ms, 2.96 with 512 of 8. Buckets
     // that go whole: 0.251 ms with 512 of 8, 0.262 with 256 of 16.
     {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "swept on an H200"}, 256, 16, 16, 16, 10, 4, 512},
     {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 16, 10, 4, 0},
