@@ -108,7 +108,9 @@ static void *worker(void *arg)
     return arg;
 }
 
-static void test_perf(void)
+// Count two pieces of work, of this thread and of one that was there before and starts another. Returns what
+// weft_counters_open said; *record is to be freed, *cpu_ms the processor time of the process between start and stop.
+static int perf_count(cJSON **record, double *cpu_ms)
 {
     struct weft_counters *c;
     pthread_t thread;
@@ -131,16 +133,35 @@ static void test_perf(void)
     weft_counters_stop(c);
     cpu += seconds(CLOCK_PROCESS_CPUTIME_ID);
     pthread_join(thread, NULL);
-    cJSON *record = weft_counters_json(c);
-    form_check(record, "host");
-    double ms = number(record, "task_clock", "value");
-    if (isnan(ms)) {
-        tap_skip("perf_event_open is refused here: %s", text(record, "task_clock", "reason"));
-    } else {
-        tap_ok(status == 0 && ms > 79 && fabs(ms - 1e3 * cpu) < 10 + 0.1 * ms,
-               "threads that were there and those they start are counted, between start and stop only: %.1f of %.1f ms",
-               ms, 1e3 * cpu);
+    *record = weft_counters_json(c);
+    *cpu_ms = 1e3 * cpu;
+    weft_counters_close(&c);
+    tap_ok(!c, "closed");
+    return status;
+}
+
+static void test_perf(void)
+{
+    cJSON *record;
+    double cpu, ms;
+    int good;
+    // Other work may take the processor between the readings of both clocks: then once more.
+    for (int tries = 0;; tries++) {
+        int status = perf_count(&record, &cpu);
+        ms = number(record, "task_clock", "value");
+        good = status == 0 && ms > 79 && fabs(ms - cpu) < 10 + 0.1 * ms;
+        if (isnan(ms) || good || tries == 4)
+            break;
+        tap_note("counted %.1f of %.1f ms: again", ms, cpu);
+        cJSON_Delete(record);
     }
+    form_check(record, "host");
+    if (isnan(ms))
+        tap_skip("perf_event_open is refused here: %s", text(record, "task_clock", "reason"));
+    else
+        tap_ok(good,
+               "threads that were there and those they start are counted, between start and stop only: %.1f of %.1f ms",
+               ms, cpu);
     if (number(record, "cycles", "value") > 0)
         tap_ok(number(record, "instructions", "value") > 0 && number(record, "busy_clock", "value") > 100,
                "cycles, instructions and the clock");
@@ -150,8 +171,6 @@ static void test_perf(void)
     tap_ok(cJSON_GetObjectItem(record, "sum_ms")->valuedouble < cJSON_GetObjectItem(record, "span_ms")->valuedouble,
            "the span holds what is between them");
     cJSON_Delete(record);
-    weft_counters_close(&c);
-    tap_ok(!c, "closed");
 }
 
 static int perf_errno;
