@@ -8,6 +8,8 @@
 //          entries, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
 //          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
 //          is known, so that there is one barrier and the first cache has room for x.
+//          WEFT_TURNED: columns are exchanged among four lanes before x is read and what was read is exchanged back, so that
+//          four lanes read x for entries side by side.
 //          WEFT_STRIPED: the lanes take entries side by side instead, so that a read of x meets half as many lines where rows
 //          are long. Where no row begins a work-item sums for itself; else a segmented scan of 32 entries.
 //          A row that tiles share: with WEFT_DEVICE_FENCE the last of them to come sums its parts, and none waits for
@@ -35,6 +37,9 @@
 #endif
 #ifndef WEFT_STRIPED
 #error "WEFT_STRIPED: 1 where rows are long, else 0"
+#endif
+#ifndef WEFT_TURNED
+#error "WEFT_TURNED: 1 where columns are exchanged for reads of x, else 0"
 #endif
 #if WEFT_WG % 32 || WEFT_IPT % 4
 #error "WEFT_WG: a multiple of 32; WEFT_IPT: a multiple of 4"
@@ -165,11 +170,25 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         }
         const acc_t carry = lanes_plus(sum_open, LANES, mem);
 #else
+        acc_t of_x[STEPS][4];
 #pragma unroll
-        for (int s = 0; s < STEPS; s++)
+        for (int s = 0; s < STEPS; s++) {
+#if WEFT_TURNED
+            turn_cols(c[s], mem_words);
+#endif
 #pragma unroll
             for (int i = 0; i < 4; i++)
-                a[s][i] = times(a[s][i], (acc_t)x[c[s][i]]);
+                of_x[s][i] = (acc_t)x[c[s][i]];
+        }
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+#if WEFT_TURNED
+            turn_accs(of_x[s], mem_words);
+#endif
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                a[s][i] = times(a[s][i], of_x[s][i]);
+        }
 
         const uint first_bit = (uint)begin & 31u;
         acc_t carry = ZERO, own = ZERO; // own: of the row that ends with the first bit of the group of lanes

@@ -45,6 +45,16 @@ const struct weft__tunables weft__spmv_flags_tunables[] = {
     {0},
 };
 #define SHORT_ROW 8
+static int rows_short(const struct weft_spmv_plan *plan)
+{
+    return plan->a.nnz / SHORT_ROW < plan->a.m;
+}
+// Do four lanes exchange columns, so that they read x for neighbours? On an H100 26 patterns of rows that are not short took 0.85
+// to 1.04 times as long in f32. Shorter rows and values of eight bytes gained nothing (docs/log/long-rows.md).
+static int reads_turned(const struct weft_spmv_plan *plan)
+{
+    return !weft__spmv_rows_long(plan) && !rows_short(plan) && weft__spmv_acc_bytes(plan) == 4;
+}
 
 #define ROWS_WG 64 // of the kernels that prepare
 #define JOIN_WG 64
@@ -150,7 +160,7 @@ static size_t tile_local(const void *of, const void *params)
 static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make)
 {
     struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, tune);
-    if (plan->a.nnz / SHORT_ROW < plan->a.m) {
+    if (rows_short(plan)) {
         row.wg = row.short_wg;
         row.ipt = row.short_ipt;
     }
@@ -166,6 +176,7 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     weft__define(&d, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__define(&d, "WEFT_GAPS", "%d", (int)s->gaps);
     weft__define(&d, "WEFT_STRIPED", "%d", weft__spmv_rows_long(plan));
+    weft__define(&d, "WEFT_TURNED", "%d", reads_turned(plan));
     weft__define(&join, "WEFT_WG", "%d", JOIN_WG);
     weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
     if (!weft__caps_of(plan->ctx).fence && s->tiles > 1)
