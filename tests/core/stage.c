@@ -383,6 +383,66 @@ static void test_refused(struct test_device *dev)
     }
 }
 
+// Transfers to the device end when all of it is in slots: later ones take these in turn, and what did not arrive is told to the
+// queue it belongs to, once.
+static void test_leave(struct test_device *dev)
+{
+    enum { COUNT = 7, BYTES = 2 * SLOT + 100 };
+    struct weft_context *ctx = context_make(dev, 3, 2);
+    cl_command_queue queue[2] = {queue_make(ctx, 0), queue_make(ctx, 0)};
+    unsigned char *from[COUNT], *to = test_alloc(BYTES);
+    cl_mem buffer[COUNT] = {NULL};
+    int ok = 1, same = 1;
+    for (int i = 0; i < COUNT; i++) {
+        from[i] = random_bytes(BYTES);
+        const size_t bytes = BYTES - (size_t)(i * 1000);
+        ok = ok && !weft__buffer_create(&buffer[i], ctx, BYTES, "a test");
+        const struct weft__copy in = {buffer[i], 0, from[i], bytes};
+        unsigned char *const kept = test_alloc(BYTES);
+        memcpy(kept, from[i], BYTES);
+        ok = ok && !weft__copies_in(ctx, queue[i % 2], true, &in, 1);
+        memset(from[i], 0, BYTES); // it was read
+        free(from[i]);
+        from[i] = kept;
+    }
+    ok = ok && !weft__stage_settle(ctx, queue[0]) && !weft__stage_settle(ctx, queue[1]);
+    for (int i = 0; i < COUNT && ok; i++) {
+        const size_t bytes = BYTES - (size_t)(i * 1000);
+        const struct weft__copy out = {buffer[i], 0, to, bytes};
+        ok = !weft__copies_out(ctx, queue[0], true, &out, 1);
+        same = same && !memcmp(to, from[i], bytes);
+    }
+    tap_ok(ok && same, "%s: %d transfers behind each other, through 3 slots", dev->name, COUNT);
+
+    struct weft_error error;
+    const struct weft__copy in = {buffer[0], 0, from[0], 2 * SLOT};
+    fault_install();
+    ok = !weft__copies_in(ctx, queue[0], true, &in, 1);
+    fault_set(FAULT_clWaitForEvents, 1);
+    weft_status status = weft__stage_settle(ctx, queue[0]);
+    weft_context_error(&error, ctx);
+    tap_ok(ok && fault_hit() && status == WEFT_EDEVICE && error.status == status && !weft__stage_settle(ctx, queue[0]),
+           "%s: a chunk that did not arrive: %s", dev->name, error.text);
+    ok = !weft__copies_in(ctx, queue[0], true, &in, 1);
+    fault_set(FAULT_clWaitForEvents, 1);
+    for (int i = 0; i < 2; i++) // all slots are taken in turn
+        ok = ok && !weft__copies_in(ctx, queue[1], true, &in, 1);
+    ok = ok && fault_hit() && !weft__stage_settle(ctx, queue[1]);
+    status = weft__stage_settle(ctx, queue[0]);
+    weft_context_error(&error, ctx);
+    tap_ok(ok && status == WEFT_EDEVICE && error.status == status && !weft__stage_settle(ctx, queue[0]),
+           "%s: seen by another transfer: %s", dev->name, error.text);
+    fault_remove();
+    for (int i = 0; i < COUNT; i++) {
+        weft__buffer_release(&buffer[i]);
+        free(from[i]);
+    }
+    free(to);
+    clReleaseCommandQueue(queue[0]);
+    clReleaseCommandQueue(queue[1]);
+    weft_context_destroy(&ctx);
+}
+
 static void test_each(struct test_device *dev)
 {
     test_sizes(dev, 1, 1, 0);
@@ -391,6 +451,7 @@ static void test_each(struct test_device *dev)
     test_sizes(dev, 5, 3, 0);
     if (!dev->checker) // it keeps a shadow of each byte
         test_several(dev);
+    test_leave(dev);
     test_matrices(dev);
     test_kept(dev, true);
     test_kept(dev, false);

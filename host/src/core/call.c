@@ -50,7 +50,10 @@ cl_mem weft__call_out(struct weft__call *call, const char *name, void *host, siz
 // What was read is given back before results are copied, which may lie in it.
 weft_status weft__call_end(struct weft__call *call)
 {
-    weft__lend_wait(call->queue);
+    if (call->status)
+        weft__lend_wait(call->ctx, call->queue);
+    else
+        call->status = weft__lend_end(call->ctx, call->queue, NULL, NULL, 0);
     for (int i = 0; i < call->count; i++)
         if (!call->array[i].result)
             weft__lend_release(call->ctx, &call->array[i].buffer, !call->status);

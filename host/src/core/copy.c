@@ -56,7 +56,11 @@ static weft_status copies_move(struct weft_context *ctx, cl_command_queue queue,
     if (!status && bytes)
         status = weft__queue_check(ctx, queue);
     if (!status)
-        status = weft__stage_move(&staged, ctx, queue, out, copies, count);
+        status = weft__stage_move(&staged, ctx, queue,
+                                  out   ? WEFT__STAGE_OUT
+                                  : own ? WEFT__STAGE_IN_LEAVE
+                                        : WEFT__STAGE_IN,
+                                  copies, count);
     for (int i = 0; i < count; i++)
         if (copies[i].bytes && !(staged && weft__stage_takes(ctx, copies[i].bytes)))
             last = i;

@@ -5,8 +5,9 @@
 #include "host/src/core/stage.h"
 
 // Copies of several arrays; those of 0 bytes: nothing to do. Large ones go through pinned memory (stage.h), the rest as the
-// driver does it. They block, and what came in is there for every queue; but in a queue of weft__keep_queue, `own`, small
-// arrays that go in are only enqueued: they stay untouched until the queue was waited for, also after a failure.
+// driver does it. They block, and what came in is there for every queue; but in a queue of weft__keep_queue, `own`, arrays
+// that go in are only enqueued: they stay untouched until the queue was waited for, also after a failure, and then
+// weft__stage_settle says whether all arrived.
 weft_status weft__copies_in(struct weft_context *ctx, cl_command_queue queue, bool own, const struct weft__copy *copies,
                             int count);
 weft_status weft__copies_out(struct weft_context *ctx, cl_command_queue queue, bool own,

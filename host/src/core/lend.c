@@ -82,10 +82,12 @@ static weft_status lend_map(struct weft__copy *copy, struct weft_context *ctx, c
 weft_status weft__lend_end(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, void *host, size_t bytes)
 {
     struct weft__copy copy;
+    weft_status status;
     if (!bytes)
-        return weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
-    const weft_status status = lend_map(&copy, ctx, queue, buffer, host, bytes);
-    return status ? status : weft__copies_out(ctx, queue, true, &copy, 1);
+        status = weft__fail_cl(ctx, weft__cl.clFinish(queue), "clFinish");
+    else if (!(status = lend_map(&copy, ctx, queue, buffer, host, bytes)))
+        status = weft__copies_out(ctx, queue, true, &copy, 1);
+    return status ? status : weft__stage_settle(ctx, queue);
 }
 
 weft_status weft__lend_csr(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
@@ -114,7 +116,9 @@ weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue,
         status = lend_map(&copies[1], ctx, queue, d->col, a->col, nnz * 4);
     if (!status && a->type != WEFT_TYPE_PATTERN)
         status = lend_map(&copies[2], ctx, queue, d->val, a->val, nnz * weft_type_bytes(a->type));
-    return status ? status : weft__copies_out(ctx, queue, true, copies, 3);
+    if (!status)
+        status = weft__copies_out(ctx, queue, true, copies, 3);
+    return status ? status : weft__stage_settle(ctx, queue);
 }
 
 void weft__lend_release(struct weft_context *ctx, cl_mem *buffer, bool idle)
@@ -130,8 +134,12 @@ void weft__lend_csr_release(struct weft_context *ctx, struct weft_device_csr *a,
     *a = (struct weft_device_csr){0};
 }
 
-void weft__lend_wait(cl_command_queue queue)
+void weft__lend_wait(struct weft_context *ctx, cl_command_queue queue)
 {
-    if (queue)
-        weft__cl.clFinish(queue);
+    if (!queue)
+        return;
+    weft__cl.clFinish(queue);
+    weft__quiet_begin(ctx);
+    weft__stage_settle(ctx, queue);
+    weft__quiet_end(NULL);
 }

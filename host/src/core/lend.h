@@ -20,7 +20,7 @@ enum weft__lend {
 // Errors: as weft__buffer_create and weft__copy_in; WEFT_EINVAL the array is NULL.
 weft_status weft__lend_begin(cl_mem *out, struct weft_context *ctx, cl_command_queue queue, enum weft__lend use,
                              const void *host, size_t bytes, const char *what);
-// Wait until the array holds what the commands of `queue` wrote. Not for WEFT__LEND_READ.
+// Wait until the array holds what the commands of `queue` wrote. Not for WEFT__LEND_READ. 0 bytes: for the commands alone.
 weft_status weft__lend_end(struct weft_context *ctx, cl_command_queue queue, cl_mem buffer, void *host, size_t bytes);
 // The same for the arrays of a matrix, whose shape *out gets.
 weft_status weft__lend_csr(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
@@ -32,4 +32,4 @@ weft_status weft__lend_csr_end(struct weft_context *ctx, cl_command_queue queue,
 void weft__lend_release(struct weft_context *ctx, cl_mem *buffer, bool idle);
 void weft__lend_csr_release(struct weft_context *ctx, struct weft_device_csr *a, bool idle);
 // After a failure: commands that were enqueued may still use lent arrays.
-void weft__lend_wait(cl_command_queue queue);
+void weft__lend_wait(struct weft_context *ctx, cl_command_queue queue);

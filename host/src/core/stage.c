@@ -16,10 +16,13 @@ void (*weft__stage_told)(bool begins);
 
 #define TOUCHED_AHEAD 64 // touches that may have ended before an earlier one
 #define PIECES        4  // for which waking another thread pays
+#define PARTS         16 // of a transfer, at least: small ones have small pieces
 
 struct slot {
     cl_mem buffer;
-    char *at; // mapped as long as the slot lives
+    char *at;               // mapped as long as the slot lives
+    cl_event leaves;        // a chunk that is on its way to the device though its transfer has ended; NULL: none
+    cl_command_queue queue; // of it
 };
 
 struct weft__stage {
@@ -29,11 +32,12 @@ struct weft__stage {
     pthread_cond_t result;  // a chunk was copied, or pages were touched
     cl_command_queue queue; // of the mappings
     struct slot slot[WEFT__STAGE_SLOTS_MOST];
-    int slots;
+    int slots, next;       // next: the slot of the next transfer's first chunk
+    cl_command_queue lost; // whose chunk did not arrive, as another transfer saw that waited for its slot; NULL: none
     struct weft__team team;
 };
 
-// A part of one array. Chunks are counted from 0 on over all arrays; chunk k travels in slot k % slots.
+// A part of one array. Chunks are counted from 0 on over all arrays; chunk k travels in slot (first + k) % slots.
 struct chunk {
     int copy;                  // which array
     size_t first;              // byte of it
@@ -45,12 +49,13 @@ struct move {
     struct weft_context *ctx;
     struct weft__stage *stage;
     cl_command_queue queue;
-    bool out; // from the device
+    bool out;   // from the device
+    bool leave; // to the device: over when all is in slots and was sent
     const struct weft__copy *copies;
     int count, copy; // copy: which array the next chunk is of
     size_t first;    // and its first byte
     size_t slot_bytes, piece_bytes;
-    int slots;
+    int slots, first_slot;
     pthread_t caller;
     struct chunk chunk[WEFT__STAGE_SLOTS_MOST];
     // Numbers of chunks. They pass these stations in their order; to the device: opened = ready, copied, sent, landed; from
@@ -147,12 +152,48 @@ static struct weft__stage *stage_of(struct weft_context *ctx)
     return s->stage;
 }
 
+// Wait until the slot's last chunk has left it. Under mutex `one`. Its failure is that of the transfer it belongs to.
+static weft_status slot_wait(struct weft_context *ctx, struct slot *slot, cl_command_queue queue)
+{
+    if (!slot->leaves)
+        return WEFT_OK;
+    const cl_int error = weft__cl.clWaitForEvents(1, &slot->leaves);
+    weft__cl.clReleaseEvent(slot->leaves);
+    slot->leaves = NULL;
+    if (error != CL_SUCCESS && slot->queue != queue) {
+        ctx->staging.stage->lost = slot->queue;
+        return WEFT_OK;
+    }
+    return weft__fail_cl(ctx, error, "clWaitForEvents");
+}
+
+weft_status weft__stage_settle(struct weft_context *ctx, cl_command_queue queue)
+{
+    struct weft__stage *stage = ctx->staging.stage;
+    weft_status status = WEFT_OK;
+    if (!stage)
+        return status;
+    pthread_mutex_lock(&stage->one);
+    for (int i = 0; i < stage->slots; i++)
+        if (stage->slot[i].queue == queue) {
+            const weft_status waited = slot_wait(ctx, &stage->slot[i], queue);
+            status = status ? status : waited;
+        }
+    if (stage->lost == queue && !status)
+        status = weft__fail(ctx, WEFT_EDEVICE, "a part of an array did not arrive on the device");
+    stage->lost = stage->lost == queue ? NULL : stage->lost;
+    pthread_mutex_unlock(&stage->one);
+    return status;
+}
+
 void weft__stage_free(struct weft_context *ctx)
 {
     struct weft__stage *stage = ctx->staging.stage;
     if (!stage)
         return;
     weft__team_end(&stage->team);
+    for (int i = 0; i < stage->slots; i++)
+        slot_wait(ctx, &stage->slot[i], NULL);
     for (int i = 0; i < stage->slots; i++)
         weft__cl.clEnqueueUnmapMemObject(stage->queue, stage->slot[i].buffer, stage->slot[i].at, 0, NULL, NULL);
     if (stage->queue)
@@ -173,6 +214,11 @@ void weft__stage_free(struct weft_context *ctx)
 static struct chunk *chunk_at(struct move *m, int64_t k)
 {
     return &m->chunk[k % m->slots];
+}
+
+static struct slot *slot_at(struct move *m, int64_t k)
+{
+    return &m->stage->slot[(m->first_slot + k) % m->slots];
 }
 
 // Huge pages that the first `bytes` bytes of an array lie in.
@@ -222,7 +268,7 @@ static bool job_take(struct move *m, struct job *out)
         const size_t bytes = weft__min(m->piece_bytes, c->bytes - c->taken);
         if (!m->out || touched(m, c, c->taken + bytes)) {
             char *const host = (char *)m->copies[c->copy].host + c->first + c->taken;
-            char *const slot = m->stage->slot[m->taken % m->slots].at + c->taken;
+            char *const slot = slot_at(m, m->taken)->at + c->taken;
             *out = (struct job){.chunk = c, .to = m->out ? host : slot, .from = m->out ? slot : host, .bytes = bytes};
             c->taken += bytes;
             m->taken += c->taken == c->bytes;
@@ -289,7 +335,7 @@ static weft_status chunk_send(struct move *m, int64_t k)
 {
     struct chunk *c = chunk_at(m, k);
     const struct weft__copy *copy = &m->copies[c->copy];
-    void *const at = m->stage->slot[k % m->slots].at;
+    void *const at = slot_at(m, k)->at;
     cl_int error = m->out ? weft__cl.clEnqueueReadBuffer(m->queue, copy->buffer, CL_FALSE, copy->first + c->first,
                                                          c->bytes, at, 0, NULL, &c->moved)
                           : weft__cl.clEnqueueWriteBuffer(m->queue, copy->buffer, CL_FALSE, copy->first + c->first,
@@ -308,6 +354,12 @@ static weft_status chunk_wait(struct move *m, int64_t k)
     weft__cl.clReleaseEvent(*moved);
     *moved = NULL;
     return status;
+}
+
+// What an earlier transfer left in the slot has to be gone.
+static weft_status slot_empty(struct move *m, int64_t k)
+{
+    return slot_wait(m->ctx, slot_at(m, k), m->queue);
 }
 
 static void chunk_open(struct move *m)
@@ -348,12 +400,15 @@ static void step(struct move *m)
         if (!m->out)
             driver_call(m, chunk_send, m->sent++);
     } else if (m->opened < m->chunks && m->opened - ended < m->slots) {
+        driver_call(m, slot_empty, m->opened);
+        if (m->status)
+            return;
         chunk_open(m);
         if (m->out)
             driver_call(m, chunk_send, m->sent++);
         else
             ready_add(m);
-    } else if (m->landed < m->sent) {
+    } else if (m->landed < m->sent && !(m->leave && m->opened == m->chunks)) {
         driver_call(m, chunk_wait, m->landed);
         m->landed++;
         if (m->out && !m->status)
@@ -372,7 +427,7 @@ static void work(void *arg)
     struct job job;
     pthread_mutex_lock(&stage->mutex);
     if (pthread_equal(pthread_self(), m->caller)) {
-        while (!m->status && (m->out ? m->copied : m->landed) < m->chunks)
+        while (!m->status && (m->out ? m->copied : m->leave ? m->sent : m->landed) < m->chunks)
             step(m);
         m->over = true;
         pthread_cond_broadcast(&stage->work);
@@ -387,6 +442,15 @@ static void work(void *arg)
     pthread_mutex_unlock(&stage->mutex);
 }
 
+// Chunks that did not arrive yet stay in their slots.
+static void chunks_leave(struct move *m)
+{
+    for (int64_t k = m->landed; k < m->sent; k++) {
+        slot_at(m, k)->leaves = chunk_at(m, k)->moved;
+        slot_at(m, k)->queue = m->queue;
+    }
+}
+
 // After a failure, no slot may be in use.
 static void give_up(struct move *m)
 {
@@ -396,16 +460,21 @@ static void give_up(struct move *m)
             weft__cl.clReleaseEvent(m->chunk[i].moved);
 }
 
-weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_queue queue, bool out,
+weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_queue queue, enum weft__stage_way way,
                              const struct weft__copy *copies, int count)
 {
     const struct weft__staging *s = &ctx->staging;
-    struct move m = {
-        .ctx = ctx, .queue = queue, .out = out, .copies = copies, .count = count, .caller = pthread_self()};
+    const bool out = way == WEFT__STAGE_OUT;
+    struct move m = {.ctx = ctx,
+                     .queue = queue,
+                     .out = out,
+                     .leave = way == WEFT__STAGE_IN_LEAVE,
+                     .copies = copies,
+                     .count = count,
+                     .caller = pthread_self()};
     size_t bytes = 0;
     *done = false;
     m.slot_bytes = s->slot_bytes ? s->slot_bytes : (size_t)WEFT__STAGE_SLOT;
-    m.piece_bytes = s->piece_bytes ? s->piece_bytes : (size_t)WEFT__STAGE_PIECE;
     for (int i = 0; i < count; i++) {
         if (!weft__stage_takes(ctx, copies[i].bytes))
             continue;
@@ -416,6 +485,8 @@ weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_qu
             m.touches += touches_of(&copies[i], copies[i].bytes);
         }
     }
+    m.piece_bytes = weft__min(weft__max(bytes / PARTS, (size_t)WEFT__STAGE_LEAST), (size_t)WEFT__STAGE_PIECE);
+    m.piece_bytes = s->piece_bytes ? s->piece_bytes : m.piece_bytes;
     copy_find(&m, &m.copy);
     m.touch_copy = m.copy;
     m.stage = m.chunks ? stage_of(ctx) : NULL;
@@ -426,12 +497,17 @@ weft_status weft__stage_move(bool *done, struct weft_context *ctx, cl_command_qu
     m.slots = slots_make(ctx, m.stage, m.chunks < most ? (int)m.chunks : most, m.slot_bytes);
     if (m.slots) {
         *done = true;
+        m.slots = m.stage->slots;
+        m.first_slot = m.stage->next;
+        m.stage->next = (int)((m.first_slot + m.chunks) % m.slots);
         if (weft__stage_told)
             weft__stage_told(true);
         weft__team_run(&m.stage->team, (int)weft__min(WEFT__THREADS_MOST, 1 + bytes / (PIECES * m.piece_bytes)), work,
                        &m);
         if (m.status)
             give_up(&m);
+        else if (m.leave)
+            chunks_leave(&m);
         if (weft__stage_told)
             weft__stage_told(false);
     }

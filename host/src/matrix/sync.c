@@ -30,32 +30,30 @@ static bool checked_there(const struct weft_context *ctx, int64_t nnz)
 
 weft_status weft__sync_check(struct weft_context *ctx, struct weft_csr *out, const struct weft_csr *a)
 {
+    struct weft_error err = {0};
     if (out)
         *out = (struct weft_csr){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});
-    return status ? status : weft__sync_check_matrix(ctx, a);
+    if (!status && (status = weft__csr_check(&err, a)))
+        status = weft__fail(ctx, status, "%s", err.text);
+    return status;
 }
 
-weft_status weft__sync_check_matrix(struct weft_context *ctx, const struct weft_csr *a)
+weft_status weft__sync_lend(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
+                            const struct weft_csr *a)
 {
     struct weft_error err = {0};
-    weft_status status = weft__csr_check(&err, a);
-    if (!status && !checked_there(ctx, a->nnz))
-        status = weft_csr_validate(a, &err);
+    weft_status status = weft__lend_csr(out, ctx, queue, WEFT__LEND_READ, a);
+    if (status || checked_there(ctx, a->nnz))
+        return status ? status : weft_validate_sync(ctx, queue, out, WEFT_COLUMNS_ANY);
+    status = weft_csr_validate(a, &err);
     return status ? weft__fail(ctx, status, "%s", err.text) : WEFT_OK;
-}
-
-weft_status weft__sync_check_there(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a)
-{
-    return checked_there(ctx, a->nnz) ? weft_validate_sync(ctx, queue, a, WEFT_COLUMNS_ANY) : WEFT_OK;
 }
 
 void weft__sync_csr(struct weft__sync *s, const struct weft_csr *from)
 {
     if (!s->status)
-        s->status = weft__lend_csr(&s->from, s->ctx, s->queue, WEFT__LEND_READ, from);
-    if (!s->status)
-        s->status = weft__sync_check_there(s->ctx, s->queue, &s->from);
+        s->status = weft__sync_lend(&s->from, s->ctx, s->queue, from);
 }
 
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what)
@@ -69,7 +67,7 @@ weft_status weft__sync_end(struct weft__sync *s)
     if (!s->status)
         s->status = weft__lend_csr_end(s->ctx, s->queue, &s->to, s->out);
     if (s->status)
-        weft__lend_wait(s->queue);
+        weft__lend_wait(s->ctx, s->queue);
     weft__lend_csr_release(s->ctx, &s->to, !s->status);
     weft__lend_csr_release(s->ctx, &s->from, !s->status);
     if (s->status)

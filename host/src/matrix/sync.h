@@ -14,16 +14,16 @@ struct weft__sync {
     struct weft_csr *out;
     struct weft_device_csr to, from;
 };
-// Zero *out, and check what such a function is given: `out`, and `a` as weft_csr_validate does, in two parts.
+// Zero *out, and check what such a function is given: `out`, and of `a` the shape and the pointers.
 weft_status weft__sync_check(struct weft_context *ctx, struct weft_csr *out, const struct weft_csr *a);
 // Make the queue and the result; the caller has set ctx, and status to what came before.
 void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape);
-// The second part of that check, on the device for matrices that are large where they are copied, once they are there; and the
-// first one alone.
-weft_status weft__sync_check_there(struct weft_context *ctx, cl_command_queue queue, const struct weft_device_csr *a);
-weft_status weft__sync_check_matrix(struct weft_context *ctx, const struct weft_csr *a);
+// A matrix on the device, as weft__lend_csr, which is checked as weft_csr_validate does: by the device where it is large, else by
+// the host while its arrays are on their way.
+weft_status weft__sync_lend(struct weft_device_csr *out, struct weft_context *ctx, cl_command_queue queue,
+                            const struct weft_csr *a);
 // s->from with the contents of `from`, and a buffer with those of host memory (0 bytes: none), as lend.h says: what they are
-// made from stays untouched until the end. The matrix passed weft__sync_check; the rest of its check is here.
+// made from stays untouched until the end. The matrix passed weft__sync_check, and is checked by weft__sync_lend.
 void weft__sync_csr(struct weft__sync *s, const struct weft_csr *from);
 void weft__sync_buffer(struct weft__sync *s, cl_mem *to, const void *from, size_t bytes, const char *what);
 // Read the result, or free it after a failure; release the rest.

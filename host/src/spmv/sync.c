@@ -29,7 +29,7 @@ static bool y_is_read(const struct weft_csr *a, struct bytes x, struct bytes y)
 }
 
 // Rows up to which the host counts their lengths itself: it takes less time than to ask the device.
-#define ROWS_COUNTED 16384
+#define ROWS_COUNTED 32768
 
 // A plan of weft_spmv_sync that is kept for the next call: one that knows nothing of its matrix but the shape.
 struct kept {
@@ -108,6 +108,7 @@ static void kept_end(struct weft_context *ctx, struct kept *k, bool idle)
 weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, const struct weft_csr *a, const void *x,
                            double beta, const struct weft_spmv_params *params)
 {
+    struct weft_error err = {0};
     struct weft_device_csr d = {0};
     struct kept *kept = NULL;
     cl_command_queue queue = NULL;
@@ -116,14 +117,12 @@ weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, cons
     size_t x_bytes = 0, y_bytes = 0;
     if (!ctx)
         return WEFT_EINVAL;
-    weft_status status = weft__sync_check_matrix(ctx, a);
+    weft_status status = weft__csr_check(&err, a);
     if (status)
-        return status;
+        return weft__fail(ctx, status, "%s", err.text);
     status = weft__keep_queue(&queue, ctx);
     if (!status)
-        status = weft__lend_csr(&d, ctx, queue, WEFT__LEND_READ, a);
-    if (!status)
-        status = weft__sync_check_there(ctx, queue, &d);
+        status = weft__sync_lend(&d, ctx, queue, a);
     if (!status)
         status = kept_take(&kept, ctx, queue, a, &d, params);
     if (!status) {
@@ -149,7 +148,7 @@ weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, cons
     if (!status)
         status = weft__lend_end(ctx, queue, dy, to, y_bytes);
     if (status)
-        weft__lend_wait(queue);
+        weft__lend_wait(ctx, queue);
     kept_end(ctx, kept, !status);
     weft__lend_release(ctx, &dx, !status);
     weft__lend_release(ctx, &dy, !status);
