@@ -225,22 +225,28 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 #define FAR_KEPT_LONG  (150 << 10)
 
 // The push form: entries, products and their places go through memory once, but for what the second cache keeps, and each work-group reads
-// its panels of x. A run is filled up by one and a half entries on average. Products of 8 bytes take twice as long.
-// Each slab but the first is two launches more.
+// its panels of x. A run is filled up by one and a half entries on average, and its ends cost as much as some more. Products of 8 bytes
+// take twice as long. Each slab but the first is two launches more. One work-item sums up a row, while its bucket waits; on an H200 four
+// buckets to a unit do so at a time (docs/log/panels.md).
 #define PUSH_US         3.0
 #define PUSH_SLAB_US    8.0
 #define PUSH_BYTES      1.3
 #define PUSH_BYTES_WIDE 2.0
-#define PUSH_FILLED     1.5
+#define PUSH_RUN        5.0
+#define PUSH_ALONE_US   0.0065 // an entry of the longest row
+#define PUSH_BUCKETS    4
 static double push_us(const struct weft_spmv_plan *plan, const struct weft__spmv_push_size *size)
 {
     const double acc = (double)weft__spmv_acc_bytes(plan), vec = (double)weft_type_bytes(plan->type);
-    const double elements = (double)plan->a.nnz + PUSH_FILLED * (double)size->panels * (double)size->buckets;
+    const double units = plan->ctx->device.compute_units;
+    const double elements = (double)plan->a.nnz + PUSH_RUN * (double)size->panels * (double)size->buckets;
     const double near = (double)size->slabs * (double)(size->teams + size->panels) * weft__spmv_panels_cols(plan) * vec;
     const double bytes =
         elements * (5 + (double)weft_type_bytes(plan->a.type) + 2 * acc) + (double)plan->a.m * (2 + vec) + near;
-    return PUSH_US + PUSH_SLAB_US * (double)(size->slabs - 1) +
-           (is_wide(plan) ? PUSH_BYTES_WIDE : PUSH_BYTES) * bytes / (UNIT_BYTES * plan->ctx->device.compute_units);
+    const double alone =
+        PUSH_ALONE_US * (double)plan->stats.max_row * most(1, (double)size->buckets / (PUSH_BUCKETS * units));
+    return PUSH_US + PUSH_SLAB_US * (double)(size->slabs - 1) + alone +
+           (is_wide(plan) ? PUSH_BYTES_WIDE : PUSH_BYTES) * bytes / (UNIT_BYTES * units);
 }
 
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
