@@ -237,14 +237,17 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 #define PUSH_BUCKETS    4
 static double push_us(const struct weft_spmv_plan *plan, const struct weft__spmv_push_size *size)
 {
+    double rows = 0; // of at least half the length of the longest
+    for (int64_t k = (plan->stats.max_row + 1) / 2; k < WEFT__SPMV_BINS; k++)
+        rows += plan->stats.hist[k];
     const double acc = (double)weft__spmv_acc_bytes(plan), vec = (double)weft_type_bytes(plan->type);
     const double units = plan->ctx->device.compute_units;
     const double elements = (double)plan->a.nnz + PUSH_RUN * (double)size->panels * (double)size->buckets;
     const double near = (double)size->slabs * (double)(size->teams + size->panels) * weft__spmv_panels_cols(plan) * vec;
     const double bytes =
         elements * (5 + (double)weft_type_bytes(plan->a.type) + 2 * acc) + (double)plan->a.m * (2 + vec) + near;
-    const double alone =
-        PUSH_ALONE_US * (double)plan->stats.max_row * most(1, (double)size->buckets / (PUSH_BUCKETS * units));
+    const double waves = fmin((double)size->buckets, rows) / (PUSH_BUCKETS * units),
+                 alone = PUSH_ALONE_US * (double)plan->stats.max_row * waves;
     return PUSH_US + PUSH_SLAB_US * (double)(size->slabs - 1) + alone +
            (is_wide(plan) ? PUSH_BYTES_WIDE : PUSH_BYTES) * bytes / (UNIT_BYTES * units);
 }
