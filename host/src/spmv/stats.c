@@ -7,6 +7,7 @@
 
 #define SUMS 8 // figures of a group
 #define NEAR 8 // columns
+#define ROWS 32
 
 static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t groups)
 {
@@ -34,27 +35,36 @@ static int64_t far_share(const struct weft_csr *a, int64_t row)
     return 1024 * far / (last - begin);
 }
 
+// Rows first .. first+31, as far as there are any; 0 for those behind.
+static void lengths_read(int64_t *out, const struct weft_csr *a, int64_t first)
+{
+    const int rows = a->m - first < ROWS ? (int)(a->m - first) : ROWS;
+    if (a->ofs == WEFT_OFS_64)
+        for (int r = 0; r < rows; r++)
+            out[r] = ((const int64_t *)a->row_ptr)[first + r + 1] - ((const int64_t *)a->row_ptr)[first + r];
+    else
+        for (int r = 0; r < rows; r++)
+            out[r] = ((const int32_t *)a->row_ptr)[first + r + 1] - ((const int32_t *)a->row_ptr)[first + r];
+    for (int r = rows; r < ROWS; r++)
+        out[r] = 0;
+}
+
 // As cl/spmv/rows_stats.cl.
 void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *a)
 {
     *out = (struct weft__spmv_stats){0};
-    for (int64_t first = 0; first < a->m; first += 32) {
-        int64_t most[6] = {0};
+    for (int64_t first = 0; first < a->m; first += ROWS) {
+        int64_t most[ROWS];
         out->far += far_share(a, first);
-        for (int64_t r = first; r < first + 32; r++) {
-            const int64_t length = r < a->m ? weft_csr_ofs(a, r + 1) - weft_csr_ofs(a, r) : 0;
-            if (r < a->m)
-                out->hist[length < WEFT__SPMV_BINS ? length : WEFT__SPMV_BINS - 1]++;
-            // A row ends the group of 2^j rows that it is the last of: that of 32 / 2^j lanes.
-            most[5] = length;
-            for (int i = 5; i >= 0; i--) {
-                if (i < 5) {
-                    most[i] = most[i] > most[i + 1] ? most[i] : most[i + 1];
-                    most[i + 1] = 0;
-                }
-                if ((r + 1) & ((32 >> i) - 1))
-                    break;
-                out->steps[i] += (most[i] + (1 << i) - 1) >> i;
+        lengths_read(most, a, first);
+        for (int r = 0; r < ROWS && first + r < a->m; r++)
+            out->hist[most[r] < WEFT__SPMV_BINS ? most[r] : WEFT__SPMV_BINS - 1]++;
+        // With 2^i lanes a row, 32 / 2^i rows run side by side: their longest one.
+        for (int i = 5; i >= 0; i--) {
+            for (int k = 0; k < 1 << i; k++) {
+                if (i < 5)
+                    most[k] = most[2 * k] > most[2 * k + 1] ? most[2 * k] : most[2 * k + 1];
+                out->steps[i] += (most[k] + (1 << i) - 1) >> i;
             }
         }
         out->max_row = out->max_row > most[0] ? out->max_row : most[0];
