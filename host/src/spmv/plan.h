@@ -33,6 +33,11 @@ struct weft__spmv_stats {
     cl_uint hist[WEFT__SPMV_BINS]; // rows of k entries, the last bin with all longer ones
 };
 
+// What a call that multiplies once tells the plan it makes.
+struct weft__spmv_once {
+    const struct weft__spmv_stats *stats; // NULL: they are not known
+};
+
 struct weft__spmv_method;
 struct weft_spmv_plan {
     struct weft_context *ctx;
@@ -48,7 +53,7 @@ struct weft_spmv_plan {
     const struct weft__spmv_method *method;
     void *state;                          // the method's
     const struct weft_spmv_params *asked; // the caller's, while the plan is made
-    const struct weft__spmv_stats *known; // `stats`, where the caller has them, while the plan is made; else NULL
+    const struct weft__spmv_once *once;   // while the plan is made by such a call; else NULL
     int trial;                            // nonzero: tried by weft__spmv_tune; too much padding is no error to tell of
     double bound; // > 0: auto chose this conversion, which ends with WEFT_ERANGE where weft__spmv_bound_holds says no
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
@@ -122,14 +127,14 @@ void weft__spmv_define(const struct weft_spmv_plan *plan, struct weft__defines *
 // Bytes of one sum.
 size_t weft__spmv_acc_bytes(const struct weft_spmv_plan *plan);
 
-// stats.c: fill plan->stats and the row figures of plan->info: from plan->known, or on the device, which blocks. And the same
+// stats.c: fill plan->stats and the row figures of plan->info: from plan->once, or on the device, which blocks. And the same
 // figures of a matrix on the host.
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue);
 void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *a);
-// spmv.c: weft_spmv_plan_create with the figures of the matrix, which is multiplied as it is.
+// spmv.c: weft_spmv_plan_create, for one product where `once` is given.
 weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                                    const struct weft_device_csr *a, const struct weft_spmv_params *params,
-                                   const struct weft__spmv_stats *known);
+                                   const struct weft__spmv_once *once);
 
 // launch.c: a launch with x, y, alpha and beta, those of them that the kernel has; what else it takes is bound. The
 // second also sets the arrays of plan->a, which another matrix may have replaced.

@@ -275,7 +275,7 @@ static weft_status plan_analyse(struct weft_spmv_plan *plan, cl_command_queue qu
 
 static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                              const struct weft_device_csr *a, const struct weft_spmv_params *params,
-                             const struct weft__spmv_stats *known, int trial)
+                             const struct weft__spmv_once *once, int trial)
 {
     if (out)
         *out = NULL;
@@ -295,7 +295,7 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
     plan->ctx = ctx;
     plan->asked = params;
     plan->trial = trial;
-    plan->known = known;
+    plan->once = once;
     plan->a = *a;
     plan->a.row_ptr = plan->a.col = plan->a.val = NULL;
     plan->x_size = transposed ? a->m : a->n;
@@ -311,7 +311,7 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
     if (!status && plan->y_size)
         status = plan_analyse(plan, queue);
     plan->asked = NULL;
-    plan->known = NULL;
+    plan->once = NULL;
     if (status)
         weft_spmv_plan_destroy(&plan);
     *out = plan;
@@ -320,10 +320,10 @@ static weft_status plan_make(struct weft_spmv_plan **out, struct weft_context *c
 
 static weft_status plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                                const struct weft_device_csr *a, const struct weft_spmv_params *params,
-                               const struct weft__spmv_stats *known, int trial)
+                               const struct weft__spmv_once *once, int trial)
 {
     weft_status status;
-    WEFT__LIMITED(status, ctx, plan_make(out, ctx, queue, a, params, known, trial));
+    WEFT__LIMITED(status, ctx, plan_make(out, ctx, queue, a, params, once, trial));
     return status;
 }
 
@@ -336,9 +336,9 @@ static weft_status plan_try(struct weft_spmv_plan **out, struct weft_context *ct
 
 weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_context *ctx, cl_command_queue queue,
                                    const struct weft_device_csr *a, const struct weft_spmv_params *params,
-                                   const struct weft__spmv_stats *known)
+                                   const struct weft__spmv_once *once)
 {
-    weft_status status = plan_create(out, ctx, queue, a, params, known, 0);
+    weft_status status = plan_create(out, ctx, queue, a, params, once, 0);
     if (status || !(*out)->state)
         return status;
     struct weft_spmv_params next = params ? *params : (struct weft_spmv_params){0};
@@ -351,7 +351,7 @@ weft_status weft__spmv_plan_create(struct weft_spmv_plan **out, struct weft_cont
     status = weft__spmv_trial(ctx, a->type, a->ofs, &(*out)->info);
     if (weft__fallback(ctx, status, other ? weft_spmv_algo_name(next.policy.algo) : NULL)) {
         weft_spmv_plan_destroy(out);
-        status = weft__spmv_plan_create(out, ctx, queue, a, &next, known);
+        status = weft__spmv_plan_create(out, ctx, queue, a, &next, once);
         if (!status)
             snprintf((*out)->info.why, sizeof(*out)->info.why, "%s is wrong on this device", weft_spmv_algo_name(algo));
     } else if (status) {

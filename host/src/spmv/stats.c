@@ -73,8 +73,8 @@ void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *
 
 weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    if (plan->known) {
-        plan->stats = *plan->known;
+    if (plan->once && plan->once->stats) {
+        plan->stats = *plan->once->stats;
         plan->info.max_row = plan->stats.max_row;
         plan->info.empty_rows = plan->stats.hist[0];
         return WEFT_OK;
