@@ -33,7 +33,9 @@ COMMON = ("x", "x beyond the second cache", "memory")  # columns that all schedu
 
 def far(line):
     """As weft__spmv_x_near."""
-    return line["n"] * (8 if line["type"] == "f64" else 4) > 128 << 10 and line["far"] > 512 * math.ceil(line["m"] / 32)
+    taken = line["m"] - line["empty"]
+    pairs = max(0, min(taken, line["nnz"] - taken))
+    return line["n"] * (8 if line["type"] == "f64" else 4) > 128 << 10 and line["far"] > 512 * math.ceil(pairs / 32)
 
 
 def alone(line, name):
@@ -55,6 +57,8 @@ def features(line, name):
         of.update({"groups": math.ceil(line["m"] * lanes / 32) * 1e-3, "steps": steps, "steps f64": steps * wide})
         if name == "csr_lanes":
             of.update({"steps far": steps * x_far, "steps far f64": steps * x_far * wide})
+        else:
+            of["groups far"] = of["groups"] * x_far
     else:
         of.update({"rows": rows, "rows far": rows * x_far, "empty": empty, "entries": entries, "entries f64": entries * wide})
         if name == "csr_merge":
@@ -89,7 +93,7 @@ def fit(rows):
 
 def cost(line, name, weights):
     """As the functions of cost.c; infinite where a schedule is not to be taken."""
-    if name == "csr_scalar" and (line["nnz"] > 6 * line["m"] or line["m"] < 2048 * 132 or far(line)):
+    if name == "csr_scalar" and (line["nnz"] > (1 if far(line) else 6) * line["m"] or line["m"] < 2048 * 132):
         return math.inf
     work = sum(v * weights.get(k, 0) for k, v in features(line, name).items() if k not in COMMON)
     return max(weights.get(f"{name} launch", 0) + alone(line, name), work)

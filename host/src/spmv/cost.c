@@ -31,11 +31,13 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 // Entries of the row before in the first read of a row, at most.
 #define READ_BEFORE 3
 
+// Rows of one entry have none beside another: of those sampled, as many may have a share as have two entries.
 int weft__spmv_x_near(const struct weft_spmv_plan *plan)
 {
-    const double blocks = ceil((double)plan->a.m / 32);
+    const double taken = (double)(plan->a.m - plan->info.empty_rows),
+                 pairs = fmin(taken, (double)plan->a.nnz - taken); // rows with two entries or more, at most
     return (double)plan->x_size * (double)weft_type_bytes(plan->type) <= CACHED_BYTES ||
-           (double)plan->stats.far <= FAR_MOST * blocks;
+           (double)plan->stats.far <= FAR_MOST * ceil(fmax(pairs, 0) / 32);
 }
 
 // Lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read holds of the row
@@ -112,18 +114,20 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 }
 
 #define SCALAR_MEAN 6    // entries a row, at most
+#define SCALAR_FAR  1    // where x is far: a work-item then waits for one read after the other
 #define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
 
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
 {
     const double rows = (double)plan->a.m, mean = weft__spmv_mean_row(plan);
-    if (mean > SCALAR_MEAN || rows < (double)SCALAR_ROWS * plan->ctx->device.compute_units || !weft__spmv_x_near(plan))
+    const int far = !weft__spmv_x_near(plan);
+    if (mean > (far ? SCALAR_FAR : SCALAR_MEAN) || rows < (double)SCALAR_ROWS * plan->ctx->device.compute_units)
         return INFINITY;
     const int wide = is_wide(plan);
     const double groups = ceil(rows / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
     const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
     return 4.8 + most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
-                      most(alone, shared_out(plan, 0.1 * groups + (wide ? 0.0295 : 0.02) * steps)));
+                      most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
 }
 
 // Tiles that share rows join them: inside the launch, or by a second one where a device has no fence.
