@@ -145,6 +145,7 @@ WEFT_KERNEL void spmv_panels(__global const uint4 *restrict table, __global cons
         if (lid <= GROUPS) {
             acc_t sum = ZERO;
             uint seen = 0u;
+#pragma unroll 1
             for (uint i = 0u; i < lid; i++) {
                 sum = any[i] ? tails[i] : plus(sum, tails[i]);
                 seen |= any[i];

@@ -36,8 +36,8 @@ typedef uint row_out_t;
 #define PAIR_OUT(row, column, value) ((ulong)(value) << 32 | WORD_OUT(row, column))
 #endif
 // Columns that come on their own: the bin of each slot is in local memory beside what goes out, so that they need no turn of their
-// own and no registers.
-#if defined(WEFT_MOVING) && !defined(WEFT_PACKED)
+// own and no registers. On AMD's waves of 64 the compiler spills so.
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED) && !(defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64)
 #define WEFT_BINS_APART 1
 #endif
 #if WEFT_VAL_BITS && !defined(WEFT_JOINED) && !defined(PAIR_OUT)
