@@ -70,7 +70,7 @@ WEFT_KERNEL void spmv_panels(__global const uint4 *restrict table, __global cons
         const uint columns = min((uint)WEFT_COLS, (uint)n - job.x);
         for (uint c = lid; c < columns; c += WEFT_WG)
             near[c] = x[job.x + c];
-        if (n == 0 && lid == 0u)
+        if (columns == 0u && lid == 0u)
             near[0] = (val_t)0; // what entries that count for nothing read
         barrier(CLK_LOCAL_MEM_FENCE);
         acc_t carry = ZERO;
