@@ -65,11 +65,12 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 // thousand groups of 32 lanes.
 //
 // Where the matrix comes from memory and x is near, a schedule takes so many times as long as its bytes at full speed, beyond what
-// the second cache keeps. Lanes take longer where x is large, csr_flags where rows are short (docs/log/csr-costs.md).
+// the second cache keeps. Lanes take longer where x is large, csr_flags where rows are short (docs/log/csr-costs.md). On an H100 with an
+// x of 6.9 MB lanes took twice as long as on an H200, and csr_flags takes 1.1 times as long as lanes there.
 #define H200_UNITS    132
 #define JOIN_US       2.0        // a launch behind another that keeps the device busy
 #define KEPT_US       12.0       // what the second cache keeps, at full speed: 380 KiB for each unit
-#define LARGE_X       (64 << 10) // bytes for each unit
+#define LARGE_X       (48 << 10) // bytes for each unit
 #define FLAGS_ROW     8          // entries
 #define MEMORY_SCALAR 1.20
 #define MEMORY_LANES  1.22
