@@ -27,11 +27,12 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // (stencil27:120 0.128 ms for 0.149, uniform:100000,100000,10000000 0.055 for 0.064), while with 4 bytes products of 32
 // bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265). The conversion took as long
 // as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
-#define SELL_PRODUCTS 128
-#define SELL_PADDING  1.25
-#define SELL_ROW      24
-#define SELL_ALIKE    1.1 // longest row for the mean one
-#define SELL_ROWS     512 // for each compute unit
+#define SELL_PRODUCTS    128
+#define SELL_PADDING     1.25
+#define SELL_PADDING_CPU 2.0 // on a CPU where rows side by side differ in length
+#define SELL_ROW         24
+#define SELL_ALIKE       1.1 // longest row for the mean one
+#define SELL_ROWS        512 // for each compute unit
 // Rows for each unit where x is near: csr_lanes then waits for little, and sliced ELL is ahead only with as many rows as a unit
 // has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87).
 #define SELL_ROWS_NEAR 2048
@@ -90,8 +91,8 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
 static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
 {
     struct weft_spmv_info *info = &plan->info;
-    const double limit =
-        info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
+    const double most = weft__spmv_is_cpu(plan) && weft__spmv_rows_uneven(plan) ? SELL_PADDING_CPU : SELL_PADDING;
+    const double limit = info->params.format.max_padding < most ? info->params.format.max_padding : most;
     const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32),
                  longest = (double)plan->stats.max_row;
     if (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&

@@ -179,10 +179,14 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 #define LAUNCH_US  3.0
 #define STEP       4
 // A CPU has a chunk of rows for each work-item, and the other units wait for the heaviest. Tiles of csr_merge are
-// alike.
-#define CPU_SLACK 1.15
-#define CPU_TILE  4096.0 // rows plus entries, at least
-#define CPU_TILES 16     // for each unit, at most
+// alike. Where rows side by side differ in length it guesses wrongly by CSR where a row ends, which takes as long as some entries:
+// on two cores of an AMD EPYC 5.3 ns of a core for each of a million rows with one entry on average, 0.9 for an entry of sliced ELL
+// (docs/results/cpu.md).
+#define CPU_UNEVEN 2.0 // steps of 32 rows side by side for those of one row after the other
+#define CPU_ROW    6.0 // entries
+#define CPU_SLACK  1.15
+#define CPU_TILE   4096.0 // rows plus entries, at least
+#define CPU_TILES  16     // for each unit, at most
 
 // Bytes of a product by CSR.
 static double csr_bytes(const struct weft_spmv_plan *plan)
@@ -299,9 +303,15 @@ static double cpu_span(const struct weft_spmv_plan *plan, double total, double l
     return fmin(ceil(items / units) * longest, total / units + longest);
 }
 
+bool weft__spmv_rows_uneven(const struct weft_spmv_plan *plan)
+{
+    return 32.0 * (double)plan->stats.steps[0] >= CPU_UNEVEN * (double)plan->a.nnz;
+}
+
 static int cpu_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
 {
-    const double all = (double)plan->a.nnz + (double)plan->a.m, units = plan->ctx->device.compute_units;
+    const double row = weft__spmv_rows_uneven(plan) ? CPU_ROW : 1, units = plan->ctx->device.compute_units;
+    const double all = (double)plan->a.nnz + row * (double)plan->a.m;
     const double tile = fmax(CPU_TILE, all / (CPU_TILES * units));
     const double csr = cpu_span(plan, all, tile, ceil(all / tile)) * (4 + (double)weft_type_bytes(plan->a.type));
     return cpu_span(plan, load->elements, load->longest, load->items) * load->bytes <= CPU_SLACK * csr;

@@ -37,6 +37,8 @@ double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan);
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);
 double weft__spmv_convert_us(const struct weft_spmv_plan *plan);
 double weft__spmv_values_save(const struct weft_spmv_plan *plan);
+// Whether rows side by side differ so much in length that a processor pays for it.
+bool weft__spmv_rows_uneven(const struct weft_spmv_plan *plan);
 // Whether a row of `longest` elements in a sliced format takes no longer than CSR.
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us);
 // Whether a conversion costs no more than auto supposed, or was not chosen by auto.
