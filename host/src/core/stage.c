@@ -153,7 +153,8 @@ static struct weft__stage *stage_of(struct weft_context *ctx)
 }
 
 // Wait until the slot's last chunk has left it. Under mutex `one`. Its failure is that of the transfer it belongs to.
-static weft_status slot_wait(struct weft_context *ctx, struct slot *slot, cl_command_queue queue)
+static weft_status slot_wait(struct weft_context *ctx, struct weft__stage *stage, struct slot *slot,
+                             cl_command_queue queue)
 {
     if (!slot->leaves)
         return WEFT_OK;
@@ -161,7 +162,7 @@ static weft_status slot_wait(struct weft_context *ctx, struct slot *slot, cl_com
     weft__cl.clReleaseEvent(slot->leaves);
     slot->leaves = NULL;
     if (error != CL_SUCCESS && slot->queue != queue) {
-        ctx->staging.stage->lost = slot->queue;
+        stage->lost = slot->queue;
         return WEFT_OK;
     }
     return weft__fail_cl(ctx, error, "clWaitForEvents");
@@ -169,14 +170,16 @@ static weft_status slot_wait(struct weft_context *ctx, struct slot *slot, cl_com
 
 weft_status weft__stage_settle(struct weft_context *ctx, cl_command_queue queue)
 {
-    struct weft__stage *stage = ctx->staging.stage;
     weft_status status = WEFT_OK;
+    pthread_mutex_lock(&ctx->mutex);
+    struct weft__stage *stage = ctx->staging.stage;
+    pthread_mutex_unlock(&ctx->mutex);
     if (!stage)
         return status;
     pthread_mutex_lock(&stage->one);
     for (int i = 0; i < stage->slots; i++)
         if (stage->slot[i].queue == queue) {
-            const weft_status waited = slot_wait(ctx, &stage->slot[i], queue);
+            const weft_status waited = slot_wait(ctx, stage, &stage->slot[i], queue);
             status = status ? status : waited;
         }
     if (stage->lost == queue && !status)
@@ -193,7 +196,7 @@ void weft__stage_free(struct weft_context *ctx)
         return;
     weft__team_end(&stage->team);
     for (int i = 0; i < stage->slots; i++)
-        slot_wait(ctx, &stage->slot[i], NULL);
+        slot_wait(ctx, stage, &stage->slot[i], NULL);
     for (int i = 0; i < stage->slots; i++)
         weft__cl.clEnqueueUnmapMemObject(stage->queue, stage->slot[i].buffer, stage->slot[i].at, 0, NULL, NULL);
     if (stage->queue)
@@ -359,7 +362,7 @@ static weft_status chunk_wait(struct move *m, int64_t k)
 // What an earlier transfer left in the slot has to be gone.
 static weft_status slot_empty(struct move *m, int64_t k)
 {
-    return slot_wait(m->ctx, slot_at(m, k), m->queue);
+    return slot_wait(m->ctx, m->stage, slot_at(m, k), m->queue);
 }
 
 static void chunk_open(struct move *m)
