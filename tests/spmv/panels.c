@@ -10,6 +10,13 @@
 #include <weft/generate.h>
 #include <weft/spmv.h>
 
+// Panels, buckets and slabs of the usual size, for which costs were fitted.
+#ifdef WEFT_HOSTILE
+#define USUAL 0
+#else
+#define USUAL 1
+#endif
+
 // How the columns of a row stand.
 enum order { ASCEND, PANELS_ASCEND, ANY };
 static const char *const orders[] = {"ascending", "ascending but for neighbours", "in any order"};
@@ -180,7 +187,7 @@ static void check(struct test_device *dev, const struct size *size, enum order o
         tap_note("%s", test_error(dev));
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     ok = ok && (info->params.policy.algo == WEFT_SPMV_ALGO_PANELS) == (dev->gpu != 0) && info->format_bytes > 0;
-    if (dev->gpu && size == &slabs)
+    if (dev->gpu && size == &slabs && USUAL)
         ok = ok && (int64_t)info->workspace_bytes < 2 * a.nnz; // not all products at a time
     ok = ok && right(&p, plan, &a, semiring) && right(&p, plan, &a, semiring);
     values_draw(&a);
@@ -441,9 +448,12 @@ static void test_each(struct test_device *dev)
     check_few(dev);
     if (!dev->checker) // an entry takes a checker a millisecond
         check_slabs(dev);
+    if (dev->gpu && !USUAL)
+        tap_skip("%s: what auto chooses with the panels of a hostile build", dev->name);
     if (dev->gpu) {
-        test_choice(dev);
-        if (!dev->checker)
+        if (USUAL)
+            test_choice(dev);
+        if (USUAL && !dev->checker)
             test_auto(dev);
         test_refused(dev);
         test_filled(dev);
