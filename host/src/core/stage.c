@@ -16,7 +16,7 @@ void (*weft__stage_told)(bool begins);
 
 #define TOUCHED_AHEAD 64 // touches that may have ended before an earlier one
 #define PIECES        4  // for which waking another thread pays
-#define PARTS         16 // of a transfer, at least: small ones have small pieces
+#define PARTS         16 // pieces of a small transfer
 
 struct slot {
     cl_mem buffer;

@@ -305,7 +305,8 @@ static double cpu_span(const struct weft_spmv_plan *plan, double total, double l
 
 bool weft__spmv_rows_uneven(const struct weft_spmv_plan *plan)
 {
-    return 32.0 * (double)plan->stats.steps[0] >= CPU_UNEVEN * (double)plan->a.nnz;
+    // The last 32 rows may be fewer: they count as at most the longest row each.
+    return 32.0 * ((double)plan->stats.steps[0] - (double)plan->stats.max_row) >= CPU_UNEVEN * (double)plan->a.nnz;
 }
 
 static int cpu_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)

@@ -49,8 +49,8 @@ static int rows_short(const struct weft_spmv_plan *plan)
 {
     return plan->a.nnz / SHORT_ROW < plan->a.m;
 }
-// Do four lanes exchange columns, so that they read x for neighbours? On an H100 26 patterns of rows that are not short took 0.85
-// to 1.04 times as long in f32. Shorter rows and values of eight bytes gained nothing (docs/log/long-rows.md).
+// Do four lanes exchange columns, so that they read x for neighbours? On an H100 patterns above 10 us took 0.82 to 1.04 times as long
+// so in f32. Shorter rows and values of eight bytes gained nothing (docs/log/long-rows.md).
 static int reads_turned(const struct weft_spmv_plan *plan)
 {
     return !weft__spmv_rows_long(plan) && !rows_short(plan) && weft__spmv_acc_bytes(plan) == 4;
