@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows by falling length within windows of SIGMA rows; equal lengths keep their order.
-// Source:  K. Batcher, Sorting networks and their applications, 1968, the bitonic sorter; D. Shell, A high-speed
-//          sorting procedure, CACM 2(7), 1959, on a CPU (WG == 1).
+// Source:  K. Batcher, Sorting networks and their applications, 1968, the bitonic sorter.
 // Mapping: 1-D; a window per work-group, then strides by the number of groups.
 // Local:   8*SIGMA bytes.
 // Needs:   SIGMA a power of two, 2 or more; WG a power of two.
@@ -18,19 +17,6 @@
 #error "WEFT_SIGMA: a power of two"
 #endif
 
-#if WEFT_WG == 1
-WEFT_INLINE void keys_sort(__local ulong *keys)
-{
-    for (int gap = WEFT_SIGMA / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11)
-        for (int i = gap; i < WEFT_SIGMA; i++) {
-            ulong key = keys[i];
-            int at = i;
-            for (; at >= gap && keys[at - gap] > key; at -= gap)
-                keys[at] = keys[at - gap];
-            keys[at] = key;
-        }
-}
-#else
 WEFT_INLINE void keys_sort(__local ulong *keys)
 {
     for (uint run = 2u; run <= WEFT_SIGMA; run <<= 1)
@@ -46,7 +32,6 @@ WEFT_INLINE void keys_sort(__local ulong *keys)
             barrier(CLK_LOCAL_MEM_FENCE);
         }
 }
-#endif
 
 WEFT_KERNEL void ell_sort(__global const ofs_t *restrict row_ptr, __global idx_t *restrict perm, idx_t m)
 {

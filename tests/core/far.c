@@ -262,21 +262,22 @@ static void tile_free(struct one_tile *tile)
     test_buffer_free(&tile->head);
 }
 
-static void test_csr_cpu(struct test_device *dev, struct tail *t, int sums)
+static void test_csr_cpu(struct test_device *dev, struct tail *t, int sums, int gaps)
 {
     struct weft__defines d = product_defines(dev, t, ROWS);
     struct one_tile tile = tile_make(dev, t);
     const cl_uint tiles = 1;
     weft__define(&d, "WEFT_WG", "1");
     weft__define(&d, "WEFT_LPR", "%d", sums);
+    weft__define(&d, "WEFT_GAPS", "%d", gaps);
     struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_cpu_spec, &d, moves_of(t));
     int ok =
         LAUNCH(dev, kernel, 1, 1, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
                WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem),
                WEFT__ARG(tile_row, tile.row.mem), WEFT__ARG(tile_pos, tile.pos.mem), WEFT__ARG(part, tile.part.mem),
                WEFT__ARG(head, tile.head.mem), WEFT__ARG(tiles), WEFT__ARG(alpha, one), WEFT__ARG(beta, zero));
-    tap_ok(ok && tail_right(dev, t), "%s: csr of a CPU, %d sums: the last of %lld entries", dev->name, sums,
-           (long long)t->nnz);
+    tap_ok(ok && tail_right(dev, t), "%s: csr of a CPU, %d sums%s: the last of %lld entries", dev->name, sums,
+           gaps ? ", empty rows together" : "", (long long)t->nnz);
     weft__kernel_release(&kernel);
     tile_free(&tile);
 }
@@ -314,7 +315,7 @@ static void test_ell_fill(struct test_device *dev, struct tail *t)
     enum { HEIGHT = 8, WIDTH0 = 1100, WIDTH1 = 40, PLACES = 16, ELEMENTS = HEIGHT * (WIDTH0 + WIDTH1) };
     const cl_long slice_ptr[] = {0, HEIGHT * WIDTH0, ELEMENTS};
     const cl_int m = ROWS;
-    const cl_uint height = HEIGHT, chunk = 1;
+    const cl_uint height = HEIGHT, chunk = dev->gpu ? 1 : HEIGHT;
     const cl_ulong places = PLACES;
     const size_t wg = dev->gpu ? 64 : 1;
     struct weft__defines d = {0};
@@ -324,7 +325,8 @@ static void test_ell_fill(struct test_device *dev, struct tail *t)
     weft__define_types(&d, WEFT_TYPE_F32, t->ofs);
     weft__define(&d, "WEFT_WG", "%zu", wg);
     weft__define(&d, "WEFT_SORTED", "0");
-    struct weft__kernel *kernel = kernel_moved(dev, &weft__ell_fill_spec, &d, moves_of(t));
+    struct weft__kernel *kernel =
+        kernel_moved(dev, dev->gpu ? &weft__ell_fill_spec : &weft__ell_fill_cpu_spec, &d, moves_of(t));
     int ok = LAUNCH(dev, kernel, dev->gpu ? 1 : 16, wg, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
                     WEFT__ARG(val, t->val.mem), WEFT__ARG(perm, ptr.mem), WEFT__ARG(slice_ptr, ptr.mem),
                     WEFT__ARG(ell_col, col.mem), WEFT__ARG(ell_val, val.mem), WEFT__ARG(m), WEFT__ARG(height),
@@ -572,7 +574,7 @@ static void test_device(struct test_device *dev)
             test_lanes(dev, &t, 2, 3);
             test_lanes(dev, &t, 32, 4);
         } else {
-            test_csr_cpu(dev, &t, 8);
+            test_csr_cpu(dev, &t, 8, 0);
         }
         test_scalar(dev, &t);
         test_scatter(dev, &t);

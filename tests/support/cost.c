@@ -12,6 +12,12 @@ const struct cost_device cost_gpu = {0, 132, 4270e3, 3, 0.4, 48}, cost_cpu = {1,
 #define TILE         1000 // rows and entries of a tile of csr_merge
 #define WINDOW       1024 // sorted rows
 #define MOST_PADDING 4.0
+// A CPU, nanoseconds of a core beside the bytes (docs/log/cpu-costs.md): a row of CSR and of a sliced format; a row of CSR that is not
+// as long as the one before, unless the product is so small that the processor knows it from the one before.
+#define CSR_ROW_NS    0.45
+#define SLICED_ROW_NS 0.9
+#define GUESS_NS      5.4
+#define LEARNED       1.2e5 // rows and entries of a core
 
 static double max2(double a, double b)
 {
@@ -49,6 +55,23 @@ static double work_us(const struct cost_device *d, const struct work *w)
     return w->launches * d->launch_us + end;
 }
 
+// Nanoseconds of a core as bytes that it would move meanwhile; none on a GPU.
+static double as_bytes(const struct cost_device *d, double ns)
+{
+    return d->cpu ? ns * 1e-3 * d->bytes_per_us / d->units : 0;
+}
+
+// What rows of CSR take a CPU beside their bytes.
+static double csr_rows_ns(const struct cost_device *d, const struct weft_csr *a)
+{
+    double changes = 0, taken = 0;
+    for (int64_t i = 0; i < a->m; i++) {
+        taken += length_of(a, i) > 0;
+        changes += i > 0 && length_of(a, i) != length_of(a, i - 1);
+    }
+    return CSR_ROW_NS * taken + GUESS_NS * changes * fmin(1, (double)(a->nnz + a->m) / d->units / LEARNED);
+}
+
 // `count` work-items of equal bytes.
 static void work_even(struct work *w, int64_t count)
 {
@@ -74,15 +97,24 @@ static int64_t *rows_order(const struct weft_csr *a, int sorted)
     return order;
 }
 
+// Rows of a work-item of a CPU: 16 work-items for each unit, but 4096 rows and entries where each unit has two of them, and no more
+// than 1024 rows.
+static int64_t chunk_of(const struct cost_device *d, const struct weft_csr *a)
+{
+    const int64_t even = (a->m + d->units * 16 - 1) / (d->units * 16), two = a->m / (2 * d->units),
+                  least = 4096 * a->m / (a->m + a->nnz), most = least < two ? least : two;
+    const int64_t rows = ((even > most ? even : most) + 31) / 32 * 32;
+    return rows > 1024 ? 1024 : rows;
+}
+
 // Sliced ELL: bytes of a column 2 or 4.
 static int sell_work(struct work *w, const struct cost_device *d, const struct weft_csr *a, int sorted, int narrow,
                      double val)
 {
-    const int64_t height = d->cpu ? 8 : 32, items = d->units * 16;
-    int64_t chunk = ((a->m + items - 1) / items + 31) / 32 * 32, elements = 0, filling = 0;
+    const int64_t height = d->cpu ? 8 : 32, chunk = chunk_of(d, a);
+    int64_t elements = 0, filling = 0;
     int64_t *order = rows_order(a, sorted);
     int fits = 1;
-    chunk = chunk > 1024 ? 1024 : chunk;
     *w = (struct work){.launches = 1, .bytes = (sorted ? 4.0 : 0) * (double)a->m};
     for (int64_t s = 0; s < a->m; s += height) {
         int64_t widest = 0, most = a->m - s < height ? a->m - s : height;
@@ -98,7 +130,10 @@ static int sell_work(struct work *w, const struct cost_device *d, const struct w
                 }
             fits = high - low <= 65534;
         }
-        const double bytes = (double)widest * ((double)height * (val + (narrow ? 2 : 4)) + (narrow ? 4 : 0)) + 8;
+        // To widen columns of 16 bits takes a CPU as long as it takes to read those of 32.
+        const double column = narrow && !d->cpu ? 2 : 4;
+        const double bytes = (double)widest * ((double)height * (val + column) + (narrow ? 4 : 0)) + 8 +
+                             as_bytes(d, SLICED_ROW_NS * (double)most);
         elements += widest * height;
         filling += (height - most) * widest;
         w->bytes += bytes;
@@ -122,11 +157,9 @@ static int int32_less(const void *a, const void *b)
 
 static int sdia_work(struct work *w, const struct cost_device *d, const struct weft_csr *a, double val)
 {
-    const int64_t items = d->units * 16;
-    int64_t chunk = ((a->m + items - 1) / items + 31) / 32 * 32;
+    const int64_t chunk = chunk_of(d, a);
     double elements = 0;
     int fits = 1;
-    chunk = chunk > 1024 ? 1024 : chunk;
     *w = (struct work){.launches = 1};
     for (int64_t s = 0; s < a->m && fits; s += 32) {
         const int64_t begin = weft_csr_ofs(a, s), end = weft_csr_ofs(a, s + 32 < a->m ? s + 32 : a->m);
@@ -141,7 +174,7 @@ static int sdia_work(struct work *w, const struct cost_device *d, const struct w
         for (int64_t i = 0; i < count; i++)
             slots += !i || offset[i] != offset[i - 1];
         free(offset);
-        const double bytes = (double)slots * (32 * val + 8) + 8;
+        const double bytes = (double)slots * (32 * val + 8) + 8 + as_bytes(d, SLICED_ROW_NS * 32 / 4);
         elements += (double)slots * 32;
         w->bytes += bytes;
         w->steps += (double)((slots + TOGETHER - 1) / TOGETHER);
@@ -235,7 +268,7 @@ double cost_spmv(const struct cost_device *d, const struct weft_csr *a, enum wef
         return work_us(d, &w);
     case WEFT_SPMV_ALGO_CSR_MERGE:
     case WEFT_SPMV_ALGO_CSR_FLAGS:
-        w.bytes += 8 * (m + nnz) / TILE;
+        w.bytes += 8 * (m + nnz) / TILE + as_bytes(d, csr_rows_ns(d, a));
         w.longest = 6 + (double)parts / 256;
         w.steps = (m + nnz) / 32 / TOGETHER;
         work_even(&w, a->m + a->nnz < d->units * 16 * 4096 ? (a->m + a->nnz + 4095) / 4096 : d->units * 16);

@@ -6,7 +6,7 @@
 #include <weft/matrix.h>
 #include <weft/spmv.h>
 
-// A device that does nothing but wait for memory.
+// A device that does nothing but wait for memory, and as a CPU also passes rows and guesses wrongly where those of CSR end.
 struct cost_device {
     int cpu;
     int units;

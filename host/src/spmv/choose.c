@@ -3,6 +3,7 @@
 #include "choose.h"
 #include "columns.h"
 #include "cost.h"
+#include "ell.h"
 #include "push.h"
 #include "sdia.h"
 
@@ -20,19 +21,15 @@ static int flags_may(const struct weft_spmv_plan *plan)
            plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
 }
 
-// Products from which a conversion to sliced ELL pays, and elements of it for each entry up to which its products are
-// expected to be faster: on a GPU where rows are this long on average, or the longest is little more than that, as on
-// grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of 12.5 at random took 0.872 for 0.844), and
-// enough to fill it; a CPU gains from any. Columns in 16 bits: on a CPU always; on an H200 with values of 8 bytes
-// (stencil27:120 0.128 ms for 0.149, uniform:100000,100000,10000000 0.055 for 0.064), while with 4 bytes products of 32
-// bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265). The conversion took as long
-// as 5 to 13 products by CSR on an H200 and as 8 to 100 on a CPU (docs/performance.md).
-#define SELL_PRODUCTS    128
-#define SELL_PADDING     1.25
-#define SELL_PADDING_CPU 2.0 // on a CPU where rows side by side differ in length
-#define SELL_ROW         24
-#define SELL_ALIKE       1.1 // longest row for the mean one
-#define SELL_ROWS        512 // for each compute unit
+// Elements of sliced ELL for each entry up to which its products are expected to be faster: on a GPU where rows are this long on
+// average, or the longest is little more than that, as on grids (band:20000000,5 on an H200: 0.263 ms for 0.334 of CSR, while rows of
+// 12.5 at random took 0.872 for 0.844), and enough to fill it. A CPU weighs the elements (cost_cpu.c). Columns in 16 bits: on an
+// H200 with values of 8 bytes (stencil27:120 0.128 ms for 0.149, uniform:100000,100000,10000000 0.055 for 0.064), while with 4 bytes
+// products of 32 bits already take as long as a copy and 16 take longer (band:20000000,5 0.289 for 0.265).
+#define SELL_PADDING 1.25
+#define SELL_ROW     24
+#define SELL_ALIKE   1.1 // longest row for the mean one
+#define SELL_ROWS    512 // for each compute unit
 // Rows for each unit where x is near: csr_lanes then waits for little, and sliced ELL is ahead only with as many rows as a unit
 // has threads (stencil27:40 took 1.16 times as long, stencil27:80 0.87).
 #define SELL_ROWS_NEAR 2048
@@ -45,15 +42,17 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // random.
 #define SELL_SAVES_ALIKE 0.25
 #define SELL_SAVES       0.15
-// A conversion takes as long as 8 to 100 products on a CPU (docs/performance.md).
-#define CPU_PRODUCTS 128
-
-// Do the products that are expected pay for a conversion, which saves `saves` of the time in which CSR moves its bytes?
-static int repays(const struct weft_spmv_plan *plan, double saves)
+// Do the products that are expected pay for a conversion to `elements` for each entry, which on a GPU saves `saves` of the time in
+// which CSR moves its bytes? On a CPU 8 rows stand side by side, as long as the longest of them.
+static int repays(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, double elements, double saves)
 {
-    const double products = (double)plan->info.params.policy.products;
-    return weft__spmv_is_cpu(plan) ? products >= CPU_PRODUCTS
-                                   : products * saves * weft__spmv_csr_us(plan) >= weft__spmv_convert_us(plan);
+    if (!weft__spmv_is_cpu(plan))
+        return (double)plan->info.params.policy.products * saves * weft__spmv_csr_us(plan) >=
+               weft__spmv_convert_us(plan);
+    const double all = elements * (double)plan->a.nnz, items = (double)weft__spmv_items(plan);
+    const struct weft__spmv_load load = {
+        .elements = all, .longest = fmax(all / items, 8.0 * (double)plan->stats.max_row), .items = items};
+    return weft__spmv_cpu_repays(plan, algo, &load);
 }
 
 static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
@@ -71,12 +70,12 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
         info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
     double padding = 0;
     *chosen = 0;
-    if (denied(plan, WEFT_SPMV_ALGO_SDIA) || !repays(plan, weft__spmv_values_save(plan)) ||
+    if (denied(plan, WEFT_SPMV_ALGO_SDIA) || !repays(plan, WEFT_SPMV_ALGO_SDIA, 1, weft__spmv_values_save(plan)) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) ||
         32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
         return WEFT_OK; // it does not pay, a row is too long, or rows that stand together differ in length
     weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
-    if (status || padding > limit)
+    if (status || padding > limit || !repays(plan, WEFT_SPMV_ALGO_SDIA, padding, weft__spmv_values_save(plan)))
         return status;
     snprintf(info->why, sizeof info->why,
              "%lld runs expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
@@ -87,24 +86,30 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
     return WEFT_OK;
 }
 
-// Sliced ELL, with columns in 16 bits where those are faster and the longest row allows it.
+// Do columns in 16 bits make sliced ELL faster? On a CPU where they fit whatever the pattern, and x is far: there are fewer bytes of
+// them, while it takes longer to widen them.
+static int sell_narrow(const struct weft_spmv_plan *plan)
+{
+    if (weft__spmv_is_cpu(plan))
+        return plan->a.n <= UINT16_MAX && !weft__spmv_x_near(plan);
+    return weft_type_bytes(plan->a.type) == 8 &&
+           weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP16_US);
+}
+
+// Sliced ELL.
 static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
 {
     struct weft_spmv_info *info = &plan->info;
-    const double most = weft__spmv_is_cpu(plan) && weft__spmv_rows_uneven(plan) ? SELL_PADDING_CPU : SELL_PADDING;
-    const double limit = info->params.format.max_padding < most ? info->params.format.max_padding : most;
-    const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32),
-                 longest = (double)plan->stats.max_row;
+    const double asked = info->params.format.max_padding,
+                 limit = weft__spmv_is_cpu(plan) || asked < SELL_PADDING ? asked : SELL_PADDING;
+    const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32);
     if (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
         plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units)
         return 0;
-    if (!repays(plan, alike ? SELL_SAVES_ALIKE : SELL_SAVES) || padding > limit ||
-        !weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP_US))
+    *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
+    if (padding > limit || !repays(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES) ||
+        !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
-    *out = (weft__spmv_is_cpu(plan) || weft_type_bytes(plan->a.type) == 8) &&
-                   weft__spmv_steps_hidden(plan, longest, WEFT__SPMV_STEP16_US)
-               ? WEFT_SPMV_ALGO_SELL16
-               : WEFT_SPMV_ALGO_SELL;
     if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16))
         return 0;
     snprintf(info->why, sizeof info->why,

@@ -178,15 +178,6 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 #define UNIT_BYTES 32300.0 // in a microsecond
 #define LAUNCH_US  3.0
 #define STEP       4
-// A CPU has a chunk of rows for each work-item, and the other units wait for the heaviest. Tiles of csr_merge are
-// alike. Where rows side by side differ in length it guesses wrongly by CSR where a row ends, which takes as long as some entries:
-// on two cores of an AMD EPYC 5.3 ns of a core for each of a million rows with one entry on average, 0.9 for an entry of sliced ELL
-// (docs/results/cpu.md).
-#define CPU_UNEVEN 2.0 // steps of 32 rows side by side for those of one row after the other
-#define CPU_ROW    6.0 // entries
-#define CPU_SLACK  1.15
-#define CPU_TILE   4096.0 // rows plus entries, at least
-#define CPU_TILES  16     // for each unit, at most
 
 // Bytes of a product by CSR.
 static double csr_bytes(const struct weft_spmv_plan *plan)
@@ -296,33 +287,11 @@ int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, d
     return weft__spmv_is_cpu(plan) || longest / STEP * step_us <= LAUNCH_US + weft__spmv_csr_us(plan);
 }
 
-// Elements that the last of the units has passed when all is done.
-static double cpu_span(const struct weft_spmv_plan *plan, double total, double longest, double items)
-{
-    const double units = plan->ctx->device.compute_units;
-    return fmin(ceil(items / units) * longest, total / units + longest);
-}
-
-bool weft__spmv_rows_uneven(const struct weft_spmv_plan *plan)
-{
-    // The last 32 rows may be fewer: they count as at most the longest row each.
-    return 32.0 * ((double)plan->stats.steps[0] - (double)plan->stats.max_row) >= CPU_UNEVEN * (double)plan->a.nnz;
-}
-
-static int cpu_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
-{
-    const double row = weft__spmv_rows_uneven(plan) ? CPU_ROW : 1, units = plan->ctx->device.compute_units;
-    const double all = (double)plan->a.nnz + row * (double)plan->a.m;
-    const double tile = fmax(CPU_TILE, all / (CPU_TILES * units));
-    const double csr = cpu_span(plan, all, tile, ceil(all / tile)) * (4 + (double)weft_type_bytes(plan->a.type));
-    return cpu_span(plan, load->elements, load->longest, load->items) * load->bytes <= CPU_SLACK * csr;
-}
-
 int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load)
 {
     if (plan->bound <= 0)
         return 1;
     return load->elements <= plan->bound * (double)plan->a.nnz &&
-           (weft__spmv_is_cpu(plan) ? cpu_holds(plan, load)
+           (weft__spmv_is_cpu(plan) ? weft__spmv_cpu_gains(plan, plan->info.params.policy.algo, load)
                                     : weft__spmv_steps_hidden(plan, load->longest, WEFT__SPMV_STEP_US));
 }

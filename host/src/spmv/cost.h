@@ -37,14 +37,19 @@ double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan);
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);
 double weft__spmv_convert_us(const struct weft_spmv_plan *plan);
 double weft__spmv_values_save(const struct weft_spmv_plan *plan);
-// Whether rows side by side differ so much in length that a processor pays for it.
-bool weft__spmv_rows_uneven(const struct weft_spmv_plan *plan);
 // Whether a row of `longest` elements in a sliced format takes no longer than CSR.
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us);
-// Whether a conversion costs no more than auto supposed, or was not chosen by auto.
+// What a sliced format has to do.
 struct weft__spmv_load {
-    double elements, bytes; // stored; each
-    double longest;         // that a work-item walks one after the other: of a row (GPU), of a chunk (CPU)
-    double items;           // work-items (CPU)
+    double elements; // stored
+    double longest;  // that a work-item walks one after the other: of a row (GPU), of a chunk (CPU)
+    double items;    // work-items (CPU)
 };
+// Whether a conversion costs no more than auto supposed, or was not chosen by auto.
 int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load);
+// CPU: whether a product by a sliced format takes less time than CSR, and whether the products that are expected repay the
+// conversion as well.
+bool weft__spmv_cpu_gains(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
+                          const struct weft__spmv_load *load);
+bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
+                           const struct weft__spmv_load *load);

@@ -17,13 +17,13 @@ struct weft_tune_spmv_csr {
     int scalar_wg;
     int lanes_wg, lanes_ipt;          // lanes_ipt: reads of four entries of one lane in flight, at most
     int merge_wg, merge_ipt, cut_ipt; // rows plus entries of a tile for each work-item; cut_ipt: large, with long rows
-    int cpu_lanes;                    // independent sums of a long row
+    int cpu_lanes, cpu_few_lanes;     // independent sums of a long row, where rows are long on average and elsewhere
     int cpu_tiles;                    // tiles for each compute unit
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 256, 3, 256, 4, 8, 0, 0, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 16, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 256, 3, 256, 4, 8, 0, 0, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 4, 16, 1},
 };
 
 #define GPU(column, member) WEFT__SPMV_GPU(struct weft_tune_spmv_csr, column, member)
@@ -72,7 +72,12 @@ const struct weft__tunables weft__spmv_csr_tunables[] = {
     SET("csr_flags", CPU, cpu_values),     {0},
 };
 
-#define CPU_LONG_ROW 40 // mean entries of a row from which a CPU takes independent sums
+// A CPU takes independent sums of rows of CPU_LONG entries and more (LONG of cl/spmv/csr_cpu.cl). On an AMD EPYC in f32 8 of them took
+// 0.86 to 0.89 times as long as 4 with rows of 1000, and 1.2 to 1.5 times on most patterns with a few long rows (docs/log/cpu-costs.md).
+#define CPU_LONG     64
+#define CPU_LONG_ROW 256 // mean entries of a row
+// From this share of empty rows on a CPU passes 8 of them together; of 0.9 the processor guesses wrongly too often.
+#define CPU_GAPS 0.97
 
 struct csr_state {
     struct weft__kernel *kernel;
@@ -215,8 +220,10 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    if (!p->cpu.lanes) // where rows are short, looking for long ones costs more than it saves
-        p->cpu.lanes = plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? 1 : row->cpu_lanes;
+    if (!p->cpu.lanes) // where no row is long, looking for one costs more than it saves
+        p->cpu.lanes = plan->info.max_row < CPU_LONG                  ? 1
+                       : plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? row->cpu_few_lanes
+                                                                      : row->cpu_lanes;
     weft__spmv_resolve(&make, plan, row, NULL);
     if (make.status)
         return make.status;
@@ -225,6 +232,7 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->cpu.wg);
     weft__define(&d, "WEFT_LPR", "%d", p->cpu.lanes);
+    weft__define(&d, "WEFT_GAPS", "%d", (double)plan->info.empty_rows >= CPU_GAPS * (double)plan->a.m);
     return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
 }
 

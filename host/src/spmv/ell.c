@@ -61,7 +61,11 @@ const struct weft__tunables weft__spmv_ell_tunables[] = {
 #define CPU_BLOCK     8
 #define CPU_ELL_BLOCK 1024
 
-#define CPU_ITEMS 16 // work-items for each compute unit, at least, if rows are enough
+#define CPU_CHUNK 256 // rows of a work-item of a conversion
+#define CPU_ITEMS 16  // work-items for each compute unit, at most, unless rows are many
+// Rows and entries of a work-item, at least, as of csr_merge, while each unit has two: with 32 work-items for 30 000 entries two cores
+// took 1.4 times as long.
+#define CPU_LEAST 4096
 
 // A kernel that reads the row pointers, with the defines that all of them share.
 static void convert_make(struct weft__make *make, struct weft__kernel **out, struct weft_spmv_plan *plan,
@@ -83,20 +87,22 @@ static weft_status slices_size(struct weft__spmv_ell *e, struct weft_spmv_plan *
     const size_t wg = cpu ? 1 : 64, sort_wg = cpu ? 1 : (size_t)weft__wg_lower(plan->ctx, SORT_WG);
     const size_t windows = weft__ceil_div((size_t)plan->a.m, (size_t)e->sigma);
     const cl_int m = (cl_int)plan->a.m;
+    const cl_uint chunk = cpu ? CPU_CHUNK / e->height + 1 : 1;
     const cl_mem row_ptr = plan->a.row_ptr, perm = sorted ? e->b[WEFT__ELL_PERM] : row_ptr;
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__kernel *k[NKERNELS] = {0};
     cl_long ends[2] = {0, 0};
     if (sorted)
-        convert_make(&make, &k[SORT], plan, &weft__ell_sort_spec, sort_wg, 1, e->sigma);
+        convert_make(&make, &k[SORT], plan, cpu ? &weft__ell_sort_cpu_spec : &weft__ell_sort_spec, sort_wg, 1,
+                     e->sigma);
     convert_make(&make, &k[WIDTH], plan, &weft__ell_width_spec, wg, sorted, 2);
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     if (sorted)
         WEFT__LAUNCH(&stream, k[SORT], weft__groups(windows, sort_wg), sort_wg, WEFT__ARG(row_ptr), WEFT__ARG(perm),
                      WEFT__ARG(m));
-    WEFT__LAUNCH(&stream, k[WIDTH], weft__groups(weft__ceil_div(e->slices, wg), wg), wg, WEFT__ARG(row_ptr),
-                 WEFT__ARG(perm), WEFT__ARG(size, e->b[WEFT__ELL_SLICE_PTR]), WEFT__ARG(m),
-                 WEFT__ARG(height, e->height), WEFT__ARG(slices, e->slices));
+    WEFT__LAUNCH(&stream, k[WIDTH], weft__groups(weft__ceil_div(weft__ceil_div(e->slices, chunk), wg), wg), wg,
+                 WEFT__ARG(row_ptr), WEFT__ARG(perm), WEFT__ARG(size, e->b[WEFT__ELL_SLICE_PTR]), WEFT__ARG(m),
+                 WEFT__ARG(height, e->height), WEFT__ARG(slices, e->slices), WEFT__ARG(chunk));
     weft__spmv_positions(&stream, e->b[WEFT__ELL_SLICE_PTR], e->slices, ends);
     e->elements = ends[1];
     weft__parts_release(k, NKERNELS, NULL, 0);
@@ -126,16 +132,12 @@ static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_
 {
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
     const cl_uint chunk = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : 1;
-    const int narrow =
-        plan->info.params.policy.algo == WEFT_SPMV_ALGO_SELL16 && plan->a.n <= UINT16_MAX; // whatever the pattern
     int64_t longest = plan->info.max_row;
     weft_status status = WEFT_OK;
     if (plan->bound > 0 && weft__spmv_is_cpu(plan))
         status = weft__spmv_heaviest(plan, queue, e->b[WEFT__ELL_SLICE_PTR], e->slices, chunk / e->height, &longest);
-    const struct weft__spmv_load load = {.elements = elements,
-                                         .bytes = (narrow ? 2 : 4) + (double)weft_type_bytes(plan->a.type),
-                                         .longest = (double)longest,
-                                         .items = (double)weft__ceil_div((size_t)plan->a.m, chunk)};
+    const struct weft__spmv_load load = {
+        .elements = elements, .longest = (double)longest, .items = (double)weft__ceil_div((size_t)plan->a.m, chunk)};
     return status || weft__spmv_bound_holds(plan, &load) ? status : WEFT_ERANGE;
 }
 
@@ -179,7 +181,8 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
                  : e->height > CPU_BLOCK ? CPU_ELL_BLOCK
                                          : CPU_BLOCK);
     weft__make_kernel(make, &e->k[WEFT__ELL_RUN], cpu ? &weft__spmv_ell_cpu_spec : &weft__spmv_ell_spec, &d);
-    convert_make(make, &e->k[WEFT__ELL_FILL], plan, &weft__ell_fill_spec, cpu ? 1 : 64, sorted, 2);
+    convert_make(make, &e->k[WEFT__ELL_FILL], plan, cpu ? &weft__ell_fill_cpu_spec : &weft__ell_fill_spec, cpu ? 1 : 64,
+                 sorted, 2);
     return make->status ? make->status : weft__spmv_ell_bind(e, plan, e->k[WEFT__ELL_RUN]);
 }
 
@@ -196,16 +199,22 @@ weft_status weft__spmv_ell_bind(const struct weft__spmv_ell *e, struct weft_spmv
 
 cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uint step)
 {
-    const size_t items = (size_t)plan->ctx->device.compute_units * CPU_ITEMS;
-    const size_t even = weft__round_up(weft__ceil_div((size_t)plan->a.m, items), step);
-    return (cl_uint)weft__min(even, most);
+    const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units;
+    const size_t least = weft__min((size_t)(CPU_LEAST / (1 + weft__spmv_mean_row(plan))), m / (2 * units));
+    return (cl_uint)weft__min(weft__round_up(weft__max(weft__ceil_div(m, CPU_ITEMS * units), least), step), most);
+}
+
+size_t weft__spmv_items(const struct weft_spmv_plan *plan)
+{
+    const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    return weft__ceil_div((size_t)plan->a.m, weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT));
 }
 
 weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft__stream *stream, const struct weft_device_csr *a)
 {
     const int cpu = stream->ctx->schedule == WEFT_SCHEDULE_CPU;
     const size_t wg = cpu ? 1 : 64;
-    const cl_uint chunk = cpu ? 256 : 1;
+    const cl_uint chunk = cpu ? CPU_CHUNK : 1;
     const cl_ulong places = (cl_ulong)e->slices * e->height;
     const cl_int m = (cl_int)a->m;
     const cl_mem col = e->b[WEFT__ELL_COL], val = e->b[WEFT__ELL_VAL] ? a->val : a->col,
@@ -288,12 +297,14 @@ static weft_status ell_create(struct weft_spmv_plan *plan, cl_command_queue queu
     return method_create(plan, queue, plan->info.max_row, 1);
 }
 
-#define WINDOW_BYTES 8 // of a row of cl/spmv/ell_sort.cl in local memory
+// Of a row of a window in local memory (cl/spmv/ell_sort.cl, ell_sort_cpu.cl).
+#define WINDOW_BYTES     8
+#define WINDOW_BYTES_CPU 12
 
 weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_params *p = &plan->info.params;
-    const size_t most = weft__local_most(plan->ctx) / WINDOW_BYTES;
+    const size_t most = weft__local_most(plan->ctx) / (weft__spmv_is_cpu(plan) ? WINDOW_BYTES_CPU : WINDOW_BYTES);
     if (!p->format.sigma) {
         p->format.sigma = 32.0 * (double)plan->stats.steps[0] > 1.1 * (double)plan->a.nnz ? 1024 : 1;
         while (p->format.sigma > 1 && (size_t)p->format.sigma > most)

@@ -40,6 +40,8 @@ weft_status weft__spmv_sell_sigma(struct weft_spmv_plan *plan);
 // What all sliced formats share. CPU: rows of a work-item, a multiple of `step` up to `most`, so that small matrices
 // still have work for every unit.
 cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uint step);
+// CPU: work-items of a product.
+size_t weft__spmv_items(const struct weft_spmv_plan *plan);
 // Slots or elements of the `per` slices side by side that have most. Blocks.
 weft_status weft__spmv_heaviest(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem slice_ptr, cl_uint slices,
                                 cl_uint per, int64_t *out);

@@ -25,26 +25,31 @@
 struct weft_tune_spmv_flags {
     struct weft__tune_key key;
     int wg, ipt;
-    int short_wg, short_ipt; // where rows are shorter than SHORT_ROW on average
+    int short_wg, short_ipt; // where rows are shorter than SHORT_ROW on average, and of sums of 8 bytes
+    int long_ipt;            // of sums of 8 bytes where rows have WIDE_LONG_ROW entries and more on average
     int read;
 };
 // On an H200, f32: power law of 5.6 entries a row 0.0413 ms with 256 x 4, 0.0448 with 256 x 8, 0.0444 with 128 x 8; of
 // 13 and 10 entries (boyd1, cnr-2000) 0.0105 and 0.0181 with 128 x 8, 0.0110 and 0.0185 with 256 x 8, 0.0121 and 0.0208
-// with 256 x 4.
-static const struct weft_tune_spmv_flags tune[] = {{{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 4, 2}};
+// with 256 x 4. On an H100 19 patterns with longer rows took 0.88 to 1.05 times as long in f64 with 256 x 4, and 7 with rows of
+// 5000 entries and more 0.88 to 1.01 with 128 x 16 (docs/log/long-rows.md).
+static const struct weft_tune_spmv_flags tune[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 4, 16, 2}};
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_flags, member, member)
 static const struct weft__tunable gpu_values[] = {
     {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
-     .sweep = {64, 128, 256}, .help = "work-items per work-group; the default is another where rows are short"},
+     .sweep = {64, 128, 256},
+     .help = "work-items per work-group; the default is another where rows are short, and in f64"},
     {GPU(ipt), .low = 4, .high = 16, .step = 4, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16},
-     .help = "entries of a tile per work-item; the default is another where rows are short"},
+     .help = "entries of a tile per work-item; the default is another where rows are short, and in f64"},
     {GPU(read), WEFT__SPMV_READ},
 };
 const struct weft__tunables weft__spmv_flags_tunables[] = {
     {"spmv", "csr_flags", WEFT_SCHEDULE_GPU, "spmv.csr_flags", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune)},
     {0},
 };
-#define SHORT_ROW 8
+#define SHORT_ROW     8
+#define WIDE_LONG_ROW 4096
 static int rows_short(const struct weft_spmv_plan *plan)
 {
     return plan->a.nnz / SHORT_ROW < plan->a.m;
@@ -160,7 +165,10 @@ static size_t tile_local(const void *of, const void *params)
 static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make)
 {
     struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, tune);
-    if (rows_short(plan)) {
+    const bool wide = weft__spmv_acc_bytes(plan) == 8;
+    if (wide && plan->a.nnz / WIDE_LONG_ROW >= plan->a.m) {
+        row.ipt = row.long_ipt;
+    } else if (rows_short(plan) || (wide && !weft__spmv_rows_long(plan))) {
         row.wg = row.short_wg;
         row.ipt = row.short_ipt;
     }

@@ -6,7 +6,8 @@
 
 // clang-format off
 #define WEFT__SPMV_KERNELS(K)                                             \
-    K(rows_stats,        rows_stats,         rows_stats,    NULL)         \
+    K(rows_stats,        rows_stats,         rows_stats,    ROWS)         \
+    K(rows_stats_cpu,    rows_stats_cpu,     rows_stats_cpu, ROWS)        \
     K(rows_tiles,        rows_tiles,         rows_tiles,    NULL)         \
     K(spmv_join,         spmv_join,          join,          SPMV)         \
     K(spmv_scalar,       spmv_csr_scalar,    csr_scalar,    SPMV)         \
@@ -14,8 +15,10 @@
     K(spmv_merge,        spmv_csr_merge,     csr_merge,     SPMV, SHARE)  \
     K(spmv_cpu,          spmv_csr_cpu,       csr_cpu,       SPMV)         \
     K(ell_sort,          ell_sort,           ell_sort,      NULL)         \
+    K(ell_sort_cpu,      ell_sort_cpu,       ell_sort_cpu,  NULL)         \
     K(ell_width,         ell_width,          ell_width,     NULL)         \
     K(ell_fill,          ell_fill,           ell_fill,      NULL)         \
+    K(ell_fill_cpu,      ell_fill_cpu,       ell_fill_cpu,  NULL)         \
     K(spmv_ell,          spmv_ell,           ell,           SPMV, ELL)    \
     K(spmv_ell_cpu,      spmv_ell_cpu,       ell_cpu,       SPMV, ELL)    \
     K(sdia_count,        sdia_count,         sdia_pack_gpu, NULL)         \

@@ -249,7 +249,6 @@ static weft_status bounded_create(struct sdia *s, struct weft_spmv_plan *plan, c
     if (status)
         return status;
     const struct weft__spmv_load load = {.elements = padding * (double)plan->a.nnz,
-                                         .bytes = 0.25 + (double)weft_type_bytes(plan->a.type),
                                          .longest = (double)longest * (weft__spmv_is_cpu(plan) ? HEIGHT : 1),
                                          .items = (double)weft__ceil_div(s->slices, chunk)};
     return weft__spmv_bound_holds(plan, &load) ? arrays_create(s, plan, queue, clock) : WEFT_ERANGE;

@@ -4,8 +4,9 @@
 #include "plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define SUMS 8 // figures of a group
+#define SUMS 9 // figures of a group
 #define NEAR 8 // columns
 #define ROWS 32
 
@@ -18,6 +19,7 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
         if (s->max_row < sums[g * SUMS + 6])
             s->max_row = sums[g * SUMS + 6];
         s->far += sums[g * SUMS + 7];
+        s->changes += sums[g * SUMS + 8];
     }
     plan->info.max_row = s->max_row;
     plan->info.empty_rows = s->hist[0];
@@ -53,12 +55,16 @@ static void lengths_read(int64_t *out, const struct weft_csr *a, int64_t first)
 void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *a)
 {
     *out = (struct weft__spmv_stats){0};
+    int64_t before = a->m ? weft_csr_ofs(a, 1) - weft_csr_ofs(a, 0) : 0;
     for (int64_t first = 0; first < a->m; first += ROWS) {
         int64_t most[ROWS];
         out->far += far_share(a, first);
         lengths_read(most, a, first);
-        for (int r = 0; r < ROWS && first + r < a->m; r++)
+        for (int r = 0; r < ROWS && first + r < a->m; r++) {
             out->hist[most[r] < WEFT__SPMV_BINS ? most[r] : WEFT__SPMV_BINS - 1]++;
+            out->changes += most[r] != before;
+            before = most[r];
+        }
         // With 2^i lanes a row, 32 / 2^i rows run side by side: their longest one.
         for (int i = 5; i >= 0; i--) {
             for (int k = 0; k < 1 << i; k++) {
@@ -80,12 +86,11 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
         return WEFT_OK;
     }
     enum { ZERO, STATS, NKERNELS };
-    enum { HIST, GROUP_SUMS, NBUFFERS };
     const int cpu = weft__spmv_is_cpu(plan);
     const size_t wg = cpu ? 1 : 64;
-    const size_t groups =
-        weft__min(weft__ceil_div((size_t)plan->a.m, 32 * wg), cpu ? 4 * (size_t)plan->ctx->device.compute_units : 256);
-    const size_t sums_bytes = groups * SUMS * sizeof(cl_long);
+    const size_t groups = weft__min(weft__ceil_div((size_t)plan->a.m, ROWS * wg),
+                                    cpu ? 4 * (size_t)plan->ctx->device.compute_units : 256);
+    const size_t bytes = sizeof plan->stats.hist + groups * SUMS * sizeof(cl_long);
     const cl_int m = (cl_int)plan->a.m;
     const union weft__ofs nnz = weft__ofs_value(plan->a.ofs, (size_t)plan->a.nnz);
     struct weft__defines d = {0};
@@ -94,23 +99,22 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     weft__define(&d, "WEFT_BINS", "%d", WEFT__SPMV_BINS);
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__kernel *k[NKERNELS] = {0};
-    cl_mem b[NBUFFERS] = {0};
-    cl_long *sums = weft__make_memory(&make, sums_bytes, "row figures");
-    weft__make_kernel(&make, &k[STATS], &weft__rows_stats_spec, &d);
+    cl_mem figures = NULL; // the histogram, then the sums of each group: one buffer, and one read
+    char *read = weft__make_memory(&make, bytes, "row figures");
+    weft__make_kernel(&make, &k[STATS], cpu ? &weft__rows_stats_cpu_spec : &weft__rows_stats_spec, &d);
     if (!make.status)
         make.status = weft__fill_create(&k[ZERO], plan->ctx);
-    weft__spmv_make_buffer(&make, &b[HIST], sizeof plan->stats.hist, "histogram of row lengths");
-    weft__spmv_make_buffer(&make, &b[GROUP_SUMS], sums_bytes, "row figures");
+    weft__spmv_make_buffer(&make, &figures, bytes, "row figures");
     struct weft__stream stream = weft__spmv_stream(&make, queue);
-    weft__fill(&stream, k[ZERO], b[HIST], 0, WEFT__SPMV_BINS, 0);
+    weft__fill(&stream, k[ZERO], figures, 0, WEFT__SPMV_BINS, 0);
     WEFT__LAUNCH(&stream, k[STATS], groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(col, plan->a.col),
-                 WEFT__ARG(hist, b[HIST]), WEFT__ARG(sums, b[GROUP_SUMS]), WEFT__ARG(m),
-                 WEFT__OFS(nnz, plan->a.ofs, nnz));
-    weft__spmv_read(&stream, b[HIST], 0, sizeof plan->stats.hist, plan->stats.hist);
-    weft__spmv_read(&stream, b[GROUP_SUMS], 0, sums_bytes, sums);
-    if (!stream.status)
-        stats_add(plan, sums, groups);
-    weft__parts_release(k, NKERNELS, b, NBUFFERS);
-    free(sums);
+                 WEFT__ARG(figures), WEFT__ARG(m), WEFT__OFS(nnz, plan->a.ofs, nnz));
+    weft__spmv_read(&stream, figures, 0, bytes, read);
+    if (!stream.status) {
+        memcpy(plan->stats.hist, read, sizeof plan->stats.hist);
+        stats_add(plan, (const cl_long *)(read + sizeof plan->stats.hist), groups);
+    }
+    weft__parts_release(k, NKERNELS, &figures, 1);
+    free(read);
     return stream.status;
 }

@@ -6,6 +6,7 @@
 #define SPMV  "spmv/spmv.clh"
 #define ELL   "spmv/ell.clh"
 #define SHARE "spmv/share.clh"
+#define ROWS  "spmv/rows.clh"
 #define SPEC_DEFINE(name, entry, file, ...)                                                                            \
     const struct weft__kernel_spec weft__##name##_spec = {#entry, {"spmv/" #file ".cl", __VA_ARGS__}};
 WEFT__SPMV_KERNELS(SPEC_DEFINE)
@@ -81,9 +82,10 @@ static void convert_each(weft__variant_fn *fn, void *arg, const struct weft__ker
         }
 }
 
-static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg)
+static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel_spec *spec, int gpu_wg,
+                      enum weft_schedule schedule)
 {
-    for (int cpu = 0; cpu < 2; cpu++)
+    for (int cpu = schedule == WEFT_SCHEDULE_CPU; cpu < 2 - (schedule == WEFT_SCHEDULE_GPU); cpu++)
         for (int ofs = 0; ofs < 2; ofs++) {
             struct weft__variant v = {.spec = spec, .schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU};
             weft__define_types(&v.defines, WEFT_TYPE_PATTERN, ofs ? WEFT_OFS_64 : WEFT_OFS_32);
@@ -95,13 +97,14 @@ static void rows_each(weft__variant_fn *fn, void *arg, const struct weft__kernel
 
 void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
 {
-    rows_each(fn, arg, &weft__rows_stats_spec, 64);
-    rows_each(fn, arg, &weft__rows_tiles_spec, 64);
-    rows_each(fn, arg, &weft__rows_flags_spec, 64);
-    rows_each(fn, arg, &weft__rows_flags_count_spec, 64);
-    rows_each(fn, arg, &weft__rows_flags_before_spec, 64);
-    rows_each(fn, arg, &weft__rows_flags_rows_spec, 64);
-    rows_each(fn, arg, &weft__rows_flags_cross_spec, 64);
+    rows_each(fn, arg, &weft__rows_stats_spec, 64, WEFT_SCHEDULE_GPU);
+    rows_each(fn, arg, &weft__rows_stats_cpu_spec, 1, WEFT_SCHEDULE_CPU);
+    rows_each(fn, arg, &weft__rows_tiles_spec, 64, WEFT_SCHEDULE_AUTO);
+    rows_each(fn, arg, &weft__rows_flags_spec, 64, WEFT_SCHEDULE_AUTO);
+    rows_each(fn, arg, &weft__rows_flags_count_spec, 64, WEFT_SCHEDULE_AUTO);
+    rows_each(fn, arg, &weft__rows_flags_before_spec, 64, WEFT_SCHEDULE_AUTO);
+    rows_each(fn, arg, &weft__rows_flags_rows_spec, 64, WEFT_SCHEDULE_AUTO);
+    rows_each(fn, arg, &weft__rows_flags_cross_spec, 64, WEFT_SCHEDULE_AUTO);
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_JOIN", 256});
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
@@ -123,11 +126,15 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 4}, {"WEFT_GAPS", 0},
          {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0});
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
-    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
-    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
-    convert_each(fn, arg, &weft__ell_sort_spec, 256, WEFT_SCHEDULE_AUTO);
+    for (int gaps = 0; gaps < 2; gaps++) {
+        EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1}, {"WEFT_GAPS", gaps});
+        EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8}, {"WEFT_GAPS", gaps});
+    }
+    convert_each(fn, arg, &weft__ell_sort_spec, 256, WEFT_SCHEDULE_GPU);
+    convert_each(fn, arg, &weft__ell_sort_cpu_spec, 1, WEFT_SCHEDULE_CPU);
     convert_each(fn, arg, &weft__ell_width_spec, 64, WEFT_SCHEDULE_AUTO);
-    convert_each(fn, arg, &weft__ell_fill_spec, 64, WEFT_SCHEDULE_AUTO);
+    convert_each(fn, arg, &weft__ell_fill_spec, 64, WEFT_SCHEDULE_GPU);
+    convert_each(fn, arg, &weft__ell_fill_cpu_spec, 1, WEFT_SCHEDULE_CPU);
     convert_each(fn, arg, &weft__hyb_count_spec, 64, WEFT_SCHEDULE_AUTO);
     convert_each(fn, arg, &weft__hyb_rest_spec, 64, WEFT_SCHEDULE_AUTO);
     EACH(&weft__spmv_ell_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4}, {"WEFT_SORTED", 0});
