@@ -27,6 +27,7 @@ from reader import Failed, held_out  # noqa: E402
 FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "changes", "padding")
 FORMATS = ("csr", "sell", "sell16", "sdia")
 CACHES = 8 << 20  # bytes of x beyond which it is read from memory
+SDIA_PADDING = 1.5
 GAIN, LAUNCH_MS, LEARNED = 0.93, 0.005, 1.2e5  # as in cost_cpu.c
 
 
@@ -89,8 +90,11 @@ def join(figures, times):
         part = "held" if held_out(row["matrix"]) else "fit"
         line = found.setdefault((row["matrix"], row["type"]), dict(known[row["matrix"]], type=row["type"], part=part, ms={}))
         name = row["algo"]
+        size = 8 if row["type"] == "f64" else 4
         if name != "csr" and row.get("chosen", name) != name:
             continue  # handed over to another format
+        if name == "sdia" and row.get("format_bytes", 0) > SDIA_PADDING * (size + 0.25) * row["nnz"]:
+            continue  # which auto does not take
         best = line["ms"].get(name, [math.inf, math.inf])
         line["ms"][name] = [min(best[0], round(row["b2b_ms"], 6)), min(best[1], round(row.get("convert_ms", 0), 4))]
     for line in found.values():

@@ -575,6 +575,7 @@ static void test_device(struct test_device *dev)
             test_lanes(dev, &t, 32, 4);
         } else {
             test_csr_cpu(dev, &t, 8, 0);
+            test_csr_cpu(dev, &t, 1, 1);
         }
         test_scalar(dev, &t);
         test_scatter(dev, &t);

@@ -514,7 +514,7 @@ static void test_products(struct test_device *dev, enum weft_type type)
         if (ok) {
             info = *weft_spmv_plan_info(plan);
             ok = (info.params.policy.algo ==
-                  (dev->gpu && type == WEFT_TYPE_F32 ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_SELL16)) ==
+                  (dev->gpu && type == WEFT_TYPE_F64 ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL)) ==
                      (dev->gpu ? cases[i].sell_gpu : cases[i].sell) &&
                  info.why[0] && check_run(dev, plan, &a, 2, -3, 0);
         }

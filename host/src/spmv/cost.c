@@ -156,16 +156,21 @@ double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
                       most(alone, shared_out(plan, row * rows + 7.3e-6 * empty + entry * entries)));
 }
 
-// Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to.
-// Lengths beyond the histogram count as the longest.
+// Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to. Of lengths beyond
+// the histogram only the sum is known. In falling order the first row of a slice is no longer than any row of the slice before, so that
+// the slices hold at most that sum and one slice of the longest row.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height)
 {
-    double elements = 0;
+    double elements = 0, beyond = (double)plan->a.nnz;
     int64_t taken = 0; // rows, from the longest on
+    for (int64_t k = 0; k < WEFT__SPMV_BINS - 1; k++)
+        beyond -= (double)k * (double)plan->stats.hist[k];
     for (int64_t k = WEFT__SPMV_BINS - 1; k > 0; k--) {
         const int64_t rows = plan->stats.hist[k],
                       slices = (taken + rows + height - 1) / height - (taken + height - 1) / height;
-        elements += (double)(slices * height) * (double)(k == WEFT__SPMV_BINS - 1 ? plan->stats.max_row : k);
+        const double longest = (double)height * (double)(k == WEFT__SPMV_BINS - 1 ? plan->stats.max_row : k);
+        elements +=
+            k == WEFT__SPMV_BINS - 1 ? fmin((double)slices * longest, beyond + longest) : (double)slices * longest;
         taken += rows;
     }
     return plan->a.nnz ? elements / (double)plan->a.nnz : 0;

@@ -16,10 +16,10 @@ struct format {
 };
 enum { NARROW, WIDE, WIDTHS };
 static const struct cost csr[WIDTHS] = {{0.40, 0.45, 6.3}, {0.45, 0.45, 6.3}};
-static const struct format sell[WIDTHS] = {{{0.33, 0.9, 0}, {2.8, 5.3, 0}}, {{0.55, 0.9, 0}, {3.9, 3.6, 0}}};
-static const struct format sell16[WIDTHS] = {{{0.33, 0.9, 0}, {4.7, 5.9, 0}}, {{0.55, 0.9, 0}, {5.8, 4.1, 0}}};
-static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.7, 0, 0}}, {{0.20, 0.2, 0}, {6.2, 0, 0}}};
-#define CONVERT_US 500.0 // buffers and launches
+static const struct format sell[WIDTHS] = {{{0.33, 0.9, 0}, {2.0, 5.0, 0}}, {{0.55, 0.9, 0}, {3.0, 4.0, 0}}};
+static const struct format sell16[WIDTHS] = {{{0.33, 0.9, 0}, {4.0, 6.0, 0}}, {{0.55, 0.9, 0}, {5.0, 4.5, 0}}};
+static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}};
+#define CONVERT_US 450.0 // buffers and launches
 #define GAIN       0.93  // of the time of CSR, at most
 #define LAUNCH_US  5.0   // which either takes as well
 #define JOIN_US    3.0   // a second launch, where tiles of csr_merge share rows

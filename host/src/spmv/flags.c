@@ -31,8 +31,8 @@ struct weft_tune_spmv_flags {
 };
 // On an H200, f32: power law of 5.6 entries a row 0.0413 ms with 256 x 4, 0.0448 with 256 x 8, 0.0444 with 128 x 8; of
 // 13 and 10 entries (boyd1, cnr-2000) 0.0105 and 0.0181 with 128 x 8, 0.0110 and 0.0185 with 256 x 8, 0.0121 and 0.0208
-// with 256 x 4. On an H100 19 patterns with longer rows took 0.88 to 1.05 times as long in f64 with 256 x 4, and 7 with rows of
-// 5000 entries and more 0.88 to 1.01 with 128 x 16 (docs/log/long-rows.md).
+// with 256 x 4. On an H100 19 patterns with longer rows took 0.88 to 1.05 times as long in f64 with 256 x 4, and 9 with rows of
+// 5000 entries and more 0.88 to 1.02 with 128 x 16 (docs/log/long-rows.md).
 static const struct weft_tune_spmv_flags tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 4, 16, 2}};
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_flags, member, member)
