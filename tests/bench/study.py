@@ -199,6 +199,44 @@ def test_csr_fit(folder):
     ok(code == 0 and joined["lanes"] == 4 and joined["us"] == {"csr_lanes": 10.0} and joined["part"] == "held", "joined", out, err)
 
 
+def test_cpu_fit(folder):
+    """Times made from known constants give these back; a choice by them is the best; records are joined, bad ones refused."""
+    script = os.path.join(SCRIPTS, "cpu_fit.py")
+    rng, lines = random.Random(11), []
+    for k in range(90):
+        m, mean, padding = rng.randint(300000, 2000000), rng.choice([1, 2, 5, 10, 30]), rng.uniform(1, 2)
+        changes = rng.choice([0, m // 3, m - 1])
+        nnz, cores = m * mean, 2
+        ms = {"csr": [(0.4 * nnz + 0.5 * m + 6 * changes) * 1e-6 / cores, 0],
+              "sell": [(0.3 * nnz * padding + 0.9 * m) * 1e-6 / cores, 0.5 + (2 * nnz * padding + 5 * m) * 1e-6 / cores]}
+        lines.append({"matrix": f"m{k}", "type": "f32", "part": ("fit", "fit", "held")[k % 3], "m": m, "n": 1000, "nnz": nnz,
+                      "max_row": 2 * mean, "empty": 0, "far": 0, "changes": changes, "padding": padding, "ms": ms})
+    code, out, err = run(sys.executable, script, write(os.path.join(folder, "cpu.json"), lines))
+    found = {tuple(words[:-1]): float(words[-1]) for words in (line.split() for line in out.splitlines())
+             if len(words) > 3 and words[-2] in ("element", "row", "change")}
+    known = {("csr", "f32", "element"): 0.4, ("csr", "f32", "row"): 0.5, ("csr", "f32", "change"): 6, ("sell", "f32", "element"): 0.3,
+             ("convert", "sell", "f32", "element"): 2, ("convert", "sell", "f32", "row"): 5}
+    ok(code == 0 and not err and all(abs(found[key] - value) < 0.05 * value for key, value in known.items()), "cpu: constants come back",
+       out, err)
+    ok("held, 1000 products: 30 lines, regret median 1.000" in out and "fit, 100 products: 60 lines, regret median 1.000" in out,
+       "cpu: a choice by them is the best, in either part", out)
+    code, out, _ = run(sys.executable, script, "--cores", "4", write(os.path.join(folder, "cpu.json"), lines))
+    ok(code == 0 and "csr f32 element                    0.8" in out, "cpu: nanoseconds of one of four cores", out)
+    for key, value in (("ms", {}), ("ms", {"csr": [0, 0]}), ("part", "all"), ("type", "i32"), ("padding", "x"), ("changes", None)):
+        code, _, err = run(sys.executable, script, write(os.path.join(folder, "bad.json"), lines[:1] + [{**lines[1], key: value}]))
+        ok(code == 2 and "bad.json:2: no record" in err and err.count("\n") == 1, f"cpu: a line whose {key} is {value}", code, err)
+    ok(run(sys.executable, script, "--cores", "0", "x")[0] == 2, "cpu: no cores")
+    ok("--join wants figures and times" in run(sys.executable, script, "--join", "x")[2], "cpu: nothing to join")
+    times = [{"matrix": "m0", "backend": "opencl", "op": "spmv", "type": "f32", "algo": algo, "chosen": chosen, "b2b_ms": ms, "nnz": 100,
+              "products": 1000, "convert_ms": 3, "format_bytes": size}
+             for algo, chosen, ms, size in (("csr", "csr_merge", 0.2, 800), ("csr", "csr_merge", 0.1, 800), ("sell", "sell", 0.05, 900),
+                                            ("sell16", "sell", 0.05, 900), ("sdia", "sdia", 0.05, 3000))]
+    code, out, err = run(sys.executable, script, "--join", write(os.path.join(folder, "figures.json"), lines[:1]),
+                         write(os.path.join(folder, "times.json"), times))
+    ok(code == 0 and json.loads(out)["ms"] == {"csr": [0.1, 3], "sell": [0.05, 3]},
+       "cpu: joined, but for what another format took over and what auto does not take", out, err)
+
+
 def test_fit(folder):
     """Records made from known coefficients give these coefficients back."""
     script = os.path.join(SCRIPTS, "advice_fit.py")
@@ -242,6 +280,7 @@ def main():
         test_wrong()
         test_plots(folder)
         test_csr_fit(folder)
+        test_cpu_fit(folder)
         test_fit(folder)
     return done()
 

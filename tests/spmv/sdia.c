@@ -373,8 +373,9 @@ static void test_auto(struct test_device *dev)
                                                 .format.max_padding = cases[i].max_padding};
         struct job j;
         const int ok = job_make(&j, dev, &a, x, &params) && job_run(&j, y) && is_right(&a, x, y, WEFT_TYPE_F32);
-        // seen in the sample
-        const int instead = cases[i].row < 0 || j.info.params.policy.algo == WEFT_SPMV_ALGO_SELL;
+        // Seen in the sample. On a CPU sliced ELL gains nothing with rows of one length that are as short.
+        const int instead = cases[i].row < 0 ||
+                            j.info.params.policy.algo == (dev->gpu ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_CSR_MERGE);
         tap_ok(ok && instead && (j.info.params.policy.algo == WEFT_SPMV_ALGO_SDIA) == cases[i].sdia,
                "%s: auto, %s: %s: %s", dev->name, cases[i].what, weft_spmv_algo_name(j.info.params.policy.algo),
                j.info.why);

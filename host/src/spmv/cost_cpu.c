@@ -22,7 +22,9 @@ static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.
 #define CONVERT_US 450.0 // buffers and launches
 #define GAIN       0.93  // of the time of CSR, at most
 #define LAUNCH_US  5.0   // which either takes as well
-#define JOIN_US    3.0   // a second launch, where tiles of csr_merge share rows
+// Sliced ELL gained nothing where CSR takes less than this: five patterns took 0.6 to 1.0 times as long by CSR (docs/log/cpu-costs.md).
+#define SELL_LEAST_US 12.0
+#define JOIN_US       3.0 // a second launch, where tiles of csr_merge share rows
 // Entries and rows of a unit from which the processor does not know from the product before where its rows end.
 #define LEARNED 1.2e5
 // Tiles of csr_merge: nanoseconds at least, and how many for each unit at most.
@@ -68,7 +70,9 @@ static double format_us(const struct weft_spmv_plan *plan, enum weft_spmv_algo a
 bool weft__spmv_cpu_gains(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
                           const struct weft__spmv_load *load)
 {
-    return LAUNCH_US + format_us(plan, algo, load) <= GAIN * (LAUNCH_US + csr_us(plan));
+    const double csr_takes = csr_us(plan);
+    return (algo == WEFT_SPMV_ALGO_SDIA || csr_takes >= SELL_LEAST_US) &&
+           LAUNCH_US + format_us(plan, algo, load) <= GAIN * (LAUNCH_US + csr_takes);
 }
 
 bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
