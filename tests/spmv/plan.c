@@ -524,6 +524,41 @@ static void test_sorted(struct test_device *dev)
         }
 }
 
+// ---- tiles of csr_flags ----------------------------------------------------------------------------------------
+
+// Entries of a tile for each work-item: by the type of sums and the length of rows.
+static void test_tiles(struct test_device *dev)
+{
+    static const struct {
+        const char *spec;
+        enum weft_type type;
+        int ipt;
+    } cases[] = {{"dense:3,5000", WEFT_TYPE_F64, 16}, {"dense:40,500", WEFT_TYPE_F64, 8},
+                 {"band:900,9", WEFT_TYPE_F64, 4},    {"band:900,5", WEFT_TYPE_F64, 4},
+                 {"dense:3,5000", WEFT_TYPE_F32, 8},  {"band:900,9", WEFT_TYPE_F32, 8},
+                 {"band:900,5", WEFT_TYPE_F32, 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_csr a;
+        struct weft_device_csr d = {0};
+        struct weft_error err = {0};
+        struct weft_spmv_plan *plan = NULL;
+        if (cases[i].type == WEFT_TYPE_F64 && !dev->ctx->device.fp64)
+            continue;
+        if (weft_generate(&a, cases[i].spec, weft_generate_params(.type = cases[i].type), &err))
+            tap_bail("%s", err.text);
+        const int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+                       !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+                       !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d,
+                                              weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS));
+        const int ipt = ok ? weft_spmv_plan_info(plan)->params.gpu.ipt : 0;
+        tap_ok(ok && ipt == cases[i].ipt, "%s: csr_flags of %s, %s: %d entries of a tile for each work-item", dev->name,
+               cases[i].spec, weft_type_name(cases[i].type), ipt);
+        weft_spmv_plan_destroy(&plan);
+        weft_device_csr_free(&d);
+        weft_csr_free(&a);
+    }
+}
+
 // ---- a CPU's units ---------------------------------------------------------------------------------------------
 
 // A small matrix has work for every unit of a CPU, in every format.
@@ -594,7 +629,9 @@ static void each_device(struct test_device *dev)
     test_cache_empty(dev, test_tune);
     test_sync(dev);
     test_sorted(dev);
-    if (!dev->gpu)
+    if (dev->gpu)
+        test_tiles(dev);
+    else
         test_items(dev);
 }
 
