@@ -34,9 +34,10 @@ WEFT_KERNEL void ell_fill_cpu(__global const ofs_t *restrict row_ptr, __global c
                 stop[r] = there ? row_ptr[row + 1] : 0;
             }
             long to = slice_ptr[slice] + ((uint)place - slice * height);
-            ofs_t shared = stop[0] - p[0]; // steps that all rows have
+            ofs_t shared = stop[0] - p[0]; // steps that all rows have; none where row pointers fall
             for (int r = 1; r < BLOCK; r++)
                 shared = min(shared, stop[r] - p[r]);
+            shared = max(shared, (ofs_t)0);
             for (ofs_t k = 0; k < shared && to < end; k++, to += height)
                 for (int r = 0; r < BLOCK; r++) {
                     ell_col[to + r] = col[p[r] + k];
