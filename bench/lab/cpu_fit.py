@@ -15,13 +15,12 @@ import argparse
 import json
 import math
 import os
-import statistics
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 import reader  # noqa: E402
-from csr_fit import far, fit  # noqa: E402
+from csr_fit import far, fit, records_read, regret_print  # noqa: E402
 from reader import Failed, held_out  # noqa: E402
 
 FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "changes", "padding")
@@ -70,11 +69,7 @@ def judge(title, lines, products, weights):
         mine = chosen(line, products, weights)
         best = min(times, key=times.get)
         rows.append((times[mine] / times[best], line, mine, best))
-    rows.sort(key=lambda row: -row[0])
-    values = [row[0] for row in rows]
-    print(f"\n{title}, {products} products: {len(rows)} lines, regret median {statistics.median(values):.3f}, "
-          f"95 % {values[len(values) // 20]:.3f}, most {values[0]:.3f}")
-    for value, line, mine, best in rows[:4]:
+    for value, line, mine, best in regret_print(f"{title}, {products} products", rows)[:4]:
         print(f"  {value:.2f} {line['matrix']} {line['type']}: {mine} {line['ms'][mine]}, {best} {line['ms'][best]}")
 
 
@@ -132,14 +127,7 @@ def main():
         return 0
     if arguments.cores < 1:
         raise Failed("--cores is a number from 1 on")
-    lines = []
-    for path in arguments.files:
-        for number, line in reader.lines(path):
-            try:
-                whole(line)
-            except ValueError as error:
-                raise Failed(f"{path}:{number}: no record: {error}") from error
-            lines.append(line)
+    lines = records_read(arguments.files, whole)
     for line in lines:
         line["cores"] = arguments.cores
     parts = {part: [line for line in lines if line["part"] == part] for part in ("fit", "held")}

@@ -148,6 +148,28 @@ def join(part, figures, times):
         print(json.dumps(line, separators=(",", ":")))
 
 
+def regret_print(title, rows):
+    """Prints the regret of rows, their first column; returns the rows, the worst first."""
+    rows = sorted(rows, key=lambda row: -row[0])
+    values = [row[0] for row in rows]
+    print(f"\n{title}: {len(rows)} lines, regret median {statistics.median(values):.3f}, 95 % {values[len(values) // 20]:.3f}, "
+          f"most {values[0]:.3f}")
+    return rows
+
+
+def records_read(paths, whole_of):
+    """The lines of files, each of which whole_of takes or refuses by ValueError."""
+    lines = []
+    for path in paths:
+        for number, line in reader.lines(path):
+            try:
+                whole_of(line)
+            except ValueError as error:
+                raise Failed(f"{path}:{number}: no record: {error}") from error
+            lines.append(line)
+    return lines
+
+
 def judge(title, lines, costs_of):
     """Prints the regret of lines by these costs, and the three worst."""
     rows = []
@@ -156,11 +178,7 @@ def judge(title, lines, costs_of):
         chosen = min(SCHEDULES, key=costs.get)
         best = min(SCHEDULES, key=lambda name: line["us"][name])
         rows.append((line["us"][chosen] / line["us"][best], line, chosen, best))
-    rows.sort(key=lambda row: -row[0])
-    values = [row[0] for row in rows]
-    print(f"\n{title}: {len(rows)} lines, regret median {statistics.median(values):.3f}, 95 % {values[len(values) // 20]:.3f}, "
-          f"most {values[0]:.3f}")
-    for value, line, chosen, best in rows[:3]:
+    for value, line, chosen, best in regret_print(title, rows)[:3]:
         print(f"  {value:.2f} {line['matrix']} {line['type']}: {chosen} {line['us'][chosen]:.1f} us, {best} {line['us'][best]:.1f}")
 
 
@@ -174,14 +192,7 @@ def main():
             raise Failed("--join wants a part, figures and times (--help explains)")
         join(words[1], words[2], words[3:])
         return 0
-    lines = []
-    for path in words:
-        for number, line in reader.lines(path):
-            try:
-                whole(line)
-            except ValueError as error:
-                raise Failed(f"{path}:{number}: no record: {error}") from error
-            lines.append(line)
+    lines = records_read(words, whole)
     parts = {part: [line for line in lines if line["part"] == part] for part in PARTS}
     rows = []
     for line in parts["fit"]:

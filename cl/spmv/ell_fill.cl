@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSR to ELL or sliced ELL: entries by columns within slices of `height` rows, padding marked by column -1.
 // Source:  -
-// Mapping: 1-D; a place (row of a slice) per work-item, `chunk` places on a CPU, then strides by the global size.
+// Mapping: 1-D; `chunk` places (rows of a slice) per work-item, then strides by the global size.
 // Local:   none.
 // Needs:   slice_ptr, perm (SORTED) as spmv/ell.cl has them; places is a multiple of height, m at most places; entries
 //          of a row beyond the width of its slice are left out.

@@ -22,7 +22,7 @@ static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.
 #define CONVERT_US 450.0 // buffers and launches
 #define GAIN       0.93  // of the time of CSR, at most
 #define LAUNCH_US  5.0   // which either takes as well
-// Sliced ELL gained nothing where CSR takes less than this: five patterns took 0.6 to 1.0 times as long by CSR (docs/log/cpu-costs.md).
+// Sliced ELL gained nothing where CSR takes less than this: five patterns took 0.84 to 0.97 times as long by CSR (docs/log/cpu-costs.md).
 #define SELL_LEAST_US 12.0
 #define JOIN_US       3.0 // a second launch, where tiles of csr_merge share rows
 // Entries and rows of a unit from which the processor does not know from the product before where its rows end.
