@@ -37,23 +37,34 @@ typedef uint row_out_t;
 #endif
 // Columns that come on their own: the bin of each slot is in local memory beside what goes out, so that they need no turn of their
 // own and no registers. On AMD's waves of 64 the compiler spills so.
-#if defined(WEFT_MOVING) && !defined(WEFT_PACKED) && !(defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64)
+#if (defined(WEFT_MOVING) || defined(WEFT_PAIRS)) && !defined(WEFT_PACKED) &&                                          \
+    !(defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64)
 #define WEFT_BINS_APART 1
+#ifdef WEFT_PAIRS
+#define PAIRS_STAGED 1 // row and value go through local memory as one word
 #endif
-#if WEFT_VAL_BITS && !defined(WEFT_JOINED) && !defined(PAIR_OUT)
+#endif
+#if WEFT_VAL_BITS && !defined(WEFT_JOINED) && !defined(PAIR_OUT) && !defined(PAIRS_STAGED)
 #define VALUES_APART 1
 #endif
 
-#if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED) || defined(PAIR_OUT)
+#if WEFT_VAL_BITS == 64 || defined(WEFT_JOINED) || defined(PAIR_OUT) || defined(PAIRS_STAGED)
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, 2 * STAGE), WEFT_BINS)
 #else
 #define SHARED_WORDS MAX(MAX(HIST_WORDS, STAGE), WEFT_BINS)
 #endif
 
-// WEFT_WIDE: mostly each bucket is one tile, as nlarge[1] says.
-#ifdef WEFT_WIDE
-#define LOOKS_AHEAD false // the next tile of a bucket comes when this one has gone
+// ONE_TILE: a chunk is a tile. Neighbours are then written at about the same time, and the cache still has the sectors that they
+// share. LOOKS_AHEAD: the next tile of a chunk comes while this one goes; not with WEFT_WIDE, which says that mostly each
+// bucket is one tile, as nlarge[1] tells.
+#ifdef WEFT_ONE_TILE
+#define ONE_TILE    true
+#define LOOKS_AHEAD false
+#elif defined(WEFT_WIDE)
+#define ONE_TILE    false
+#define LOOKS_AHEAD false
 #else
+#define ONE_TILE    false
 #define LOOKS_AHEAD true
 #endif
 
@@ -155,6 +166,14 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
         c[k] = (uint)entry[k];
+#ifdef WEFT_BINS_APART
+    // What goes out of an entry beside a column and a value of their own. It comes before the tile is ranked where the group has a
+    // unit to itself, else after: that takes fewer registers.
+    moving_t out[WEFT_IPT];
+#if WEFT_STAGED != WEFT_IPT
+    CLAMPED_GET(out, row);
+#endif
+#endif
     if (entries < TILE)
         places_fill(c, lane_first, entries, mask << shift);
     tile_match(c, false, steps, shift, mask, x, shared, mem);
@@ -192,14 +211,17 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
     } else
         base_shift(base, starts, true);
 #ifdef WEFT_BINS_APART
-    moving_t out[WEFT_IPT]; // what goes out of an entry beside a column and a value of their own
+#if WEFT_STAGED == WEFT_IPT
     CLAMPED_GET(out, row);
+#endif
+#ifdef WEFT_PACKED_OUT
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++)
 #ifdef WEFT_PAIRS
         out[k] = PAIR_OUT((uint)out[k], c[k], out[k] >> 32);
 #else
         out[k] = WORD_OUT(out[k], c[k]);
+#endif
 #endif
 #elif !defined(WEFT_PACKED)
     uint moved[WEFT_IPT];
@@ -227,15 +249,25 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
         if (done == 0u)
             CLAMPED_GET(value, val);
 #endif
-        if (next && entries - done <= STAGE)
+        if (LOOKS_AHEAD && next && entries - done <= STAGE)
             entries_get(entry, key, row, tile + TILE, next);
         forget_all(entries);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_STAGED; k++)
             if (done + TURN(k) < entries)
                 to[k] = base[HERE(bin_at, k)] + (pos_t)done + PLACE(k);
+#if defined(PAIRS_STAGED) && !defined(WEFT_MOVING)
+        WEFT_UNROLL
+        for (uint k = 0; k < WEFT_STAGED; k++)
+            if (done + TURN(k) < entries) {
+                const moving_t word = HERE(stage, k);
+                OUT(row_out, k, to[k]) = (uint)word;
+                OUT(val_out, k, to[k]) = (bits_t)(word >> 32);
+            }
+#else
         STAGE_WRITE(row_out, stage);
-#ifndef WEFT_PACKED_OUT
+#endif
+#if defined(WEFT_MOVING) && !defined(WEFT_PACKED_OUT)
         __local uint *stage_key = shared;
         barrier(CLK_LOCAL_MEM_FENCE);
         forget_all(steps);
@@ -284,10 +316,12 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
         STAGE_WRITE(val_out, stage_val);
 #endif
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (!counted)
-        base_shift(base, after, false);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    if (!ONE_TILE) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (!counted)
+            base_shift(base, after, false);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
 }
 
 // Chunk i of a bucket goes to its place by the digit (key >> shift) & (ncols-1) of the columns inside the bucket: a column, or
@@ -324,7 +358,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     if (i >= chunk_first[nbuckets])
         return;
     // Mostly no bucket before it has more than one chunk.
-    uint b = whole || (i < nbuckets && chunk_first[i] == i) ? i : bucket_of(chunk_first, nbuckets, i);
+    uint b = whole || (i < nbuckets && chunk_first[i] == i) ? i : bucket_found(chunk_first, nbuckets, i, shared);
     uint nth = whole ? 0u : i - chunk_first[b];
     pos_t from = bucket_ofs[b], first = from + (pos_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
     bool alone = whole || chunk_first[b + 1] - chunk_first[b] == 1u;
@@ -336,7 +370,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     if (first < last)
         entries_get(entry, key, row, first, (uint)min(last - first, (pos_t)TILE));
 
-    if (alone && !counted) {
+    if (!ONE_TILE && alone && !counted) {
         // The columns of the bucket, TILE of which are here, are counted; then each work-item tells where its own begin.
         for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
             shared[c] = 0u;
@@ -367,20 +401,14 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         barrier(CLK_LOCAL_MEM_FENCE);
     } else if (!alone) {
         // Column sums of the bucket, found in total; then where each column begins.
-        uint k = bucket_of(large, nlarge[0], b), item = large_first[b] + nth;
+        uint k = bucket_found(large, nlarge[0], b, shared), item = large_first[b] + nth;
         // Each work-item sums a run of columns, the runs are scanned through base[].
         uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
         pos_t sum = 0;
         for (uint c = lo; c < hi; c++)
             sum += total[(size_t)k * ncols + c];
-        pos_t before = sum;
-        for (uint d = 1; d < WEFT_WG; d <<= 1) {
-            base[lid] = before;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            before += lid >= d ? base[lid - d] : 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-        before += from - sum;
+        pos_t before = from + pos_before(sum, (__local sum_t *)base);
+        barrier(CLK_LOCAL_MEM_FENCE);
         for (uint c = lo; c < hi; c++) {
             if (nth == 0u && c < cols)
                 begin_out[first_col + c] = before;
@@ -393,7 +421,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     }
     if (i == 0u && lid == 0u)
         begin_out[n] = bucket_ofs[nbuckets];
-    for (pos_t tile = first; tile < last || (counted && tile == first); tile += TILE) {
+    for (pos_t tile = first; tile == first || (!ONE_TILE && tile < last); tile += TILE) {
         uint entries = (uint)min(last - tile, (pos_t)TILE);
         if (!LOOKS_AHEAD && tile != first)
             entries_get(entry, key, row, tile, entries);

@@ -167,32 +167,6 @@ WEFT_INLINE pos_t vertical_scan(__global pos_t *table, uint rows, uint width, ui
     return all;
 }
 
-// Exclusive sum of v over the work-items of the group.
-#if WEFT_POS_BITS == 64
-#define SUMS WEFT_WG
-typedef pos_t sum_t;
-WEFT_INLINE pos_t pos_before(pos_t v, __local sum_t *mem)
-{
-    uint lid = (uint)get_local_id(0);
-    pos_t sum = v;
-    for (uint d = 1; d < WEFT_WG; d <<= 1) {
-        mem[lid] = sum;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sum += lid >= d ? mem[lid - d] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    return sum - v;
-}
-#else
-#define SUMS (WEFT_WG + WEFT_WG / 32)
-typedef uint sum_t;
-WEFT_INLINE pos_t pos_before(pos_t v, __local sum_t *mem)
-{
-    uint all;
-    return (pos_t)group_scan((uint)v, &all, mem);
-}
-#endif
-
 // Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
 // larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
 // large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all have at most `wide` entries.

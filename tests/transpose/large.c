@@ -18,6 +18,11 @@ static wide up(wide a, wide b)
     return (a + b - 1) / b;
 }
 
+static wide larger(wide a, wide b)
+{
+    return a > b ? a : b;
+}
+
 static void layout_check(struct counts *c, struct test_device *dev, const struct weft__transpose_shape *shape,
                          struct weft_transpose_params params)
 {
@@ -27,7 +32,8 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     const wide nnz = (uint64_t)shape->nnz, most = UINT32_MAX, own = (uint32_t)p->gpu.wg;
     if (status) { // only what a launch cannot hold
         c->refused++;
-        c->overflows += status != WEFT_ERANGE || up(nnz, own * (uint32_t)p->gpu.ipt) * own <= most;
+        c->overflows += status != WEFT_ERANGE ||
+                        nnz / (uint32_t)p->gpu.ipt + (larger(own, (uint32_t)p->gpu.wg_large) << p->gpu.bits) <= most;
         return;
     }
     struct weft__scan_layout l;
@@ -35,19 +41,26 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     weft__scan_layout_make(&l, dev->ctx, shape, p);
     weft__scan_scratch(needs, &l, shape);
     c->planned++;
-    const wide tile = l.tile, part = l.part, tiles = up(nnz, tile), chunks = nnz / l.chunk + l.nparts;
+    const wide tile = l.tile, small = l.second_chunks.entries, part = l.part, tiles = up(nnz, tile),
+               chunks = nnz / l.last_chunks.entries + l.nparts, second = l.passes == 3 ? nnz / small + l.nbuckets : 0;
     const wide wg = l.wide_ipt ? WEFT__SCAN_WIDE_WG : own;
     // Counters of a part, and of the tiles before one in their part; numbers of chunks; work-items of each launch.
-    c->overflows += part > most || chunks > most || tiles * own > most || chunks * wg > most ||
-                    (up(nnz, l.span) / 256 + 2 + l.parts) * 256 > most;
+    c->overflows += part > most || chunks > most || tiles * (uint32_t)l.first.wg > most || chunks * wg > most ||
+                    second * (uint32_t)l.second.wg > most || (up(nnz, l.span) / 256 + 2 + l.parts) * 256 > most;
     c->uncovered += part % tile != 0 || part * l.parts < nnz || part * (l.parts - 1) >= nnz;
     // Of few enough entries positions have 32 bits, also those behind the last tile and chunk.
     const wide pos = shape->nnz <= WEFT__HOSTILE(INT32_MAX - (1 << 26), 0) ? 4 : 8;
     c->narrow += pos == 4;
-    c->overflows += pos == 4 && (tiles * tile > INT32_MAX || part * l.parts > INT32_MAX || nnz + l.chunk > INT32_MAX);
+    c->overflows +=
+        pos == 4 && (tiles * tile > INT32_MAX || part * l.parts > INT32_MAX || nnz + l.last_chunks.entries > INT32_MAX);
     const wide width = l.nbuckets + l.nbuckets % 2, value = weft_type_bytes(shape->type);
     const wide key = l.packed ? 0 : (uint32_t)l.key_bits / 8, parts_key = l.parts_packed ? 0 : 2;
-    const wide large = nnz / l.chunk * pos << weft__max(l.mid_bits, l.low_bits);
+    // Of buckets that are larger than a chunk: a count for each chunk and digit, and their sums.
+    const wide some = nnz / l.last_chunks.entries < l.nparts ? nnz / l.last_chunks.entries : l.nparts,
+               more = nnz / small < l.nbuckets ? nnz / small : l.nbuckets;
+    const wide of_last = pos << l.low_bits, of_second = l.passes == 3 ? pos << l.mid_bits : 0;
+    const wide sums = larger(some * of_last, more * of_second),
+               counts = larger((nnz / l.last_chunks.entries + some) * of_last, (nnz / small + more) * of_second);
     const uint32_t columns = weft__bits_for(shape->n);
     c->uncovered += (uint64_t)l.nparts << l.low_bits < (uint64_t)shape->n ||
                     (l.passes > 1 && (uint64_t)l.nbuckets << l.mid_bits < l.nparts) ||
@@ -57,7 +70,7 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 || needs[BEFORE].bytes != tiles * width * 4 ||
                 needs[TABLE].bytes != width * pos * l.parts;
     if (l.passes > 1)
-        c->sizes += needs[LARGE_TOTAL].bytes != large || needs[LARGE_TABLE].bytes < 2 * large ||
+        c->sizes += needs[LARGE_TOTAL].bytes != sums || needs[LARGE_TABLE].bytes != counts ||
                     needs[KEY].bytes != nnz * parts_key || needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) ||
                     needs[VAL].bytes != (l.pairs ? 0 : nnz * value);
     c->sizes += needs[KEY_FIRST].bytes != (l.passes == 3 ? nnz * key : 0) ||

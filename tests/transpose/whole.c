@@ -46,10 +46,10 @@ static int check_full(struct test_device *dev, const struct weft_transpose_param
 {
     struct weft_csr a;
     struct weft_transpose_info info = {0};
-    test_matrix_make(&a, &rng, TEST_UNIFORM, 500, 4096, 64 * 256, WEFT_TYPE_F32, WEFT_OFS_32);
-    for (int32_t p = 0; p < 64 * 256; p++) {
-        const int32_t part = p % 64, bucket = part < 32 ? 2 * part : (part - 32) / 2 * 4 + 1;
-        a.col[p] = bucket * 64 + p / 64 % 64;
+    test_matrix_make(&a, &rng, TEST_UNIFORM, 500, 4096, 52 * 256, WEFT_TYPE_F32, WEFT_OFS_32);
+    for (int32_t p = 0; p < 52 * 256; p++) {
+        const int32_t part = p % 52, bucket = part < 32 ? 2 * part : (part - 32) / 2 * 4 + 1;
+        a.col[p] = bucket * 64 + p / 52 % 64;
     }
     const int ok = test_transpose(dev, &a, params, &info);
     weft_csr_free(&a);
@@ -67,6 +67,51 @@ static int check_apart(struct test_device *dev, const struct weft_transpose_para
     const int ok = test_transpose(dev, &a, params, &info);
     weft_csr_free(&a);
     return ok && strstr(info.why, "3 passes") && strstr(info.why, "of 16 digits");
+}
+
+// Tiles of two work-groups' size where bins are many, in each pass; and buckets of many tiles, which take other digits.
+static void test_large(struct test_device *dev)
+{
+    const struct weft_transpose_params small = {.gpu = {.wg = 32, .ipt = 2, .bits = 7}},
+                                       twice = {.gpu = {.wg = 32, .ipt = 2, .bits = 7, .wg_large = 64}},
+                                       many = {.gpu = {.wg = 32, .ipt = 2, .bits = 10, .wg_large = 64}};
+    const struct {
+        const struct weft_transpose_params *params;
+        struct shape shape;
+        const char *why;
+    } cases[] = {
+        // The column shares the row's word in parts alone, or nowhere.
+        {&twice,
+         {TEST_UNIFORM, 500, 65536, 40000, WEFT_TYPE_F32, WEFT_OFS_32},
+         "tiles of 128, 128, 64, row and column"},
+        {&twice, {TEST_SKEWED, 500, 65536, 40000, WEFT_TYPE_F64, WEFT_OFS_64}, "tiles of 128, 128, 64, row and column"},
+        {&many, {TEST_UNIFORM, 20000000, 5000001, 425000, WEFT_TYPE_I32, WEFT_OFS_32}, "tiles of 128, 128, 128"},
+        {&many, {TEST_SKEWED, 20000000, 5000001, 425000, WEFT_TYPE_F64, WEFT_OFS_32}, "tiles of 128, 64, 128"},
+        // Two passes: values of 8 bytes; buckets of many tiles.
+        {&twice,
+         {TEST_UNIFORM, 500, 16384, 20000, WEFT_TYPE_F64, WEFT_OFS_32},
+         "128 buckets of 128 digits, tiles of 128, 128"},
+        {&twice,
+         {TEST_UNIFORM, 3000, 1000, 60000, WEFT_TYPE_F32, WEFT_OFS_32},
+         "32 buckets of 32 digits, tiles of 128, 128"},
+        {&twice,
+         {TEST_SKEWED, 3000, 1000, 60000, WEFT_TYPE_F64, WEFT_OFS_64},
+         "32 buckets of 32 digits, tiles of 128, 128"},
+        {&small,
+         {TEST_ONE_COLUMN, 3000, 1000, 60000, WEFT_TYPE_PATTERN, WEFT_OFS_32},
+         "32 buckets of 32 digits, tiles of 64, 64"},
+        // These, and too many columns for two digits.
+        {&small, {TEST_UNIFORM, 500, 16384, 60000, WEFT_TYPE_F32, WEFT_OFS_32}, "3 passes over 14 column bits"}};
+    const struct weft_device_info own = dev->ctx->device;
+    char said[200];
+    dev->ctx->device.compute_units = 1; // these few entries are large tiles for all of them
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_transpose_params params = *cases[i].params;
+        params.algo = WEFT_TRANSPOSE_ALGO_SCAN;
+        tap_ok(check(dev, &cases[i].shape, &params, said) && strstr(said, cases[i].why), "%s: large tiles, %s, %s: %s",
+               dev->name, test_spread_name(cases[i].shape.spread), weft_type_name(cases[i].shape.type), said);
+    }
+    dev->ctx->device = own;
 }
 
 // Large buckets with more strips of columns than there are work-groups to sum them: each takes several.
@@ -154,6 +199,8 @@ static void each_device(struct test_device *dev)
                weft_type_name(three[i].type), (long long)three[i].m, said);
     if (!dev->checker)
         tap_ok(check_apart(dev, &small), "%s: large parts of buckets apart from each other", dev->name);
+    if (!dev->checker)
+        test_large(dev);
 }
 
 int main(void)

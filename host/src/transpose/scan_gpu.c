@@ -56,7 +56,7 @@ static const struct weft__kernel_spec specs[NKERNELS] = {
 struct scan_gpu {
     struct weft__transpose_shape shape;
     struct weft__scan_layout l;
-    int wg, count_wg, units, lanes; // lanes: lane operations cost little
+    int count_wg, units, lanes; // lanes: lane operations cost little
     struct weft__mirror mirror;
     struct weft__kernel *k[NKERNELS];
     cl_mem b[NBUFFERS];
@@ -96,26 +96,24 @@ static void define_count(struct weft__defines *d, const struct scan_gpu *s, int 
 static void define_move(struct weft__defines *d, const struct scan_gpu *s, int what)
 {
     const struct weft__scan_layout *l = &s->l;
-    const int wide = what == LAST && l->wide_ipt,
-              wg = wide           ? WEFT__SCAN_WIDE_WG
-                   : what == LAST ? l->last_wg
-                                  : s->wg,
-              ipt = wide           ? l->wide_ipt
-                    : what == LAST ? l->last_ipt
-                                   : (int)(l->span / 32);
+    const int wide = what == LAST && l->wide_ipt;
+    const struct weft__scan_tile tile = wide             ? (struct weft__scan_tile){WEFT__SCAN_WIDE_WG, l->wide_ipt}
+                                        : what == LAST   ? l->last
+                                        : what == SECOND ? l->second
+                                                         : l->first;
     // Bins are columns in the last pass, whose begins are column pointers.
     const int columns = what == LAST || l->passes == 1, moving = !columns, moved = what != FIRST;
     const int packed = what == LAST ? l->parts_packed : l->packed;
     const uint32_t low = UINT32_C(1) << l->low_bits;
     const uint32_t digits = what == LAST ? l->low_bits : what == SECOND ? l->mid_bits : weft__bits_for(l->nbuckets);
-    const uint32_t bins = wide             ? weft__scan_bins_room(low, wg)
+    const uint32_t bins = wide             ? weft__scan_bins_room(low, tile.wg)
                           : what == LAST   ? l->last_bins
                           : what == SECOND ? l->mid_bins
                                            : l->first_bins;
-    define_sizes(d, s, s->shape.type, wg);
+    define_sizes(d, s, s->shape.type, tile.wg);
     weft__define(d, "WEFT_BEGIN_BITS", "%d", columns ? 8 * (int)weft_ofs_bytes(s->shape.ofs) : pos_bits(s));
-    weft__define(d, "WEFT_IPT", "%d", ipt);
-    weft__define(d, "WEFT_STAGED", "%d", weft__scan_staged(wg, ipt));
+    weft__define(d, "WEFT_IPT", "%d", tile.ipt);
+    weft__define(d, "WEFT_STAGED", "%d", weft__scan_staged(tile, weft__transpose_pos(&s->shape)));
     weft__define(d, "WEFT_BINS", "%u", bins);
     // One program for all digits where a ballot is not worth saving.
     weft__define(d, "WEFT_DIGIT_BITS", "%u", s->lanes ? digits : weft__bits_for(bins));
@@ -124,6 +122,8 @@ static void define_move(struct weft__defines *d, const struct scan_gpu *s, int w
         weft__define(d, "WEFT_WIDE", "1");
     if (moving)
         weft__define(d, "WEFT_MOVING", "1");
+    if (moved && (moving || l->last_chunks.entries == (size_t)tile.wg * (size_t)tile.ipt))
+        weft__define(d, "WEFT_ONE_TILE", "1");
     if ((moving || moved) && l->pairs)
         weft__define(d, "WEFT_PAIRS", "1");
     if ((moving || moved) && packed)
@@ -155,10 +155,12 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
     const struct weft__scan_layout *l = &s->l;
     const enum weft_ofs pos = weft__transpose_pos(&s->shape);
     const int whole = kernel == COUNT || kernel == VERTICAL || kernel == OFFSETS || kernel == FIRST;
+    const int of_last = l->passes < 3 || kernel == CHUNKS || kernel == LAST_COUNT || kernel == LAST;
     const union weft__ofs nnz = weft__ofs_value(pos, (size_t)s->shape.nnz), part = weft__ofs_value(pos, l->part),
-                          chunk = weft__ofs_value(pos, l->chunk);
+                          chunk = weft__ofs_value(pos, of_last ? l->last_chunks.entries : l->second_chunks.entries);
     const cl_int m = (cl_int)s->shape.m;
-    const cl_uint wide = (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l->wide_ipt, l->chunk); // a chunk each
+    const cl_uint wide =
+        (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l->wide_ipt, l->last_chunks.entries); // a chunk each
     const cl_uint tile = (cl_uint)l->tile, part_tiles = (cl_uint)(l->part / l->tile);
     // What says whether there is anything to do; without a mirror it is not read.
     const cl_mem failed = s->shape.mirror ? s->mirror.failed : s->b[BUCKET_OFS];
@@ -179,7 +181,6 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     if (!s)
         return make.status;
     s->shape = *shape;
-    s->wg = info->params.gpu.wg;
     s->count_wg = weft__wg_lower(ctx, WEFT__SCAN_COUNT_WG);
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
@@ -239,10 +240,10 @@ static void first_run(struct scan_gpu *s, struct weft__stream *stream, const str
                  WEFT__ARG(nbins), WEFT__ARG(run));
     if (s->k[OFFSETS])
         WEFT__LAUNCH(stream, s->k[OFFSETS], 1, wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbins), WEFT__ARG(run));
-    WEFT__LAUNCH(stream, s->k[FIRST], tiles, (size_t)s->wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(rows, rows_of),
-                 WEFT__ARG(col, a->col), WEFT__ARG(val, a->val), WEFT__ARG(bucket_ofs), WEFT__ARG(key_out, to.key),
-                 WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(shift), WEFT__ARG(mask),
-                 WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(run));
+    WEFT__LAUNCH(stream, s->k[FIRST], tiles, (size_t)l->first.wg, WEFT__ARG(row_ptr, a->row_ptr),
+                 WEFT__ARG(rows, rows_of), WEFT__ARG(col, a->col), WEFT__ARG(val, a->val), WEFT__ARG(bucket_ofs),
+                 WEFT__ARG(key_out, to.key), WEFT__ARG(row_out, to.row), WEFT__ARG(val_out, to.val), WEFT__ARG(shift),
+                 WEFT__ARG(mask), WEFT__ARG(pack), WEFT__ARG(key_mask), WEFT__ARG(nbins), WEFT__ARG(run));
 }
 
 // What a pass over buckets does: `digits` bits of the column from `shift` on say where an entry goes.
@@ -255,6 +256,7 @@ struct pass {
     cl_long n;
     int packed;
     size_t wg;
+    struct weft__scan_chunks chunks;
 };
 
 static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const struct pass *p)
@@ -263,14 +265,14 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
     const cl_uint stride = p->packed && l->pairs ? 2 : 1, run = s->mirror.mark, shift = p->shift,
                   pack = p->shift + p->digits, ncols = UINT32_C(1) << p->digits, nbuckets = p->nbuckets;
     const cl_mem bucket_ofs = p->bucket_ofs, key = p->packed ? p->from.row : p->from.key;
-    if (l->large_buckets) {
+    if (p->chunks.buckets) {
         const size_t groups = (size_t)s->units * 8, wg = (size_t)s->count_wg;
-        WEFT__LAUNCH(stream, s->k[p->count], weft__min(groups, l->large_chunks), wg, WEFT__ARG(key),
+        WEFT__LAUNCH(stream, s->k[p->count], weft__min(groups, p->chunks.chunks), wg, WEFT__ARG(key),
                      WEFT__ARG(bucket_ofs), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
                      WEFT__ARG(run));
         WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(ncols), WEFT__ARG(run));
     }
-    const size_t groups = nbuckets + (size_t)s->shape.nnz / l->chunk;
+    const size_t groups = nbuckets + (size_t)s->shape.nnz / p->chunks.entries;
     WEFT__LAUNCH(stream, s->k[p->move], groups, p->wg, WEFT__ARG(key, p->from.key), WEFT__ARG(row, p->from.row),
                  WEFT__ARG(val, p->from.val), WEFT__ARG(bucket_ofs), WEFT__ARG(key_out, p->to.key),
                  WEFT__ARG(begin_out, p->begin_out), WEFT__ARG(row_out, p->to.row), WEFT__ARG(val_out, p->to.val),
@@ -295,7 +297,8 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
                         .begin_out = at->row_ptr,
                         .n = s->shape.n,
                         .packed = l->parts_packed,
-                        .wg = (size_t)(l->wide_ipt ? WEFT__SCAN_WIDE_WG : l->last_wg)};
+                        .wg = (size_t)(l->wide_ipt ? WEFT__SCAN_WIDE_WG : l->last.wg),
+                        .chunks = l->last_chunks};
     if (s->shape.mirror)
         weft__mirror_run(&s->mirror, stream, &s->shape, a, at);
     first_run(s, stream, a, l->passes == 1 ? at->row_ptr : s->b[BUCKET_OFS],
@@ -314,7 +317,8 @@ static weft_status run(void *state, struct weft__stream *stream, const struct we
                                     .begin_out = s->b[PART_OFS],
                                     .n = l->nparts,
                                     .packed = l->packed,
-                                    .wg = (size_t)s->wg};
+                                    .wg = (size_t)l->second.wg,
+                                    .chunks = l->second_chunks};
         const cl_uint nbuckets = l->nparts, run = s->mirror.mark;
         const cl_mem bucket_ofs = last.bucket_ofs = s->b[PART_OFS];
         buckets_run(s, stream, &second);
@@ -332,8 +336,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
     for (int wide = 0; wide < 3; wide++) { // 32 bits, 64, 64 for offsets alone: then what reads or writes these
         const enum weft_ofs ofs = wide ? WEFT_OFS_64 : WEFT_OFS_32, pos = wide == 1 ? WEFT_OFS_64 : WEFT_OFS_32;
         const int mixed = ofs != pos;
-        struct scan_gpu s = {.wg = 256,
-                             .count_wg = WEFT__SCAN_COUNT_WG,
+        struct scan_gpu s = {.count_wg = WEFT__SCAN_COUNT_WG,
                              .l = {.count_bins = 1024,
                                    .first_bins = 1024,
                                    .mid_bins = 512,
@@ -378,8 +381,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.l.mid_bits = s.l.low_bits = 8;
                         // As fits() leaves them in 48 KiB of local memory.
                         s.l.span = types[t] == WEFT_TYPE_F64 || (pos == WEFT_OFS_64 && s.l.pairs) ? 256 : 512;
-                        s.l.last_wg = s.wg;
-                        s.l.last_ipt = (int)s.l.span / 32;
+                        s.l.first = s.l.second = s.l.last = (struct weft__scan_tile){256, (int)s.l.span / 32};
                         define_move(&v.defines, &s, what);
                         fn(arg, &v);
                     }
@@ -396,6 +398,47 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
             fn(arg, &v);
         }
         s.l.wide_ipt = 0;
+        // Large tiles of three passes.
+        for (int packed = 0; packed < 2 && !mixed; packed++)
+            for (int t = 0; t < 2; t++)
+                for (int what = FIRST; what <= LAST; what++) {
+                    if (what == SECOND && types[t] == WEFT_TYPE_F64 && !packed)
+                        continue;
+                    struct weft__variant v = {.spec = &specs[what], .schedule = WEFT_SCHEDULE_GPU};
+                    s.shape = (struct weft__transpose_shape){.type = types[t], .ofs = ofs, .wide = wide == 1};
+                    s.l.passes = 3;
+                    s.l.pairs = types[t] == WEFT_TYPE_F32;
+                    s.l.packed = 0;
+                    s.l.parts_packed = packed;
+                    s.l.key_bits = packed ? 16 : 32;
+                    s.l.nbuckets = 500;
+                    s.l.mid_bits = s.l.low_bits = 9;
+                    const int ipt = WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]));
+                    s.l.span = 32 * (size_t)ipt;
+                    s.l.first = s.l.second = s.l.last = (struct weft__scan_tile){512, ipt};
+                    s.l.last_chunks.entries = packed ? 0 : 512 * (size_t)ipt;
+                    s.l.first_bins = s.l.mid_bins = s.l.last_bins = 1024;
+                    define_move(&v.defines, &s, what);
+                    fn(arg, &v);
+                }
+        // Two passes: crowded buckets, in chunks of a tile; large tiles of values of 8 bytes, in chunks of several.
+        for (int large = 0; large < 3 && wide == 0; large++)
+            for (int t = large == 2; t < 2; t++) {
+                struct weft__variant v = {.spec = &specs[LAST], .schedule = WEFT_SCHEDULE_GPU};
+                s.shape = (struct weft__transpose_shape){.type = types[t], .ofs = ofs};
+                s.l.passes = 2;
+                s.l.pairs = types[t] == WEFT_TYPE_F32;
+                s.l.packed = s.l.parts_packed = 1;
+                s.l.key_bits = 32;
+                s.l.low_bits = 8;
+                s.l.last = large ? (struct weft__scan_tile){512, WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]))}
+                                 : (struct weft__scan_tile){256, 16};
+                s.l.span = 512;
+                s.l.last_bins = weft__scan_bins_room(256, s.l.last.wg);
+                s.l.last_chunks.entries = large == 2 ? 0 : (size_t)s.l.last.wg * (size_t)s.l.last.ipt;
+                define_move(&v.defines, &s, LAST);
+                fn(arg, &v);
+            }
     }
 }
 

@@ -11,31 +11,52 @@
 #define PART_LARGE (INT64_C(1) << 26) // entries from which the parts are doubled
 #define PART_MOST                                                                                                      \
     WEFT__HOSTILE((size_t)1 << 31, (size_t)1 << 10) // entries of a part, about: they are counted in 32 bits
-// Tiles in a chunk of a bucket: few, so that work-groups are many; more for patterns, whose counts would outgrow them.
+// Tiles in a chunk of a bucket in the last pass: few, so that work-groups are many; more for patterns, whose counts would
+// outgrow them. In the pass before it is one.
 #define BUCKET_TILES         4
 #define BUCKET_TILES_PATTERN 16
 
-// The last of three passes: its work-groups, and entries of a work-item.
+// The last of three passes: its work-groups, and entries of a work-item of the smallest ones.
 #define LAST_WG       256
 #define LAST_WG_LEAST 128
 #define LAST_IPT      8
+
+// docs/log/huge-tiles.md. Below so many entries of a bin in a small tile the first pass takes large ones, below twice as many
+// where values have 8 bytes, since rows travel on their own; and below so many a pass over buckets.
+#define RUN_FIRST   32
+#define RUN_BUCKETS 16
+// Two passes are crowded whose buckets have more tiles than this in the mean. They are three where a column has more bits than two
+// digits less TWO_LESS.
+#define CROWDED  3.5
+#define TWO_LESS 3
+// The columns of parts may have so many bits less than large tiles would hold, if they then fit the words of rows.
+#define PACKED_BITS 2
 
 struct tune {
     struct weft__tune_key key;
     int wg, ipt4, ipt8, ipt0, bits; // ipt4: values of 4 bytes, ipt8: of 8, ipt0: patterns
     int groups_per_unit;            // parts per compute unit
     int wg_more;                    // values of 4 bytes: wg of buckets that may go whole, with tiles as large; 0: wg
+    int wg_large;                   // of large tiles
 };
 static const struct tune tune_rows[] = {
     // 2026-11-22, one NVIDIA H200, uniform:500000,500000,10000000: 0.341 ms, the best of 21 points of weft-bench -o
     // transpose -a scan --sweep; 0.360 at 512 of 8, 0.406 with 9 bits. The kernels of later that day: 0.302 and 0.301.
     // Three passes, uniform:8000000,8000000,100000000, 2026-11-25: 2.73 ms, 2.96 with 512 of 8. Buckets
-    // that go whole: 0.251 ms with 512 of 8, 0.262 with 256 of 16.
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "swept on an H200"}, 256, 16, 16, 16, 10, 4, 512},
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 16, 10, 4, 0},
+    // that go whole: 0.251 ms with 512 of 8, 0.262 with 256 of 16. Large tiles: docs/log/huge-tiles.md.
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "swept on an H200"}, 256, 16, 16, 16, 10, 4, 512, 512},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "32 KiB of local memory, not measured"}, 256, 16, 8, 16, 10, 4, 0, 256},
     // docs/log/amd-occupancy.md: the largest tiles that leave two groups and a quarter of the waves. Patterns stage half as
     // many bytes; with tiles of 256 x 8 the counts of 100 M entries would make the scratch 1.22 times input and output.
-    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 0, NULL, "from the ISA, not run: 8 of 32 waves"}, 256, 8, 8, 16, 10, 4, 0},
+    {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 0, NULL, "from the ISA, not run: 8 of 32 waves"},
+     256,
+     8,
+     8,
+     16,
+     10,
+     4,
+     0,
+     256},
     {{WEFT_SCHEDULE_GPU, WEFT__VENDOR_AMD, 32, NULL, "from the ISA, not run: 24 of 64 waves"},
      256,
      16,
@@ -43,8 +64,9 @@ static const struct tune tune_rows[] = {
      16,
      10,
      4,
-     0},
-    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "tests only"}, 64, 4, 4, 4, 8, 1, 0},
+     0,
+     256},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "tests only"}, 64, 4, 4, 4, 8, 1, 0, 64},
 };
 
 #define GPU(member, column) WEFT__TUNABLE(#member, struct weft_transpose_params, gpu.member, struct tune, column)
@@ -57,16 +79,21 @@ static const struct weft__tunable values[] = {
      .help = "column bits that one pass resolves"},
     {GPU(groups, groups_per_unit), .low = 1, .high = 1 << 20, .step = 1, .kept = WEFT__KEPT,
      .help = "work-groups that share the entries; the default is for each compute unit"},
+    {GPU(wg_large, wg_large), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT,
+     .help = "work-items per work-group where bins are many and tiles large; wg or less: no tiles are"},
 };
 const struct weft__tunables weft__transpose_scan_gpu_tunables[] = {
     {"transpose", NULL, WEFT_SCHEDULE_GPU, "transpose.scan", WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune_rows)},
     {0},
 };
 
-#define TURN 4096
-int weft__scan_staged(int wg, int ipt)
+#define TURN      4096
+#define TURN_WIDE 3072 // positions of 64 bits: where 1024 bins begin takes 8 KiB
+int weft__scan_staged(struct weft__scan_tile tile, enum weft_ofs pos)
 {
-    return ipt * wg <= TURN ? ipt : TURN > wg ? TURN / wg : 1;
+    const int turn = pos == WEFT_OFS_64 ? TURN_WIDE : TURN;
+    return tile.ipt * tile.wg <= turn ? tile.ipt : turn > tile.wg ? turn / tile.wg : 1;
 }
 
 // Local memory of a moving kernel with room for 2^bits bins, whatever the layout. Those of entries on their way hold the bin of
@@ -75,26 +102,28 @@ enum pass { PARTITION, BETWEEN, COLUMNS };
 static size_t local_bytes(const struct weft_context *ctx, const struct weft__transpose_shape *shape, int wg, int ipt,
                           int bits, enum pass pass)
 {
-    size_t w = (size_t)wg, slots = w * (size_t)weft__scan_staged(wg, ipt), bins = (size_t)1 << bits;
+    const struct weft__scan_tile tile = {wg, ipt};
+    size_t w = (size_t)wg, slots = w * (size_t)weft__scan_staged(tile, weft__transpose_pos(shape)),
+           bins = (size_t)1 << bits;
     size_t hist = weft__max(w / 32 * bins * 2, pass == PARTITION ? 0 : bins * 4);
     size_t stage = slots * (weft_type_bytes(shape->type) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
+    // Of columns beside rows and values that share a word, also in the last pass; `bits` may be of these columns.
+    const int apart =
+        pass != COLUMNS || (weft_type_bytes(shape->type) == 4 && weft__bits_for(shape->m) + (uint32_t)bits > 32);
     size_t mem = lanes ? 1 : w, marks = lanes && pass == PARTITION ? w / 32 * (size_t)ipt * 4 : 0;
     return weft__max(hist, stage) + weft_ofs_bytes(weft__transpose_pos(shape)) * bins + 4 * (w / 32) + 4 * mem +
-           (pass == COLUMNS ? 0 : slots * 2) + marks;
+           (apart ? slots * 2 : 0) + marks;
 }
 
 // That of the passes which these columns take, at most.
 static size_t local_needed(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
                            const struct weft_transpose_params *p)
 {
-    const int passes =
-        1 + ((int)weft__bits_for(shape->n) > p->gpu.bits) + ((int)weft__bits_for(shape->n) > 2 * p->gpu.bits);
-    size_t needed = local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, PARTITION);
-    if (passes > 1)
-        needed = weft__max(needed, local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, COLUMNS));
-    if (passes > 2)
-        needed = weft__max(needed, local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, BETWEEN));
+    const enum pass last = (int)weft__bits_for(shape->n) > p->gpu.bits ? COLUMNS : PARTITION;
+    size_t needed = 0;
+    for (int pass = PARTITION; pass <= (int)last; pass++)
+        needed = weft__max(needed, local_bytes(ctx, shape, p->gpu.wg, p->gpu.ipt, p->gpu.bits, (enum pass)pass));
     return needed;
 }
 
@@ -128,61 +157,145 @@ static size_t workspace_bytes(const struct weft__scan_layout *l, const struct we
     return weft__add(weft__scratch_bytes(needs, NBUFFERS), shape->mirror ? WEFT__MIRROR_BYTES : 0);
 }
 
-// Do columns of `low_bits` bits, in a matrix of random ones, nearly always fit a tile of so many work-items?
-static int part_fits(const struct weft__transpose_shape *shape, uint32_t low_bits, int wg, int ipt)
+static size_t entries_of(struct weft__scan_tile tile)
 {
-    const double mean = (double)shape->nnz * (double)(UINT64_C(1) << low_bits) / (double)shape->n;
-    return mean + 5 * sqrt(mean) <= (double)wg * ipt;
+    return (size_t)tile.wg * (size_t)tile.ipt;
 }
 
-// The digits of three passes. The last one takes as many columns at a time as fit the tile of a small work-group, of which many
-// run side by side; a still smaller one where these have few entries.
+// Entries that columns of `low_bits` bits have in a matrix of random ones: in the mean, and nearly always at most.
+static double part_mean(const struct weft__transpose_shape *shape, uint32_t low_bits)
+{
+    return (double)shape->nnz * (double)(UINT64_C(1) << low_bits) / (double)shape->n;
+}
+static double part_most(const struct weft__transpose_shape *shape, uint32_t low_bits)
+{
+    return part_mean(shape, low_bits) + 3 * sqrt(part_mean(shape, low_bits));
+}
+
+// Large tiles: of fewer entries where values take two registers each.
+static struct weft__scan_tile large_of(const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
+{
+    return (struct weft__scan_tile){p->gpu.wg_large, WEFT__SCAN_LARGE_IPT(p->gpu.ipt, weft_type_bytes(shape->type))};
+}
+
+// They fit the moving kernels of three passes.
+static int large_fits(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                      const struct weft_transpose_params *p)
+{
+    const struct weft__scan_tile large = large_of(shape, p);
+    const int bits = (int)weft__max((uint32_t)p->gpu.bits, weft__bits_for(2 * (int64_t)large.wg));
+    size_t needed = 0;
+    for (int pass = PARTITION; pass <= COLUMNS; pass++)
+        needed = weft__max(needed, local_bytes(ctx, shape, large.wg, large.ipt, bits, (enum pass)pass));
+    return entries_of(large) <= 32768 && needed <= weft__local_most(ctx);
+}
+
+// There are large tiles, and enough of them for all compute units.
+static int large_pays(const struct weft_context *ctx, const struct weft__transpose_shape *shape,
+                      const struct weft_transpose_params *p)
+{
+    const struct weft__scan_tile large = large_of(shape, p);
+    return large.wg > p->gpu.wg && (double)shape->nnz >= 2.0 * (double)entries_of(large) * ctx->device.compute_units;
+}
+
+// The digits and tiles of three passes.
 static void three_cut(struct weft__scan_layout *l, const struct weft_context *ctx,
                       const struct weft__transpose_shape *shape, const struct weft_transpose_params *p, uint32_t n_bits)
 {
+    const struct weft__scan_tile tile = {p->gpu.wg, p->gpu.ipt}, large = large_of(shape, p);
     struct weft_transpose_params last = *p;
     last.gpu.wg = p->gpu.wg < LAST_WG ? p->gpu.wg : LAST_WG;
-    last.gpu.ipt = p->gpu.ipt < LAST_IPT ? p->gpu.ipt : LAST_IPT;
-    const uint32_t bits = (uint32_t)p->gpu.bits, most = bucket_bits_of(ctx, shape, &last, COLUMNS),
-                   others = bits + bucket_bits_of(ctx, shape, p, BETWEEN);
-    l->low_bits = n_bits > others ? n_bits - others : 0;
-    while (l->low_bits < most && part_fits(shape, l->low_bits + 1, last.gpu.wg, last.gpu.ipt))
+    const uint32_t bits = (uint32_t)p->gpu.bits, others = bits + bucket_bits_of(ctx, shape, p, BETWEEN),
+                   least = n_bits > others ? n_bits - others : 0, m_bits = weft__bits_for(shape->m);
+    const int may_large = large_pays(ctx, shape, p);
+    // The last pass takes as many columns at a time as fit the tile of a small work-group, of which many run side by side; fewer
+    // where their bits then fit the word of a row. Large tiles take more where these do not, or where bins would be too many.
+    const uint32_t most = bucket_bits_of(ctx, shape, &last, COLUMNS), room = m_bits < 32 ? 32 - m_bits : 0;
+    l->low_bits = least;
+    while (l->low_bits < most && part_most(shape, l->low_bits + 1) <= last.gpu.wg * last.gpu.ipt)
         l->low_bits++;
-    while (last.gpu.wg > LAST_WG_LEAST && part_fits(shape, l->low_bits, last.gpu.wg / 2, last.gpu.ipt))
-        last.gpu.wg /= 2;
+    l->last = (struct weft__scan_tile){last.gpu.wg, last.gpu.ipt};
+    uint32_t more = l->low_bits;
+    while (may_large && more < weft__min(bits, most) && part_most(shape, more + 1) <= (double)entries_of(large))
+        more++;
+    if (l->low_bits > room && room >= least && room + PACKED_BITS >= more)
+        l->low_bits = room;
+    else if (more > l->low_bits && (l->low_bits > room || (n_bits - l->low_bits + 2 > 2 * bits && more <= room))) {
+        l->low_bits = more;
+        l->last = large;
+    }
+    // Tiles of no more entries than parts have.
+    const double entries = part_most(shape, l->low_bits);
+    while (l->last.wg > LAST_WG_LEAST && entries <= l->last.wg / 2 * (l->last.ipt < LAST_IPT ? l->last.ipt : LAST_IPT))
+        l->last.wg /= 2;
+    while (l->last.ipt > 4 && l->last.ipt % 4 == 0 && entries <= l->last.wg * (l->last.ipt - 4))
+        l->last.ipt -= 4;
     // Of few entries buckets are made half a tile, as long as that takes no more room for bins.
-    const uint32_t rest = n_bits - l->low_bits, room = weft__bits_for(2 * (int64_t)p->gpu.wg);
-    const uint32_t half = weft__bits_for((int64_t)(2 * (size_t)shape->nnz / l->tile));
-    l->mid_bits = (uint32_t)weft__max(rest / 2, rest - weft__min(bits, rest));
-    if (half <= room && half <= bits && half < rest && rest - half < l->mid_bits)
+    const uint32_t rest = n_bits - l->low_bits, narrow = weft__bits_for(2 * (int64_t)p->gpu.wg);
+    const uint32_t half = weft__bits_for((int64_t)(2 * (size_t)shape->nnz / entries_of(tile)));
+    l->mid_bits = (uint32_t)weft__max((rest + 1) / 2, rest - weft__min(bits, rest));
+    if (half <= narrow && half <= bits && half < rest && rest - half < l->mid_bits)
         l->mid_bits = rest - half;
-    l->last_wg = last.gpu.wg;
-    l->last_ipt = last.gpu.ipt;
+    // Many bins leave a tile few entries for each, whose sectors are then written in parts.
+    const size_t first = (size_t)weft__ceil_div((size_t)shape->n, (size_t)1 << (l->mid_bits + l->low_bits));
+    const size_t wide = weft_type_bytes(shape->type) == 8 ? 2 : 1;
+    if (may_large && first * RUN_FIRST * wide > entries_of(tile))
+        l->first = large;
+    // Columns and values of 8 bytes on their own take more registers than large work-groups have.
+    if (may_large && (wide == 1 || l->low_bits <= room) && (size_t)RUN_BUCKETS << l->mid_bits > entries_of(tile))
+        l->second = large;
 }
 
-void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
-                            const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
+// Buckets of more than a chunk have at most a chunk for each `entries` of them, and one more each.
+static struct weft__scan_chunks chunks_of(size_t entries, size_t nnz, uint32_t nbuckets)
 {
-    size_t nnz = (size_t)shape->nnz;
-    uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p, COLUMNS),
-             n_bits = weft__bits_for(shape->n);
-    *l = (struct weft__scan_layout){.passes = n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3};
-    l->tile = (size_t)p->gpu.wg * (size_t)p->gpu.ipt;
-    l->span = 32 * (size_t)p->gpu.ipt;
+    const size_t buckets = weft__min(nnz / entries, (size_t)nbuckets);
+    return (struct weft__scan_chunks){entries, nnz / entries + buckets, buckets};
+}
+
+// Two passes; `crowded`: buckets will have many tiles, so that fewer buckets of more columns are better.
+static void two_cut(struct weft__scan_layout *l, const struct weft_context *ctx,
+                    const struct weft__transpose_shape *shape, const struct weft_transpose_params *p, uint32_t n_bits,
+                    int crowded)
+{
+    const struct weft__scan_tile tile = {p->gpu.wg, p->gpu.ipt}, large = large_of(shape, p);
+    const int may_large = large_pays(ctx, shape, p);
+    const uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p, COLUMNS);
+    l->low_bits = n_bits > bits ? n_bits - bits : 0;
+    if (crowded) {
+        l->low_bits = (uint32_t)weft__max(l->low_bits, weft__min((n_bits + 1) / 2, bits - weft__min(2u, bits - 1)));
+        if (may_large && (size_t)RUN_FIRST << (n_bits - l->low_bits) > entries_of(tile))
+            l->first = large;
+        if (may_large && (size_t)RUN_BUCKETS << l->low_bits > entries_of(tile))
+            l->last = large;
+        return;
+    }
+    if (may_large && weft_type_bytes(shape->type) == 8 && l->low_bits <= bits)
+        l->first = l->last = large;
+    // Few columns to a bucket, as many as make it a full tile, and no more buckets than bins.
+    const double wanted = 0.75 * (double)entries_of(l->last) * (double)shape->n / (double)shape->nnz;
+    while (l->low_bits < (l->last.wg == tile.wg ? more : bits) && l->low_bits < n_bits &&
+           (double)(UINT64_C(2) << l->low_bits) <= wanted)
+        l->low_bits++;
+}
+
+static void layout_of(struct weft__scan_layout *l, const struct weft_context *ctx,
+                      const struct weft__transpose_shape *shape, const struct weft_transpose_params *p, int passes,
+                      int crowded)
+{
+    const size_t nnz = (size_t)shape->nnz;
+    const uint32_t n_bits = weft__bits_for(shape->n);
+    *l = (struct weft__scan_layout){.passes = passes};
+    l->first = l->second = l->last = (struct weft__scan_tile){p->gpu.wg, p->gpu.ipt};
+    if (l->passes == 2)
+        two_cut(l, ctx, shape, p, n_bits, crowded);
+    if (l->passes == 3)
+        three_cut(l, ctx, shape, p, n_bits);
+    l->tile = entries_of(l->first);
+    l->span = 32 * (size_t)l->first.ipt;
     const size_t parts = weft__max((size_t)p->gpu.groups, weft__ceil_div(nnz, PART_MOST));
     l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), parts) * l->tile;
     l->parts = weft__ceil_div(nnz, l->part);
-    l->last_wg = p->gpu.wg;
-    l->last_ipt = p->gpu.ipt;
-    if (l->passes == 2) {
-        // Few columns to a bucket, as many as make it a full tile, and no more buckets than bins.
-        const double wanted = 0.75 * (double)l->tile * (double)shape->n / (double)nnz;
-        l->low_bits = n_bits > bits ? n_bits - bits : 0;
-        while (l->low_bits < more && l->low_bits < n_bits && (double)(UINT64_C(2) << l->low_bits) <= wanted)
-            l->low_bits++;
-    }
-    if (l->passes == 3)
-        three_cut(l, ctx, shape, p, n_bits);
     const uint32_t key = l->mid_bits + l->low_bits;
     l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << key);
     l->nparts = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << l->low_bits);
@@ -190,28 +303,46 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
     l->packed = l->passes > 1 && weft__bits_for(shape->m) + key <= 32;
     l->parts_packed = l->passes > 1 && weft__bits_for(shape->m) + l->low_bits <= 32;
     l->key_bits = l->packed || key > 16 ? 32 : 16;
-    l->first_bins = weft__scan_bins_room(l->nbuckets, p->gpu.wg);
-    l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, p->gpu.wg);
-    l->last_bins = weft__scan_bins_room((size_t)1 << l->low_bits, l->last_wg);
+    l->first_bins = weft__scan_bins_room(l->nbuckets, l->first.wg);
+    l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, l->second.wg);
+    l->last_bins = weft__scan_bins_room((size_t)1 << l->low_bits, l->last.wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, weft__max(l->mid_bins, l->last_bins));
-    l->chunk = (shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES) * l->tile;
+    const size_t tiles = shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES,
+                 chunk = crowded || (passes == 3 && l->last.wg > p->gpu.wg && !l->parts_packed) ? entries_of(l->last)
+                         : passes == 3 ? tiles * (size_t)p->gpu.wg * (size_t)p->gpu.ipt
+                                       : tiles * entries_of(l->last);
+    l->last_chunks = chunks_of(chunk, nnz, l->nparts);
+    l->second_chunks = chunks_of(entries_of(l->second), nnz, l->nbuckets);
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
     const int wide_ipt =
         mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(weft__transpose_pos(shape))
             ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
             : 0;
-    if (l->passes == 2 && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
-        most <= (double)l->chunk &&
+    if (l->passes == 2 && !crowded && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
+        most <= (double)chunk &&
         local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
                     (int)weft__bits_for(weft__scan_bins_room((size_t)1 << l->low_bits, WEFT__SCAN_WIDE_WG)),
                     COLUMNS) <= weft__local_most(ctx))
         l->wide_ipt = wide_ipt;
-    l->large_chunks = 2 * nnz / l->chunk;
-    l->large_buckets = nnz / l->chunk;
     // Where memory has no room for rows beside values between the first two passes, the result holds both.
     if (l->passes == 3 && l->pairs && !weft__transpose_fits(ctx, shape, workspace_bytes(l, shape)))
         l->pairs = 0;
+}
+
+void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
+                            const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
+{
+    const uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p, COLUMNS),
+                   n_bits = weft__bits_for(shape->n);
+    layout_of(l, ctx, shape, p, n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3, 0);
+    // Buckets of many tiles: digits of a few bits each, in two passes or in three, where memory has room.
+    if (l->passes == 2 && !l->wide_ipt && (double)shape->nnz / l->nbuckets > CROWDED * (double)entries_of(l->last)) {
+        struct weft__scan_layout other;
+        layout_of(&other, ctx, shape, p, n_bits + TWO_LESS > 2 * bits ? 3 : 2, n_bits + TWO_LESS <= 2 * bits);
+        if (weft__transpose_fits(ctx, shape, workspace_bytes(&other, shape)))
+            *l = other;
+    }
 }
 
 void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
@@ -221,7 +352,7 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
     const size_t val = weft_type_bytes(shape->type);
     const size_t bins = l->nbuckets, width = bins + bins % 2; // as ROW_OF_BINS
     const size_t moved = l->passes > 1 ? nnz : 0, first = l->passes == 3 ? nnz : 0, parts = l->nparts;
-    const size_t large = l->passes > 1 ? pos << weft__max(l->mid_bits, l->low_bits) : 0;
+    const size_t second = l->passes == 3 ? pos << l->mid_bits : 0, last = l->passes > 1 ? pos << l->low_bits : 0;
     const struct weft__scratch needs[NBUFFERS] = {
         [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
         [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
@@ -233,8 +364,11 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [LARGE_FIRST] = {(parts + 1) * 4, .what = "chunks of large buckets"},
         [LARGE] = {(parts + 1) * 4, .what = "large buckets"},
         [NLARGE] = {2 * 4, .what = "number of large buckets"},
-        [LARGE_TABLE] = {weft__mul(l->large_chunks, large), .what = "counts of large buckets"},
-        [LARGE_TOTAL] = {weft__mul(l->large_buckets, large), .what = "entries of large buckets"},
+        [LARGE_TABLE] = {weft__max(weft__mul(l->second_chunks.chunks, second), weft__mul(l->last_chunks.chunks, last)),
+                         .what = "counts of large buckets"},
+        [LARGE_TOTAL] = {weft__max(weft__mul(l->second_chunks.buckets, second),
+                                   weft__mul(l->last_chunks.buckets, last)),
+                         .what = "entries of large buckets"},
         [KEY] = {weft__mul(moved, l->parts_packed ? 0 : 2), .what = "columns in buckets"},
         [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
         [VAL] = {l->pairs ? 0 : weft__mul(moved, val), .what = "values in buckets"},
@@ -253,7 +387,7 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     struct weft_transpose_params *p = &info->params;
     struct weft__scan_layout l;
     const size_t val = weft_type_bytes(shape->type);
-    const int given = p->gpu.wg || p->gpu.ipt || p->gpu.bits, ipt_given = p->gpu.ipt != 0;
+    const int given = p->gpu.wg || p->gpu.ipt || p->gpu.bits, ipt_given = p->gpu.ipt != 0, wg_large = p->gpu.wg_large;
     row.ipt4 = val == 8 ? row.ipt8 : val ? row.ipt4 : row.ipt0;
     // More for large matrices: shorter parts balance the counting better.
     row.groups_per_unit *= ctx->device.compute_units * (shape->nnz >= PART_LARGE ? 2 : 1);
@@ -261,6 +395,8 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     if (status)
         return status;
     int n_bits = (int)weft__bits_for(shape->n);
+    if (given && !wg_large)
+        p->gpu.wg_large = p->gpu.wg;
     if (!given) {
         // Smaller tiles where local memory asks for it, wider digits where three passes would not cover n.
         while (3 * p->gpu.bits < n_bits)
@@ -296,16 +432,31 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
             ctx, WEFT_EINVAL,
             "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->gpu.wg,
             p->gpu.ipt, p->gpu.bits, local_needed(ctx, shape, p), (long long)weft__local_most(ctx));
+    while (!wg_large && p->gpu.wg_large > p->gpu.wg && !large_fits(ctx, shape, p))
+        p->gpu.wg_large /= 2;
+    if (p->gpu.wg_large > p->gpu.wg && !large_fits(ctx, shape, p))
+        return weft__fail(ctx, WEFT_EINVAL, "wg_large %d, ipt %d, bits %d: local memory has %zu bytes", p->gpu.wg_large,
+                          p->gpu.ipt, p->gpu.bits, weft__local_most(ctx));
     weft__scan_layout_make(&l, ctx, shape, p);
-    if (weft__ceil_div((size_t)shape->nnz, l.tile) > UINT32_MAX / (size_t)p->gpu.wg) // a work-group owns a tile
+    // A work-group owns a tile, of the whole or of a bucket.
+    const size_t nnz = (size_t)shape->nnz, most = UINT32_MAX;
+    if (weft__ceil_div(nnz, l.tile) > most / (size_t)l.first.wg ||
+        (l.passes == 3 && nnz / l.second_chunks.entries + l.nbuckets > most / (size_t)l.second.wg))
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
                           (long long)shape->nnz, l.tile);
     info->passes = l.passes;
     info->workspace_bytes = workspace_bytes(&l, shape);
     char whole[64] = "";
+    if (l.passes > 1 && !l.wide_ipt) {
+        const size_t between = l.passes == 3 ? entries_of(l.second) : 0;
+        if (between)
+            snprintf(whole, sizeof whole, ", tiles of %zu, %zu, %zu", l.tile, between, entries_of(l.last));
+        else
+            snprintf(whole, sizeof whole, ", tiles of %zu, %zu", l.tile, entries_of(l.last));
+    }
     if (l.wide_ipt)
         snprintf(whole, sizeof whole, ", up to %zu entries whole",
-                 weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l.wide_ipt, l.chunk));
+                 weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l.wide_ipt, l.last_chunks.entries));
     snprintf(info->why, sizeof info->why, "scan: %d passes over %d column bits, %u buckets of %u digits%s%s%s",
              l.passes, n_bits, l.nparts, 1u << l.low_bits, whole, l.parts_packed ? ", row and column in one word" : "",
              shape->mirror ? "; mirrored where the pattern is symmetric" : "");

@@ -7,9 +7,21 @@
 #include "host/src/transpose/transpose.h"
 
 // A bucket that a tile of a wide work-group holds is read once, counted by its ranks, and goes out in whole lines.
-#define WEFT__SCAN_COUNT_WG      256 // of the counting kernels, at most
-#define WEFT__SCAN_WIDE_WG       512
-#define WEFT__SCAN_WIDE_IPT(pos) ((pos) == WEFT_OFS_64 ? 24 : 28) // most entries of a work-item: registers
+#define WEFT__SCAN_COUNT_WG 256 // of the counting kernels, at most
+#define WEFT__SCAN_WIDE_WG  512
+// Entries of a work-item of large tiles, for values of `bytes` bytes: registers.
+#define WEFT__SCAN_LARGE_IPT(ipt, bytes) ((bytes) == 8 ? (ipt) - (ipt) / 4 : (ipt))
+#define WEFT__SCAN_WIDE_IPT(pos)         ((pos) == WEFT_OFS_64 ? 24 : 28) // most entries of a work-item: registers
+
+// Work-items of a work-group that moves tiles, and entries of one.
+struct weft__scan_tile {
+    int wg, ipt;
+};
+
+// Buckets are read in chunks: entries of one; at most so many chunks of large buckets, which have several, and such buckets.
+struct weft__scan_chunks {
+    size_t entries, chunks, buckets;
+};
 
 // How a shape is cut: passes, digits, parts.
 struct weft__scan_layout {
@@ -21,9 +33,9 @@ struct weft__scan_layout {
     int parts_packed;          // the same of entries in parts of buckets, whose columns have fewer bits
     size_t tile, part, parts;  // entries of a tile, of a part; number of parts
     size_t span;               // entries between two remembered rows
-    size_t chunk, large_chunks, large_buckets;
     int wide_ipt; // wide work-groups move the buckets, each of which may fit their tile: entries of a work-item; else 0
-    int last_wg, last_ipt;                                // of the last pass
+    struct weft__scan_tile first, second, last;           // of the passes
+    struct weft__scan_chunks second_chunks, last_chunks;  // of buckets
     uint32_t count_bins, first_bins, mid_bins, last_bins; // room for bins: counting, the partition, the passes after it
 };
 
@@ -31,7 +43,7 @@ struct weft__scan_layout {
 void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
                             const struct weft__transpose_shape *shape, const struct weft_transpose_params *p);
 // Entries of a work-item that are in local memory at once: larger tiles go through it in turns.
-int weft__scan_staged(int wg, int ipt);
+int weft__scan_staged(struct weft__scan_tile tile, enum weft_ofs pos);
 // Room for `bins` bins: a power of two, two or more for each work-item.
 uint32_t weft__scan_bins_room(size_t bins, int wg);
 // The buffers of a plan. LARGE_*: of buckets of more than a chunk.
