@@ -210,10 +210,16 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
     const int may_large = large_pays(ctx, shape, p);
     // The last pass takes as many columns at a time as fit the tile of a small work-group, of which many run side by side; fewer
     // where their bits then fit the word of a row. Large tiles take more where these do not, or where bins would be too many.
-    const uint32_t most = bucket_bits_of(ctx, shape, &last, COLUMNS), room = m_bits < 32 ? 32 - m_bits : 0;
+    const uint32_t room = m_bits < 32 ? 32 - m_bits : 0;
+    uint32_t most = 0;
     l->low_bits = least;
-    while (l->low_bits < most && part_most(shape, l->low_bits + 1) <= last.gpu.wg * last.gpu.ipt)
-        l->low_bits++;
+    // Small tiles leave local memory for more columns.
+    for (int ipt = p->gpu.ipt < LAST_IPT ? p->gpu.ipt : LAST_IPT; ipt <= p->gpu.ipt; ipt *= 2) {
+        last.gpu.ipt = ipt;
+        most = bucket_bits_of(ctx, shape, &last, COLUMNS);
+        while (l->low_bits < most && part_most(shape, l->low_bits + 1) <= last.gpu.wg * ipt)
+            l->low_bits++;
+    }
     l->last = (struct weft__scan_tile){last.gpu.wg, last.gpu.ipt};
     uint32_t more = l->low_bits;
     while (may_large && more < weft__min(bits, most) && part_most(shape, more + 1) <= (double)entries_of(large))
