@@ -202,7 +202,8 @@ static void test_layouts(struct test_device *dev)
                                                            {.gpu.groups = 1},
                                                            {.gpu.groups = 2},
                                                            {.gpu.groups = 1 << 20},
-                                                           {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}}};
+                                                           {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}},
+                                                           {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .wg_large = 64}}};
     struct counts c = {0};
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++)
         for (size_t n = 0; n < sizeof columns / sizeof *columns; n++)
