@@ -56,11 +56,11 @@ typedef uint row_out_t;
 
 // ONE_TILE: a chunk is a tile. Neighbours are then written at about the same time, and the cache still has the sectors that they
 // share. LOOKS_AHEAD: the next tile of a chunk comes while this one goes; not with WEFT_WIDE, which says that mostly each
-// bucket is one tile, as nlarge[1] tells.
+// bucket is one tile, as nlarge[1] tells. Nor in turns on AMD's waves of 64, where the compiler spills so.
 #ifdef WEFT_ONE_TILE
 #define ONE_TILE    true
 #define LOOKS_AHEAD false
-#elif defined(WEFT_WIDE)
+#elif defined(WEFT_WIDE) || (defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64 && WEFT_STAGED != WEFT_IPT)
 #define ONE_TILE    false
 #define LOOKS_AHEAD false
 #else
