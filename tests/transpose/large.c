@@ -43,7 +43,7 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     c->planned++;
     const wide tile = l.tile, small = l.second_chunks.entries, part = l.part, tiles = up(nnz, tile),
                chunks = nnz / l.last_chunks.entries + l.nparts, second = l.passes == 3 ? nnz / small + l.nbuckets : 0;
-    const wide wg = l.wide_ipt ? WEFT__SCAN_WIDE_WG : own;
+    const wide wg = (uint32_t)(l.wide_ipt ? WEFT__SCAN_WIDE_WG : l.last.wg);
     // Counters of a part, and of the tiles before one in their part; numbers of chunks; work-items of each launch.
     c->overflows += part > most || chunks > most || tiles * (uint32_t)l.first.wg > most || chunks * wg > most ||
                     second * (uint32_t)l.second.wg > most || (up(nnz, l.span) / 256 + 2 + l.parts) * 256 > most;
@@ -62,11 +62,13 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     const wide sums = larger(some * of_last, more * of_second),
                counts = larger((nnz / l.last_chunks.entries + some) * of_last, (nnz / small + more) * of_second);
     const uint32_t columns = weft__bits_for(shape->n);
-    c->uncovered += (uint64_t)l.nparts << l.low_bits < (uint64_t)shape->n ||
-                    (l.passes > 1 && (uint64_t)l.nbuckets << l.mid_bits < l.nparts) ||
-                    l.nbuckets > UINT32_C(1) << p->gpu.bits || l.mid_bits > (uint32_t)p->gpu.bits + 1 ||
-                    l.low_bits > (uint32_t)p->gpu.bits + 1 ||
-                    (l.passes == 3) != (columns > (uint32_t)p->gpu.bits && l.mid_bits);
+    c->uncovered +=
+        (uint64_t)l.nparts << l.low_bits < (uint64_t)shape->n ||
+        (l.passes > 1 && (uint64_t)l.nbuckets << l.mid_bits < l.nparts) || l.nbuckets > UINT32_C(1) << p->gpu.bits ||
+        l.mid_bits > (uint32_t)p->gpu.bits + 1 || l.low_bits > (uint32_t)p->gpu.bits + 1 ||
+        (l.second.wg > p->gpu.wg && l.mid_bits > (uint32_t)p->gpu.bits) || // what large tiles have memory for
+        (l.last.wg > p->gpu.wg && l.low_bits > (uint32_t)p->gpu.bits) ||
+        (l.passes == 3) != (columns > (uint32_t)p->gpu.bits && l.mid_bits);
     c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 || needs[BEFORE].bytes != tiles * width * 4 ||
                 needs[TABLE].bytes != width * pos * l.parts;
     if (l.passes > 1)

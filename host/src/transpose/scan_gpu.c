@@ -3,7 +3,8 @@
 //   n <= 2^bits       one pass: a bin is a column.
 //   n <= 2^(2*bits)   two: partition by the high digit into buckets, then each bucket by the low digit, which also
 //                     gives the column pointers. Up to one bit more where local memory allows.
-//   larger n          three: a pass between, which parts each bucket by the middle digit.
+//   larger n          three: a pass between, which parts each bucket by the middle digit. Also where two passes would have
+//                     buckets of many tiles (scan_layout.c).
 //
 //   pass              | reads             | writes            | form of an entry on its way | buffers
 //   count, vertical,  | col; row_ptr for  | where bins begin  | none                        | ROW_AT, BEFORE, TABLE,

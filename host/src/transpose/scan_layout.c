@@ -247,8 +247,10 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
     const size_t wide = weft_type_bytes(shape->type) == 8 ? 2 : 1;
     if (may_large && first * RUN_FIRST * wide > entries_of(tile))
         l->first = large;
-    // Columns and values of 8 bytes on their own take more registers than large work-groups have.
-    if (may_large && (wide == 1 || l->low_bits <= room) && (size_t)RUN_BUCKETS << l->mid_bits > entries_of(tile))
+    // Columns and values of 8 bytes on their own take more registers than large work-groups have, and one bit more than `bits` more
+    // local memory.
+    if (may_large && l->mid_bits <= bits && (wide == 1 || l->low_bits <= room) &&
+        (size_t)RUN_BUCKETS << l->mid_bits > entries_of(tile))
         l->second = large;
 }
 
@@ -447,7 +449,8 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     // A work-group owns a tile, of the whole or of a bucket.
     const size_t nnz = (size_t)shape->nnz, most = UINT32_MAX;
     if (weft__ceil_div(nnz, l.tile) > most / (size_t)l.first.wg ||
-        (l.passes == 3 && nnz / l.second_chunks.entries + l.nbuckets > most / (size_t)l.second.wg))
+        (l.passes == 3 && nnz / l.second_chunks.entries + l.nbuckets > most / (size_t)l.second.wg) ||
+        (l.passes > 1 && !l.wide_ipt && nnz / l.last_chunks.entries + l.nparts > most / (size_t)l.last.wg))
         return weft__fail(ctx, WEFT_ERANGE, "%lld entries are too many for tiles of wg*ipt = %zu",
                           (long long)shape->nnz, l.tile);
     info->passes = l.passes;
