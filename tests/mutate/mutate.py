@@ -40,7 +40,7 @@ JUDGED = os.path.join(HERE, "judged.tsv")
 COLUMNS = ("key", "kind", "place", "verdict", "by")
 SLEEP_SECONDS = 60
 SPARE_SECONDS = 8  # of the processor without a line, beside five times the longest without a mutant
-CACHED = ("choice", "spmv_plan", "spmv_sdia", "spmv_sell16")  # tests of what is kept in weft's cache
+CACHED = ("choice", "spmv_plan", "spmv_sdia", "spmv_sell")  # tests of what is kept in weft's cache
 
 # Kinds of change: name, pattern, what stands there instead. Spaces around operators are those of clang-format.
 KINDS = (
@@ -62,7 +62,7 @@ TESTS = (
     ("cl/segsort/", ("segsort", "schedules")), ("cl/transpose/mirror", ("transpose_mirror",)), ("cl/transpose/permute", ("permute",)),
     ("cl/transpose/gather", ("transpose_plan",)), ("cl/transpose/scan", ("transpose", "convert", "transpose_whole")),
     ("cl/transpose/", ("transpose", "convert")),
-    ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell16", "spmv")),
+    ("cl/spmv/sdia", ("spmv_sdia", "spmv")), ("cl/spmv/sell16", ("spmv_sell", "spmv")),
     ("cl/spmv/panels", ("spmv_panels",)), ("cl/spmv/push", ("spmv_panels",)), ("cl/spmv/", ("spmv", "spmv_plan")),
     ("cl/lib/lanes", ("probe",)), ("cl/matrix/", ("canonical", "validate", "rebase")), ("cl/lib/", ("scan", "segsort", "transpose")),
     ("host/src/primitive/segsort", ("segsort",)), ("host/src/primitive/scan", ("scan",)),
@@ -72,7 +72,7 @@ TESTS = (
     ("host/src/transpose/convert", ("convert",)),
     ("host/src/transpose/scan", ("transpose", "transpose_errors", "transpose_large", "transpose_whole")),
     ("host/src/transpose/", ("transpose", "transpose_errors", "transpose_large")),
-    ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell16",)),
+    ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell",)),
     ("host/src/spmv/panels", ("spmv_panels",)), ("host/src/spmv/push", ("spmv_panels",)),
     ("host/src/spmv/again", ("spmv_panels", "choice")),
     ("host/src/spmv/", ("spmv_errors", "choice", "spmv_plan", "spmv")), ("host/src/matrix/permut", ("permutation", "memory")),

@@ -452,78 +452,6 @@ static void test_sync(struct test_device *dev)
     test_problem_free(&p);
 }
 
-// ---- sorted rows -----------------------------------------------------------------------------------------------
-
-static int longer(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x < y) - (x > y);
-}
-
-// Bytes of sliced ELL in f32 with slices of `height` rows that are sorted in windows of `sigma`.
-static size_t sell_bytes(const struct weft_csr *a, int64_t height, int64_t sigma)
-{
-    int64_t elements = 0, *length = test_alloc((size_t)a->m * sizeof *length);
-    for (int64_t i = 0; i < a->m; i++)
-        length[i] = weft_csr_ofs(a, i + 1) - weft_csr_ofs(a, i);
-    for (int64_t i = 0; i < a->m; i += sigma)
-        qsort(length + i, (size_t)(a->m - i < sigma ? a->m - i : sigma), sizeof *length, longer);
-    for (int64_t s = 0; s < a->m; s += height) {
-        int64_t widest = 0;
-        for (int64_t i = s; i < s + height && i < a->m; i++)
-            widest = length[i] > widest ? length[i] : widest;
-        elements += height * widest;
-    }
-    free(length);
-    return (size_t)(elements * 8 + (a->m + height - 1) / height * 8 + 8 + (sigma > 1 ? a->m * 4 : 0));
-}
-
-// Rows longer than a window has rows, and rows of one length that keep their order: the bytes are those of sorted rows, and the product is
-// right.
-static void test_sorted(struct test_device *dev)
-{
-    static const char *const specs[] = {"power:1500,900,20000", "arrow:700,3", "uniform:2100,40,9000", "dense:70,50"};
-    static const int sigmas[] = {2, 8, 64, 1024};
-    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
-        for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++) {
-            const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_SELL,
-                                                    .format = {.sigma = sigmas[i], .max_padding = 1000}};
-            struct weft_error err = {0};
-            struct weft_csr a;
-            struct weft_device_csr d = {0};
-            struct weft_spmv_plan *plan = NULL;
-            if (weft_generate(&a, specs[k], weft_generate_params(.integers = true, .seed = rng_u64(&rng)), &err))
-                tap_bail("%s", err.text);
-            float *x = test_alloc((size_t)a.n * 4), *got = test_alloc((size_t)a.m * 4);
-            for (int64_t j = 0; j < a.n; j++)
-                x[j] = (float)(j % 7 - 3);
-            struct test_buffer bx = test_buffer_make(dev, x, (size_t)a.n * 4),
-                               by = test_buffer_make(dev, NULL, (size_t)a.m * 4);
-            int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
-                     !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
-                     !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
-            const size_t want = sell_bytes(&a, dev->gpu ? 32 : 8, sigmas[i]),
-                         bytes = ok ? weft_spmv_plan_info(plan)->format_bytes : 0;
-            ok = ok && bytes == want && !weft_spmv_run(plan, dev->queue, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
-            if (ok)
-                test_buffer_read(dev, &by, got, (size_t)a.m * 4);
-            for (int64_t r = 0; ok && r < a.m; r++) {
-                float sum = 0;
-                for (int64_t q = weft_csr_ofs(&a, r); q < weft_csr_ofs(&a, r + 1); q++)
-                    sum += ((float *)a.val)[q] * x[a.col[q]];
-                ok = got[r] == sum;
-            }
-            tap_ok(ok, "%s: %s sorted in windows of %d: %zu bytes of %zu", dev->name, specs[k], sigmas[i], bytes, want);
-            weft_spmv_plan_destroy(&plan);
-            test_buffer_free(&bx);
-            test_buffer_free(&by);
-            weft_device_csr_free(&d);
-            weft_csr_free(&a);
-            free(x);
-            free(got);
-        }
-}
-
 // ---- tiles of csr_flags ----------------------------------------------------------------------------------------
 
 // Entries of a tile for each work-item: by the type of sums and the length of rows.
@@ -628,7 +556,6 @@ static void each_device(struct test_device *dev)
     test_shared(dev);
     test_cache_empty(dev, test_tune);
     test_sync(dev);
-    test_sorted(dev);
     if (dev->gpu)
         test_tiles(dev);
     else

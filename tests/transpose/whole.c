@@ -29,8 +29,8 @@ static int check(struct test_device *dev, const struct shape *s, const struct we
 
 static int check_uneven(struct test_device *dev, enum weft_ofs ofs)
 {
-    const struct weft_transpose_params params = {
-        .algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu.wg = 64, .gpu.ipt = 12, .gpu.bits = 7, .gpu.groups = 3};
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                 .gpu = {.wg = 64, .ipt = 12, .bits = 7, .groups = 3, .wg_large = 64}};
     struct weft_csr a;
     struct weft_transpose_info info = {0};
     test_matrix_make(&a, &rng, TEST_UNIFORM, 500, 130, 104000, WEFT_TYPE_F32, ofs);
@@ -72,7 +72,7 @@ static int check_apart(struct test_device *dev, const struct weft_transpose_para
 // Tiles of two work-groups' size where bins are many, in each pass; and buckets of many tiles, which take other digits.
 static void test_large(struct test_device *dev)
 {
-    const struct weft_transpose_params small = {.gpu = {.wg = 32, .ipt = 2, .bits = 7}},
+    const struct weft_transpose_params small = {.gpu = {.wg = 32, .ipt = 2, .bits = 7, .wg_large = 32}},
                                        twice = {.gpu = {.wg = 32, .ipt = 2, .bits = 7, .wg_large = 64}},
                                        many = {.gpu = {.wg = 32, .ipt = 2, .bits = 10, .wg_large = 64}},
                                        few = {.gpu = {.wg = 32, .ipt = 2, .bits = 6, .wg_large = 64}};
@@ -124,7 +124,7 @@ static void test_large(struct test_device *dev)
 static void test_strips(struct test_device *dev)
 {
     const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
-                                                 .gpu = {.wg = 32, .ipt = 2, .bits = 9, .groups = 3}};
+                                                 .gpu = {.wg = 32, .ipt = 2, .bits = 9, .groups = 3, .wg_large = 32}};
     const struct weft_device_info own = dev->ctx->device;
     struct weft_csr a;
     struct weft_transpose_info info = {0};
@@ -149,16 +149,16 @@ static void each_device(struct test_device *dev)
     if (info->max_wg < 256 || info->local_bytes < 32 << 10)
         return;
     // 5120 entries to a tile, 4096 of them at once; without values they take little local memory.
-    const struct weft_transpose_params turns = {
-        .algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu.wg = 256, .gpu.ipt = 20, .gpu.bits = 9};
+    const struct weft_transpose_params turns = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                .gpu = {.wg = 256, .ipt = 20, .bits = 9, .wg_large = 256}};
     const struct shape pattern = {TEST_UNIFORM, 300, 400, 5300, WEFT_TYPE_PATTERN, WEFT_OFS_32};
     tap_ok(check(dev, &pattern, &turns, said), "%s: tiles in turns, pattern", dev->name);
     if (info->max_wg < 512 || info->local_bytes < 48 << 10)
         return;
     // 64 buckets (with 65 columns 33) of 156 entries in the mean, tiles of 64: whole if all have at most 256, else in
     // chunks.
-    const struct weft_transpose_params small = {
-        .algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu.wg = 32, .gpu.ipt = 2, .gpu.bits = 6, .gpu.groups = 3};
+    const struct weft_transpose_params small = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                .gpu = {.wg = 32, .ipt = 2, .bits = 6, .groups = 3, .wg_large = 32}};
     static const struct shape shapes[] = {{TEST_UNIFORM, 500, 4096, 10000, WEFT_TYPE_F32, WEFT_OFS_32},
                                           {TEST_UNIFORM, 500, 4095, 9000, WEFT_TYPE_I32, WEFT_OFS_64},
                                           {TEST_SKEWED, 500, 4096, 10000, WEFT_TYPE_F32, WEFT_OFS_32},
@@ -177,8 +177,8 @@ static void each_device(struct test_device *dev)
         tap_ok(check_uneven(dev, WEFT_OFS_32) && check_uneven(dev, WEFT_OFS_64), "%s: buckets that do not go whole",
                dev->name);
     // Buckets of 4300 entries, whole, through local memory in turns; too many for Oclgrind.
-    const struct weft_transpose_params tall = {
-        .algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu.wg = 32, .gpu.ipt = 40, .gpu.bits = 6};
+    const struct weft_transpose_params tall = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                               .gpu = {.wg = 32, .ipt = 40, .bits = 6, .wg_large = 32}};
     const struct shape many = {TEST_UNIFORM, 500, 4096, 275000, WEFT_TYPE_F32, WEFT_OFS_32};
     if (!dev->checker)
         tap_ok(check(dev, &many, &tall, said) && strstr(said, "entries whole"), "%s: whole buckets in turns: %s",

@@ -80,7 +80,7 @@ static const struct weft__tunable values[] = {
     {GPU(groups, groups_per_unit), .low = 1, .high = 1 << 20, .step = 1, .kept = WEFT__KEPT,
      .help = "work-groups that share the entries; the default is for each compute unit"},
     {GPU(wg_large, wg_large), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
-     .kept = WEFT__KEPT,
+     .kept = WEFT__KEPT_FOUND, .sweep = {256, 512},
      .help = "work-items per work-group where bins are many and tiles large; wg or less: no tiles are"},
 };
 const struct weft__tunables weft__transpose_scan_gpu_tunables[] = {
@@ -403,8 +403,6 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     if (status)
         return status;
     int n_bits = (int)weft__bits_for(shape->n);
-    if (given && !wg_large)
-        p->gpu.wg_large = p->gpu.wg;
     if (!given) {
         // Smaller tiles where local memory asks for it, wider digits where three passes would not cover n.
         while (3 * p->gpu.bits < n_bits)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliced ELL with columns in 16 bits: where distances fit and where they do not, padding, the bits of plain slices.
+// Sliced ELL: sorted rows; columns in 16 bits, where distances fit and where they do not, padding, the bits of plain slices.
 #include "tests/support/device.h"
 #include "tests/support/rng.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <weft/generate.h>
 #include <weft/spmv.h>
 
 #define M 70 // slices of 8 and of 32, the last not full
@@ -54,7 +55,77 @@ static int run(float *y, struct weft_spmv_info *info, struct test_device *dev, c
     return ok;
 }
 
-static void test_each(struct test_device *dev)
+static int longer(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+// Bytes of sliced ELL in f32 with slices of `height` rows that are sorted in windows of `sigma`.
+static size_t sell_bytes(const struct weft_csr *a, int64_t height, int64_t sigma)
+{
+    int64_t elements = 0, *length = test_alloc((size_t)a->m * sizeof *length);
+    for (int64_t i = 0; i < a->m; i++)
+        length[i] = weft_csr_ofs(a, i + 1) - weft_csr_ofs(a, i);
+    for (int64_t i = 0; i < a->m; i += sigma)
+        qsort(length + i, (size_t)(a->m - i < sigma ? a->m - i : sigma), sizeof *length, longer);
+    for (int64_t s = 0; s < a->m; s += height) {
+        int64_t widest = 0;
+        for (int64_t i = s; i < s + height && i < a->m; i++)
+            widest = length[i] > widest ? length[i] : widest;
+        elements += height * widest;
+    }
+    free(length);
+    return (size_t)(elements * 8 + (a->m + height - 1) / height * 8 + 8 + (sigma > 1 ? a->m * 4 : 0));
+}
+
+// Rows longer than a window has rows, and rows of one length that keep their order: the bytes are those of sorted rows, and the product is
+// right.
+static void test_sorted(struct test_device *dev, struct rng *rng)
+{
+    static const char *const specs[] = {"power:1500,900,20000", "arrow:700,3", "uniform:2100,40,9000", "dense:70,50"};
+    static const int sigmas[] = {2, 8, 64, 1024};
+    for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
+        for (size_t i = 0; i < sizeof sigmas / sizeof *sigmas; i++) {
+            const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_SELL,
+                                                    .format = {.sigma = sigmas[i], .max_padding = 1000}};
+            struct weft_error err = {0};
+            struct weft_csr a;
+            struct weft_device_csr d = {0};
+            struct weft_spmv_plan *plan = NULL;
+            if (weft_generate(&a, specs[k], weft_generate_params(.integers = true, .seed = rng_u64(rng)), &err))
+                tap_bail("%s", err.text);
+            float *x = test_alloc((size_t)a.n * 4), *got = test_alloc((size_t)a.m * 4);
+            for (int64_t j = 0; j < a.n; j++)
+                x[j] = (float)(j % 7 - 3);
+            struct test_buffer bx = test_buffer_make(dev, x, (size_t)a.n * 4),
+                               by = test_buffer_make(dev, NULL, (size_t)a.m * 4);
+            int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+                     !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+                     !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, &params);
+            const size_t want = sell_bytes(&a, dev->gpu ? 32 : 8, sigmas[i]),
+                         bytes = ok ? weft_spmv_plan_info(plan)->format_bytes : 0;
+            ok = ok && bytes == want && !weft_spmv_run(plan, dev->queue, by.mem, 1, bx.mem, 0, 0, NULL, NULL);
+            if (ok)
+                test_buffer_read(dev, &by, got, (size_t)a.m * 4);
+            for (int64_t r = 0; ok && r < a.m; r++) {
+                float sum = 0;
+                for (int64_t q = weft_csr_ofs(&a, r); q < weft_csr_ofs(&a, r + 1); q++)
+                    sum += ((float *)a.val)[q] * x[a.col[q]];
+                ok = got[r] == sum;
+            }
+            tap_ok(ok, "%s: %s sorted in windows of %d: %zu bytes of %zu", dev->name, specs[k], sigmas[i], bytes, want);
+            weft_spmv_plan_destroy(&plan);
+            test_buffer_free(&bx);
+            test_buffer_free(&by);
+            weft_device_csr_free(&d);
+            weft_csr_free(&a);
+            free(x);
+            free(got);
+        }
+}
+
+static void test_narrow(struct test_device *dev, struct rng *rng)
 {
     const int height = dev->gpu ? 32 : 8;
     static const struct {
@@ -67,13 +138,12 @@ static void test_each(struct test_device *dev)
                  {"steps far apart", 2, 30000, 4, WEFT_TYPE_F32},
                  {"all rows alike", 0, 7, 9, WEFT_TYPE_F32},
                  {"one entry", 3, 0, 1, WEFT_TYPE_F32}};
-    struct rng rng = {.state = 11};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int64_t n = cases[i].near * (M - 1) + cases[i].step * cases[i].length + 1;
-        struct weft_csr a = matrix(&rng, n, cases[i].near, cases[i].step, cases[i].length, cases[i].type);
+        struct weft_csr a = matrix(rng, n, cases[i].near, cases[i].step, cases[i].length, cases[i].type);
         float *x = test_alloc((size_t)n * 4), want[M], got[M];
         for (int64_t j = 0; j < n; j++)
-            x[j] = (float)rng_unit(&rng) - 0.5F;
+            x[j] = (float)rng_unit(rng) - 0.5F;
         struct weft_spmv_info plain = {0}, narrow = {0};
         const int ok =
             run(want, &plain, dev, &a, x, WEFT_SPMV_ALGO_SELL) && run(got, &narrow, dev, &a, x, WEFT_SPMV_ALGO_SELL16);
@@ -93,11 +163,11 @@ static void test_each(struct test_device *dev)
     // The distance 65534 is the last that fits: rows 0 and 1 of a slice.
     for (int64_t far = 65533; far <= 65536; far++) {
         const int64_t n = far + 5;
-        struct weft_csr a = matrix(&rng, n, 0, 1, 3, WEFT_TYPE_F32);
+        struct weft_csr a = matrix(rng, n, 0, 1, 3, WEFT_TYPE_F32);
         a.col[3] = (int32_t)far; // the first entry of row 1; its others come before it
         float *x = test_alloc((size_t)n * 4), want[M], got[M];
         for (int64_t j = 0; j < n; j++)
-            x[j] = (float)rng_unit(&rng) - 0.5F;
+            x[j] = (float)rng_unit(rng) - 0.5F;
         struct weft_spmv_info plain = {0}, info = {0};
         const int ok =
             run(want, &plain, dev, &a, x, WEFT_SPMV_ALGO_SELL) && run(got, &info, dev, &a, x, WEFT_SPMV_ALGO_SELL16);
@@ -109,6 +179,13 @@ static void test_each(struct test_device *dev)
         free(x);
         weft_csr_free(&a);
     }
+}
+
+static void test_each(struct test_device *dev)
+{
+    struct rng rng = {.state = 11};
+    test_narrow(dev, &rng);
+    test_sorted(dev, &rng);
 }
 
 int main(void)
