@@ -36,10 +36,15 @@ typedef uint row_out_t;
 #define PAIR_OUT(row, column, value) ((ulong)(value) << 32 | WORD_OUT(row, column))
 #endif
 // Columns that come on their own: the bin of each slot is in local memory beside what goes out, so that they need no turn of their
-// own and no registers. On AMD's waves of 64 the compiler spills so.
-#if (defined(WEFT_MOVING) || defined(WEFT_PAIRS)) && !defined(WEFT_PACKED) &&                                          \
-    !(defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64)
+// own and no registers. In the last pass AMD's compiler for waves of 64 spills so.
+#if (defined(WEFT_MOVING) || (defined(WEFT_PAIRS) && !(defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64))) &&             \
+    !defined(WEFT_PACKED)
 #define WEFT_BINS_APART 1
+// What goes out comes before the tile is ranked where the group has a unit to itself, else after: that takes fewer registers, which
+// AMD's waves of 64 lack.
+#if WEFT_STAGED != WEFT_IPT && !(defined(WEFT_LANES_AMDGCN) && WEFT_WAVE == 64)
+#define READ_FIRST 1
+#endif
 #ifdef WEFT_PAIRS
 #define PAIRS_STAGED 1 // row and value go through local memory as one word
 #endif
@@ -66,6 +71,12 @@ typedef uint row_out_t;
 #else
 #define ONE_TILE    false
 #define LOOKS_AHEAD true
+#endif
+
+// WEFT_SELF_COUNTED: of a bucket of several chunks the group of each counts all of it, and what comes before its own. That is
+// for few entries, since a bucket may have them all.
+#if defined(WEFT_SELF_COUNTED) && WEFT_POS_BITS != 32
+#error "WEFT_SELF_COUNTED: positions are counted in 32 bits"
 #endif
 
 // Word of entry e that holds its column inside the bucket.
@@ -103,8 +114,8 @@ WEFT_INLINE void entries_get(entry_t *entry, __global const key_t *key, __global
 // Count entries e, e + WEFT_WG .. of the `many` from position `first` on by column: AT_ONCE of them, or, unless `full`, what
 // there is of these.
 #define AT_ONCE 16u
-WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __global const moving_t *row, pos_t first,
-                               uint e, uint many, uint shift, uint mask, __local uint *count)
+WEFT_INLINE void columns_count_some(const bool full, __global const key_t *key, __global const moving_t *row,
+                                    pos_t first, uint e, uint many, uint shift, uint mask, __local uint *count)
 {
     uint w[AT_ONCE];
 #pragma unroll
@@ -115,6 +126,36 @@ WEFT_INLINE void columns_count(const bool full, __global const key_t *key, __glo
     for (uint j = 0; j < AT_ONCE; j++)
         if (full || e + j * WEFT_WG < many)
             atomic_inc(&count[(w[j] >> shift) & mask]);
+}
+// Count entries `start` .. many-1 from position `first` on by column.
+WEFT_INLINE void columns_count(__global const key_t *key, __global const moving_t *row, pos_t first, uint start,
+                               uint many, uint shift, uint mask, __local uint *count)
+{
+    uint e = start + (uint)get_local_id(0);
+    for (; e + (AT_ONCE - 1u) * WEFT_WG < many; e += AT_ONCE * WEFT_WG)
+        columns_count_some(true, key, row, first, e, many, shift, mask, count);
+    if (e < many)
+        columns_count_some(false, key, row, first, e, many, shift, mask, count);
+}
+
+// From the counts of this work-item's bins, base[]: where each begins behind `from`, and `before` further; and begin_out[] of the
+// first `cols`. `mem` is local memory as group_scan needs it, base[] too. A barrier at the end.
+WEFT_INLINE void columns_begin(__local pos_t *base, __global begin_t *begin_out, const uint *count, const uint *before,
+                               uint cols, pos_t from, __local uint *mem)
+{
+    uint sum = 0u, all, own = 2u * OWN;
+    WEFT_UNROLL
+    for (uint j = 0; j < 2 * PACKS; j++)
+        sum += count[j];
+    pos_t begin = from + (pos_t)group_scan(sum, &all, mem);
+    WEFT_UNROLL
+    for (uint j = 0; j < 2 * PACKS; j++) {
+        if (own + j < cols)
+            begin_out[own + j] = (begin_t)begin;
+        base[own + j] = begin + (pos_t)before[j];
+        begin += (pos_t)count[j];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 // base[] of this work-item's bins -= slots (forth) or += slots (back).
@@ -167,10 +208,8 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
     for (uint k = 0; k < WEFT_IPT; k++)
         c[k] = (uint)entry[k];
 #ifdef WEFT_BINS_APART
-    // What goes out of an entry beside a column and a value of their own. It comes before the tile is ranked where the group has a
-    // unit to itself, else after: that takes fewer registers.
-    moving_t out[WEFT_IPT];
-#if WEFT_STAGED != WEFT_IPT
+    moving_t out[WEFT_IPT]; // what goes out of an entry beside a column and a value of their own
+#ifdef READ_FIRST
     CLAMPED_GET(out, row);
 #endif
 #endif
@@ -211,7 +250,7 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
     } else
         base_shift(base, starts, true);
 #ifdef WEFT_BINS_APART
-#if WEFT_STAGED == WEFT_IPT
+#ifndef READ_FIRST
     CLAMPED_GET(out, row);
 #endif
 #ifdef WEFT_PACKED_OUT
@@ -245,10 +284,6 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
         STAGE_PUT(bin_at, steps, (ushort)BIN_OF(x[k]));
         STAGE_PUT(stage, steps, out[k]);
         barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef VALUES_APART
-        if (done == 0u)
-            CLAMPED_GET(value, val);
-#endif
         if (LOOKS_AHEAD && next && entries - done <= STAGE)
             entries_get(entry, key, row, tile + TILE, next);
         forget_all(entries);
@@ -265,6 +300,10 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
                 OUT(val_out, k, to[k]) = (bits_t)(word >> 32);
             }
 #else
+#ifdef VALUES_APART
+        if (done == 0u)
+            CLAMPED_GET(value, val);
+#endif
         STAGE_WRITE(row_out, stage);
 #endif
 #if defined(WEFT_MOVING) && !defined(WEFT_PACKED_OUT)
@@ -325,7 +364,8 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 }
 
 // Chunk i of a bucket goes to its place by the digit (key >> shift) & (ncols-1) of the columns inside the bucket: a column, or
-// a part of the bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical.
+// a part of the bucket. A bucket of one chunk is counted here; a larger one was counted by bucket_count and bucket_vertical, unless
+// WEFT_SELF_COUNTED.
 // Writes begin_out (begin_out[b*ncols + c], n+1 in all): the column pointers, or where parts begin.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const pos_t *bucket_ofs, __global const uint *chunk_first,
@@ -370,6 +410,26 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     if (first < last)
         entries_get(entry, key, row, first, (uint)min(last - first, (pos_t)TILE));
 
+#ifdef WEFT_SELF_COUNTED
+    if (!counted) {
+        // What of the bucket comes before this chunk is counted in base[], the rest in shared[].
+        __local uint *prior = (__local uint *)base;
+        for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
+            prior[c] = shared[c] = 0u;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        columns_count(key, row, from, 0u, (uint)(first - from), shift, mask, prior);
+        columns_count(key, row, from, (uint)(first - from), (uint)(bucket_ofs[b + 1] - from), shift, mask, shared);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint before[2 * PACKS], count[2 * PACKS], own = 2u * OWN;
+        WEFT_UNROLL
+        for (uint j = 0; j < 2 * PACKS; j++) {
+            before[j] = prior[own + j];
+            count[j] = before[j] + shared[own + j];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        columns_begin(base, begin_out + first_col, count, before, nth == 0u ? cols : 0u, from, shared);
+    }
+#else
     if (!ONE_TILE && alone && !counted) {
         // The columns of the bucket, TILE of which are here, are counted; then each work-item tells where its own begin.
         for (uint c = lid; c < WEFT_BINS; c += WEFT_WG)
@@ -378,27 +438,15 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
             atomic_inc(&shared[((uint)entry[k] >> shift) & mask]);
-        uint e = TILE + lid, many = (uint)(last - first);
-        for (; e + (AT_ONCE - 1u) * WEFT_WG < many; e += AT_ONCE * WEFT_WG)
-            columns_count(true, key, row, first, e, many, shift, mask, shared);
-        if (e < many)
-            columns_count(false, key, row, first, e, many, shift, mask, shared);
+        columns_count(key, row, first, TILE, (uint)(last - first), shift, mask, shared);
         barrier(CLK_LOCAL_MEM_FENCE);
-        uint count[2 * PACKS], sum = 0u, all, own = 2u * OWN;
+        uint before[2 * PACKS], count[2 * PACKS], own = 2u * OWN;
         WEFT_UNROLL
         for (uint j = 0; j < 2 * PACKS; j++) {
+            before[j] = 0u;
             count[j] = shared[own + j];
-            sum += count[j];
         }
-        pos_t before = from + (pos_t)group_scan(sum, &all, (__local uint *)base);
-        WEFT_UNROLL
-        for (uint j = 0; j < 2 * PACKS; j++) {
-            if (own + j < cols)
-                begin_out[first_col + (long)(own + j)] = before;
-            base[own + j] = before;
-            before += (pos_t)count[j];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        columns_begin(base, begin_out + first_col, count, before, cols, from, (__local uint *)base);
     } else if (!alone) {
         // Column sums of the bucket, found in total; then where each column begins.
         uint k = bucket_found(large, nlarge[0], b, shared), item = large_first[b] + nth;
@@ -419,9 +467,10 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
             base[c] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+#endif
     if (i == 0u && lid == 0u)
         begin_out[n] = bucket_ofs[nbuckets];
-    for (pos_t tile = first; tile == first || (!ONE_TILE && tile < last); tile += TILE) {
+    for (pos_t tile = first; tile == first || (ONE_TILE ? false : tile < last); tile += TILE) {
         uint entries = (uint)min(last - tile, (pos_t)TILE);
         if (!LOOKS_AHEAD && tile != first)
             entries_get(entry, key, row, tile, entries);

@@ -5,10 +5,10 @@
 //          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
 //          (col >> shift) & mask.
 // Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share
-//          of the rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical; bucket_*: groups stride over the
-//          chunks of large buckets.
+//          of the rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical, or, of few counts, of
+//          count_offsets; bucket_*: groups stride over the chunks of large buckets.
 // Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(pos_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
-//          sizeof(pos_t)*WEFT_BINS + 8*WEFT_WG.
+//          sizeof(pos_t)*WEFT_BINS + 8*WEFT_WG; count_offsets: count's and offsets'.
 // Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
 // Gives:   table rows are exclusive prefixes over the parts; bucket_ofs the positions where bins begin.
 // Order:   integer sums, exact.
@@ -39,11 +39,75 @@ WEFT_INLINE void columns_get(int4 *c, __global const int4 *at)
         c[j] = at[j * WEFT_WG];
 }
 
-// Count the entries of each part of the matrix by bin. Four reads of 16 bytes are in flight for each work-item; where they
-// make a tile, those of the next one while this one is counted.
-// A part is a run of tiles. before[t*width + b] = entries of bin b in the tiles of its part that come before tile t;
-// table[g*width + b] = entries of bin b in part g; width = ROW_OF_BINS(nbins). The first `finders` groups find rows in their
-// stead: row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for the last entry.
+// Does this group find rows? The first `finders` groups of a launch do.
+WEFT_INLINE bool group_finds(uint finders)
+{
+    return (uint)get_group_id(0) < finders;
+}
+
+// Count the entries of a part of the matrix by bin, into count[]. Four reads of 16 bytes are in flight for each work-item; where
+// they make a tile, those of the next one while this one is counted.
+// A part is a run of tiles. before[t*width + b] = entries of bin b in the tiles of its part that come before tile t; width =
+// ROW_OF_BINS(nbins). Groups that find rows do so in its stead: row_at[s] = row of entry s*WEFT_SPAN, and one more at the end for
+// the last entry. A barrier at the end.
+WEFT_INLINE void part_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
+                            __global uint *before, idx_t m, pos_t nnz, pos_t part, uint tile, uint shift, uint mask,
+                            uint nbins, uint finders, __local uint *count)
+{
+    const uint lid = (uint)get_local_id(0);
+    const bool finds = group_finds(finders);
+    const pos_t g = (pos_t)get_group_id(0) - (pos_t)finders;
+#ifndef WEFT_ROWS_GIVEN
+    const pos_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (pos_t)get_group_id(0) * WEFT_WG + (pos_t)lid;
+    if (finds)
+        for (pos_t at = i; at <= spans; at += (pos_t)finders * WEFT_WG)
+            row_at[at] = row_of(row_ptr, 0, m, (ofs_t)(at < spans ? at * WEFT_SPAN : nnz - 1));
+#endif
+    const pos_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
+    const uint share = lid * 4u, width = ROW_OF_BINS(nbins); // the bin past the last one counts nothing
+    for (uint b = lid; b < width; b += WEFT_WG)
+        count[b] = 0u;
+    bool there = tile == 16u * WEFT_WG && last - first >= (pos_t)tile; // c holds the tile
+    int4 c[4];
+    if (there)
+        columns_get(c, (__global const int4 *)(col + first + share));
+    for (pos_t start = first; start < last; start += (pos_t)tile) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        size_t row = (size_t)(start / (pos_t)tile) * width;
+        for (uint b = lid; b < width; b += WEFT_WG)
+            before[row + b] = count[b];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint many = (uint)min(last - start, (pos_t)tile);
+        if (there) {
+            int4 now[4];
+#pragma unroll
+            for (uint j = 0; j < 4; j++)
+                now[j] = c[j];
+            there = last - start >= 2 * (pos_t)tile;
+            if (there)
+                columns_get(c, (__global const int4 *)(col + start + (pos_t)(tile + share)));
+#pragma unroll
+            for (uint j = 0; j < 4; j++)
+                count_four(count, now[j], shift, mask);
+        } else {
+            __global const idx_t *here = col + start;
+            uint e = share;
+            for (; e + 12u * WEFT_WG + 3u < many; e += 16u * WEFT_WG) {
+                columns_get(c, (__global const int4 *)(here + e));
+#pragma unroll
+                for (uint j = 0; j < 4; j++)
+                    count_four(count, c[j], shift, mask);
+            }
+            for (; e + 3u < many; e += 4u * WEFT_WG)
+                count_four(count, *(__global const int4 *)(here + e), shift, mask);
+            for (; e < many; e++)
+                atomic_inc(&count[((uint)here[e] >> shift) & mask]);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// table[g*width + b] = entries of bin b in part g.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                             __global uint *before, __global pos_t *table, idx_t m, pos_t nnz, pos_t part, uint tile,
                             uint shift, uint mask, uint nbins, uint finders, __global const uint *failed, uint run)
@@ -51,60 +115,11 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
     __local uint count[WEFT_BINS];
     UNLESS_MIRRORED(failed, run)
     {
-        const uint lid = (uint)get_local_id(0);
-        const bool finds = (uint)get_group_id(0) < finders;
-        const pos_t g = (pos_t)get_group_id(0) - (pos_t)finders;
-#ifndef WEFT_ROWS_GIVEN
-        const pos_t spans = (nnz - 1) / WEFT_SPAN + 1, i = (pos_t)get_group_id(0) * WEFT_WG + (pos_t)lid;
-        if (finds)
-            for (pos_t at = i; at <= spans; at += (pos_t)finders * WEFT_WG)
-                row_at[at] = row_of(row_ptr, 0, m, (ofs_t)(at < spans ? at * WEFT_SPAN : nnz - 1));
-#endif
-        const pos_t first = finds ? nnz : g * part, last = finds ? nnz : first + min(nnz - first, part);
-        const uint share = lid * 4u, width = ROW_OF_BINS(nbins); // the bin past the last one counts nothing
-        for (uint b = lid; b < width; b += WEFT_WG)
-            count[b] = 0u;
-        bool there = tile == 16u * WEFT_WG && last - first >= (pos_t)tile; // c holds the tile
-        int4 c[4];
-        if (there)
-            columns_get(c, (__global const int4 *)(col + first + share));
-        for (pos_t start = first; start < last; start += (pos_t)tile) {
-            barrier(CLK_LOCAL_MEM_FENCE);
-            size_t row = (size_t)(start / (pos_t)tile) * width;
-            for (uint b = lid; b < width; b += WEFT_WG)
-                before[row + b] = count[b];
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint many = (uint)min(last - start, (pos_t)tile);
-            if (there) {
-                int4 now[4];
-#pragma unroll
-                for (uint j = 0; j < 4; j++)
-                    now[j] = c[j];
-                there = last - start >= 2 * (pos_t)tile;
-                if (there)
-                    columns_get(c, (__global const int4 *)(col + start + (pos_t)(tile + share)));
-#pragma unroll
-                for (uint j = 0; j < 4; j++)
-                    count_four(count, now[j], shift, mask);
-            } else {
-                __global const idx_t *here = col + start;
-                uint e = share;
-                for (; e + 12u * WEFT_WG + 3u < many; e += 16u * WEFT_WG) {
-                    columns_get(c, (__global const int4 *)(here + e));
-#pragma unroll
-                    for (uint j = 0; j < 4; j++)
-                        count_four(count, c[j], shift, mask);
-                }
-                for (; e + 3u < many; e += 4u * WEFT_WG)
-                    count_four(count, *(__global const int4 *)(here + e), shift, mask);
-                for (; e < many; e++)
-                    atomic_inc(&count[((uint)here[e] >> shift) & mask]);
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (!finds)
-            for (uint b = lid; b < width; b += WEFT_WG)
-                table[g * (pos_t)width + (pos_t)b] = (pos_t)count[b];
+        part_count(row_ptr, row_at, col, before, m, nnz, part, tile, shift, mask, nbins, finders, count);
+        const pos_t g = (pos_t)get_group_id(0) - (pos_t)finders, width = (pos_t)ROW_OF_BINS(nbins);
+        if (!group_finds(finders))
+            for (uint b = (uint)get_local_id(0); b < (uint)width; b += WEFT_WG)
+                table[g * width + (pos_t)b] = (pos_t)count[b];
     }
 }
 
@@ -286,6 +301,63 @@ WEFT_KERNEL void scan_offsets(__global const pos_t *total, __global begin_t *buc
         for (uint i = (uint)get_local_id(0); i < nbins; i += WEFT_WG)
             totals[i] = total[i];
         offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+    }
+}
+
+#ifdef WEFT_DEVICE_FENCE
+// Counts of a bin that other groups gave become its counts in the parts before; their sum.
+WEFT_INLINE pos_t parts_prefix(__global pos_t *column, uint parts, uint width)
+{
+    pos_t before = 0, v[AHEAD];
+    for (uint r = 0; r < parts; r += AHEAD) {
+#pragma unroll
+        for (uint j = 0; j < AHEAD; j++)
+            v[j] = pos_take(column + (size_t)min(r + j, parts - 1u) * width);
+#pragma unroll
+        for (uint j = 0; j < AHEAD; j++)
+            if (r + j < parts) {
+                column[(size_t)(r + j) * width] = before;
+                before += v[j];
+            }
+    }
+    return before;
+}
+#endif
+
+// scan_count, scan_vertical and the offsets in one launch, for few counts: the last group to come does what the latter two would.
+// Only with WEFT_DEVICE_FENCE; *arrived == 0 is left so.
+WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
+                                    __global uint *before, __global pos_t *table, __global begin_t *bucket_ofs,
+                                    __global uint *chunk_first, __global uint *large_first, __global uint *large,
+                                    __global uint *nlarge, __global uint *arrived, idx_t m, pos_t nnz, pos_t part,
+                                    pos_t chunk, uint wide, uint tile, uint shift, uint mask, uint nbins, uint finders,
+                                    __global const uint *failed, uint run)
+{
+    __local uint count[WEFT_BINS];
+#ifdef WEFT_DEVICE_FENCE
+    __local pos_t totals[WEFT_BINS];
+    __local sum_t mem[SUMS];
+    __local int came_last[1];
+#endif
+    UNLESS_MIRRORED(failed, run)
+    {
+        part_count(row_ptr, row_at, col, before, m, nnz, part, tile, shift, mask, nbins, finders, count);
+#ifdef WEFT_DEVICE_FENCE
+        const uint lid = (uint)get_local_id(0), width = ROW_OF_BINS(nbins), parts = (uint)get_num_groups(0) - finders;
+        const bool finds = group_finds(finders);
+        if (!finds)
+            for (uint b = lid; b < width; b += WEFT_WG)
+                pos_give(&table[(size_t)((uint)get_group_id(0) - finders) * width + b], (pos_t)count[b]);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (lid == 0u)
+            came_last[0] = !finds && comes_last(arrived, parts);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (came_last[0]) {
+            for (uint b = lid; b < nbins; b += WEFT_WG)
+                totals[b] = parts_prefix(table + b, parts, width);
+            offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+        }
+#endif
     }
 }
 

@@ -18,4 +18,5 @@
 #include "host/src/spmv/push.h"             // how its rows are cut
 #include "host/src/spmv/tune.h"             // an SpMV plan, the key of its record
 #include "host/src/transpose/scan_layout.h" // how ScanTrans cuts a shape
+#include "host/src/transpose/trial.h"       // its self-test
 // clang-format on

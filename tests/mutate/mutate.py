@@ -70,7 +70,7 @@ TESTS = (
     ("host/src/primitive/merge", ("merge",)), ("host/src/transpose/permute", ("permute",)),
     ("host/src/transpose/mirror", ("transpose_mirror",)), ("host/src/transpose/refill", ("transpose_plan",)),
     ("host/src/transpose/convert", ("convert",)),
-    ("host/src/transpose/scan", ("transpose", "transpose_errors", "transpose_large", "transpose_whole")),
+    ("host/src/transpose/scan", ("transpose", "transpose_errors", "transpose_large", "transpose_trial", "transpose_whole")),
     ("host/src/transpose/", ("transpose", "transpose_errors", "transpose_large")),
     ("host/src/spmv/sdia", ("spmv_sdia",)), ("host/src/spmv/sell16", ("spmv_sell",)),
     ("host/src/spmv/panels", ("spmv_panels",)), ("host/src/spmv/push", ("spmv_panels",)),

@@ -27,7 +27,7 @@ struct weft_transpose_params {
         int ipt;      // entries per work-item and tile: scan 1..64, merge 2..32
         int bits;     // scan: column bits that one pass resolves, 1..14; merge: log2 of the runs merged at once, 1..10
         int groups;   // scan: work-groups that share the entries, up to 2^20
-        int wg_large; // scan: work-items per work-group where bins are many and tiles large; wg or less: no tiles are
+        int wg_large; // scan: work-items of large tiles, where bins are many, 2^k; wg or less: no tiles are large
     } gpu;
     struct {
         int bits;   // scan, 1..31: as many as all columns need mean the direct form, fewer 2^bits blocks of columns,

@@ -132,7 +132,7 @@ weft_status weft__selftest(struct weft_context *ctx, const char *what, weft__tri
     if (ctx->trials.seen && ctx->trials.every > 1 && ctx->trials.asked++ % ctx->trials.every)
         return WEFT_OK;
     const struct weft__caps caps = weft__caps_of(ctx);
-    char text[512];
+    char text[768];
     snprintf(text, sizeof text, "self-test, sources %016llx, schedule %d, lanes %d, wave %d: %s",
              (unsigned long long)weft__sources_hash(), (int)ctx->schedule, (int)caps.lanes, caps.wave, what);
     char *key = weft__cache_key(&ctx->device, weft__program_options(&caps), text);

@@ -5,7 +5,7 @@
 #include "host/src/core/lend.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/matrix/sync.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 
 #include <stdlib.h>
 #include <string.h>

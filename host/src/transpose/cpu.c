@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the two CPU methods of transposition share.
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 
 // Entries below which one chunk is enough: a launch costs as much as moving some ten thousand of them.
 #define ONE_CHUNK 32768

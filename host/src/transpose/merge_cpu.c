@@ -8,7 +8,7 @@
 //         |               |                                | say                          |
 //   merge | `ways` pieces | one piece of them; last: A^T   | the same                     | PTR*, SPAN*, MID_*
 #include "host/src/core/make.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 #include "host/src/core/check.h"
 #include "host/src/core/limits.h"
 #include "host/src/core/tune.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "host/src/core/make.h"
 #include "host/src/core/tunable.h"
 #include "host/src/matrix/device_csr.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 
 #define WG     256
 #define IPT    16

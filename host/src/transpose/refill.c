@@ -4,7 +4,7 @@
 #include "host/src/core/make.h"
 #include "host/src/core/limits.h"
 #include "host/src/matrix/device_csr.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 #include "host/src/transpose/trial.h"
 
 #include <stdlib.h>

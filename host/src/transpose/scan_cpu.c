@@ -13,7 +13,7 @@
 //
 // DIRECT is TABLE, or MID where the probe may take blocks: then one memory serves either way.
 #include "host/src/core/make.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 
 #include <stdio.h>
 #include <stdlib.h>

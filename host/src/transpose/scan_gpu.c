@@ -32,7 +32,20 @@
 
 #include <stdlib.h>
 
-enum { COUNT, VERTICAL, OFFSETS, CHUNKS, SECOND_COUNT, LAST_COUNT, BUCKET_VERTICAL, FIRST, SECOND, LAST, NKERNELS };
+enum {
+    COUNT,
+    JOINED,
+    VERTICAL,
+    OFFSETS,
+    CHUNKS,
+    SECOND_COUNT,
+    LAST_COUNT,
+    BUCKET_VERTICAL,
+    FIRST,
+    SECOND,
+    LAST,
+    NKERNELS
+};
 #define COUNT_FILES                                                                                                    \
     {                                                                                                                  \
         "transpose/scan_count.cl", "transpose/pos.clh", "transpose/scan.clh"                                           \
@@ -43,6 +56,7 @@ enum { COUNT, VERTICAL, OFFSETS, CHUNKS, SECOND_COUNT, LAST_COUNT, BUCKET_VERTIC
     }
 static const struct weft__kernel_spec specs[NKERNELS] = {
     [COUNT] = {"scan_count", COUNT_FILES},
+    [JOINED] = {"scan_count_offsets", COUNT_FILES}, // the three around it in one
     [VERTICAL] = {"scan_vertical", COUNT_FILES},
     [OFFSETS] = {"scan_offsets", COUNT_FILES}, // only where vertical cannot find them
     [CHUNKS] = {"bucket_chunks", COUNT_FILES},
@@ -123,12 +137,14 @@ static void define_move(struct weft__defines *d, const struct scan_gpu *s, int w
         weft__define(d, "WEFT_WIDE", "1");
     if (moving)
         weft__define(d, "WEFT_MOVING", "1");
-    if (moved && (moving || l->last_chunks.entries == (size_t)tile.wg * (size_t)tile.ipt))
+    if (moved && (moving || l->one_tile))
         weft__define(d, "WEFT_ONE_TILE", "1");
     if ((moving || moved) && l->pairs)
         weft__define(d, "WEFT_PAIRS", "1");
     if ((moving || moved) && packed)
         weft__define(d, "WEFT_PACKED", "1");
+    if (what == LAST && l->self_counted)
+        weft__define(d, "WEFT_SELF_COUNTED", "1");
     if (what == SECOND && l->parts_packed)
         weft__define(d, "WEFT_PACKED_OUT", "1");
     if (what == FIRST && s->shape.rows_given)
@@ -155,7 +171,7 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
 {
     const struct weft__scan_layout *l = &s->l;
     const enum weft_ofs pos = weft__transpose_pos(&s->shape);
-    const int whole = kernel == COUNT || kernel == VERTICAL || kernel == OFFSETS || kernel == FIRST;
+    const int whole = kernel <= OFFSETS || kernel == FIRST;
     const int of_last = l->passes < 3 || kernel == CHUNKS || kernel == LAST_COUNT || kernel == LAST;
     const union weft__ofs nnz = weft__ofs_value(pos, (size_t)s->shape.nnz), part = weft__ofs_value(pos, l->part),
                           chunk = weft__ofs_value(pos, of_last ? l->last_chunks.entries : l->second_chunks.entries);
@@ -186,14 +202,15 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     s->units = ctx->device.compute_units;
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     weft__scan_layout_make(&s->l, ctx, shape, &info->params);
-    const int buckets = s->l.passes > 1, three = s->l.passes == 3;
-    const int needed[NKERNELS] = {[COUNT] = 1,
-                                  [VERTICAL] = 1,
+    const int buckets = s->l.passes > 1, three = s->l.passes == 3, counted = buckets && !s->l.self_counted;
+    const int needed[NKERNELS] = {[COUNT] = !s->l.joined,
+                                  [JOINED] = s->l.joined,
+                                  [VERTICAL] = !s->l.joined,
                                   [OFFSETS] = !weft__caps_of(ctx).fence,
                                   [CHUNKS] = three,
                                   [SECOND_COUNT] = three,
-                                  [LAST_COUNT] = buckets,
-                                  [BUCKET_VERTICAL] = buckets,
+                                  [LAST_COUNT] = counted,
+                                  [BUCKET_VERTICAL] = counted,
                                   [FIRST] = 1,
                                   [SECOND] = three,
                                   [LAST] = buckets};
@@ -235,10 +252,17 @@ static void first_run(struct scan_gpu *s, struct weft__stream *stream, const str
     const cl_mem rows_of = s->shape.rows_given ? a->row_ptr : s->b[ROW_AT];
     const cl_uint rows = (cl_uint)l->parts, nbins = l->nbuckets, mask = 0xffffffffu, run = s->mirror.mark;
     const cl_uint shift = l->mid_bits + l->low_bits, pack = shift, key_mask = (cl_uint)((UINT64_C(1) << shift) - 1);
-    WEFT__LAUNCH(stream, s->k[COUNT], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
-                 WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders), WEFT__ARG(run));
-    WEFT__LAUNCH(stream, s->k[VERTICAL], weft__ceil_div(nbins, 32), wg, WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
-                 WEFT__ARG(nbins), WEFT__ARG(run));
+    if (s->k[JOINED])
+        WEFT__LAUNCH(stream, s->k[JOINED], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr),
+                     WEFT__ARG(col, a->col), WEFT__ARG(bucket_ofs), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
+                     WEFT__ARG(finders), WEFT__ARG(run));
+    else {
+        WEFT__LAUNCH(stream, s->k[COUNT], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr),
+                     WEFT__ARG(col, a->col), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders),
+                     WEFT__ARG(run));
+        WEFT__LAUNCH(stream, s->k[VERTICAL], weft__ceil_div(nbins, 32), wg, WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
+                     WEFT__ARG(nbins), WEFT__ARG(run));
+    }
     if (s->k[OFFSETS])
         WEFT__LAUNCH(stream, s->k[OFFSETS], 1, wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbins), WEFT__ARG(run));
     WEFT__LAUNCH(stream, s->k[FIRST], tiles, (size_t)l->first.wg, WEFT__ARG(row_ptr, a->row_ptr),
@@ -403,7 +427,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
         for (int packed = 0; packed < 2 && !mixed; packed++)
             for (int t = 0; t < 2; t++)
                 for (int what = FIRST; what <= LAST; what++) {
-                    if (what == SECOND && types[t] == WEFT_TYPE_F64 && !packed)
+                    if (what == SECOND && types[t] == WEFT_TYPE_F64 && pos == WEFT_OFS_64 && !packed)
                         continue;
                     struct weft__variant v = {.spec = &specs[what], .schedule = WEFT_SCHEDULE_GPU};
                     s.shape = (struct weft__transpose_shape){.type = types[t], .ofs = ofs, .wide = wide == 1};
@@ -414,17 +438,19 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                     s.l.key_bits = packed ? 16 : 32;
                     s.l.nbuckets = 500;
                     s.l.mid_bits = s.l.low_bits = 9;
-                    const int ipt = WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]));
+                    const int ipt = WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]), pos);
                     s.l.span = 32 * (size_t)ipt;
                     s.l.first = s.l.second = s.l.last = (struct weft__scan_tile){512, ipt};
-                    s.l.last_chunks.entries = packed ? 0 : 512 * (size_t)ipt;
+                    s.l.one_tile = !packed;
                     s.l.first_bins = s.l.mid_bins = s.l.last_bins = 1024;
                     define_move(&v.defines, &s, what);
                     fn(arg, &v);
                 }
-        // Two passes: crowded buckets, in chunks of a tile; large tiles of values of 8 bytes, in chunks of several.
-        for (int large = 0; large < 3 && wide == 0; large++)
-            for (int t = large == 2; t < 2; t++) {
+        // Two passes: crowded buckets, in chunks of a tile; large tiles of values of 8 bytes, in chunks of several; few entries.
+        enum { CROWDED, CROWDED_LARGE, LARGE_TILES, FEW, KINDS };
+        for (int kind = 0; kind < KINDS && wide == 0; kind++)
+            for (int t = kind == LARGE_TILES; t < (kind == FEW ? 3 : 2); t++) {
+                const int large = kind == CROWDED_LARGE || kind == LARGE_TILES;
                 struct weft__variant v = {.spec = &specs[LAST], .schedule = WEFT_SCHEDULE_GPU};
                 s.shape = (struct weft__transpose_shape){.type = types[t], .ofs = ofs};
                 s.l.passes = 2;
@@ -432,11 +458,13 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                 s.l.packed = s.l.parts_packed = 1;
                 s.l.key_bits = 32;
                 s.l.low_bits = 8;
-                s.l.last = large ? (struct weft__scan_tile){512, WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]))}
-                                 : (struct weft__scan_tile){256, 16};
+                s.l.last = (struct weft__scan_tile){256, 16};
+                if (large)
+                    s.l.last = (struct weft__scan_tile){512, WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]), pos)};
                 s.l.span = 512;
                 s.l.last_bins = weft__scan_bins_room(256, s.l.last.wg);
-                s.l.last_chunks.entries = large == 2 ? 0 : (size_t)s.l.last.wg * (size_t)s.l.last.ipt;
+                s.l.one_tile = kind != LARGE_TILES;
+                s.l.self_counted = kind == FEW;
                 define_move(&v.defines, &s, LAST);
                 fn(arg, &v);
             }

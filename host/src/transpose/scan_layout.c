@@ -32,6 +32,11 @@
 // The columns of parts may have so many bits less than large tiles would hold, if they then fit the words of rows.
 #define PACKED_BITS 2
 
+// docs/log/small-launches.md. So few counts, of a part and a bin each, are summed up by one work-group; and buckets that have so
+// few tiles together are counted by each group that has a chunk of one.
+#define JOINED_MOST       16384
+#define SELF_COUNTED_MOST 96
+
 struct tune {
     struct weft__tune_key key;
     int wg, ipt4, ipt8, ipt0, bits; // ipt4: values of 4 bytes, ipt8: of 8, ipt0: patterns
@@ -79,8 +84,8 @@ static const struct weft__tunable values[] = {
      .help = "column bits that one pass resolves"},
     {GPU(groups, groups_per_unit), .low = 1, .high = 1 << 20, .step = 1, .kept = WEFT__KEPT,
      .help = "work-groups that share the entries; the default is for each compute unit"},
-    {GPU(wg_large, wg_large), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
-     .kept = WEFT__KEPT_FOUND, .sweep = {256, 512},
+    {GPU(wg_large, wg_large), .low = 32, .step = WEFT__POWER_OF_TWO, .most = weft__tunable_wg,
+     .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND, .sweep = {256, 512},
      .help = "work-items per work-group where bins are many and tiles large; wg or less: no tiles are"},
 };
 const struct weft__tunables weft__transpose_scan_gpu_tunables[] = {
@@ -96,6 +101,16 @@ int weft__scan_staged(struct weft__scan_tile tile, enum weft_ofs pos)
     return tile.ipt * tile.wg <= turn ? tile.ipt : turn > tile.wg ? turn / tile.wg : 1;
 }
 
+// Bits of a row; of a trial as many as keep columns out of rows' words where they are on their own.
+#define BITS_APART       32
+#define BITS_APART_FIRST 22 // in parts of a trial's buckets they share the word
+static uint32_t row_bits(const struct weft__transpose_shape *shape)
+{
+    const struct weft__scan_layout *like = shape->like;
+    const uint32_t bits = weft__bits_for(shape->m);
+    return !like || like->passes == 1 || like->packed ? bits : like->parts_packed ? BITS_APART_FIRST : BITS_APART;
+}
+
 // Local memory of a moving kernel with room for 2^bits bins, whatever the layout. Those of entries on their way hold the bin of
 // each slot, and a partition also marks rows.
 enum pass { PARTITION, BETWEEN, COLUMNS };
@@ -109,8 +124,7 @@ static size_t local_bytes(const struct weft_context *ctx, const struct weft__tra
     size_t stage = slots * (weft_type_bytes(shape->type) ? 8 : 4);
     int lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     // Of columns beside rows and values that share a word, also in the last pass; `bits` may be of these columns.
-    const int apart =
-        pass != COLUMNS || (weft_type_bytes(shape->type) == 4 && weft__bits_for(shape->m) + (uint32_t)bits > 32);
+    const int apart = pass != COLUMNS || (weft_type_bytes(shape->type) == 4 && row_bits(shape) + (uint32_t)bits > 32);
     size_t mem = lanes ? 1 : w, marks = lanes && pass == PARTITION ? w / 32 * (size_t)ipt * 4 : 0;
     return weft__max(hist, stage) + weft_ofs_bytes(weft__transpose_pos(shape)) * bins + 4 * (w / 32) + 4 * mem +
            (apart ? slots * 2 : 0) + marks;
@@ -162,6 +176,12 @@ static size_t entries_of(struct weft__scan_tile tile)
     return (size_t)tile.wg * (size_t)tile.ipt;
 }
 
+// Bits of the low digit, of `most` at most; of a trial what there is room for in the layout that it is like.
+static uint32_t low_most(const struct weft__transpose_shape *shape, uint32_t most)
+{
+    return shape->like ? (uint32_t)weft__min(most, weft__bits_for(shape->like->last_bins)) : most;
+}
+
 // Entries that columns of `low_bits` bits have in a matrix of random ones: in the mean, and nearly always at most.
 static double part_mean(const struct weft__transpose_shape *shape, uint32_t low_bits)
 {
@@ -175,7 +195,8 @@ static double part_most(const struct weft__transpose_shape *shape, uint32_t low_
 // Large tiles: of fewer entries where values take two registers each.
 static struct weft__scan_tile large_of(const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
 {
-    return (struct weft__scan_tile){p->gpu.wg_large, WEFT__SCAN_LARGE_IPT(p->gpu.ipt, weft_type_bytes(shape->type))};
+    return (struct weft__scan_tile){
+        p->gpu.wg_large, WEFT__SCAN_LARGE_IPT(p->gpu.ipt, weft_type_bytes(shape->type), weft__transpose_pos(shape))};
 }
 
 // They fit the moving kernels of three passes.
@@ -206,7 +227,7 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
     struct weft_transpose_params last = *p;
     last.gpu.wg = p->gpu.wg < LAST_WG ? p->gpu.wg : LAST_WG;
     const uint32_t bits = (uint32_t)p->gpu.bits, others = bits + bucket_bits_of(ctx, shape, p, BETWEEN),
-                   least = n_bits > others ? n_bits - others : 0, m_bits = weft__bits_for(shape->m);
+                   least = n_bits > others ? n_bits - others : 0, m_bits = row_bits(shape);
     const int may_large = large_pays(ctx, shape, p);
     // The last pass takes as many columns at a time as fit the tile of a small work-group, of which many run side by side; fewer
     // where their bits then fit the word of a row. Large tiles take more where these do not, or where bins would be too many.
@@ -216,7 +237,7 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
     // Small tiles leave local memory for more columns.
     for (int ipt = p->gpu.ipt < LAST_IPT ? p->gpu.ipt : LAST_IPT; ipt <= p->gpu.ipt; ipt *= 2) {
         last.gpu.ipt = ipt;
-        most = bucket_bits_of(ctx, shape, &last, COLUMNS);
+        most = low_most(shape, bucket_bits_of(ctx, shape, &last, COLUMNS));
         while (l->low_bits < most && part_most(shape, l->low_bits + 1) <= last.gpu.wg * ipt)
             l->low_bits++;
     }
@@ -247,10 +268,10 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
     const size_t wide = weft_type_bytes(shape->type) == 8 ? 2 : 1;
     if (may_large && first * RUN_FIRST * wide > entries_of(tile))
         l->first = large;
-    // Columns and values of 8 bytes on their own take more registers than large work-groups have, and one bit more than `bits` more
-    // local memory.
-    if (may_large && l->mid_bits <= bits && (wide == 1 || l->low_bits <= room) &&
-        (size_t)RUN_BUCKETS << l->mid_bits > entries_of(tile))
+    // Columns on their own, values of 8 bytes and positions of 64 bits take more registers than large work-groups have, and one bit
+    // more than `bits` more local memory.
+    const int held = wide == 1 || l->low_bits <= room || weft__transpose_pos(shape) == WEFT_OFS_32;
+    if (may_large && l->mid_bits <= bits && held && (size_t)RUN_BUCKETS << l->mid_bits > entries_of(tile))
         l->second = large;
 }
 
@@ -268,7 +289,7 @@ static void two_cut(struct weft__scan_layout *l, const struct weft_context *ctx,
 {
     const struct weft__scan_tile tile = {p->gpu.wg, p->gpu.ipt}, large = large_of(shape, p);
     const int may_large = large_pays(ctx, shape, p);
-    const uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p, COLUMNS);
+    const uint32_t bits = (uint32_t)p->gpu.bits, more = low_most(shape, bucket_bits_of(ctx, shape, p, COLUMNS));
     l->low_bits = n_bits > bits ? n_bits - bits : 0;
     if (crowded) {
         l->low_bits = (uint32_t)weft__max(l->low_bits, weft__min((n_bits + 1) / 2, bits - weft__min(2u, bits - 1)));
@@ -287,10 +308,26 @@ static void two_cut(struct weft__scan_layout *l, const struct weft_context *ctx,
         l->low_bits++;
 }
 
+// What decides which kernels run, as a trial has it from the layout that it is like; bins need no more room there.
+static void like_take(struct weft__scan_layout *l, const struct weft__scan_layout *like)
+{
+    l->pairs = like->pairs;
+    l->key_bits = like->key_bits;
+    l->first_bins = like->first_bins;
+    l->mid_bins = like->mid_bins;
+    l->last_bins = like->last_bins;
+    l->count_bins = like->count_bins;
+    l->joined = like->joined;
+    l->self_counted = like->self_counted;
+    l->one_tile = like->one_tile;
+    l->wide_ipt = like->wide_ipt;
+}
+
 static void layout_of(struct weft__scan_layout *l, const struct weft_context *ctx,
                       const struct weft__transpose_shape *shape, const struct weft_transpose_params *p, int passes,
                       int crowded)
 {
+    const struct weft__scan_layout *like = shape->like;
     const size_t nnz = (size_t)shape->nnz;
     const uint32_t n_bits = weft__bits_for(shape->n);
     *l = (struct weft__scan_layout){.passes = passes};
@@ -299,6 +336,11 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
         two_cut(l, ctx, shape, p, n_bits, crowded);
     if (l->passes == 3)
         three_cut(l, ctx, shape, p, n_bits);
+    if (like) {
+        l->first = like->first;
+        l->second = like->second;
+        l->last = like->last;
+    }
     l->tile = entries_of(l->first);
     l->span = 32 * (size_t)l->first.ipt;
     const size_t parts = weft__max((size_t)p->gpu.groups, weft__ceil_div(nnz, PART_MOST));
@@ -308,18 +350,26 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << key);
     l->nparts = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << l->low_bits);
     l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
-    l->packed = l->passes > 1 && weft__bits_for(shape->m) + key <= 32;
-    l->parts_packed = l->passes > 1 && weft__bits_for(shape->m) + l->low_bits <= 32;
+    l->packed = l->passes > 1 && row_bits(shape) + key <= 32;
+    l->parts_packed = l->passes > 1 && row_bits(shape) + l->low_bits <= 32;
     l->key_bits = l->packed || key > 16 ? 32 : 16;
     l->first_bins = weft__scan_bins_room(l->nbuckets, l->first.wg);
     l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, l->second.wg);
     l->last_bins = weft__scan_bins_room((size_t)1 << l->low_bits, l->last.wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, weft__max(l->mid_bins, l->last_bins));
+    l->joined = weft__caps_of(ctx).fence && l->parts * l->nbuckets <= JOINED_MOST;
+    l->self_counted =
+        l->passes == 2 && nnz <= SELF_COUNTED_MOST * entries_of(l->last) && weft__transpose_pos(shape) == WEFT_OFS_32;
+    l->one_tile =
+        l->passes > 1 && (crowded || l->self_counted || (passes == 3 && l->last.wg > p->gpu.wg && !l->parts_packed));
+    if (like)
+        like_take(l, like);
     const size_t tiles = shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES,
-                 chunk = crowded || (passes == 3 && l->last.wg > p->gpu.wg && !l->parts_packed) ? entries_of(l->last)
-                         : passes == 3 ? tiles * (size_t)p->gpu.wg * (size_t)p->gpu.ipt
-                                       : tiles * entries_of(l->last);
+                 small = passes == 3 ? (size_t)p->gpu.wg * (size_t)p->gpu.ipt : entries_of(l->last),
+                 chunk = l->one_tile ? entries_of(l->last) : weft__max(tiles * small, entries_of(l->last));
     l->last_chunks = chunks_of(chunk, nnz, l->nparts);
+    if (l->self_counted)
+        l->last_chunks.chunks = l->last_chunks.buckets = 0;
     l->second_chunks = chunks_of(entries_of(l->second), nnz, l->nbuckets);
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
@@ -327,7 +377,7 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
         mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(weft__transpose_pos(shape))
             ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
             : 0;
-    if (l->passes == 2 && !crowded && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
+    if (!like && l->passes == 2 && !crowded && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
         most <= (double)chunk &&
         local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
                     (int)weft__bits_for(weft__scan_bins_room((size_t)1 << l->low_bits, WEFT__SCAN_WIDE_WG)),
@@ -343,14 +393,29 @@ void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_conte
 {
     const uint32_t bits = (uint32_t)p->gpu.bits, more = bucket_bits_of(ctx, shape, p, COLUMNS),
                    n_bits = weft__bits_for(shape->n);
+    if (shape->like) {
+        layout_of(l, ctx, shape, p, shape->like->passes, 0);
+        return;
+    }
     layout_of(l, ctx, shape, p, n_bits <= bits ? 1 : n_bits <= bits + more ? 2 : 3, 0);
     // Buckets of many tiles: digits of a few bits each, in two passes or in three, where memory has room.
     if (l->passes == 2 && !l->wide_ipt && (double)shape->nnz / l->nbuckets > CROWDED * (double)entries_of(l->last)) {
         struct weft__scan_layout other;
         layout_of(&other, ctx, shape, p, n_bits + TWO_LESS > 2 * bits ? 3 : 2, n_bits + TWO_LESS <= 2 * bits);
+        if (other.passes == 3 && !other.low_bits) // parts of one column: the third pass would move nothing
+            layout_of(&other, ctx, shape, p, 2, 1);
         if (weft__transpose_fits(ctx, shape, workspace_bytes(&other, shape)))
             *l = other;
     }
+}
+
+int weft__scan_layout_like(struct weft__scan_layout *l, const struct weft_context *ctx,
+                           const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
+{
+    const struct weft__scan_layout *like = shape->like;
+    weft__scan_layout_make(l, ctx, shape, p);
+    return l->nbuckets <= like->first_bins && UINT32_C(1) << l->mid_bits <= like->mid_bins &&
+           UINT32_C(1) << l->low_bits <= like->last_bins;
 }
 
 void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
@@ -366,7 +431,7 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
         [TABLE] = {weft__mul(weft__mul(l->parts, width), pos), .what = "counts of parts"},
         // Oclgrind does not take an exchange with memory never written for writing.
-        [TOTAL] = {bins * pos, .what = "entries of bins", .zeros = true},
+        [TOTAL] = {l->joined ? 0 : bins * pos, .what = "entries of bins", .zeros = true},
         [BUCKET_OFS] = {(bins + 1) * pos, .what = "offsets of bins"},
         [CHUNK_FIRST] = {(parts + 1) * 4, .what = "chunks of buckets"},
         [LARGE_FIRST] = {(parts + 1) * 4, .what = "chunks of large buckets"},

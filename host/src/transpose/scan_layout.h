@@ -4,14 +4,14 @@
 #pragma once
 
 #include "host/src/core/make.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 
 // A bucket that a tile of a wide work-group holds is read once, counted by its ranks, and goes out in whole lines.
 #define WEFT__SCAN_COUNT_WG 256 // of the counting kernels, at most
 #define WEFT__SCAN_WIDE_WG  512
-// Entries of a work-item of large tiles, for values of `bytes` bytes: registers.
-#define WEFT__SCAN_LARGE_IPT(ipt, bytes) ((bytes) == 8 ? (ipt) - (ipt) / 4 : (ipt))
-#define WEFT__SCAN_WIDE_IPT(pos)         ((pos) == WEFT_OFS_64 ? 24 : 28) // most entries of a work-item: registers
+// Entries of a work-item of large tiles, for values of `bytes` bytes and positions: registers.
+#define WEFT__SCAN_LARGE_IPT(ipt, bytes, pos) ((bytes) != 8 ? (ipt) : (ipt) - (ipt) / ((pos) == WEFT_OFS_64 ? 4 : 8))
+#define WEFT__SCAN_WIDE_IPT(pos)              ((pos) == WEFT_OFS_64 ? 24 : 28) // most entries of a work-item: registers
 
 // Work-items of a work-group that moves tiles, and entries of one.
 struct weft__scan_tile {
@@ -33,6 +33,9 @@ struct weft__scan_layout {
     int parts_packed;          // the same of entries in parts of buckets, whose columns have fewer bits
     size_t tile, part, parts;  // entries of a tile, of a part; number of parts
     size_t span;               // entries between two remembered rows
+    int joined;                // counting, the vertical sum and the offsets are one launch
+    int one_tile;              // a chunk of the last pass is a tile
+    int self_counted;          // buckets of several chunks are counted by the groups that move them
     int wide_ipt; // wide work-groups move the buckets, each of which may fit their tile: entries of a work-item; else 0
     struct weft__scan_tile first, second, last;           // of the passes
     struct weft__scan_chunks second_chunks, last_chunks;  // of buckets
@@ -42,6 +45,9 @@ struct weft__scan_layout {
 // The layout of a shape with tuning values that weft__scan_plan has checked.
 void weft__scan_layout_make(struct weft__scan_layout *l, const struct weft_context *ctx,
                             const struct weft__transpose_shape *shape, const struct weft_transpose_params *p);
+// The layout of a trial, whose shape is like another's. 0: its digits need more room than those.
+int weft__scan_layout_like(struct weft__scan_layout *l, const struct weft_context *ctx,
+                           const struct weft__transpose_shape *shape, const struct weft_transpose_params *p);
 // Entries of a work-item that are in local memory at once: larger tiles go through it in turns.
 int weft__scan_staged(struct weft__scan_tile tile, enum weft_ofs pos);
 // Room for `bins` bins: a power of two, two or more for each work-item.

@@ -8,7 +8,7 @@
 #include "host/src/core/tune.h"
 #include "host/src/matrix/device_csr.h"
 #include "host/src/matrix/sync.h"
-#include "host/src/transpose/transpose.h"
+#include "host/src/transpose/method.h"
 #include "host/src/core/names.h"
 #include "host/src/transpose/trial.h"
 
@@ -27,14 +27,11 @@ struct weft_transpose_plan {
     struct weft__kernel *fill; // for no entries
 };
 
-// MergeTrans takes fewer kernels than ScanTrans and more time an entry. Back to back on an H200, f32, it took 0.70 to 0.97
-// times as long from 10 000 to 300 000 entries, and 1.2 to 1.8 times from 500 000 on. With columns that one pass counts
-// the bound is lower, and with many more columns than entries its pointers take longer (uniform:1M,1M,3k 0.148 ms for
-// 0.059). Results: docs/results/population.md.
-#define MERGE_MOST        400000
-#define MERGE_MOST_FEW    100000 // with at most
-#define MERGE_FEW_COLUMNS 1024
-#define MERGE_COLUMNS     4 // for each entry
+// Entries that one work-group of MergeTrans sorts, in one or two launches; ScanTrans takes two or three. Back to back on an H100,
+// f32, it took 0.45 to 0.86 times as long, and 1.1 to 1.6 times where there are more. As one work-group also writes the pointers,
+// it took 1.3 to 1.5 times as long with 8000 and 12000 columns (docs/log/small-launches.md).
+#define MERGE_MOST    3584
+#define MERGE_COLUMNS 6000
 
 #define MIRROR_LEAST 1000000 // entries from which AUTO on a GPU tries first whether the pattern mirrors
 // Columns for each entry of a row of mean length, from which on it is tried. In denser patterns an entry's image lies
@@ -53,8 +50,7 @@ static const struct weft__transpose_method *method_find(enum weft_transpose_algo
 
 static bool merge_pays(const struct weft__transpose_shape *shape)
 {
-    return shape->nnz < (shape->n <= MERGE_FEW_COLUMNS ? MERGE_MOST_FEW : MERGE_MOST) &&
-           shape->n / MERGE_COLUMNS <= shape->nnz;
+    return shape->nnz <= MERGE_MOST && shape->n <= MERGE_COLUMNS;
 }
 
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The self-test of ScanTrans on GPUs runs the kernels of the plan that it stands for: passes, tiles and forms of entries,
+// whatever its few entries would take by themselves.
+#include "host/internal/tests.h"
+#include "tests/support/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct heard {
+    int trials, right;
+    char kernels[1024], what[600], why[600];
+};
+
+static void trial_seen(void *arg, const char *what, const char *kernels, const struct weft_error *error, bool right)
+{
+    struct heard *h = arg;
+    h->trials++;
+    h->right += right && !error;
+    snprintf(h->kernels, sizeof h->kernels, "%.1023s", kernels);
+    snprintf(h->what, sizeof h->what, "%.599s", what);
+    snprintf(h->why, sizeof h->why, "%.599s", error ? error->text : "");
+}
+
+// The digits of a trial need no more room than those of the layout, so that it takes its form.
+static int takes_form(struct test_device *dev, const struct weft__transpose_shape *shape,
+                      const struct weft_transpose_params *p, const struct weft__scan_layout *like)
+{
+    struct weft__scan_layout l;
+    struct weft__transpose_shape few = *shape;
+    few.m = few.m < 700 ? few.m : 700;
+    few.n = few.n < 1 << 17 ? few.n : 1 << 17;
+    few.nnz = few.nnz < 20000 ? few.nnz : 20000;
+    few.like = like;
+    return weft__scan_layout_like(&l, dev->ctx, &few, p) && l.passes == like->passes && l.packed == like->packed &&
+           l.parts_packed == like->parts_packed && l.first.wg == like->first.wg && l.last.ipt == like->last.ipt;
+}
+
+static void each_device(struct test_device *dev)
+{
+    static const struct {
+        const char *what;
+        int64_t m, n, nnz;
+        int wg, bits;
+    } cases[] = {
+        {"one pass", 3000, 900, 9000000, 0, 0},
+        {"few entries", 3000, 9000, 20000, 0, 0},
+        {"two passes", 200000, 200000, 3000000, 0, 0},
+        {"two passes, columns apart", 1 << 30, 200000, 2000000, 0, 0},
+        {"crowded buckets", 200000, 9000, 30000000, 0, 0},
+        {"crowded buckets, three passes", 1000000, 1000000, 40000000, 0, 0},
+        {"three passes", 8000000, 8000000, 100000000, 0, 0},
+        {"three passes, columns apart in all", 2000000000, 8000000, 100000000, 0, 0},
+        {"many entries", 100000000, 100000000, 1500000000, 0, 0},
+        {"narrow digits", 3000, 200000, 600000, 64, 7},
+    };
+    const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
+    if (!dev->gpu)
+        return;
+    const struct weft__trials own = dev->ctx->trials;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t t = 0; t < (test_sample() ? 1 : sizeof types / sizeof *types); t++) {
+            const struct weft__transpose_shape shape = {
+                .m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = types[(i + t) % 3], .ofs = WEFT_OFS_32};
+            const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                         .gpu = {.wg = cases[i].wg, .bits = cases[i].bits}};
+            struct weft_transpose_info info = {.params = params, .schedule = WEFT_SCHEDULE_GPU};
+            struct weft__scan_layout like;
+            struct heard h = {0};
+            if (weft__scan_plan(dev->ctx, &shape, &info)) {
+                tap_ok(0, "%s: %s: %s", dev->name, cases[i].what, test_error(dev));
+                continue;
+            }
+            weft__scan_layout_make(&like, dev->ctx, &shape, &info.params);
+            dev->ctx->trials = (struct weft__trials){.seen = trial_seen, .arg = &h};
+            const weft_status status = weft__transpose_trial(dev->ctx, &shape, &params, &info);
+            dev->ctx->trials = own;
+            const int count = strstr(h.kernels, like.joined ? "scan_count_offsets" : "scan_vertical") != NULL,
+                      three = (strstr(h.kernels, "bucket_chunks") != NULL) == (like.passes == 3),
+                      buckets = (strstr(h.kernels, "scan_bucket") != NULL) == (like.passes > 1);
+            tap_ok(!status && h.trials == 1 && h.right == 1 && count && three && buckets &&
+                       takes_form(dev, &shape, &info.params, &like),
+                   "%s: %s: %s; %s %s", dev->name, cases[i].what, h.what, h.kernels, h.why);
+        }
+}
+
+int main(void)
+{
+    test_device_each(each_device);
+    return tap_done();
+}
