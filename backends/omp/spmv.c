@@ -60,24 +60,24 @@ static void shares_cut(struct omp_spmv *s, const char *algo)
 // Rows from which additions that wait for each other cost more than the loops around independent sums.
 #define LONG 64
 
-// The loops for one type: sums of rows and shares.
+// The loops for one type: sums of rows and shares. Integers wrap around, and so their sums have no sign (sum_t).
 #define VAL(p) val[p]
 #define ONE(p) 1
-#define SPMV_DEFINE(name, T, ofs_t, VALUE_AT)                                                                          \
-    static inline T name##_row(const int32_t *restrict col, const T *restrict val, const T *restrict x, ofs_t p,       \
-                               ofs_t end)                                                                              \
+#define SPMV_DEFINE(name, T, sum_t, ofs_t, VALUE_AT)                                                                   \
+    static inline sum_t name##_row(const int32_t *restrict col, const T *restrict val, const T *restrict x, ofs_t p,   \
+                                   ofs_t end)                                                                          \
     {                                                                                                                  \
-        T sum = 0;                                                                                                     \
+        sum_t sum = 0;                                                                                                 \
         (void)val;                                                                                                     \
         if (end - p >= LONG) {                                                                                         \
-            T s[8] = {0};                                                                                              \
+            sum_t s[8] = {0};                                                                                          \
             for (; end - p >= 8; p += 8)                                                                               \
                 for (int i = 0; i < 8; i++)                                                                            \
-                    s[i] += VALUE_AT(p + i) * x[col[p + i]];                                                           \
+                    s[i] += (sum_t)VALUE_AT(p + i) * (sum_t)x[col[p + i]];                                             \
             sum = ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));                                   \
         }                                                                                                              \
         for (; p < end; p++)                                                                                           \
-            sum += VALUE_AT(p) * x[col[p]];                                                                            \
+            sum += (sum_t)VALUE_AT(p) * (sum_t)x[col[p]];                                                              \
         return sum;                                                                                                    \
     }                                                                                                                  \
     static void name(const struct omp_spmv *s, struct share *share)                                                    \
@@ -85,24 +85,24 @@ static void shares_cut(struct omp_spmv *s, const char *algo)
         const ofs_t *restrict row_ptr = s->job.a->row_ptr;                                                             \
         const int32_t *restrict col = s->job.a->col;                                                                   \
         const T *restrict val = s->job.a->val, *restrict x = s->job.x;                                                 \
-        const T alpha = (T)s->job.alpha, beta = (T)s->job.beta;                                                        \
+        const sum_t alpha = (sum_t)(T)s->job.alpha, beta = (sum_t)(T)s->job.beta;                                      \
         T *restrict y = s->y;                                                                                          \
         ofs_t p = (ofs_t)share[0].pos;                                                                                 \
         for (int64_t i = share[0].row; i < share[1].row; i++) {                                                        \
-            T sum = alpha * name##_row(col, val, x, p, row_ptr[i + 1]);                                                \
-            y[i] = beta == 0 ? sum : sum + beta * y[i];                                                                \
+            const sum_t sum = alpha * name##_row(col, val, x, p, row_ptr[i + 1]);                                      \
+            y[i] = (T)(beta == 0 ? sum : sum + beta * (sum_t)y[i]);                                                    \
             p = row_ptr[i + 1];                                                                                        \
         }                                                                                                              \
         share->part = (double)name##_row(col, val, x, p, (ofs_t)share[1].pos);                                         \
     }
-#define SPMV_DEFINE_TYPE(type, T)                                                                                      \
-    SPMV_DEFINE(type##_32, T, int32_t, VAL)                                                                            \
-    SPMV_DEFINE(type##_64, T, int64_t, VAL)                                                                            \
-    SPMV_DEFINE(type##_ones_32, T, int32_t, ONE)                                                                       \
-    SPMV_DEFINE(type##_ones_64, T, int64_t, ONE)
-SPMV_DEFINE_TYPE(f32, float)
-SPMV_DEFINE_TYPE(f64, double)
-SPMV_DEFINE_TYPE(i32, int32_t)
+#define SPMV_DEFINE_TYPE(type, T, sum_t)                                                                               \
+    SPMV_DEFINE(type##_32, T, sum_t, int32_t, VAL)                                                                     \
+    SPMV_DEFINE(type##_64, T, sum_t, int64_t, VAL)                                                                     \
+    SPMV_DEFINE(type##_ones_32, T, sum_t, int32_t, ONE)                                                                \
+    SPMV_DEFINE(type##_ones_64, T, sum_t, int64_t, ONE)
+SPMV_DEFINE_TYPE(f32, float, float)
+SPMV_DEFINE_TYPE(f64, double, double)
+SPMV_DEFINE_TYPE(i32, int32_t, uint32_t)
 
 #define SPMV_OF(prefix) (ones ? (wide ? prefix##_ones_64 : prefix##_ones_32) : (wide ? prefix##_64 : prefix##_32))
 
@@ -124,7 +124,7 @@ static void run_shares(struct omp_spmv *s)
         else if (s->type == WEFT_TYPE_F64)
             ((double *)s->y)[row] += s->job.alpha * s->shares[i].part;
         else
-            ((int32_t *)s->y)[row] += (int32_t)(s->job.alpha * s->shares[i].part);
+            ((uint32_t *)s->y)[row] += (uint32_t)(int32_t)s->job.alpha * (uint32_t)s->shares[i].part;
     }
 }
 

@@ -18,29 +18,29 @@ struct ref_spmv {
     int32_t *row; // of each entry, for coo; NULL for csr
 };
 
-// y = alpha*A*x + beta*y by coordinates
-#define COO_DEFINE(name, T, VALUE)                                                                                     \
+// y = alpha*A*x + beta*y by coordinates; integers wrap around, and so have no sign (sum_t).
+#define COO_DEFINE(name, T, sum_t, VALUE)                                                                              \
     static void name(const struct ref_spmv *s)                                                                         \
     {                                                                                                                  \
         const int32_t *restrict row = s->row, *restrict col = s->job.a->col;                                           \
         const T *restrict val = s->job.a->val, *restrict x = s->job.x;                                                 \
-        const T alpha = (T)s->job.alpha;                                                                               \
+        const sum_t alpha = (sum_t)(T)s->job.alpha, beta = (sum_t)(T)s->job.beta;                                      \
         T *restrict y = s->y;                                                                                          \
         (void)val;                                                                                                     \
         if (s->job.beta == 0)                                                                                          \
             memset(y, 0, s->y_bytes);                                                                                  \
         else                                                                                                           \
             for (int64_t i = 0; i < s->job.a->m; i++)                                                                  \
-                y[i] *= (T)s->job.beta;                                                                                \
+                y[i] = (T)((sum_t)y[i] * beta);                                                                        \
         for (int64_t p = 0; p < s->job.a->nnz; p++)                                                                    \
-            y[row[p]] += alpha * VALUE * x[col[p]];                                                                    \
+            y[row[p]] = (T)((sum_t)y[row[p]] + alpha * ((sum_t)VALUE * (sum_t)x[col[p]]));                             \
     }
-COO_DEFINE(coo_f32, float, val[p])
-COO_DEFINE(coo_f64, double, val[p])
-COO_DEFINE(coo_i32, int32_t, val[p])
-COO_DEFINE(coo_ones_f32, float, 1)
-COO_DEFINE(coo_ones_f64, double, 1)
-COO_DEFINE(coo_ones_i32, int32_t, 1)
+COO_DEFINE(coo_f32, float, float, val[p])
+COO_DEFINE(coo_f64, double, double, val[p])
+COO_DEFINE(coo_i32, int32_t, uint32_t, val[p])
+COO_DEFINE(coo_ones_f32, float, float, 1)
+COO_DEFINE(coo_ones_f64, double, double, 1)
+COO_DEFINE(coo_ones_i32, int32_t, uint32_t, 1)
 
 static void coo_run(const struct ref_spmv *s)
 {

@@ -33,11 +33,12 @@ static inline __attribute__((always_inline)) void spmv_i32(const struct weft_csr
                                                            const int32_t *restrict x, double beta, int32_t *restrict y)
 {
     const int32_t *restrict val = a->val;
-    for (int64_t i = 0; i < a->m; i++) {
-        int32_t sum = 0;
+    for (int64_t i = 0; i < a->m; i++) { // integers wrap around
+        uint32_t sum = 0;
         for (int64_t p = weft__ofs_get(a->row_ptr, i, wide); p < weft__ofs_get(a->row_ptr, i + 1, wide); p++)
-            sum += (ones ? 1 : val[p]) * x[a->col[p]];
-        y[i] = beta == 0 ? (int32_t)alpha * sum : (int32_t)alpha * sum + (int32_t)beta * y[i];
+            sum += (ones ? 1 : (uint32_t)val[p]) * (uint32_t)x[a->col[p]];
+        sum *= (uint32_t)(int32_t)alpha;
+        y[i] = (int32_t)(beta == 0 ? sum : sum + (uint32_t)(int32_t)beta * (uint32_t)y[i]);
     }
 }
 
@@ -130,15 +131,16 @@ static double plus(enum weft_spmv_semiring semiring, double a, double b)
     }
 }
 
-// Rounded to the type of sums: of f32, double holds each sum and product of two exactly enough to round once.
+// In the type of sums. Of i32, sums of (min, +) stop at the ends, and products of (max, *) wrap around.
 static double times(enum weft_spmv_semiring semiring, enum weft_type acc, double a, double b)
 {
-    double out = semiring == WEFT_SPMV_SEMIRING_MIN_PLUS ? a + b
-                 : semiring == WEFT_SPMV_SEMIRING_OR_AND ? a != 0 && b != 0
-                                                         : a * b;
-    if (semiring == WEFT_SPMV_SEMIRING_MIN_PLUS && acc == WEFT_TYPE_I32)
-        return a == INT32_MAX || b == INT32_MAX ? INT32_MAX : fmin(fmax(out, INT32_MIN), INT32_MAX);
-    return acc == WEFT_TYPE_F32 ? (double)(float)out : out;
+    if (semiring == WEFT_SPMV_SEMIRING_OR_AND)
+        return a != 0 && b != 0;
+    if (semiring != WEFT_SPMV_SEMIRING_MIN_PLUS)
+        return product(acc, a, b);
+    if (acc == WEFT_TYPE_I32)
+        return a == INT32_MAX || b == INT32_MAX ? INT32_MAX : fmin(fmax(a + b, INT32_MIN), INT32_MAX);
+    return sum_of(acc, a, b);
 }
 
 void weft__ref_spmv_semiring(const struct weft_csr *a, enum weft_type type, enum weft_spmv_semiring semiring,
