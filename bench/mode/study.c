@@ -131,7 +131,8 @@ static void cell_trial(struct study *s, struct study_line *line, struct study_ce
     weft_status status = products_time(line, subject, s->bench->options.trial_s, y, &ms, &runs, line->chosen, &err);
     if (status) {
         cell_fail(cell, status, &err);
-    } else if (!product_right(y, type, &subject->p, subject->own.y ? &subject->own : e, cell->why, sizeof cell->why)) {
+    } else if (!product_right(y, type, &subject->p, subject->own.rows ? &subject->own : e, cell->why,
+                              sizeof cell->why)) {
         cell->wrong = 1;
     } else {
         cell->gflops[trial] = ms > 0 ? 2e-6 * (double)s->a->nnz / ms : 0;

@@ -4,47 +4,34 @@
 #include "host/internal/inside.h"
 #include "host/common/clock.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 weft_status product_expect(struct product_expected *out, const struct weft_csr *a, enum weft_type type, const void *x)
 {
-    const double eps = type == WEFT_TYPE_F32 ? 0x1p-24 : 0x1p-53;
-    const size_t rows = a->m > 0 ? (size_t)a->m : 1;
-    out->y = calloc(rows, sizeof *out->y);
-    out->bound = calloc(rows, sizeof *out->bound);
-    if (!out->y || !out->bound)
+    const struct check_spmv job = {.a = a, .type = type, .alpha = 1, .x = x};
+    out->rows = calloc(a->m > 0 ? (size_t)a->m : 1, sizeof *out->rows);
+    if (!out->rows)
         return WEFT_ENOMEM;
-    for (int64_t i = 0; i < a->m; i++) {
-        long double sum = 0, size = 0;
-        const int64_t begin = weft_csr_ofs(a, i), end = weft_csr_ofs(a, i + 1);
-        for (int64_t p = begin; p < end; p++) {
-            const long double term =
-                (long double)weft__ref_get(a->val, a->type, p) * (long double)weft__ref_get(x, type, a->col[p]);
-            sum += term;
-            size += fabsl(term);
-        }
-        out->y[i] = (double)sum;
-        out->bound[i] = (double)(end - begin + 3) * eps * (double)size;
-    }
+    for (int64_t i = 0; i < a->m; i++)
+        out->rows[i] = check_row(&job, i);
     return WEFT_OK;
 }
 
 void product_expected_free(struct product_expected *e)
 {
-    free(e->y);
-    free(e->bound);
+    free(e->rows);
     *e = (struct product_expected){0};
 }
 
 int product_right(const void *y, enum weft_type type, const struct weft_permutation *p,
                   const struct product_expected *e, char *why, size_t size)
 {
+    char text[CHECK_ROW_TEXT];
     for (int64_t i = 0; i < p->m; i++) {
         const double got = weft__ref_get(y, type, p->row ? p->row_inv[i] : i);
-        if (!(fabs(got - e->y[i]) <= e->bound[i])) {
-            snprintf(why, size, "y[%lld] is %.9g, not %.9g", (long long)i, got, e->y[i]);
+        if (!check_row_right(&e->rows[i], got)) {
+            snprintf(why, size, "y[%lld] is %.9g, not %s", (long long)i, got, check_row_text(&e->rows[i], text));
             return 0;
         }
     }

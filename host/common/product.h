@@ -2,12 +2,14 @@
 // What products with a permuted matrix are compared with, whoever made them: the product of the regular matrix.
 #pragma once
 
+#include "host/common/check_spmv.h"
+
 #include <stddef.h>
 #include <weft/permute.h>
 
-// y = A*x of the regular matrix in higher precision, and how far a result may be off in each row.
+// What y = A*x of the regular matrix may give in each row.
 struct product_expected {
-    double *y, *bound;
+    struct check_row *rows;
 };
 
 // x holds n values of `type`. Errors: WEFT_ENOMEM.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker of products, on products made by hand: errors just beyond the bound of rounding are found in every row, errors
-// within it are let through.
+// within it are let through; what infinities, NaN, sums too large and integers that wrap around may give.
 #include "host/common/check_spmv.h"
 #include "host/internal/inside.h"
 #include "tests/support/rng.h"
 #include "tests/support/tap.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,6 +192,208 @@ static void test_reference(enum weft_type type, enum weft_type vec, enum weft_of
     weft_csr_free(&a);
 }
 
+// One row, and which results are right: of inf, -inf, nan and `value` those that `right` names by +, -, n and f. Where `value`
+// is not, nothing finite is.
+struct row {
+    const char *name;
+    enum weft_type type;
+    int f64_sums, parts, k;
+    double val[4], x[4], alpha, beta, y0;
+    const char *right;
+    double value;
+};
+#define F32 WEFT_TYPE_F32
+#define F64 WEFT_TYPE_F64
+#define BIG 1.7e308
+#define INF INFINITY
+static const struct row rows[] = {
+    {"inf", F64, 0, 0, 1, {INF}, {1}, 1, 0, 0, "+", 0},
+    {"inf, f32", F32, 0, 0, 2, {INF, 3}, {1, 1}, 1, 0, 0, "+", 0},
+    {"inf, f64 sums", F32, 1, 0, 2, {INF, 3}, {1, 1}, 1, 0, 0, "+", 0},
+    {"inf in x", F32, 0, 0, 2, {-2, 3}, {INF, 1}, 1, 0, 0, "-", 0},
+    {"-inf", F64, 0, 0, 3, {1, -INF, 5}, {1, 1, 1}, 1, 0, 0, "-", 0},
+    {"inf * 0", F64, 0, 0, 2, {INF, 1}, {0, 1}, 1, 0, 0, "n", 0},
+    {"inf - inf", F64, 0, 0, 3, {INF, 1, -INF}, {1, 1, 1}, 1, 0, 0, "n", 0},
+    {"nan", F32, 0, 0, 1, {NAN}, {1}, 1, 0, 0, "n", 0},
+    {"nan and inf", F64, 0, 0, 2, {NAN, INF}, {1, 1}, 1, 0, 0, "n", 0},
+    {"nan in x", F64, 0, 0, 2, {1, 1}, {1, NAN}, 1, 0, 0, "n", 0},
+    {"a sum too large", F64, 0, 0, 2, {BIG, BIG}, {1, 1}, 1, 0, 0, "+", 0},
+    {"a sum too large, below 0", F32, 0, 0, 2, {-2e38, -2e38}, {1, 1}, 1, 0, 0, "-", 0},
+    {"a product too large", F64, 0, 0, 1, {1e200}, {-1e200}, 1, 0, 0, "-", 0},
+    {"a partial sum too large", F64, 0, 0, 3, {BIG, BIG, -BIG}, {1, 1, 1}, 1, 0, 0, "f+", BIG},
+    {"partial sums of both signs too large", F64, 0, 0, 4, {BIG, -BIG, BIG, -BIG}, {1, 1, 1, 1}, 1, 0, 0, "f+-n", 0},
+    {"the same, f32", F32, 0, 0, 4, {2e38, -2e38, 2e38, -2e38}, {1, 1, 1, 1}, 1, 0, 0, "f+-n", 0},
+    {"inf and partial sums too large", F64, 0, 0, 3, {INF, -BIG, -BIG}, {1, 1, 1}, 1, 0, 0, "+n", 0},
+    {"inf and sums too large of its sign", F64, 0, 0, 3, {INF, BIG, BIG}, {1, 1, 1}, 1, 0, 0, "+", 0},
+    {"the largest f64", F64, 0, 0, 1, {DBL_MAX}, {1}, 1, 0, 0, "f", DBL_MAX},
+    {"the largest f32", F32, 0, 0, 1, {FLT_MAX}, {-1}, 1, 0, 0, "f", -FLT_MAX},
+    {"large and small", F64, 0, 0, 3, {BIG, -BIG, 1}, {1, 1, 1}, 1, 0, 0, "f", 1},
+    {"f64 sums too large for f32", F32, 1, 0, 2, {2e38, 2e38}, {1, 1}, 1, 0, 0, "+", 0},
+    {"f64 sums, partial ones too large for f32",
+     F32,
+     1,
+     0,
+     3,
+     {0x1p127, 0x1p127, -0x1.8p127},
+     {1, 1, 1},
+     1,
+     0,
+     0,
+     "f",
+     0x1p126},
+    {"the same in parts", F32, 1, 1, 3, {0x1p127, 0x1p127, -0x1.8p127}, {1, 1, 1}, 1, 0, 0, "f+", 0x1p126},
+    {"the largest f32, f64 sums", F32, 1, 0, 1, {FLT_MAX}, {1}, 1, 0, 0, "f", FLT_MAX},
+    {"alpha makes less of it", F64, 0, 0, 2, {BIG, BIG}, {1, 1}, 0.25, 0, 0, "f+", BIG / 2},
+    {"alpha makes more of it", F64, 0, 0, 2, {BIG, BIG / 2}, {1, -1}, 2, 0, 0, "f+", BIG},
+    {"alpha turns it", F64, 0, 0, 2, {INF, 1}, {1, 1}, -2, 0, 0, "-", 0},
+    {"alpha 0 of inf", F64, 0, 0, 1, {INF}, {1}, 0, 0, 0, "n", 0},
+    {"alpha 0 of a sum too large", F64, 0, 0, 2, {BIG, BIG}, {1, 1}, 0, 0, 0, "fn", 0},
+    {"alpha 0", F64, 0, 0, 2, {BIG, 1}, {1, 1}, 0, 0, 0, "f", 0},
+    {"alpha inf", F64, 0, 0, 1, {2}, {1}, INF, 0, 0, "+n", 0},
+    {"alpha -inf", F32, 0, 0, 2, {2, 3}, {1, 1}, -INF, 0, 0, "-n", 0},
+    {"alpha inf, no entries", F64, 0, 0, 0, {0}, {0}, INF, 0, 0, "fn", 0},
+    {"alpha too large for f32", F32, 0, 0, 2, {2, -3}, {1, 1}, 1e300, 0, 0, "+-n", 0},
+    {"alpha large, f64 sums", F32, 1, 0, 1, {1e-20}, {1}, 1e50, 0, 0, "f", (float)1e-20 * 1e50},
+    {"alpha nan", F64, 0, 0, 1, {2}, {1}, NAN, 0, 0, "n", 0},
+    {"alpha nan, y inf", F64, 0, 0, 1, {2}, {1}, NAN, 1, INF, "n", 0},
+    {"y inf", F64, 0, 0, 1, {2}, {1}, 1, -1, INF, "-", 0},
+    {"y inf, no entries", F32, 0, 0, 0, {0}, {0}, 1, 1, INF, "+", 0},
+    {"y inf and a term -inf", F64, 0, 0, 1, {-INF}, {1}, 1, 1, INF, "n", 0},
+    {"y nan", F64, 0, 0, 1, {2}, {1}, 1, 1, NAN, "n", 0},
+    {"y nan that is not read", F64, 0, 0, 1, {2}, {1}, 1, 0, NAN, "f", 2},
+    {"beta inf of 0", F64, 0, 0, 1, {2}, {1}, 1, INF, 0, "n", 0},
+    {"beta y too large", F64, 0, 0, 1, {2}, {1}, 1, 2, BIG, "+", 0},
+    {"y takes it back", F64, 0, 0, 2, {BIG, BIG}, {1, 1}, 1, -1, BIG, "f+", BIG},
+    {"subnormal f32", F32, 0, 0, 1, {1e-40}, {(float)0.7}, 1, 0, 0, "f", (float)1e-40 * (float)0.7},
+    {"subnormal f64", F64, 0, 0, 2, {1e-310, 3e-320}, {0.3, 0.7}, 1, 0, 0, "f", 1e-310 * 0.3 + 3e-320 * 0.7},
+};
+
+static void test_row(const struct row *row)
+{
+    static const char names[] = "+-nf";
+    const int f32 = row->type == F32;
+    int32_t ptr[] = {0, row->k}, col[] = {0, 1, 2, 3};
+    union values val, x, y0, y;
+    for (int i = 0; i < 4; i++) {
+        put(&val, row->type, i, row->val[i]);
+        put(&x, row->type, i, row->x[i]);
+    }
+    put(&y0, row->type, 0, row->y0);
+    const struct weft_csr a = {
+        .m = 1, .n = 4, .nnz = row->k, .type = row->type, .row_ptr = ptr, .col = col, .val = &val};
+    const struct check_spmv job = {.a = &a,
+                                   .type = row->type,
+                                   .f64_sums = row->f64_sums,
+                                   .parts = row->parts,
+                                   .alpha = row->alpha,
+                                   .beta = row->beta,
+                                   .x = &x,
+                                   .y0 = &y0};
+    const double most = f32 ? (double)FLT_MAX : DBL_MAX, results[] = {INF, -INF, NAN, row->value};
+    char why[256], said[256] = "";
+    int ok = 1;
+    for (int i = 0; i < 4; i++) {
+        put(&y, row->type, 0, results[i]);
+        const int right = check_spmv(&job, &y, why, sizeof why);
+        if (right != !!strchr(row->right, names[i])) {
+            ok = 0;
+            tap_note("%g %s", results[i], right ? "is taken for right" : why);
+        }
+    }
+    // Far from the value by its terms, which the bound goes by.
+    long double size = fabsl((long double)row->beta * row->y0);
+    for (int i = 0; i < row->k; i++)
+        size += fabsl((long double)row->alpha * row->val[i] * row->x[i]);
+    const double finite[] = {0, 1, -1, most, -most, row->value * 1.001, row->value - most * 1e-3};
+    for (size_t i = 0; i < sizeof finite / sizeof *finite; i++) {
+        put(&y, row->type, 0, finite[i]);
+        const long double got = get(&y, row->type, 0);
+        const int near = strchr(row->right, 'f') && fabsl(got - row->value) <= 1e-6L * size + 0x1p-146L;
+        if (!isfinite(got) || near)
+            continue;
+        if (check_spmv(&job, &y, said, sizeof said)) {
+            ok = 0;
+            tap_note("%Lg is taken for right", got);
+        }
+    }
+    tap_ok(ok && strstr(said, "expected ") && !strstr(said, "nan within") && !strstr(said, "inf within"), "%s: %s",
+           row->name, said);
+}
+
+// Sums of integers modulo 2^32, by the reference in each of its forms and by the checker; one more or less is found.
+static void test_wrap(enum weft_type type)
+{
+    struct weft_csr a = matrix_make(type, WEFT_TYPE_I32);
+    union values x, y0, y, want;
+    char why[256];
+    for (int64_t p = 0; p < a.nnz && type != WEFT_TYPE_PATTERN; p++)
+        ((int32_t *)a.val)[p] = (int32_t)rng_u64(&rng);
+    for (int j = 0; j < N; j++) {
+        x.i32[j] = j % 4 ? (int32_t)rng_u64(&rng) : INT32_MAX;
+        y0.i32[j] = (int32_t)rng_u64(&rng);
+    }
+    for (int kind = 0; kind < 4; kind++) {
+        const int alpha = kind / 2 ? -3 : 1, beta = kind % 2 ? INT32_MAX : 0;
+        const struct check_spmv job = {
+            .a = &a, .type = WEFT_TYPE_I32, .alpha = alpha, .beta = beta, .x = &x, .y0 = beta ? &y0 : NULL};
+        for (int i = 0; i < M; i++) {
+            uint32_t sum = 0;
+            for (int64_t p = weft_csr_ofs(&a, i); p < weft_csr_ofs(&a, i + 1); p++)
+                sum += (type == WEFT_TYPE_PATTERN ? 1 : ((uint32_t *)a.val)[p]) * (uint32_t)x.i32[a.col[p]];
+            want.i32[i] = (int32_t)((uint32_t)alpha * sum + (uint32_t)beta * (uint32_t)y0.i32[i]);
+        }
+        int same = 1;
+        y = y0;
+        weft__ref_spmv(&a, WEFT_TYPE_I32, alpha, &x, beta, &y);
+        same = same && !memcmp(&y, &want, M * 4);
+        y = y0;
+        weft__ref_spmv_fixed(&a, WEFT_TYPE_I32, 0, alpha, &x, beta, &y);
+        same = same && !memcmp(&y, &want, M * 4);
+        const int right = check_spmv(&job, &want, why, sizeof why);
+        int found = 0;
+        for (int i = 0; i < M; i++)
+            for (int step = -1; step <= 1; step += 2) {
+                y = want;
+                y.i32[i] = (int32_t)((uint32_t)want.i32[i] + (uint32_t)step);
+                found += !check_spmv(&job, &y, why, sizeof why);
+            }
+        tap_ok(same && right && found == 2 * M, "%s, integers wrap around, alpha %d, beta %d: %s", weft_type_name(type),
+               alpha, beta, right ? "" : why);
+    }
+    weft_csr_free(&a);
+}
+
+// In other semirings NaN is what fmin and fmax make of it, and products of integers wrap around.
+static void test_semirings(void)
+{
+    int32_t ptr[] = {0, 2, 4, 6, 6}, col[] = {0, 1, 0, 1, 0, 1};
+    float val[] = {NAN, 2, NAN, NAN, -INFINITY, 1}, x[] = {1, 3};
+    const struct weft_csr a = {.m = 4, .n = 2, .nnz = 6, .type = F32, .row_ptr = ptr, .col = col, .val = val};
+    struct check_spmv job = {.a = &a, .type = F32, .semiring = WEFT_SPMV_SEMIRING_MIN_PLUS, .alpha = 1, .x = x};
+    static const float right[][4] = {{5, INFINITY, -INFINITY, INFINITY}, {5, NAN, -INFINITY, INFINITY}},
+                       wrong[][4] = {{NAN, INFINITY, -INFINITY, INFINITY},
+                                     {5, 1, -INFINITY, INFINITY},
+                                     {5, NAN, NAN, INFINITY},
+                                     {5, NAN, -INFINITY, NAN}};
+    char why[256];
+    for (int i = 0; i < 2; i++)
+        tap_ok(check_spmv(&job, right[i], why, sizeof why), "min, +: terms of NaN, %d %s", i, why);
+    for (int i = 0; i < 4; i++)
+        tap_ok(!check_spmv(&job, wrong[i], why, sizeof why), "min, +: wrong beside NaN: %s", why);
+    const float y0[] = {7, 8, NAN, NAN}, added[] = {5, 8, -INFINITY, INFINITY}, lost[] = {5, NAN, -INFINITY, INFINITY};
+    job.beta = 1;
+    job.y0 = y0;
+    tap_ok(check_spmv(&job, added, why, sizeof why), "min, +: NaN and y %s", why);
+    tap_ok(!check_spmv(&job, lost, why, sizeof why), "min, +: NaN behind a number: %s", why);
+    int32_t large[] = {65536, 3, -65536, 3, INT32_MIN, 1}, ix[] = {65537, 2}, iy[] = {65536, 6, INT32_MIN, INT32_MIN};
+    const struct weft_csr b = {
+        .m = 4, .n = 2, .nnz = 6, .type = WEFT_TYPE_I32, .row_ptr = ptr, .col = col, .val = large};
+    job = (struct check_spmv){
+        .a = &b, .type = WEFT_TYPE_I32, .semiring = WEFT_SPMV_SEMIRING_MAX_TIMES, .alpha = 1, .x = ix};
+    iy[2] = 2;
+    tap_ok(check_spmv(&job, iy, why, sizeof why), "max, *: products wrap around %s", why);
+}
+
 int main(void)
 {
     static const struct {
@@ -256,5 +459,10 @@ int main(void)
             test_reference((enum weft_type)vec, (enum weft_type)vec, wide ? WEFT_OFS_64 : WEFT_OFS_32);
             test_reference(WEFT_TYPE_PATTERN, (enum weft_type)vec, wide ? WEFT_OFS_64 : WEFT_OFS_32);
         }
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        test_row(&rows[k]);
+    test_wrap(WEFT_TYPE_I32);
+    test_wrap(WEFT_TYPE_PATTERN);
+    test_semirings();
     return tap_done();
 }
