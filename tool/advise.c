@@ -37,10 +37,16 @@ static int advice_right(const struct advise *s)
     return advised ? s->trials[advised].pays : best_of(s, 1) == WEFT_ORDER_REGULAR;
 }
 
+// NaN is no figure: a matrix without rows has no time to compare with.
+static const char *figure_text(char text[32], const char *format, double value)
+{
+    snprintf(text, 32, isnan(value) ? "-" : format, value);
+    return text;
+}
+
 static const char *after_text(char text[32], double after)
 {
-    snprintf(text, 32, isfinite(after) ? "%.0f" : "never", after);
-    return text;
+    return figure_text(text, isinf(after) ? "never" : "%.0f", after);
 }
 
 static double measured_after(const struct trial *t)
@@ -51,7 +57,7 @@ static double measured_after(const struct trial *t)
 static void text_print(const struct advise *s)
 {
     const struct tool_options *o = s->o;
-    char text[32], rows[32], cols[32];
+    char text[32], more[32], rows[32], cols[32];
     printf("%s: %s x %s, ", s->m.name, tool_count_text(rows, s->m.a.m), tool_count_text(cols, s->m.a.n));
     printf("%s entries, %s; device %d: %s\n", tool_count_text(text, s->m.a.nnz), weft_type_name(s->m.a.type),
            weft_context_device(s->device.ctx)->index, weft_context_device(s->device.ctx)->name);
@@ -66,7 +72,8 @@ static void text_print(const struct advise *s)
                    t->advice.high, t->advice.permute, t->advice.permute_low, t->advice.permute_high,
                    after_text(text, t->advice.after));
         if (o->measure)
-            printf(" %15.2f %10.3g %11s", t->ratio, t->permute, after_text(text, measured_after(t)));
+            printf(" %15.2f %10s %11s", t->ratio, figure_text(more, "%.3g", t->permute),
+                   after_text(text, measured_after(t)));
         putchar('\n');
     }
     if (o->products)

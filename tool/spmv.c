@@ -7,6 +7,7 @@
 #include "host/internal/inside.h"
 #include "tool.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +82,9 @@ static int product_write(const struct product *p, const struct tool_options *o)
                           whole ? "integer" : "real", (long long)p->a->m);
     int error = weft__out_write(&out, line, (size_t)length);
     for (int64_t i = 0; i < p->a->m && !error; i++) {
-        length = snprintf(line, sizeof line, "%.*g\n", whole ? 10 : digits, weft__ref_get(p->y, p->type, i));
+        const double value = weft__ref_get(p->y, p->type, i);
+        // NaN without its sign, which devices set as they like.
+        length = snprintf(line, sizeof line, "%.*g\n", whole ? 10 : digits, isnan(value) ? (double)NAN : value);
         error = weft__out_write(&out, line, (size_t)length);
     }
     if (!error)

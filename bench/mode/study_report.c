@@ -49,8 +49,13 @@ void study_table(FILE *out, const struct study *s)
             }
             const struct span g = span_of(cell->gflops, s->trials);
             fprintf(out, "%8.3f %8.3f %8.3f", g.min, g.max, g.mean);
-            if (i && !s->orders[0].cells[l].why[0])
-                fprintf(out, "  %5.3f", g.mean / span_of(s->orders[0].cells[l].gflops, s->trials).mean);
+            if (i && !s->orders[0].cells[l].why[0]) {
+                const double regular = span_of(s->orders[0].cells[l].gflops, s->trials).mean;
+                if (regular > 0)
+                    fprintf(out, "  %5.3f", g.mean / regular);
+                else // of a matrix without entries
+                    fprintf(out, "  %5s", "-");
+            }
             putc('\n', out);
         }
         fprintf(out, "%-12s  %-28s %8.3f %8.3f %8.3f\n", "", "H", h.min, h.max, h.mean);

@@ -102,6 +102,33 @@ def test_wrong():
     ok(code == 1 and out.count("WRONG: y[") == 9, "the table says so", out)
 
 
+def test_special(folder):
+    """Values whose products are inf, NaN, too large or subnormal are compared like others."""
+    names = {"inf": ["1 1 inf", "2 2 3", "3 1 -inf"], "nan": ["1 1 nan", "2 1 inf", "2 2 -inf", "3 3 4"],
+             "large": ["1 1 1.7e308", "1 2 1.7e308", "2 1 -1.7e308", "2 3 1.7e308", "3 3 2"],
+             "subnormal": ["1 1 1e-40", "2 2 3e-41", "3 3 7e-42"]}
+    paths = [write(os.path.join(folder, name + ".mtx"),
+                   ["%%MatrixMarket matrix coordinate real general", f"3 3 {len(lines)}", *lines]) for name, lines in names.items()]
+    for more in (FAST, ["-o", "spmv", "--reps", "2", "--no-roof", "--no-compile"]):
+        for kind in ("f64", "f32"):
+            read = [p for p in paths if kind == "f64" or "large" not in p]  # f32 has no such numbers
+            code, out, err = run(BENCH, *more, "-t", kind, "-b", "ref,omp,opencl", "--json", "-", *read)
+            found = records(out)
+            ok(code == 0 and not err and len({r["matrix"] for r in found}) == len(read) and
+               all(r["verified"] for r in found if "skipped" not in r), f"special values, {more[1]}, {kind}", code, err,
+               *[r for r in found if not r.get("verified")][:3])
+    path = write(os.path.join(folder, "wrap.mtx"), ["%%MatrixMarket matrix coordinate integer general", "2 2 3", "1 1 2147483647",
+                                                    "1 2 2147483647", "2 2 -2147483648"])
+    code, out, err = run(BENCH, "-o", "spmv", "-b", "ref,omp,opencl", "-a", "all", "-t", "i32", "--reps", "2", "--no-roof",
+                         "--no-compile", "--json", "-", path)
+    found = records(out)
+    ok(code == 0 and not err and len(found) > 9 and all(r["verified"] for r in found if "skipped" not in r), "integers that wrap around",
+       code, err, *[r for r in found if not r.get("verified")][:3])
+    code, out, err = run(BENCH, *FAST, "-b", "ref", "-t", "f32", "-g", "uniform:0,5,0")
+    ok(code == 0 and not err and "nan" not in out and len(re.findall(r" 0\.000      -$", out, re.M)) == 2 * 8,
+       "no ratio where there is no time", code, out, err)
+
+
 # ---- scripts -----------------------------------------------------------------------------------------------------
 
 BASE = {"study": "permute", "m": 10, "n": 20, "nnz": 30, "type": "f32", "backend": "opencl", "algo": "csr", "device": "GPU",
@@ -278,6 +305,7 @@ def main():
         test_usage()
         test_records(folder)
         test_wrong()
+        test_special(folder)
         test_plots(folder)
         test_csr_fit(folder)
         test_cpu_fit(folder)

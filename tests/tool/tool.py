@@ -29,6 +29,19 @@ NOWHERE = {"OCL_ICD_VENDORS": "/nonexistent"}  # no device
 ORDERS = ["regular", "row", "row-gradient", "col-gradient", "row-col", "degree", "rcm"]
 
 
+# Values that are no ordinary numbers, or whose sums are none, and their sums by rows. Of subnormal ones it is the status that counts.
+SPECIAL = [("inf", "real", ["1 1 inf", "2 2 3", "3 1 -inf"], ["inf", "3", "-inf"]),
+           ("nan", "real", ["1 1 nan", "2 1 inf", "2 2 -inf", "3 3 4"], ["nan", "nan", "4"]),
+           ("large", "real", ["1 1 1.7e308", "1 2 1.7e308", "2 1 -1.7e308", "2 3 -1.7e308", "3 3 2"], ["inf", "-inf", "2"]),
+           ("subnormal", "real", ["1 1 1e-40", "2 2 3e-41", "3 3 7e-42"], None),
+           ("wrapping", "integer", ["1 1 2147483647", "1 2 1", "2 1 -2147483648", "2 2 -1", "3 3 7"],
+            ["-2147483648", "2147483647", "7"])]
+
+
+def special(kind, lines):
+    return f"%%MatrixMarket matrix coordinate {kind} general\n3 3 {len(lines)}\n" + "\n".join(lines) + "\n"
+
+
 def run(*args, limit=None, stdin=None, **env):
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -291,6 +304,10 @@ def test_matrices(folder):
         said = json.loads(text) if code == 0 else {}
         ok(said.get("type") == kind and said["m"] == 4 and said["nnz"] == 12 and said["runs"] == 20 and said["algo"] and
            0 < said["quartile1_ms"] <= said["median_ms"] <= said["quartile3_ms"], f"spmv of {kind} as JSON", text, err)
+    for name, kind, lines, want in SPECIAL:
+        path = write(os.path.join(folder, name + ".mtx"), special(kind, lines))
+        code, text, err = run("spmv", path, "-o", "-", *(["-t", "f32"] if name == "subnormal" else []))
+        ok(code == 0 and not err and (want or text.split()[-3:]) == text.split()[-3:], f"spmv of values that are {name}", code, text, err)
     code, text, err = run("spmv", "-g", "stencil5:50", "-d", "cpu" if "  CPU " in run("devices")[1] else "gpu")
     ok(code == 0 and "2 500 x 2 500, 12 300 entries" in text and "equal to the reference" in text, "spmv", text, err)
     code, text, err = run("devices")
@@ -407,7 +424,13 @@ def test_advise(folder):
        found["orders"][0]["measured"]["ratio"] == 1 and found["measured_best"] in ORDERS and ("right" in found) != bare,
        "--measure runs every order", text, err)
     code, text, err = run("advise", "--measure", "-t", "f64", "-g", "uniform:0,7,0")
-    ok(code == 0 and not err and "measured: " in text, "--measure without rows, as text", text, err)
+    ok(code == 0 and not err and "measured: " in text and "nan" not in text and
+       len(re.findall(r" 1\.00 +- +never$", text, re.M)) == len(ORDERS) - 1, "--measure without rows, as text", text, err)
+    for name, kind, lines, _ in SPECIAL:
+        if kind == "real":
+            path = write(os.path.join(folder, name + ".mtx"), special(kind, lines))
+            code, text, err = run("advise", "--measure", "-t", "f64" if name == "large" else "f32", path)
+            ok(code == 0 and not err and "measured: " in text, f"--measure with values that are {name}", code, text, err)
     for spec in ["uniform:0,0,0", "uniform:5,0,0", "uniform:1,1,1"] if not bare else []:
         code, text, err = run("advise", "-g", spec)
         ok(code == 0 and not err, "advise of " + spec, text, err)
