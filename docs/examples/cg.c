@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     LAUNCH(dot, PARTS, {ARG(r)}, {ARG(r)}, {ARG(part)}, {ARG(n)});
     LAUNCH(total, 1, {ARG(part)}, {ARG(s)}, {ARG(first)}, {ARG(parts)});
     const double b_length = sqrt(scalar_read(s, 0));
-    double residual = 1;
+    double residual = n > 0 ? 1 : 0; // without unknowns there is nothing to solve
     int round = 0;
     for (; round < ROUNDS && residual > GOAL && b_length > 0; round++) {
         const cl_int old = round % 2, new = 1 - old;

@@ -64,6 +64,10 @@ with tempfile.TemporaryDirectory() as folder:
     mtx(path, 3, [(1, 1, 1), (2, 2, -1), (3, 3, 2)])
     code, out, err = run(CG, path)
     ok(code in (0, 1) and "converged" in out and "nan" not in out, "cg ends on a matrix that is not definite", out, err)
+    mtx(path, 0, [])
+    code, out, err = run(CG, path)
+    ok(code == 0 and not err and out.endswith("converged after 0 rounds, largest error 0.00e+00\n") and "NOT" not in out,
+       "cg without unknowns has converged", code, out, err)
     code, out, err = run(CG, os.path.join(folder, "absent.mtx"))
     ok(code == 1 and "absent.mtx" in err and not out, "cg says what it cannot read", code, out, err)
 
