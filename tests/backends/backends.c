@@ -70,6 +70,12 @@ static double small(struct rng *rng)
     return (double)rng_between(rng, -4, 4);
 }
 
+// Of a vector. Sums of integers wrap around.
+static double element(enum weft_type type, struct rng *rng)
+{
+    return type == WEFT_TYPE_I32 ? (double)rng_between(rng, INT32_MIN, INT32_MAX) : small(rng);
+}
+
 static void number_set(enum weft_type type, void *out, int64_t i, double value)
 {
     if (type == WEFT_TYPE_F32)
@@ -139,9 +145,9 @@ static void spmv_case(struct tally *t, struct weft_context *ctx, const struct we
     size_t bytes = (size_t)a->m * weft_type_bytes(type);
     void *x = test_alloc((size_t)a->n * 8), *y0 = test_alloc(bytes), *y = test_alloc(bytes), *state = NULL;
     for (int64_t j = 0; j < a->n; j++)
-        number_set(type, x, j, small(rng));
+        number_set(type, x, j, element(type, rng));
     for (int64_t i = 0; i < a->m; i++)
-        number_set(type, y0, i, small(rng));
+        number_set(type, y0, i, element(type, rng));
     test_poison(y, bytes);
     struct weft_backend_spmv_job job = {.a = a, .x = x, .y = beta != 0 ? y0 : NULL, .alpha = alpha, .beta = beta};
     struct check_spmv check = {
