@@ -85,6 +85,8 @@ static unsigned times_alpha(unsigned of, long double alpha)
 // Signs of what terms add up to, taken by themselves, where that is `least` or more.
 static unsigned signs_of(long double value, long double size, long double least)
 {
+    if (size < least) // nearly always
+        return 0;
     return ((size + value) / 2 >= least ? PLUS : 0) | ((size - value) / 2 >= least ? MINUS : 0);
 }
 
