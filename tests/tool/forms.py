@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""forms.py WEFT: binary files of matrices, .weft, .npz and .tar.gz, as others write them and damaged: what is read, and one line that says
-what is wrong with the rest. Output is TAP.
+"""forms.py WEFT: binary files of matrices, .weft, .npz and .tar.gz, as others write them and damaged, and pipes: what is read, and one
+line that says what is wrong with the rest. Output is TAP.
 """
 import json
 import os
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 import warnings
 import zipfile
 
@@ -20,10 +21,11 @@ from tap import done, ok, skip  # noqa: E402
 WEFT = os.path.abspath(sys.argv[1])
 
 
-def run(*words):
-    out = subprocess.run([WEFT, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                         timeout=120, check=False, env={**os.environ, "OCL_ICD_VENDORS": "/nonexistent"})
-    return out.returncode, out.stdout, out.stderr
+def run(*words, given=None, wait=120):
+    source = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
+    out = subprocess.run([WEFT, *words], **source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=wait, check=False,
+                         env={**os.environ, "OCL_ICD_VENDORS": "/nonexistent"})
+    return out.returncode, out.stdout.decode(), out.stderr.decode(errors="backslashreplace")
 
 
 def refused(what, want, *words):
@@ -195,6 +197,52 @@ def test_weft(folder):
     refused(".weft: a folder", "b.weft", "info", "--json", "-", os.path.join(folder, "none", "b.weft"))
 
 
+# ---- pipes -----------------------------------------------------------------------------------------------------------
+
+def test_pipes(folder):
+    """A pipe is opened once: what was written to it before a second time would be lost. Forms that are no text want a name."""
+    pipe, text = os.path.join(folder, "pipe"), b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n"
+    os.mkfifo(pipe)
+
+    def feed(data):
+        with open(pipe, "wb", buffering=0) as file:  # waits for who reads
+            try:
+                file.write(data)
+            except BrokenPipeError:
+                pass
+    for what, data, good in (("a named pipe, 100 times", text, 100), ("an .npz", None, 0), ("a .weft", None, 0)):
+        name = os.path.join(folder, "piped." + what.rsplit(".", maxsplit=1)[-1])
+        if not data:
+            with open(os.path.join(folder, "piped.mtx"), "wb") as file:
+                file.write(text)
+            code, _, err = run("convert", os.path.join(folder, "piped.mtx"), name, "--force")
+            if "libarchive" in err:
+                skip(what + ": without libarchive")
+                continue
+            with open(name, "rb") as file:
+                data = file.read()
+        read, lost = 0, ""
+        for _ in range(good or 1):
+            feeder = threading.Thread(target=feed, args=(data,), daemon=True)
+            feeder.start()
+            try:
+                code, out, err = run("convert", pipe, "-", wait=20)
+            except subprocess.TimeoutExpired:
+                lost = "it waits for ever"
+                break
+            feeder.join()
+            read += code == 0 and out.endswith("2 2 1\n1 2 5\n")
+        if good:
+            ok(read == good, what, read, lost)
+            continue
+        want = f"a .{what.split('.')[1]} file is read by its name, not from a pipe"
+        ok(code == 2 and err == f"weft: {pipe}: {want} or the standard input\n", what + " in a named pipe", code, err)
+        code, out, err = run("convert", "-", "-", given=data)
+        ok(code == 2 and err == f"weft: /dev/stdin: {want} or the standard input\n", what + " in a pipe", code, err)
+        code, out, err = run("convert", name, "-")
+        ok(code == 0 and out.endswith("2 2 1\n1 2 5\n"), what + " by its name", code, err)
+
+
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 def test_names(folder):
@@ -212,6 +260,7 @@ def main():
         test_npz(folder)
         test_archive(folder)
         test_weft(folder)
+        test_pipes(folder)
         test_names(folder)
     return done()
 

@@ -176,6 +176,15 @@ int weft__mtx_path_open(const char *path)
     return strcmp(path, "/dev/stdin") ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
 }
 
+// A form that is no text and whose readers want a file that they can open; NULL: none. Programs read .weft, the library does not.
+static const char *kind_of_arrays(const char *text, size_t bytes)
+{
+    static const char weft[] = "weft matrix 1\n", zip[] = "PK\3\4";
+    if (bytes >= sizeof zip - 1 && !memcmp(text, zip, sizeof zip - 1))
+        return ".npz";
+    return bytes >= sizeof weft - 1 && !memcmp(text, weft, sizeof weft - 1) ? ".weft" : NULL;
+}
+
 // Find out what the file is, from its first bytes; *is_tar tells an archive.
 static weft_status file_start(struct file_stream *file, const char *path, int *is_tar, struct weft_error *err)
 {
@@ -214,6 +223,9 @@ static weft_status file_start(struct file_stream *file, const char *path, int *i
     *is_tar = file->peek_end == PEEK_BYTES && !memcmp(file->peek + 257, "ustar", 5);
     if (*is_tar && !S_ISREG(about.st_mode)) // what has been read of it is gone
         return weft__error(err, WEFT_EIO, "an archive is read from a file, not from a pipe");
+    const char *const kind = file->gzip ? NULL : kind_of_arrays(file->peek, file->peek_end);
+    if (kind) // a file that is opened by its name does not come here
+        return weft__error(err, WEFT_EIO, "a %s file is read by its name, not from a pipe or the standard input", kind);
     return WEFT_OK;
 }
 

@@ -6,12 +6,16 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int weft__npz_is(const char *path)
 {
     char begin[4];
-    const int fd = strcmp(path, "/dev/stdin") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    struct stat about;
+    // A pipe is opened by its reader alone: what is written to it between two openings would be lost.
+    const int regular = strcmp(path, "/dev/stdin") && !stat(path, &about) && S_ISREG(about.st_mode);
+    const int fd = regular ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     const int is =
         fd >= 0 && pread(fd, begin, sizeof begin, 0) == sizeof begin && !memcmp(begin, "PK\3\4", sizeof begin);
     if (fd >= 0)
