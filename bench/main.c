@@ -7,6 +7,7 @@
 #include "host/common/list.h"
 #include "host/common/name.h"
 #include "host/common/progress.h"
+#include "host/common/spare.h"
 #include "host/common/streams.h"
 #include "host/common/word.h"
 #include "bench/mode/tune.h"
@@ -245,6 +246,22 @@ static int file_taken(const struct bench *b, const struct stat *file)
     return taken && S_ISREG(file->st_mode);
 }
 
+// Whether no output would replace a matrix, which an option that goes without FILE takes for its own.
+static int outputs_spare(const struct bench_options *o)
+{
+    const char *const outputs[][2] = {
+        {"--json", o->json}, {"--csv", o->csv}, {"--trace", o->trace}, {"--html", o->html}};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *const *out = outputs[i];
+        if (!out[1] || bench_word_is_stream(out[1]) || !bench_spare_matrix(out[1]))
+            continue;
+        bench_complain("%s looks like a matrix, and %s does not replace it (use %s - for the standard output)", out[1],
+                       out[0], out[0]);
+        return 0;
+    }
+    return 1;
+}
+
 // One of the files of a run; *file is what is printed to, NULL: none is wanted. 0: it cannot be had.
 static int out_open(struct bench *b, int which, const char *path, FILE **file)
 {
@@ -358,6 +375,10 @@ static int run(int argc, char **argv)
     int status = bench_options_parse(o, argc, argv), devices = 0, matrices = 0;
     if (status >= 0)
         return status;
+    if (!outputs_spare(o)) {
+        close_all(&b);
+        return BENCH_USAGE;
+    }
     if (o->list) {
         status = list_print(&b);
         close_all(&b);

@@ -3,6 +3,7 @@
 // written to $WEFT_PROFILE ("%p" is the process; default weft-profile-%p.json); $WEFT_PROFILE_TRACE, _CSV, _HTML name
 // more files, $WEFT_PROFILE_LIMIT the commands kept at most. docs/profiling.md, "As a layer".
 #include "host/common/name.h"
+#include "host/common/spare.h"
 #include "calls.h"
 #include "host/internal/out.h"
 #include "html.h"
@@ -48,12 +49,12 @@ struct place {
     FILE *file; // NULL: not wanted, or it cannot be written (said on stderr)
 };
 
-static void place_fail(const struct place *to, int error)
+static void place_fail(const struct place *to, const char *why)
 {
     char path[sizeof to->path];
     strcpy(path, to->path);
     bench_text_mend(path);
-    fprintf(stderr, "libweft-profile: %s cannot be written: %s\n", path, strerror(error));
+    fprintf(stderr, "libweft-profile: %s cannot be written: %s\n", path, why);
 }
 
 static void place_open(struct place *to, const char *variable, const char *standard)
@@ -71,10 +72,11 @@ static void place_open(struct place *to, const char *variable, const char *stand
             to->path[at++] = *name;
         }
     to->path[at] = 0;
-    const int error = weft__out_open(&to->out, to->path, 0);
-    to->file = error ? NULL : weft__out_file(&to->out);
+    const int spare = bench_spare_matrix(to->path);
+    const int error = spare ? 0 : weft__out_open(&to->out, to->path, 0);
+    to->file = spare || error ? NULL : weft__out_file(&to->out);
     if (!to->file)
-        place_fail(to, error ? error : ENOMEM);
+        place_fail(to, spare ? "a file that looks like a matrix is there" : strerror(error ? error : ENOMEM));
 }
 
 // good: all of it has been written, but for what the file did not take.
@@ -85,7 +87,7 @@ static void place_close(struct place *to, int good)
         error = good ? weft__out_commit(&to->out) : ENOMEM;
     const int late = weft__out_close(&to->out);
     if (to->file && (error || late))
-        place_fail(to, error ? error : late);
+        place_fail(to, strerror(error ? error : late));
 }
 
 static void command_line(char *out, size_t size)

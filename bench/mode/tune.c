@@ -4,6 +4,7 @@
 #include "bench/run/point.h"
 #include "host/internal/inside.h"
 #include "host/common/progress.h"
+#include "host/common/spare.h"
 
 #include <errno.h>
 #include <math.h>
@@ -76,6 +77,10 @@ int bench_tune_open(struct bench *b)
     const struct bench_options *o = &b->options;
     if (o->tune_write && (!weft__tune_path(path, sizeof path, o->tune_file))) {
         bench_complain("--tune has no place to write to: give --tune-file FILE");
+        return BENCH_USAGE;
+    }
+    if (o->tune_write && bench_spare_matrix(path)) {
+        bench_complain("%s looks like a matrix, and --tune does not replace it (--tune-file names another file)", path);
         return BENCH_USAGE;
     }
     const char *read = o->tune_write ? "" : o->tune_file; // values are found from the defaults

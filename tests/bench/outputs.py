@@ -93,6 +93,39 @@ def test_kept(folder):
        FILES and stat.S_IMODE(os.stat(a).st_mode) == 0o640, "a result takes their places, and the mode", err, get(a))
 
 
+def test_spared(folder):
+    """A matrix is no output: an option that goes without FILE takes the next word for its own."""
+    with open(os.path.join(folder, "packed"), "wb") as file:
+        file.write(gzip.compress(MATRIX.encode()))
+    names = [put(os.path.join(folder, "m.mtx"), MATRIX), put(os.path.join(folder, "no-ending"), MATRIX),
+             os.path.join(folder, "packed"), put(os.path.join(folder, "zip"), "PK\3\4..."), put(os.path.join(folder, "arrays"), "weft matrix 1\n"),
+             *(put(os.path.join(folder, "n" + end)) for end in (".npz", ".rb", ".rua", ".weft", ".mtx.gz", ".tar.gz", ".tgz", ".tar"))]
+
+    def content():
+        out = []
+        for name in names:
+            with open(name, "rb") as file:
+                out.append(file.read())
+        return out
+    before = content()
+    for name in names:
+        code, out, err = run(BENCH, *FAST, "--json", name)
+        ok(code == 2 and not out and content() == before and err == f"weft-bench: {name} looks like a matrix, and --json does not replace "
+           "it (use --json - for the standard output)\n", "--json " + os.path.basename(name), code, err)
+    small, matrix = ["-g", "uniform:300,200,4000"], names[0]
+    for words in (["--csv", matrix, *small], ["--profile", "--trace", matrix, *small], ["--profile", "--html", matrix, *small],
+                  ["--list", "--json", matrix], ["--compare", names[1], names[2], "--json", matrix], ["--study", "permute", "--json", matrix]):
+        code, out, err = run(BENCH, *words)
+        ok(code == 2 and not out and content() == before and "does not replace" in err and err.count("\n") == 1, " ".join(words), code, err)
+    for env, words in (({}, ["--tune-file", matrix]), ({"WEFT_TUNE": matrix}, [])):
+        code, out, err = run(BENCH, "--tune", "--tune-time", "0.1", *words, *small, **env)
+        ok(code == 2 and not out and content() == before and "--tune does not replace" in err and err.count("\n") == 1,
+           f"--tune, the file from {words or env}", code, err)
+    out = put(os.path.join(folder, "empty.mtx"), "")
+    code, _, err = run(BENCH, *FAST, *small, "--json", out)
+    ok(code == 0 and json.loads(get(out))["verified"], "an empty file is no matrix", err)
+
+
 def test_reasons(folder):
     """The file that failed is named with its own reason; the others are whole."""
     names = {end: os.path.join(folder, "p." + end) for end in ("json", "csv", "trace", "html")}
@@ -315,7 +348,7 @@ def test_names(folder):
 
 
 with tempfile.TemporaryDirectory() as temporary:
-    for test in (test_kept, test_reasons, test_signals, test_places, test_streams, test_names):
+    for test in (test_kept, test_spared, test_reasons, test_signals, test_places, test_streams, test_names):
         place = os.path.join(temporary, test.__name__)
         os.mkdir(place)
         os.chmod(temporary, 0o755)

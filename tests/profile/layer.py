@@ -74,6 +74,13 @@ def main(folder):
     ok(not schema.trace_wrong(trace), "the trace is as Chrome's format wants it", schema.trace_wrong(trace))
     code, _, err = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="/nonexistent/x.json")
     ok(code == 0 and "/nonexistent/x.json" in err and err.count("\n") == 1, "a record that cannot be written is said", err)
+    matrix = os.path.join(folder, "a.mtx")
+    with open(matrix, "w", encoding="ascii") as file:
+        file.write("%%MatrixMarket matrix coordinate real general\n1 1 0\n")
+    code, _, err = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="a.mtx")
+    with open(matrix, encoding="ascii") as file:
+        ok(code == 0 and "a.mtx cannot be written" in err and err.count("\n") == 1 and file.read().startswith("%%"),
+           "a matrix is not replaced by a record", err)
     test_full(folder)
     limited = run(folder, OPENCL_LAYERS=LAYER, WEFT_PROFILE="few.json", WEFT_PROFILE_LIMIT="5")
     with open(os.path.join(folder, "few.json"), encoding="utf-8") as file:
