@@ -225,6 +225,41 @@ static void source_run(struct bench *b, const struct bench_source *source)
     }
 }
 
+// Whether the source is there once: a pipe, or a standard input that is no file.
+static int is_pipe(const struct bench_source *source)
+{
+    struct stat about;
+    const int input = !source->generated && !strcmp(source->text, "/dev/stdin");
+    if (source->generated || (input ? fstat(STDIN_FILENO, &about) : stat(source->text, &about)))
+        return 0;
+    return S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || (input && !S_ISREG(about.st_mode));
+}
+
+// Whether what can be read once is read once. A matrix is read for each type, since no type holds the values of all others as
+// each would read them.
+static int pipes_check(const struct bench_options *o)
+{
+    int matrices = o->tune_write;
+    for (size_t i = 0; i < o->nops; i++)
+        matrices |= !o->ops[i]->no_matrix;
+    for (size_t i = 0; i < o->nsources && matrices && !o->compare && !o->list; i++) {
+        const struct bench_source *source = &o->sources[i];
+        const char *name = strcmp(source->text, "/dev/stdin") ? source->text : "the standard input";
+        if (!is_pipe(source))
+            continue;
+        for (size_t k = 0; k < i; k++)
+            if (!o->sources[k].generated && !strcmp(o->sources[k].text, source->text))
+                return bench_complain("%s can be read once, and is named twice", name), 0;
+        if (o->tune_write)
+            return bench_complain("%s can be read once, and --tune reads a matrix for each row: give a file", name), 0;
+        if (o->ntypes > 1)
+            return bench_complain("%s can be read once, and %zu types read it each: give a file, or one type (-t %s)",
+                                  name, o->ntypes, weft_type_name(o->types[0])),
+                   0;
+    }
+    return 1;
+}
+
 // ---- the whole -------------------------------------------------------------------------------------------------
 
 static int same_file(const struct stat *a, const struct stat *b)
@@ -247,13 +282,16 @@ static int file_taken(const struct bench *b, const struct stat *file)
 }
 
 // Whether no output would replace a matrix, which an option that goes without FILE takes for its own.
-static int outputs_spare(const struct bench_options *o)
+static int outputs_spare(const struct bench *b)
 {
+    const struct bench_options *o = &b->options;
+    struct stat about;
     const char *const outputs[][2] = {
         {"--json", o->json}, {"--csv", o->csv}, {"--trace", o->trace}, {"--html", o->html}};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *const *out = outputs[i];
-        if (!out[1] || bench_word_is_stream(out[1]) || !bench_spare_matrix(out[1]))
+        if (!out[1] || bench_word_is_stream(out[1]) || !bench_spare_matrix(out[1]) ||
+            (!stat(out[1], &about) && file_taken(b, &about))) // out_open says so
             continue;
         bench_complain("%s looks like a matrix, and %s does not replace it (use %s - for the standard output)", out[1],
                        out[0], out[0]);
@@ -375,7 +413,7 @@ static int run(int argc, char **argv)
     int status = bench_options_parse(o, argc, argv), devices = 0, matrices = 0;
     if (status >= 0)
         return status;
-    if (!outputs_spare(o)) {
+    if (!outputs_spare(&b) || !pipes_check(o)) {
         close_all(&b);
         return BENCH_USAGE;
     }

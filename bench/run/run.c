@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 struct bench_run bench_case_start(const struct bench_case *c, struct opencl_events *events)
 {
@@ -241,6 +242,18 @@ static void numbers_fill(struct bench_result *out, const struct bench_case *c, c
     }
 }
 
+// The standard input, where it is a file, is read from where it stood at first: a matrix is read for each type.
+static void input_rewind(const char *path)
+{
+    static off_t begin = -2; // -1: it cannot be
+    if (strcmp(path, "/dev/stdin") != 0)
+        return;
+    if (begin == -2)
+        begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    else if (begin >= 0)
+        lseek(STDIN_FILENO, begin, SEEK_SET);
+}
+
 #define LINE_BYTES 16 // of a row or a column: a pointer into the entries, an element of a vector
 
 weft_status bench_matrix_read(struct weft_csr *out, const char *path, const struct bench_options *o,
@@ -248,6 +261,7 @@ weft_status bench_matrix_read(struct weft_csr *out, const char *path, const stru
 {
     struct weft_mtx_info info;
     params->limit_bytes = o->limit;
+    input_rewind(path);
     const int binary = bench_binary_is(path);
     weft_status status = binary ? bench_binary_read(out, &info, path, params->type, 0, params->ofs, err)
                                 : weft_mtx_read(out, &info, path, params, err);

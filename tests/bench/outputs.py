@@ -308,6 +308,32 @@ def test_streams(folder):
         skip("without /proc: only as root, and not under sanitizers")
 
 
+def test_once(folder):
+    """What can be read once is refused where it is read for each type; a file as the standard input is read again."""
+    path, pipe = put(os.path.join(folder, "m.mtx"), MATRIX), os.path.join(folder, "pipe")
+    os.mkfifo(pipe)
+    both = [*FAST, "-t", "f32,f64", "--json", "-"]
+    for name, what in (("-", "the standard input"), (pipe, pipe)):
+        for words, want in ((both, "2 types"), (["--study", "permute"], "2 types"), (["--tune", "--tune-file", os.path.join(folder, "t")], "--tune reads"),
+                            ([*FAST, name], "named twice")):
+            code, out, err = run(BENCH, *words, name, stdin=MATRIX.encode())
+            ok(code == 2 and not out and err.startswith(f"weft-bench: {what} can be read once, ") and err.count("\n") == 1 and want in err,
+               f"{words[0]} of {what}: {want}", code, out, err)
+    with open(path, "rb") as file:
+        text = file.read()
+    code, out, err = run(BENCH, *both[2:], "-b", "ref", "-t", "f64", "-", stdin=text)
+    ok(code == 0 and json.loads(out)["type"] == "f64", "one type of a pipe", code, err)
+    code, out, err = run(BENCH, *both, "-o", "copy", "-b", "opencl", "-", stdin=b"")
+    ok("read once" not in err, "an operation without a matrix", err)
+    for name in (path, path + ".gz"):
+        with gzip.open(path + ".gz", "wb") as packed:
+            packed.write(text)
+        with open(name, "rb") as file:
+            got = subprocess.run([BENCH, *both, "-", "-"], stdin=file, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        ok(got.returncode == 0 and [json.loads(line)["type"] for line in got.stdout.splitlines()] == 2 * ["f32", "f64"],
+           "a file as the standard input: " + os.path.basename(name), got)
+
+
 def plain(text):
     """Nothing of it moves a cursor."""
     return not [c for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160]
@@ -348,7 +374,7 @@ def test_names(folder):
 
 
 with tempfile.TemporaryDirectory() as temporary:
-    for test in (test_kept, test_spared, test_reasons, test_signals, test_places, test_streams, test_names):
+    for test in (test_kept, test_spared, test_reasons, test_signals, test_places, test_streams, test_once, test_names):
         place = os.path.join(temporary, test.__name__)
         os.mkdir(place)
         os.chmod(temporary, 0o755)
