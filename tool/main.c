@@ -62,7 +62,9 @@ static const struct tool_option {
     {"limit", "SIZE", OPT_LIMIT,
      "most memory for what the file promises, such as 800M or 16G (default: 1000 times the\n"
      "bytes of the file, and at least 256M)"},
-    {"json", "FILE", OPT_JSON, "the same as JSON (`-` or no FILE: standard output instead of the text)"},
+    {"json", "FILE", OPT_JSON,
+     "the same as JSON (`-` or no FILE: standard output instead of the text);\n"
+     "of several matrices an object a line"},
     {"quiet", NULL, OPT_QUIET, "no progress"},
 };
 
@@ -296,6 +298,9 @@ static int option_parse(struct tool_options *o, int option)
 static int words_parse(struct tool_options *o, const struct tool_command *c, int count, char **words)
 {
     const int want = (c->matrix && !o->generated) + c->out;
+    if (!count && want && o->json && !bench_word_is_stream(o->json))
+        return usage_fail("no matrix is given: \"%s\" was taken as the file of --json; use --json -, or --json last",
+                          o->json);
     if (count < want || count > (c->matrix && !o->generated ? c->matrix : 0) + c->out)
         return usage_fail("usage: weft %s [options] %s%s", c->name, c->words,
                           c->matrix ? ", with -g SPEC instead of FILE for a matrix made up" : "");
@@ -400,6 +405,10 @@ static int run(int argc, char **argv)
         return status;
     if (o.json && tool_out_check(o.json, o.force))
         return TOOL_USAGE;
+    if (o.json && o.out && tool_out_same(o.json, o.out))
+        return bench_word_is_stream(o.out)
+                   ? usage_fail("one of --json and --output can go to the standard output, not both")
+                   : usage_fail("--json and --output are the same file, %s", o.out);
     bench_progress_enable(o.quiet);
     int code = o.nsources ? TOOL_OK : c->run(&o);
     for (int i = 0; i < o.nsources; i++) { // one that fails leaves the others

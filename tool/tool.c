@@ -226,6 +226,22 @@ int tool_out_check(const char *path, int force)
     return error ? tool_out_fail(path, error) : TOOL_OK;
 }
 
+int tool_out_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    if (bench_word_is_stream(a) || bench_word_is_stream(b))
+        return bench_word_is_stream(a) && bench_word_is_stream(b);
+    if (!stat(a, &one) && !stat(b, &other))
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+    struct weft__out first, second; // neither is written; a place is known where no file is yet
+    const int known = !weft__out_open(&first, a, 0) && !weft__out_open(&second, b, 0);
+    const int same = known && first.path && second.path && !strcmp(first.path, second.path);
+    weft__out_close(&first);
+    if (known)
+        weft__out_close(&second);
+    return same;
+}
+
 int tool_out_fail(const char *path, int error)
 {
     tool_complain("%s cannot be written: %s", bench_word_is_stream(path) ? "standard output" : path, strerror(error));
@@ -254,7 +270,7 @@ int tool_out_write(const char *path, const void *data, size_t size, int force)
 
 int tool_json_write(const struct tool_options *o, cJSON *object)
 {
-    char *text = cJSON_Print(object), *line = NULL;
+    char *text = o->nsources > 1 ? cJSON_PrintUnformatted(object) : cJSON_Print(object), *line = NULL;
     const int length = text ? asprintf(&line, "%s\n", text) : -1;
     cJSON_Delete(object);
     cJSON_free(text);

@@ -89,6 +89,8 @@ void tool_device_close(struct tool_device *device);
 // Whether `path` may be written: TOOL_OK (also for a stream), or TOOL_USAGE after a complaint when it exists and --force
 // is not given, or lies in no folder.
 int tool_out_check(const char *path, int force);
+// Whether two outputs are one: the same file, also where it is not there yet, or both the standard output.
+int tool_out_same(const char *a, const char *b);
 // Complain of an errno; gives TOOL_USAGE.
 int tool_out_fail(const char *path, int error);
 // Open what takes its place at the commit; without force only where nothing is then. TOOL_OK or TOOL_USAGE after a
@@ -96,7 +98,7 @@ int tool_out_fail(const char *path, int error);
 int tool_out_open(struct weft__out *out, const char *path, int force);
 // Write `size` bytes so that the file appears whole or not at all; as tool_out_open.
 int tool_out_write(const char *path, const void *data, size_t size, int force);
-// Print the object as indented JSON to o->json and delete it; TOOL_OK or TOOL_USAGE after a complaint.
+// Print the object as JSON to o->json and delete it, indented, or in one line where several matrices were given; TOOL_OK or TOOL_USAGE after a complaint.
 int tool_json_write(const struct tool_options *o, cJSON *object);
 // "12 345 678" with narrow groups of digits.
 const char *tool_count_text(char text[32], int64_t count);

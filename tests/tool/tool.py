@@ -314,6 +314,31 @@ def test_matrices(folder):
     ok(code == 0 and not err and re.match(r" 0  .*  (CPU|GPU|accelerator) .*GiB(  default)?\n", text), "devices", text, err)
 
 
+def test_json(folder):
+    """One result a stream, one a file; what --json takes for its FILE; several matrices."""
+    small = write(os.path.join(folder, "j.mtx"), SMALL.format(*PATTERN))
+    exits(2, run("spmv", small, "--json", "-o", "-"), "JSON and y to the standard output", "not both")
+    exits(2, run("entropy", small, "--json", "-", "-o", "-"), "JSON and a picture there", "not both")
+    os.mkdir(os.path.join(folder, "way"))
+    new, way = os.path.join(folder, "y.out"), os.path.join(folder, "way", "..", "y.out")
+    for out in (new, way):
+        exits(2, run("spmv", small, "--json", out, "-o", new), "one new file for both", "are the same file")
+        ok(not os.path.exists(new), "and it is not made")
+    link, old = os.path.join(folder, "y.link"), write(os.path.join(folder, "y.old.svg"), "old")
+    os.link(old, link)
+    for out in (old, link):
+        for command in ("spmv", "entropy"):
+            exits(2, run(command, small, "--json", out, "-o", old, "--force"), f"{command}: one old file for both", "are the same file")
+            ok(read(old) == "old", "which stays as it was")
+    for args in (["info", "--json", small], ["spmv", "--json", small], ["advise", "--json", small, "--force"]):
+        exits(2, run(*args), " ".join(args[:2]) + " FILE", f'"{small}" was taken as the file of --json; use --json -')
+        ok(read(small) == SMALL.format(*PATTERN), "the matrix is there")
+    code, text, err = run("info", small, small, "--json", "-", **NOWHERE)
+    ok(code == 0 and [json.loads(line)["nnz"] for line in text.splitlines()] == [6, 6], "two matrices are two lines", text, err)
+    code, text, err = run("entropy", small, "--json", "-")
+    ok(code == 0 and json.loads(text)["m"] == 4 and text.count("\n") > 5, "one is indented", text, err)
+
+
 def test_convert(folder):
     for kind, values in (("f64", REAL), ("i32", WHOLE), ("pattern", PATTERN)):
         text = write(os.path.join(folder, kind + ".mtx"), SMALL.format(*values))
@@ -536,6 +561,7 @@ def main():
         test_litmus()
         test_info(folder)
         test_matrices(folder)
+        test_json(folder)
         test_convert(folder)
         test_entropy()
         test_pictures(folder)
