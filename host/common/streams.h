@@ -7,7 +7,8 @@
 // Before anything else. A standard stream that is closed gets a place that takes nothing, so that no file of the
 // program is opened in its place and gets what is printed. What people read of stdout and stderr has no control
 // characters of anybody's names any more: they are shown as \x1b. Signals that end the program remove the parts of files
-// first (host/src/core/out.h); those that the caller ignores stay ignored.
+// first (host/src/core/out.h); those that the caller ignores stay ignored. A file that may not grow is an error of the write
+// that meets it, without a signal.
 void bench_streams_begin(void);
 // One line on stderr, "PROGRAM: ...": a line break of a name is shown as \x0a.
 void bench_streams_complain(const char *program, const char *format, va_list args);

@@ -101,10 +101,17 @@ def test_growth(folder, want):
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
             old(folder)
             code, err = run(permute(folder, "in.mtx", "out.mtx"), before, restore_signals=False)
-            ended = how == "signal" and code == -signal.SIGXFSZ and content(os.path.join(folder, "out.mtx")) == b"old\n"
-            if left(folder) or not (ended or whole_or_old(folder, want, code, err)):
+            if left(folder) or not whole_or_old(folder, want, code, err):
                 bad.append(f"{limit} bytes, {how}: status {code}, {err}, left {left(folder)}")
-    ok(not bad, "files that may not grow: whole or as it was", *bad)
+    ok(not bad, "files that may not grow: whole or as it was, and a line", *bad)
+    bad = []
+    for name in ("new.mtx", "new.mtx.gz", "new.npz", "new.rb", "new.weft"):
+        code, err = run([WEFT, "convert", os.path.join(folder, "in.mtx"), os.path.join(folder, name)],
+                        lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_DFL), resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))),
+                        restore_signals=False)
+        if (code, left(folder)) != (2, []) or err.count("\n") != 1 or ("File too large" not in err and "libarchive" not in err):
+            bad.append(f"{name}: status {code}, {err}, left {left(folder)}")
+    ok(not bad, "every form in a file that may not grow: a line, and no file", *bad)
 
 
 def test_disk(folder):
