@@ -19,13 +19,29 @@ static int name_ends(const char *path, const char *end)
     return length > tail && !strcmp(path + length - tail, end);
 }
 
-// Is OUT a file whose ending is none of ours, but for a slip of the fingers? Other endings are Matrix Market files.
+// Endings of forms that are not written. In an archive's name the reader would look for an archive.
+static int is_foreign(const char *name, const char *end)
+{
+    static const char *const foreign[] = {"7z",  "bz2", "h5",  "hdf5", "lz",  "lz4", "lzma", "mat",
+                                          "npy", "rar", "tar", "tgz",  "txz", "xz",  "zip",  "zst"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (!strcmp(end, foreign[i]))
+            return 1;
+    return strstr(name, ".tar.") != NULL;
+}
+
+// Whether OUT ends as a form that is written here. Other endings are Matrix Market files, but for those of other forms and for a
+// slip of the fingers.
 static int ending_check(const struct tool_options *o)
 {
     static const char *const endings[] = {"mtx", "gz", "npz", "rb", "weft"};
     const size_t count = sizeof endings / sizeof *endings;
-    const char *slash = strrchr(o->out, '/'), *dot = strrchr(slash ? slash : o->out, '.');
+    const char *slash = strrchr(o->out, '/'), *name = slash ? slash + 1 : o->out, *dot = strrchr(name, '.');
     const char *const end = dot ? dot + 1 : "";
+    if (is_foreign(name, end)) {
+        tool_complain("%s: no such form is written: .mtx, .mtx.gz, .npz, .rb and .weft are", o->out);
+        return TOOL_USAGE;
+    }
     for (size_t i = 0; i < count; i++)
         if (!strcmp(end, endings[i]))
             return TOOL_OK;

@@ -365,6 +365,10 @@ def test_convert(folder):
     exits(2, run("convert", binary, os.path.join(folder, "i32.weft")), "a file that exists", "exists")
     exits(2, run("convert", binary, folder + "/slip.nzp"), "a slip", "slip.nzp: no kind of file ends with .nzp: did you mean npz?")
     ok(run("convert", binary, folder + "/a.txt")[0] == 0 and not os.path.exists(folder + "/slip.nzp"), "another ending is no slip")
+    for end in ("mtx.bz2", "mtx.xz", "mtx.zst", "zip", "tar", "tgz", "tar.gz", "mat"):
+        for command in (["convert"], ["permute", "--order", "row"], ["transpose"]):
+            exits(2, run(*command, binary, f"{folder}/foreign.{end}"), f"{command[0]} to .{end}", "no such form is written: .mtx")
+            ok(not os.path.exists(f"{folder}/foreign.{end}"), "writes nothing")
     for name, data, want in (("cut", whole[:-1], "not as long"), ("long", whole + b"x", "not as long"), ("head", whole[:40], "cannot be read"),
                              ("order", whole[:16] + whole[19:15:-1] + whole[20:], "order of bytes"),
                              ("rows", whole[:32] + b"\xff" * 8 + whole[40:], "no matrix"),
