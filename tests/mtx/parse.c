@@ -399,6 +399,38 @@ static void test_blocks(struct rng *rng)
            "a line longer than a block is refused with its number");
 }
 
+// A comment of as many characters as the message of a longer one allows, with its end and at the end of the file.
+static void test_long_comments(void)
+{
+    enum { MOST = 1 << 20 };
+    static const struct {
+        int length, at_end; // at_end: it is the last line, which nothing ends
+        weft_status status;
+    } cases[] = {{MOST - 1, 0, WEFT_OK},
+                 {MOST, 0, WEFT_OK},
+                 {MOST + 1, 0, WEFT_EFORMAT},
+                 {MOST, 1, WEFT_OK},
+                 {MOST + 1, 1, WEFT_EFORMAT}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const int length = cases[i].length;
+        char *text = malloc((size_t)length + 200);
+        struct weft_csr a;
+        struct weft_error err = {0};
+        if (!text)
+            tap_bail("no memory");
+        char *at = text + sprintf(text, "%s%s", REAL, cases[i].at_end ? "1 1 1\n1 1 1\n" : "");
+        memset(at, '%', (size_t)length);
+        strcpy(at + length, cases[i].at_end ? "" : "\n1 1 1\n1 1 1\n");
+        // In blocks of the size of the default, which other builds make smaller.
+        const weft_status status = read_blocks(&a, text, strlen(text), MOST, 1, &err);
+        if (!tap_ok(status == cases[i].status && (!status || strstr(err.text, "longer than 1048576 characters")),
+                    "a comment of %d characters%s", length, cases[i].at_end ? ", the last line" : ""))
+            tap_note("status %d, \"%s\"", status, err.text);
+        weft_csr_free(&a);
+        free(text);
+    }
+}
+
 static void count_progress(void *arg, int64_t done, int64_t total)
 {
     int64_t *last = arg;
@@ -425,6 +457,7 @@ int main(void)
     test_special();
     test_long_lines();
     test_blocks(&rng);
+    test_long_comments();
     test_progress();
     return tap_done();
 }

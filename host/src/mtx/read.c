@@ -26,7 +26,7 @@ struct reader {
     struct weft__powers powers;
     locale_t locale; // "C"
     size_t block_bytes;
-    char *carry; // the beginning of a line whose end is not read yet (size block_bytes)
+    char *carry; // the beginning of a line whose end is not read yet (size block_bytes + 1)
     size_t carry_bytes;
     int ended;         // the stream gave its last byte
     int64_t size_line; // number of the size line; the first block starts after it
@@ -89,12 +89,13 @@ static weft_status fail(const struct reader *r, weft_status status, const char *
 static weft_status block_fill(struct reader *r, struct weft__mtx_block *block, struct weft_error *err)
 {
     char *buffer = block->buffer;
+    const size_t room = r->block_bytes + 1; // a line of block_bytes characters, and its end
     size_t have = r->carry_bytes;
     if (have)
         memcpy(buffer, r->carry, have);
     r->carry_bytes = 0;
-    while (!r->ended && have < r->block_bytes) {
-        int64_t got = r->stream->read(r->stream, buffer + have, r->block_bytes - have, err);
+    while (!r->ended && have < room) {
+        int64_t got = r->stream->read(r->stream, buffer + have, room - have, err);
         if (got < 0)
             return err->status;
         r->ended = got == 0;
@@ -108,7 +109,7 @@ static weft_status block_fill(struct reader *r, struct weft__mtx_block *block, s
             return weft__error(err, WEFT_EFORMAT, "the line is longer than %zu characters", r->block_bytes);
         used = (size_t)(last + 1 - buffer);
         r->carry_bytes = have - used;
-        if (!r->carry && !(r->carry = malloc(r->block_bytes)))
+        if (!r->carry && !(r->carry = malloc(room)))
             return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
         memcpy(r->carry, buffer + used, r->carry_bytes);
     } else if (have && buffer[have - 1] != '\n') {
@@ -126,7 +127,7 @@ static weft_status block_next(struct reader *r, struct weft__mtx_block **out, st
     struct weft__mtx_block *block = calloc(1, sizeof *block);
     weft_status status = WEFT_OK;
     *out = NULL;
-    if (!block || !(block->buffer = malloc(r->block_bytes + 1 + WEFT__NUMBER_PAD)))
+    if (!block || !(block->buffer = malloc(r->block_bytes + 2 + WEFT__NUMBER_PAD)))
         status = weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
     if (!status)
         status = block_fill(r, block, err);
