@@ -64,40 +64,58 @@ static const struct {
     const char *why, *text;
     weft_status status;
 } malformed[] = {
-    {"line 7: a value of more than 128 characters",
+    {"/file:7: a value of more than 128 characters",
      TITLE COUNTS "rua           " SIZES
                   "(4I2)           (3I2)           (1F140.1)           \n 1 2 3 4\n 1 2 3\n" HUNDRED TEN TEN TEN TEN
                   "\n",
      WEFT_EFORMAT},
-    {"line 5: longer than 1024 characters",
+    {"/file:5: longer than 1024 characters",
      TITLE COUNTS "rua           " SIZES TOUCH HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
          HUNDRED HUNDRED "\n",
      WEFT_EFORMAT},
-    {"line 4: a format of numbers that is not known",
+    {"/file:4: a format of numbers that is not known",
      TITLE COUNTS "rua           " SIZES "(4I2)           (3I2)           (100P,3F5.1)\n 1 2 3 4\n 1 2 3\n",
      WEFT_EFORMAT},
-    {"line 4: a format of numbers that is not known",
+    {"/file:4: a format of numbers that is not known",
      TITLE COUNTS "rua           " SIZES "(4I2)           (3I2)           (3E10.3E)\n 1 2 3 4\n 1 2 3\n", WEFT_EFORMAT},
-    {"line 6: the file ends before its last entry", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n",
+    {"/file:6: the file ends before its last entry", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n",
      WEFT_EFORMAT},
-    {"line 6: a field is empty, or missing", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n 1 2\n",
+    {"/file:6: a field is empty, or missing", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n 1 2\n",
      WEFT_EFORMAT},
-    {"line 5: column pointers do not ascend", TITLE COUNTS "rua           " SIZES TOUCH " 1 3 2 4\n 1 2 3\n",
+    {"/file:5: column pointers do not ascend", TITLE COUNTS "rua           " SIZES TOUCH " 1 3 2 4\n 1 2 3\n",
      WEFT_EFORMAT},
-    {"line 5: '5' is outside 1 .. 4", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 5\n 1 2 3\n", WEFT_EFORMAT},
-    {"line 6: '4' is outside 1 .. 3", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n 1 2 4\n", WEFT_EFORMAT},
-    {"line 7: '2.0x0E+00' is no number",
+    {"/file:5: '5' is outside 1 .. 4", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 5\n 1 2 3\n", WEFT_EFORMAT},
+    {"/file:6: '4' is outside 1 .. 3", TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n 1 2 4\n", WEFT_EFORMAT},
+    {"/file:7: '2.0x0E+00' is no number",
      TITLE COUNTS "rua           " SIZES TOUCH " 1 2 3 4\n 1 2 3\n 1.000E+00 2.0x0E+00-3.000E+00\n", WEFT_EFORMAT},
-    {"line 4: a format of numbers that is not known",
+    {"/file:4: a format of numbers that is not known",
      TITLE COUNTS "rua           " SIZES "(4I2)           (3I2)           (3Z10)\n 1 2 3 4\n 1 2 3\n", WEFT_EFORMAT},
-    {"line 3: type RUE: only assembled", TITLE COUNTS "rue           " SIZES TOUCH, WEFT_EUNSUPPORTED},
-    {"line 3: rows, columns or entries",
+    {"/file:3: type RUE: only assembled", TITLE COUNTS "rue           " SIZES TOUCH, WEFT_EUNSUPPORTED},
+    {"/file:3: rows, columns or entries",
      TITLE COUNTS "rua           "
                   "            -3             3             3\n" TOUCH,
      WEFT_EFORMAT},
-    {"line 5: the file ends",
+    {"/file:5: the file ends",
      TITLE COUNTS "rua           "
                   "    2147483647    2147483647 9999999999999\n" TOUCH,
+     WEFT_EFORMAT},
+    // What the reader of Matrix Market finds in the text that these files become.
+    {"/file:7: entry (1, 2) above the diagonal",
+     TITLE COUNTS "rsa           " SIZES "(4I2)           (1I2)           (3E10.3)\n 1 2 4 4\n 1\n 1\n 2\n"
+                  " 1.000E+00 2.000E+00-3.000E+00\n",
+     WEFT_EFORMAT},
+    {"/file:9: '1.000E+99' exceeds the range of f32",
+     TITLE COUNTS "rua           " SIZES "(4I2)           (3I2)           (1E10.3)\n 1 2 3 4\n 1 2 3\n 1.000E+00\n"
+                  " 2.000E+00\n 1.000E+99\n",
+     WEFT_ERANGE},
+    {"/file:3: complex values do not fit f32",
+     TITLE COUNTS "cua           " SIZES TOUCH " 1 2 3 4\n 1 2 3\n 1.000E+00 2.000E+00-3.000E+00\n"
+                  " 1.000E+00 2.000E+00-3.000E+00\n",
+     WEFT_EUNSUPPORTED},
+    {"/file:3: a matrix of 3 x 4 has no symmetry",
+     TITLE COUNTS "rsa           "
+                  "             3             4             3             0\n" TOUCH " 1 2 3 4\n 4\n 1 2 3\n"
+                  " 1.000E+00 2.000E+00-3.000E+00\n",
      WEFT_EFORMAT},
 };
 

@@ -23,6 +23,10 @@ struct weft__mtx_stream {
     int64_t done_bytes, total_bytes;                // progress, in bytes as they lie in the file; total 0: not known
     const char *peek;                               // (size peek_bytes) how the text begins, where that is known
     size_t peek_bytes;
+    // Where the text is made of other lines: the line of the file behind a line of the text; index: behind the indices of its
+    // entry, not its value. NULL: lines of the text are those of the file.
+    int64_t (*line_of)(const struct weft__mtx_stream *stream, int64_t line, int index);
+    int64_t error_line; // of the file, where `read` failed; 0: not known
 };
 
 // Text in memory, which must outlive the stream.
@@ -75,6 +79,7 @@ struct weft__mtx_block {
     void *val;               // (size entries); NULL when the field or the type is pattern
     weft_status status;      // of the first error
     int64_t error_line;      // its line, 0 for the first line of the block
+    int error_index;         // nonzero: of an index
     char text[200];          // its message
 };
 

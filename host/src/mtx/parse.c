@@ -156,6 +156,7 @@ __attribute__((cold, noinline)) static const char *fail_index(struct weft__mtx_b
     while (*p >= '0' && *p <= '9')
         p++;
     struct weft__mtx_quote quote = weft__mtx_quote(word);
+    block->error_index = 1;
     if (*word == '\n')
         return fail(block, WEFT_EFORMAT, "the line ends where a %s index should stand", what);
     if (p == word || !word_ends(p))
@@ -251,9 +252,11 @@ static inline const char *entry_parse(struct weft__mtx_block *block, const struc
         word = weft__blanks_skip(p);
         if (!(p = index_scan(word, format->n, &j)))
             return fail_index(block, word, "column", format->n);
-        if (__builtin_expect(format->symmetry != WEFT_MTX_SYMMETRY_GENERAL && i < j, 0))
+        if (__builtin_expect(format->symmetry != WEFT_MTX_SYMMETRY_GENERAL && i < j, 0)) {
+            block->error_index = 1;
             return fail(block, WEFT_EFORMAT,
                         "entry (%d, %d) above the diagonal; the header promises the lower triangle", i + 1, j + 1);
+        }
         block->row[k] = i;
         block->col[k] = j;
     }

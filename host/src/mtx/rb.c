@@ -31,10 +31,11 @@ struct rb_stream {
     char *input;              // (size INPUT_BYTES) input_at .. input_end-1 are not yet used
     size_t input_at, input_end;
     char line[LINE_MOST + 1];
-    int64_t number; // of the line
-    int at;         // field of the line that is next; -1: a new line is
-    int by_words;   // the line's fields are its words
-    size_t word;    // where the next one is looked for
+    int64_t number;             // of the line
+    int64_t row_line, val_line; // numbers of the first lines of rows and values
+    int at;                     // field of the line that is next; -1: a new line is
+    int by_words;               // the line's fields are its words
+    size_t word;                // where the next one is looked for
     int started;
     char type[3];
     int64_t m, n, nnz;
@@ -46,9 +47,16 @@ struct rb_stream {
     size_t held_at, held_end;
 };
 
-static weft_status wrong(const struct rb_stream *s, struct weft_error *err, const char *why)
+// The error to come is of the line that was read last.
+static void at_line(struct rb_stream *s)
 {
-    return weft__error(err, WEFT_EFORMAT, "line %lld: %s", (long long)s->number, why);
+    s->base.error_line = s->number;
+}
+
+static weft_status wrong(struct rb_stream *s, struct weft_error *err, const char *why)
+{
+    at_line(s);
+    return weft__error(err, WEFT_EFORMAT, "%s", why);
 }
 
 // By the type in the third line.
@@ -235,9 +243,10 @@ static weft_status header_read(struct rb_stream *s, struct weft_error *err)
         if (*sizes[i] < 0 || (i < 2 && *sizes[i] > INT32_MAX))
             return wrong(s, err, "rows, columns or entries are no number that a matrix has");
     }
-    if (s->type[2] == 'E' || s->type[0] == 'Q')
-        return weft__error(err, WEFT_EUNSUPPORTED, "line %lld: type %.3s: only assembled matrices are read",
-                           (long long)s->number, s->type);
+    if (s->type[2] == 'E' || s->type[0] == 'Q') {
+        at_line(s);
+        return weft__error(err, WEFT_EUNSUPPORTED, "type %.3s: only assembled matrices are read", s->type);
+    }
     if (!(status = line_next(s, err))) {
         struct fields *const all[] = {&s->ptr_fields, &s->row_fields, &s->val_fields};
         for (size_t i = 0; i < (s->type[0] == 'P' ? 2u : 3u) && !status; i++) {
@@ -272,9 +281,11 @@ static weft_status numbers_read(void **out, size_t bytes, struct rb_stream *s, c
         if (status)
             return status;
         const int64_t value = count_of(text);
-        if (value < 1 || value > most)
-            return weft__error(err, WEFT_EFORMAT, "line %lld: %s is outside 1 .. %lld", (long long)s->number,
-                               weft__mtx_quote_string(text).text, (long long)most);
+        if (value < 1 || value > most) {
+            at_line(s);
+            return weft__error(err, WEFT_EFORMAT, "%s is outside 1 .. %lld", weft__mtx_quote_string(text).text,
+                               (long long)most);
+        }
         if (bytes == 8)
             ((int64_t *)*out)[i] = value - 1;
         else
@@ -295,9 +306,11 @@ static weft_status pattern_read(struct rb_stream *s, struct weft_error *err)
         if (!right)
             status = wrong(s, err, "column pointers do not ascend from 1 to the entries and 1");
     }
+    s->row_line = s->number + 1;
     if (!status)
         status = numbers_read(&row, 4, s, &s->row_fields, s->nnz, s->m, err);
     s->row = row;
+    s->val_line = s->number + 1;
     s->at = -1;
     return status;
 }
@@ -335,11 +348,17 @@ static weft_status value_write(char *out, size_t *length, struct rb_stream *s, i
         at += sprintf(at, "E%d", shift);
     memset(at, 0, WEFT__NUMBER_PAD);
     struct weft__number number;
-    if (weft__number_scan(out + *length + 1, &number) != at)
-        return weft__error(err, WEFT_EFORMAT, "line %lld: %s is no number", (long long)s->number,
-                           weft__mtx_quote_string(text).text);
+    if (weft__number_scan(out + *length + 1, &number) != at) {
+        at_line(s);
+        return weft__error(err, WEFT_EFORMAT, "%s is no number", weft__mtx_quote_string(text).text);
+    }
     *length = (size_t)(at - out);
     return WEFT_OK;
+}
+
+static int parts_of(const struct rb_stream *s)
+{
+    return s->type[0] == 'P' ? 0 : s->type[0] == 'C' ? 2 : 1;
 }
 
 static weft_status entry_write(char *out, size_t *length, struct rb_stream *s, struct weft_error *err)
@@ -348,7 +367,7 @@ static weft_status entry_write(char *out, size_t *length, struct rb_stream *s, s
     while (s->ptr[s->col + 1] <= s->p)
         s->col++;
     *length += (size_t)sprintf(out + *length, "%d %lld", s->row[s->p] + 1, (long long)s->col + 1);
-    const int parts = s->type[0] == 'P' ? 0 : s->type[0] == 'C' ? 2 : 1;
+    const int parts = parts_of(s);
     for (int i = 0; i < parts && !status; i++)
         status = value_write(out, length, s, (s->nnz - s->p) * parts - i, err);
     out[(*length)++] = '\n';
@@ -403,6 +422,19 @@ static int64_t rb_read(struct weft__mtx_stream *stream, char *to, size_t bytes, 
     return (int64_t)done;
 }
 
+enum { TYPE_LINE = 3 }; // which has the sizes too
+
+// Every line but the last has as many fields as its format says.
+static int64_t rb_line_of(const struct weft__mtx_stream *stream, int64_t line, int index)
+{
+    const struct rb_stream *s = (const struct rb_stream *)stream;
+    const int64_t p = line - 3; // of the header line, the sizes, then an entry a line
+    if (p < 0)
+        return TYPE_LINE;
+    return index || !parts_of(s) ? s->row_line + p / s->row_fields.per
+                                 : s->val_line + p * parts_of(s) / s->val_fields.per;
+}
+
 static void rb_close(struct weft__mtx_stream *stream)
 {
     struct rb_stream *s = (struct rb_stream *)stream;
@@ -425,7 +457,8 @@ weft_status weft__rb_open(struct weft__mtx_stream **stream, int64_t limit, struc
         (*stream)->close(*stream);
         return weft__error(err, WEFT_ENOMEM, "%s", weft_status_text(WEFT_ENOMEM));
     }
-    s->base = (struct weft__mtx_stream){.read = rb_read, .close = rb_close, .total_bytes = (*stream)->total_bytes};
+    s->base = (struct weft__mtx_stream){
+        .read = rb_read, .close = rb_close, .line_of = rb_line_of, .total_bytes = (*stream)->total_bytes};
     s->from = *stream;
     s->limit = limit;
     *stream = &s->base;

@@ -72,15 +72,33 @@ static int limit_passed(const struct reader *r)
     return entries_bytes(r) > limit || (r->info.file_bytes > r->done_bytes && (size_t)r->info.file_bytes > limit);
 }
 
+// At a line of the text; index: at an index there.
+static weft_status fail_in(const struct reader *r, int64_t line, int index, weft_status status, const char *text,
+                           struct weft_error *err)
+{
+    if (r->stream->line_of)
+        line = r->stream->line_of(r->stream, line, index);
+    return weft__error(err, status, "%s:%lld: %s", r->name, (long long)line, text);
+}
+
 static weft_status fail_at(const struct reader *r, int64_t line, weft_status status, const char *text,
                            struct weft_error *err)
 {
-    return weft__error(err, status, "%s:%lld: %s", r->name, (long long)line, text);
+    return fail_in(r, line, 0, status, text, err);
 }
 
 static weft_status fail(const struct reader *r, weft_status status, const char *text, struct weft_error *err)
 {
     return weft__error(err, status, "%s: %s", r->name, text);
+}
+
+// Where no block could be read; `line` would have been the next one.
+static weft_status fail_read(const struct reader *r, int64_t line, const struct weft_error *why, struct weft_error *err)
+{
+    if (r->stream->error_line)
+        return weft__error(err, why->status, "%s:%lld: %s", r->name, (long long)r->stream->error_line, why->text);
+    return why->status == WEFT_EFORMAT ? fail_at(r, line, why->status, why->text, err)
+                                       : fail(r, why->status, why->text, err);
 }
 
 // ---- lines -----------------------------------------------------------------------------------------------------
@@ -148,10 +166,8 @@ static weft_status header_read(struct reader *r, struct weft__mtx_block **rest, 
     while (!status && !r->size_line) {
         weft__mtx_block_free(block);
         status = block_next(r, &block, &why);
-        if (status == WEFT_EFORMAT)
-            return fail_at(r, line + 1, status, why.text, err);
         if (status)
-            return fail(r, status, why.text, err);
+            return fail_read(r, line + 1, &why, err);
         if (!block)
             return line ? fail_at(r, line, WEFT_EFORMAT, "the file ends before its size line", err)
                         : fail_at(r, 1, WEFT_EFORMAT, "the file is empty", err);
@@ -277,13 +293,11 @@ static weft_status blocks_check(const struct reader *r, struct weft_error *err)
         if (block->status == WEFT_ENOMEM)
             return fail(r, block->status, block->text, err);
         if (block->status)
-            return fail_at(r, line + block->error_line + 1, block->status, block->text, err);
+            return fail_in(r, line + block->error_line + 1, block->error_index, block->status, block->text, err);
         line += block->lines;
     }
-    if (r->tail.status == WEFT_EFORMAT)
-        return fail_at(r, line + 1, r->tail.status, r->tail.text, err);
     if (r->tail.status)
-        return fail(r, r->tail.status, r->tail.text, err);
+        return fail_read(r, line + 1, &r->tail, err);
     if (r->over) {
         weft__error(&count, WEFT_ERANGE, "%s than the limit of %lld bytes for a file of this length " LIMIT_RAISE,
                     entries_bytes(r) > (size_t)limit_of(r) ? "the entries take more memory"
