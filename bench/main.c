@@ -401,13 +401,36 @@ static void load_announce(FILE *out)
                 load, processors);
 }
 
+static void text_add(char *text, size_t size, const char *more, size_t length)
+{
+    const size_t used = strlen(text), room = size - 1 - used;
+    length = length < room ? length : room;
+    memcpy(text + used, more, length);
+    text[used + length] = 0;
+}
+
+// A word of a command line as a shell reads it.
+static void word_add(char *command, size_t size, const char *word)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,-./:=@_%";
+    int quoted = !*word;
+    for (const char *at = word; *at; at++)
+        quoted |= (unsigned char)*at < 0x80 && !strchr(plain, *at);
+    text_add(command, size, quoted ? " '" : " ", quoted ? 2 : 1);
+    for (const char *at = word; *at; at++)
+        if (*at == '\'')
+            text_add(command, size, "'\\''", 4);
+        else
+            text_add(command, size, at, 1);
+    if (quoted)
+        text_add(command, size, "'", 1);
+}
+
 static int run(int argc, char **argv)
 {
     struct bench b = {.seed = -1, .command = "weft-bench"};
-    for (int i = 1; i < argc; i++) {
-        size_t used = strlen(b.command);
-        snprintf(b.command + used, sizeof b.command - used, strpbrk(argv[i], " \t\"'$*?") ? " '%s'" : " %s", argv[i]);
-    }
+    for (int i = 1; i < argc; i++)
+        word_add(b.command, sizeof b.command, argv[i]);
     bench_text_mend(b.command);
     struct bench_options *o = &b.options;
     int status = bench_options_parse(o, argc, argv), devices = 0, matrices = 0;

@@ -51,10 +51,7 @@ struct place {
 
 static void place_fail(const struct place *to, const char *why)
 {
-    char path[sizeof to->path];
-    strcpy(path, to->path);
-    bench_text_mend(path);
-    fprintf(stderr, "libweft-profile: %s cannot be written: %s\n", path, why);
+    fprintf(stderr, "libweft-profile: %s cannot be written: %s\n", bench_text_line(to->path).text, why);
 }
 
 static void place_open(struct place *to, const char *variable, const char *standard)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record as a table for people.
+#include "host/common/name.h"
 #include "host/common/stats.h"
 #include "json.h"
 #include "write.h"
@@ -55,8 +56,8 @@ static void head(FILE *out, const cJSON *document, const cJSON *run)
     const cJSON *ceilings = get(device, "ceilings");
     fprintf(out, "\nprofile of %s", text(run, "op"));
     if (get(run, "matrix"))
-        fprintf(out, " of %s: %.0f x %.0f, %.0f entries, %s", text(run, "matrix"), number(run, "m"), number(run, "n"),
-                number(run, "nnz"), text(run, "type"));
+        fprintf(out, " of %s: %.0f x %.0f, %.0f entries, %s", bench_text_line(text(run, "matrix")).text,
+                number(run, "m"), number(run, "n"), number(run, "nnz"), text(run, "type"));
     fputc('\n', out);
     if (get(run, "backend"))
         fprintf(out, "  %s %s%s%s%s, %s\n", text(run, "backend"), text(run, "algo"), get(run, "chosen") ? " (" : "",

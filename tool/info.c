@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft info: the measures of a matrix, the bytes of its formats on a device, and what weft would run.
+#include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
 #include "host/internal/inside.h"
@@ -193,7 +194,7 @@ static void report_print(const struct tool_matrix *m, const struct report *r, co
 {
     const struct weft_measures *v = &r->measures;
     char text[32], other[32];
-    printf("matrix      %s\n", m->name);
+    printf("matrix      %s\n", bench_text_line(m->name).text);
     printf("shape       %s x %s\n", tool_count_text(text, v->m), tool_count_text(other, v->n));
     printf("entries     %s", tool_count_text(text, v->nnz));
     if (v->nnz)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft spy and weft entropy: where the entries of a matrix are.
+#include "host/common/name.h"
 #include "host/common/order.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
@@ -48,7 +49,8 @@ int tool_spy(const struct tool_options *o)
     }
     if (!code) {
         shape_text(line, sizeof line, &m.a, o);
-        code = picture_spy(&(struct picture){o->out, o->size, o->force, m.name, line, -1, -1}, &d);
+        const struct bench_text_line name = bench_text_line(m.name);
+        code = picture_spy(&(struct picture){o->out, o->size, o->force, name.text, line, -1, -1}, &d);
     }
     weft_density_free(&d);
     tool_matrix_free(&m);
@@ -99,7 +101,7 @@ static weft_status entropies_compare(struct entropies *e, const struct weft_dens
 
 static void entropies_print(const struct entropies *e, const char *name, const char *line)
 {
-    printf("%s: %s\n", name, line);
+    printf("%s: %s\n", bench_text_line(name).text, line);
     printf("H %.4f of %.4f possible, %lld x %lld buckets of %lld x %lld\n", e->h, e->most, (long long)e->density.rows,
            (long long)e->density.cols, (long long)e->density.height, (long long)e->density.width);
     if (e->compared)
@@ -186,7 +188,8 @@ static int entropy_draw(const struct entropies *e, const struct tool_matrix *m, 
                  e->distance.distance);
     picture_map_buckets(&rows, &cols, o->size, m->a.m, m->a.n);
     weft_status status = weft_density_alloc(&d, &m->a, weft_density_params(.rows = rows, .cols = cols), &err);
-    const struct picture picture = {o->out, o->size, o->force, m->name, text, longest_row(&m->a), longest_col(&m->a)};
+    const struct bench_text_line name = bench_text_line(m->name);
+    const struct picture picture = {o->out, o->size, o->force, name.text, text, longest_row(&m->a), longest_col(&m->a)};
     int code = status ? tool_fail(status, &err) : picture_entropy(&picture, &d, e->parts);
     weft_density_free(&d);
     return code;

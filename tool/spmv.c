@@ -2,6 +2,7 @@
 // weft spmv: one product with a matrix on the device, compared with the reference, timed.
 #include "host/common/check_spmv.h"
 #include "host/common/clock.h"
+#include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
 #include "host/internal/inside.h"
@@ -118,8 +119,8 @@ static int product_print(const struct product *p, const struct tool_matrix *m, c
     char rows[32], columns[32], entries[32];
     if (bench_word_is_stream(o->out)) // y is printed there
         return TOOL_OK;
-    printf("%s: %s x %s, %s entries, %s\n", m->name, tool_count_text(rows, p->a->m), tool_count_text(columns, p->a->n),
-           tool_count_text(entries, p->a->nnz), weft_type_name(p->type));
+    printf("%s: %s x %s, %s entries, %s\n", bench_text_line(m->name).text, tool_count_text(rows, p->a->m),
+           tool_count_text(columns, p->a->n), tool_count_text(entries, p->a->nnz), weft_type_name(p->type));
     printf("y = A*x with x = 1 on %s: %s, equal to the reference\n", on->name,
            weft_spmv_algo_name(p->info.params.policy.algo));
     printf("median of %d runs %.4g ms (quartiles %.4g, %.4g), %.3g GFLOP/s, the host waiting for each\n", RUNS, median,

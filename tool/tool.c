@@ -44,7 +44,8 @@ int tool_exit(weft_status status)
 int tool_fail(weft_status status, const struct weft_error *err)
 {
     const char *text = err && err->text[0] ? err->text : weft_status_text(status);
-    tool_complain("%.*s", (int)strcspn(text, "\n"), text);
+    // Of what a compiler said the first line; a name may hold a line break, and what is wrong stands behind it.
+    tool_complain("%.*s", (int)(tool_exit(status) == TOOL_DEVICE ? strcspn(text, "\n") : strlen(text)), text);
     return tool_exit(status);
 }
 

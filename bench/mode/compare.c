@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "bench/run/block.h"
 #include "bench/run/table.h"
+#include "host/common/name.h"
 
 #include <errno.h>
 #include <math.h>
@@ -206,14 +207,14 @@ static void file_print(FILE *out, const char *side, const struct compare_file *f
     const char *command = compare_text(from, "command");
     fprintf(out, "%s  %s: version %s, %s\n", side, f->path, compare_text(from, "version"), compare_text(from, "date"));
     if (*command)
-        fprintf(out, "   %.96s\n", command);
+        fprintf(out, "   %.96s\n", bench_text_line(command).text);
 }
 
 static void head_print(FILE *out, const struct compare_entry *a, const struct compare_entry *b, int profile)
 {
     fprintf(out, "\n%s", a->op);
     if (*a->matrix)
-        fprintf(out, " of %s", a->matrix);
+        fprintf(out, " of %s", bench_text_line(a->matrix).text);
     if (*a->type)
         fprintf(out, ", %s, %g-bit offsets", a->type, a->index);
     fprintf(out, "\n%s", a->device);
@@ -239,12 +240,13 @@ static void rest_print(FILE *out, const char *side, const struct compare_file *f
         fprintf(out, "only in %s, or with a later one on the same device: %zu\n", side, alone);
     for (size_t i = 0, shown = 0; i < f->count && shown < 8; i++)
         if (!f->entries[i].match && ++shown)
-            fprintf(out, "  %s %s %s %s %s, %s\n", f->entries[i].op, f->entries[i].matrix, f->entries[i].backend,
-                    f->entries[i].algo, f->entries[i].type, f->entries[i].device);
+            fprintf(out, "  %s %s %s %s %s, %s\n", f->entries[i].op, bench_text_line(f->entries[i].matrix).text,
+                    f->entries[i].backend, f->entries[i].algo, f->entries[i].type, f->entries[i].device);
     for (size_t i = 0; i < f->count; i++)
         if (f->entries[i].match && !f->entries[i].verified)
-            fprintf(out, "not verified in %s: %s %s %s %s %s\n", side, f->entries[i].op, f->entries[i].matrix,
-                    f->entries[i].backend, f->entries[i].algo, f->entries[i].type);
+            fprintf(out, "not verified in %s: %s %s %s %s %s\n", side, f->entries[i].op,
+                    bench_text_line(f->entries[i].matrix).text, f->entries[i].backend, f->entries[i].algo,
+                    f->entries[i].type);
 }
 
 // ---- for programs ----------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a study found: the table for people, a record for each order and kernel.
 #include "study.h"
+#include "host/common/name.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>
@@ -28,9 +29,10 @@ static struct span span_of(const double *values, int count)
 void study_table(FILE *out, const struct study *s)
 {
     const struct bench_options *o = &s->bench->options;
-    fprintf(out, "\n%s: %lld x %lld, %lld entries, %s; %d trials of %g s, seeds %llu to %llu\n", s->bench->matrix,
-            (long long)s->a->m, (long long)s->a->n, (long long)s->a->nnz, weft_type_name(s->a->type), s->trials,
-            o->trial_s, (unsigned long long)o->seed, (unsigned long long)o->seed + (unsigned long long)s->trials - 1);
+    fprintf(out, "\n%s: %lld x %lld, %lld entries, %s; %d trials of %g s, seeds %llu to %llu\n",
+            bench_text_line(s->bench->matrix).text, (long long)s->a->m, (long long)s->a->n, (long long)s->a->nnz,
+            weft_type_name(s->a->type), s->trials, o->trial_s, (unsigned long long)o->seed,
+            (unsigned long long)o->seed + (unsigned long long)s->trials - 1);
     for (size_t i = 0; i < s->norders; i++) {
         const struct study_order *order = &s->orders[i];
         const struct span h = span_of(order->entropy, s->trials);

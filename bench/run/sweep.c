@@ -3,6 +3,7 @@
 #include "sweep.h"
 #include "block.h"
 #include "point.h"
+#include "host/common/name.h"
 #include "host/common/progress.h"
 #include "table.h"
 
@@ -32,7 +33,7 @@ static void tables_print(FILE *out, const struct bench_case *c, const struct ben
     for (int r = 0; r < rest; r++) {
         fprintf(out, "\n%s %s", c->op->name, c->algo);
         if (c->matrix)
-            fprintf(out, " of %s", c->matrix);
+            fprintf(out, " of %s", bench_text_line(c->matrix).text);
         fprintf(out, " on %s, median ms", c->device ? c->device->info.name : "the host");
         for (int x = 2; x < naxes; x++)
             fprintf(out, ", %s %d", axis[x]->name, bench_point_value(axes, x, r));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the tables for people: numbers in columns of fixed width.
 #include "table.h"
+#include "host/common/name.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +22,7 @@ void bench_table_head(const struct bench_table *table, const char *op, const cha
         return;
     fprintf(table->out, "\n%s", op);
     if (matrix)
-        fprintf(table->out, " of %s", matrix);
+        fprintf(table->out, " of %s", bench_text_line(matrix).text);
     if (a)
         fprintf(table->out, ": %" PRId64 " x %" PRId64 ", %" PRId64 " entries, %s, %zu-bit offsets", a->m, a->n, a->nnz,
                 weft_type_name(a->type), weft_ofs_bytes(a->ofs) * 8);

@@ -63,11 +63,19 @@ size_t bench_text_show(char *out, const char *text, size_t size, const char *pla
     return used;
 }
 
+struct bench_text_line bench_text_line(const char *text)
+{
+    struct bench_text_line line;
+    const size_t length = strlen(text), most = (sizeof line.text - 1) / BENCH_TEXT_GROWS;
+    bench_text_show(line.text, text, length < most ? length : most, "");
+    return line;
+}
+
 void bench_text_mend(char *text)
 {
     while (*text) {
         size_t bytes = character_bytes((const unsigned char *)text);
-        if (!bytes)
+        if (!bytes && (unsigned char)*text >= 0x80)
             *text = '?';
         text += bytes ? bytes : 1;
     }

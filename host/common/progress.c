@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ static pthread_t thread;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
 static int over; // guarded by mutex
-static char what[128];
+static char what[BENCH_TEXT_GROWS * 127 + 1];
 static double start_ms;
 static _Atomic int64_t done_bytes, total_bytes;
 
@@ -65,11 +66,12 @@ void bench_progress_begin(const char *format, ...)
 {
     if (!enabled || running)
         return;
+    char text[128];
     va_list args;
     va_start(args, format);
-    vsnprintf(what, sizeof what, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    bench_text_mend(what);
+    bench_text_show(what, text, strlen(text), "");
     over = 0;
     start_ms = clock_ms();
     atomic_store(&done_bytes, 0);

@@ -5,6 +5,7 @@
 Full disks, signals, folders that cannot be written, links to nothing, systems without /proc, names with control characters.
 Output is TAP.
 """
+import csv
 import gzip
 import json
 import os
@@ -345,6 +346,27 @@ def test_names(folder):
     put(name, MATRIX)
     code, out, err = run(BENCH, *FAST, name)
     ok(code == 0 and plain(out + err), "the table", repr(out), repr(err))
+    lines = os.path.join(folder, "it's\nspmv: all is well" + ESC + ".mtx")
+    put(lines, MATRIX)
+    for more in ([], ["--study", "permute", "--orders", "row", "--trials", "1", "--trial-time", "0.001", "-t", "f32"], ["--profile"]):
+        code, out, err = run(BENCH, *(FAST[:4] if more[:1] != ["--study"] else FAST[:2]), *more, "--no-roof", lines)
+        ok(code == 0 and plain(out + err) and "it's\\x0aspmv: all is well\\x1b[31m" in out, f"a name of two lines in one, {more[:1]}", repr(out), repr(err))
+    table = os.path.join(folder, "lines.json")
+    code, out, err = run(BENCH, *FAST, "--json", table, "--csv", table + ".csv", lines)
+    found = json.loads(get(table)) if code == 0 else {}
+    title = os.path.basename(lines)[:-4]
+    ok(found.get("matrix") == title, "a record has it as it is", repr(found))
+    with open(table + ".csv", encoding="utf-8", newline="") as file:
+        ok([row["matrix"] for row in csv.DictReader(file)] == [title], "so has a table of records", repr(get(table + ".csv")))
+    out = subprocess.run(["sh", "-c", 'printf "%s\\0" ' + found.get("command", "")], stdout=subprocess.PIPE, check=False).stdout
+    ok(out.decode().split("\0")[:-1] == ["weft-bench", *FAST, "--json", table, "--csv", table + ".csv", lines], "its command is that of the run", out)
+    for words in (["info", "--json", "-"], ["entropy", "--json", "-"]):
+        code, out, err = run(WEFT, *words, lines)
+        ok(code == 0 and json.loads(out)["matrix"] == title, " ".join(words) + " of it", repr(out), repr(err))
+        code, out, err = run(WEFT, words[0], lines)
+        ok(code == 0 and plain(out + err) and "it's\\x0aspmv: all is well\\x1b[31m" in out, words[0] + " of it", repr(out), repr(err))
+    code, out, err = run(WEFT, "info", lines[:-4] + "no.mtx")
+    ok(code == 2 and err.count("\n") == 1 and "\\x0aspmv" in err and "No such file" in err, "what is wrong is said behind such a name", repr(err))
     odd = os.path.join(folder, ESC + "\n.json")
     code, out, err = run(BENCH, *FAST, "--json", odd, name)
     ok(code == 0 and os.path.exists(odd) and plain(err), "a file of that name", repr(err))
