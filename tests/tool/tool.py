@@ -177,6 +177,10 @@ def test_info(folder):
         ok(json.loads(run("info", other, "-t", "f32", "--json", "-", **NOWHERE)[1])["type"] == "f32", "--type is followed")
     large = write(os.path.join(folder, "large.mtx"), SMALL.format("integer", *[" 3000000000"] * 6))
     ok(json.loads(run("info", large, "--json", "-", **NOWHERE)[1])["type"] == "f64", "integers beyond 32 bits become f64")
+    huge = write(os.path.join(folder, "huge.mtx"), "%%MatrixMarket matrix coordinate integer general\n1 2 2\n1 1 9007199254740993\n1 2 7\n")
+    head, _, _, values = entries(run("convert", huge, "-")[1])
+    ok(head == "%%MatrixMarket matrix coordinate real general" and [float(v) for *_, v in values] == [2.0 ** 53, 7],
+       "beyond 2^53 they are rounded, and written as real", head, values)
     code, text, err = run("info", path)
     ok(code == 0 and not err and all(re.search(f"^{word} ", text, re.M) for word in
                                      ("matrix", "shape", "entries", "rows", "columns", "symmetry", "bandwidth", "locality",
