@@ -98,7 +98,8 @@ int tool_out_fail(const char *path, int error);
 int tool_out_open(struct weft__out *out, const char *path, int force);
 // Write `size` bytes so that the file appears whole or not at all; as tool_out_open.
 int tool_out_write(const char *path, const void *data, size_t size, int force);
-// Print the object as JSON to o->json and delete it, indented, or in one line where several matrices were given; TOOL_OK or TOOL_USAGE after a complaint.
+// Print the object as JSON to o->json and delete it: indented, or in one line where several matrices were given. TOOL_OK or
+// TOOL_USAGE after a complaint.
 int tool_json_write(const struct tool_options *o, cJSON *object);
 // "12 345 678" with narrow groups of digits.
 const char *tool_count_text(char text[32], int64_t count);
