@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weft advise: does another order of rows and columns pay? By the model of advice.h, and by trying.
 #include "advise.h"
+#include "host/common/name.h"
 #include "host/common/progress.h"
 #include "host/common/word.h"
 #include "host/common/clock.h"
@@ -58,7 +59,8 @@ static void text_print(const struct advise *s)
 {
     const struct tool_options *o = s->o;
     char text[32], more[32], rows[32], cols[32];
-    printf("%s: %s x %s, ", s->m.name, tool_count_text(rows, s->m.a.m), tool_count_text(cols, s->m.a.n));
+    printf("%s: %s x %s, ", bench_text_line(s->m.name).text, tool_count_text(rows, s->m.a.m),
+           tool_count_text(cols, s->m.a.n));
     printf("%s entries, %s; device %d: %s\n", tool_count_text(text, s->m.a.nnz), weft_type_name(s->m.a.type),
            weft_context_device(s->device.ctx)->index, weft_context_device(s->device.ctx)->name);
     printf("%-13s%s%s\n", "", s->model ? "       time of SpMV      permuting, in runs  pays after" : "",

@@ -52,6 +52,18 @@ static int ending_check(const struct tool_options *o)
     return TOOL_USAGE;
 }
 
+int tool_out_text_check(const char *path)
+{
+    static const char *const packed[] = {".gz", ".npz", ".rb", ".weft"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    int refused = is_foreign(name, dot ? dot + 1 : "");
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        refused |= name_ends(path, packed[i]);
+    if (refused)
+        tool_complain("%s: the vector is written as plain Matrix Market text, .mtx", path);
+    return refused ? TOOL_USAGE : TOOL_OK;
+}
+
 static int out_check(const struct tool_options *o)
 {
     const int code = bench_word_is_stream(o->out) ? TOOL_OK : ending_check(o);

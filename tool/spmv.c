@@ -149,7 +149,9 @@ int tool_spmv(const struct tool_options *o)
     struct tool_matrix m;
     struct tool_device device;
     struct weft_error err = {0};
-    int code = o->out ? tool_out_check(o->out, o->force) : TOOL_OK;
+    int code = o->out ? tool_out_text_check(o->out) : TOOL_OK;
+    if (!code && o->out)
+        code = tool_out_check(o->out, o->force);
     if (code)
         return code;
     weft_status status = tool_device_open(&device, o, &err);
