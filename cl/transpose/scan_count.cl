@@ -316,7 +316,7 @@ WEFT_INLINE pos_t parts_prefix(__global pos_t *column, uint parts, uint width)
 #pragma unroll
         for (uint j = 0; j < AHEAD; j++)
             if (r + j < parts) {
-                column[(size_t)(r + j) * width] = before;
+                pos_give(column + (size_t)(r + j) * width, before);
                 before += v[j];
             }
     }

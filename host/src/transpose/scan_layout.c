@@ -429,8 +429,8 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
     const struct weft__scratch needs[NBUFFERS] = {
         [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
         [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
-        [TABLE] = {weft__mul(weft__mul(l->parts, width), pos), .what = "counts of parts"},
-        // Oclgrind does not take an exchange with memory never written for writing.
+        // What groups hand to each other: Oclgrind does not take an exchange with memory never written for writing.
+        [TABLE] = {weft__mul(weft__mul(l->parts, width), pos), .what = "counts of parts", .zeros = l->joined},
         [TOTAL] = {l->joined ? 0 : bins * pos, .what = "entries of bins", .zeros = true},
         [BUCKET_OFS] = {(bins + 1) * pos, .what = "offsets of bins"},
         [CHUNK_FIRST] = {(parts + 1) * 4, .what = "chunks of buckets"},
