@@ -41,13 +41,15 @@ static int advice_right(const struct advise *s)
 // NaN is no figure: a matrix without rows has no time to compare with.
 static const char *figure_text(char text[32], const char *format, double value)
 {
-    snprintf(text, 32, isnan(value) ? "-" : format, value);
+    if (isnan(value))
+        return "-";
+    snprintf(text, 32, format, value);
     return text;
 }
 
 static const char *after_text(char text[32], double after)
 {
-    return figure_text(text, isinf(after) ? "never" : "%.0f", after);
+    return isinf(after) ? "never" : figure_text(text, "%.0f", after);
 }
 
 static double measured_after(const struct trial *t)
