@@ -117,6 +117,18 @@ static void test_large(struct test_device *dev)
         tap_ok(check(dev, &cases[i].shape, &params, said) && strstr(said, cases[i].why), "%s: large tiles, %s, %s: %s",
                dev->name, test_spread_name(cases[i].shape.spread), weft_type_name(cases[i].shape.type), said);
     }
+    // Positions of 64 bits go through local memory in shorter turns.
+    dev->ctx->wide_positions = 1;
+    for (size_t i = 0; i < (dev->checker ? 0 : 4); i += test_sample() ? 3 : 1) {
+        struct weft_transpose_params params = *cases[i].params;
+        struct shape shape = cases[i].shape;
+        params.algo = WEFT_TRANSPOSE_ALGO_SCAN;
+        shape.ofs = WEFT_OFS_64;
+        tap_ok(check(dev, &shape, &params, said) && strstr(said, "3 passes") && strstr(said, "tiles of 128"),
+               "%s: large tiles, positions of 64 bits, %s, %s: %s", dev->name, test_spread_name(shape.spread),
+               weft_type_name(shape.type), said);
+    }
+    dev->ctx->wide_positions = 0;
     dev->ctx->device = own;
 }
 
@@ -221,6 +233,14 @@ static void each_device(struct test_device *dev)
                                          {TEST_UNIFORM, 300, 600001, 12000, WEFT_TYPE_F32, WEFT_OFS_32}};
     for (size_t i = 0; i < (dev->checker ? 2 : sizeof large / sizeof *large); i++)
         tap_ok(check(dev, &large[i], &turns, said), "%s: tiles in turns, %s", dev->name, weft_type_name(large[i].type));
+    dev->ctx->wide_positions = 1;
+    for (size_t i = 1; i < (dev->checker ? 0 : sizeof large / sizeof *large); i += 2) {
+        struct shape wide = large[i];
+        wide.ofs = WEFT_OFS_64;
+        tap_ok(check(dev, &wide, &turns, said), "%s: tiles in turns, positions of 64 bits, %s: %s", dev->name,
+               weft_type_name(wide.type), said);
+    }
+    dev->ctx->wide_positions = 0;
     // Three passes: 64 buckets of about 940 entries, chunks of 256, tiles of 64; 2048 parts of 29 entries. The column shares the
     // row's word in buckets and parts; in parts alone; 32 buckets of 21875 entries, two chunks: in neither.
     static const struct shape three[] = {{TEST_UNIFORM, 500, 32768, 60000, WEFT_TYPE_F32, WEFT_OFS_32},
