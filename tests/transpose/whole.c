@@ -254,6 +254,13 @@ static void each_device(struct test_device *dev)
         tap_ok(check(dev, &three[i], i < 5 ? &small : &turns, said) && strstr(said, "3 passes"),
                "%s: buckets in parts, %s, %s, %lld rows: %s", dev->name, test_spread_name(three[i].spread),
                weft_type_name(three[i].type), (long long)three[i].m, said);
+    // Two passes, columns on their own, chunks of four tiles: the next one is read ahead.
+    const struct weft_transpose_params ahead = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                .gpu = {.wg = 32, .ipt = 2, .bits = 8, .wg_large = 32}};
+    const struct shape chunks = {TEST_UNIFORM, 1 << 24, 131072, 38000, WEFT_TYPE_F32, WEFT_OFS_32};
+    if (!dev->checker)
+        tap_ok(check(dev, &chunks, &ahead, said) && strstr(said, "2 passes") && !strstr(said, "in one word"),
+               "%s: buckets of several tiles, columns apart: %s", dev->name, said);
     if (!dev->checker)
         tap_ok(check_apart(dev, &small), "%s: large parts of buckets apart from each other", dev->name);
     test_large(dev);
