@@ -116,6 +116,14 @@ static void test_errors(struct test_device *dev)
         const weft_status beyond = weft__transpose_scan_gpu.plan(dev->ctx, &tall, &buckets);
         dev->ctx->device.local_bytes = local;
         tap_ok(beyond == WEFT_EINVAL, "%s: buckets beyond local memory: %s", dev->name, test_error(dev));
+        struct weft_transpose_info large = {
+            .params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = {.wg = 32, .ipt = 64, .bits = 6, .wg_large = 1024}}};
+        dev->ctx->device.local_bytes = 48 << 10;
+        const weft_status too_large = weft__transpose_scan_gpu.plan(
+            dev->ctx, &(struct weft__transpose_shape){.m = 90, .n = 80, .nnz = 700, .type = WEFT_TYPE_F32}, &large);
+        dev->ctx->device.local_bytes = local;
+        tap_ok(too_large == WEFT_EINVAL && strstr(test_error(dev), "wg"), "%s: large tiles beyond local memory: %s",
+               dev->name, test_error(dev));
         tap_ok(tried > 20 && !small, "%s: %d plans by work-group alone, %d of less than two entries", dev->name, tried,
                small);
     }

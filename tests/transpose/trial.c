@@ -51,6 +51,7 @@ static void each_device(struct test_device *dev)
         {"crowded buckets, three passes", 1000000, 1000000, 40000000, 0, 0},
         {"three passes", 8000000, 8000000, 100000000, 0, 0},
         {"three passes, columns apart in all", 2000000000, 8000000, 100000000, 0, 0},
+        {"three passes, fewer columns to a part", 30000000, 8000000, 100000000, 0, 0},
         {"many entries", 100000000, 100000000, 1500000000, 0, 0},
         {"narrow digits", 3000, 200000, 600000, 64, 7},
     };
