@@ -323,6 +323,14 @@ static void like_take(struct weft__scan_layout *l, const struct weft__scan_layou
     l->wide_ipt = like->wide_ipt;
 }
 
+// Local memory of the kernel that counts and finds the offsets.
+static size_t joined_bytes(const struct weft_context *ctx, const struct weft__transpose_shape *shape, uint32_t bins)
+{
+    const size_t wg = (size_t)weft__wg_lower(ctx, WEFT__SCAN_COUNT_WG),
+                 pos = weft_ofs_bytes(weft__transpose_pos(shape));
+    return (4 + pos) * bins + (pos + 1) * wg + 64;
+}
+
 static void layout_of(struct weft__scan_layout *l, const struct weft_context *ctx,
                       const struct weft__transpose_shape *shape, const struct weft_transpose_params *p, int passes,
                       int crowded)
@@ -357,7 +365,8 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, l->second.wg);
     l->last_bins = weft__scan_bins_room((size_t)1 << l->low_bits, l->last.wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, weft__max(l->mid_bins, l->last_bins));
-    l->joined = weft__caps_of(ctx).fence && l->parts * l->nbuckets <= JOINED_MOST;
+    l->joined = weft__caps_of(ctx).fence && l->parts * l->nbuckets <= JOINED_MOST &&
+                joined_bytes(ctx, shape, l->count_bins) <= weft__local_most(ctx);
     l->self_counted =
         l->passes == 2 && nnz <= SELF_COUNTED_MOST * entries_of(l->last) && weft__transpose_pos(shape) == WEFT_OFS_32;
     l->one_tile =
