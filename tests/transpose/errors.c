@@ -118,18 +118,19 @@ static void test_errors(struct test_device *dev)
         tap_ok(beyond == WEFT_EINVAL, "%s: buckets beyond local memory: %s", dev->name, test_error(dev));
         // Wide digits leave no local memory to find the offsets where entries are counted: that is done apart.
         const struct weft__transpose_shape few = {.m = 90, .n = 4000, .nnz = 700, .type = WEFT_TYPE_F32};
-        struct weft_transpose_info digits = {
+        const struct weft_transpose_info digits = {
             .params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = {.wg = 32, .ipt = 2, .bits = 12, .groups = 1}}};
-        struct weft__scan_layout with_48 = {0}, with_32 = {0};
-        dev->ctx->device.local_bytes = 48 << 10;
-        int planned = !weft__transpose_scan_gpu.plan(dev->ctx, &few, &digits);
-        weft__scan_layout_make(&with_48, dev->ctx, &few, &digits.params);
-        dev->ctx->device.local_bytes = 32 << 10;
-        planned = planned && !weft__transpose_scan_gpu.plan(dev->ctx, &few, &digits);
-        weft__scan_layout_make(&with_32, dev->ctx, &few, &digits.params);
+        struct weft__scan_layout l[2] = {0};
+        int planned = 0;
+        for (int i = 0; i < 2; i++) {
+            struct weft_transpose_info info = digits;
+            dev->ctx->device.local_bytes = i ? 32 << 10 : 48 << 10;
+            planned += !weft__transpose_scan_gpu.plan(dev->ctx, &few, &info);
+            weft__scan_layout_make(&l[i], dev->ctx, &few, &info.params);
+        }
         dev->ctx->device.local_bytes = local;
-        tap_ok(planned && with_48.joined == weft__caps_of(dev->ctx).fence && !with_32.joined,
-               "%s: offsets of %u bins are found apart in 32 KiB", dev->name, with_32.count_bins);
+        tap_ok(planned == 2 && l[0].joined == weft__caps_of(dev->ctx).fence && !l[1].joined,
+               "%s: offsets of %u bins are found apart in 32 KiB", dev->name, l[1].count_bins);
         struct weft_transpose_info large = {
             .params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN, .gpu = {.wg = 32, .ipt = 64, .bits = 6, .wg_large = 1024}}};
         dev->ctx->device.local_bytes = 48 << 10;
