@@ -58,7 +58,8 @@ static void each_device(struct test_device *dev)
     const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     if (!dev->gpu)
         return;
-    const struct weft__trials own = dev->ctx->trials;
+    struct weft__trials *trials = &dev->ctx->trials;
+    const bool off = trials->off;
     // Under Oclgrind one of two passes and one of three.
     for (size_t i = dev->checker ? 1 : 0; i < sizeof cases / sizeof *cases; i += dev->checker ? 5 : 1)
         for (size_t t = 0; t < (test_sample() ? 1 : sizeof types / sizeof *types); t++) {
@@ -74,9 +75,12 @@ static void each_device(struct test_device *dev)
                 continue;
             }
             weft__scan_layout_make(&like, dev->ctx, &shape, &info.params);
-            dev->ctx->trials = (struct weft__trials){.seen = trial_seen, .arg = &h};
+            trials->off = false;
+            trials->seen = trial_seen;
+            trials->arg = &h;
             const weft_status status = weft__transpose_trial(dev->ctx, &shape, &params, &info);
-            dev->ctx->trials = own;
+            trials->off = off;
+            trials->seen = NULL;
             const int count = strstr(h.kernels, like.joined ? "scan_count_offsets" : "scan_vertical") != NULL,
                       three = (strstr(h.kernels, "bucket_chunks") != NULL) == (like.passes == 3),
                       buckets = (strstr(h.kernels, "scan_bucket") != NULL) == (like.passes > 1);
