@@ -7,7 +7,6 @@
 //          each other cost more than the loops around; tile_row, tile_pos of rows_tiles.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
 //          part[t]: sum of the row that goes on behind tile t (zero when none does).
-//          GAPS: 8 empty rows side by side are passed together.
 // Order:   from the left; in long rows entries p, p + LPR, ... of the LPR-fold part, then pairs at distance LPR/2 .. 1,
 //          then the rest from the left; depends on LPR and, in rows that are cut, on tile; repeatable.
 
@@ -17,12 +16,8 @@
 #ifndef WEFT_LPR
 #error "WEFT_LPR: independent sums of a row"
 #endif
-#ifndef WEFT_GAPS
-#error "WEFT_GAPS: 1 where most rows are empty, else 0"
-#endif
 
-#define LONG     64
-#define TOGETHER 8 // empty rows
+#define LONG 64
 
 WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
                           ofs_t end)
@@ -65,11 +60,6 @@ WEFT_KERNEL void spmv_csr_cpu(__global const ofs_t *restrict row_ptr, __global c
         row++;
     }
     for (; row < last; row++) {
-#if WEFT_GAPS
-        for (; last - row > TOGETHER && row_ptr[row + TOGETHER] == p; row += TOGETHER)
-            for (int i = 0; i < TOGETHER; i++)
-                put(y, row + i, ZERO, alpha, beta);
-#endif
         ofs_t end = row_ptr[row + 1];
         put(y, row, row_sum(col, val, x, p, end), alpha, beta);
         p = end;

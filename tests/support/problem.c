@@ -19,20 +19,17 @@ void test_values_draw(struct rng *rng, void *v, enum weft_type type, int64_t cou
     }
 }
 
-struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, int64_t m, int64_t n, int64_t base,
-                                      int64_t longest, enum weft_type type, enum weft_ofs ofs)
+// The matrix of these offsets, with drawn columns and values, and its vectors.
+static struct test_problem problem_of(struct test_device *dev, struct rng *rng, int64_t m, int64_t n,
+                                      const int64_t *begin, enum weft_type type, enum weft_ofs ofs)
 {
     struct test_problem p = {.dev = dev, .type = type == WEFT_TYPE_PATTERN ? WEFT_TYPE_F32 : type};
-    int64_t nnz = 0, at = 0;
-    for (int64_t i = 0; i < m; i++)
-        nnz += i % 30 == 7 ? longest : base + i % 4;
+    const int64_t nnz = begin[m];
     if (weft_csr_alloc(&p.a, weft_shape(m, n, nnz, type, ofs)) ||
         weft_device_csr_alloc(&p.d, dev->ctx, weft_shape(m, n, nnz, type, ofs)))
         tap_bail("no memory for a test matrix");
-    for (int64_t i = 0; i <= m; i++) {
-        test_row_begin(&p.a, i, at);
-        at += i % 30 == 7 ? longest : base + i % 4;
-    }
+    for (int64_t i = 0; i <= m; i++)
+        test_row_begin(&p.a, i, begin[i]);
     for (int64_t q = 0; q < nnz; q++)
         p.a.col[q] = (int32_t)rng_below(rng, (uint64_t)n);
     test_values_draw(rng, p.a.val, type, nnz);
@@ -47,6 +44,30 @@ struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, 
     test_values_draw(rng, p.y0, p.type, m);
     p.bx = test_buffer_make(dev, p.x, p.x_bytes);
     p.by = test_buffer_make(dev, p.y0, p.y_bytes);
+    return p;
+}
+
+struct test_problem test_problem_of(struct test_device *dev, struct rng *rng, int64_t m, int64_t n,
+                                    int64_t (*length)(int64_t i, int64_t m), enum weft_type type, enum weft_ofs ofs)
+{
+    int64_t *begin = test_alloc((size_t)(m + 1) * sizeof *begin);
+    begin[0] = 0;
+    for (int64_t i = 0; i < m; i++)
+        begin[i + 1] = begin[i] + length(i, m);
+    const struct test_problem p = problem_of(dev, rng, m, n, begin, type, ofs);
+    free(begin);
+    return p;
+}
+
+struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, int64_t m, int64_t n, int64_t base,
+                                      int64_t longest, enum weft_type type, enum weft_ofs ofs)
+{
+    int64_t *begin = test_alloc((size_t)(m + 1) * sizeof *begin);
+    begin[0] = 0;
+    for (int64_t i = 0; i < m; i++)
+        begin[i + 1] = begin[i] + (i % 30 == 7 ? longest : base + i % 4);
+    const struct test_problem p = problem_of(dev, rng, m, n, begin, type, ofs);
+    free(begin);
     return p;
 }
 

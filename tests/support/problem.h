@@ -21,6 +21,9 @@ struct test_problem {
 // Row i has base + i % 4 entries, every 30th `longest`. Bails out when the device refuses.
 struct test_problem test_problem_make(struct test_device *dev, struct rng *rng, int64_t m, int64_t n, int64_t base,
                                       int64_t longest, enum weft_type type, enum weft_ofs ofs);
+// Row i has length(i, m) entries.
+struct test_problem test_problem_of(struct test_device *dev, struct rng *rng, int64_t m, int64_t n,
+                                    int64_t (*length)(int64_t i, int64_t m), enum weft_type type, enum weft_ofs ofs);
 void test_problem_free(struct test_problem *p);
 // A plan for the matrix; NULL where it is refused, with the reason in the output.
 struct weft_spmv_plan *test_problem_plan(struct test_problem *p, const struct weft_spmv_params *params);

@@ -184,13 +184,19 @@ static void gathers(struct run *r)
     }
 }
 
-static void spmv(struct run *r, enum weft_type type, enum weft_ofs ofs, const struct weft_spmv_params *params)
+static void spmv_of(struct run *r, enum weft_type type, enum weft_ofs ofs, const struct weft_spmv_params *params,
+                    bool gaps)
 {
     struct weft_spmv_info info = {.params = *params};
     if (!r->ctx->device.fp64 && (type == WEFT_TYPE_F64 || params->problem.f64_sums))
         return;
     const size_t seen = begin(r);
-    end(r, "spmv", seen, weft__spmv_trial(r->ctx, type, ofs, &info));
+    end(r, "spmv", seen, weft__spmv_trial(r->ctx, type, ofs, &info, gaps));
+}
+
+static void spmv(struct run *r, enum weft_type type, enum weft_ofs ofs, const struct weft_spmv_params *params)
+{
+    spmv_of(r, type, ofs, params, false);
 }
 
 static void spmvs(struct run *r)
@@ -202,6 +208,8 @@ static void spmvs(struct run *r)
         for (int ring = WEFT_SPMV_SEMIRING_MIN_PLUS; ring <= WEFT_SPMV_SEMIRING_MAX_TIMES; ring++)
             spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.problem.semiring = (enum weft_spmv_semiring)ring});
         spmv(r, t, WEFT_OFS_64, &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR});
+        for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64 && r->ctx->schedule == WEFT_SCHEDULE_CPU; ofs++)
+            spmv_of(r, t, (enum weft_ofs)ofs, &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR}, true);
         spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE});
         spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS});
     }

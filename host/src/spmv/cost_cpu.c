@@ -16,6 +16,12 @@ struct format {
 };
 enum { NARROW, WIDE, WIDTHS };
 static const struct cost csr[WIDTHS] = {{0.40, 0.45, 6.3}, {0.45, 0.45, 6.3}};
+// CSR that walks entries and not rows (cl/spmv/csr_gaps_cpu.cl). A row with entries takes as long whatever it holds; where they come
+// one by one, the processor guesses wrongly twice at a row of several.
+static const struct cost gaps[WIDTHS] = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}};
+#define GAPS_TAKEN 1.6                                // a row with entries
+static const struct cost gaps_make = {1.5, 1.0, 4.0}; // the rows of its entries
+#define GAPS_GAIN 0.8                                 // of the time by rows, at most
 static const struct format sell[WIDTHS] = {{{0.33, 0.9, 0}, {2.0, 5.0, 0}}, {{0.55, 0.9, 0}, {3.0, 4.0, 0}}};
 static const struct format sell16[WIDTHS] = {{{0.33, 0.9, 0}, {4.0, 6.0, 0}}, {{0.55, 0.9, 0}, {5.0, 4.5, 0}}};
 static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}};
@@ -49,12 +55,38 @@ static double span_us(const struct weft_spmv_plan *plan, double total, double lo
     return fmin(ceil(items / units) * longest, total / units + longest) * 1e-3;
 }
 
+// Nanoseconds of a core for a product by CSR, where the processor guesses wrongly at `changes` rows once there are too many to learn.
+static double csr_ns(const struct weft_spmv_plan *plan, const struct cost *c, double changes)
+{
+    const double entries = (double)plan->a.nnz, rows = (double)plan->a.m, units = plan->ctx->device.compute_units,
+                 wrong = fmin(1, (entries + rows) / units / LEARNED) * changes;
+    return c->element * entries + c->row * rows + c->change * wrong;
+}
+
+static double rows_ns(const struct weft_spmv_plan *plan)
+{
+    return csr_ns(plan, &csr[width_of(plan)], (double)plan->stats.changes);
+}
+
+static double gaps_ns(const struct weft_spmv_plan *plan)
+{
+    const double taken = (double)(plan->a.m - plan->info.empty_rows), several = taken - (double)plan->stats.hist[1];
+    return csr_ns(plan, &gaps[width_of(plan)], fmin(taken, 2 * several)) + GAPS_TAKEN * taken;
+}
+
+bool weft__spmv_cpu_gaps(const struct weft_spmv_plan *plan)
+{
+    const double by_rows = rows_ns(plan), by_entries = gaps_ns(plan),
+                 products = (double)plan->info.params.policy.products;
+    if (!plan->a.nnz || plan->once || by_entries > GAPS_GAIN * by_rows)
+        return false;
+    return !products || products * (by_rows - by_entries) >= csr_ns(plan, &gaps_make, (double)plan->stats.changes);
+}
+
 static double csr_us(const struct weft_spmv_plan *plan)
 {
-    const struct cost *c = &csr[width_of(plan)];
-    const double entries = (double)plan->a.nnz, rows = (double)plan->a.m, units = plan->ctx->device.compute_units;
-    const double wrong = fmin(1, (entries + rows) / units / LEARNED) * (double)plan->stats.changes,
-                 all = c->element * entries + c->row * rows + c->change * wrong,
+    const double units = plan->ctx->device.compute_units,
+                 all = weft__spmv_cpu_gaps(plan) ? gaps_ns(plan) : rows_ns(plan),
                  tile = fmax(TILE, all / (UNIT_TILES * units));
     const double join = plan->stats.max_row >= WEFT__SPMV_SHARED_ROW ? JOIN_US : 0;
     return span_us(plan, all, tile, ceil(all / tile)) + join;

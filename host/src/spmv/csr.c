@@ -6,7 +6,15 @@
 //   and for each SpMV
 //     spmv_csr_merge   CSR, x, ROW, POS   y, sums of cut rows         product, sum of row or part   PART, HEAD, ARRIVED
 //     spmv_join        SPLIT, PART, HEAD  y of cut rows               sum of a part                 (without a fence)
+//
+// A CPU takes tiles as well. Where most rows are empty it first finds the row of each entry:
+//
+//     expand             row_ptr               row of each entry      row                           row_of
+//   and for each SpMV
+//     spmv_csr_gaps_cpu  CSR, row_of, x, ROW,  y, sums of cut rows    product, sum of row or part   PART, HEAD
+//                        POS
 #include "plan.h"
+#include "coo.h"
 #include "cost.h"
 #include "tiles.h"
 
@@ -76,19 +84,18 @@ const struct weft__tunables weft__spmv_csr_tunables[] = {
 // 0.86 to 0.89 times as long as 4 with rows of 1000, and 1.2 to 1.5 times on most patterns with a few long rows (docs/log/cpu-costs.md).
 #define CPU_LONG     64
 #define CPU_LONG_ROW 256 // mean entries of a row
-// From this share of empty rows on a CPU passes 8 of them together; of 0.9 the processor guesses wrongly too often.
-#define CPU_GAPS 0.97
 
 struct csr_state {
     struct weft__kernel *kernel;
     size_t groups, wg;
     struct weft__spmv_tiles tiles; // none: rows
+    cl_mem row_of;                 // the row of each entry; NULL: not needed
 };
 
 static void csr_destroy(void *state)
 {
     struct csr_state *s = state;
-    weft__kernel_release(&s->kernel);
+    weft__parts_release(&s->kernel, 1, &s->row_of, 1);
     weft__spmv_tiles_release(&s->tiles);
     free(s);
 }
@@ -212,6 +219,18 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
     return kernel_create(s, plan, &make, &weft__spmv_merge_spec, &d);
 }
 
+static void row_of_make(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                        cl_command_queue queue)
+{
+    const size_t bytes = weft__mul((size_t)plan->a.nnz, sizeof(cl_int));
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    weft__spmv_make_buffer(make, &s->row_of, bytes, "row of each entry");
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    make->status = weft__spmv_rows_expand(&stream, plan->a.row_ptr, plan->a.ofs, plan->a.m, plan->a.nnz, s->row_of);
+    plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.workspace_bytes += bytes;
+}
+
 // CPU: a tile per work-item. Tiles cut long rows, but not those of csr_lanes.
 static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
@@ -231,9 +250,14 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     tiles_create(s, plan, &make, queue, tile, p->policy.algo == WEFT_SPMV_ALGO_CSR_LANES ? UINT32_MAX : snap_of(tile));
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->cpu.wg);
-    weft__define(&d, "WEFT_LPR", "%d", p->cpu.lanes);
-    weft__define(&d, "WEFT_GAPS", "%d", (double)plan->info.empty_rows >= CPU_GAPS * (double)plan->a.m);
-    return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
+    plan->gaps = weft__spmv_cpu_gaps(plan);
+    if (!plan->gaps) {
+        weft__define(&d, "WEFT_LPR", "%d", p->cpu.lanes);
+        return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
+    }
+    row_of_make(s, plan, &make, queue);
+    kernel_create(s, plan, &make, &weft__spmv_gaps_cpu_spec, &d);
+    return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(row_of, s->row_of));
 }
 
 const struct weft__spmv_method weft__spmv_csr_scalar = {

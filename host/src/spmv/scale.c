@@ -2,12 +2,25 @@
 // Scales y for the formats that then add to it, and says whether they can do so by atomics.
 #include "scale.h"
 
+#define CPU_CHUNK 4096 // elements of a work-item
+
+static size_t wg_of(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_is_cpu(plan) ? 1 : (size_t)weft__wg_small(plan->ctx);
+}
+
+static size_t chunk_of(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_is_cpu(plan) ? CPU_CHUNK : 1;
+}
+
 void weft__spmv_make_scale(struct weft__make *make, struct weft__kernel **out, struct weft_spmv_plan *plan)
 {
     const cl_int m = (cl_int)plan->y_size;
     struct weft__defines d = {0};
     weft__spmv_define(plan, &d);
-    weft__define(&d, "WEFT_WG", "%d", weft__wg_small(plan->ctx));
+    weft__define(&d, "WEFT_WG", "%zu", wg_of(plan));
+    weft__define(&d, "WEFT_CHUNK", "%zu", chunk_of(plan));
     weft__make_kernel(make, out, &weft__spmv_scale_spec, &d);
     if (!make->status)
         make->status = WEFT__BIND(plan->ctx, *out, WEFT__ARG(m));
@@ -16,7 +29,7 @@ void weft__spmv_make_scale(struct weft__make *make, struct weft__kernel **out, s
 weft_status weft__spmv_scale(struct weft__kernel *kernel, struct weft_spmv_plan *plan, struct weft__stream *stream,
                              const struct weft__spmv_call *call)
 {
-    const size_t wg = (size_t)weft__wg_small(plan->ctx), groups = weft__ceil_div((size_t)plan->y_size, wg);
+    const size_t wg = wg_of(plan), groups = weft__ceil_div((size_t)plan->y_size, wg * chunk_of(plan));
     return weft__spmv_launch(plan, stream, kernel, weft__groups(groups, wg), wg, call);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small matrix that SpMV is tried with: a band with empty rows and a row of many entries, small integers for values.
+// The small matrix that SpMV is tried with: a band with empty rows and a row of many entries, small integers for values. Where CSR is
+// to walk entries, few rows have any.
 #include "plan.h"
 #include "host/src/spmv/trial.h"
 #include "host/src/ref/ref.h"
@@ -7,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { M = 1500, N = 1200, LONG_ROW = 5, LONG = 300, MOST = 4 * M + LONG };
+enum { M = 1500, N = 1200, LONG_ROW = 5, LONG = 300, LONG_GAPS = 30, GAP = 50, MOST = 4 * M + LONG };
 
 struct spmv {
     struct weft_context *ctx;
     enum weft_type type;
     enum weft_ofs ofs;
     struct weft_spmv_params params;
+    bool gaps;
 };
 
 static void number_set(void *values, enum weft_type type, int64_t i, int value)
@@ -26,7 +28,14 @@ static void number_set(void *values, enum weft_type type, int64_t i, int value)
         ((int32_t *)values)[i] = value;
 }
 
-static void band(struct weft_csr *a)
+static int row_length(int i, bool gaps)
+{
+    if (i == LONG_ROW)
+        return gaps ? LONG_GAPS : LONG;
+    return gaps ? (i % GAP == 1 ? 1 + i % 3 : 0) : i % 7 ? 4 : 0;
+}
+
+static void band(struct weft_csr *a, bool gaps)
 {
     static const int diagonals[] = {-3, 0, 1, 40};
     int64_t p = 0;
@@ -35,7 +44,7 @@ static void band(struct weft_csr *a)
             ((int64_t *)a->row_ptr)[i] = p;
         else
             ((int32_t *)a->row_ptr)[i] = (int32_t)p;
-        for (int k = 0; i < M && i % 7 && k < (i == LONG_ROW ? LONG : 4); k++) {
+        for (int k = 0; i < M && k < row_length(i, gaps); k++) {
             const int column = i == LONG_ROW ? i + k : i + diagonals[k];
             if (column < 0 || column >= N)
                 continue;
@@ -76,7 +85,7 @@ static void spmv_trial(struct weft__trial *t, void *arg)
     t->status = weft_csr_alloc(&a, weft_shape(M, N, MOST, s->type, s->ofs));
     if (t->status)
         return;
-    band(&a);
+    band(&a, s->gaps);
     void *x = weft__trial_memory(t, xs * wide), *y = weft__trial_memory(t, ys * wide);
     for (size_t i = 0; x && i < xs; i++)
         number_set(x, vec, (int64_t)i, (int)(i % 5));
@@ -103,9 +112,9 @@ static void spmv_trial(struct weft__trial *t, void *arg)
 }
 
 weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum weft_ofs ofs,
-                             const struct weft_spmv_info *info)
+                             const struct weft_spmv_info *info, bool gaps)
 {
-    struct spmv s = {ctx, type, ofs, info->params};
+    struct spmv s = {ctx, type, ofs, info->params, gaps};
     struct weft_spmv_params *p = &s.params;
     char what[256];
     if (p->problem.semiring == WEFT_SPMV_SEMIRING_CUSTOM)
@@ -119,9 +128,9 @@ weft_status weft__spmv_trial(struct weft_context *ctx, enum weft_type type, enum
     snprintf(
         what, sizeof what,
         "spmv %s, %s x %s, %d bits, semiring %d, f64 sums %d, transpose %d, mode %d, host rest %d, lanes %d, wg %d, "
-        "ipt %d, rows %d, read %d, sigma %d",
+        "ipt %d, rows %d, read %d, sigma %d, gaps %d",
         weft_spmv_algo_name(info->params.policy.algo), weft_type_name(type), weft_type_name(p->problem.vec_type),
         (int)weft_ofs_bytes(ofs) * 8, (int)p->problem.semiring, p->problem.f64_sums, (int)p->problem.transpose,
-        (int)p->policy.mode, p->format.host_rest, z.lanes, z.wg, z.ipt, z.rows, z.read, p->format.sigma);
+        (int)p->policy.mode, p->format.host_rest, z.lanes, z.wg, z.ipt, z.rows, z.read, p->format.sigma, gaps);
     return weft__selftest(ctx, what, spmv_trial, &s);
 }

@@ -129,10 +129,9 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 16}, {"WEFT_GAPS", 0},
          {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0});
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
-    for (int gaps = 0; gaps < 2; gaps++) {
-        EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1}, {"WEFT_GAPS", gaps});
-        EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8}, {"WEFT_GAPS", gaps});
-    }
+    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
+    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
+    EACH(&weft__spmv_gaps_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     convert_each(fn, arg, &weft__ell_sort_spec, 256, WEFT_SCHEDULE_GPU);
     convert_each(fn, arg, &weft__ell_sort_cpu_spec, 1, WEFT_SCHEDULE_CPU);
     convert_each(fn, arg, &weft__ell_width_spec, 64, WEFT_SCHEDULE_AUTO);
@@ -159,7 +158,8 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_fixed_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
-    EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
+    EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_CHUNK", 1});
+    EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_CHUNK", 4096});
     EACH(&weft__spmv_add_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
     for (int cpu = 0; cpu < 2; cpu++) {
         enum weft_schedule schedule = cpu ? WEFT_SCHEDULE_CPU : WEFT_SCHEDULE_GPU;
