@@ -236,9 +236,36 @@ static void test_wide(struct test_device *dev)
     dev->ctx->device.local_bytes = local_bytes;
 }
 
+// AUTO takes MergeTrans for few entries in few columns, and ScanTrans where its values are given.
+static void test_few(struct test_device *dev)
+{
+    const int64_t most = dev->gpu ? 3584 : 30000, columns = dev->gpu ? 6000 : 100000;
+    const struct {
+        int64_t n, nnz;
+        int bits;
+        enum weft_transpose_algo algo;
+    } cases[] = {{columns, most, 0, WEFT_TRANSPOSE_ALGO_MERGE},
+                 {1, 1, 0, WEFT_TRANSPOSE_ALGO_MERGE},
+                 {columns, most + 1, 0, WEFT_TRANSPOSE_ALGO_SCAN},
+                 {columns + 1, most, 0, WEFT_TRANSPOSE_ALGO_SCAN},
+                 {columns, most, 9, WEFT_TRANSPOSE_ALGO_SCAN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct weft__transpose_shape shape = {
+            .m = 2000, .n = cases[i].n, .nnz = cases[i].nnz, .type = WEFT_TYPE_F32};
+        struct weft_transpose_params params = {0};
+        struct weft_transpose_info info;
+        *(dev->gpu ? &params.gpu.bits : &params.cpu.bits) = cases[i].bits;
+        const weft_status status = weft__transpose_plan(&info, dev->ctx, &shape, &params);
+        tap_ok(!status && info.params.algo == cases[i].algo, "%s: auto, %lld entries in %lld columns, bits %d: %s",
+               dev->name, (long long)cases[i].nnz, (long long)cases[i].n, cases[i].bits,
+               cases[i].algo == WEFT_TRANSPOSE_ALGO_MERGE ? "merge" : "scan");
+    }
+}
+
 int main(void)
 {
     rng = rng_start();
+    test_device_each(test_few);
     test_device_each(test_errors);
     test_device_each(test_wide);
     return tap_done();

@@ -32,6 +32,10 @@ struct weft_transpose_plan {
 // it took 1.3 to 1.5 times as long with 8000 and 12000 columns (docs/log/small-launches.md).
 #define MERGE_MOST    3584
 #define MERGE_COLUMNS 6000
+// The same on a CPU, where ScanTrans takes more launches: on two cores MergeTrans took 0.28 to 0.99 times as long, 0.7 with the most
+// entries, and up to 2.5 times as long beyond (docs/log/transpose-cpu.md).
+#define CPU_MERGE_MOST    30000
+#define CPU_MERGE_COLUMNS 100000
 
 #define MIRROR_LEAST 1000000 // entries from which AUTO on a GPU tries first whether the pattern mirrors
 // Columns for each entry of a row of mean length, from which on it is tried. In denser patterns an entry's image lies
@@ -48,9 +52,15 @@ static const struct weft__transpose_method *method_find(enum weft_transpose_algo
     return schedule == WEFT_SCHEDULE_CPU ? &weft__transpose_scan_cpu : &weft__transpose_scan_gpu;
 }
 
-static bool merge_pays(const struct weft__transpose_shape *shape)
+static bool merge_pays(const struct weft_context *ctx, const struct weft__transpose_shape *shape)
 {
-    return shape->nnz <= MERGE_MOST && shape->n <= MERGE_COLUMNS;
+    const bool cpu = ctx->schedule == WEFT_SCHEDULE_CPU;
+    return shape->nnz <= (cpu ? CPU_MERGE_MOST : MERGE_MOST) && shape->n <= (cpu ? CPU_MERGE_COLUMNS : MERGE_COLUMNS);
+}
+
+static const struct weft__tunables *scan_tunables(const struct weft_context *ctx)
+{
+    return ctx->schedule == WEFT_SCHEDULE_CPU ? weft__transpose_scan_cpu_tunables : weft__transpose_scan_gpu_tunables;
 }
 
 weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_context *ctx,
@@ -72,8 +82,7 @@ weft_status weft__transpose_plan(struct weft_transpose_info *out, struct weft_co
                           "up to %d entries",
                           (long long)shape->m, (long long)shape->nnz, INT32_MAX - ROWS_AHEAD, WEFT__POS_32_MOST);
     if (p->algo == WEFT_TRANSPOSE_ALGO_AUTO)
-        p->algo = ctx->schedule == WEFT_SCHEDULE_GPU && !shape->mirror && merge_pays(shape) &&
-                          !weft__tunables_given(weft__transpose_scan_gpu_tunables, p)
+        p->algo = !shape->mirror && merge_pays(ctx, shape) && !weft__tunables_given(scan_tunables(ctx), p)
                       ? WEFT_TRANSPOSE_ALGO_MERGE
                       : WEFT_TRANSPOSE_ALGO_SCAN;
     const struct weft__tunables *set =
