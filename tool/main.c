@@ -294,10 +294,16 @@ static int option_parse(struct tool_options *o, int option)
     }
 }
 
-// The words beside the options: matrices, and for some commands the file to write.
+// The words beside the options: matrices, and for some commands the file to write. No file has an empty name, which a script
+// gives whose variable is not set.
 static int words_parse(struct tool_options *o, const struct tool_command *c, int count, char **words)
 {
     const int want = (c->matrix && !o->generated) + c->out;
+    if ((o->json && !*o->json) || (o->out && !*o->out))
+        return usage_fail("%s is empty: it wants a file", o->json && !*o->json ? "--json" : "--output");
+    for (int i = 0; i < count; i++)
+        if (!*words[i])
+            return usage_fail("word %d of FILE and OUT is empty", i + 1);
     if (!count && want && o->json && !bench_word_is_stream(o->json))
         return usage_fail("no matrix is given: \"%s\" was taken as the file of --json; use --json -, or --json last",
                           o->json);

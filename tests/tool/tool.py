@@ -101,7 +101,9 @@ def test_usage(folder):
             (["entropy", "--order", "fast", "a"], "row-gradient"), (["permute", "a", "b"], "which order"),
             (["permute", "--order", "row", "a"], "usage: weft permute"), (["transpose", "a"], "usage: weft transpose"),
             (["devices", "a"], "usage: weft devices"), (["devices", "--seed", "1"], "no option --seed"),
-            (["advise"], "usage: weft advise")]:
+            (["advise"], "usage: weft advise"), (["info", ""], "word 1 of FILE"), (["convert", "a", ""], "word 2 of FILE and OUT"),
+            (["info", "a", "--json="], "--json is empty"), (["spmv", "a", "-o", ""], "--output is empty"),
+            (["spy", "a", "-o", ""], "--output is empty")]:
         exits(2, run(*args), "usage: " + " ".join(args), want)
     exits(2, run("info", "a", WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
     for args in (["info", "--help"], ["entropy", "-g", "band:5,3"], ["info", "-d", "0", "-g", "band:5,3"]):
