@@ -2,6 +2,7 @@
 """What the programs that read records share: options, records and their check, Markdown, pictures, how a program ends."""
 import argparse
 import contextlib
+import errno
 import gzip
 import hashlib
 import json
@@ -37,6 +38,16 @@ class Options(argparse.ArgumentParser):
     def error(self, message):
         raise Failed(message + " (--help explains)")
 
+    def parse_args(self, args=None, namespace=None):
+        """As argparse does; an empty value, which a script gives whose variable is not set, is no value left out."""
+        words = sys.argv[1:] if args is None else args
+        found = super().parse_args(words, namespace)
+        for action in self._actions:
+            values = getattr(found, action.dest, None)
+            if action.default != "" and "" in (values if isinstance(values, list) else [values]):
+                raise Failed(f"{(action.option_strings or [action.dest])[-1]} is empty (--help explains)")
+        return found
+
 
 def end(name, main):
     """Run `main` and exit with its status; what fails is one line on the standard error."""
@@ -50,7 +61,7 @@ def end(name, main):
         print(f"{name}: {failure}", file=sys.stderr)
         status = failure.status
     except OSError as error:  # a disk that is full
-        print(f"{name}: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        print(f"{name}: {'standard output' if error.filename is None else error.filename}: {error.strerror}", file=sys.stderr)
         with contextlib.suppress(OSError):  # what is left of the output cannot be written either
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         status = 2
@@ -226,6 +237,16 @@ def write(path, text):
                 raise
     except OSError as error:
         raise Failed(f"{path}: {error.strerror}") from error
+
+
+def outputs_check(**options):
+    """What is written at the end of a long run has its place before that begins: files, and pictures that begin with `plot`."""
+    for name, path in options.items():
+        folder, file = os.path.dirname(path or "") or ".", name != "plot"
+        failed = (0 if not path else errno.EISDIR if file and os.path.isdir(path) else errno.ENOENT if not os.path.isdir(folder) else
+                  0 if os.access(path if file and os.path.exists(path) else folder, os.W_OK) else errno.EACCES)
+        if failed:
+            raise Failed(f"--{name} {path}: {os.strerror(failed)}")
 
 
 # ---- pictures --------------------------------------------------------------------------------------------------

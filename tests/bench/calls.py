@@ -66,7 +66,8 @@ def main():
         code, verdicts, wrong, text = rows_of(folder, {"10000": [None, 1], "100000": [1, 1]}, "--most", "1e5", "-o", "transpose")
         ok(code == 1 and len(wrong) == 1 and "col[3]" in wrong[0] and "WRONG: transpose opencl auto" in text and
            verdicts == {("transpose", 10 ** 4): "not run", ("transpose", 10 ** 5): "pass"}, "a wrong result has no time", text)
-        for args, want in [(["--bogus"], "--bogus"), (["--bench", "/nonexistent"], "/nonexistent"), (["-o", "scan"], "--op")]:
+        for args, want in [(["--bogus"], "--bogus"), (["--bench", "/nonexistent"], "/nonexistent"), (["-o", "scan"], "--op"),
+                           (["--json", "/nonexistent/x"], "/nonexistent/x"), (["--json", ""], "--json is empty")]:
             code, out, err = run(*args)
             ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + args[0], out, err)
     return done()

@@ -80,7 +80,10 @@ def test_options():
     ok(run("--list", "--part", "held", "--most", "1e9")[1].count("\n") - 2 == held, "--part held")
     for arguments, words in ((["--family", "x"], "x is none of"), (["--products", "0"], "above 0"), (["--op", "scan"], "--op is"),
                              (["--part", "x"], "--part"), (["--from", "/nonexistent"], "/nonexistent"),
-                             (["--least", "1e12"], "no pattern"), (["--bench", "/nonexistent"], "no program")):
+                             (["--least", "1e12"], "no pattern"), (["--bench", "/nonexistent"], "no program"),
+                             (["--from", ""], "--from is empty"), (["--bench="], "--bench is empty"), (["--time", "nan"], "--time is nan"),
+                             (["--time", "0"], "--time is 0"), (["--reps", "0"], "--reps is 0"), (["--json", "/nonexistent/x"], "/nonexistent/x"),
+                             (["--json", "/"], "Is a directory"), (["--plot", "/nonexistent/x"], "/nonexistent/x")):
         code, _, err = run(*arguments)
         ok(code == 2 and words in err and err.count("\n") == 1, f"{' '.join(arguments)}: one line", err)
 

@@ -197,7 +197,8 @@ def test_usage(folder):
     for args, want in [(["--marks", "15"], "marks 1 to 14"), (["--marks", "x"], "--marks"), (["--bench", "/nonexistent"], "/nonexistent"),
                        (["--from", empty], "no race"), (["--bench", BENCH, "-d", "99"], "device 99"),
                        (["--bench", BENCH, "--out", "/proc/none"], "/proc/none"), (["--time", "-1"], "--time"), (["--time", "nan"], "--time"),
-                       (["--bench", BENCH, "--cub", "/nonexistent"], "/nonexistent"),
+                       (["--from", ""], "--from is empty"), (["--json", "/nonexistent/x"], "/nonexistent/x"), (["--json", "/"], "directory"),
+                       (["--plot", "/nonexistent/x"], "/nonexistent/x"), (["--bench", BENCH, "--cub", "/nonexistent"], "/nonexistent"),
                        (["--bench", BENCH, "--tune-file", "/nonexistent"], "/nonexistent"), (["--bench", sys.executable], "--list fails")]:
         code, out, err = run(*args)
         ok(code == 2 and not out and err.count("\n") == 1 and want in err, "usage: " + " ".join(args[-2:]), out, err)
