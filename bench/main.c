@@ -146,8 +146,8 @@ static struct bench_word_hint algo_hint(const struct bench_options *o, const cha
 static int algos_check(struct bench_options *o)
 {
     const char *word = o->algos;
-    while (word && strcmp(o->algos, "all")) {
-        int length = (int)strcspn(word, ","), found = 0;
+    while (word) {
+        int length = (int)strcspn(word, ","), found = length == 3 && !strncmp(word, "all", 3);
         for (size_t i = 0; i < o->nops; i++)
             for (size_t k = 0; k < o->nbackends; k++)
                 for (const char *const *a = o->ops[i]->algos(o->backends[k]); a && *a; a++)

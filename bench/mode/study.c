@@ -51,7 +51,7 @@ static size_t lines_collect(struct bench *b, struct study_line *lines)
             if (!host && backend->probe(slot->device.ctx, &err))
                 continue;
             for (const char *const *algo = backend->spmv.algos; algo && *algo; algo++)
-                if ((!list || !strcmp(list, "all") || bench_list_has(list, *algo)) && count < STUDY_LINES_MAX)
+                if ((!list || bench_list_has(list, "all") || bench_list_has(list, *algo)) && count < STUDY_LINES_MAX)
                     lines[count++] = (struct study_line){.backend = backend, .algo = *algo, .slot = slot};
         }
     }
@@ -62,7 +62,7 @@ static size_t orders_collect(const struct bench_options *o, int *orders)
 {
     size_t count = 0;
     for (int i = 0; i < BENCH_ORDERS; i++)
-        if (i == WEFT_ORDER_REGULAR || !o->orders || !strcmp(o->orders, "all") ||
+        if (i == WEFT_ORDER_REGULAR || !o->orders || bench_list_has(o->orders, "all") ||
             bench_list_has(o->orders, bench_order_name(i)))
             orders[count++] = i;
     return count;

@@ -72,7 +72,7 @@ static int algo_wanted(const struct bench_options *o, const struct bench_op *op,
                        : is_vendor(backend)                     ? NULL
                        : bench_host_only(backend) && !op->cases ? algos[0]
                                                                 : op->defaults;
-    if (!list || !strcmp(list, "all") || (o->regret && !o->algos && !strcmp(backend->name, "opencl")))
+    if (!list || bench_list_has(list, "all") || (o->regret && !o->algos && !strcmp(backend->name, "opencl")))
         return 1;
     for (const char *const *a = algos; *a; a++)
         if (bench_list_has(list, *a))

@@ -206,6 +206,9 @@ static int positionals_parse(struct bench_options *o, int count, char **words)
         return source_add(o, o->spec, 1);
     }
     for (int i = 0; i < count && status < 0; i++)
+        if (!*words[i])
+            return usage_fail("FILE %d is empty", i + 1);
+    for (int i = 0; i < count && status < 0; i++)
         status = source_add(o, bench_word_is_stream(words[i]) ? "/dev/stdin" : words[i], 0);
     if (status < 0 && !o->nsources)
         status = source_add(o, BENCH_DEFAULT_SPEC, 1);
@@ -263,6 +266,12 @@ static int text_set(struct bench_options *o, const struct option_row *row, const
 {
     *(const char **)member(o, row) = text;
     return -1;
+}
+
+// No file has an empty name, which a script gives whose variable is not set.
+static int out_set(struct bench_options *o, const struct option_row *row, const char *text)
+{
+    return *text ? text_set(o, row, text) : REFUSED;
 }
 
 static int int_set(struct bench_options *o, const struct option_row *row, const char *text)
@@ -342,6 +351,7 @@ static int version_print(struct bench_options *o, const struct option_row *row, 
 #define GIVEN(name)   .given = offsetof(struct bench_options, name)
 #define FLAG(name)    .parse = flag_set, AT(name)
 #define TEXT(name)    .parse = text_set, AT(name)
+#define OUT(name)     .parse = out_set, AT(name), .wants = "a file"
 // clang-format off
 // In the order of the help.
 const struct option_row bench_option_rows[] = {
@@ -400,11 +410,11 @@ const struct option_row bench_option_rows[] = {
     {"trials", "N", "of each order (default 32)", int_set, AT(trials), .wants = "a number from 1 to 10000", .low = 1,
      .high = 10000},
     {"trial-time", "S", "a trial repeats SpMV for S seconds (default 0.1)", SECONDS(trial_s)},
-    {"json", "FILE", "a line of JSON for each result (`-` or no FILE: standard output, no table)", TEXT(json),
+    {"json", "FILE", "a line of JSON for each result (`-` or no FILE: standard output, no table)", OUT(json),
      .file = 1, .group = "output"},
-    {"csv", "FILE", "a row for each result (`-`: likewise)", TEXT(csv)},
-    {"trace", "FILE", "of --profile: every command, for Perfetto or chrome://tracing", TEXT(trace)},
-    {"html", "FILE", "of --profile: a report with pictures, one file that opens offline", TEXT(html)},
+    {"csv", "FILE", "a row for each result (`-`: likewise)", OUT(csv)},
+    {"trace", "FILE", "of --profile: every command, for Perfetto or chrome://tracing", OUT(trace)},
+    {"html", "FILE", "of --profile: a report with pictures, one file that opens offline", OUT(html)},
     {"hash", NULL, "print a 64-bit hash of each transpose and each y of SpMV", FLAG(hash)},
     {"quiet", NULL, "no table, no progress", FLAG(quiet)},
     {"version", NULL, NULL, .parse = version_print},
@@ -498,6 +508,8 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--compare wants two files");
     if (status < 0 && o->compare && (o->csv || o->profile || o->sweep || o->study))
         status = usage_fail("--compare goes with --json and --quiet");
+    if (status < 0 && o->list && (o->csv || o->trace || o->html))
+        status = usage_fail("--list goes with --json and --quiet");
     if (status < 0 && o->stop.reps && o->stop.min_s > 0)
         status = usage_fail("--reps and --min-time exclude each other");
     if (status < 0 && o->profile && (o->sweep || o->study || o->stop.min_s > 0 || o->hash))
@@ -512,6 +524,8 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->ntune && o->tune_write)
         status = usage_fail("--tune runs a point or finds the best, not both");
+    if (status < 0 && o->tune_write && bench_word_is_stream(o->tune_file))
+        status = usage_fail("--tune writes a file, not the standard output");
     if (status < 0 && o->tune_s > 0 && !o->tune_write)
         status = usage_fail("--tune-time goes with --tune");
     if (status < 0 && bench_word_is_stream(o->json) + bench_word_is_stream(o->csv) + bench_word_is_stream(o->trace) +

@@ -99,12 +99,17 @@ def test_usage():
             (["--tune-file", "/nonexistent"], "/nonexistent cannot be read"), (["--tune-file", "/"], "/ cannot be read: no regular file"),
             (["--tune-time", "0", "--tune"], "--tune-time"), (["--tune-time", "3"], "goes with --tune"),
             (["--tune", "--sweep"], "exclude"), (["--tune", "--tune", "wg=1"], "not both"),
-            (["--products", "-3"], "--products"), (["--complex", "polar"], "polar")]:
+            (["--products", "-3"], "--products"), (["--complex", "polar"], "polar"),
+            (["--json="], "--json is \"\""), (["--csv", ""], "--csv is \"\""), (["a.mtx", ""], "FILE 2 is empty"),
+            (["--list", "--csv", "-"], "--list goes with"), (["--tune", "--tune-file", "-"], "not the standard output")]:
         exits(2, run(BENCH, *args), "usage: " + " ".join(args), want)
     exits(2, run(BENCH, WEFT_DEVICE="abc"), "usage: WEFT_DEVICE=abc", "WEFT_DEVICE")
     ok(run(BENCH, "--help", WEFT_DEVICE="abc")[0] == 0, "--help wants no device")
     exits(3, run(BENCH, "-d", "0", *SMALL, WEFT_DEVICE="abc", OCL_ICD_VENDORS="/nonexistent"), "-d says another", "install")
     exits(2, run(BENCH, "-b", "ref", "-a", "nosuch", *SMALL), "an algorithm that nobody has", "nosuch")
+    exits(2, run(BENCH, "-b", "ref", "-a", "all,nosuch", *SMALL), "one beside all", "nosuch")
+    code, out, err = run(BENCH, "-b", "ref", "-o", "spmv", "-a", "csr,all", *FAST, *SMALL)
+    ok(code == 0 and not err and re.search(r"ref +coo ", out), "all in a list of algorithms is all of them", out, err)
     exits(2, run(BENCH, "-b", "ref", "--json", "/nonexistent/x.json", *SMALL), "an output that cannot be written",
           "/nonexistent/x.json")
     code, out, err = run(BENCH, "--help")

@@ -81,6 +81,9 @@ def test_records(folder):
     ok(code == 0 and not err and "study of permutations: 1 matrices x 1 types x 2 orders x 1 kernels x 3 trials" in out and
        re.search(r"^rcm ", out, re.M) and not re.search(r"^row ", out, re.M) and out.count("ref        coo") == 2 and
        max(map(len, out.splitlines())) <= 140, "the table, what it costs before, chosen kernels and orders", out, err)
+    code, out, err = run(BENCH, *FAST, "-b", "ref", "-a", "coo,all", "--orders", "rcm,all", "-t", "pattern", "-g", "band:90,3")
+    ok(code == 0 and not err and "x 9 orders x 2 kernels" in out and re.search(r"^row ", out, re.M),
+       "all in a list of orders or kernels is all of them", out, err)
     code, out, err = run(BENCH, *FAST, "-b", "ref", "--json", "-", "-g", "uniform:0,0,0", "-g", "uniform:5,0,0",
                          "-g", "uniform:0,7,0", "-g", "uniform:1,1,1")
     ok(code == 0 and not err and len(records(out)) == 4 * 2 * 9 * 2, "empty matrices", err, out[-500:])
