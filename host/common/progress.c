@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,16 +27,33 @@ void bench_progress_enable(int quiet)
     enabled = !quiet && isatty(STDERR_FILENO);
 }
 
+// Bytes of `what` that leave `used` columns of the terminal and one for the cursor. What is wider than the terminal goes on in
+// the next line, which a carriage return does not leave.
+static int what_fits(int used)
+{
+    struct winsize terminal;
+    const int columns = !ioctl(STDERR_FILENO, TIOCGWINSZ, &terminal) && terminal.ws_col ? terminal.ws_col : 80;
+    const int length = (int)strlen(what), room = columns - 1 - used;
+    if (length <= room)
+        return length;
+    int fits = room > 0 ? room : 0;
+    while (fits && (what[fits] & 0xc0) == 0x80) // within a character
+        fits--;
+    return fits;
+}
+
 static void line_show(void)
 {
     int64_t done = atomic_load(&done_bytes), total = atomic_load(&total_bytes);
     double seconds = (clock_ms() - start_ms) * 1e-3;
+    char share[64] = "";
     if (total > 0)
-        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f %%, %.0f s", what, 100.0 * (double)done / (double)total, seconds);
+        snprintf(share, sizeof share, " %.0f %%,", 100.0 * (double)done / (double)total);
     else if (done > 0)
-        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f MB, %.0f s", what, (double)done * 1e-6, seconds);
-    else
-        dprintf(STDERR_FILENO, "\r\033[K%s: %.0f s", what, seconds);
+        snprintf(share, sizeof share, " %.0f MB,", (double)done * 1e-6);
+    char end[96];
+    const int used = snprintf(end, sizeof end, ":%s %.0f s", share, seconds);
+    dprintf(STDERR_FILENO, "\r\033[K%.*s%s", what_fits(used), what, end);
 }
 
 // Wake up twice a second, first after two seconds, until the step is over.

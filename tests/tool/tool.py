@@ -3,6 +3,7 @@
 """tool.py WEFT PICTURES: the command-line tool: every command, its errors, exit statuses and files. PICTURES is 1 where
 the build draws them. Pictures are decoded and looked at where the entries must be. Output is TAP.
 """
+import fcntl
 import gzip
 import json
 import math
@@ -11,9 +12,11 @@ import pty
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import xml.etree.ElementTree
@@ -525,7 +528,8 @@ def test_progress(folder):
     except OSError as why:  # a chroot without /dev/pts
         skip(f"no terminal here: {why}")
         return
-    pipe = os.path.join(folder, "slow.mtx")
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 30, 0, 0))
+    pipe = os.path.join(folder, "slow matrix with a long name.mtx")
 
     def feed():
         with open(pipe, "w", encoding="ascii") as file:
@@ -548,6 +552,7 @@ def test_progress(folder):
         pass
     os.close(main)
     ok(code == 0 and b"reading" in seen and seen.endswith(b"\r\x1b[K"), "progress on a terminal, wiped at the end", code, seen)
+    ok(all(len(line) < 30 for line in seen.split(b"\r\x1b[K")) and b" s\r" in seen, "and not wider than it", seen)
 
 
 def test_selftest(folder):
