@@ -234,8 +234,12 @@ static int study_check(struct bench_options *o)
     if (!o->study)
         return o->orders || o->trials || o->trial_s > 0 ? usage_fail("--orders, --trials and --trial-time want --study")
                                                         : -1;
-    if (o->sweep || o->ntune || o->stop.reps || o->stop.min_s > 0 || o->products || o->hash)
-        return usage_fail("--study has its own measuring: no --sweep, --tune, --reps, --min-time, --products, --hash");
+    if (o->sweep || o->ntune || o->tune_write || o->stop.reps || o->stop.min_s > 0 || o->products || o->hash ||
+        o->calls)
+        return usage_fail("--study has its own measuring: no --sweep, --tune, --reps, --min-time, --products, --hash, "
+                          "--calls");
+    if (o->ops_given && (o->nops != 1 || o->ops[0] != &bench_spmv))
+        return usage_fail("--study is of spmv: no other --op");
     if (!o->types_given) {
         o->types[1] = WEFT_TYPE_F64;
         o->ntypes = 2;
@@ -524,6 +528,8 @@ int bench_options_parse(struct bench_options *out, int argc, char **argv)
         status = usage_fail("--sweep and --tune exclude each other");
     if (status < 0 && o->ntune && o->tune_write)
         status = usage_fail("--tune runs a point or finds the best, not both");
+    if (status < 0 && o->profile && o->tune_write)
+        status = usage_fail("--tune goes without --profile");
     if (status < 0 && o->tune_write && bench_word_is_stream(o->tune_file))
         status = usage_fail("--tune writes a file, not the standard output");
     if (status < 0 && o->tune_s > 0 && !o->tune_write)

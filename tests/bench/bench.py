@@ -98,7 +98,8 @@ def test_usage():
             (["--reps", "3", "--min-time", "1"], "exclude"), (["--json", "-", "--csv", "-"], "standard output"),
             (["--tune-file", "/nonexistent"], "/nonexistent cannot be read"), (["--tune-file", "/"], "/ cannot be read: no regular file"),
             (["--tune-time", "0", "--tune"], "--tune-time"), (["--tune-time", "3"], "goes with --tune"),
-            (["--tune", "--sweep"], "exclude"), (["--tune", "--tune", "wg=1"], "not both"),
+            (["--tune", "--sweep"], "exclude"), (["--tune", "--profile", "--html", "x"], "without --profile"),
+            (["--tune", "--tune", "wg=1"], "not both"),
             (["--products", "-3"], "--products"), (["--complex", "polar"], "polar"),
             (["--json="], "--json is \"\""), (["--csv", ""], "--csv is \"\""), (["a.mtx", ""], "FILE 2 is empty"),
             (["--list", "--csv", "-"], "--list goes with"), (["--tune", "--tune-file", "-"], "not the standard output")]:

@@ -37,7 +37,9 @@ def test_usage():
                        (["--trial-time", "1"], "want --study"), (["--study", "permute", "--trials", "0"], "--trials"),
                        (["--study", "permute", "--trial-time", "0"], "--trial-time"),
                        (["--study", "permute", "--orders", "row,fast"], "rcm"), (["--study", "permute", "-t", "i32"], "i32"),
-                       (["--study", "permute", "--reps", "3"], "--reps"), (["--study", "permute", "--sweep"], "--sweep")]:
+                       (["--study", "permute", "--reps", "3"], "--reps"), (["--study", "permute", "--sweep"], "--sweep"),
+                       (["--study", "permute", "--tune"], "no --sweep, --tune"), (["--study", "permute", "--calls", "3"], "--calls"),
+                       (["--study", "permute", "-o", "scan"], "no other --op"), (["-o", "spmv,copy", "--study", "permute"], "no other --op")]:
         code, _, err = run(BENCH, *args)
         ok(code == 2 and err.startswith("weft-bench: ") and err.count("\n") == 1 and want in err, "usage: " + " ".join(args),
            code, err)
