@@ -168,6 +168,7 @@ static void test_histogram(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("out is NULL", weft_histogram_run(plan, dev->queue, NULL, a, 1, 0, NULL, NULL));
     NO_IN("n is -1", weft_histogram_run(plan, dev->queue, b, a, -1, 0, NULL, NULL));
     NO_IN("wait is NULL", weft_histogram_run(plan, dev->queue, b, a, 1, 1, NULL, NULL));
+    NO_IN("out and idx are the same", weft_histogram_run(plan, dev->queue, a, a, 1, 0, NULL, NULL));
     CASE(weft_histogram_plan_info);
     tap_ok(!weft_histogram_plan_info(NULL), "no info of no plan");
     CASE(weft_histogram_plan_destroy);
@@ -217,6 +218,7 @@ static void test_expand(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("positions", weft_expand_run(plan, dev->queue, b, a, 1, INT64_MIN, 0, NULL, NULL));
     NO_IN("no rows", weft_expand_run(plan, dev->queue, b, a, 0, 1, 0, NULL, NULL));
     NO_IN("wait is NULL", weft_expand_run(plan, dev->queue, b, a, 1, 1, 1, NULL, NULL));
+    NO_IN("row and row_ptr are the same", weft_expand_run(plan, dev->queue, a, a, 1, 1, 0, NULL, NULL));
     CASE(weft_expand_plan_info);
     tap_ok(!weft_expand_plan_info(NULL), "no info of no plan");
     CASE(weft_expand_plan_destroy);
@@ -337,6 +339,7 @@ static void test_segsort(struct test_device *dev, cl_mem a, cl_mem b)
     NO_IN("segments", weft_segsort_run(plan, dev->queue, b, NULL, a, NULL, 2, a, INT64_MAX, 0, NULL, NULL));
     NO_IN("-1 elements", weft_segsort_run(plan, dev->queue, b, NULL, a, NULL, -1, a, 1, 0, NULL, NULL));
     NO_IN("wait is NULL", weft_segsort_run(plan, dev->queue, b, NULL, a, NULL, 2, a, 1, 1, NULL, NULL));
+    NO_IN("out_key and offsets", weft_segsort_run(plan, dev->queue, b, NULL, a, NULL, 2, b, 1, 0, NULL, NULL));
     CASE(weft_segsort_blocks_run);
     SILENT(weft_segsort_blocks_run(NULL, dev->queue, b, NULL, a, NULL, 2, 1, 0, NULL, NULL));
     NO_IN("queue is NULL", weft_segsort_blocks_run(plan, NULL, b, NULL, a, NULL, 2, 1, 0, NULL, NULL));

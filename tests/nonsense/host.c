@@ -231,6 +231,10 @@ static void test_permutation(void)
     SILENT(weft_permutation_inverse(NULL, &p));
     SILENT(weft_permutation_inverse(&q, NULL));
     ZERO(q);
+    q = p;
+    SILENT(weft_permutation_inverse(&q, &q));
+    tap_ok(q.row == p.row && q.m == p.m, "a permutation that is its own result is as it was");
+    q = (struct weft_permutation){0};
     CASE(weft_permutation_is_identity);
     tap_ok(!weft_permutation_is_identity(NULL), "none is no identity");
     CASE(weft_permutation_hash);
@@ -240,6 +244,9 @@ static void test_permutation(void)
     NO("matrix is NULL", weft_csr_permute(&out, NULL, &p, NULL, &err));
     NO("permutation is NULL", weft_csr_permute(&out, &good, NULL, NULL, &err));
     NO("threads", weft_csr_permute(&out, &good, &p, weft_permute_params(.threads = -1), &err));
+    out = good;
+    NO("same matrix", weft_csr_permute(&out, &out, &p, NULL, &err));
+    tap_ok(weft_csr_equal(&out, &good), "the matrix is as it was");
     for (int i = 0; i < BADS; i++)
         NO(bad[i].word, weft_csr_permute(&out, &bad[i].a, &p, NULL, &err));
     ZERO(out);
@@ -248,6 +255,9 @@ static void test_permutation(void)
     NO("out is NULL", weft_coo_permute(NULL, &coo, &p, &err));
     NO("matrix is NULL", weft_coo_permute(&coo_out, NULL, &p, &err));
     NO("permutation is NULL", weft_coo_permute(&coo_out, &coo, NULL, &err));
+    coo_out = coo;
+    NO("same matrix", weft_coo_permute(&coo_out, &coo_out, &p, &err));
+    tap_ok(coo_out.row == coo.row && coo_out.nnz == coo.nnz, "the coordinates are as they were");
     for (int i = 0; i < BADS; i++)
         NO(bad[i].word, weft_coo_permute(&coo_out, &bad_coo[i], &p, &err));
     for (int i = 0; i < 4; i++) {
@@ -268,6 +278,7 @@ static void test_permutation(void)
     SILENT(weft_vector_permute(to, in, &p, (enum weft_permute_side)77, 0, 4));
     SILENT(weft_vector_permute(to, in, &p, WEFT_PERMUTE_SIDE_COLS, 0, 3));
     ZERO(to);
+    SILENT(weft_vector_permute(in, in, &p, WEFT_PERMUTE_SIDE_ROWS, 0, 4));
     CASE(weft_permutation_free);
     weft_permutation_free(NULL);
     weft_permutation_free(&p);

@@ -158,6 +158,9 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
     NO_IN("wait is NULL", weft_transpose_run(op, dev->queue, at, a, 1, NULL, NULL));
     lost.val = NULL;
     NO_IN("val is NULL", weft_transpose_run(op, dev->queue, at, &lost, 0, NULL, NULL));
+    lost = *at;
+    lost.col = at->val;
+    NO_IN("two arrays of the output", weft_transpose_run(op, dev->queue, &lost, a, 0, NULL, NULL));
     CASE(weft_transpose_plan_info);
     tap_ok(!weft_transpose_plan_info(NULL), "no info of no plan");
     CASE(weft_transpose_plan_destroy);
@@ -169,6 +172,9 @@ static void test_transpose(struct test_device *dev, const struct weft_device_csr
     ZERO(out);
     NO_IN("out is NULL", weft_transpose_sync(NULL, dev->ctx, &good, NULL));
     NO_IN("matrix is NULL", weft_transpose_sync(&out, dev->ctx, NULL, NULL));
+    host = good;
+    NO_IN("same matrix", weft_transpose_sync(&host, dev->ctx, &host, NULL));
+    tap_ok(weft_csr_equal(&host, &good), "the matrix is as it was");
     for (int i = 0; i < BADS; i++) {
         host = bad_csr(i);
         NO_IN(bad[i].word, weft_transpose_sync(&out, dev->ctx, &host, NULL));
@@ -303,6 +309,9 @@ static void test_validate(struct test_device *dev, const struct weft_device_csr 
     NO_IN("a is NULL", weft_validate_run(plan, dev->queue, found, NULL, WEFT_COLUMNS_ANY, 0, NULL, NULL));
     NO_IN("columns is 77", weft_validate_run(plan, dev->queue, found, a, (enum weft_columns)77, 0, NULL, NULL));
     NO_IN("wait is NULL", weft_validate_run(plan, dev->queue, found, a, WEFT_COLUMNS_ANY, 1, NULL, NULL));
+    lost.row_ptr = found;
+    NO_IN("found and row_ptr", weft_validate_run(plan, dev->queue, found, &lost, WEFT_COLUMNS_ANY, 0, NULL, NULL));
+    lost = *a;
     lost.col = NULL;
     NO_IN("col is NULL", weft_validate_run(plan, dev->queue, found, &lost, WEFT_COLUMNS_ANY, 0, NULL, NULL));
     lost = *a;
@@ -388,6 +397,9 @@ static void test_canonical(struct test_device *dev, const struct weft_device_csr
     ZERO(out);
     NO_IN("out is NULL", weft_canonical_sync(NULL, dev->ctx, &good, NULL));
     NO_IN("matrix is NULL", weft_canonical_sync(&out, dev->ctx, NULL, NULL));
+    host = good;
+    NO_IN("same matrix", weft_canonical_sync(&host, dev->ctx, &host, NULL));
+    tap_ok(weft_csr_equal(&host, &good), "the matrix is as it was");
     for (int i = 0; i < BADS; i++) {
         host = bad_csr(i);
         NO_IN(bad[i].word, weft_canonical_sync(&out, dev->ctx, &host, NULL));
@@ -457,6 +469,9 @@ static void test_permute(struct test_device *dev, const struct weft_device_csr *
     NO_IN("out is NULL", weft_permute_sync(NULL, dev->ctx, &good, &p, NULL));
     NO_IN("matrix is NULL", weft_permute_sync(&out, dev->ctx, NULL, &p, NULL));
     NO_IN("permutation is NULL", weft_permute_sync(&out, dev->ctx, &good, NULL, NULL));
+    host = good;
+    NO_IN("same matrix", weft_permute_sync(&host, dev->ctx, &host, &p, NULL));
+    tap_ok(weft_csr_equal(&host, &good), "the matrix is as it was");
     for (int i = 0; i < BADS; i++) {
         host = bad_csr(i);
         NO_IN(bad[i].word, weft_permute_sync(&out, dev->ctx, &host, &p, NULL));

@@ -265,6 +265,8 @@ static void test_errors(struct test_device *dev)
                WEFT_EINVAL, "%s: payload missing", dev->name);
     tap_is_int(weft_merge_run(plan, dev->queue, x.mem, y.mem, x.mem, x.mem, 4, x.mem, x.mem, 4, 0, NULL, NULL),
                WEFT_EINVAL, "%s: output is an input", dev->name);
+    tap_is_int(weft_merge_run(plan, dev->queue, y.mem, y.mem, x.mem, x.mem, 4, x.mem, x.mem, 4, 0, NULL, NULL),
+               WEFT_EINVAL, "%s: output twice", dev->name);
     tap_is_int(weft_merge_blocks_run(plan, dev->queue, y.mem, y.mem, x.mem, x.mem, 4, 0, 0, NULL, NULL), WEFT_EINVAL,
                "%s: block of nothing", dev->name);
     tap_is_int(weft_merge_blocks_run(plan, dev->queue, NULL, NULL, NULL, NULL, 0, INT64_MAX, 0, NULL, NULL), WEFT_OK,

@@ -533,6 +533,8 @@ static void test_errors(struct test_device *dev)
                "%s: no segments", dev->name);
     tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, x.mem, 17, y.mem, 1, 0, NULL, NULL), WEFT_EINVAL,
                "%s: beyond n_max", dev->name);
+    tap_is_int(weft_segsort_blocks_run(plan, q, x.mem, x.mem, x.mem, x.mem, 4, 2, 0, NULL, NULL), WEFT_EINVAL,
+               "%s: output twice", dev->name);
     tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, NULL, 4, y.mem, 1, 0, NULL, NULL), WEFT_EINVAL,
                "%s: payload missing", dev->name);
     tap_is_int(weft_segsort_run(plan, q, x.mem, x.mem, x.mem, x.mem, 4, y.mem, 16, 0, NULL, NULL), WEFT_EINVAL,

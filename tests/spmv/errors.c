@@ -144,6 +144,9 @@ static void test_refused_calls(struct test_device *dev)
                 {"a small x", 1, 0, p.by.mem, p.by.mem, "x has"},
                 {"no y", 1, 0, p.bx.mem, NULL, "y is NULL"},
                 {"one buffer for x and y", 1, 0, p.bx.mem, p.bx.mem, "same buffer"},
+                {"row pointers as y", 1, 0, p.bx.mem, p.d.row_ptr, "same buffer"},
+                {"columns as y", 1, 0, p.bx.mem, p.d.col, "same buffer"},
+                {"values as y", 1, 0, p.bx.mem, p.d.val, "same buffer"},
                 {"half of integers", 0.5, 0, p.bx.mem, p.by.mem, "alpha is 0.5"},
                 {"too much of integers", 1, 1e10, p.bx.mem, p.by.mem, "beta is 1e+10"}};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {

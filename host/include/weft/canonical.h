@@ -72,7 +72,7 @@ WEFT_API const struct weft_canonical_info *weft_canonical_plan_info(const struct
 WEFT_API void weft_canonical_plan_destroy(struct weft_canonical_plan **plan);
 
 // The same with host arrays in and out: validates, creates, writes, runs, reads. Blocks. `out` is allocated here; on
-// failure it is all zero.
+// failure it is all zero. Where it is `a` itself that is WEFT_EINVAL, and nothing changes.
 // Errors: as above; WEFT_EMATRIX row pointers or columns that contradict the shape; WEFT_ENOMEM.
 WEFT_API weft_status weft_canonical_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
                                          const struct weft_canonical_params *params);

@@ -52,8 +52,8 @@ WEFT_API weft_status weft_expand_plan_create(struct weft_expand_plan **out, stru
 //   row_ptr  m+1 offsets as `ofs` says, trusted: row_ptr[0] == 0, ascending, row_ptr[m] == nnz
 //            (read, borrowed until the event)
 //   wait     nwait events to wait for; event: NULL or where to put the event of the result
-// Errors:     WEFT_EINVAL m or nnz outside the plan, nnz > 0 with m == 0, a buffer too small; WEFT_EDEVICE the queue
-//             refused the launch.
+// Errors:     WEFT_EINVAL m or nnz outside the plan, nnz > 0 with m == 0, a buffer too small or the same twice; WEFT_EDEVICE
+//             the queue refused the launch.
 // Blocks:     no; allocates nothing.      Repeatable: always the same result.
 // Moves:      (m+1)*sizeof ofs + nnz*4 bytes, whatever the lengths of the rows.
 // Method:     equal shares of rows plus positions, cut by the merge path; docs/expand.md.

@@ -71,7 +71,7 @@ WEFT_API weft_status weft_histogram_plan_create(struct weft_histogram_plan **out
 //   out    bins counts, or bins+1 pointers                        (every one written)
 //   idx    n int32; an index outside 0 .. bins-1 is not counted   (read, borrowed until the event)
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
-// Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small; WEFT_EDEVICE the queue refused the launch.
+// Errors:     WEFT_EINVAL n < 0, n > n_max, a buffer too small or the same twice; WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.      Repeatable: always the same result.
 // Moves:      n*4*ranges + bins*sizeof ofs bytes, 8*rows*bins with rows; pointers add 3*bins*sizeof ofs.
 // Method:     docs/histogram.md.

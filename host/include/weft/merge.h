@@ -53,7 +53,8 @@ WEFT_API weft_status weft_merge_plan_create(struct weft_merge_plan **out, struct
 //   a_key, a_payload      na elements each; payloads are not used when payload_bytes is 0      (read)
 //   b_key, b_payload      nb elements                                                           (read)
 //   wait                  nwait events to wait for; event: NULL or where to put the event of the result
-// Errors:     WEFT_EINVAL lengths negative or na+nb > n_max, a buffer too small or both input and output;
+// Errors:     WEFT_EINVAL lengths negative or na+nb > n_max, a buffer too small, both input and output, or
+//             output twice;
 //             WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.
 // Moves:      (na+nb)*2*(sizeof key + payload_bytes) bytes.

@@ -50,7 +50,7 @@ WEFT_API weft_status weft_permutation_alloc(struct weft_permutation *out, enum w
 // Errors: WEFT_EINVAL sizes; WEFT_EMATRIX an index out of range or there twice; WEFT_ENOMEM.
 WEFT_API weft_status weft_permutation_from(struct weft_permutation *out, int64_t m, int64_t n, const int32_t *row,
                                            const int32_t *col, struct weft_error *err);
-// What undoes p. Errors: WEFT_EINVAL; WEFT_ENOMEM.
+// What undoes p. Errors: WEFT_EINVAL, also where `out` is `p` itself, and nothing changes; WEFT_ENOMEM.
 WEFT_API weft_status weft_permutation_inverse(struct weft_permutation *out, const struct weft_permutation *p);
 // Neither rows nor columns move. False for one that is not valid.
 WEFT_API bool weft_permutation_is_identity(const struct weft_permutation *p);
@@ -70,12 +70,12 @@ struct weft_permute_params {
 // out = P A Q: entry (i, j) of `a` comes to (row_inv[i], col_inv[j]). Entries of a row keep their order where no column
 // moves, or with params.keep; else columns ascend. With `keep`, or where columns ascend in `a`, the inverse gives `a`
 // back bit for bit. The result does not depend on the number of threads. `out` is allocated here; on failure it is all
-// zero. params may be NULL.
+// zero. Where it is `a` itself that is WEFT_EINVAL, and nothing changes. params may be NULL.
 // Errors: WEFT_EINVAL shapes differ; WEFT_EMATRIX, WEFT_EINVAL arrays of `a`; WEFT_ERANGE a row of 2^32 entries or more
 //         to sort; WEFT_ENOMEM.
 WEFT_API weft_status weft_csr_permute(struct weft_csr *out, const struct weft_csr *a, const struct weft_permutation *p,
                                       const struct weft_permute_params *params, struct weft_error *err);
-// The same for coordinates: entries keep their places, their indices change.
+// The same for coordinates: entries keep their places, their indices change. `out` is not `a` either.
 // Errors: WEFT_EINVAL shapes differ; WEFT_EMATRIX an index out of range; WEFT_ENOMEM.
 WEFT_API weft_status weft_coo_permute(struct weft_coo *out, const struct weft_coo *a, const struct weft_permutation *p,
                                       struct weft_error *err);
@@ -88,7 +88,7 @@ WEFT_API weft_status weft_permute_side_parse(enum weft_permute_side *out, const 
 // out = in, brought to the new order (out[i] = in[row[i]]) or back to the old one (`back`:
 // out[i] = in[row_inv[i]]). With A' = P A Q, x' = x to the new order: A'*x', brought back, is A*x.
 //   out, in  m elements (columns: n) of `bytes` bytes, 4 or 8; not the same array
-// Errors: WEFT_EINVAL bytes, side, a missing array.
+// Errors: WEFT_EINVAL bytes, side, an array missing or the same twice.
 WEFT_API weft_status weft_vector_permute(void *out, const void *in, const struct weft_permutation *p,
                                          enum weft_permute_side side, bool back, size_t bytes);
 
@@ -138,7 +138,7 @@ WEFT_API const struct weft_permute_info *weft_permute_plan_info(const struct wef
 WEFT_API void weft_permute_plan_destroy(struct weft_permute_plan **plan);
 
 // out = P A Q with host arrays in and out: validates, creates, writes, runs, reads. Blocks. `out` is allocated here; on
-// failure it is all zero.
+// failure it is all zero. Where it is `a` itself that is WEFT_EINVAL, and nothing changes.
 // Errors: as above; WEFT_EMATRIX row pointers or columns that contradict the shape; WEFT_ENOMEM.
 WEFT_API weft_status weft_permute_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
                                        const struct weft_permutation *p, const struct weft_permute_params *params);

@@ -78,7 +78,8 @@ WEFT_API weft_status weft_segsort_plan_create(struct weft_segsort_plan **out, st
 //   key, payload          n elements; payloads are not used when payload_bytes is 0     (read)
 //   offsets               segments+1, ascending from 0 to n (trusted)                   (read)
 //   wait                  nwait events to wait for; event: NULL or where to put the event of the result
-// Errors:     WEFT_EINVAL n or segments negative, n > n_max, n > 0 without a segment, a buffer too small;
+// Errors:     WEFT_EINVAL n or segments negative, n > n_max, n > 0 without a segment, a buffer too small, or
+//             written and there twice (in place: out_key is key, out_payload is payload);
 //             WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing, but for a few kilobytes after a run that failed.
 // Method:     radix sort of tiles in local memory, then rounds that merge many runs at once; one segment on a GPU digit by

@@ -148,7 +148,8 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
                                            cl_command_queue queue, const struct weft_device_csr *a,
                                            const struct weft_spmv_params *params);
 // y = alpha*A*x + beta*y; other semirings: y = A*x when beta == 0, else y = y plus A*x, and alpha is 1.
-//   y      m values; not read when beta == 0                          (read/written), not x
+//   y      m values; not read when beta == 0                          (read/written), not x and no
+//          array of the matrix
 //   x      n values of the type of A (of vec_type for a pattern)      (read, borrowed until the event)
 //          With params.transpose A is A^T here, x has m values and y has n.
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result

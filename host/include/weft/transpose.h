@@ -64,8 +64,8 @@ WEFT_API weft_status weft_transpose_plan_create(struct weft_transpose_plan **out
 //   a      m x n, trusted: monotone offsets, columns in range (weft_csr_validate checks them on the host);
 //          read, borrowed until the event
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
-// Errors: WEFT_EINVAL shapes, types or offsets differ from those of the object, a buffer is missing, too small or on
-//         both sides; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM the driver refused a launch.
+// Errors: WEFT_EINVAL shapes, types or offsets differ from those of the object, a buffer is missing, too small, on
+//         both sides or twice in `at`; WEFT_EDEVICE, WEFT_EDEVMEM, WEFT_ENOMEM the driver refused a launch.
 // Blocks: no, but for a read of 4 bytes once a run on the same buffers has ended (auto on GPUs, square matrices, about every 64th
 //         run); allocates nothing. Moves: at least nnz*(2*4 + 2*sizeof val) + (m+1 + n+1)*sizeof ofs bytes.
 WEFT_API weft_status weft_transpose_run(struct weft_transpose_plan *op, cl_command_queue queue,
@@ -77,7 +77,7 @@ WEFT_API const struct weft_transpose_info *weft_transpose_plan_info(const struct
 WEFT_API void weft_transpose_plan_destroy(struct weft_transpose_plan **op);
 
 // *out = a^T with host arrays in and out: validates, creates, writes, runs, reads. Blocks. `out` is allocated here; on
-// failure it is all zero.
+// failure it is all zero. Where it is `a` itself that is WEFT_EINVAL, and nothing changes.
 // Errors: as above; WEFT_EMATRIX row pointers or columns that contradict the shape; WEFT_ENOMEM.
 WEFT_API weft_status weft_transpose_sync(struct weft_csr *out, struct weft_context *ctx, const struct weft_csr *a,
                                          const struct weft_transpose_params *params);

@@ -58,7 +58,8 @@ WEFT_API weft_status weft_validate_plan_create(struct weft_validate_plan **out, 
 //   a        m x n, not trusted, only its buffers must be large enough       (read, borrowed until the event)
 //   columns  what is asked of them
 //   wait     nwait events to wait for; event: NULL or where to put the event of the result
-// Errors:     WEFT_EINVAL sizes, offsets, columns, a buffer missing or too small; WEFT_EDEVICE the queue refused the launch.
+// Errors:     WEFT_EINVAL sizes, offsets, columns, a buffer missing or too small, `found` in the matrix;
+//             WEFT_EDEVICE the queue refused the launch.
 // Blocks:     no; allocates nothing.      Repeatable: the same fault on every device, that of weft_csr_validate_columns.
 // Moves:      nnz*4 + (m+1)*sizeof ofs bytes; row pointers once more where the order of columns is asked for.
 WEFT_API weft_status weft_validate_run(struct weft_validate_plan *plan, cl_command_queue queue, cl_mem found,

@@ -46,6 +46,9 @@ struct weft__buffer_rule {
 };
 weft_status weft__buffers_check(struct weft_context *ctx, const struct weft__buffer_rule *list, size_t count);
 #define WEFT__BUFFERS(ctx, ...) weft__buffers_check((ctx), WEFT__LIST(weft__buffer_rule, __VA_ARGS__))
-// WEFT_EINVAL where two matrices, what is read and what is written, have a buffer in common.
+// WEFT_EINVAL where the first of these, which is written, is one of the others. Those of 0 bytes are not used.
+weft_status weft__alone_check(struct weft_context *ctx, const struct weft__buffer_rule *list, size_t count);
+#define WEFT__ALONE(ctx, ...) weft__alone_check((ctx), WEFT__LIST(weft__buffer_rule, __VA_ARGS__))
+// WEFT_EINVAL where two matrices, what is read and what is written, have a buffer in common, or the latter has one twice.
 weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
                               const struct weft_device_csr *out);

@@ -47,6 +47,14 @@ weft_status weft__buffers_check(struct weft_context *ctx, const struct weft__buf
     return status;
 }
 
+weft_status weft__alone_check(struct weft_context *ctx, const struct weft__buffer_rule *list, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (list[0].bytes && list[i].bytes && list[0].buffer == list[i].buffer)
+            return weft__fail(ctx, WEFT_EINVAL, "%s and %s are the same buffer", list[0].name, list[i].name);
+    return WEFT_OK;
+}
+
 weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device_csr *in,
                               const struct weft_device_csr *out)
 {
@@ -54,5 +62,8 @@ weft_status weft__check_apart(struct weft_context *ctx, const struct weft_device
     for (int i = 0; i < 9; i++)
         if (from[i % 3] && from[i % 3] == to[i / 3])
             return weft__fail(ctx, WEFT_EINVAL, "input and output share a buffer");
+    for (int i = 0; i < 3 && out->nnz; i++)
+        if (to[i] && to[i] == to[(i + 1) % 3])
+            return weft__fail(ctx, WEFT_EINVAL, "two arrays of the output are the same buffer");
     return WEFT_OK;
 }

@@ -89,6 +89,8 @@ weft_status weft_permutation_from(struct weft_permutation *out, int64_t m, int64
 
 weft_status weft_permutation_inverse(struct weft_permutation *out, const struct weft_permutation *p)
 {
+    if (out && out == p) // whose arrays are the caller's
+        return WEFT_EINVAL;
     if (out)
         *out = (struct weft_permutation){0};
     if (weft__permutation_check(NULL, p))

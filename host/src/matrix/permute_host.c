@@ -105,6 +105,8 @@ weft_status weft_csr_permute(struct weft_csr *out, const struct weft_csr *a, con
     if (!params)
         params = &defaults;
     weft_status status = WEFT__NEED(err, {"out", out});
+    if (!status && out == a)
+        status = weft__error(err, WEFT_EINVAL, "out and a are the same matrix");
     if (status)
         return status;
     *out = (struct weft_csr){0};
@@ -141,6 +143,8 @@ weft_status weft_coo_permute(struct weft_coo *out, const struct weft_coo *a, con
                              struct weft_error *err)
 {
     weft_status status = WEFT__NEED(err, {"out", out});
+    if (!status && out == a)
+        status = weft__error(err, WEFT_EINVAL, "out and a are the same matrix");
     if (status)
         return status;
     *out = (struct weft_coo){0};
@@ -171,7 +175,7 @@ weft_status weft_vector_permute(void *out, const void *in, const struct weft_per
     int64_t count = side == WEFT_PERMUTE_SIDE_ROWS ? p->m : p->n;
     const int32_t *map = side == WEFT_PERMUTE_SIDE_ROWS ? (back ? p->row_inv : p->row) : (back ? p->col_inv : p->col);
     if ((bytes != 4 && bytes != 8) || (side != WEFT_PERMUTE_SIDE_ROWS && side != WEFT_PERMUTE_SIDE_COLS) ||
-        (count && (!out || !in)))
+        (count && (!out || !in || out == in)))
         return WEFT_EINVAL;
     if (!map && count)
         memcpy(out, in, (size_t)count * bytes);

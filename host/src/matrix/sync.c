@@ -31,6 +31,8 @@ static bool checked_there(const struct weft_context *ctx, int64_t nnz)
 weft_status weft__sync_check(struct weft_context *ctx, struct weft_csr *out, const struct weft_csr *a)
 {
     struct weft_error err = {0};
+    if (out && out == a)
+        return ctx ? weft__fail(ctx, WEFT_EINVAL, "out and a are the same matrix") : WEFT_EINVAL;
     if (out)
         *out = (struct weft_csr){0};
     weft_status status = WEFT__NEED_IN(ctx, {"out", out});

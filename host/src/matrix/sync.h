@@ -14,7 +14,8 @@ struct weft__sync {
     struct weft_csr *out;
     struct weft_device_csr to, from;
 };
-// Zero *out, and check what such a function is given: `out`, and of `a` the shape and the pointers.
+// Zero *out, and check what such a function is given: `out`, and of `a` the shape and the pointers. Where `out` is `a` itself
+// nothing changes: its arrays are the caller's.
 weft_status weft__sync_check(struct weft_context *ctx, struct weft_csr *out, const struct weft_csr *a);
 // Make the queue and the result; the caller has set ctx, and status to what came before.
 void weft__sync_begin(struct weft__sync *s, struct weft_csr *out, struct weft_shape shape);

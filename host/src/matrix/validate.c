@@ -140,6 +140,9 @@ static weft_status run_check(const struct weft_validate_plan *plan, cl_mem found
         status = WEFT__BUFFERS(ctx, {"validate: found", found, 2 * sizeof(cl_long)},
                                {"validate: row_ptr", a->row_ptr, ((size_t)a->m + 1) * weft_ofs_bytes(a->ofs)},
                                {"validate: col", a->col, weft__mul((size_t)a->nnz, 4)});
+    if (!status)
+        status = WEFT__ALONE(ctx, {"validate: found", found, 1}, {"row_ptr", a->row_ptr, 1},
+                             {"col", a->col, (size_t)a->nnz});
     return status;
 }
 

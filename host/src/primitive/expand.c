@@ -251,6 +251,8 @@ weft_status weft_expand_run(struct weft_expand_plan *plan, cl_command_queue queu
     weft_status status =
         WEFT__BUFFERS(ctx, {"expand: row_ptr", row_ptr, weft__mul(pointers, weft_ofs_bytes(plan->ofs))},
                       {"expand: row", row, weft__mul((size_t)nnz, 4)});
+    if (!status)
+        status = WEFT__ALONE(ctx, {"expand: row", row, (size_t)nnz}, {"row_ptr", row_ptr, pointers});
     struct weft__stream stream;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);

@@ -398,6 +398,8 @@ weft_status weft_histogram_run(struct weft_histogram_plan *plan, cl_command_queu
     size_t outputs = (size_t)plan->bins + (pointers ? 1 : 0);
     weft_status status = WEFT__BUFFERS(ctx, {"histogram: idx", idx, weft__mul((size_t)n, 4)},
                                        {"histogram: out", out, weft__mul(outputs, weft_ofs_bytes(plan->ofs))});
+    if (!status)
+        status = WEFT__ALONE(ctx, {"histogram: out", out, outputs}, {"idx", idx, (size_t)n});
     struct weft__stream stream;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);

@@ -251,6 +251,8 @@ static weft_status run(struct weft_merge_plan *plan, cl_command_queue queue, con
     for (size_t i = 0; i < 8 && !status; i++)
         if (rules[i / 2].bytes && rules[i / 2].buffer == rules[4 + i % 2].buffer)
             status = weft__fail(ctx, WEFT_EINVAL, "%s is an input of the same call", rules[4 + i % 2].name);
+    if (!status)
+        status = WEFT__ALONE(ctx, rules[4], {"out_payload", j->out_val, rules[5].bytes});
     struct weft__stream stream;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);

@@ -441,6 +441,12 @@ static weft_status run(struct weft_segsort_plan *plan, cl_command_queue queue, c
     weft_status status = WEFT__BUFFERS(ctx, {"segsort: key", j->key, key}, {"segsort: payload", j->val, val},
                                        {"segsort: offsets", j->offsets, offsets}, {"segsort: out_key", j->out, key},
                                        {"segsort: out_payload", j->out_val, val});
+    if (!status)
+        status = WEFT__ALONE(ctx, {"segsort: out_key", j->out, key}, {"payload", j->val, val},
+                             {"out_payload", j->out_val, val}, {"offsets", j->offsets, offsets});
+    if (!status)
+        status = WEFT__ALONE(ctx, {"segsort: out_payload", j->out_val, val}, {"key", j->key, key},
+                             {"offsets", j->offsets, offsets});
     struct weft__stream stream;
     if (!status)
         status = weft__stream_begin(&stream, ctx, queue, nwait, wait, event);

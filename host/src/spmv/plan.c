@@ -58,6 +58,15 @@ static weft_status scalar_convert(union weft__spmv_scalar *out, const struct wef
     return WEFT_OK;
 }
 
+// y is neither x nor an array of the matrix: row pointers that are overwritten lead the next run astray.
+static weft_status alone_check(const struct weft_spmv_plan *plan, cl_mem y, cl_mem x)
+{
+    const struct weft_device_csr *a = &plan->a;
+    return WEFT__ALONE(plan->ctx, {"y", y, (size_t)plan->y_size}, {"x", x, (size_t)plan->x_size},
+                       {"row_ptr", a->row_ptr, a->row_ptr != NULL}, {"col", a->col, a->col != NULL},
+                       {"val", a->val, a->val != NULL});
+}
+
 weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, cl_mem y, double alpha, cl_mem x,
                           double beta, cl_uint nwait, const cl_event *wait, cl_event *event)
 {
@@ -72,8 +81,8 @@ weft_status weft_spmv_run(struct weft_spmv_plan *plan, cl_command_queue queue, c
     weft_status status = weft__check_buffer(ctx, x, weft__mul((size_t)plan->x_size, bytes), "x");
     if (!status)
         status = weft__check_buffer(ctx, y, weft__mul((size_t)plan->y_size, bytes), "y");
-    if (!status && x == y && plan->x_size && plan->y_size)
-        status = weft__fail(ctx, WEFT_EINVAL, "x and y are the same buffer");
+    if (!status)
+        status = alone_check(plan, y, x);
     if (!status)
         status = scalar_convert(&call.alpha, plan, alpha, "alpha");
     if (!status)
