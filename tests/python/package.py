@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """package.py BUILT ROOT: the Python package in BUILT against scipy: types, shapes, errors, flags, memory, threads. TAP."""
+import copy
 import dataclasses
 import gc
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -392,6 +394,86 @@ def test_making():
     x = np.ones(40)
     ok(np.allclose(weft.csr(a) @ Producer(x), a @ x), "x by DLPack")
     ok(np.allclose((a.toarray(), weft.csr(a).toarray()), a.toarray()) and "60 x 40" in repr(weft.csr(a)), "toarray, repr")
+
+
+def test_structure():
+    x, bad = RNG.random(40), []
+    for dtype in "dD": # scipy adds up duplicates in place; its arrays are those of weft.csr too
+        a = matrix(dtype=dtype)
+        want = a @ x
+        w = weft.csr(a)
+        p = w.plan() if dtype == "d" else w
+        w @ x
+        a.sum_duplicates()
+        if not (np.allclose(p @ x, want) and np.allclose(w @ x, want) and w.nnz == a.nnz and same(w.tocsc(), a.tocsc())):
+            bad.append(dtype)
+        w = weft.csr(matrix(dtype=dtype))
+        want = w.toscipy() @ x
+        w.toscipy().sum_duplicates()
+        if not np.allclose(w.T.T @ x, want) or not w.has_canonical_format:
+            bad.append(dtype + " before a product")
+    ok(not bad, "duplicates that scipy adds up in place", bad)
+    a = matrix()
+    w = weft.csr(a)
+    a.resize((30, 40))
+    ok(isinstance(raises(lambda: w @ x), ValueError), f"a matrix that was resized: {raises(lambda: w @ x)}")
+    for name, change, kind in (("indptr", lambda p: p[:-3], ValueError), ("indptr", lambda p: p[:0], ValueError),
+                               ("indptr", lambda p: p.astype("d"), TypeError), ("indices", lambda p: p + 0.5, TypeError),
+                               ("indices", lambda p: np.stack([p, p], 1), ValueError)):
+        a = matrix()
+        setattr(a, name, change(getattr(a, name)))
+        for call in (weft.csr, weft.transpose):
+            why = raises(lambda: call(a))
+            ok(isinstance(why, kind), f"{name} that is none: {why}", repr(why))
+
+
+def test_misuse():
+    a, x = matrix(), np.ones(40)
+    w = weft.csr(a)
+    w @ x
+    for what, made in (("pickled", lambda: pickle.loads(pickle.dumps(w))), ("copied", lambda: copy.deepcopy(w)),
+                       ("copied flat", lambda: copy.copy(w))):
+        try:
+            ok(np.allclose(made() @ x, a @ x), f"a matrix that is {what}")
+        except Exception as why:
+            ok(False, f"a matrix that is {what}", repr(why))
+    why = raises(lambda: copy.deepcopy(weft.Context()))
+    ok(isinstance(why, TypeError) and "process" in str(why), f"a context that is copied: {why}")
+    why = raises(lambda: w.plan(dtype="D"))
+    ok(isinstance(why, ValueError) and "complex128" in str(why), f"a plan for complex vectors: {why}")
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, "a.mtx")
+        for call in (lambda: weft.write_mtx(name + "\0b", a), lambda: weft.read_mtx(name + "\0b"),
+                     lambda: weft.Context("cpu\0b"), lambda: weft.Context(cache_dir=folder + "\0b")):
+            why = raises(call)
+            ok(isinstance(why, ValueError) and "null byte" in str(why), f"a text with a null byte: {why}")
+        ok(not os.listdir(folder), "nothing was written")
+        weft.write_mtx(os.fsencode(name), a)
+        ok((weft.read_mtx(os.fsencode(name)) != weft.read_mtx(name)).nnz == 0, "a path of bytes")
+    for call in (lambda: weft.Context(queue=3), lambda: weft.Context(context=3), lambda: weft.csr(a, context=3) @ x):
+        why = raises(call)
+        ok(isinstance(why, TypeError) and "int" in str(why), f"what is no context: {why}")
+    ok(isinstance(raises(lambda: weft.Context(schedule=None)), ValueError), "a schedule that is no text")
+    bad, both = [], threading.Barrier(2)
+    ctx = weft.Context()
+
+    def enter():
+        try:
+            with ctx:
+                both.wait(60)
+                weft.csr(a) @ x
+                both.wait(60)
+                with ctx:
+                    pass
+                weft.csr(a) @ x
+        except Exception as why:
+            bad.append(repr(why))
+    threads = [threading.Thread(target=enter) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ok(not bad and isinstance(raises(lambda: ctx.device), ValueError), "one context in `with` of two threads, and twice in each", bad)
 
 
 def test_context():

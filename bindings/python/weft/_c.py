@@ -70,10 +70,18 @@ def check(status: int, err: Any) -> None:
         raise fail(status, ffi.string(err.text).decode(errors="replace"))
 
 
+def chars(text: Any) -> bytes:
+    """A text or a path for C, which would end it at a zero byte."""
+    made = os.fsencode(text)
+    if b"\0" in made:
+        raise ValueError(f"{text!r} has a null byte in it")
+    return made
+
+
 def parsed(name: str, text: str) -> int:
     """The number of an enum's word; a ValueError says which there are."""
     out = ffi.new(f"enum weft_{name} *")
-    if getattr(lib, f"weft_{name}_parse")(out, text.encode()):
+    if not isinstance(text, str) or getattr(lib, f"weft_{name}_parse")(out, chars(text)):
         words = [ffi.string(getattr(lib, f"weft_{name}_name")(i)).decode() for i in ffi.typeof(f"enum weft_{name}").elements]
         raise ValueError(f"{name.replace('_', ' ')} is {text!r}, it must be one of {', '.join(words)}")
     return int(out[0])
@@ -196,10 +204,10 @@ def context_create(select: Optional[str], cl_context: int, cl_device: int, sched
                    cache_dir: Optional[str]) -> Any:
     opencl()
     params = ffi.new("struct weft_context_params *")
-    keep = ffi.new("char[]", os.fsencode(cache_dir)) if cache_dir is not None else NULL
+    keep = ffi.new("char[]", chars(cache_dir)) if cache_dir is not None else NULL
     params.context = ffi.cast("cl_context", cl_context)
     params.device = ffi.cast("cl_device_id", cl_device)
-    text = ffi.new("char[]", select.encode()) if select is not None else NULL
+    text = ffi.new("char[]", chars(select)) if select is not None else NULL
     params.select = text
     params.schedule = parsed("schedule", schedule)
     params.cache_dir = keep
@@ -413,17 +421,17 @@ def _mtx_made(call: Callable[..., int], *args: Any) -> Arrays:
 
 
 def mtx_read(path: str, dtype: np.dtype, part: str, threads: int) -> Arrays:
-    return _mtx_made(lib.weft_mtx_read, os.fsencode(path), _mtx_params(dtype, part, threads))
+    return _mtx_made(lib.weft_mtx_read, chars(path), _mtx_params(dtype, part, threads))
 
 
 def mtx_parse(name: str, text: bytes, dtype: np.dtype, part: str, threads: int) -> Arrays:
-    return _mtx_made(lib.weft_mtx_parse, os.fsencode(name), ffi.from_buffer(text), len(text),
+    return _mtx_made(lib.weft_mtx_parse, chars(name), ffi.from_buffer(text), len(text),
                      _mtx_params(dtype, part, threads))
 
 
 def mtx_write(path: str, a: Any) -> None:
     err = error_new()
-    check(lib.weft_mtx_write(os.fsencode(path), a, err), err)
+    check(lib.weft_mtx_write(chars(path), a, err), err)
 
 
 def measures(a: Any, threads: int) -> Dict[str, Any]:

@@ -29,6 +29,9 @@ class _Owner:
         _c.check_cl(code[0], "clCreateCommandQueue")
         self.queue, self.cl_context = queue, cl_context
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        raise TypeError("a context of OpenCL belongs to its process: it is neither copied nor pickled")
+
     def __del__(self) -> None:
         if self.queue:
             self.cl.clReleaseCommandQueue(self.queue)
@@ -107,6 +110,9 @@ class Context:
         schedule: "auto", "cpu" or "gpu": which kernels run
         cache_dir: where compiled kernels are kept; default ~/.cache/weft, "": nowhere
         """
+        for given, what in ((context, "context"), (queue, "queue")):
+            if given is not None and not hasattr(given, "int_ptr"):
+                raise TypeError(f"{what} is {type(given).__name__}, it must be pyopencl's")
         context = context if context is not None else getattr(queue, "context", None)
         device = device if device is not None else getattr(queue, "device", None)
         select = None if device is None else str(device.index if isinstance(device, Device) else device)
@@ -115,7 +121,7 @@ class Context:
         self._owner: Optional[_Owner] = _Owner(
             _c.context_create(None if cl_device else select, cl_context, cl_device, schedule, cache_dir), (context, queue, device))
         self._plan: Optional[Tuple[Any, Any]] = None
-        self._tokens: List[Any] = []
+        self._inside: List[None] = []  # one for each `with` that is not over
 
     @property
     def device(self) -> Device:
@@ -141,12 +147,17 @@ class Context:
 
     def __enter__(self) -> "Context":
         self._own()
-        self._tokens.append(_current.set(self))
+        self._inside.append(None)
+        _current.set((self, _current.get()))
         return self
 
     def __exit__(self, *why: Any) -> None:
-        _current.reset(self._tokens.pop())
-        self.close()
+        inner = _current.get()
+        if inner is not None and inner[0] is self:  # else a generator ends in another thread or task
+            _current.set(inner[1])
+        self._inside.pop()
+        if not self._inside:
+            self.close()
 
     def __repr__(self) -> str:
         return f"<weft.Context {'closed' if self._owner is None else self._owner.device.name!r}>"
@@ -227,7 +238,7 @@ class Context:
         return out if left == shape.nnz else (out[0], out[1][:left].copy(), out[2][:left].copy())
 
 
-_current: contextvars.ContextVar[Optional[Context]] = contextvars.ContextVar("weft", default=None)
+_current: contextvars.ContextVar[Any] = contextvars.ContextVar("weft", default=None)  # innermost first: (context, others)
 _default: Optional[Context] = None
 _default_lock = threading.Lock()
 
@@ -235,9 +246,13 @@ _default_lock = threading.Lock()
 def current(context: Optional[Context] = None) -> Context:
     """The context given, else that of the innermost `with`, else one on the default device, which is kept."""
     global _default
-    found = context if context is not None else _current.get()
-    if found is not None:
-        return found
+    if context is not None:
+        if not isinstance(context, Context):
+            raise TypeError(f"context is {type(context).__name__}, it must be a weft.Context")
+        return context
+    inner = _current.get()
+    if inner is not None:
+        return inner[0]
     with _default_lock:
         if _default is None:
             _default = Context()

@@ -86,10 +86,12 @@ class csr:
         self._init(a.shape, (a.indptr, a.indices, a.data), context, type(a))
         self._sorted, self._canonical = _flags(a)
         self._scipy = a
-        m, n = self.shape
-        _c.validate(Shape(m, n, self.nnz, _c.PATTERN, self.indptr.dtype.itemsize == 8), self.indptr, self.indices)
+        self._check()
 
     def _set(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> None:
+        if (indptr.ndim, indices.ndim, data.ndim) != (1, 1, 1) or len(indptr) != self.shape[0] + 1:
+            raise ValueError(f"the arrays have the shapes {indptr.shape}, {indices.shape}, {data.shape}; "
+                             f"{self.shape[0]} rows need {self.shape[0] + 1} row pointers")
         nnz = int(indptr[-1])
         if nnz < 0 or nnz > min(len(indices), len(data)):
             raise ValueError(f"indptr ends with {nnz}, there are {len(indices)} indices and {len(data)} values")
@@ -101,10 +103,11 @@ class csr:
     # -- the arrays ------------------------------------------------------------------------------------------------
 
     def _there(self) -> None:
-        """Transpose now, where this is a transpose whose arrays nobody asked for yet."""
-        if self._source is None:
-            return
+        """Transpose now, where this is a transpose whose arrays nobody asked for yet; else look whether they are as they were."""
         source = self._source
+        if source is None:
+            self._follow()
+            return
         m, n = source.shape
         ctx = current(self._context)
         self._set(*ctx._transpose(m, n, source.indptr, source.indices, source.data))
@@ -112,13 +115,34 @@ class csr:
         self._back = weakref.ref(source)
         self._source = None
 
+    def _follow(self) -> None:
+        """scipy adds up duplicates in place, also unasked (`a.max(axis=1)`): take the arrays of the same matrix again."""
+        a = self._scipy
+        if a is None or a.nnz == self._nnz:
+            return
+        if a.shape != self.shape:
+            raise ValueError(f"the matrix was {self.shape[0]} x {self.shape[1]} and was resized to {a.shape[0]} x {a.shape[1]}")
+        self._set(a.indptr, a.indices, a.data)
+        self._sorted, self._canonical = _flags(a)
+        self._check()
+        self._forget()
+
+    def _check(self) -> None:
+        shape = Shape(self.shape[0], self.shape[1], self._nnz, _c.PATTERN, self._indptr.dtype.itemsize == 8)
+        _c.validate(shape, self._indptr, self._indices)
+
     @property
     def dtype(self) -> np.dtype:
-        return self._source.dtype if self._source is not None else self._dtype
+        source = self._source
+        return source.dtype if source is not None else self._dtype
 
     @property
     def nnz(self) -> int:
-        return self._source.nnz if self._source is not None else self._nnz
+        source = self._source
+        if source is not None:
+            return source.nnz
+        self._follow()
+        return self._nnz
 
     @property
     def size(self) -> int:
@@ -259,8 +283,8 @@ class csr:
 
     def _replace(self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> None:
         self.update()
-        self._set(indptr, indices, data)
         self._scipy = None
+        self._set(indptr, indices, data)
 
     def update(self) -> None:
         """Values were changed in place: forget plans, transposes and copies on the device.
@@ -273,6 +297,9 @@ class csr:
         array([120., 300.])
         """
         self._there()
+        self._forget()
+
+    def _forget(self) -> None:
         self._plans.clear()
         self._parts = None
         self._transposed = None
@@ -293,9 +320,10 @@ class csr:
         >>> A.plan(reproducible=True).info["algorithm"]
         'csr_fixed'
         """
-        kind = ARITHMETIC.get(char(result_dtype(self.dtype, np.dtype(dtype) if dtype is not None else self.dtype)))
+        result = result_dtype(self.dtype, np.dtype(dtype) if dtype is not None else self.dtype)
+        kind = ARITHMETIC.get(char(result))
         if kind is None:
-            raise ValueError(f"no device multiplies values of type {self.dtype}: plan the parts, or let scipy multiply")
+            raise ValueError(f"no device multiplies values of type {result}: plan the parts, or let scipy multiply")
         owner = current(context if context is not None else self._context)._own()
         return Plan(self, self._plan_make(owner, kind, int(products), reproducible))
 
@@ -316,6 +344,7 @@ class csr:
 
     def _vector(self, x: np.ndarray, given: Optional[_Prepared]) -> np.ndarray:
         """A @ x for one vector of n elements, or for the columns of a matrix, in scipy's type."""
+        self._there()
         result = result_dtype(self.dtype, x.dtype)
         if result.char in _PARTS:
             return self._complex(x, result)
@@ -328,7 +357,7 @@ class csr:
         if x.dtype != want:
             x = as_type(x, want)
         y = np.empty((self.shape[0],) + x.shape[1:], want)
-        plan = given if given is not None and given.shape.type == kind else self._plan_for(kind)
+        plan = given if given is not None and (given.shape.type, given.shape.nnz) == (kind, self._nnz) else self._plan_for(kind)
         if x.ndim == 1:
             plan.run(plain(x), y)
         else:
@@ -407,6 +436,7 @@ class csr:
         return y
 
     def _product_there(self, owner: _Owner, kind: int, x: Any, y: Any) -> None:
+        self._there()
         plan = self._plans.get((owner, kind)) or self._plan_make(owner, kind, 0, False)
         with owner.lock:
             _c.spmv_run(owner.ctx, plan.plan, owner.queue, ffi.cast("cl_mem", x.int_ptr), ffi.cast("cl_mem", y.int_ptr))
@@ -460,6 +490,10 @@ class csr:
     def __exit__(self, *why: Any) -> None:
         """Give back device memory; the matrix stays usable."""
         self.update()
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """Pickled as scipy's matrix: plans and the context stay here."""
+        return csr, (self.toscipy(),)
 
     def __repr__(self) -> str:
         return f"<weft.csr of {self.shape[0]} x {self.shape[1]}, {self.nnz} entries of {self.dtype}>"

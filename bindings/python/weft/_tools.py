@@ -45,7 +45,7 @@ def read_mtx(path: Any, dtype: Any = np.float64, *, complex: str = "refuse", thr
     want = np.dtype(dtype)
     if want.str[1:] not in _c.TYPES:
         raise TypeError(f"dtype is {want}, it must be float32, float64 or int32")
-    name = os.fspath(path)
+    name = os.fsdecode(path)
     if name.endswith((".tar.gz", ".tgz", ".tar")):
         shape, indptr, indices, data = _c.mtx_parse(name, _unpacked(name), want, complex, threads)
     else:

@@ -40,6 +40,8 @@ def narrow(index: np.ndarray, what: str) -> np.ndarray:
     """Indices of 32 bits, checked; the same array where it has them."""
     if index.dtype == np.int32 and index.flags.c_contiguous and index.flags.aligned and index.dtype.isnative:
         return index
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"{what} are of type {index.dtype}, not integers")
     if index.size and (int(index.max()) > _c.INT32_MAX or int(index.min()) < 0):
         raise ValueError(f"{what} are outside 0 .. 2^31-1")
     return np.ascontiguousarray(index, np.int32)
