@@ -9,7 +9,7 @@ A line each: every declaration (functions as they are declared, structs with siz
 every enumerator with its value. The headers are read behind the preprocessor; sizes and values are what a program says
 that is made from the names. The shared libraries must show the functions that are declared, no more and no fewer:
 those of mtx.h IO, the others LIBRARY, none both. No program links with it that has headers
-of another minor version.
+of another minor version. Where headers and docs write params.NAME, there is such a member.
 """
 import difflib
 import glob
@@ -118,6 +118,31 @@ def mixed(include, library, compiler):
     return []
 
 
+def members(lines):
+    """The members of every struct weft_*_params of the record; those of a group in it as GROUP.NAME."""
+    out = set()
+    for line in lines:
+        struct = re.match(r"struct weft_\w+_params \{(.*)\} //", line)
+        groups = re.findall(r"struct \{([^{}]*)\} (\w+);", struct[1]) if struct else []
+        out |= {group for _, group in groups}
+        out |= {f"{group}.{name}" for inner, group in groups for name in re.findall(r"(\w+)(?=[;,])", inner)}
+        alone = re.sub(r"struct \{[^{}]*\} \w+;", "", struct[1]) if struct else ""
+        out |= {a or b for a, b in re.findall(r"(\w+)(?=[;,])|\(\*(\w+)\)\(", alone)}
+    return out
+
+
+def strangers(root, lines):
+    """Where a comment of a header or a page of docs writes params.NAME, and there is no such member."""
+    known, out = members(lines), []
+    pages = glob.glob(os.path.join(root, "host/include/weft/*.h*")) + glob.glob(os.path.join(root, "docs/*.md"))
+    for path in sorted(pages):
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                out += [f"{os.path.relpath(path, root)}:{number}: params.{name} is no member" for name in
+                        re.findall(r"\bparams\.([a-z_0-9]+(?:\.[a-z_0-9]+)?)", line) if name not in known]
+    return out
+
+
 def main(what, root, library, files, *compiler):
     if sys.maxsize < 2**32:
         print("skipped: the record is of 64-bit systems")
@@ -133,7 +158,7 @@ def main(what, root, library, files, *compiler):
         return 0
     with open(record, encoding="utf-8") as file:
         complaints = compared(library, files, lines, shown, file.read().splitlines())
-    complaints += mixed(os.path.join(root, "host", "include"), library, compiler)
+    complaints += mixed(os.path.join(root, "host", "include"), library, compiler) + strangers(root, lines)
     print(*complaints, f"{len(lines)} lines, {len(shown)} names of the library, {len(complaints)} complaints", sep="\n")
     if complaints:
         print(MEND)

@@ -12,7 +12,7 @@ extern "C" {
 
 // Format and schedule of SpMV.
 enum weft_spmv_algo {
-    WEFT_SPMV_ALGO_AUTO = 0,   // any of them; a conversion only when params.products says that it pays
+    WEFT_SPMV_ALGO_AUTO = 0,   // any of them; a conversion only when policy.products says that it pays
     WEFT_SPMV_ALGO_CSR,        // the best CSR schedule: the arrays as given, no conversion
     WEFT_SPMV_ALGO_CSR_SCALAR, // CSR, a row per work-item
     WEFT_SPMV_ALGO_CSR_LANES,  // CSR, 2 to 32 work-items per row (CPU: independent sums of a row)
@@ -39,7 +39,7 @@ enum weft_spmv_semiring {
     WEFT_SPMV_SEMIRING_MIN_PLUS,       // (min, +, infinity): shortest paths; INT32_MAX is infinity in integers
     WEFT_SPMV_SEMIRING_OR_AND,         // (or, and, 0): reachability; nonzero is true, results are 0 and 1
     WEFT_SPMV_SEMIRING_MAX_TIMES,      // (max, *, -infinity): most reliable paths; INT32_MIN in integers
-    WEFT_SPMV_SEMIRING_CUSTOM          // params.plus, .times, .zero
+    WEFT_SPMV_SEMIRING_CUSTOM          // params.problem.plus, .times, .zero
 };
 // "plus_times" "min_plus" "or_and" "max_times" "custom"
 WEFT_API const char *weft_spmv_semiring_name(enum weft_spmv_semiring semiring);
@@ -138,7 +138,7 @@ struct weft_spmv_plan;
 //           formats and of a transposed copy the plan holds its own (coordinates share col and val).
 //   params  may be NULL
 // Errors:  WEFT_EINVAL sizes, buffers, params; WEFT_EUNSUPPORTED f64 on a device without it; WEFT_ERANGE more padding
-//          than params.max_padding (the sizes are in the context's error), more memory than the device gives at once;
+//          than params.format.max_padding (the sizes are in the context's error), more memory than the device gives at once;
 //          WEFT_EDEVMEM; WEFT_EBUILD (a custom semiring that does not compile: the build log is in the context's error);
 //          WEFT_EDEVICE; WEFT_ENOMEM.
 // Memory:  depends on the contents, so no function tells it before: the plan's info does, format_bytes + workspace_bytes.
@@ -151,7 +151,7 @@ WEFT_API weft_status weft_spmv_plan_create(struct weft_spmv_plan **out, struct w
 //   y      m values; not read when beta == 0                          (read/written), not x and no
 //          array of the matrix
 //   x      n values of the type of A (of vec_type for a pattern)      (read, borrowed until the event)
-//          With params.transpose A is A^T here, x has m values and y has n.
+//          With params.problem.transpose A is A^T here, x has m values and y has n.
 //   wait   nwait events to wait for; event: NULL or where to put the event of the result
 // Errors:     WEFT_EINVAL a buffer too small, alpha or beta that the semiring or the integer type does not have;
 //             WEFT_EDEVICE the queue refused the launch; with host_rest WEFT_ENOMEM.
@@ -173,7 +173,7 @@ WEFT_API const struct weft_spmv_info *weft_spmv_plan_info(const struct weft_spmv
 WEFT_API void weft_spmv_plan_destroy(struct weft_spmv_plan **plan);
 
 // The same once with host arrays: validates, writes, makes a plan, runs, reads. Blocks.
-//   y m values, not read when beta == 0; a  m x n CSR; x n values (with params.transpose x has m values and y has n)
+//   y m values, not read when beta == 0; a  m x n CSR; x n values (with params.problem.transpose x has m values and y has n)
 // Errors: as weft_spmv_plan_create and weft_spmv_run; WEFT_EMATRIX row pointers or columns that contradict the shape.
 WEFT_API weft_status weft_spmv_sync(void *y, struct weft_context *ctx, double alpha, const struct weft_csr *a,
                                     const void *x, double beta, const struct weft_spmv_params *params);

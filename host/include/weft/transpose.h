@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 enum weft_transpose_algo {
-    WEFT_TRANSPOSE_ALGO_AUTO = 0, // chosen by shape and device; weft_transpose_info says which and why
+    WEFT_TRANSPOSE_ALGO_AUTO = 0, // chosen by shape and device; weft_transpose_plan_info says which and why
     WEFT_TRANSPOSE_ALGO_SCAN,     // ScanTrans
     WEFT_TRANSPOSE_ALGO_MERGE     // MergeTrans
 };

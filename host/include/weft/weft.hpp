@@ -4,7 +4,7 @@
 // Every class holds one object of the C interface, can be moved and not copied, and gives it by get(). What the classes do not
 // have is called with that: weft_spmv_run(plan.get(), ...). Parameters are the structs of C:
 //   weft_spmv_params params{};
-//   params.products = 1000;
+//   params.policy.products = 1000;
 // Programs that read or write files link with weft-io too.
 #ifndef WEFT_WEFT_HPP
 #define WEFT_WEFT_HPP
