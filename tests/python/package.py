@@ -510,6 +510,11 @@ def test_pyopencl():
     other = weft.csr(a) @ x
     ok(np.allclose(other.get(), a @ x.get()), "in a context that the matrix does not know")
     ok(np.allclose((w @ x[::1][0:40]).get(), a @ x.get()), "a slice")
+    why = raises(lambda: w @ pyopencl.array.to_device(queue, np.arange(80, dtype="f"))[::2])
+    ok(isinstance(why, ValueError), f"a slice with steps: {why}")
+    for m, n in ((0, 40), (3, 40), (3, 0)):
+        made = weft.csr((np.zeros(0, "f"), np.zeros(0, "i4"), np.zeros(m + 1, "i4")), (m, n), context=w._context) @ x[:n]
+        ok(np.array_equal(made.get(), np.zeros(m)), f"no entries in {m} x {n}")
     ok(isinstance(raises(lambda: weft.csr(a, dtype="d") @ x), TypeError) and isinstance(raises(lambda: w @ x[:5]), ValueError),
        "types and shapes that do not go")
     for owner in (w, weft.csr(a)):

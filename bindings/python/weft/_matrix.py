@@ -416,6 +416,10 @@ class csr:
         result = result_dtype(self.dtype, x.dtype)
         if kind is None or result != x.dtype:
             raise TypeError(f"a matrix of {self.dtype} times a pyopencl array of {x.dtype}: convert it to {result}")
+        if not x.flags.c_contiguous:
+            raise ValueError("x is a pyopencl array whose elements do not lie side by side")
+        if self.nnz == 0:  # arrays of nothing have no buffer
+            return pyopencl.array.zeros(x.queue, self.shape[0], x.dtype)
         owner = self._owner_of(x)
         y: Any = pyopencl.array.empty(x.queue, self.shape[0], x.dtype)
         x = x if not x.offset else x.copy()
