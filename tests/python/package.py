@@ -191,6 +191,10 @@ def test_products():
     ok(np.allclose(left @ w, left @ a) and np.allclose(np.ones(60) @ w, np.ones(60) @ a), "x @ A, X @ A")
     ok(np.allclose(w.T @ np.ones(60), a.T @ np.ones(60)) and w.T.T is w, "A.T @ x, A.T.T is A")
     ok((w @ sp.eye(40, format="csr") != a).nnz == 0, "A @ B for a sparse B is scipy's")
+    for name in ("csr", "csc", "coo"):
+        left = matrix(30, 60).asformat(name)
+        want, got = left @ a, raises(lambda: left @ w) or left @ w
+        ok(type(want) is type(got) and (want != got).nnz == 0, f"B @ A for a sparse B in {name} is scipy's", repr(got))
     ok((w.dot(2.0).toscipy() != a * 2).nnz == 0, "A.dot(number)")
     for bad_x in (np.ones(39), np.ones((39, 2)), np.ones((40, 2, 2)), 3.0, np.float64(2)):
         want, got = raises(lambda: a @ bad_x), raises(lambda: w @ bad_x)

@@ -464,8 +464,8 @@ class csr:
     def __rmatmul__(self, x: Any) -> Any:
         if np.isscalar(x):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
-        x = _host(x)
-        if x.ndim not in (1, 2) or x.shape[-1] != self.shape[0]:
+        x = x if sp.issparse(x) else _host(x)
+        if sp.issparse(x) or x.ndim not in (1, 2) or x.shape[-1] != self.shape[0]:
             return x @ self.toscipy()
         return (self.T @ x.T).T
 
