@@ -95,6 +95,7 @@ REFUSED = (
     ("no columns", members("coo", col=None), (), "col.npy: is not there"),
     ("a member twice", members("csr") + [("shape", ints(2, 3))], (), "is there twice"),
     ("another format", members("csr", format=npy("|S3", "()", b"bsr")), (), "csr, csc and coo are read"),
+    ("blocks", members("csr", data=npy("<f8", "(3, 1, 1)", b"\0" * 24), format=npy("|S3", "()", b"bsr")), (), "csr, csc and coo are read"),
     ("a long format", members("csr", format=npy("|S9", "()", b"csrcsrcsr")), (), "not a name"),
     ("a number as format", members("csr", format=ints(3)), (), "not a name"),
     ("three sizes", members("csr", shape=ints(2, 3, 4)), (), "not two sizes"),

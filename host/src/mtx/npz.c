@@ -80,7 +80,7 @@ static const char *header_value(const char *header, const char *key)
     return at ? at + 1 + strspn(at + 1, " ") : NULL;
 }
 
-// Elements of a shape (), (5,) or (2, 3), of which one dimension is read; -1: another.
+// Elements of a shape () or (5,); -1: more dimensions, as the blocks of bsr have. Which format it is stands in another member.
 static int64_t shape_count(const char *shape)
 {
     long long count;
@@ -116,8 +116,8 @@ static weft_status array_parse(struct array *a, const struct npz *z, const char 
         return wrong(z, member, "numbers in another machine's order of bytes");
     a->count = shape_count(shape);
     a->bytes = size;
-    if (a->count < 0 || size < 1 || size > 16 || weft__mul((size_t)a->count, size) > bytes - first - length)
-        return wrong(z, member, "the array is cut, or has not one dimension");
+    if (size < 1 || size > 16 || (a->count > 0 && weft__mul((size_t)a->count, size) > bytes - first - length))
+        return wrong(z, member, "the array is cut");
     a->data = (char *)a->block + first + length;
     return WEFT_OK;
 }
@@ -310,8 +310,8 @@ static weft_status sizes_take(struct weft_coo *out, char format[8], const struct
         return wrong(z, names[SHAPE], "not two sizes up to 2^31-1");
     const int coo = !strcmp(format, "coo"), wanted[] = {DATA, coo ? ROW : INDICES, coo ? COL : INDPTR};
     for (int i = 0; i < 3; i++)
-        if (!z->of[wanted[i]].block)
-            return wrong(z, names[wanted[i]], "is not there");
+        if (!z->of[wanted[i]].block || z->of[wanted[i]].count < 0)
+            return wrong(z, names[wanted[i]], z->of[wanted[i]].block ? "has not one dimension" : "is not there");
     if (data->count != z->of[wanted[1]].count || (coo && data->count != z->of[COL].count))
         return wrong(z, names[DATA], "not as many values as indices");
     out->nnz = data->count;
