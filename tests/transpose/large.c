@@ -198,14 +198,15 @@ static void test_layouts(struct test_device *dev)
         INT64_C(2080374783),   INT64_C(2080374784), INT64_C(2147483647), INT64_C(2147483648), INT64_C(2190000000),
         INT64_C(4294967295),   INT64_C(4294967296), INT64_C(4294967297), INT64_C(4400000000), INT64_C(8589934593),
         INT64_C(100000000000), INT64_C(1) << 38,    INT64_C(1) << 44};
-    static const int64_t columns[] = {1, 1000, 20000, 1000000, 146000000, INT32_MAX};
+    static const int64_t columns[] = {1, 1000, 20000, 1000000, 5000000, 146000000, INT32_MAX};
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
-    static const struct weft_transpose_params tunings[] = {{.gpu.groups = 0},
-                                                           {.gpu.groups = 1},
-                                                           {.gpu.groups = 2},
-                                                           {.gpu.groups = 1 << 20},
-                                                           {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}},
-                                                           {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .wg_large = 64}}};
+    static const struct weft_transpose_params tunings[] = {
+        {.gpu.groups = 0},
+        {.gpu.groups = 1},
+        {.gpu.groups = 2},
+        {.gpu.groups = 1 << 20},
+        {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}},
+        {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .wg_large = 64}}};
     struct counts c = {0};
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++)
         for (size_t n = 0; n < sizeof columns / sizeof *columns; n++)

@@ -295,7 +295,8 @@ static void two_cut(struct weft__scan_layout *l, const struct weft_context *ctx,
         l->low_bits = (uint32_t)weft__max(l->low_bits, weft__min((n_bits + 1) / 2, bits - weft__min(2u, bits - 1)));
         if (may_large && (size_t)RUN_FIRST << (n_bits - l->low_bits) > entries_of(tile))
             l->first = large;
-        if (may_large && (size_t)RUN_BUCKETS << l->low_bits > entries_of(tile))
+        // One bit more than `bits` fits small tiles alone.
+        if (may_large && l->low_bits <= bits && (size_t)RUN_BUCKETS << l->low_bits > entries_of(tile))
             l->last = large;
         return;
     }
