@@ -54,6 +54,7 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     c->overflows +=
         pos == 4 && (tiles * tile > INT32_MAX || part * l.parts > INT32_MAX || nnz + l.last_chunks.entries > INT32_MAX);
     const wide width = l.nbuckets + l.nbuckets % 2, value = weft_type_bytes(shape->type);
+    c->overflows += pos == 4 && width * l.parts > INT32_MAX; // counts of parts are numbered by a position
     const wide key = l.packed ? 0 : (uint32_t)l.key_bits / 8, parts_key = l.parts_packed ? 0 : 2;
     // Of buckets that are larger than a chunk: a count for each chunk and digit, and their sums.
     const wide some = nnz / l.last_chunks.entries < l.nparts ? nnz / l.last_chunks.entries : l.nparts,
@@ -198,7 +199,7 @@ static void test_layouts(struct test_device *dev)
         INT64_C(2080374783),   INT64_C(2080374784), INT64_C(2147483647), INT64_C(2147483648), INT64_C(2190000000),
         INT64_C(4294967295),   INT64_C(4294967296), INT64_C(4294967297), INT64_C(4400000000), INT64_C(8589934593),
         INT64_C(100000000000), INT64_C(1) << 38,    INT64_C(1) << 44};
-    static const int64_t columns[] = {1, 1000, 20000, 1000000, 5000000, 146000000, INT32_MAX};
+    static const int64_t columns[] = {1, 1000, 4000, 20000, 1000000, 5000000, 146000000, INT32_MAX};
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     static const struct weft_transpose_params tunings[] = {
         {.gpu.groups = 0},
@@ -206,6 +207,7 @@ static void test_layouts(struct test_device *dev)
         {.gpu.groups = 2},
         {.gpu.groups = 1 << 20},
         {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .groups = 1}},
+        {.gpu = {.wg = 64, .ipt = 16, .bits = 12, .groups = 1 << 20}},
         {.gpu = {.wg = 32, .ipt = 4, .bits = 11, .wg_large = 64}}};
     struct counts c = {0};
     for (size_t e = 0; e < sizeof entries / sizeof *entries; e++)

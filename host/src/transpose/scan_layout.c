@@ -352,11 +352,13 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     }
     l->tile = entries_of(l->first);
     l->span = 32 * (size_t)l->first.ipt;
-    const size_t parts = weft__max((size_t)p->gpu.groups, weft__ceil_div(nnz, PART_MOST));
-    l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), parts) * l->tile;
-    l->parts = weft__ceil_div(nnz, l->part);
     const uint32_t key = l->mid_bits + l->low_bits;
     l->nbuckets = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << key);
+    // Kernels number the counts of parts as wide as positions.
+    const size_t held = weft__transpose_pos(shape) == WEFT_OFS_64 ? SIZE_MAX : INT32_MAX / ((size_t)l->nbuckets + 1),
+                 parts = weft__max(weft__min((size_t)p->gpu.groups, held), weft__ceil_div(nnz, PART_MOST));
+    l->part = weft__ceil_div(weft__ceil_div(nnz, l->tile), parts) * l->tile;
+    l->parts = weft__ceil_div(nnz, l->part);
     l->nparts = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << l->low_bits);
     l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
     l->packed = l->passes > 1 && row_bits(shape) + key <= 32;
