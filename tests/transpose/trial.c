@@ -41,7 +41,7 @@ static void each_device(struct test_device *dev)
     static const struct {
         const char *what;
         int64_t m, n, nnz;
-        int wg, bits;
+        int wg, bits, ipt;
     } cases[] = {
         {"one pass", 3000, 900, 9000000, 0, 0},
         {"few entries", 3000, 9000, 20000, 0, 0},
@@ -54,6 +54,8 @@ static void each_device(struct test_device *dev)
         {"three passes, fewer columns to a part", 30000000, 8000000, 100000000, 0, 0},
         {"many entries", 100000000, 100000000, 1500000000, 0, 0},
         {"narrow digits", 3000, 200000, 600000, 64, 7},
+        {"columns apart in buckets alone, wide digits", 200000, 100000000, 600000, 256, 12},
+        {"columns apart in buckets alone, small tiles", 8000000, 8000000, 600000, 256, 9, 2},
     };
     const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     if (!dev->gpu)
@@ -65,8 +67,9 @@ static void each_device(struct test_device *dev)
         for (size_t t = 0; t < (test_sample() ? 1 : sizeof types / sizeof *types); t++) {
             const struct weft__transpose_shape shape = {
                 .m = cases[i].m, .n = cases[i].n, .nnz = cases[i].nnz, .type = types[(i + t) % 3], .ofs = WEFT_OFS_32};
-            const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
-                                                         .gpu = {.wg = cases[i].wg, .bits = cases[i].bits}};
+            const struct weft_transpose_params params = {
+                .algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                .gpu = {.wg = cases[i].wg, .ipt = cases[i].ipt, .bits = cases[i].bits}};
             struct weft_transpose_info info = {.params = params, .schedule = WEFT_SCHEDULE_GPU};
             struct weft__scan_layout like;
             struct heard h = {0};

@@ -101,14 +101,12 @@ int weft__scan_staged(struct weft__scan_tile tile, enum weft_ofs pos)
     return tile.ipt * tile.wg <= turn ? tile.ipt : turn > tile.wg ? turn / tile.wg : 1;
 }
 
-// Bits of a row; of a trial as many as keep columns out of rows' words where they are on their own.
-#define BITS_APART       32
-#define BITS_APART_FIRST 22 // in parts of a trial's buckets they share the word
+// Bits of a row; of a trial as many as keep columns out of rows' words where they are always on their own.
+#define BITS_APART 32
 static uint32_t row_bits(const struct weft__transpose_shape *shape)
 {
     const struct weft__scan_layout *like = shape->like;
-    const uint32_t bits = weft__bits_for(shape->m);
-    return !like || like->passes == 1 || like->packed ? bits : like->parts_packed ? BITS_APART_FIRST : BITS_APART;
+    return !like || like->passes == 1 || like->parts_packed ? weft__bits_for(shape->m) : BITS_APART;
 }
 
 // Local memory of a moving kernel with room for 2^bits bins, whatever the layout. Those of entries on their way hold the bin of
@@ -361,8 +359,8 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     l->parts = weft__ceil_div(nnz, l->part);
     l->nparts = (uint32_t)weft__ceil_div((size_t)shape->n, (size_t)1 << l->low_bits);
     l->pairs = l->passes > 1 && weft_type_bytes(shape->type) == 4;
-    l->packed = l->passes > 1 && row_bits(shape) + key <= 32;
-    l->parts_packed = l->passes > 1 && row_bits(shape) + l->low_bits <= 32;
+    l->packed = l->passes > 1 && row_bits(shape) + key <= 32 && (!like || like->packed);
+    l->parts_packed = l->passes > 1 && row_bits(shape) + l->low_bits <= 32 && (!like || like->parts_packed);
     l->key_bits = l->packed || key > 16 ? 32 : 16;
     l->first_bins = weft__scan_bins_room(l->nbuckets, l->first.wg);
     l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, l->second.wg);
