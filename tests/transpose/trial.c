@@ -36,6 +36,40 @@ static int takes_form(struct test_device *dev, const struct weft__transpose_shap
            l.parts_packed == like->parts_packed && l.first.wg == like->first.wg && l.last.ipt == like->last.ipt;
 }
 
+// Kernels take smaller work-groups than the device.
+static cl_int CL_API_CALL kernel_small(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what,
+                                       size_t size, void *value, size_t *needed)
+{
+    const cl_int error = clGetKernelWorkGroupInfo(kernel, device, what, size, value, needed);
+    if (error == CL_SUCCESS && what == CL_KERNEL_WORK_GROUP_SIZE)
+        *(size_t *)value = 256;
+    return error;
+}
+
+// A plan that would move whole buckets by work-groups of 512, which its kernels do not take: its trial does without, too.
+static void test_limited(struct test_device *dev)
+{
+    const struct weft__transpose_shape shape = {
+        .m = 1000, .n = 4096, .nnz = 384000, .type = WEFT_TYPE_F32, .ofs = WEFT_OFS_32};
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                 .gpu = {.wg = 64, .ipt = 8, .bits = 8, .groups = 1}};
+    struct weft__trials *trials = &dev->ctx->trials;
+    const bool off = trials->off;
+    struct weft_transpose_plan *plan = NULL;
+    struct heard h = {0};
+    trials->off = false;
+    trials->seen = trial_seen;
+    trials->arg = &h;
+    weft__cl.clGetKernelWorkGroupInfo = kernel_small;
+    const weft_status status = weft__transpose_create(&plan, dev->ctx, &shape, &params);
+    weft__cl.clGetKernelWorkGroupInfo = clGetKernelWorkGroupInfo;
+    trials->off = off;
+    trials->seen = NULL;
+    tap_ok(!status && h.trials == 1 && h.right == 1 && strstr(h.what, "whole 0"),
+           "%s: kernels of smaller work-groups than the device: %s; %s", dev->name, h.what, h.why);
+    weft_transpose_plan_destroy(&plan);
+}
+
 static void each_device(struct test_device *dev)
 {
     static const struct {
@@ -60,6 +94,8 @@ static void each_device(struct test_device *dev)
     const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     if (!dev->gpu)
         return;
+    if (!dev->checker && weft_context_device(dev->ctx)->max_wg >= 512 && dev->ctx->device.local_bytes >= 48 << 10)
+        test_limited(dev);
     struct weft__trials *trials = &dev->ctx->trials;
     const bool off = trials->off;
     // Under Oclgrind one of two passes and one of three.
@@ -81,7 +117,7 @@ static void each_device(struct test_device *dev)
             trials->off = false;
             trials->seen = trial_seen;
             trials->arg = &h;
-            const weft_status status = weft__transpose_trial(dev->ctx, &shape, &params, &info);
+            const weft_status status = weft__transpose_trial(dev->ctx, &shape, &params, &info, NULL);
             trials->off = off;
             trials->seen = NULL;
             const int count = strstr(h.kernels, like.joined ? "scan_count_offsets" : "scan_vertical") != NULL,

@@ -164,7 +164,7 @@ static void mirrors(struct run *r)
             const size_t seen = begin(r);
             weft_status status = weft__transpose_plan(&info, r->ctx, &shape, NULL);
             if (!status)
-                status = weft__transpose_trial(r->ctx, &shape, NULL, &info);
+                status = weft__transpose_trial(r->ctx, &shape, NULL, &info, NULL);
             end(r, "mirror", seen, status);
         }
 }

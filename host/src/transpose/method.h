@@ -24,6 +24,9 @@ struct weft__transpose_method {
 extern const struct weft__transpose_method weft__transpose_scan_gpu, weft__transpose_scan_cpu,
     weft__transpose_merge_gpu, weft__transpose_merge_cpu;
 
+// How ScanTrans on GPUs cut the shape of a plan.
+const struct weft__scan_layout *weft__scan_gpu_layout(const void *state);
+
 // mirror.c: what ScanTrans on GPUs runs first where the shape says `mirror`.
 #define WEFT__MIRROR_BYTES 4 // of its scratch
 struct weft__mirror {

@@ -236,6 +236,11 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     return make.status;
 }
 
+const struct weft__scan_layout *weft__scan_gpu_layout(const void *state)
+{
+    return &((const struct scan_gpu *)state)->l;
+}
+
 // Entries on their way: rows with values and columns, or what the layout makes of them.
 struct entries {
     cl_mem key, row, val;

@@ -203,7 +203,9 @@ weft_status weft__transpose_create(struct weft_transpose_plan **out, struct weft
     const bool other = !params || !memcmp(params, &nothing, sizeof nothing);
     const enum weft_transpose_algo algo = (*out)->info.params.algo;
     weft__fallback_begin(ctx);
-    status = weft__transpose_trial(ctx, &(*out)->shape, params, &(*out)->info);
+    const struct weft__scan_layout *layout =
+        (*out)->method == &weft__transpose_scan_gpu ? weft__scan_gpu_layout((*out)->state) : NULL;
+    status = weft__transpose_trial(ctx, &(*out)->shape, params, &(*out)->info, layout);
     if (weft__fallback(ctx, status, !other ? NULL : algo == WEFT_TRANSPOSE_ALGO_SCAN ? "MergeTrans" : "ScanTrans")) {
         const struct weft_transpose_params next = {.algo = algo == WEFT_TRANSPOSE_ALGO_SCAN ? WEFT_TRANSPOSE_ALGO_MERGE
                                                                                             : WEFT_TRANSPOSE_ALGO_SCAN};

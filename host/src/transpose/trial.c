@@ -134,13 +134,12 @@ static void transpose_trial(struct weft__trial *t, void *arg)
         one_transposed(t, x, scattered);
 }
 
-// The trial is of few entries, which ScanTrans on GPUs would cut otherwise: *like is the layout that it is to have, and what
+// The trial is of few entries, which ScanTrans on GPUs would cut otherwise: it is to have the layout *like, and what
 // decides its kernels is told in `out`. Where its digits would then need more room the trial is as its shape says.
-static void trial_like(struct transpose *x, struct weft__scan_layout *like, char *out, size_t size,
-                       const struct weft__transpose_shape *shape, const struct weft_transpose_params *p)
+static void trial_like(struct transpose *x, const struct weft__scan_layout *like, char *out, size_t size,
+                       const struct weft_transpose_params *p)
 {
     struct weft__scan_layout l;
-    weft__scan_layout_make(like, x->ctx, shape, p);
     snprintf(out, size, ", tiles %dx%d %dx%d %dx%d whole %d, bins %u %u %u, key %d, forms %d%d%d%d%d%d", like->first.wg,
              like->first.ipt, like->second.wg, like->second.ipt, like->last.wg, like->last.ipt, like->wide_ipt,
              like->first_bins, like->mid_bins, like->last_bins, like->key_bits, like->pairs, like->packed,
@@ -152,13 +151,14 @@ static void trial_like(struct transpose *x, struct weft__scan_layout *like, char
 }
 
 weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__transpose_shape *shape,
-                                  const struct weft_transpose_params *params, const struct weft_transpose_info *info)
+                                  const struct weft_transpose_params *params, const struct weft_transpose_info *info,
+                                  const struct weft__scan_layout *layout)
 {
     enum { ROWS = 700, COLUMNS = 1 << 17, ENTRIES = 20000 };
     const struct weft_transpose_params *p = &info->params;
     struct transpose x = {ctx, *shape, params ? *params : (struct weft_transpose_params){0}};
-    struct weft__scan_layout like;
-    char what[512], layout[192] = "";
+    struct weft__scan_layout made;
+    char what[512], like[192] = "";
     if (!shape->m || !shape->n || !shape->nnz)
         return WEFT_OK;
     x.params.algo = p->algo;
@@ -166,8 +166,12 @@ weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__t
     x.shape.m = shape->mirror ? x.shape.n : shape->m < ROWS ? shape->m : ROWS;
     x.shape.nnz = shape->nnz < ENTRIES ? shape->nnz : ENTRIES;
     x.shape.wide = weft__transpose_pos(shape) == WEFT_OFS_64;
-    if (info->schedule == WEFT_SCHEDULE_GPU && p->algo == WEFT_TRANSPOSE_ALGO_SCAN)
-        trial_like(&x, &like, layout, sizeof layout, shape, p);
+    if (!layout && info->schedule == WEFT_SCHEDULE_GPU && p->algo == WEFT_TRANSPOSE_ALGO_SCAN) {
+        weft__scan_layout_make(&made, ctx, shape, p);
+        layout = &made;
+    }
+    if (layout)
+        trial_like(&x, layout, like, sizeof like, p);
     snprintf(what, sizeof what,
              "transpose %s, %d bits, wide %d, algo %d, wg %d, ipt %d, bits %d, passes %d, rows given %d, positions %d, "
              "mirror %d, "
@@ -176,7 +180,7 @@ weft_status weft__transpose_trial(struct weft_context *ctx, const struct weft__t
              p->gpu.ipt, info->schedule == WEFT_SCHEDULE_CPU ? p->cpu.bits : p->gpu.bits, info->passes,
              shape->rows_given, shape->val_positions, shape->mirror, (int)weft__bits_for(x.shape.n),
              (int)weft__bits_for(x.shape.m) / 4, (int)weft__bits_for(x.shape.nnz) / 4,
-             layout); // few say little of more
+             like); // few say little of more
     return weft__selftest(ctx, what, transpose_trial, &x);
 }
 
