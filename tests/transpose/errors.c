@@ -88,6 +88,11 @@ static void test_errors(struct test_device *dev)
         refused(dev, "too many groups", good, 0, 0, p, WEFT_EINVAL);
     }
     if (dev->gpu) {
+        struct weft_transpose_params scan = none;
+        scan.gpu.wg = 96; // no number of bins is a multiple
+        refused(dev, "a work-group of no power of two", good, 0, 0, scan, WEFT_EINVAL);
+        tap_ok(strstr(test_error(dev), "a power of two") != NULL, "%s: says what it must be: %s", dev->name,
+               test_error(dev));
         merge.gpu.wg = 32;
         merge.gpu.ipt = 2;
         merge.gpu.bits = 11;

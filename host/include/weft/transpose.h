@@ -23,8 +23,8 @@ struct weft_transpose_params {
     // Tuning, 0: from the tables. A value outside what the method and device allow is WEFT_EINVAL. Those of the
     // schedule that does not run are not looked at.
     struct {
-        int wg;       // work-items per work-group, a multiple of 32
-        int ipt;      // entries per work-item and tile: scan 1..64, merge 2..32
+        int wg;       // work-items per work-group: scan 2^k from 32 on, merge a multiple of 32
+        int ipt;      // entries per work-item and tile: scan 1..64, wg*ipt up to 32768; merge 2..32
         int bits;     // scan: column bits that one pass resolves, 1..14; merge: log2 of the runs merged at once, 1..10
         int groups;   // scan: work-groups that share the entries, up to 2^20
         int wg_large; // scan: work-items of large tiles, where bins are many, 2^k; wg or less: no tiles are large

@@ -76,8 +76,8 @@ static const struct tune tune_rows[] = {
 
 #define GPU(member, column) WEFT__TUNABLE(#member, struct weft_transpose_params, gpu.member, struct tune, column)
 static const struct weft__tunable values[] = {
-    {GPU(wg, wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
-     .sweep = {128, 256, 512}, .help = "work-items per work-group"},
+    {GPU(wg, wg), .low = 32, .step = WEFT__POWER_OF_TWO, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT_FOUND, .sweep = {128, 256, 512}, .help = "work-items per work-group"},
     {GPU(ipt, ipt4), .low = 1, .high = 64, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16, 32},
      .help = "entries per work-item and tile"},
     {GPU(bits, bits), .low = 1, .high = 14, .step = 1, .kept = WEFT__KEPT_FOUND, .sweep = {9, 10, 11},
@@ -511,8 +511,8 @@ weft_status weft__scan_plan(struct weft_context *ctx, const struct weft__transpo
     if (!fits(ctx, shape, p))
         return weft__fail(
             ctx, WEFT_EINVAL,
-            "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, and 2^bits a multiple of 2*wg", p->gpu.wg,
-            p->gpu.ipt, p->gpu.bits, local_needed(ctx, shape, p), (long long)weft__local_most(ctx));
+            "wg %d, ipt %d, bits %d need %zu bytes of local memory of %lld, 2*wg up to 2^bits, and wg*ipt up to 32768",
+            p->gpu.wg, p->gpu.ipt, p->gpu.bits, local_needed(ctx, shape, p), (long long)weft__local_most(ctx));
     while (!wg_large && p->gpu.wg_large > p->gpu.wg && !large_fits(ctx, shape, p))
         p->gpu.wg_large /= 2;
     if (p->gpu.wg_large > p->gpu.wg && !large_fits(ctx, shape, p))
