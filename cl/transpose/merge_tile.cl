@@ -220,6 +220,10 @@ WEFT_KERNEL void merge_sort(__global const rows_t *rows, __global const uint *co
     LANE_MEMORY(uint, mem);
     if (get_global_id(0) == 0)
         gaps[0] = 0;
+#ifdef WEFT_LAST
+    if (n >= WEFT_GAP) // the others of this group count in it
+        barrier(CLK_GLOBAL_MEM_FENCE);
+#endif
     pos_t t = (pos_t)get_group_id(0);
     pos_t base = t * TILE;
     uint count = (uint)min(nnz - base, (pos_t)TILE), column[WEFT_IPT], row[WEFT_IPT], starts[PACKS];

@@ -77,18 +77,18 @@ static void each_device(struct test_device *dev)
         int64_t m, n, nnz;
         int wg, bits, ipt;
     } cases[] = {
-        {"one pass", 3000, 900, 9000000, 0, 0},
-        {"few entries", 3000, 9000, 20000, 0, 0},
-        {"two passes", 200000, 200000, 3000000, 0, 0},
-        {"two passes, columns apart", 1 << 30, 200000, 2000000, 0, 0},
-        {"crowded buckets", 200000, 9000, 30000000, 0, 0},
-        {"crowded buckets, three passes", 1000000, 1000000, 40000000, 0, 0},
-        {"three passes", 8000000, 8000000, 100000000, 0, 0},
-        {"three passes, columns apart in all", 2000000000, 8000000, 100000000, 0, 0},
-        {"three passes, fewer columns to a part", 30000000, 8000000, 100000000, 0, 0},
-        {"many entries", 100000000, 100000000, 1500000000, 0, 0},
-        {"narrow digits", 3000, 200000, 600000, 64, 7},
-        {"columns apart in buckets alone, wide digits", 200000, 100000000, 600000, 256, 12},
+        {"one pass", 3000, 900, 9000000, 0, 0, 0},
+        {"few entries", 3000, 9000, 20000, 0, 0, 0},
+        {"two passes", 200000, 200000, 3000000, 0, 0, 0},
+        {"two passes, columns apart", 1 << 30, 200000, 2000000, 0, 0, 0},
+        {"crowded buckets", 200000, 9000, 30000000, 0, 0, 0},
+        {"crowded buckets, three passes", 1000000, 1000000, 40000000, 0, 0, 0},
+        {"three passes", 8000000, 8000000, 100000000, 0, 0, 0},
+        {"three passes, columns apart in all", 2000000000, 8000000, 100000000, 0, 0, 0},
+        {"three passes, fewer columns to a part", 30000000, 8000000, 100000000, 0, 0, 0},
+        {"many entries", 100000000, 100000000, 1500000000, 0, 0, 0},
+        {"narrow digits", 3000, 200000, 600000, 64, 7, 0},
+        {"columns apart in buckets alone, wide digits", 200000, 100000000, 600000, 256, 12, 0},
         {"columns apart in buckets alone, small tiles", 8000000, 8000000, 600000, 256, 9, 2},
     };
     const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
