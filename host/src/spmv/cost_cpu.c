@@ -80,7 +80,7 @@ bool weft__spmv_cpu_gaps(const struct weft_spmv_plan *plan)
                  products = (double)plan->info.params.policy.products;
     if (!plan->a.nnz || plan->once || by_entries > GAPS_GAIN * by_rows)
         return false;
-    return !products || products * (by_rows - by_entries) >= csr_ns(plan, &gaps_make, (double)plan->stats.changes);
+    return products <= 0 || products * (by_rows - by_entries) >= csr_ns(plan, &gaps_make, (double)plan->stats.changes);
 }
 
 static double csr_us(const struct weft_spmv_plan *plan)
