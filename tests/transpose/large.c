@@ -214,7 +214,7 @@ static void test_layouts(struct test_device *dev)
         for (size_t n = 0; n < sizeof columns / sizeof *columns; n++)
             for (size_t t = 0; t < sizeof types / sizeof *types; t++)
                 for (size_t p = 0; p < sizeof tunings / sizeof *tunings && dev->gpu; p++) {
-                    if (tunings[p].gpu.bits == 12 && dev->ctx->device.local_bytes < 48 << 10)
+                    if (tunings[p].gpu.bits == 12 && dev->ctx->device.local_bytes < 96 << 10)
                         continue; // no room for so many bins
                     const struct weft__transpose_shape shape = {
                         .m = INT32_MAX / 2, .n = columns[n], .nnz = entries[e], .type = types[t], .ofs = WEFT_OFS_64};

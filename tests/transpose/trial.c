@@ -94,7 +94,8 @@ static void each_device(struct test_device *dev)
     const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_F64, WEFT_TYPE_PATTERN};
     if (!dev->gpu)
         return;
-    if (!dev->checker && weft_context_device(dev->ctx)->max_wg >= 512 && dev->ctx->device.local_bytes >= 48 << 10)
+    if (!dev->checker && dev->ctx->device.max_wg >= 512 && dev->ctx->device.local_bytes >= 48 << 10 &&
+        !weft__quirks_of(&dev->ctx->device).untold_groups)
         test_limited(dev);
     struct weft__trials *trials = &dev->ctx->trials;
     const bool off = trials->off;
