@@ -156,8 +156,9 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
                                          : "";
     if (weft__spmv_is_cpu(plan)) {
         snprintf(info->why, sizeof info->why,
-                 "CPU: a chunk of equal rows plus entries per work-item (mean %.1f, longest %lld)%s",
-                 weft__spmv_mean_row(plan), (long long)info->max_row, instead);
+                 "CPU: a chunk of equal rows plus entries per work-item%s (mean %.1f, longest %lld)%s",
+                 weft__spmv_cpu_gaps(plan) ? ", by entries since most rows are empty" : "", weft__spmv_mean_row(plan),
+                 (long long)info->max_row, instead);
         return WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
