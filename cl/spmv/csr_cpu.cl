@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = alpha*A*x + beta*y, A CSR m x n; a tile of equal rows plus entries per work-item, no barriers.
-// Source:  the CPU form of Merrill & Garland, SC'16, section III; cuts as in spmv/rows_tiles.cl.
+// Source:  the CPU form of Merrill & Garland, SC'16, section III; cuts as in spmv/rows_tiles.cl. spmv_csr_gaps_cpu, where most
+//          rows are empty, walks entries and not rows: doubly compressed rows, Buluc & Gilbert, IPDPS'08.
 // Mapping: 1-D; work-item g owns tile g.
 // Local:   none.
 // Needs:   LPR a power of two, 1 .. 16: independent sums of a row of LONG entries or more, where additions that wait for
-//          each other cost more than the loops around; tile_row, tile_pos of rows_tiles.
+//          each other cost more than the loops around; tile_row, tile_pos of rows_tiles; row_of[p], the row of entry p.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
 //          part[t]: sum of the row that goes on behind tile t (zero when none does).
 // Order:   from the left; in long rows entries p, p + LPR, ... of the LPR-fold part, then pairs at distance LPR/2 .. 1,
@@ -42,6 +43,7 @@ WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, 
     return sum;
 }
 
+// By rows.
 WEFT_KERNEL void spmv_csr_cpu(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
                               __global const val_t *restrict val, __global const val_t *restrict x,
                               __global val_t *restrict y, __global const idx_t *restrict tile_row,
@@ -65,4 +67,66 @@ WEFT_KERNEL void spmv_csr_cpu(__global const ofs_t *restrict row_ptr, __global c
         p = end;
     }
     part[tile] = row_sum(col, val, x, p, stop);
+}
+
+// Rows with entries whose sums wait until the rows around them are written.
+#define BLOCK 256
+
+// Sum of the entries from *p that are in `row`; *p: the first of another one.
+WEFT_INLINE acc_t row_walk(__global const idx_t *row_of, __global const idx_t *col, __global const val_t *val,
+                           __global const val_t *x, idx_t row, ofs_t *p, ofs_t stop)
+{
+    acc_t sum = ZERO;
+    ofs_t q = *p;
+#if WEFT_LPR > 1
+    ofs_t end = q;
+    while (stop - end >= LONG && row_of[end + LONG - 1] == row)
+        end += LONG;
+    if (end > q) {
+        for (; end < stop && row_of[end] == row; end++)
+            ;
+        *p = end;
+        return row_sum(col, val, x, q, end);
+    }
+#endif
+    for (; q < stop && row_of[q] == row; q++)
+        sum = plus(sum, times(read_val(val, q), (acc_t)x[col[q]]));
+    *p = q;
+    return sum;
+}
+
+// By entries, where most rows are empty.
+WEFT_KERNEL void spmv_csr_gaps_cpu(__global const idx_t *restrict row_of, __global const idx_t *restrict col,
+                                   __global const val_t *restrict val, __global const val_t *restrict x,
+                                   __global val_t *restrict y, __global const idx_t *restrict tile_row,
+                                   __global const ofs_t *restrict tile_pos, __global acc_t *restrict part,
+                                   __global acc_t *restrict head, uint tiles, acc_t alpha, acc_t beta)
+{
+    const uint tile = (uint)get_global_id(0);
+    if (tile >= tiles)
+        return;
+    idx_t row = tile_row[tile];
+    const idx_t last = tile_row[tile + 1u];
+    ofs_t p = tile_pos[tile];
+    const ofs_t stop = tile_pos[tile + 1u];
+    if (row < last && p > 0 && row_of[p - 1] == row) {
+        head[tile] = row_walk(row_of, col, val, x, row, &p, stop);
+        row++;
+    }
+    while (row < last) {
+        idx_t at[BLOCK];
+        val_t put_there[BLOCK];
+        int count = 0;
+        for (; count < BLOCK && p < stop && row_of[p] < last; count++) {
+            at[count] = row_of[p];
+            const acc_t sum = row_walk(row_of, col, val, x, at[count], &p, stop);
+            put_there[count] = put_of(y, at[count], sum, alpha, beta);
+        }
+        const idx_t end = count == BLOCK ? at[BLOCK - 1] + 1 : last;
+        for (; row < end; row++)
+            put(y, row, ZERO, alpha, beta);
+        for (int i = 0; i < count; i++)
+            y[at[i]] = put_there[i];
+    }
+    part[tile] = row_walk(row_of, col, val, x, last, &p, stop);
 }

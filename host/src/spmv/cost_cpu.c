@@ -16,7 +16,7 @@ struct format {
 };
 enum { NARROW, WIDE, WIDTHS };
 static const struct cost csr[WIDTHS] = {{0.40, 0.45, 6.3}, {0.45, 0.45, 6.3}};
-// CSR that walks entries and not rows (cl/spmv/csr_gaps_cpu.cl). A row with entries takes as long whatever it holds; where they come
+// CSR that walks entries and not rows (spmv_csr_gaps_cpu). A row with entries takes as long whatever it holds; where they come
 // one by one, the processor guesses wrongly twice at a row of several.
 static const struct cost gaps[WIDTHS] = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}};
 #define GAPS_TAKEN 1.6                                // a row with entries

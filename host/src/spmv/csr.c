@@ -250,11 +250,10 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     tiles_create(s, plan, &make, queue, tile, p->policy.algo == WEFT_SPMV_ALGO_CSR_LANES ? UINT32_MAX : snap_of(tile));
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->cpu.wg);
+    weft__define(&d, "WEFT_LPR", "%d", p->cpu.lanes);
     plan->gaps = weft__spmv_cpu_gaps(plan);
-    if (!plan->gaps) {
-        weft__define(&d, "WEFT_LPR", "%d", p->cpu.lanes);
+    if (!plan->gaps)
         return kernel_create(s, plan, &make, &weft__spmv_cpu_spec, &d);
-    }
     row_of_make(s, plan, &make, queue);
     kernel_create(s, plan, &make, &weft__spmv_gaps_cpu_spec, &d);
     return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(row_of, s->row_of));

@@ -14,7 +14,7 @@
     K(spmv_lanes,        spmv_csr_lanes,     csr_lanes,     SPMV)         \
     K(spmv_merge,        spmv_csr_merge,     csr_merge,     SPMV, SHARE)  \
     K(spmv_cpu,          spmv_csr_cpu,       csr_cpu,       SPMV)         \
-    K(spmv_gaps_cpu,     spmv_csr_gaps_cpu,  csr_gaps_cpu,  SPMV)         \
+    K(spmv_gaps_cpu,     spmv_csr_gaps_cpu,  csr_cpu,       SPMV)         \
     K(ell_sort,          ell_sort,           ell_sort,      NULL)         \
     K(ell_sort_cpu,      ell_sort_cpu,       ell_sort_cpu,  NULL)         \
     K(ell_width,         ell_width,          ell_width,     NULL)         \

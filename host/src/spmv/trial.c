@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { M = 1500, N = 1200, LONG_ROW = 5, LONG = 300, LONG_GAPS = 30, GAP = 50, MOST = 4 * M + LONG };
+enum { M = 1500, N = 1200, LONG_ROW = 5, LONG = 300, LONG_GAPS = 100, GAP = 50, MOST = 4 * M + LONG };
 
 struct spmv {
     struct weft_context *ctx;
