@@ -398,8 +398,9 @@ static int run(int argc, char **argv)
     if (!strcmp(name, "--options")) // for packaging/pages.py
         return options_print();
     if (!strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h")) {
-        const struct tool_command *about = argc > 2 ? command_find(argv[2]) : NULL;
-        if (argc > 2 && !about)
+        const int all = argc < 3 || !strcmp(argv[2], "help") || !strcmp(argv[2], "--help") || !strcmp(argv[2], "-h");
+        const struct tool_command *about = all ? NULL : command_find(argv[2]);
+        if (!all && !about)
             return command_unknown(argv[2]);
         return about ? help_command(about) : help_all();
     }

@@ -5,6 +5,7 @@
 #include "host/common/check_spmv.h"
 #include "op.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,14 @@ static int64_t spmv_flops(const struct bench_run *run)
     return 2 * run->input->a->nnz;
 }
 
-// The whole operation on small integers, apart from what was timed.
+// The less of two times of the same step, where both were taken.
+static double less(double a, double b)
+{
+    return a >= 0 && b >= 0 ? fmin(a, b) : a;
+}
+
+// The whole operation on small integers, apart from what was timed. It is prepared a second time: the first time of a process also
+// holds what drivers do at the first launch of a kernel, such as bringing its code to the device.
 static weft_status exact_verify(struct bench_run *run, int *right, char *why, size_t why_size, struct weft_error *err)
 {
     const struct spmv_input *data = run->input->data;
@@ -118,6 +126,10 @@ static weft_status exact_verify(struct bench_run *run, int *right, char *why, si
     if (!status)
         *right = check_spmv(&check, s->y, why, why_size);
     backend->finish(&state);
+    if (!status && !strcmp(times.chosen, run->times.chosen)) {
+        run->times.analyse_ms = less(run->times.analyse_ms, times.analyse_ms);
+        run->times.convert_ms = less(run->times.convert_ms, times.convert_ms);
+    }
     return status;
 }
 

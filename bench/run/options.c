@@ -35,14 +35,15 @@ int bench_list_has(const char *list, const char *name)
     return 0;
 }
 
-// Next word of a list with commas, copied to `word`; NULL at the end. A word that does not fit is cut, and so unknown.
+// Next word of a list with commas, copied to `word`; NULL at the end. A word that does not fit is cut, and so unknown; behind a comma at
+// the end there is one more, an empty one.
 static const char *list_next(const char *list, char word[32])
 {
     if (!list)
         return NULL;
     size_t length = strcspn(list, ",");
     snprintf(word, 32, "%.*s", (int)(length < 31 ? length : 31), list);
-    return list + length + (list[length] == ',');
+    return list + length + (list[length] == ',' && (!length || list[length + 1]));
 }
 
 static struct bench_word_hint op_hint(const char *word)

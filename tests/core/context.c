@@ -211,6 +211,12 @@ static void test_environment(struct test_device *dev)
     ctx = context_here(dev, NULL);
     tap_is_str(ctx->cache_dir ? ctx->cache_dir : "none", home_cache, "a cache in the home");
     weft_context_destroy(&ctx);
+    setenv("XDG_CACHE_HOME", "somewhere/here", 1);
+    ctx = context_here(dev, NULL);
+    tap_is_str(ctx->cache_dir ? ctx->cache_dir : "none", home_cache,
+               "a folder that is no absolute path is as if it were not set");
+    weft_context_destroy(&ctx);
+    unsetenv("XDG_CACHE_HOME");
     unsetenv(home_name);
     ctx = context_here(dev, NULL);
     tap_ok(!ctx->cache_dir && !ctx->staging.slots, "%s: no home, no cache", dev->name);

@@ -167,6 +167,26 @@ static void test_pci(void)
     weft__cl.clGetDeviceInfo = driver.real;
 }
 
+// A driver whose device keeps numbers the other way round.
+static void test_byte_order(void)
+{
+    static const cl_bool other = __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__;
+    struct weft_error err;
+    driver.real = weft__cl.clGetDeviceInfo;
+    weft__cl.clGetDeviceInfo = driver_info;
+    driver.extensions = "";
+    driver.code = CL_DEVICE_ENDIAN_LITTLE;
+    driver.answer = &other;
+    driver.bytes = sizeof other;
+    if (list_again(&err))
+        tap_bail("%s", err.text);
+    tap_ok(strstr(list[0].why, "another order") != NULL, "bytes in another order: %s", list[0].why);
+    struct weft_context *ctx;
+    const weft_status status = weft_context_create(&ctx, weft_context_params(.device = list[0].id), &err);
+    tap_ok(status == WEFT_ENODEV && strstr(err.text, "another order"), "and there is no context: %s", err.text);
+    weft__cl.clGetDeviceInfo = driver.real;
+}
+
 // The row of a tuning table that a device gets: by its name, else by vendor and wave, else by vendor, else any.
 static void test_rows(void)
 {
@@ -200,6 +220,7 @@ int main(void)
     test_rows();
     test_list();
     test_pci();
+    test_byte_order();
     fault_install();
     test_no_devices();
     test_silent_device();

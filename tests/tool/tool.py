@@ -131,6 +131,7 @@ def test_help():
     code, out, err = run("help")
     ok(code == 0 and not err and all(f"\n  {c} " in out for c in COMMANDS), "help lists the commands", out, err)
     ok(run("--help")[1] == out and run("-h")[1] == out, "--help and -h are help")
+    ok(all(run("help", word)[:2] == (0, out) for word in ("help", "--help", "-h")), "help of help is help")
     for command in COMMANDS:
         code, text, err = run("help", command)
         ok(code == 0 and not err and text.startswith(f"usage: weft {command} [options]") and "exit status" in text and

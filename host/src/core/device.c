@@ -202,6 +202,9 @@ static void device_fill(struct weft_device_info *info)
         snprintf(info->why, sizeof info->why, "the driver says that the device is not available");
     else if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof yes, &yes, NULL) != CL_SUCCESS || !yes)
         snprintf(info->why, sizeof info->why, "the driver has no compiler");
+    else if (weft__cl.clGetDeviceInfo(id, CL_DEVICE_ENDIAN_LITTLE, sizeof yes, &yes, NULL) == CL_SUCCESS &&
+             (yes != CL_FALSE) != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
+        snprintf(info->why, sizeof info->why, "the bytes of its numbers are in another order than the host's");
 }
 
 bool weft__device_entry(struct weft_device_info *out, cl_device_id *whole, const struct weft_device_info *list,

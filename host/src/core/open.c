@@ -22,12 +22,12 @@ WEFT__NAMES(schedule, "auto", "gpu", "cpu");
 // $XDG_CACHE_HOME/weft, else ~/.cache/weft; NULL when there is neither or the caller wants none.
 static char *cache_dir_find(struct weft_context *ctx, const char *wanted)
 {
-    const char *home = secure_getenv("HOME"), *xdg = secure_getenv("XDG_CACHE_HOME");
+    const char *home = secure_getenv("HOME"), *xdg = weft__own_base("XDG_CACHE_HOME");
     char path[4096];
     int length;
     if (wanted)
         length = snprintf(path, sizeof path, "%s", wanted);
-    else if (xdg && *xdg)
+    else if (xdg)
         length = snprintf(path, sizeof path, "%s/weft", xdg);
     else if (home && *home)
         length = snprintf(path, sizeof path, "%s/.cache/weft", home);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +36,16 @@ static int own_check(int fd, mode_t kind, const char **why)
         return fd;
     close(fd);
     return -1;
+}
+
+const char *weft__own_base(const char *name)
+{
+    const char *path = secure_getenv(name);
+#ifdef _WIN32
+    return path && (path[0] == '/' || path[0] == '\\' || (path[0] && path[1] == ':')) ? path : NULL;
+#else
+    return path && path[0] == '/' ? path : NULL;
+#endif
 }
 
 int weft__own_folder(const char *path, const char **why)

@@ -15,6 +15,9 @@ static inline char *weft__path_slash(const char *path)
     return last;
 }
 
+// The folder that the environment's variable `name` holds: $XDG_CACHE_HOME and the like. NULL: it is not set, or no absolute path,
+// which by the XDG Base Directory Specification is as if it were not set.
+const char *weft__own_base(const char *name);
 // Descriptor of the folder `path`, or of the file `name` in the folder `folder`, for reading; the caller closes it. -1: it
 // is not there (*why NULL), or it is not the user's own and *why says so: no folder or regular file, a link, another
 // user's, writable by group or others. What is checked is what was opened; a FIFO or device does not block.

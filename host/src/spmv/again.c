@@ -11,13 +11,13 @@
 #define WINDOW  8192   // entries
 #define SLOTS   16384u // of a hash table of those read, a power of two
 
-// Of `count` columns those whose sector one before them has.
-static size_t again_count(const int32_t *col, size_t count, size_t columns, int32_t *table)
+// Of `count` columns those whose sector, of 1 << shift columns, one before them has.
+static size_t again_count(const int32_t *col, size_t count, int shift, int32_t *table)
 {
     size_t again = 0;
     memset(table, 0xff, SLOTS * sizeof *table);
     for (size_t i = 0; i < count; i++) {
-        const int32_t sector = (int32_t)((size_t)col[i] / columns);
+        const int32_t sector = col[i] >> shift;
         cl_uint at = (cl_uint)sector * 2654435761u >> 18;
         while (table[at] != sector && table[at] >= 0)
             at = (at + 1) % SLOTS;
@@ -36,10 +36,13 @@ weft_status weft__spmv_again(struct weft_spmv_plan *plan, cl_command_queue queue
     int32_t *table = weft__make_memory(&make, SLOTS * sizeof *table, "a sample of entries");
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     double again = 0;
+    int shift = 0; // a division takes as long as all the rest
+    while ((size_t)1 << shift < columns)
+        shift++;
     for (size_t i = 0; i < windows; i++) {
         const size_t first = windows > 1 ? (nnz - count) / (windows - 1) * i : 0;
         if (!weft__spmv_read(&stream, plan->a.col, first * sizeof *col, count * sizeof *col, col))
-            again += (double)again_count(col, count, columns, table);
+            again += (double)again_count(col, count, shift, table);
     }
     free(col);
     free(table);

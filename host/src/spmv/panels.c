@@ -374,7 +374,9 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
         destroy(s);
         plan->state = NULL;
         plan->method = &weft__spmv_push;
-        return plan->method->create(plan, queue);
+        make.status = plan->method->create(plan, queue);
+        plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+        return make.status;
     }
     s->cols = weft__spmv_panels_cols(plan);
     s->panels = (cl_uint)weft__spmv_panels_count(plan);

@@ -282,7 +282,6 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     struct runs runs = {0};
     if (!s)
         return make.status;
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
     const struct weft__spmv_push_size size = weft__spmv_push_size(plan);
     const cl_int light = ROWS_LIGHT;
     s->cols = weft__spmv_panels_cols(plan);
@@ -310,7 +309,6 @@ static weft_status create(struct weft_spmv_plan *plan, cl_command_queue queue)
     weft__spmv_finish(&stream);
     weft__buffer_release(&runs.from);
     weft__buffer_release(&runs.to);
-    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
     return stream.status;
 }
 
