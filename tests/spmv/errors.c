@@ -156,6 +156,15 @@ static void test_refused_calls(struct test_device *dev)
                runs[i].what, test_error(dev));
     }
     weft_spmv_plan_destroy(&plan);
+    // Coordinates share columns and values with the caller.
+    plan = test_problem_plan(&p, weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_COO));
+    const cl_mem theirs[] = {p.d.col, p.d.val};
+    for (size_t i = 0; i < 2 && plan; i++) {
+        const weft_status status = weft_spmv_run(plan, dev->queue, theirs[i], 1, p.bx.mem, 0, 0, NULL, NULL);
+        tap_ok(status == WEFT_EINVAL && strstr(test_error(dev), "same buffer"), "%s: a run of coo refuses %s as y: %s",
+               dev->name, i ? "values" : "columns", test_error(dev));
+    }
+    weft_spmv_plan_destroy(&plan);
     plan = test_problem_plan(&p, weft_spmv_params(.problem.semiring = WEFT_SPMV_SEMIRING_MIN_PLUS));
     const weft_status status =
         plan ? weft_spmv_run(plan, dev->queue, p.by.mem, 2, p.bx.mem, 0, 0, NULL, NULL) : WEFT_OK;

@@ -197,6 +197,10 @@ static weft_status coo_create(struct weft_spmv_plan *plan, cl_command_queue queu
 static weft_status coo_run(struct weft_spmv_plan *plan, struct weft__stream *stream, const struct weft__spmv_call *call)
 {
     const struct coo_state *s = plan->state;
+    const cl_mem *b = s->coo.b;
+    if (!stream->status)
+        stream->status = WEFT__ALONE(plan->ctx, {"y", call->y, 1}, {"col", b[WEFT__COO_COL], b[WEFT__COO_COL] != NULL},
+                                     {"val", b[WEFT__COO_VAL], b[WEFT__COO_VAL] != NULL});
     weft__spmv_scale(s->scale, plan, stream, call);
     return weft__spmv_coo_run(&s->coo, plan, stream, call);
 }
