@@ -51,7 +51,9 @@ def test_judge(folder):
                record(A, "spmv", "opencl", "csr", 1, products=100),
                record(A, "spmv", "opencl", "sell", 0.5, convert_ms=30, products=100),
                record(A, "spmv", "opencl", "auto", 0.5, convert_ms=30, products=100, chosen="sell"),
-               record(A, "spmv", "opencl", "auto", 3, products=10, chosen="csr"),
+               record(A, "spmv", "opencl", "auto", 3, products=10, chosen="coo"),
+               record(A, "spmv", "opencl", "auto", 2.5, chosen="csr_flags", products=1),
+               record(A, "spmv", "opencl", "csr_flags", 1.25, products=100), record(A, "spmv", "opencl", "csr", 1, products=1),
                record(A, "spmv", "opencl", "csr", 2, products=10),
                record(A, "spmv", "cusparse", "csr_alg1", 0.9), record(A, "spmv", "cusparse", "sell", 0.45)]
     code, rows, out = judged(folder, records, [["uniform", A, 3000, False], ["band", B, 1000, True]])
@@ -64,8 +66,14 @@ def test_judge(folder):
        rows.get(("transpose by cuSPARSE", B), {}).get("value") == 4, "beside cuSPARSE", out)
     ok(rows.get(("regret of spmv, 100 products", A), {}).get("value") == 1 and
        rows.get(("regret of spmv, 10 products", A), {}).get("value") == 1.5, "a conversion counts; a slow run is scaled by csr", out)
+    ok(rows.get(("regret of spmv, 1 products", A), {}).get("value") == 1.25, "auto has the times of the algorithm that it took too", out)
     ok(rows.get(("csr by cuSPARSE", A), {}).get("value") == 0.9 and
        rows.get(("auto by cuSPARSE", A), {}).get("value") == 0.9, "csr and auto beside cuSPARSE's, auto of the most products", out)
+    again = [record(A, "transpose", "opencl", "auto", 2.8, chosen="scan"), record(A, "transpose", "opencl", "scan", 2),
+             record(A, "transpose", "opencl", "merge", 1.6), record(A, "transpose", "cusparse", "alg1", 5.6)]
+    code, found, said = judged(folder, again, [["uniform", A, 3000, False]])
+    ok(found.get(("regret of transpose", A), {}).get("value") == 1.25 and
+       found.get(("transpose by cuSPARSE", A), {}).get("value") == 2, "of scan too; beside others auto has its own alone", said)
     ok("held out" in out and "| regret of transpose" in out and "short:" in out, "the table has both parts", out)
     records[0]["verified"] = False
     code, rows, out = judged(folder, records, [["uniform", A, 3000, False]])
