@@ -5,11 +5,13 @@
 // Mapping: 1-D; work-item g owns tile g.
 // Local:   none.
 // Needs:   LPR a power of two, 1 .. 16: independent sums of a row of LONG entries or more, where additions that wait for
-//          each other cost more than the loops around; tile_row, tile_pos of rows_tiles; row_of[p], the row of entry p.
+//          each other cost more than the loops around; 2: of blocks of eight entries, for rows that are no longer than some
+//          hundreds; tile_row, tile_pos of rows_tiles; row_of[p], the row of entry p.
 // Gives:   y of the rows that begin and end in a tile; head[t] of the row that ends in tile t and began before it;
 //          part[t]: sum of the row that goes on behind tile t (zero when none does).
 // Order:   from the left; in long rows entries p, p + LPR, ... of the LPR-fold part, then pairs at distance LPR/2 .. 1,
-//          then the rest from the left; depends on LPR and, in rows that are cut, on tile; repeatable.
+//          then the rest from the left; LPR == 2: blocks, each by pairs, in turn to either sum, the sum of both, then the rest;
+//          depends on LPR and, in rows that are cut, on tile; repeatable.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
@@ -18,20 +20,56 @@
 #error "WEFT_LPR: independent sums of a row"
 #endif
 
+#if WEFT_LPR == 2
+#define LONG 16
+#else
 #define LONG 64
+#endif
+
+WEFT_INLINE acc_t product(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p)
+{
+    return times(read_val(val, p), (acc_t)x[col[p]]);
+}
+
+#if WEFT_LPR == 2
+WEFT_INLINE acc_t four_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p)
+{
+    return plus(plus(product(col, val, x, p), product(col, val, x, p + 1)),
+                plus(product(col, val, x, p + 2), product(col, val, x, p + 3)));
+}
+
+// Written out: compilers make reads of vectors of a loop over eight, and gathers take longer than reads one by one.
+WEFT_INLINE acc_t eight_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p)
+{
+    return plus(four_sum(col, val, x, p), four_sum(col, val, x, p + 4));
+}
+#endif
 
 WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
                           ofs_t end)
 {
     acc_t sum = ZERO;
-#if WEFT_LPR > 1
+#if WEFT_LPR == 2
+    if (end - p >= LONG) {
+        acc_t other = eight_sum(col, val, x, p);
+        for (p += 8; end - p >= 16; p += 16) {
+            sum = plus(sum, eight_sum(col, val, x, p));
+            other = plus(other, eight_sum(col, val, x, p + 8));
+        }
+        if (end - p >= 8) {
+            sum = plus(sum, eight_sum(col, val, x, p));
+            p += 8;
+        }
+        sum = plus(sum, other);
+    }
+#elif WEFT_LPR > 1
     if (end - p >= LONG) {
         acc_t s[WEFT_LPR];
         for (int i = 0; i < WEFT_LPR; i++)
-            s[i] = times(read_val(val, p + i), (acc_t)x[col[p + i]]);
+            s[i] = product(col, val, x, p + i);
         for (p += WEFT_LPR; end - p >= WEFT_LPR; p += WEFT_LPR)
             for (int i = 0; i < WEFT_LPR; i++)
-                s[i] = plus(s[i], times(read_val(val, p + i), (acc_t)x[col[p + i]]));
+                s[i] = plus(s[i], product(col, val, x, p + i));
         for (int d = WEFT_LPR / 2; d > 0; d /= 2)
             for (int i = 0; i < d; i++)
                 s[i] = plus(s[i], s[i + d]);
@@ -39,7 +77,7 @@ WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, 
     }
 #endif
     for (; p < end; p++)
-        sum = plus(sum, times(read_val(val, p), (acc_t)x[col[p]]));
+        sum = plus(sum, product(col, val, x, p));
     return sum;
 }
 

@@ -5,7 +5,8 @@
 #include "plan.h"
 
 // Tiles may share a row of this length and more.
-#define WEFT__SPMV_SHARED_ROW 64
+#define WEFT__SPMV_SHARED_ROW     64
+#define WEFT__SPMV_CPU_SHARED_ROW 8192
 // Microseconds of a step of one work-item in a sliced format; columns of 16 bits wait for their base as well.
 #define WEFT__SPMV_STEP_US   0.4
 #define WEFT__SPMV_STEP16_US 0.6

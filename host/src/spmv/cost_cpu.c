@@ -88,7 +88,7 @@ static double csr_us(const struct weft_spmv_plan *plan)
     const double units = plan->ctx->device.compute_units,
                  all = weft__spmv_cpu_gaps(plan) ? gaps_ns(plan) : rows_ns(plan),
                  tile = fmax(TILE, all / (UNIT_TILES * units));
-    const double join = plan->stats.max_row >= WEFT__SPMV_SHARED_ROW ? JOIN_US : 0;
+    const double join = plan->stats.max_row >= WEFT__SPMV_CPU_SHARED_ROW ? JOIN_US : 0;
     return span_us(plan, all, tile, ceil(all / tile)) + join;
 }
 

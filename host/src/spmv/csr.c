@@ -61,7 +61,8 @@ static const struct weft__tunable merge_values[] = {
 };
 static const struct weft__tunable cpu_values[] = {
     {WEFT__TUNABLE_BY_SHAPE("lanes", struct weft_spmv_params, cpu.lanes), .low = 1, .high = 16,
-     .step = WEFT__POWER_OF_TWO, .sweep = {1, 2, 4, 8, 16}, .help = "independent sums of a row"},
+     .step = WEFT__POWER_OF_TWO, .sweep = {1, 2, 4, 8, 16},
+     .help = "independent sums of a row; 2: of blocks of eight entries"},
     {CPU(scalar_wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg, .kept = WEFT__KEPT,
      .help = "work-items per work-group"},
 };
@@ -84,6 +85,15 @@ const struct weft__tunables weft__spmv_csr_tunables[] = {
 // 0.86 to 0.89 times as long as 4 with rows of 1000, and 1.2 to 1.5 times on most patterns with a few long rows (docs/log/cpu-costs.md).
 #define CPU_LONG     64
 #define CPU_LONG_ROW 256 // mean entries of a row
+// Two sums of blocks of eight took 0.67 to 0.85 times as long with rows of 40 to 500 entries, from 16 on where the next row is mostly as
+// long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second cache, and with
+// integers, for which LLVM makes gathers of them.
+#define CPU_BLOCKS       2
+#define CPU_BLOCKS_ALIKE 16
+#define CPU_BLOCKS_ROW   32
+#define CPU_BLOCKS_WIDE  48 // with values of 8 bytes
+#define CPU_BLOCKS_MOST  600
+#define CPU_NEAR         (512 << 10) // bytes of x
 
 struct csr_state {
     struct weft__kernel *kernel;
@@ -231,6 +241,28 @@ static void row_of_make(struct csr_state *s, struct weft_spmv_plan *plan, struct
     plan->info.workspace_bytes += bytes;
 }
 
+// A second launch, which joins the parts of rows, takes as long as this many entries of a row that waits for no other core.
+static uint32_t cpu_snap(uint32_t tile)
+{
+    const uint32_t snap = snap_of(tile);
+    return snap > WEFT__SPMV_CPU_SHARED_ROW ? snap : WEFT__SPMV_CPU_SHARED_ROW;
+}
+
+static int cpu_lanes(const struct weft_spmv_plan *plan, const struct weft_tune_spmv_csr *row)
+{
+    const double mean = weft__spmv_mean_row(plan);
+    const int alike = 2 * plan->stats.changes <= plan->a.m, wide = weft_type_bytes(plan->a.type) == 8,
+              least = alike  ? CPU_BLOCKS_ALIKE
+                      : wide ? CPU_BLOCKS_WIDE
+                             : CPU_BLOCKS_ROW;
+    if (plan->type != WEFT_TYPE_I32 && mean >= least && mean < CPU_BLOCKS_MOST &&
+        (weft__spmv_x_near(plan) || plan->x_size * (int64_t)weft_type_bytes(plan->type) <= CPU_NEAR))
+        return CPU_BLOCKS;
+    if (plan->info.max_row < CPU_LONG)
+        return 1; // where no row is long, looking for one costs more than it saves
+    return mean < CPU_LONG_ROW ? row->cpu_few_lanes : row->cpu_lanes;
+}
+
 // CPU: a tile per work-item. Tiles cut long rows, but not those of csr_lanes.
 static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
@@ -239,15 +271,13 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
     struct weft_spmv_params *p = &plan->info.params;
     const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    if (!p->cpu.lanes) // where no row is long, looking for one costs more than it saves
-        p->cpu.lanes = plan->info.max_row < CPU_LONG                  ? 1
-                       : plan->a.nnz / (plan->a.m + 1) < CPU_LONG_ROW ? row->cpu_few_lanes
-                                                                      : row->cpu_lanes;
+    if (!p->cpu.lanes)
+        p->cpu.lanes = cpu_lanes(plan, row);
     weft__spmv_resolve(&make, plan, row, NULL);
     if (make.status)
         return make.status;
     const uint32_t tile = weft__spmv_cpu_tile(plan, plan->a.m + plan->a.nnz, row->cpu_tiles);
-    tiles_create(s, plan, &make, queue, tile, p->policy.algo == WEFT_SPMV_ALGO_CSR_LANES ? UINT32_MAX : snap_of(tile));
+    tiles_create(s, plan, &make, queue, tile, p->policy.algo == WEFT_SPMV_ALGO_CSR_LANES ? UINT32_MAX : cpu_snap(tile));
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->cpu.wg);
     weft__define(&d, "WEFT_LPR", "%d", p->cpu.lanes);

@@ -130,8 +130,10 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
          {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0});
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
+    EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 2});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
     EACH(&weft__spmv_gaps_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
+    EACH(&weft__spmv_gaps_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 2});
     EACH(&weft__spmv_gaps_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 8});
     convert_each(fn, arg, &weft__ell_sort_spec, 256, WEFT_SCHEDULE_GPU);
     convert_each(fn, arg, &weft__ell_sort_cpu_spec, 1, WEFT_SCHEDULE_CPU);
