@@ -85,15 +85,7 @@ const struct weft__tunables weft__spmv_csr_tunables[] = {
 // 0.86 to 0.89 times as long as 4 with rows of 1000, and 1.2 to 1.5 times on most patterns with a few long rows (docs/log/cpu-costs.md).
 #define CPU_LONG     64
 #define CPU_LONG_ROW 256 // mean entries of a row
-// Two sums of blocks of eight took 0.67 to 0.85 times as long with rows of 40 to 500 entries, from 16 on where the next row is mostly as
-// long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second cache, and with
-// integers, for which LLVM makes gathers of them.
-#define CPU_BLOCKS       2
-#define CPU_BLOCKS_ALIKE 16
-#define CPU_BLOCKS_ROW   32
-#define CPU_BLOCKS_WIDE  48 // with values of 8 bytes
-#define CPU_BLOCKS_MOST  600
-#define CPU_NEAR         (512 << 10) // bytes of x
+#define CPU_BLOCKS   2   // sums, each of blocks of eight entries
 
 struct csr_state {
     struct weft__kernel *kernel;
@@ -250,17 +242,11 @@ static uint32_t cpu_snap(uint32_t tile)
 
 static int cpu_lanes(const struct weft_spmv_plan *plan, const struct weft_tune_spmv_csr *row)
 {
-    const double mean = weft__spmv_mean_row(plan);
-    const int alike = 2 * plan->stats.changes <= plan->a.m, wide = weft_type_bytes(plan->a.type) == 8,
-              least = alike  ? CPU_BLOCKS_ALIKE
-                      : wide ? CPU_BLOCKS_WIDE
-                             : CPU_BLOCKS_ROW;
-    if (plan->type != WEFT_TYPE_I32 && mean >= least && mean < CPU_BLOCKS_MOST &&
-        (weft__spmv_x_near(plan) || plan->x_size * (int64_t)weft_type_bytes(plan->type) <= CPU_NEAR))
+    if (weft__spmv_cpu_blocks(plan))
         return CPU_BLOCKS;
     if (plan->info.max_row < CPU_LONG)
         return 1; // where no row is long, looking for one costs more than it saves
-    return mean < CPU_LONG_ROW ? row->cpu_few_lanes : row->cpu_lanes;
+    return weft__spmv_mean_row(plan) < CPU_LONG_ROW ? row->cpu_few_lanes : row->cpu_lanes;
 }
 
 // CPU: a tile per work-item. Tiles cut long rows, but not those of csr_lanes.
