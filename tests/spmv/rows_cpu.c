@@ -88,8 +88,8 @@ static void test_choice(struct test_device *dev)
                  {"rows of 10", alike10, 500, WEFT_TYPE_F32, false},
                  {"rows of 700", alike700, 1000, WEFT_TYPE_F32, false},
                  {"rows of 16 to 32", about24, 500, WEFT_TYPE_F32, false},
-                 {"rows of 32 to 48", about40, 500, WEFT_TYPE_F32, true},
-                 {"rows of 32 to 48, f64", about40, 500, WEFT_TYPE_F64, false},
+                 {"rows of 32 to 48", about40, 500, WEFT_TYPE_F32, false},
+                 {"rows of 52 to 68", about60, 500, WEFT_TYPE_F32, true},
                  {"rows of 52 to 68, f64", about60, 500, WEFT_TYPE_F64, true}};
     const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -18,12 +18,11 @@ enum { NARROW, WIDE, WIDTHS };
 static const struct cost csr[WIDTHS] = {{0.40, 0.45, 6.3}, {0.45, 0.45, 6.3}};
 // In blocks of eight, from the caches. From memory they take as long.
 static const struct cost blocks[WIDTHS] = {{0.36, 0.45, 6.3}, {0.45, 0.45, 6.3}};
-// Two sums of blocks of eight took 0.67 to 0.85 times as long as one sum or four with rows of 40 to 500 entries, from 16 on where the next row
+// Two sums of blocks of eight took 0.67 to 0.85 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
 // cache, and with integers, of which LLVM makes gathers (docs/log/cpu-costs.md).
 #define BLOCKS_ALIKE 16
-#define BLOCKS_ROW   32
-#define BLOCKS_WIDE  48 // with values of 8 bytes
+#define BLOCKS_ROW   48
 #define BLOCKS_MOST  600
 #define BLOCKS_X     (512 << 10) // bytes
 // CSR that walks entries and not rows (spmv_csr_gaps_cpu). A row with entries takes as long whatever it holds; where they come
@@ -68,10 +67,8 @@ static double span_us(const struct weft_spmv_plan *plan, double total, double lo
 bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
-    const int alike = 2 * plan->stats.changes <= plan->a.m, least = alike                    ? BLOCKS_ALIKE
-                                                                    : width_of(plan) == WIDE ? BLOCKS_WIDE
-                                                                                             : BLOCKS_ROW;
-    return plan->type != WEFT_TYPE_I32 && mean >= least && mean < BLOCKS_MOST &&
+    const int alike = 2 * plan->stats.changes <= plan->a.m;
+    return plan->type != WEFT_TYPE_I32 && mean >= (alike ? BLOCKS_ALIKE : BLOCKS_ROW) && mean < BLOCKS_MOST &&
            (weft__spmv_x_near(plan) || plan->x_size * (int64_t)weft_type_bytes(plan->type) <= BLOCKS_X);
 }
 
