@@ -32,7 +32,7 @@ static int64_t last(int64_t i, int64_t m)
 }
 static int64_t cut(int64_t i, int64_t m) // a row of several tiles, and its neighbours
 {
-    return i == m / 2 ? 20000 : i == m / 2 - 1 || i == m / 2 + 2;
+    return i == m / 2 ? (m < 30000 ? 9000 : 20000) : i == m / 2 - 1 || i == m / 2 + 2;
 }
 static int64_t only(int64_t i, int64_t m)
 {
