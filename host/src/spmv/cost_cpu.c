@@ -18,7 +18,7 @@ enum { NARROW, WIDE, WIDTHS };
 static const struct cost csr[WIDTHS] = {{0.40, 0.45, 6.3}, {0.45, 0.45, 6.3}};
 // In blocks of eight, from the caches. From memory they take as long.
 static const struct cost blocks[WIDTHS] = {{0.36, 0.45, 6.3}, {0.45, 0.45, 6.3}};
-// Two sums of blocks of eight took 0.67 to 0.85 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
+// Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
 // cache, and with integers, of which LLVM makes gathers (docs/log/cpu-costs.md).
 #define BLOCKS_ALIKE 16
