@@ -439,12 +439,16 @@ static void test_path(struct test_device *dev)
     tap_ok(weft__tune_path(out, sizeof out, NULL) && !strcmp(out, "/nonexistent/tune"), "%s: so does WEFT_TUNE",
            dev->name);
     unsetenv("WEFT_TUNE");
-    unsetenv("XDG_CONFIG_HOME");
-    setenv("HOME", "/proc/nonexistent", 1); // where not even root makes a folder
+    setenv("XDG_CONFIG_HOME", "no/absolute/path", 1); // is as if it were not set
+    setenv("HOME", "/proc/nonexistent", 1);           // where not even root makes a folder
     ctx = context_make(dev, NULL);
     tap_ok(weft__tune_path(out, sizeof out, NULL) && !strcmp(out, "/proc/nonexistent/.config/weft/tune.tsv") &&
                !*logged,
-           "%s: a default file need not be there", dev->name);
+           "%s: a default file need not be there, and a folder that is no absolute path is as if it were not set",
+           dev->name);
+    unsetenv("XDG_CONFIG_HOME");
+    tap_ok(weft__tune_path(out, sizeof out, NULL) && !strcmp(out, "/proc/nonexistent/.config/weft/tune.tsv"),
+           "%s: the home's file", dev->name);
     weft_context_destroy(&ctx);
     unlink(path);
     ctx = context_make(dev, "");
