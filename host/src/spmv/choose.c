@@ -11,13 +11,17 @@
 #include <stdio.h>
 
 // On an H200 a power law of 100 M entries took 0.676 ms by csr_merge and 0.705 by csr_flags; 64 rows of 625 000 entries took 0.77
-// and 0.65 times as long by csr_flags (f32, f64), stencil27:200 0.68 times: long rows, and rows whose x is near, have no bound.
+// and 0.65 times as long by csr_flags (f32, f64), stencil27:200 0.68 times: long rows, and rows whose x is near or much of it kept, have
+// no bound.
 #define FLAGS_MOST (1 << 25) // entries
+#define FLAGS_LONG 48
+#define FLAGS_KEPT 0.25
 // With other semirings a row of products that are all NaN may be NaN by csr_flags, and is zero by all others (fmin, fmax).
 static int flags_may(const struct weft_spmv_plan *plan)
 {
     return weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX &&
-           (plan->a.nnz <= FLAGS_MOST || weft__spmv_rows_long(plan) || weft__spmv_x_near(plan)) &&
+           (plan->a.nnz <= FLAGS_MOST || weft__spmv_rows_long(plan) || weft__spmv_mean_row(plan) >= FLAGS_LONG ||
+            weft__spmv_x_kept(plan) >= FLAGS_KEPT) &&
            plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES;
 }
 
@@ -121,23 +125,23 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_al
 }
 
 // Panels, whose elements and bytes are known once they are counted: where reads of x by CSR would each meet another line of the
-// second cache. Lanes in local memory would meet at barriers for every chunk of sums; the push form has none.
+// second cache, and where many entries of a row in each panel come from memory. Lanes in local memory would meet at barriers for every chunk of sums; the push form has none.
 #define PANELS_BOUND 1.35
 static int panels_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
-    if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_PANELS) || !plan->a.nnz || weft__spmv_x_near(plan) ||
+    if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_PANELS) || !plan->a.nnz ||
         (weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL && !weft__spmv_push_size(plan).buckets))
         return 0;
-    const double far = weft__spmv_far_us(plan, 0), us = weft__spmv_panels_us(plan);
-    if (us > WEFT__SPMV_PANELS_GAIN * far ||
-        (double)info->params.policy.products * (far - us) < weft__spmv_panels_convert_us(plan))
+    const double csr = weft__spmv_panels_csr_us(plan, 0), us = weft__spmv_panels_us(plan);
+    if (us > WEFT__SPMV_PANELS_GAIN * csr ||
+        (double)info->params.policy.products * (csr - us) < weft__spmv_panels_convert_us(plan))
         return 0;
     snprintf(
         info->why, sizeof info->why,
         "%lld runs expected pay for a conversion: with x in local memory, by %lld panels of columns, a run is expected "
         "to take %.3g us, by CSR %.3g",
-        (long long)info->params.policy.products, (long long)weft__spmv_panels_count(plan), us, far);
+        (long long)info->params.policy.products, (long long)weft__spmv_panels_count(plan), us, csr);
     plan->bound = PANELS_BOUND < info->params.format.max_padding ? PANELS_BOUND : info->params.format.max_padding;
     return 1;
 }

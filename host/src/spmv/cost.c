@@ -21,13 +21,15 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 }
 
 // Rows of this mean length and more are long.
-#define LONG_ROW 48
+#define LONG_ROW  48
+#define LONG_KEPT 0.9
 // Bytes of x that stay in the first cache of a unit. Shares of entries that are not beside the one before, of 1024: fewer, and
 // the reads of a row from x run along it, as on bands, grids and blocks.
 #define CACHED_BYTES (128 << 10)
 #define FAR_MOST     512
 // Entries from which the matrix comes from memory rather than from the caches.
 #define FROM_MEMORY (1 << 22)
+#define UNIT_RUNS   2048 // work-items of a unit that run at a time
 // Entries of the row before in the first read of a row, at most.
 #define READ_BEFORE 3
 
@@ -40,8 +42,26 @@ int weft__spmv_x_near(const struct weft_spmv_plan *plan)
            (double)plan->stats.far <= FAR_MOST * ceil(fmax(pairs, 0) / 32);
 }
 
+// Bytes of the first cache that are left for x, where its reads lie far apart: by csr_flags, csr_lanes with values of four and of eight
+// bytes, and csr_merge, whose tiles lie in the same memory. Of an x of more bytes it keeps the square of their share (docs/log/csr-costs.md).
+#define KEPT_FLAGS      (184 << 10)
+#define KEPT_LANES      (144 << 10)
+#define KEPT_LANES_WIDE (120 << 10)
+#define KEPT_MERGE      (88 << 10)
+#define KEPT_MERGE_WIDE (60 << 10)
+static double kept(const struct weft_spmv_plan *plan, int bytes)
+{
+    const double share = bytes / fmax((double)plan->x_size * (double)weft_type_bytes(plan->type), 1);
+    return share >= 1 || weft__spmv_x_near(plan) ? 1 : share * share;
+}
+
+double weft__spmv_x_kept(const struct weft_spmv_plan *plan)
+{
+    return kept(plan, KEPT_FLAGS);
+}
+
 // Lanes so that one read of four entries each holds a row of mean length, and where x is far what the first read holds of the row
-// before; two reads where values of four bytes come from memory and x is near. Long rows take 16 where x is near (band:100k,101 on
+// before; two reads where values of four bytes come from memory and x is near. Long rows take 16 where x is near or kept (band:100k,101 on
 // an H200: 0.026 ms, and 0.035 with 2), elsewhere two: rows that run side by side are then at like columns, if columns ascend, and
 // x comes from the first cache (10 M entries at random, 100 to a row: 0.053 ms with 2 lanes and 0.084 with 32; docs/log/lanes.md).
 int weft__spmv_lanes(const struct weft_spmv_plan *plan)
@@ -49,7 +69,7 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
     const double mean = weft__spmv_mean_row(plan);
     const int near = weft__spmv_x_near(plan);
     const int step = near && plan->a.nnz >= FROM_MEMORY && weft_type_bytes(plan->a.type) <= 4 ? 8 : 4;
-    int lanes = mean >= LONG_ROW && near ? 16 : 2;
+    int lanes = mean >= LONG_ROW && weft__spmv_x_kept(plan) >= LONG_KEPT ? 16 : 2;
     if (mean < LONG_ROW)
         while (lanes < 16 && lanes * step < mean + (near ? 0 : READ_BEFORE))
             lanes *= 2;
@@ -65,17 +85,19 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 // thousand groups of 32 lanes.
 //
 // Where the matrix comes from memory and x is near, a schedule takes so many times as long as its bytes at full speed, beyond what
-// the second cache keeps. Lanes take longer where x is large, csr_flags where rows are short (docs/log/csr-costs.md). On an H100 with an
-// x of 6.9 MB lanes took twice as long as on an H200, and csr_flags takes 1.1 times as long as lanes there.
+// the second cache keeps. Lanes take longer where x is large or rows are very long, csr_flags where they are short
+// (docs/log/csr-costs.md). On an H100 with an x of 6.9 MB lanes took twice as long as on an H200, and csr_flags takes 1.1 times as
+// long as lanes there.
 #define H200_UNITS    132
 #define JOIN_US       2.0        // a launch behind another that keeps the device busy
 #define KEPT_US       12.0       // what the second cache keeps, at full speed: 380 KiB for each unit
 #define LARGE_X       (48 << 10) // bytes for each unit
 #define FLAGS_ROW     8          // entries
+#define LANES_ROW     800        // entries
 #define MEMORY_SCALAR 1.20
 #define MEMORY_LANES  1.22
 #define MEMORY_FLAGS  1.24
-#define MEMORY_SLOW   1.40 // lanes with a large x, csr_flags with short rows, csr_merge and csr_scalar in f64
+#define MEMORY_SLOW   1.40 // lanes with a large x or very long rows, csr_flags with short ones, others in f64
 #define MEMORY_MERGE  1.63
 static double shared_out(const struct weft_spmv_plan *plan, double h200_us)
 {
@@ -97,8 +119,22 @@ static double from_memory(const struct weft_spmv_plan *plan, double times)
     return weft__spmv_x_near(plan) ? times * (weft__spmv_csr_us(plan) - KEPT_US) : 0;
 }
 
-// Lanes take a step for each entry of the longest of the rows side by side, and wait longer where x is far. One long row runs
-// alone.
+// Do few lanes of long rows find x that rows side by side have read? They do so with values of four bytes, where all rows run at a
+// time, and what they are at together is kept: two reads, and as far as entries at random lead or lag. On an H100 few lanes took
+// 0.74 to 0.94 times as long as csr_flags then, else up to 1.8 times (docs/log/csr-costs.md).
+#define FEW_LANES 4
+static int rows_together(const struct weft_spmv_plan *plan, int lanes)
+{
+    const double mean = weft__spmv_mean_row(plan), x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
+    return !is_wide(plan) && (double)plan->a.m * lanes <= (double)UNIT_RUNS * plan->ctx->device.compute_units &&
+           x * (4 * lanes / mean + 2 / sqrt(mean)) <= KEPT_FLAGS;
+}
+
+// Lanes take a step for each entry of the longest of the rows side by side, and wait longer for x that the first cache does not keep.
+// One long row runs alone.
+#define WAIT      0.011
+#define WAIT_WIDE 0.036
+#define WAIT_LONG 0.050
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 {
     int log = 0;
@@ -106,11 +142,13 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
         log++;
     const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
     const double groups = ceil((double)plan->a.m * lanes / 32) * 1e-3, steps = (double)plan->stats.steps[log] * 1e-3;
-    const double step = (wide ? 0.0195 : 0.011) + (far ? wide ? 0.036 : 0.011 : 0);
+    const double missed = 1 - kept(plan, wide ? KEPT_LANES_WIDE : KEPT_LANES);
+    const int apart = far && lanes <= FEW_LANES && weft__spmv_mean_row(plan) >= LONG_ROW && !rows_together(plan, lanes);
+    const double step = (wide ? 0.0195 : 0.011) + (wide ? WAIT_WIDE : WAIT) * missed + (apart ? WAIT_LONG : 0);
     const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068);
-    const int large =
-        (double)plan->x_size * (double)weft_type_bytes(plan->type) > (double)LARGE_X * plan->ctx->device.compute_units;
-    return 4.8 + most(from_memory(plan, large ? MEMORY_SLOW : MEMORY_LANES),
+    const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
+    const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
+    return 4.8 + most(from_memory(plan, slow ? MEMORY_SLOW : MEMORY_LANES),
                       most(alone, shared_out(plan, 0.12 * groups + step * steps)));
 }
 
@@ -131,7 +169,9 @@ double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
                       most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
 }
 
-// Tiles that share rows join them: inside the launch, or by a second one where a device has no fence.
+// Tiles that share rows join them: inside the launch, or by a second one where a device has no fence. csr_merge reads from the second cache
+// what csr_flags finds in the first.
+#define MISS_US 6.0 // a million entries
 double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
 {
     const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
@@ -139,9 +179,10 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
     const double row = weft__spmv_x_near(plan) ? 1.1 : 4.7,
                  entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? 1.1 : 0);
     const double join = shared && !weft__caps_of(plan->ctx).fence ? JOIN_US : 0;
+    const double miss = MISS_US * (weft__spmv_x_kept(plan) - kept(plan, is_wide(plan) ? KEPT_MERGE_WIDE : KEPT_MERGE));
     return 6.4 + join +
            most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
-                shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + entry * entries));
+                shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries));
 }
 
 // Groups, one for each tile of entries, share the empty rows: where tiles are few, each has many rows of y to write.
@@ -269,8 +310,16 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
     return most(PANELS_LEAST, PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
-double weft__spmv_far_us(const struct weft_spmv_plan *plan, double again)
+// Where x is near, CSR takes so many times as long as its bytes: 1.25 on an H200, 1.5 on an H100 (docs/log/panels.md).
+#define NEAR_BYTES 1.35
+#define NEAR_PART  32 // entries a part, at least: fewer, and the sums of parts take what columns of 16 bits gain
+
+double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
 {
+    if (weft__spmv_x_near(plan)) {
+        const double parts = (double)plan->a.m * (double)weft__spmv_panels_count(plan), us = weft__spmv_csr_us(plan);
+        return us > KEPT_US && (double)plan->a.nnz >= NEAR_PART * parts ? FAR_US + NEAR_BYTES * us : 0;
+    }
     const int wide = weft_type_bytes(plan->type) == 8;
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type),
                  kept = weft__spmv_mean_row(plan) >= LONG_ROW ? FAR_KEPT_LONG : FAR_KEPT,

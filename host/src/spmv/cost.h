@@ -17,6 +17,8 @@ double weft__spmv_mean_row(const struct weft_spmv_plan *plan);
 bool weft__spmv_rows_long(const struct weft_spmv_plan *plan);
 // Does a row by itself find what it reads of x side by side or in the first cache?
 int weft__spmv_x_near(const struct weft_spmv_plan *plan);
+// The share of far reads of x that find it in the first cache, by a schedule without tiles in local memory; 1 where x is near.
+double weft__spmv_x_kept(const struct weft_spmv_plan *plan);
 // The lanes per row that suit the distribution.
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
 // Microseconds of a product by a CSR schedule of a GPU, to be compared with each other: reads of x, which all have, do not count.
@@ -27,11 +29,11 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
-// The same of panels, and of CSR where reads of x take a sector of the second cache, but for a share that reads what it has read
-// before (again.h); microseconds of the conversion.
+// The same of panels, and of CSR beside them: where x is far, reads take a sector of the second cache, but for a share that reads what
+// it has read before (again.h); where it is near, panels gain by bytes alone, and 0 says that they do not. Microseconds of the conversion.
 #define WEFT__SPMV_PANELS_GAIN 0.95 // of the time of CSR, at most
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan);
-double weft__spmv_far_us(const struct weft_spmv_plan *plan, double again);
+double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again);
 double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan);
 // GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
 // conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns.

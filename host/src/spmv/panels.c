@@ -119,8 +119,8 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
 static weft_status far_check(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     double again = 0;
-    weft_status status = weft__spmv_again(plan, queue, &again);
-    if (!status && weft__spmv_panels_us(plan) > WEFT__SPMV_PANELS_GAIN * weft__spmv_far_us(plan, again))
+    weft_status status = weft__spmv_x_near(plan) ? WEFT_OK : weft__spmv_again(plan, queue, &again);
+    if (!status && weft__spmv_panels_us(plan) > WEFT__SPMV_PANELS_GAIN * weft__spmv_panels_csr_us(plan, again))
         status = WEFT_ERANGE;
     return status;
 }
