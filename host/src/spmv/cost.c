@@ -169,8 +169,8 @@ double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
                       most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
 }
 
-// Tiles that share rows join them: inside the launch, or by a second one where a device has no fence. csr_merge reads from the second cache
-// what csr_flags finds in the first.
+// Tiles that share rows join them: inside the launch, or by a second one where a device has no fence. On NVIDIA's
+// devices csr_merge reads from the second cache what csr_flags finds in the first.
 #define MISS_US 6.0 // a million entries
 double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
 {
@@ -179,7 +179,10 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
     const double row = weft__spmv_x_near(plan) ? 1.1 : 4.7,
                  entry = 1.5 + (shared ? 1.8 : 0) + (is_wide(plan) ? 1.1 : 0);
     const double join = shared && !weft__caps_of(plan->ctx).fence ? JOIN_US : 0;
-    const double miss = MISS_US * (weft__spmv_x_kept(plan) - kept(plan, is_wide(plan) ? KEPT_MERGE_WIDE : KEPT_MERGE));
+    const double miss =
+        weft__caps_of(plan->ctx).lanes == WEFT_LANES_PTX
+            ? MISS_US * (weft__spmv_x_kept(plan) - kept(plan, is_wide(plan) ? KEPT_MERGE_WIDE : KEPT_MERGE))
+            : 0;
     return 6.4 + join +
            most(from_memory(plan, is_wide(plan) ? MEMORY_SLOW : MEMORY_MERGE),
                 shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries));
@@ -260,15 +263,13 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 #define PANELS_US    5.5
 #define PANELS_LEAST 14.5
 #define PANELS_BYTES 1.45
-// Bytes for each entry at the speed of memory that CSR takes as long as: in f64 34 to 45; in f32 so many, and more for the share of x
-// that the first cache does not keep, unless it is read again. Long rows that run side by side keep more (weft__spmv_lanes).
+// Bytes for each entry at the speed of memory that CSR takes as long as: so many, and more for reads of x that the first cache does not
+// keep, unless they are of what was read before.
 #define FAR_US         4.8
-#define FAR_BYTES      10.0
-#define FAR_BYTES_MORE 22.5
-#define FAR_BYTES_WIDE 16.0
-#define FAR_MORE_WIDE  18.0
-#define FAR_KEPT       (100 << 10)
-#define FAR_KEPT_LONG  (150 << 10)
+#define FAR_BYTES      12.0
+#define FAR_BYTES_MORE 20.5
+#define FAR_BYTES_WIDE 20.0
+#define FAR_MORE_WIDE  14.5
 
 // The push form: entries, products and their places go through memory once, but for what the second cache keeps, and each work-group reads
 // its panels of x. A run is filled up by one and a half entries on average, and its ends cost as much as some more. Products of 8 bytes
@@ -321,10 +322,8 @@ double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
         return us > KEPT_US && (double)plan->a.nnz >= NEAR_PART * parts ? FAR_US + NEAR_BYTES * us : 0;
     }
     const int wide = weft_type_bytes(plan->type) == 8;
-    const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type),
-                 kept = weft__spmv_mean_row(plan) >= LONG_ROW ? FAR_KEPT_LONG : FAR_KEPT,
-                 far = (1 - again) * (wide ? 1 : fmax(1 - kept / x, 0)),
-                 bytes = wide ? FAR_BYTES_WIDE + FAR_MORE_WIDE * far : FAR_BYTES + FAR_BYTES_MORE * far;
+    const double missed = (1 - again) * (1 - weft__spmv_x_kept(plan));
+    const double bytes = wide ? FAR_BYTES_WIDE + FAR_MORE_WIDE * missed : FAR_BYTES + FAR_BYTES_MORE * missed;
     return FAR_US + bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 
