@@ -313,7 +313,7 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
 
 // Where x is near, CSR takes so many times as long as its bytes: 1.25 on an H200, 1.5 on an H100 (docs/log/panels.md).
 #define NEAR_BYTES 1.35
-#define NEAR_PART  32 // entries a part, at least: fewer, and the sums of parts take what columns of 16 bits gain
+#define NEAR_PART  24 // entries a part, at least: fewer, and the sums of parts take what columns of 16 bits gain
 
 double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
 {
@@ -327,8 +327,8 @@ double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
     return FAR_US + bytes * (double)plan->a.nnz / (UNIT_BYTES * plan->ctx->device.compute_units);
 }
 
-#define PANELS_CONVERT_US       1500.0
-#define PANELS_CONVERT_PRODUCTS 25 // by CSR, which move as many bytes
+#define PANELS_CONVERT_US       1100.0
+#define PANELS_CONVERT_PRODUCTS 30 // by CSR, which move as many bytes
 
 double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan)
 {
