@@ -2,7 +2,7 @@
 // What `auto` chooses costs at most 1.3 times the best of ours, by the bytes and steps of tests/support/cost.c, over families
 // of matrices: SpMV with and without products to come for a GPU of 132 units and a CPU of 16, the mirror of transposition.
 #include "host/internal/inside.h"
-#include "host/src/spmv/choose.h"
+#include "host/internal/tests.h"
 #include "tests/support/csr.h"
 #include "tests/support/cost.h"
 #include "tests/support/rng.h"
@@ -269,20 +269,20 @@ enum columns { C_BAND, C_PAIRS, C_FEW, C_EVERY_40TH };
 // 16 lanes for each row of a GPU; apart from each other: 2, or as many as fill the device.
 static void check_lanes(struct test_device *dev, enum columns columns, int want)
 {
-    enum { ROW = 64, FAR = 40 };
+    enum { EACH = 64, FAR = 40 };
     const int units = (int)weft_context_device(dev->ctx)->compute_units;
     const int64_t m = 512 * units, n = columns == C_FEW ? 1024 : 1 << 17;
     struct weft_csr a;
     struct weft_device_csr d = {0};
-    if (weft_csr_alloc(&a, weft_shape(m, n, m * ROW, WEFT_TYPE_F32, WEFT_OFS_32)))
+    if (weft_csr_alloc(&a, weft_shape(m, n, m * EACH, WEFT_TYPE_F32, WEFT_OFS_32)))
         tap_bail("out of host memory");
-    for (int64_t i = 0; i < m * ROW; i++) {
-        const int64_t row = i / ROW, e = i % ROW;
+    for (int64_t i = 0; i < m * EACH; i++) {
+        const int64_t row = i / EACH, e = i % EACH;
         const int64_t at = columns == C_PAIRS ? e / 2 * FAR + e % 2 : columns == C_BAND ? e : e * FAR;
         a.col[i] = (int32_t)((row + at) % n);
     }
     for (int64_t r = 0; r <= m; r++)
-        ((int32_t *)a.row_ptr)[r] = (int32_t)(r * ROW);
+        ((int32_t *)a.row_ptr)[r] = (int32_t)(r * EACH);
     memset(a.val, 0, (size_t)a.nnz * 4);
     struct weft_spmv_plan *plan = NULL;
     const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_LANES};
