@@ -205,6 +205,12 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
         if (status || chosen)
             return status;
     }
+    // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts (uniform:300000,1000,9000000
+    // in f64 on an H100: 0.033 and 0.036 ms).
+    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && gains && weft__spmv_x_near(plan) && sell_choose(plan, alike, out) &&
+        *out == WEFT_SPMV_ALGO_SELL16)
+        return WEFT_OK;
+    plan->bound = 0;
     *out = WEFT_SPMV_ALGO_PANELS;
     if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && (panels_choose(plan) || (gains && sell_choose(plan, alike, out))))
         return WEFT_OK;
