@@ -219,6 +219,36 @@ static void test_spans(struct test_device *dev)
     }
 }
 
+// Scan on CPUs may go by blocks of columns, and has room for all entries in between, where columns are many, and where they are fewer
+// but the output takes many pages. Then a run of either form.
+static void test_blocks(struct test_device *dev)
+{
+    static const struct {
+        int64_t n, nnz;
+        enum weft_type type;
+        int blocks;
+    } cases[] = {{70000, 500000, WEFT_TYPE_F32, 1},      {60000, 3000000, WEFT_TYPE_F32, 1},
+                 {60000, 1500000, WEFT_TYPE_F32, 0},     {60000, 1500000, WEFT_TYPE_F64, 1},
+                 {60000, 3000000, WEFT_TYPE_PATTERN, 0}, {8000, 20000000, WEFT_TYPE_F32, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t bytes = 0;
+        const int ok = !weft_transpose_workspace(
+            &bytes, dev->ctx, weft_shape(100000, cases[i].n, cases[i].nnz, cases[i].type, WEFT_OFS_32),
+            weft_transpose_params(.algo = WEFT_TRANSPOSE_ALGO_SCAN));
+        const size_t entries = (size_t)cases[i].nnz * (4 + weft_type_bytes(cases[i].type));
+        tap_ok(ok && (bytes >= entries) == cases[i].blocks,
+               "%s: scan, %lld columns, %lld entries, %s: %zu bytes of workspace", dev->name, (long long)cases[i].n,
+               (long long)cases[i].nnz, weft_type_name(cases[i].type), bytes);
+    }
+    if (dev->checker)
+        return; // so many entries take a checker minutes
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN};
+    const struct shape apart = {TEST_UNIFORM, 40000, 20000, 2200000}, near = {TEST_DIAGONAL, 40000, 20000, 2200000};
+    tap_ok(check(dev, &apart, WEFT_TYPE_F32, WEFT_OFS_32, &params),
+           "%s: scan, 20 000 columns of 2.2 million entries apart", dev->name);
+    tap_ok(check(dev, &near, WEFT_TYPE_F32, WEFT_OFS_32, &params), "%s: scan, the same on a diagonal", dev->name);
+}
+
 static struct weft_transpose_params params_draw(struct test_device *dev, enum weft_transpose_algo algo)
 {
     struct weft_transpose_params p = {.algo = algo};
@@ -552,8 +582,10 @@ static void test_all(struct test_device *dev)
     if (!test_slow()) {
         if (dev->gpu)
             test_merged(dev);
-        else
+        else {
             test_spans(dev);
+            test_blocks(dev);
+        }
         test_defaults(dev, WEFT_TRANSPOSE_ALGO_AUTO, WEFT_TYPE_F32, WEFT_OFS_32);
     }
 }

@@ -21,16 +21,17 @@ int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 double weft__spmv_x_kept(const struct weft_spmv_plan *plan);
 // The lanes per row that suit the distribution.
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
-// Microseconds of a product by a CSR schedule of a GPU, to be compared with each other: reads of x, which all have, do not count.
-// INFINITY where a schedule is not to be taken.
+// Microseconds of a product by a CSR schedule of a GPU, to be compared with each other: reads of x from the second cache, which
+// all have, do not count. INFINITY where a schedule is not to be taken.
 double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes);
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_merge_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
-// The same of panels, and of CSR beside them: where x is far, reads take a sector of the second cache, but for a share that reads what
-// it has read before (again.h); where it is near, panels gain by bytes alone, and 0 says that they do not. Microseconds of the conversion.
+// Microseconds of a product by panels, and by CSR beside them: where x is far, with reads that take a sector of the second cache, but
+// for the share `again` of what was read before (again.h); where x is near, by bytes alone, and 0 says that panels do not gain. Then
+// those of the conversion.
 #define WEFT__SPMV_PANELS_GAIN 0.95 // of the time of CSR, at most
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan);
 double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again);

@@ -115,7 +115,7 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
                       (unsigned long long)s->parts, (long long)plan->a.m, s->panels, s->cols);
 }
 
-// auto supposed that reads of x lie far apart.
+// auto supposed that reads of x lie far apart, unless x is near and panels gain by their bytes.
 static weft_status far_check(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     double again = 0;

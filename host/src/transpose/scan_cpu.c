@@ -24,9 +24,11 @@
         "transpose/scan_cpu.cl", "transpose/pos.clh", "transpose/cpu.clh"                                              \
     }
 
-// Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB.
-// docs/transpose.md has the measurements.
+// Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB. With more bytes of
+// output than a processor has addresses of pages at hand, they pay from where its open lines alone fill 1 MiB (docs/log/cpu-costs.md).
 #define BLOCKS_PAY 65536
+#define LINES_PAY  8192
+#define PAGES_PAY  (16 << 20)
 // Entries that a block should hold, and the least and most bits that number the blocks: more blocks need more open
 // lines in the first step, fewer more counters in the second.
 #define BLOCK_ENTRIES    16384
@@ -96,8 +98,10 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
         l->mode = bits >= n_bits ? DIRECT : BLOCKS, l->room = (int32_t)n;
     else if (weft__mul(l->chunks, (size_t)l->room) < n)
         l->mode = BLOCKS;
+    else if (n > BLOCKS_PAY || (size_t)l->room < n)
+        l->mode = PROBE;
     else
-        l->mode = n > BLOCKS_PAY || (size_t)l->room < n ? PROBE : DIRECT;
+        l->mode = n > LINES_PAY && nnz * (4 + weft_type_bytes(shape->type)) > PAGES_PAY ? PROBE : DIRECT;
     size_t pos = weft_ofs_bytes(weft__transpose_pos(shape)), direct = weft__mul(l->chunks, (size_t)l->room);
     l->table = l->mode == DIRECT ? direct : (size_t)l->chunks * l->blocks;
     l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);
