@@ -227,9 +227,10 @@ static void test_blocks(struct test_device *dev)
         int64_t n, nnz;
         enum weft_type type;
         int blocks;
-    } cases[] = {{70000, 500000, WEFT_TYPE_F32, 1},      {60000, 3000000, WEFT_TYPE_F32, 1},
-                 {60000, 1500000, WEFT_TYPE_F32, 0},     {60000, 1500000, WEFT_TYPE_F64, 1},
-                 {60000, 3000000, WEFT_TYPE_PATTERN, 0}, {8000, 20000000, WEFT_TYPE_F32, 0}};
+    } cases[] = {{70000, 1000000, WEFT_TYPE_F32, 0}, {70000, 1500000, WEFT_TYPE_F32, 1},
+                 {60000, 3000000, WEFT_TYPE_F32, 1}, {60000, 1500000, WEFT_TYPE_F32, 0},
+                 {60000, 1500000, WEFT_TYPE_F64, 1}, {60000, 3000000, WEFT_TYPE_PATTERN, 0},
+                 {8000, 20000000, WEFT_TYPE_F32, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t bytes = 0;
         const int ok = !weft_transpose_workspace(

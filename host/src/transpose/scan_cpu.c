@@ -24,11 +24,13 @@
         "transpose/scan_cpu.cl", "transpose/pos.clh", "transpose/cpu.clh"                                              \
     }
 
-// Columns from which blocks can pay: with fewer, counters and open lines of output stay in a cache of 1 or 2 MiB. With more bytes of
-// output than a processor has addresses of pages at hand, they pay from where its open lines alone fill 1 MiB (docs/log/cpu-costs.md).
+// Blocks can pay where the result has more bytes than a processor has addresses of pages at hand, and more columns than counters and open
+// lines of output fit a cache of 1 or 2 MiB: those lines alone, where there are more bytes still (docs/log/cpu-costs.md).
+#define PAGES_PAY  (9 << 20)
 #define BLOCKS_PAY 65536
+#define MANY_PAGES (16 << 20)
 #define LINES_PAY  8192
-#define PAGES_PAY  (16 << 20)
+
 // Entries that a block should hold, and the least and most bits that number the blocks: more blocks need more open
 // lines in the first step, fewer more counters in the second.
 #define BLOCK_ENTRIES    16384
@@ -76,6 +78,11 @@ struct scan_cpu {
     cl_mem b[NBUFFERS];
 };
 
+static bool blocks_may(size_t columns, size_t bytes)
+{
+    return (columns > BLOCKS_PAY && bytes > PAGES_PAY) || (columns > LINES_PAY && bytes > MANY_PAGES);
+}
+
 static void layout_make(struct layout *l, const struct weft__transpose_shape *shape,
                         const struct weft_transpose_params *p)
 {
@@ -98,10 +105,8 @@ static void layout_make(struct layout *l, const struct weft__transpose_shape *sh
         l->mode = bits >= n_bits ? DIRECT : BLOCKS, l->room = (int32_t)n;
     else if (weft__mul(l->chunks, (size_t)l->room) < n)
         l->mode = BLOCKS;
-    else if (n > BLOCKS_PAY || (size_t)l->room < n)
-        l->mode = PROBE;
     else
-        l->mode = n > LINES_PAY && nnz * (4 + weft_type_bytes(shape->type)) > PAGES_PAY ? PROBE : DIRECT;
+        l->mode = blocks_may(n, nnz * (4 + weft_type_bytes(shape->type))) || (size_t)l->room < n ? PROBE : DIRECT;
     size_t pos = weft_ofs_bytes(weft__transpose_pos(shape)), direct = weft__mul(l->chunks, (size_t)l->room);
     l->table = l->mode == DIRECT ? direct : (size_t)l->chunks * l->blocks;
     l->sums = weft__max(l->ranges, (size_t)l->blocks + 1);
