@@ -27,7 +27,7 @@ FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "changes", "pad
 FORMATS = ("csr", "sell", "sell16", "sdia")
 CACHES = 8 << 20  # bytes of x beyond which it is read from memory
 SDIA_PADDING = 1.5
-GAIN, LAUNCH_MS, LEARNED = 0.93, 0.005, 1.2e5  # as in cost_cpu.c
+GAIN, LAUNCH_MS, LEARNED, LEARNED_POW = 0.93, 0.005, 1.5e5, 1.5  # as in cost_cpu.c
 
 
 def features(line, name):
@@ -36,7 +36,7 @@ def features(line, name):
     padding = {"csr": 1, "sdia": 1}.get(name, line["padding"])
     of = {"element": entries * padding, "row": rows}
     if name == "csr":
-        of["change"] = line["changes"] * 1e-6 * min(1, (line["nnz"] + line["m"]) / line["cores"] / LEARNED)
+        of["change"] = line["changes"] * 1e-6 * min(1, ((line["nnz"] + line["m"]) / line["cores"] / LEARNED) ** LEARNED_POW)
     size = 8 if line["type"] == "f64" else 4
     of["far"] = entries * far(line)
     of["far from memory"] = entries * (far(line) and line["n"] * size > CACHES)

@@ -7,7 +7,8 @@
 // Nanoseconds of a core of an AMD EPYC with AVX-512, where x stays in the caches: of CSR for an entry, a row, and a row that is not
 // as long as the one before, where the processor guesses wrongly where the row ends; of formats for an element and a row. The same of
 // conversions. Fitted to 97 patterns in f32 and 44 in f64 (bench/lab/cpu_fit.py, docs/log/cpu-costs.md), but for an entry of CSR in
-// f32: 0.33 there; an Intel Xeon took up to 1.5 times as long as by sliced ELL where all rows have one length.
+// f32, 0.33 there, since an Intel Xeon took up to 1.5 times as long as by sliced ELL where all rows have one length, and for an element of
+// sliced ELL, 0.33 and 0.55 there: later runs on the same kind of processor took 0.43 to 0.75 and 0.7 to 1.
 struct cost {
     double element, row, change;
 };
@@ -15,9 +16,9 @@ struct format {
     struct cost run, convert;
 };
 enum { NARROW, WIDE, WIDTHS };
-static const struct cost csr[WIDTHS] = {{0.40, 0.45, 6.3}, {0.45, 0.45, 6.3}};
+static const struct cost csr[WIDTHS] = {{0.40, 0.45, 7.0}, {0.45, 0.45, 7.0}};
 // In blocks of eight, from the caches. From memory they take as long.
-static const struct cost blocks[WIDTHS] = {{0.36, 0.45, 6.3}, {0.45, 0.45, 6.3}};
+static const struct cost blocks[WIDTHS] = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}};
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
 // cache, and with integers, of which LLVM makes gathers (docs/log/cpu-costs.md).
@@ -31,8 +32,8 @@ static const struct cost gaps[WIDTHS] = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}};
 #define GAPS_TAKEN 1.6                                // a row with entries
 static const struct cost gaps_make = {1.5, 1.0, 4.0}; // the rows of its entries
 #define GAPS_GAIN 0.8                                 // of the time by rows, at most
-static const struct format sell[WIDTHS] = {{{0.33, 0.9, 0}, {2.0, 5.0, 0}}, {{0.55, 0.9, 0}, {3.0, 4.0, 0}}};
-static const struct format sell16[WIDTHS] = {{{0.33, 0.9, 0}, {4.0, 6.0, 0}}, {{0.55, 0.9, 0}, {5.0, 4.5, 0}}};
+static const struct format sell[WIDTHS] = {{{0.45, 0.9, 0}, {2.0, 5.0, 0}}, {{0.70, 0.9, 0}, {3.0, 4.0, 0}}};
+static const struct format sell16[WIDTHS] = {{{0.45, 0.9, 0}, {4.0, 6.0, 0}}, {{0.70, 0.9, 0}, {5.0, 4.5, 0}}};
 static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}};
 #define CONVERT_US 450.0 // buffers and launches
 #define GAIN       0.93  // of the time of CSR, at most
@@ -40,8 +41,10 @@ static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.
 // Sliced ELL gained nothing where CSR takes less than this: five patterns took 0.84 to 0.97 times as long by CSR (docs/log/cpu-costs.md).
 #define SELL_LEAST_US 12.0
 #define JOIN_US       3.0 // a second launch, where tiles of csr_merge share rows
-// Entries and rows of a unit from which the processor does not know from the product before where its rows end.
-#define LEARNED 1.2e5
+// Entries and rows of a unit from which the processor does not know from the product before where its rows end. With fewer it knows
+// more than in proportion.
+#define LEARNED     1.5e5
+#define LEARNED_POW 1.5
 // Tiles of csr_merge: nanoseconds at least, and how many for each unit at most.
 #define TILE       2500.0
 #define UNIT_TILES 16
@@ -76,7 +79,7 @@ bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
 static double csr_ns(const struct weft_spmv_plan *plan, const struct cost *c, double changes)
 {
     const double entries = (double)plan->a.nnz, rows = (double)plan->a.m, units = plan->ctx->device.compute_units,
-                 wrong = fmin(1, (entries + rows) / units / LEARNED) * changes;
+                 wrong = fmin(1, pow((entries + rows) / units / LEARNED, LEARNED_POW)) * changes;
     return c->element * entries + c->row * rows + c->change * wrong;
 }
 
