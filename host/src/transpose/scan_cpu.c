@@ -25,7 +25,7 @@
     }
 
 // Blocks can pay where the result has more bytes than a processor has addresses of pages at hand, and more columns than counters and open
-// lines of output fit a cache of 1 or 2 MiB: those lines alone, where there are more bytes still (docs/log/cpu-costs.md).
+// lines of output fit a cache of 1 or 2 MiB: those lines alone, where there are more bytes still (docs/log/transpose-cpu.md).
 #define PAGES_PAY  (9 << 20)
 #define BLOCKS_PAY 65536
 #define MANY_PAGES (16 << 20)
