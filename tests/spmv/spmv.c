@@ -509,7 +509,7 @@ static void test_products(struct test_device *dev, enum weft_type type)
         if (test_sample() && type == WEFT_TYPE_F64 && i != 1)
             continue; // the one in which types differ
         // As many rows as a device is expected to want for sliced ELL.
-        const int64_t m = dev->gpu ? 2048 * (int64_t)units : 131072;
+        const int64_t m = dev->gpu ? 2048 * (int64_t)units : 65536;
         struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS_32, 0, 0);
         struct on_device d = matrix_write(dev, &a);
         struct weft_spmv_params params = {.policy.algo = cases[i].algo, .policy.products = cases[i].products};
