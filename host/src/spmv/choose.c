@@ -125,7 +125,8 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_al
 }
 
 // Panels, whose elements and bytes are known once they are counted: where reads of x by CSR would each meet another line of the
-// second cache, and where many entries of a row in each panel come from memory. Lanes in local memory would meet at barriers for every chunk of sums; the push form has none.
+// second cache, and where many entries of a row in each panel come from memory. Lanes in local memory would meet at barriers for every
+// chunk of sums; the push form has none.
 #define PANELS_BOUND 1.35
 static int panels_choose(struct weft_spmv_plan *plan)
 {
