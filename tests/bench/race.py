@@ -242,6 +242,17 @@ def test_quick(folder):
     ok(code == 2 and "--plot" in err and err.count("\n") == 1, "pictures that cannot be drawn", code, err)
 
 
+def test_few(folder):
+    """Marks that ask something of few matrices run no others. There is no time for any: the list says what would have run."""
+    path = os.path.join(folder, "few")
+    for marks, asked in (("12", [["uniform:8000000,8000000,100000000"]]),
+                         ("11", [["uniform:500000,500000,10000000"], ["uniform:100000,100000,10000000"]]), ("1,12", None)):
+        code, _, err = run("--bench", BENCH, "-d", "0", "--marks", marks, "--time", "0.001", "--out", path, WEFT_MATRICES="/nonexistent")
+        with open(os.path.join(path, "race.json"), encoding="utf-8") as file:
+            jobs = [job["matrices"] for job in json.load(file)["jobs"] if job["kind"] == "gpu"]
+        ok(code == 0 and (jobs == asked if asked else len(jobs) > 10), f"the matrices of --marks {marks}", jobs, err)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         test_transposes(folder)
@@ -251,6 +262,7 @@ def main():
         test_processors(folder)
         test_usage(folder)
         test_quick(folder)
+        test_few(folder)
     return done()
 
 
