@@ -168,12 +168,27 @@ const char *check_row_text(const struct check_row *row, char text[CHECK_ROW_TEXT
     return text;
 }
 
+// Nonzero: a finite result is so near that it is right, far from where sums overflow. Zero says nothing. It judges nearly all
+// rows of y = A*x, in a part of the time of check_row.
+static int row_near(const struct check_spmv *job, int64_t i, double got)
+{
+    const int64_t begin = weft_csr_ofs(job->a, i), end = weft_csr_ofs(job->a, i + 1);
+    const int f64 = job->type == WEFT_TYPE_F64;
+    const struct terms t = f64 ? row_f64(job, begin, end) : row_f32(job, begin, end);
+    const double eps = f64 || job->f64_sums ? 0x1p-53 : 0x1p-24,
+                 bound = job->exact ? 0 : (double)(end - begin + 2) * eps * (double)t.size; // check_row has 3
+    return t.size < 0x1p100L && fabsl((long double)got - t.value) <= (long double)bound;
+}
+
 static int check_rows(const struct check_spmv *job, const void *y, char *why, size_t why_size)
 {
     char text[CHECK_ROW_TEXT];
+    const int product = job->type != WEFT_TYPE_I32 && job->alpha == 1 && job->beta == 0;
     for (int64_t i = 0; i < job->a->m; i++) {
-        const struct check_row row = check_row(job, i);
         const double got = weft__ref_get(y, job->type, i);
+        if (product && row_near(job, i, got))
+            continue;
+        const struct check_row row = check_row(job, i);
         if (!check_row_right(&row, got)) {
             snprintf(why, why_size, "row %lld of %lld entries: got %.17g, expected %s", (long long)i,
                      (long long)row.entries, got, check_row_text(&row, text));
