@@ -4,6 +4,7 @@
 #include "columns.h"
 #include "cost.h"
 #include "ell.h"
+#include "hyb.h"
 #include "push.h"
 #include "sdia.h"
 
@@ -124,6 +125,22 @@ static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_al
     return 1;
 }
 
+// A hybrid, on a CPU: where rows are short, and a few are so long that sliced ELL would wait for them. Its parts round on their own
+// what is summed up in f64, so that those who ask for that do not get it.
+static int hyb_choose(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_info *info = &plan->info;
+    if (!weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_HYB) || info->params.problem.f64_sums ||
+        info->params.format.width || !plan->a.nnz || !weft__spmv_cpu_hyb_repays(plan))
+        return 0;
+    snprintf(
+        info->why, sizeof info->why,
+        "%lld runs expected pay for a conversion: the first %lld entries of a row side by side, the rest by themselves",
+        (long long)info->params.policy.products, (long long)weft__spmv_hyb_width(plan));
+    plan->bound = info->params.format.max_padding;
+    return 1;
+}
+
 // Panels, whose elements and bytes are known once they are counted: where reads of x by CSR would each meet another line of the
 // second cache, and where many entries of a row in each panel come from memory. Lanes in local memory would meet at barriers for every
 // chunk of sums; the push form has none.
@@ -215,6 +232,10 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
     *out = WEFT_SPMV_ALGO_PANELS;
     if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && (panels_choose(plan) || (gains && sell_choose(plan, alike, out))))
         return WEFT_OK;
+    *out = WEFT_SPMV_ALGO_HYB;
+    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && hyb_choose(plan))
+        return WEFT_OK;
+    plan->bound = 0;
     *out = csr_choose(plan);
     return WEFT_OK;
 }

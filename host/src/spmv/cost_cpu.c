@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells what products and conversions cost on a CPU from the figures of a matrix; the numbers were fitted on a processor.
 #include "cost.h"
+#include "hyb.h"
 
 #include <math.h>
 
@@ -37,6 +38,9 @@ static const struct cost gaps_make = {1.5, 1.0, 4.0}; // the rows of its entries
 static const struct format sell[WIDTHS] = {{{0.45, 0.9, 0}, {2.0, 5.0, 0}}, {{0.70, 0.9, 0}, {3.0, 4.0, 0}}};
 static const struct format sell16[WIDTHS] = {{{0.45, 0.9, 0}, {4.0, 6.0, 0}}, {{0.70, 0.9, 0}, {5.0, 4.5, 0}}};
 static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}};
+// The rest of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some. Its conversion is of all
+// entries and rows (docs/log/cpu-costs.md).
+static const struct cost rest = {1.15, 4.4, 0}, hyb_convert[WIDTHS] = {{5.0, 9.0, 0}, {6.0, 9.0, 0}};
 #define CONVERT_US 450.0 // buffers and launches
 #define GAIN       0.93  // of the time of CSR, at most
 #define LAUNCH_US  5.0   // which either takes as well
@@ -140,4 +144,22 @@ bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_alg
                                             plan->ctx->device.compute_units * 1e-3;
     return weft__spmv_cpu_gains(plan, algo, load) &&
            (double)plan->info.params.policy.products * (csr_us(plan) - format_us(plan, algo, load)) >= convert;
+}
+
+bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
+{
+    const struct cost *ell = &sell[width_of(plan)].run, *convert = &hyb_convert[width_of(plan)];
+    const int64_t columns = weft__spmv_hyb_width(plan);
+    const double rows = (double)plan->a.m, units = plan->ctx->device.compute_units, csr_takes = csr_us(plan);
+    double entries = (double)plan->a.nnz, longer = 0; // of the rest; of the last bin all are longer
+    for (int64_t k = 0; k < WEFT__SPMV_BINS; k++) {
+        entries -= (double)(k < columns ? k : columns) * (double)plan->stats.hist[k];
+        longer += k > columns ? (double)plan->stats.hist[k] : 0;
+    }
+    const double ns = (ell->element * (double)columns + ell->row) * rows + rest.element * entries + rest.row * longer;
+    const double us = ns / units * 1e-3 + 2 * JOIN_US; // three launches
+    const double convert_us =
+        CONVERT_US + (convert->element * (double)plan->a.nnz + convert->row * rows) / units * 1e-3;
+    return LAUNCH_US + us <= GAIN * (LAUNCH_US + csr_takes) &&
+           (double)plan->info.params.policy.products * (csr_takes - us) >= convert_us;
 }

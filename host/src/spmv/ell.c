@@ -134,6 +134,8 @@ static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_
     const cl_uint chunk = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : 1;
     int64_t longest = plan->info.max_row;
     weft_status status = WEFT_OK;
+    if (plan->info.params.policy.algo == WEFT_SPMV_ALGO_HYB) // auto knows both parts from the lengths of rows
+        return WEFT_OK;
     if (plan->bound > 0 && weft__spmv_is_cpu(plan))
         status = weft__spmv_heaviest(plan, queue, e->b[WEFT__ELL_SLICE_PTR], e->slices, chunk / e->height, &longest);
     const struct weft__spmv_load load = {
