@@ -152,28 +152,19 @@ static double runs_median(const struct bench_case *c, struct bench_run *run, int
     return median;
 }
 
-#define LOOKS       5   // at most
-#define LOOKS_AGREE 1.1 // the longer of two times by the shorter
+// The median of LOOK_ROUNDS rounds, in the best of several looks.
 #define LOOK_ROUNDS 5
-#define PAUSE_MS    8 // before the second look; twice as long before each further one
-
-// A host has slow moments of some ten milliseconds, in which every launch takes several times as long. So runs back to back are
-// timed again after a pause, until the two shortest medians agree or 0.3 s have passed. The shortest counts.
 static double runs_looks(const struct bench_case *c, struct bench_run *run, int runs, weft_status *status,
                          struct weft_error *err)
 {
+    struct bench_looks looks = {0};
     const double begin = bench_now_ms();
-    double least = INFINITY, next = INFINITY;
-    for (int look = 0; look < LOOKS && !*status; look++) {
-        if (look > 1 && (next <= LOOKS_AGREE * least || bench_now_ms() - begin > 300))
-            break;
-        if (look)
-            nanosleep(&(struct timespec){.tv_nsec = (PAUSE_MS * 1000000L) << (look - 1)}, NULL);
-        const double ms = runs_median(c, run, runs, LOOK_ROUNDS, status, err);
-        next = fmin(next, fmax(least, ms));
-        least = fmin(least, ms);
+    int pause_ms;
+    while (!*status && (pause_ms = bench_looks_pause(&looks, bench_now_ms() - begin)) >= 0) {
+        nanosleep(&(struct timespec){.tv_nsec = pause_ms * 1000000L}, NULL);
+        bench_looks_add(&looks, runs_median(c, run, runs, LOOK_ROUNDS, status, err));
     }
-    return *status ? NAN : least;
+    return *status ? NAN : looks.least;
 }
 
 // One run with the wait for it, and one of many back to back: enough to fill 2 ms, at least 5 and at most 200; where one

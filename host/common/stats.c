@@ -10,6 +10,10 @@
 #define SLOW_S      15.0
 #define SAMPLES_MAX 100000
 #define ERROR_MAX   0.01
+#define LOOKS_MAX   5
+#define LOOKS_AGREE 1.1
+#define LOOKS_MS    300
+#define PAUSE_MS    8 // before the second look; twice as long before each further one
 
 int bench_samples_add(struct bench_samples *samples, double ms)
 {
@@ -94,4 +98,19 @@ enum bench_verdict bench_judge(const struct bench_time *a, const struct bench_ti
     if (b->low > a->high && b->ms > a->ms * least)
         return BENCH_SLOWER;
     return BENCH_UNCLEAR;
+}
+
+void bench_looks_add(struct bench_looks *looks, double ms)
+{
+    const double least = looks->count++ ? looks->least : INFINITY, next = looks->count > 2 ? looks->next : INFINITY;
+    looks->next = fmin(next, fmax(least, ms));
+    looks->least = fmin(least, ms);
+}
+
+int bench_looks_pause(const struct bench_looks *looks, double elapsed_ms)
+{
+    if (looks->count < 2)
+        return looks->count ? PAUSE_MS : 0;
+    const int done = looks->count >= LOOKS_MAX || elapsed_ms > LOOKS_MS || looks->next <= LOOKS_AGREE * looks->least;
+    return done ? -1 : PAUSE_MS << (looks->count - 1);
 }

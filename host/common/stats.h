@@ -53,3 +53,14 @@ void bench_samples_free(struct bench_samples *samples);
 struct bench_stats bench_stats_of(struct bench_samples *samples);
 // Why to stop, or NULL: go on. elapsed_ms is the host time that sampling has taken.
 const char *bench_stop_reason(const struct bench_stop *stop, struct bench_samples *samples, double elapsed_ms);
+
+// A host has slow moments of some ten milliseconds, in which every launch takes several times as long. So a short time is
+// taken again after a pause, until the two shortest agree within 10 %, five times or 0.3 s at most.
+struct bench_looks { // zero: none yet
+    int count;
+    double least, next; // the two shortest
+};
+// Another time; it counts where it is the least.
+void bench_looks_add(struct bench_looks *looks, double ms);
+// Milliseconds to pause before the next look: 0 before the first, negative when `least` is the result.
+int bench_looks_pause(const struct bench_looks *looks, double elapsed_ms);

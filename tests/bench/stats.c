@@ -83,9 +83,38 @@ static void test_stop(void)
     bench_samples_free(&s);
 }
 
+// Looks of these times, 30 ms each: how many are taken, and which counts.
+static void looks(const double *ms, int want, double least, const char *name)
+{
+    struct bench_looks l = {0};
+    int pause, before = -1, longer = 1;
+    while ((pause = bench_looks_pause(&l, 30 * l.count)) >= 0) {
+        longer = longer && pause > before;
+        before = pause;
+        bench_looks_add(&l, ms[l.count]);
+    }
+    tap_ok(l.count == want && l.least == least && longer, "%s: %d looks, %g", name, l.count, l.least);
+}
+
+static void test_looks(void)
+{
+    looks((const double[]){1, 1.05}, 2, 1, "two that agree are enough");
+    looks((const double[]){3, 1, 1.05}, 3, 1, "a slow moment at first");
+    looks((const double[]){1, 3, 1.05}, 3, 1, "one in the middle");
+    looks((const double[]){3, 3.2}, 2, 3, "one that lasts is not seen");
+    looks((const double[]){5, 4, 3, 1, 1.05}, 5, 1, "several");
+    looks((const double[]){9, 7, 5, 3, 1}, 5, 1, "never two that agree");
+    struct bench_looks l = {0};
+    bench_looks_add(&l, 9);
+    tap_ok(bench_looks_pause(&l, 1e9) > 0, "a second look, however long the first took");
+    bench_looks_add(&l, 1);
+    tap_ok(bench_looks_pause(&l, 301) < 0 && bench_looks_pause(&l, 299) > 0, "no third one after 0.3 s");
+}
+
 int main(void)
 {
     test_stats();
     test_stop();
+    test_looks();
     return tap_done();
 }
