@@ -142,7 +142,7 @@ static double runs_median(const struct bench_case *c, struct bench_run *run, int
     struct bench_samples samples = {0};
     const double begin = bench_now_ms();
     for (size_t i = 0; i < most && !*status && (i < 3 || bench_now_ms() - begin < 200); i++) {
-        double ms;
+        double ms = 0;
         *status = runs_ms(c, run, runs, &ms, err);
         if (!*status && !bench_samples_add(&samples, ms))
             *status = weft__error(err, WEFT_ENOMEM, "out of host memory for samples");
