@@ -38,9 +38,9 @@ WEFT_KERNEL void rows_flags_before(__global const uint *before, __global uint *f
         flags[2 * w + 1] = before[w];
 }
 
-// Rows that are not empty, and the others, both ascending.
+// Rows that are not empty, and the others unless empties is 0, both ascending.
 WEFT_KERNEL void rows_flags_rows(__global const ofs_t *row_ptr, __global uint *flags, ulong row_of_at, ulong empty_at,
-                                 idx_t m)
+                                 uint empties, idx_t m)
 {
     __global idx_t *const row_of = (__global idx_t *)(flags + row_of_at);
     __global idx_t *const empty = (__global idx_t *)(flags + empty_at);
@@ -50,7 +50,7 @@ WEFT_KERNEL void rows_flags_rows(__global const ofs_t *row_ptr, __global uint *f
         const uint before = flags[2 * word + 1] + popcount(below);
         if (begin < row_ptr[row + 1])
             row_of[before] = (idx_t)row;
-        else
+        else if (empties > 0u)
             empty[row - before] = (idx_t)row;
     }
 }

@@ -201,6 +201,7 @@ static void test_scalar(struct test_device *dev, struct tail *t)
     const cl_int m = ROWS, chunk = 2;
     const size_t wg = dev->gpu ? 32 : 1;
     weft__define(&d, "WEFT_WG", "%zu", wg);
+    weft__define(&d, "WEFT_IPT", "%d", dev->gpu ? 2 : 1);
     struct weft__kernel *kernel = kernel_moved(dev, &weft__spmv_scalar_spec, &d, moves_of(t));
     int ok = LAUNCH(dev, kernel, 2, wg, WEFT__ARG(row_ptr, t->row_ptr.mem), WEFT__ARG(col, t->col.mem),
                     WEFT__ARG(val, t->val.mem), WEFT__ARG(x, t->x.mem), WEFT__ARG(y, t->y.mem), WEFT__ARG(m),

@@ -28,9 +28,7 @@ static const char intro[] =
 
 static void range_print(const struct weft__tunable *t)
 {
-    if (t->most == weft__tunable_none)
-        printf("none");
-    else if (t->high == INT32_MAX && !t->most)
+    if (t->high == INT32_MAX && !t->most)
         printf("%d or more", t->low);
     else if (!t->most)
         printf("%d to %d", t->low, t->high);
@@ -68,7 +66,7 @@ static void default_print(const struct weft__tunables *set, const struct weft__t
 {
     int all = INT_MIN;
     if (!t->from || !set->table.rows) {
-        printf(t->most == weft__tunable_none ? "" : "by the shape");
+        printf("by the shape");
         return;
     }
     for (size_t i = 0; i < set->table.count; i++) {
@@ -116,8 +114,6 @@ static void value_print(const struct weft__tunables *set, const struct weft__tun
     range_print(t);
     if (t->step == WEFT__POWER_OF_TWO)
         printf(" | 2^k | ");
-    else if (t->most == weft__tunable_none)
-        printf(" | | ");
     else
         printf(" | %d | ", t->step);
     default_print(set, t);

@@ -377,12 +377,14 @@ static void check_hybrid(struct test_device *dev)
 }
 
 // What csr_flags, which auto takes on lanes of NVIDIA alone, is expected to cost: reads of x that are far and wide values take
-// longer, a device of twice the units half as long; but one group writes the empty rows of one tile, whatever the device.
+// longer, a device of twice the units half as long; but one group writes the empty rows of one tile, whatever the device. Where they are
+// many a launch before scales y.
 static void test_flags_cost(void)
 {
     struct weft_context ctx = {.device.compute_units = 132};
     struct weft_spmv_plan plan = {.ctx = &ctx,
                                   .type = WEFT_TYPE_F32,
+                                  .acc = WEFT_TYPE_F32,
                                   .x_size = 1 << 28,
                                   .a = {.m = 1 << 20, .n = 1 << 20, .nnz = 1 << 23, .type = WEFT_TYPE_F32}};
     const double launch = 5.8, usual = weft__spmv_flags_cost(&plan) - launch;
@@ -397,12 +399,23 @@ static void test_flags_cost(void)
     tap_ok(usual > 13 && far > usual + 7 && wide > 1.5 * usual && fabs(2 * faster - usual) < 1e-6,
            "csr_flags is expected to take %.1f us, %.1f where x is far, %.1f for f64, %.1f on twice the units", usual,
            far, wide, faster);
+    plan.a.m = 11000;
     plan.a.nnz = 1000;
-    plan.info.empty_rows = 1000000;
+    plan.info.empty_rows = 10000;
     const double alone = weft__spmv_flags_cost(&plan) - launch;
     ctx.device.compute_units = 1000;
-    tap_ok(fabs(alone - 650) < 1 && fabs(weft__spmv_flags_cost(&plan) - launch - alone) < 1e-6,
-           "csr_flags: one group writes a million empty rows in %.0f us", alone);
+    tap_ok(!weft__spmv_flags_scales(&plan) && fabs(alone - 6.5) < 0.01 &&
+               fabs(weft__spmv_flags_cost(&plan) - launch - alone) < 1e-6,
+           "csr_flags: one group writes 10 000 empty rows in %.1f us", alone);
+    ctx.device.compute_units = 132;
+    plan.a.m = 1 << 20;
+    plan.info.empty_rows = (1 << 20) - 1000;
+    const double scaled = weft__spmv_flags_cost(&plan) - launch;
+    plan.a.m *= 16;
+    plan.info.empty_rows += 15 << 20;
+    const double larger = weft__spmv_flags_cost(&plan) - launch;
+    tap_ok(weft__spmv_flags_scales(&plan) && scaled > 4 && scaled < 8 && larger > scaled + 20 && larger < scaled + 30,
+           "csr_flags: %.1f us where a launch before scales a million empty rows, %.1f for 16 million", scaled, larger);
 }
 
 // A matrix that comes from memory: no schedule is expected to be faster than its bytes, and the order is that of what an H200 takes

@@ -303,26 +303,29 @@ static void test_choice(struct test_device *dev)
         const char *what;
         int64_t m, n, nnz, products;
         enum weft_type type;
-        int far;    // of 1024 entries those that lie far from the one before
-        int panels; // 2: those that need no lanes
+        int far;         // of 1024 entries those that lie far from the one before
+        int panels;      // 2: those that need no lanes
+        int64_t longest; // entries of the longest row; 0: a hundred times the mean, so that no sliced format is taken
     } cases[] = {
-        {"100 entries a row in 100 000 columns", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 1000, 1},
-        {"the same in f64", 100000, 100000, 10000000, 1000, WEFT_TYPE_F64, 1000, 1},
-        {"the same for few products", 100000, 100000, 10000000, 20, WEFT_TYPE_F32, 1000, 0},
-        {"the same side by side", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 100, 0},
-        {"few long rows", 300, 5000000, 20000000, 1000, WEFT_TYPE_F32, 1000, 1},
-        {"x in the first cache", 20000, 20000, 4000000, 1000, WEFT_TYPE_F32, 1000, 0},
-        {"the same with more than the second cache keeps", 10000, 10000, 100000000, 1000, WEFT_TYPE_F32, 0, 1},
-        {"the same for few products", 10000, 10000, 100000000, 100, WEFT_TYPE_F32, 0, 0},
-        {"few entries a part, x in the first cache", 1000000, 10000, 20000000, 1000, WEFT_TYPE_F32, 0, 0},
-        {"a half of an entry a part", 500000, 500000, 10000000, 1000, WEFT_TYPE_F32, 1000, 2},
-        {"the same in f64", 500000, 500000, 10000000, 1000, WEFT_TYPE_F64, 1000, 0},
+        {"100 entries a row in 100 000 columns", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 1000, 1, 0},
+        {"the same in f64", 100000, 100000, 10000000, 1000, WEFT_TYPE_F64, 1000, 1, 0},
+        {"the same for few products", 100000, 100000, 10000000, 20, WEFT_TYPE_F32, 1000, 0, 0},
+        {"the same side by side", 100000, 100000, 10000000, 1000, WEFT_TYPE_F32, 100, 0, 0},
+        {"few long rows", 300, 5000000, 20000000, 1000, WEFT_TYPE_F32, 1000, 1, 0},
+        {"x in the first cache", 20000, 20000, 4000000, 1000, WEFT_TYPE_F32, 1000, 0, 0},
+        {"the same with more than the second cache keeps", 10000, 10000, 100000000, 1000, WEFT_TYPE_F32, 0, 1, 100000},
+        {"the same for few products", 10000, 10000, 100000000, 100, WEFT_TYPE_F32, 0, 0, 100000},
+        {"half of the entries in 7 rows", 30000, 30000, 4000000, 1000, WEFT_TYPE_F64, 1000, 0, 290000},
+        {"half of the entries in 80 rows", 30000, 30000, 4000000, 1000, WEFT_TYPE_F64, 1000, 1, 25000},
+        {"few entries a part, x in the first cache", 1000000, 10000, 20000000, 1000, WEFT_TYPE_F32, 0, 0, 0},
+        {"a half of an entry a part", 500000, 500000, 10000000, 1000, WEFT_TYPE_F32, 1000, 2, 0},
+        {"the same in f64", 500000, 500000, 10000000, 1000, WEFT_TYPE_F64, 1000, 0, 0},
         {"the same with rows longer than a bucket has room for", 300000, 1000000, 10000000, 1000, WEFT_TYPE_F32, 1000,
-         0},
-        {"few entries of a bucket in a panel", 20000000, 20000000, 60000000, 1000, WEFT_TYPE_F32, 1000, 0},
-        {"one entry a part in f64", 150000, 200000, 5000000, 1000, WEFT_TYPE_F64, 1000, 0},
-        {"no more than two launches take", 50000, 50000, 1000000, 100000, WEFT_TYPE_F32, 1000, 0},
-        {"more of x than entries", 10, 1000000, 1000000, 1000, WEFT_TYPE_F64, 1000, 0},
+         0, 0},
+        {"few entries of a bucket in a panel", 20000000, 20000000, 60000000, 1000, WEFT_TYPE_F32, 1000, 0, 0},
+        {"one entry a part in f64", 150000, 200000, 5000000, 1000, WEFT_TYPE_F64, 1000, 0, 0},
+        {"no more than two launches take", 50000, 50000, 1000000, 100000, WEFT_TYPE_F32, 1000, 0, 0},
+        {"more of x than entries", 10, 1000000, 1000000, 1000, WEFT_TYPE_F64, 1000, 0, 0},
     };
     const int units = dev->ctx->device.compute_units;
     const enum weft_lanes lanes = dev->ctx->device.lanes;
@@ -333,7 +336,7 @@ static void test_choice(struct test_device *dev)
         plan.info.schedule = dev->ctx->schedule;
         plan.info.params = (struct weft_spmv_params){.policy.products = cases[i].products, .format.max_padding = 4};
         plan.stats.far = cases[i].far * ((cases[i].m + 31) / 32);
-        plan.info.max_row = plan.stats.max_row = 100 * cases[i].nnz / cases[i].m; // no sliced format
+        plan.info.max_row = plan.stats.max_row = cases[i].longest ? cases[i].longest : 100 * cases[i].nnz / cases[i].m;
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO, local = WEFT_SPMV_ALGO_AUTO;
         dev->ctx->device.compute_units = 132;
         dev->ctx->device.lanes = WEFT_LANES_PTX;

@@ -3,6 +3,9 @@
 #include "host/src/core/fill.h"
 #include "host/src/core/limits.h"
 
+// Words of a work-item. With one, an H100 starts groups more slowly than its memory takes words (docs/log/hypersparse.md).
+#define WORDS 16
+
 const struct weft__kernel_spec weft__fill_spec = {"fill", {"lib/fill.cl"}};
 
 weft_status weft__fill_create(struct weft__kernel **out, struct weft_context *ctx)
@@ -19,7 +22,7 @@ weft_status weft__fill(struct weft__stream *stream, struct weft__kernel *kernel,
     const uint64_t most = stream->ctx->fill_words ? stream->ctx->fill_words : WEFT__HOSTILE(UINT64_MAX, 1000);
     while (count && !stream->status) {
         const uint64_t piece = count < most ? count : most;
-        const size_t groups = weft__groups(weft__ceil_div((size_t)piece, wg), wg);
+        const size_t groups = weft__groups(weft__ceil_div((size_t)piece, wg * WORDS), wg);
         WEFT__LAUNCH(stream, kernel, groups, wg, WEFT__ARG(out), WEFT__ARG(first), WEFT__ARG(count, piece),
                      WEFT__ARG(value));
         first += piece;

@@ -59,13 +59,6 @@ int64_t weft__tunable_wg(const struct weft_context *ctx, const void *params)
     return (int64_t)weft__wg_most(ctx);
 }
 
-int64_t weft__tunable_none(const struct weft_context *ctx, const void *params)
-{
-    (void)ctx;
-    (void)params;
-    return 0;
-}
-
 static int64_t high_of(const struct weft__tunable *t, const struct weft_context *ctx, const void *params)
 {
     const int64_t most = t->most ? t->most(ctx, params) : INT64_MAX, high = t->high && t->high < most ? t->high : most;

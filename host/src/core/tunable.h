@@ -107,8 +107,6 @@ weft_status weft__tunables_resolve(const struct weft__tunables *set, struct weft
 
 // For `most`: the largest work-group that the device and its kernels take.
 int64_t weft__tunable_wg(const struct weft_context *ctx, const void *params);
-// The same: nothing, the value stays 0.
-int64_t weft__tunable_none(const struct weft_context *ctx, const void *params);
 
 #ifdef __cplusplus
 }

@@ -89,6 +89,7 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 // (docs/log/csr-costs.md). On an H100 with an x of 6.9 MB lanes took twice as long as on an H200, and csr_flags takes 1.1 times as
 // long as lanes there.
 #define H200_UNITS    132
+#define UNIT_BYTES    32300.0    // of an H200, in a microsecond: 4270 GB/s by 132 units
 #define JOIN_US       2.0        // a launch behind another that keeps the device busy
 #define KEPT_US       12.0       // what the second cache keeps, at full speed: 380 KiB for each unit
 #define LARGE_X       (48 << 10) // bytes for each unit
@@ -156,6 +157,14 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 #define SCALAR_FAR  1    // where x is far: a work-item then waits for one read after the other
 #define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
 
+// Rows for each entry from which csr_scalar takes several together. On an H100 14 M rows with 20 000 entries then took 0.66 times as long
+// in f32 and 0.89 in f64, and 3 M rows with as many entries 1.06 to 1.3 times (docs/log/hypersparse.md).
+#define SCALAR_GAPS 4
+bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan)
+{
+    return plan->a.nnz <= plan->a.m / SCALAR_GAPS;
+}
+
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
 {
     const double rows = (double)plan->a.m, mean = weft__spmv_mean_row(plan);
@@ -165,8 +174,11 @@ double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
     const int wide = is_wide(plan);
     const double groups = ceil(rows / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
     const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
+    const double gaps = far ? (wide ? 0.14 : 0.08) : (wide ? 0.1 : 0.06), group = weft__spmv_scalar_gaps(plan) ? gaps
+                                                                                  : far                        ? 0.22
+                                                                                                               : 0.1;
     return 4.8 + most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
-                      most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
+                      most(alone, shared_out(plan, group * groups + (wide ? 0.0295 : 0.02) * steps)));
 }
 
 // Tiles that share rows join them: inside the launch, or by a second one where a device has no fence. On NVIDIA's
@@ -190,14 +202,48 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
 
 // Groups, one for each tile of entries, share the empty rows: where tiles are few, each has many rows of y to write.
 #define FLAGS_TILE 1024.0
+static double flags_empty_us(const struct weft_spmv_plan *plan)
+{
+    const double empty = (double)plan->info.empty_rows;
+    return most(0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE), shared_out(plan, 7.3e-6 * empty));
+}
+
+// A launch before that scales all of y takes as long as its bytes, and where a host is slow to launch it takes the least.
+#define SCALE_LEAST WEFT__HOSTILE(8.0, 0.0)
+static double scale_us(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->a.m * (double)weft_type_bytes(plan->type) / (UNIT_BYTES * plan->ctx->device.compute_units);
+}
+
+bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan)
+{
+    return plan->acc == plan->type && flags_empty_us(plan) > SCALE_LEAST + scale_us(plan);
+}
+
+// With one entry in 16 rows and fewer each row with entries takes another sector of y, the longer the more bytes x and y have, up to twice
+// the second cache (docs/log/hypersparse.md).
+#define SCALE_US     4.0
+#define SCALE_BYTES  1.35
+#define SECTOR_ROWS  16
+#define SECTOR_US    0.45e-12 // a row, for each byte of x and y
+#define SECTOR_BYTES 100e6
+static double flags_rows_us(const struct weft_spmv_plan *plan)
+{
+    const double rows = (double)plan->a.m, taken = rows - (double)plan->info.empty_rows;
+    const double bytes = (double)(plan->x_size + plan->y_size) * (double)weft_type_bytes(plan->type);
+    if (plan->a.nnz <= plan->a.m / SECTOR_ROWS)
+        return SECTOR_US * fmin(bytes, SECTOR_BYTES) * taken;
+    return weft__spmv_x_near(plan) ? 0 : 7.6e-6 * rows;
+}
+
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
 {
-    const double rows = (double)plan->a.m, entries = (double)plan->a.nnz * 1e-6, empty = (double)plan->info.empty_rows;
-    const double alone = 0.65e-3 * empty / ceil(most((double)plan->a.nnz, 1) / FLAGS_TILE);
-    const double row = weft__spmv_x_near(plan) ? 0 : 7.6e-6, entry = is_wide(plan) ? 2.7 : 1.6;
-    const int slow = !is_wide(plan) && weft__spmv_mean_row(plan) < FLAGS_ROW;
-    return 5.8 + most(from_memory(plan, slow ? MEMORY_SLOW : MEMORY_FLAGS),
-                      most(alone, shared_out(plan, row * rows + 7.3e-6 * empty + entry * entries)));
+    const int scales = weft__spmv_flags_scales(plan), slow = !is_wide(plan) && weft__spmv_mean_row(plan) < FLAGS_ROW;
+    const double entries = (double)plan->a.nnz * 1e-6, entry = is_wide(plan) ? 2.7 : 1.6;
+    const double empty = scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan),
+                 work = shared_out(plan, flags_rows_us(plan) + entry * entries +
+                                             (scales ? 0 : 7.3e-6 * (double)plan->info.empty_rows));
+    return 5.8 + most(from_memory(plan, slow ? MEMORY_SLOW : MEMORY_FLAGS), scales ? empty + work : most(empty, work));
 }
 
 // Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to. Of lengths beyond
@@ -222,11 +268,10 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 
 // A row of a sliced format belongs to one work-item on a GPU, which takes STEP of its elements together, then waits for
 // memory. All other rows may be done by then. So the steps of the longest one must fit into the time that CSR takes at
-// least, when it moves its bytes at the full speed of the device. Numbers of an H200: 4270 GB/s by 132 units, 3 us for
-// a launch. A web graph with a row of 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
-#define UNIT_BYTES 32300.0 // in a microsecond
-#define LAUNCH_US  3.0
-#define STEP       4
+// least, when it moves its bytes at the full speed of the device. An H200 takes 3 us for a launch. A web graph with a row of
+// 3753 entries took sell 23 times as long as csr with f32 and 33 times with f64.
+#define LAUNCH_US 3.0
+#define STEP      4
 
 // Bytes of a product by CSR.
 static double csr_bytes(const struct weft_spmv_plan *plan)
@@ -299,6 +344,18 @@ static double push_us(const struct weft_spmv_plan *plan, const struct weft__spmv
            (is_wide(plan) ? PUSH_BYTES_WIDE : PUSH_BYTES) * bytes / (UNIT_BYTES * units);
 }
 
+// A work-group takes the longest part of a row alone, and its share of the others. On an H100 rows of 100 000 to a million entries so took
+// 20 to 98 us, where others would have taken 18 (docs/log/panels.md).
+#define ALONE_US      12.0
+#define ALONE         0.28e-3 // an entry
+#define ALONE_WIDE    0.36e-3
+#define ALONE_CONVERT 0.07 // an entry, which one work-item counts and moves
+#define UNIT_GROUPS   2
+static double longest_part(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->stats.max_row / (double)weft__spmv_panels_count(plan);
+}
+
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
 {
     const struct weft__spmv_push_size size = weft__spmv_push_size(plan);
@@ -308,7 +365,10 @@ double weft__spmv_panels_us(const struct weft_spmv_plan *plan)
                  elements = nnz + parts * exp(-nnz / parts), vec = (double)weft_type_bytes(plan->type);
     const double bytes = elements * (2 + (double)weft_type_bytes(plan->a.type)) +
                          2 * parts * (double)weft__spmv_acc_bytes(plan) + (double)(plan->a.m + 2 * plan->a.n) * vec;
-    return most(PANELS_LEAST, PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
+    const double share = nnz / (UNIT_GROUPS * (double)plan->ctx->device.compute_units),
+                 alone = ALONE_US + (is_wide(plan) ? ALONE_WIDE : ALONE) * (longest_part(plan) + share);
+    return most(most(PANELS_LEAST, alone),
+                PANELS_US + PANELS_BYTES * bytes / (UNIT_BYTES * plan->ctx->device.compute_units));
 }
 
 // Where x is near, CSR takes so many times as long as its bytes: 1.25 on an H200, 1.5 on an H100 (docs/log/panels.md).
@@ -332,7 +392,8 @@ double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
 
 double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan)
 {
-    return PANELS_CONVERT_US + PANELS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
+    const double alone = weft__spmv_push_size(plan).buckets ? 0 : ALONE_CONVERT * longest_part(plan);
+    return PANELS_CONVERT_US + PANELS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan) + alone;
 }
 
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)

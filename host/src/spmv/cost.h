@@ -27,6 +27,11 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes);
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_merge_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan);
+// Whether most rows are empty, so that csr_scalar takes less time with several rows of a work-item in flight together.
+bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan);
+// Whether csr_flags takes less time when a launch before scales all of y than when its tiles share the empty rows. Never with f64_sums:
+// y would be rounded twice.
+bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan);
 // Elements of sliced ELL for each entry when all rows are sorted by length.
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
 // Microseconds of a product by panels, and by CSR beside them: where x is far, with reads that take a sector of the second cache, but

@@ -22,7 +22,7 @@
 
 struct weft_tune_spmv_csr {
     struct weft__tune_key key;
-    int scalar_wg;
+    int scalar_wg, scalar_ipt;
     int lanes_wg, lanes_ipt;          // lanes_ipt: reads of four entries of one lane in flight, at most
     int merge_wg, merge_ipt, cut_ipt; // rows plus entries of a tile for each work-item; cut_ipt: large, with long rows
     int cpu_lanes, cpu_few_lanes;     // independent sums of a long row, where rows are long on average and elsewhere
@@ -30,17 +30,17 @@ struct weft_tune_spmv_csr {
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 256, 3, 256, 4, 8, 0, 0, 0, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 1, 0, 1, 0, 0, 8, 4, 16, 1},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 256, 3, 256, 4, 8, 0, 0, 0, 2},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 1, 0, 1, 0, 0, 8, 4, 16, 1},
 };
 
 #define GPU(column, member) WEFT__SPMV_GPU(struct weft_tune_spmv_csr, column, member)
 #define CPU(column, member) WEFT__SPMV_CPU(struct weft_tune_spmv_csr, column, member)
 static const struct weft__tunable scalar_values[] = {
     {GPU(scalar_wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
-     .help = "work-items per work-group"},
-    {WEFT__TUNABLE_BY_SHAPE("ipt", struct weft_spmv_params, gpu.ipt), .step = 1, .most = weft__tunable_none,
-     .kept = WEFT__KEPT, .help = "there is none"},
+     .sweep = {128, 256, 512}, .help = "work-items per work-group"},
+    {GPU(scalar_ipt, ipt), .low = 1, .high = 8, .step = WEFT__POWER_OF_TWO, .kept = WEFT__KEPT, .sweep = {1, 2, 4, 8},
+     .help = "rows of a work-item whose reads are in flight together; the default is 1 unless most rows are empty"},
     {GPU(read, read), WEFT__SPMV_READ},
 };
 static const struct weft__tunable lanes_values[] = {
@@ -126,17 +126,24 @@ static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue q
     (void)queue;
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
-    const struct weft_tune_spmv_csr *row = WEFT__TUNE_FIND(plan->ctx, tune);
+    struct weft_tune_spmv_csr row = *WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    weft__spmv_resolve(&make, plan, row, NULL);
+    if (!weft__spmv_scalar_gaps(plan))
+        row.scalar_ipt = 1;
+    else if (weft__spmv_acc_bytes(plan) == 8)
+        row.scalar_ipt = (row.scalar_ipt + 1) / 2;
+    weft__spmv_resolve(&make, plan, &row, NULL);
     if (make.status)
         return make.status;
-    const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row->cpu_tiles;
-    const cl_int chunk = (cl_int)(units ? weft__ceil_div(m, units) : 1); // rows of a work-item
-    s->wg = (size_t)weft__spmv_sizes(&plan->info.params, plan->info.schedule).wg;
+    const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row.cpu_tiles;
+    const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
+    const int ipt = units ? 1 : sizes.ipt;
+    const cl_int chunk = (cl_int)(units ? weft__ceil_div(m, units) : (size_t)ipt); // rows of a work-item
+    s->wg = (size_t)sizes.wg;
     s->groups = weft__groups(weft__ceil_div(weft__ceil_div(m, (size_t)chunk), s->wg), s->wg);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%zu", s->wg);
+    weft__define(&d, "WEFT_IPT", "%d", ipt);
     kernel_create(s, plan, &make, &weft__spmv_scalar_spec, &d);
     return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(chunk));
 }

@@ -11,14 +11,17 @@
 //     scan                  COUNT             sums before           32 to a sum                   COUNT
 //     rows_flags_before     COUNT             beside the bits       32 to a sum                   COUNT, bits
 //     rows_flags_rows       row_ptr, bits     rows, empty rows      (rows; where any is empty)    row_of, empty
+//                                             unless y is scaled
 //     rows_flags_cross      row_ptr, bits     tiles of a shared row (a pair for each tile)        cross
 //   and for each SpMV
+//     spmv_scale            y                 y                     (rows alone; where many are empty)
 //     spmv_csr_flags        col, val, x,      y; sums of parts of   product; sum of four, lanes,  all, and SUMS
 //                           FLAGS             shared rows           groups of lanes, tile
 //     spmv_flags_join       SUMS              y of shared rows      sum of a tile's part          (without a fence)
 #include "cost.h"
 #include "host/src/core/fill.h"
 #include "host/src/primitive/scan.h"
+#include "scale.h"
 
 #include <stdlib.h>
 
@@ -67,12 +70,13 @@ static int reads_turned(const struct weft_spmv_plan *plan)
 // FLAGS: bits, cross, row_of, empty; SUMS: part, head, arrived. Each buffer of a launch takes the host 0.2 us and more
 // (docs/log/small-launches.md).
 enum { FLAGS, SUMS, NBUFFERS };
-enum { RUN, JOIN, NKERNELS };
+enum { RUN, JOIN, SCALE, NKERNELS };
 struct flags_state {
     cl_mem b[NBUFFERS];
-    struct weft__kernel *k[NKERNELS]; // JOIN: NULL where tiles join their rows themselves
+    struct weft__kernel
+        *k[NKERNELS]; // JOIN: NULL where tiles join their rows themselves; SCALE: where RUN writes empty rows
     size_t groups, wg;
-    cl_uint tiles, tile, gaps, empties;
+    cl_uint tiles, tile, gaps, empties;            // empties: rows that RUN writes without an entry
     cl_ulong words, cross_at, row_of_at, empty_at; // the parts of FLAGS begin there, in uints
 };
 
@@ -89,7 +93,7 @@ static void memory_make(struct flags_state *s, struct weft_spmv_plan *plan, stru
     const size_t sums = 2 * weft__spmv_acc_bytes(plan), arrived = fence ? 8 : 0;
     s->cross_at = 2 * s->words;
     s->row_of_at = s->cross_at + 2 * (s->tiles + UINT64_C(1));
-    s->empty_at = s->row_of_at + (s->gaps ? (cl_ulong)plan->a.m - s->empties + 1 : 0);
+    s->empty_at = s->row_of_at + (s->gaps ? (cl_ulong)(plan->a.m - plan->info.empty_rows) + 1 : 0);
     weft__make_buffers(
         make, s->b,
         (const struct weft__scratch[NBUFFERS]){
@@ -189,8 +193,10 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
     if (!weft__caps_of(plan->ctx).fence && s->tiles > 1)
         weft__make_kernel(make, &s->k[JOIN], &weft__spmv_flags_join_spec, &join);
-    for (int i = 0; i < NKERNELS && s->k[i]; i++)
+    for (int i = 0; i <= JOIN && s->k[i]; i++)
         arrays_bind(s, plan, make, s->k[i]);
+    if (weft__spmv_flags_scales(plan))
+        weft__spmv_make_scale(make, &s->k[SCALE], plan);
     return make->status;
 }
 
@@ -209,22 +215,47 @@ static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue qu
                           (long long)tiles);
     s->tiles = (cl_uint)tiles;
     s->words = (cl_ulong)tiles * (s->tile / 32) + 1;
-    s->empties = (cl_uint)plan->info.empty_rows;
-    s->gaps = s->empties > 0;
+    s->empties = weft__spmv_flags_scales(plan) ? 0 : (cl_uint)plan->info.empty_rows;
+    s->gaps = plan->info.empty_rows > 0;
     s->groups = weft__groups(s->tiles ? s->tiles : weft__ceil_div((size_t)plan->a.m, s->wg), s->wg);
     memory_make(s, plan, &make);
     flags_fill(s, plan, &make, queue);
     return kernels_create(s, plan, &make);
 }
 
+// A call behind one that has scaled y.
+static struct weft__spmv_call call_scaled(const struct weft_spmv_plan *plan, const struct weft__spmv_call *call)
+{
+    struct weft__spmv_call out = *call;
+    if (plan->acc == WEFT_TYPE_F64)
+        out.beta.f64 = call->beta.f64 != 0;
+    else if (plan->acc == WEFT_TYPE_F32)
+        out.beta.f32 = call->beta.f32 != 0;
+    else
+        out.beta.i32 = call->beta.i32 != 0;
+    return out;
+}
+
 static weft_status flags_run(struct weft_spmv_plan *plan, struct weft__stream *stream,
                              const struct weft__spmv_call *call)
 {
     const struct flags_state *s = plan->state;
+    const struct weft__spmv_call rest = s->k[SCALE] ? call_scaled(plan, call) : *call;
     const size_t joins = weft__groups(weft__ceil_div(s->tiles, JOIN_WG / 32), JOIN_WG);
-    weft__spmv_launch_csr(plan, stream, s->k[RUN], s->groups, s->wg, call);
-    return s->k[JOIN] ? weft__spmv_launch(plan, stream, s->k[JOIN], joins, JOIN_WG, call) : stream->status;
+    if (s->k[SCALE])
+        weft__spmv_scale(s->k[SCALE], plan, stream, call);
+    weft__spmv_launch_csr(plan, stream, s->k[RUN], s->groups, s->wg, &rest);
+    return s->k[JOIN] ? weft__spmv_launch(plan, stream, s->k[JOIN], joins, JOIN_WG, &rest) : stream->status;
 }
 
+// The lanes of a processor have no segmented sums: csr_merge.
+static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    plan->method = &weft__spmv_csr_cpu;
+    plan->info.params.policy.algo = WEFT_SPMV_ALGO_CSR_MERGE;
+    return plan->method->create(plan, queue);
+}
+
+const struct weft__spmv_method weft__spmv_csr_flags_cpu = {.create = cpu_create};
 const struct weft__spmv_method weft__spmv_csr_flags = {
     .create = flags_create, .run = flags_run, .destroy = flags_destroy};

@@ -2,7 +2,10 @@
 // Scales y for the formats that then add to it, and says whether they can do so by atomics.
 #include "scale.h"
 
-#define CPU_CHUNK 4096 // elements of a work-item
+// Elements of a work-item. With one, an H100 starts groups more slowly than its memory takes y: 14 M elements took 140 us
+// (docs/log/hypersparse.md).
+#define CPU_CHUNK 4096
+#define GPU_CHUNK 16
 
 static size_t wg_of(const struct weft_spmv_plan *plan)
 {
@@ -11,7 +14,7 @@ static size_t wg_of(const struct weft_spmv_plan *plan)
 
 static size_t chunk_of(const struct weft_spmv_plan *plan)
 {
-    return weft__spmv_is_cpu(plan) ? CPU_CHUNK : 1;
+    return weft__spmv_is_cpu(plan) ? CPU_CHUNK : GPU_CHUNK;
 }
 
 void weft__spmv_make_scale(struct weft__make *make, struct weft__kernel **out, struct weft_spmv_plan *plan)

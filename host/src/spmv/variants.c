@@ -108,8 +108,8 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_JOIN", 32});
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_JOIN", 256});
     EACH(&weft__spmv_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_JOIN", 1});
-    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128});
-    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
+    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 4});
+    EACH(&weft__spmv_scalar_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_IPT", 1});
     for (int lanes = 2; lanes <= 32; lanes *= 4)
         EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_LPR", lanes}, {"WEFT_IPT", 3});
     EACH(&weft__spmv_lanes_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_LPR", 32}, {"WEFT_IPT", 1});
@@ -161,7 +161,7 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_fixed_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
     EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_fixed_join_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1});
-    EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_CHUNK", 1});
+    EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64}, {"WEFT_CHUNK", 16});
     EACH(&weft__spmv_scale_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_CHUNK", 4096});
     EACH(&weft__spmv_add_spec, WEFT_SCHEDULE_AUTO, {"WEFT_WG", 64});
     for (int cpu = 0; cpu < 2; cpu++) {
