@@ -23,24 +23,32 @@ WEFT_KERNEL void spmv_csr_scalar(__global const ofs_t *restrict row_ptr, __globa
     const long group = (long)WEFT_WG * chunk;
     for (long at = (long)get_group_id(0) * group; at < m; at += (long)get_num_groups(0) * group)
         for (long first = at + get_local_id(0); first < min(at + group, (long)m); first += WEFT_WG * WEFT_IPT) {
-            ofs_t p[WEFT_IPT], end[WEFT_IPT], longest = 0;
+#if WEFT_IPT == 1 // a loop of one entry, which compilers unroll
+            const ofs_t end = row_ptr[first + 1];
+            acc_t sum = ZERO;
+            for (ofs_t p = row_ptr[first]; p < end; p++)
+                sum = plus(sum, times(read_val(val, p), (acc_t)x[col[p]]));
+            put(y, (idx_t)first, sum, alpha, beta);
+#else
+            ofs_t p[WEFT_IPT], length[WEFT_IPT], longest = 0;
             acc_t sum[WEFT_IPT];
 #pragma unroll
             for (int k = 0; k < WEFT_IPT; k++) {
                 const long row = min(first + k * WEFT_WG, (long)m - 1);
                 p[k] = row_ptr[row];
-                end[k] = row_ptr[row + 1];
+                length[k] = row_ptr[row + 1] - p[k];
+                longest = max(longest, length[k]);
                 sum[k] = ZERO;
-                longest = max(longest, end[k] - p[k]);
             }
             for (ofs_t i = 0; i < longest; i++)
 #pragma unroll
                 for (int k = 0; k < WEFT_IPT; k++)
-                    if (i < end[k] - p[k])
+                    if (i < length[k])
                         sum[k] = plus(sum[k], times(read_val(val, p[k] + i), (acc_t)x[col[p[k] + i]]));
 #pragma unroll
             for (int k = 0; k < WEFT_IPT; k++)
                 if (first + k * WEFT_WG < m)
                     put(y, (idx_t)(first + k * WEFT_WG), sum[k], alpha, beta);
+#endif
         }
 }
