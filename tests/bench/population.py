@@ -90,10 +90,34 @@ def test_options():
                              (["--part", "x"], "--part"), (["--from", "/nonexistent"], "/nonexistent"),
                              (["--least", "1e12"], "no pattern"), (["--bench", "/nonexistent"], "no program"),
                              (["--from", ""], "--from is empty"), (["--bench="], "--bench is empty"), (["--time", "nan"], "--time is nan"),
-                             (["--time", "0"], "--time is 0"), (["--reps", "0"], "--reps is 0"), (["--json", "/nonexistent/x"], "/nonexistent/x"),
+                             (["--time", "0"], "--time is 0"), (["--draw", "-1"], "--draw is -1"),
+                             (["--draw", "3", "--quick"], "--quick"), (["--reps", "0"], "--reps is 0"),
+                             (["--json", "/nonexistent/x"], "/nonexistent/x"),
                              (["--json", "/"], "Is a directory"), (["--plot", "/nonexistent/x"], "/nonexistent/x")):
         code, _, err = run(*arguments)
         ok(code == 2 and words in err and err.count("\n") == 1, f"{' '.join(arguments)}: one line", err)
+
+
+def listed(*args):
+    """The rows of --list: family, specification, entries, part."""
+    out = run("--list", *args)[1]
+    return [[word.strip() for word in line.split("|")[1:5]] for line in out.splitlines()[2:]]
+
+
+def drawn(*args):
+    return listed("--draw", "63", "--least", "2000", "--most", "60000", *args)
+
+
+def test_draw():
+    rows = drawn("--seed", "5")
+    ok(len(rows) == 63 and rows == drawn("--seed", "5") and rows != drawn("--seed", "6"), "a seed draws the same patterns, another others")
+    ok(all(2000 <= int(entries) <= 60000 and part == "held out" for _, _, entries, part in rows), "of the sizes asked for, all held out")
+    ok({row[0] for row in rows} == {row[0] for row in listed("--most", "1e9")} - {"huge"}, "of every family but the huge ones")
+    ok({row[0] for row in drawn("--family", "lp,power")} == {"lp", "power"}, "--family")
+    specs = [word for row in rows for word in ("-g", row[1])]
+    made = subprocess.run([BENCH, "-o", "spmv", "-b", "ref", "--reps", "1", "--quiet", "--no-roof", *specs], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300, check=False)
+    ok(made.returncode == 0, "weft-bench takes all of them", made.stderr)
 
 
 def test_quick(folder):
@@ -113,5 +137,6 @@ def test_quick(folder):
 with tempfile.TemporaryDirectory() as home:
     test_judge(home)
     test_options()
+    test_draw()
     test_quick(home)
 done()
