@@ -55,7 +55,7 @@ static int is_for_gaps(const struct test_device *dev, const struct weft_spmv_pla
         return plan->gaps && info->convert_ms > 0;
     if (info->params.policy.algo == WEFT_SPMV_ALGO_CSR_SCALAR)
         return (info->params.gpu.ipt > 1) == weft__spmv_scalar_gaps(plan);
-    return dev->checker || weft__spmv_flags_scales(plan) == !info->params.problem.f64_sums;
+    return dev->checker || plan->gaps == !info->params.problem.f64_sums;
 }
 
 // Nonzero: `form` is multiplied right, by entries, with new values as well.

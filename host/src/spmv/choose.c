@@ -184,7 +184,7 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
         return WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
-    // csr_scalar has neither: who gives one of them means another algorithm.
+    // csr_scalar has no lanes, and other values of ipt: who gives one of them means another algorithm.
     const int given = info->params.gpu.lanes || info->params.gpu.ipt;
     const double merge_make = plan->once ? MERGE_MAKE_US : 0, flags_make = plan->once ? FLAGS_MAKE_US : 0;
     const struct {

@@ -195,7 +195,7 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
         weft__make_kernel(make, &s->k[JOIN], &weft__spmv_flags_join_spec, &join);
     for (int i = 0; i <= JOIN && s->k[i]; i++)
         arrays_bind(s, plan, make, s->k[i]);
-    if (weft__spmv_flags_scales(plan))
+    if (plan->gaps)
         weft__spmv_make_scale(make, &s->k[SCALE], plan);
     return make->status;
 }
@@ -215,7 +215,8 @@ static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue qu
                           (long long)tiles);
     s->tiles = (cl_uint)tiles;
     s->words = (cl_ulong)tiles * (s->tile / 32) + 1;
-    s->empties = weft__spmv_flags_scales(plan) ? 0 : (cl_uint)plan->info.empty_rows;
+    plan->gaps = weft__spmv_flags_scales(plan);
+    s->empties = plan->gaps ? 0 : (cl_uint)plan->info.empty_rows;
     s->gaps = plan->info.empty_rows > 0;
     s->groups = weft__groups(s->tiles ? s->tiles : weft__ceil_div((size_t)plan->a.m, s->wg), s->wg);
     memory_make(s, plan, &make);

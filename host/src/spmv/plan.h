@@ -59,7 +59,7 @@ struct weft_spmv_plan {
     double bound; // > 0: auto chose this conversion, which ends with WEFT_ERANGE where weft__spmv_bound_holds says no
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
     int crowded;     // nonzero: one of them for want of memory
-    bool gaps;       // CSR that walks entries, on a CPU
+    bool gaps;       // CSR for many empty rows: on a CPU it walks entries, on a GPU csr_flags scales y first
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small matrix that SpMV is tried with: a band with empty rows and a row of many entries, small integers for values. Where CSR is
-// to walk entries, few rows have any.
+// The small matrix that SpMV is tried with: a band with empty rows and a row of many entries, small integers for values. Where a plan is
+// of the kind that many empty rows ask for, few rows have any, and there are so many that the plan is of that kind again.
 #include "plan.h"
 #include "host/src/spmv/trial.h"
 #include "host/src/ref/ref.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { M = 1500, N = 1200, LONG_ROW = 5, LONG = 300, LONG_GAPS = 100, GAP = 50, MOST = 4 * M + LONG };
+enum { M = 1500, M_GAPS = 16000, N = 1200, LONG_ROW = 5, LONG = 300, LONG_GAPS = 100, GAP = 50, MOST = 4 * M + LONG };
 
 struct spmv {
     struct weft_context *ctx;
@@ -35,16 +35,16 @@ static int row_length(int i, bool gaps)
     return gaps ? (i % GAP == 1 ? 1 + i % 3 : 0) : i % 7 ? 4 : 0;
 }
 
-static void band(struct weft_csr *a, bool gaps)
+static void band(struct weft_csr *a, int m, bool gaps)
 {
     static const int diagonals[] = {-3, 0, 1, 40};
     int64_t p = 0;
-    for (int i = 0; i <= M; i++) {
+    for (int i = 0; i <= m; i++) {
         if (a->ofs == WEFT_OFS_64)
             ((int64_t *)a->row_ptr)[i] = p;
         else
             ((int32_t *)a->row_ptr)[i] = (int32_t)p;
-        for (int k = 0; i < M && k < row_length(i, gaps); k++) {
+        for (int k = 0; i < m && k < row_length(i, gaps); k++) {
             const int column = i == LONG_ROW ? i + k : i + diagonals[k];
             if (column < 0 || column >= N)
                 continue;
@@ -79,20 +79,21 @@ static void spmv_trial(struct weft__trial *t, void *arg)
     const struct spmv *s = arg;
     const enum weft_type vec = s->type == WEFT_TYPE_PATTERN ? s->params.problem.vec_type : s->type;
     const bool turned = s->params.problem.transpose != WEFT_SPMV_TRANSPOSE_PLAIN;
-    const size_t wide = weft_type_bytes(vec), xs = turned ? M : N, ys = turned ? N : M;
+    const int m = s->gaps ? M_GAPS : M;
+    const size_t wide = weft_type_bytes(vec), xs = (size_t)(turned ? m : N), ys = (size_t)(turned ? N : m);
     struct weft_spmv_plan *plan = NULL;
     struct weft_csr a = {0};
-    t->status = weft_csr_alloc(&a, weft_shape(M, N, MOST, s->type, s->ofs));
+    t->status = weft_csr_alloc(&a, weft_shape(m, N, MOST, s->type, s->ofs));
     if (t->status)
         return;
-    band(&a, s->gaps);
+    band(&a, m, s->gaps);
     void *x = weft__trial_memory(t, xs * wide), *y = weft__trial_memory(t, ys * wide);
     for (size_t i = 0; x && i < xs; i++)
         number_set(x, vec, (int64_t)i, (int)(i % 5));
     for (size_t i = 0; y && i < ys; i++)
         number_set(y, vec, (int64_t)i, (int)(i % 4));
-    struct weft_device_csr on = {.m = M, .n = N, .nnz = a.nnz, .type = s->type, .ofs = s->ofs};
-    on.row_ptr = weft__trial_buffer(t, a.row_ptr, (M + 1) * weft_ofs_bytes(s->ofs));
+    struct weft_device_csr on = {.m = m, .n = N, .nnz = a.nnz, .type = s->type, .ofs = s->ofs};
+    on.row_ptr = weft__trial_buffer(t, a.row_ptr, ((size_t)m + 1) * weft_ofs_bytes(s->ofs));
     on.col = weft__trial_buffer(t, a.col, (size_t)a.nnz * 4);
     on.val = a.val ? weft__trial_buffer(t, a.val, (size_t)a.nnz * weft_type_bytes(s->type)) : NULL;
     cl_mem dx = weft__trial_buffer(t, x, xs * wide), dy = weft__trial_buffer(t, y, ys * wide);
