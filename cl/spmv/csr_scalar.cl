@@ -23,7 +23,7 @@ WEFT_KERNEL void spmv_csr_scalar(__global const ofs_t *restrict row_ptr, __globa
     const long group = (long)WEFT_WG * chunk;
     for (long at = (long)get_group_id(0) * group; at < m; at += (long)get_num_groups(0) * group)
         for (long first = at + get_local_id(0); first < min(at + group, (long)m); first += WEFT_WG * WEFT_IPT) {
-#if WEFT_IPT == 1 // a loop of one entry, which compilers unroll
+#if WEFT_IPT == 1 // nothing but a row: compilers unroll the loop
             const ofs_t end = row_ptr[first + 1];
             acc_t sum = ZERO;
             for (ofs_t p = row_ptr[first]; p < end; p++)

@@ -209,7 +209,7 @@ static double flags_empty_us(const struct weft_spmv_plan *plan)
 }
 
 // A launch before that scales all of y takes as long as its bytes, and where a host is slow to launch it takes the least.
-#define SCALE_LEAST WEFT__HOSTILE(8.0, 0.0)
+#define SCALE_LEAST 8.0
 static double scale_us(const struct weft_spmv_plan *plan)
 {
     return (double)plan->a.m * (double)weft_type_bytes(plan->type) / (UNIT_BYTES * plan->ctx->device.compute_units);

@@ -73,8 +73,8 @@ enum { FLAGS, SUMS, NBUFFERS };
 enum { RUN, JOIN, SCALE, NKERNELS };
 struct flags_state {
     cl_mem b[NBUFFERS];
-    struct weft__kernel
-        *k[NKERNELS]; // JOIN: NULL where tiles join their rows themselves; SCALE: where RUN writes empty rows
+    // NULL: JOIN where tiles join their rows themselves, SCALE where RUN writes empty rows.
+    struct weft__kernel *k[NKERNELS];
     size_t groups, wg;
     cl_uint tiles, tile, gaps, empties;            // empties: rows that RUN writes without an entry
     cl_ulong words, cross_at, row_of_at, empty_at; // the parts of FLAGS begin there, in uints

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CSR schedules of a GPU are expected to cost, and which one is taken, by figures alone: no device, nothing runs.
+#include "host/internal/inside.h"
+#include "host/internal/tests.h"
+#include "tests/support/tap.h"
+
+#include <math.h>
+
+// What csr_flags, which auto takes on lanes of NVIDIA alone, is expected to cost: reads of x that are far and wide values take
+// longer, a device of twice the units half as long; but one group writes the empty rows of one tile, whatever the device. Where they are
+// many a launch before scales y.
+static void test_flags_cost(void)
+{
+    struct weft_context ctx = {.device.compute_units = 132};
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F32,
+                                  .acc = WEFT_TYPE_F32,
+                                  .x_size = 1 << 28,
+                                  .a = {.m = 1 << 20, .n = 1 << 20, .nnz = 1 << 23, .type = WEFT_TYPE_F32}};
+    const double launch = 5.8, usual = weft__spmv_flags_cost(&plan) - launch;
+    plan.stats.far = 3 << 23;
+    const double far = weft__spmv_flags_cost(&plan) - launch;
+    plan.stats.far = 0;
+    plan.a.type = WEFT_TYPE_F64;
+    const double wide = weft__spmv_flags_cost(&plan) - launch;
+    plan.a.type = WEFT_TYPE_F32;
+    ctx.device.compute_units = 264;
+    const double faster = weft__spmv_flags_cost(&plan) - launch;
+    tap_ok(usual > 13 && far > usual + 7 && wide > 1.5 * usual && fabs(2 * faster - usual) < 1e-6,
+           "csr_flags is expected to take %.1f us, %.1f where x is far, %.1f for f64, %.1f on twice the units", usual,
+           far, wide, faster);
+    plan.a.m = 11000;
+    plan.a.nnz = 1000;
+    plan.info.empty_rows = 10000;
+    const double alone = weft__spmv_flags_cost(&plan) - launch;
+    ctx.device.compute_units = 1000;
+    tap_ok(!weft__spmv_flags_scales(&plan) && fabs(alone - 6.5) < 0.01 &&
+               fabs(weft__spmv_flags_cost(&plan) - launch - alone) < 1e-6,
+           "csr_flags: one group writes 10 000 empty rows in %.1f us", alone);
+    ctx.device.compute_units = 132;
+    plan.a.m = 1 << 20;
+    plan.info.empty_rows = (1 << 20) - 1000;
+    const double scaled = weft__spmv_flags_cost(&plan) - launch;
+    plan.a.m *= 16;
+    plan.info.empty_rows += 15 << 20;
+    const double larger = weft__spmv_flags_cost(&plan) - launch;
+    tap_ok(weft__spmv_flags_scales(&plan) && scaled > 4 && scaled < 8 && larger > scaled + 20 && larger < scaled + 30,
+           "csr_flags: %.1f us where a launch before scales a million empty rows, %.1f for 16 million", scaled, larger);
+}
+
+// A matrix that comes from memory: no schedule is expected to be faster than its bytes, and the order is that of what an H200 takes
+// on stencil27:160 and band:20000000,5.
+static void test_memory_cost(void)
+{
+    struct weft_context ctx = {.device.compute_units = 132};
+    struct weft_spmv_plan plan = {.ctx = &ctx,
+                                  .type = WEFT_TYPE_F32,
+                                  .x_size = 1 << 22,
+                                  .a = {.m = 1 << 22, .n = 1 << 22, .nnz = 27 << 22, .type = WEFT_TYPE_F32}};
+    const double bytes = weft__spmv_csr_us(&plan), flags = weft__spmv_flags_cost(&plan),
+                 lanes = weft__spmv_lanes_cost(&plan, 8), merge = weft__spmv_merge_cost(&plan);
+    tap_ok(bytes > 200 && flags > bytes && lanes > flags && merge > lanes && isinf(weft__spmv_scalar_cost(&plan)),
+           "27 entries a row from memory: bytes %.0f us, csr_flags %.0f, csr_lanes %.0f, csr_merge %.0f", bytes, flags,
+           lanes, merge);
+    plan.a.nnz = 5 << 22;
+    const double few = weft__spmv_flags_cost(&plan), scalar = weft__spmv_scalar_cost(&plan);
+    tap_ok(scalar > weft__spmv_csr_us(&plan) && few > scalar && weft__spmv_merge_cost(&plan) > few,
+           "5 entries a row from memory: csr_scalar %.0f us, csr_flags %.0f", scalar, few);
+    plan.stats.far = INT64_C(1) << 27;
+    tap_ok(isinf(weft__spmv_scalar_cost(&plan)), "and never by csr_scalar where x is far");
+}
+
+// Which schedule `csr` takes where x is far and some of it fits the first cache, on a device of 132 units: those that an H100 took least
+// time by, or within 2 %.
+static void test_kept_cost(void)
+{
+    enum { ROWS_FAR = 1000 }; // of 1024 entries
+    static const struct {
+        const char *what;
+        double m, n, nnz;
+        enum weft_type type;
+        int far;
+        enum weft_spmv_algo want;
+    } cases[] = {
+        {"10 a row, 200 KB of x", 600e3, 50e3, 6e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
+        {"30 a row, 240 KB of x in f64", 200e3, 30e3, 6e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"10 a row, 16 MB of x", 4e6, 4e6, 40e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_MERGE},
+        {"100 a row, all rows at a time", 100e3, 100e3, 10e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
+        {"the same in f64", 100e3, 100e3, 10e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"100 a row, some rows later", 200e3, 200e3, 20e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"200 a row, 8 MB of x", 100e3, 2e6, 20e6, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"80 a row, 40 M entries", 500e3, 500e3, 40e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"300 a row, 320 KB of x in f64", 20e3, 40e3, 6e6, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_CSR_LANES},
+        {"dense, from memory", 4e3, 10e3, 40e6, WEFT_TYPE_F32, 0, WEFT_SPMV_ALGO_CSR_FLAGS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_context ctx = {.device = {.compute_units = 132, .lanes = WEFT_LANES_PTX, .fence = true},
+                                   .schedule = WEFT_SCHEDULE_GPU};
+        struct weft_spmv_plan plan = {.ctx = &ctx, .type = cases[i].type, .x_size = (int64_t)cases[i].n};
+        const double mean = cases[i].nnz / cases[i].m, longest = mean + (cases[i].far ? 2 * sqrt(mean) : 0);
+        plan.a = (struct weft_device_csr){
+            .m = (int64_t)cases[i].m, .n = (int64_t)cases[i].n, .nnz = (int64_t)cases[i].nnz, .type = cases[i].type};
+        plan.info.params.policy.algo = WEFT_SPMV_ALGO_CSR;
+        plan.info.max_row = plan.stats.max_row = (int64_t)(2 * longest);
+        plan.stats.far = cases[i].far * ((plan.a.m + 31) / 32);
+        for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest
+            plan.stats.steps[log] = (int64_t)(cases[i].m * (1 << log) / 32 * ceil(longest / (1 << log)));
+        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
+        tap_ok(ok && chosen == cases[i].want, "csr of %s: %s, %s", cases[i].what, weft_spmv_algo_name(chosen),
+               plan.info.why);
+    }
+}
+
+// Which schedule `csr` takes where most rows are empty: those that an H100 took least time by, or within 3 % (docs/log/hypersparse.md).
+static void test_empty_cost(void)
+{
+    static const struct {
+        const char *what;
+        double m, nnz;
+        enum weft_type type;
+        enum weft_spmv_algo want;
+    } cases[] = {
+        {"14 M rows, 20 000 entries", 14e6, 20e3, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"the same in f64", 14e6, 20e3, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"14 M rows, 300 000 entries, f64", 14e6, 300e3, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"10 M rows, a million entries", 10e6, 1e6, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR},
+        {"the same in f64", 10e6, 1e6, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR},
+        {"3 M rows, 100 000 entries, f64", 3e6, 100e3, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS},
+        {"2 M rows, 500 000 entries", 2e6, 500e3, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct weft_context ctx = {.device = {.compute_units = 132, .lanes = WEFT_LANES_PTX, .fence = true},
+                                   .schedule = WEFT_SCHEDULE_GPU};
+        const int64_t m = (int64_t)cases[i].m;
+        struct weft_spmv_plan plan = {
+            .ctx = &ctx, .type = cases[i].type, .acc = cases[i].type, .x_size = m, .y_size = m};
+        const double mean = cases[i].nnz / cases[i].m;
+        plan.a = (struct weft_device_csr){.m = m, .n = m, .nnz = (int64_t)cases[i].nnz, .type = cases[i].type};
+        plan.info.params.policy.algo = WEFT_SPMV_ALGO_CSR;
+        plan.info.empty_rows = (int64_t)(cases[i].m * exp(-mean));
+        plan.info.max_row = plan.stats.max_row = 6;
+        plan.stats.far = 1024 * ((m + 31) / 32);
+        for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest, as far as one has an entry
+            plan.stats.steps[log] =
+                (int64_t)(cases[i].m * (1 << log) / 32 * -expm1(-mean * (32 >> log)) * (1 + 2 * mean));
+        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
+        tap_ok(ok && chosen == cases[i].want, "csr of %s: %s, %s", cases[i].what, weft_spmv_algo_name(chosen),
+               plan.info.why);
+    }
+}
+
+int main(void)
+{
+    test_flags_cost();
+    test_memory_cost();
+    test_kept_cost();
+    test_empty_cost();
+    return tap_done();
+}
