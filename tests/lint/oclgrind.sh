@@ -11,12 +11,13 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # Oclgrind begins its file anew with each context, so that only the last would be heard: a pipe keeps them all.
 mkfifo "$folder/pipe"
-exec 9<>"$folder/pipe"
+exec 9<>"$folder/pipe" 8<"$folder/pipe" # both ends are open here: a program may end before the reader starts
 {
     exec 9>&-
-    python3 "$here/oclgrind_log.py" "$here/oclgrind.supp" <"$folder/pipe" >&2 || echo fault >"$folder/fault"
+    python3 "$here/oclgrind_log.py" "$here/oclgrind.supp" <&8 >&2 || echo fault >"$folder/fault"
 } &
 reader=$!
+exec 8<&-
 unset WEFT_DEVICE
 export OCL_ICD_VENDORS="$driver" OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED="${OCLGRIND_UNINITIALIZED-1}" OCLGRIND_MAX_ERRORS=100000000
 export OCLGRIND_LOG="$folder/pipe"
