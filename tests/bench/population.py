@@ -45,6 +45,7 @@ def judged(folder, records, patterns):
 
 def test_judge(folder):
     records = [record(A, "transpose", "opencl", "auto", 2.8), record(A, "transpose", "opencl", "scan", 2),
+               record(A, "transpose", "opencl", "scan", 2.9),  # a second run: the faster one counts
                record(A, "transpose", "opencl", "merge", 4), record(A, "transpose", "cusparse", "alg1", 3.5),
                record(B, "transpose", "opencl", "auto", 2), record(B, "transpose", "opencl", "scan", 2.1),
                record(B, "transpose", "cusparse", "alg1", 8),
@@ -91,7 +92,8 @@ def test_options():
                              (["--least", "1e12"], "no pattern"), (["--bench", "/nonexistent"], "no program"),
                              (["--from", ""], "--from is empty"), (["--bench="], "--bench is empty"), (["--time", "nan"], "--time is nan"),
                              (["--time", "0"], "--time is 0"), (["--draw", "-1"], "--draw is -1"),
-                             (["--draw", "3", "--quick"], "--quick"), (["--reps", "0"], "--reps is 0"),
+                             (["--draw", "3", "--quick"], "--quick"),
+                             (["--twice", "-1"], "--twice is -1"), (["--twice", "x"], "--twice"), (["--reps", "0"], "--reps is 0"),
                              (["--json", "/nonexistent/x"], "/nonexistent/x"),
                              (["--json", "/"], "Is a directory"), (["--plot", "/nonexistent/x"], "/nonexistent/x")):
         code, _, err = run(*arguments)
@@ -132,6 +134,7 @@ def test_quick(folder):
         rows = json.load(file)["rows"]
     ok(len({r["matrix"] for r in rows}) == 3 and {r["question"] for r in rows} >= {
         "regret of transpose", "regret of spmv, 1 products", "regret of spmv, 100 products"}, "every question of every pattern")
+    ok({"00-0.jsonl", "01-2.jsonl"} < set(os.listdir(os.path.join(folder, "quick"))), "small patterns run twice")
 
 
 with tempfile.TemporaryDirectory() as home:
