@@ -7,14 +7,15 @@ usage: bench/lab/table.py [options] FILE...
   --columns LIST    only these columns, in this order: ref, omp, scan, cusparse, "cusparse alg1", ...
   --against NAME    column that speedups refer to; vendor: the fastest of other people's libraries on each row
                     (default: ref, and vendor where there is one)
+  --clock NAME      device: times by device events (default); host: by the host's clock, of runs back to back, where it was taken
   -o, --output FILE Markdown to FILE instead of the standard output
   --plot PREFIX     PREFIX-OP-speedup.png and PREFIX-OP-roof.png as well (needs matplotlib); ends in .svg: SVG
   --title TEXT      of the plots (default: the device)
 
 Prints Markdown: for each operation, type and device what ran where, a table of median times, a row a matrix, a column
 a backend and algorithm, and tables of speedups. "~" marks a speedup that is unclear: the quartiles of the two times
-overlap, or those of one are more than 25 % of its median apart. The last row of speedups is their geometric mean. Of several records with one matrix and column the last one
-counts, and where it is not verified its reason stands in place of a number.
+overlap, or those of one are more than 25 % of its median apart; times of the host's clock have no quartiles. The last row of speedups is their
+geometric mean. Of several records with one matrix and column the last one counts, and where it is not verified its reason stands in place of a number.
 """
 import os
 import sys
@@ -35,6 +36,14 @@ def read(paths):
             raise ValueError("median_ms is 0")
         return reader.NEEDED + (("median_ms", "gbps") if record.get("verified") else ())
     return reader.records(paths, lambda record: "tune" not in record, needed)
+
+
+def by_host(record):
+    """A record with the time of the host's clock in place of that of device events."""
+    if not record.get("b2b_ms") or not record.get("verified"):
+        return record
+    return {**record, "median_ms": record["b2b_ms"], "gbps": record["gbps"] * record["median_ms"] / record["b2b_ms"], "noise": 0,
+            "by_host": True}
 
 
 def blocks(records):
@@ -92,6 +101,9 @@ class Block:
             self.columns = [c for name in wanted for c in self.columns if name in (c, shown(c), self.backend(c))]
             self.notes = {key: note for key, note in self.notes.items() if key[1] in self.columns}
         self.rows = [row for row in self.rows if any((row, c) in self.table for c in self.columns)]
+
+        host = any(record.get("by_host") for record in self.table.values())
+        self.clock = ", by the host's clock over runs back to back" if host else ""
 
     def backend(self, column):
         return next(r["backend"] for (_, c), r in self.table.items() if c == column)
@@ -164,7 +176,7 @@ def tables(block, against):
         if (row, column) in block.notes:
             return block.notes[row, column].split(":")[0]
         return four_digits(block.table[row, column]["median_ms"]) if (row, column) in block.table else ""
-    out += ["Median times in ms:", ""]
+    out += [f"Median times in ms{block.clock}:", ""]
     out += reader.table_padded(head + [shown(c) for c in block.columns],
                     [left(row) + [time(row, c) for c in block.columns] for row in block.rows])
     reasons = {}
@@ -259,16 +271,16 @@ def plots(pyplot, block, against, prefix, ending, title):
 
     def noisy(row, column):
         return block.table[row, column].get("noise", 0) > reader.NOISE_MAX
-    others = block.speedups(against)
+    others, spans = block.speedups(against), "" if block.clock else "; black: from quartile to quartile; pale, ~: within the noise"
     if others:
         bars("speedup", others, speedup, lambda number: f"{number:.2f}x", 1,
-             f"speedup against {'the fastest vendor' if against == 'vendor' else shown(against)} \n(dashed: as fast; black: from quartile to quartile; pale, ~: within the noise)", speedup_span, unclear)
+             f"speedup against {'the fastest vendor' if against == 'vendor' else shown(against)}{block.clock}\n(dashed: as fast{spans})", speedup_span, unclear)
     copy = block.copy()
     past = copy and any(record["gbps"] > copy for record in block.table.values())
     bars("roof", block.columns, gbps, lambda number: four_digits(float(f"{number:.3g}")), copy,
          "GB/s of the least traffic possible" + (f" (dashed: copies, {copy:.4g} GB/s)" if copy else "") +
          ("\nBars past it: caches hold what is read again; copies are of arrays that no cache holds." if past else "") +
-         "\n(black: from quartile to quartile; pale, ~: noisy)", gbps_span, noisy)
+         ("\n(black: from quartile to quartile; pale, ~: noisy)" if spans else block.clock), gbps_span, noisy)
     return paths
 
 
@@ -295,12 +307,15 @@ def main():
     parser.add_argument("--op", type=lambda text: text.split(","))
     parser.add_argument("--columns", type=lambda text: text.split(","))
     parser.add_argument("--against")
+    parser.add_argument("--clock", default="device", choices=("device", "host"))
     parser.add_argument("-o", "--output")
     parser.add_argument("--plot")
     parser.add_argument("--title")
     arguments = parser.parse_args()
     pyplot = reader.pyplot_get() if arguments.plot else None
     records = [r for r in read(arguments.files) if not arguments.op or r["op"] in arguments.op]
+    if arguments.clock == "host":
+        records = list(map(by_host, records))
     all_blocks = [b for b in (Block(key, part, arguments.columns) for key, part in blocks(records).items()) if b.rows]
     if not all_blocks:
         raise Failed("no verified record in " + " ".join(arguments.files))

@@ -98,6 +98,11 @@ def test_tables(folder):
     code, out, err = run("--against", "cusparse", first)
     ok(code == 0 and "| a      | 3 000 | 40 |       7 |         2.00 |  2.02 | 8.00 |" in out and len(heads(out)) == 2,
        "--against a column", out, err)
+    host = write(os.path.join(folder, "host.json"), [*FIRST[:1], {**FIRST[3], "b2b_ms": 6}, {**FIRST[4], "b2b_ms": 2, "noise": 0.9}])
+    code, out, err = run("--clock", "host", "--against", "cusparse", host)
+    out = re.sub(" +", " ", out)
+    ok(code == 0 and "| a | 3 000 | 40 | 7 | 12 | 2 | 6 |" in out and "| a | 3 000 | 40 | 7 | 0.50 | 3.00 |" in out and
+       "in ms, by the host's clock" in out, "--clock host: runs back to back, where they were timed", out, err)
     code, out, err = run("--columns", "scan,rocSPARSE,ref", first, second)
     ok(code == 0 and heads(out)[0].split("|")[5:-1] == [" scan ", " rocSPARSE ", " serial (ref) "] and
        "cuSPARSE" not in out, "--columns picks and orders", out, err)
@@ -117,6 +122,7 @@ def test_tables(folder):
        "cases of an operation are rows, each against its own reference", out, err)
     refused("a column that is not there", "ref, merge, scan, cusparse", "--against", "nosuch", first)
     refused("an operation that is not there", "no verified record", "--op", "sort", first)
+    refused("a clock that is not there", "--clock", "--clock", "sun", first)
     refused("no file", "/nonexistent.json", "/nonexistent.json")
     refused("a file that is no JSON", "3.json:7: no record", write(os.path.join(folder, "3.json"), FIRST, "no JSON\n"))
     refused("JSON that is no record", "4.json:1: no record", write(os.path.join(folder, "4.json"), [3]))
