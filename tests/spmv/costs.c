@@ -62,6 +62,12 @@ static void test_memory_cost(void)
     tap_ok(bytes > 200 && flags > bytes && lanes > flags && merge > lanes && isinf(weft__spmv_scalar_cost(&plan)),
            "27 entries a row from memory: bytes %.0f us, csr_flags %.0f, csr_lanes %.0f, csr_merge %.0f", bytes, flags,
            lanes, merge);
+    tap_ok(weft__spmv_streams(&plan), "27 entries a row stream from memory");
+    plan.stats.far = INT64_C(1) << 27;
+    tap_ok(!weft__spmv_streams(&plan), "but not where x is far");
+    plan.stats.far = 0;
+    plan.a.nnz = plan.a.m = 1 << 22;
+    tap_ok(!weft__spmv_streams(&plan), "nor from the second cache");
     plan.a.nnz = 5 << 22;
     const double few = weft__spmv_flags_cost(&plan), scalar = weft__spmv_scalar_cost(&plan);
     tap_ok(scalar > weft__spmv_csr_us(&plan) && few > scalar && weft__spmv_merge_cost(&plan) > few,

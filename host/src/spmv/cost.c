@@ -153,6 +153,11 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
                       most(alone, shared_out(plan, 0.12 * groups + step * steps)));
 }
 
+bool weft__spmv_streams(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_x_near(plan) && weft__spmv_csr_us(plan) > 2 * KEPT_US;
+}
+
 #define SCALAR_MEAN 6    // entries a row, at most
 #define SCALAR_FAR  1    // where x is far: a work-item then waits for one read after the other
 #define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch

@@ -28,14 +28,16 @@
 struct weft_tune_spmv_flags {
     struct weft__tune_key key;
     int wg, ipt;
-    int short_wg, short_ipt; // where rows are shorter than SHORT_ROW on average, and of sums of 8 bytes
-    int long_ipt;            // of sums of 8 bytes where rows have WIDE_LONG_ROW entries and more on average
+    int short_wg,
+        short_ipt; // where rows are shorter than SHORT_ROW on average, and of sums of 8 bytes but where entries stream
+    int long_ipt;  // of sums of 8 bytes where rows have WIDE_LONG_ROW entries and more on average
     int read;
 };
 // On an H200, f32: power law of 5.6 entries a row 0.0413 ms with 256 x 4, 0.0448 with 256 x 8, 0.0444 with 128 x 8; of
 // 13 and 10 entries (boyd1, cnr-2000) 0.0105 and 0.0181 with 128 x 8, 0.0110 and 0.0185 with 256 x 8, 0.0121 and 0.0208
 // with 256 x 4. On an H100 19 patterns with longer rows took 0.88 to 1.05 times as long in f64 with 256 x 4, and 9 with rows of
-// 5000 entries and more 0.88 to 1.02 with 128 x 16 (docs/log/long-rows.md).
+// 5000 entries and more 0.88 to 1.02 with 128 x 16; a stencil from memory 1.19 times as long with 256 x 4 on an H200
+// (docs/log/long-rows.md).
 static const struct weft_tune_spmv_flags tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 4, 16, 2}};
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_flags, member, member)
@@ -58,10 +60,12 @@ static int rows_short(const struct weft_spmv_plan *plan)
     return plan->a.nnz / SHORT_ROW < plan->a.m;
 }
 // Do four lanes exchange columns, so that they read x for neighbours? On an H100 patterns above 10 us took 0.82 to 1.04 times as long
-// so in f32. Shorter rows and values of eight bytes gained nothing (docs/log/long-rows.md).
+// so in f32. Shorter rows and values of eight bytes gained nothing; where x is near and the matrix comes from memory, an H200 took up to
+// 1.13 times as long (docs/log/long-rows.md).
 static int reads_turned(const struct weft_spmv_plan *plan)
 {
-    return !weft__spmv_rows_long(plan) && !rows_short(plan) && weft__spmv_acc_bytes(plan) == 4;
+    return !weft__spmv_rows_long(plan) && !rows_short(plan) && weft__spmv_acc_bytes(plan) == 4 &&
+           !weft__spmv_streams(plan);
 }
 
 #define ROWS_WG 64 // of the kernels that prepare
@@ -172,7 +176,7 @@ static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make)
     const bool wide = weft__spmv_acc_bytes(plan) == 8;
     if (wide && plan->a.nnz / WIDE_LONG_ROW >= plan->a.m) {
         row.ipt = row.long_ipt;
-    } else if (rows_short(plan) || (wide && !weft__spmv_rows_long(plan))) {
+    } else if (rows_short(plan) || (wide && !weft__spmv_rows_long(plan) && !weft__spmv_streams(plan))) {
         row.wg = row.short_wg;
         row.ipt = row.short_ipt;
     }
