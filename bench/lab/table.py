@@ -278,9 +278,9 @@ def plots(pyplot, block, against, prefix, ending, title):
     copy = block.copy()
     past = copy and any(record["gbps"] > copy for record in block.table.values())
     bars("roof", block.columns, gbps, lambda number: four_digits(float(f"{number:.3g}")), copy,
-         "GB/s of the least traffic possible" + (f" (dashed: copies, {copy:.4g} GB/s)" if copy else "") +
+         f"GB/s of the least traffic possible{block.clock}" + (f" (dashed: copies, {copy:.4g} GB/s)" if copy else "") +
          ("\nBars past it: caches hold what is read again; copies are of arrays that no cache holds." if past else "") +
-         ("\n(black: from quartile to quartile; pale, ~: noisy)" if spans else block.clock), gbps_span, noisy)
+         ("\n(black: from quartile to quartile; pale, ~: noisy)" if spans else ""), gbps_span, noisy)
     return paths
 
 

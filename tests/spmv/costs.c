@@ -65,6 +65,9 @@ static void test_memory_cost(void)
     tap_ok(weft__spmv_streams(&plan), "27 entries a row stream from memory");
     plan.stats.far = INT64_C(1) << 27;
     tap_ok(!weft__spmv_streams(&plan), "but not where x is far");
+    plan.x_size = 1 << 10;
+    tap_ok(weft__spmv_x_near(&plan) && !weft__spmv_streams(&plan), "nor where only the first cache brings it near");
+    plan.x_size = 1 << 22;
     plan.stats.far = 0;
     plan.a.nnz = plan.a.m = 1 << 22;
     tap_ok(!weft__spmv_streams(&plan), "nor from the second cache");

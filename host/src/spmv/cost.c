@@ -34,12 +34,16 @@ bool weft__spmv_rows_long(const struct weft_spmv_plan *plan)
 #define READ_BEFORE 3
 
 // Rows of one entry have none beside another: of those sampled, as many may have a share as have two entries.
-int weft__spmv_x_near(const struct weft_spmv_plan *plan)
+static bool reads_beside(const struct weft_spmv_plan *plan)
 {
     const double taken = (double)(plan->a.m - plan->info.empty_rows),
                  pairs = fmin(taken, (double)plan->a.nnz - taken); // rows with two entries or more, at most
-    return (double)plan->x_size * (double)weft_type_bytes(plan->type) <= CACHED_BYTES ||
-           (double)plan->stats.far <= FAR_MOST * ceil(fmax(pairs, 0) / 32);
+    return (double)plan->stats.far <= FAR_MOST * ceil(fmax(pairs, 0) / 32);
+}
+
+int weft__spmv_x_near(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->x_size * (double)weft_type_bytes(plan->type) <= CACHED_BYTES || reads_beside(plan);
 }
 
 // Bytes of the first cache that are left for x, where its reads lie far apart: by csr_flags, csr_lanes with values of four and of eight
@@ -155,7 +159,7 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
 
 bool weft__spmv_streams(const struct weft_spmv_plan *plan)
 {
-    return weft__spmv_x_near(plan) && weft__spmv_csr_us(plan) > 2 * KEPT_US;
+    return reads_beside(plan) && weft__spmv_csr_us(plan) > 2 * KEPT_US;
 }
 
 #define SCALAR_MEAN 6    // entries a row, at most

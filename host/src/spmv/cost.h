@@ -17,7 +17,7 @@ double weft__spmv_mean_row(const struct weft_spmv_plan *plan);
 bool weft__spmv_rows_long(const struct weft_spmv_plan *plan);
 // Does a row by itself find what it reads of x side by side or in the first cache?
 int weft__spmv_x_near(const struct weft_spmv_plan *plan);
-// Do rows find x so, and comes the matrix from memory for the most part?
+// Do rows read x side by side, of a matrix that comes from memory for the most part?
 bool weft__spmv_streams(const struct weft_spmv_plan *plan);
 // The share of far reads of x that find it in the first cache, by a schedule without tiles in local memory; 1 where x is near.
 double weft__spmv_x_kept(const struct weft_spmv_plan *plan);
