@@ -353,13 +353,18 @@ static void test_choice(struct test_device *dev)
 }
 
 // auto on a device of one unit, where few entries are many: panels where columns lie anywhere, CSR where half of the entries are
-// in a few columns, which the caches keep.
+// in a few columns, which the caches keep, unless panels then gain less but products are many.
 static void test_auto(struct test_device *dev)
 {
     static const struct {
         const char *pattern;
+        int64_t products;
         int panels;
-    } cases[] = {{"uniform:40000,200000,400000", 1}, {"cols:40000,200000,400000,50", 0}};
+    } cases[] = {{"uniform:40000,200000,400000", 1000, 1},
+                 {"cols:40000,200000,400000,50", 1000, 0},
+                 {"uniform:40000,200000,400000", 100, 1},
+                 {"cols:40000,200000,400000,4000", 100, 0},
+                 {"cols:40000,200000,400000,4000", 1000, 1}};
     const int units = dev->ctx->device.compute_units;
     dev->ctx->device.compute_units = 1;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -369,13 +374,14 @@ static void test_auto(struct test_device *dev)
         struct weft_spmv_plan *plan = NULL;
         if (weft_generate(&a, cases[i].pattern, NULL, &err))
             tap_bail("%s", err.text);
-        const int ok =
-            !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
-            !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
-            !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d, weft_spmv_params(.policy.products = 1000));
+        const int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
+                       !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
+                       !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d,
+                                              weft_spmv_params(.policy.products = cases[i].products));
         const enum weft_spmv_algo algo = ok ? weft_spmv_plan_info(plan)->params.policy.algo : WEFT_SPMV_ALGO_AUTO;
-        tap_ok(ok && (algo == WEFT_SPMV_ALGO_PANELS) == cases[i].panels, "%s: %s: auto takes %s: %s", dev->name,
-               cases[i].pattern, weft_spmv_algo_name(algo), ok ? weft_spmv_plan_info(plan)->why : test_error(dev));
+        tap_ok(ok && (algo == WEFT_SPMV_ALGO_PANELS) == cases[i].panels, "%s: %s, %lld products: auto takes %s: %s",
+               dev->name, cases[i].pattern, (long long)cases[i].products, weft_spmv_algo_name(algo),
+               ok ? weft_spmv_plan_info(plan)->why : test_error(dev));
         weft_spmv_plan_destroy(&plan);
         weft_device_csr_free(&d);
         weft_csr_free(&a);

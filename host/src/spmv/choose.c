@@ -149,17 +149,15 @@ static int panels_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
     if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_PANELS) || !plan->a.nnz ||
-        (weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL && !weft__spmv_push_size(plan).buckets))
-        return 0;
-    const double csr = weft__spmv_panels_csr_us(plan, 0), us = weft__spmv_panels_us(plan);
-    if (us > WEFT__SPMV_PANELS_GAIN * csr ||
-        (double)info->params.policy.products * (csr - us) < weft__spmv_panels_convert_us(plan))
+        (weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL && !weft__spmv_push_size(plan).buckets) ||
+        !weft__spmv_panels_repay(plan, 0))
         return 0;
     snprintf(
         info->why, sizeof info->why,
         "%lld runs expected pay for a conversion: with x in local memory, by %lld panels of columns, a run is expected "
         "to take %.3g us, by CSR %.3g",
-        (long long)info->params.policy.products, (long long)weft__spmv_panels_count(plan), us, csr);
+        (long long)info->params.policy.products, (long long)weft__spmv_panels_count(plan), weft__spmv_panels_us(plan),
+        weft__spmv_panels_csr_us(plan, 0));
     plan->bound = PANELS_BOUND < info->params.format.max_padding ? PANELS_BOUND : info->params.format.max_padding;
     return 1;
 }

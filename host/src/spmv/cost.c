@@ -317,6 +317,7 @@ double weft__spmv_convert_us(const struct weft_spmv_plan *plan)
 #define PANELS_US    5.5
 #define PANELS_LEAST 14.5
 #define PANELS_BYTES 1.45
+#define PANELS_GAIN  0.95 // of the time of CSR, at most
 // Bytes for each entry at the speed of memory that CSR takes as long as: so many, and more for reads of x that the first cache does not
 // keep, unless they are of what was read before.
 #define FAR_US         4.8
@@ -399,10 +400,16 @@ double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again)
 #define PANELS_CONVERT_US       1100.0
 #define PANELS_CONVERT_PRODUCTS 30 // by CSR, which move as many bytes
 
-double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan)
+static double panels_convert_us(const struct weft_spmv_plan *plan)
 {
     const double alone = weft__spmv_push_size(plan).buckets ? 0 : ALONE_CONVERT * longest_part(plan);
     return PANELS_CONVERT_US + PANELS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan) + alone;
+}
+
+bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again)
+{
+    const double csr = weft__spmv_panels_csr_us(plan, again), us = weft__spmv_panels_us(plan);
+    return us <= PANELS_GAIN * csr && (double)plan->info.params.policy.products * (csr - us) >= panels_convert_us(plan);
 }
 
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)

@@ -38,11 +38,10 @@ bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan);
 double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t height);
 // Microseconds of a product by panels, and by CSR beside them: where x is far, with reads that take a sector of the second cache, but
 // for the share `again` of what was read before (again.h); where x is near, by bytes alone, and 0 says that panels do not gain. Then
-// those of the conversion.
-#define WEFT__SPMV_PANELS_GAIN 0.95 // of the time of CSR, at most
+// whether they gain, and the products expected make up for the conversion.
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan);
 double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again);
-double weft__spmv_panels_convert_us(const struct weft_spmv_plan *plan);
+bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again);
 // GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
 // conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns.
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);

@@ -115,12 +115,12 @@ static weft_status size_check(const struct panels *s, struct weft_spmv_plan *pla
                       (unsigned long long)s->parts, (long long)plan->a.m, s->panels, s->cols);
 }
 
-// auto supposed that reads of x lie far apart, unless x is near and panels gain by their bytes.
+// auto supposed that reads of x lie far apart, unless x is near and panels gain by their bytes: do panels still repay?
 static weft_status far_check(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     double again = 0;
     weft_status status = weft__spmv_x_near(plan) ? WEFT_OK : weft__spmv_again(plan, queue, &again);
-    if (!status && weft__spmv_panels_us(plan) > WEFT__SPMV_PANELS_GAIN * weft__spmv_panels_csr_us(plan, again))
+    if (!status && !weft__spmv_panels_repay(plan, again))
         status = WEFT_ERANGE;
     return status;
 }
