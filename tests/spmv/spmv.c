@@ -499,17 +499,20 @@ static void test_products(struct test_device *dev, enum weft_type type)
         {WEFT_SPMV_ALGO_AUTO, 1000000, 5, ROWS_FULL, 0, 1},  {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_FEW, 1, 0},
         {WEFT_SPMV_ALGO_AUTO, 0, 5, ROWS_FULL, 0, 0},        {WEFT_SPMV_ALGO_AUTO, 10, 40, ROWS_FULL, 0, 0},
         {WEFT_SPMV_ALGO_AUTO, 1000000, 40, ROWS_EMPTY, 0, 0}};
-    const int units = dev->ctx->device.compute_units;
+    const struct weft_device_info is = dev->ctx->device;
+    const int vector = dev->ctx->vector;
     huge = 400;
     if (!dev->gpu) {
         dev->ctx->device.compute_units = 2; // few rows are then enough for a conversion
+        dev->ctx->device.cache_bytes = 1 << 25;
+        dev->ctx->vector = 16; // with fewer the rows of one length are converted as well
         huge = 100000;
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (test_sample() && type == WEFT_TYPE_F64 && i != 1)
             continue; // the one in which types differ
-        // As many rows as a device is expected to want for sliced ELL.
-        const int64_t m = dev->gpu ? 2048 * (int64_t)units : 65536;
+        // As many rows as a device is expected to want for sliced ELL. A CPU wants more where it knows the ends of fewer.
+        const int64_t m = dev->gpu ? 2048 * (int64_t)is.compute_units : cases[i].rows == ROWS_FULL ? 16384 : 65536;
         struct weft_csr a = matrix_make(m, cases[i].n, cases[i].rows, type, WEFT_OFS_32, 0, 0);
         struct on_device d = matrix_write(dev, &a);
         struct weft_spmv_params params = {.policy.algo = cases[i].algo, .policy.products = cases[i].products};
@@ -532,7 +535,8 @@ static void test_products(struct test_device *dev, enum weft_type type)
                weft_spmv_algo_name(info.params.policy.algo));
         weft_csr_free(&a);
     }
-    dev->ctx->device.compute_units = units;
+    dev->ctx->device = is;
+    dev->ctx->vector = vector;
 }
 
 static void each_device(struct test_device *dev)

@@ -68,6 +68,7 @@ struct weft_context {
     struct weft__tune_row *tune; // of the tune file, for this device (tune.h)
     size_t ntune;
     bool no_ballot, no_size; // of sub-groups (program.h)
+    int vector;              // floats of a vector of the hardware, 0: the driver does not say
     cl_mem_flags large_flag; // of buffers of WEFT__LARGE_BYTES and more; 0: none is needed
     uint64_t fill_words;     // most words of one launch of a fill; 0: any number
     int wide_positions;      // tests: transpositions with 64-bit offsets take 64-bit positions, however few

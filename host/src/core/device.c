@@ -7,6 +7,7 @@
 #include "host/src/core/quirks.h"
 #include "host/src/core/names.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,16 @@ struct weft__subgroups weft__subgroups_of(const struct weft_device_info *info)
         out = subgroups_find(info, extensions);
     free(extensions);
     return out;
+}
+
+int weft__device_vector(const struct weft_device_info *info)
+{
+    cl_uint floats = 0;
+    return weft__cl.clGetDeviceInfo(info->id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, sizeof floats, &floats, NULL) ==
+                       CL_SUCCESS &&
+                   floats <= INT_MAX
+               ? (int)floats
+               : 0;
 }
 
 // Lane operations and hardware width, from what the driver says of itself.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a list of devices does not have: parts of a device, and what its sub-groups lack.
+// What a list of devices does not have: parts of a device, what its sub-groups lack, the width of its vectors.
 #pragma once
 
 #include <weft/device.h>
@@ -17,3 +17,6 @@ struct weft__subgroups {
 };
 // All zero where the driver's are not to be used.
 struct weft__subgroups weft__subgroups_of(const struct weft_device_info *info);
+
+// Floats of a vector of the hardware; 0: the driver does not say.
+int weft__device_vector(const struct weft_device_info *info);

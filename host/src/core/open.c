@@ -223,6 +223,7 @@ weft_status weft_context_create(struct weft_context **out, const struct weft_con
     pthread_mutex_init(&ctx->mutex, NULL);
     ctx->device = device;
     ctx->fill_words = weft__quirks_of(&device).fill_words;
+    ctx->vector = weft__device_vector(&device);
     ctx->large_flag = weft__quirks_of(&device).large_flag;
     ctx->log = params->log;
     ctx->log_arg = params->log_arg;

@@ -91,12 +91,11 @@ static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue que
     return WEFT_OK;
 }
 
-// Do columns in 16 bits make sliced ELL faster? On a CPU where they fit whatever the pattern, and x is far: there are fewer bytes of
-// them, while it takes longer to widen them.
+// Do columns in 16 bits make sliced ELL faster?
 static int sell_narrow(const struct weft_spmv_plan *plan)
 {
     if (weft__spmv_is_cpu(plan))
-        return plan->a.n <= UINT16_MAX && !weft__spmv_x_near(plan);
+        return weft__spmv_cpu_narrow(plan);
     return weft_type_bytes(plan->a.type) == 8 &&
            weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP16_US);
 }

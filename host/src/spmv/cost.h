@@ -65,6 +65,8 @@ bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_alg
                            const struct weft__spmv_load *load);
 // CPU: the same of a hybrid, whose ELL part and rest the lengths of rows tell.
 bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan);
+// CPU: whether sliced ELL had better have columns in 16 bits.
+bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan);
 // CPU: whether CSR had better add up rows by blocks of eight entries.
 bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan);
 // CPU: whether CSR had better walk entries than rows, since most rows are empty, and whether finding the row of each entry is repaid;

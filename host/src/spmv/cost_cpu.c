@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells what products and conversions cost on a CPU from the figures of a matrix; the numbers were fitted on a processor.
+// Tells what products and conversions cost on a CPU from the figures of a matrix; the numbers were fitted on two processors.
 #include "cost.h"
 #include "hyb.h"
 
 #include <math.h>
 
-// Nanoseconds of a core of an AMD EPYC with AVX-512, where x stays in the caches: of CSR for an entry, a row, and a row that is not
-// as long as the one before, where the processor guesses wrongly where the row ends; of formats for an element and a row. The same of
-// conversions. Fitted to 97 patterns in f32 and 44 in f64 (bench/lab/cpu_fit.py, docs/log/cpu-costs.md), but for an entry of CSR in
-// f32, 0.33 there, since an Intel Xeon took up to 1.5 times as long as by sliced ELL where all rows have one length, and for an element of
-// sliced ELL, 0.33 and 0.55 there: later runs on the same kind of processor took 0.43 to 0.75 and 0.7 to 1.
+// Nanoseconds of a core: of CSR for an entry, a row, and a row that is not as long as the one before, where the processor guesses wrongly
+// where the row ends; of formats for an element and a row. The same of conversions.
 struct cost {
     double element, row, change;
 };
@@ -17,43 +14,100 @@ struct format {
     struct cost run, convert;
 };
 enum { NARROW, WIDE, WIDTHS };
-static const struct cost csr[WIDTHS] = {{0.40, 0.45, 7.0}, {0.45, 0.45, 7.0}};
-// From memory, where sliced ELL takes no longer than from the caches.
-static const struct cost csr_far[WIDTHS] = {{0.50, 0.45, 7.0}, {0.45, 0.45, 7.0}};
-// In blocks of eight, from the caches. From memory they take as long.
-static const struct cost blocks[WIDTHS] = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}};
+// What differs between processors.
+struct processor {
+    struct cost csr[WIDTHS], csr_far[WIDTHS], blocks[WIDTHS]; // from the caches, from memory, in blocks from the caches
+    // CSR that walks entries and not rows (spmv_csr_gaps_cpu). A row with entries takes `gaps_taken` whatever it holds; where they come
+    // one by one, the processor guesses wrongly twice at a row of several.
+    struct cost gaps[WIDTHS];
+    double gaps_taken;
+    struct format sell[WIDTHS], sell16[WIDTHS], sdia[WIDTHS];
+    struct cost rest; // of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some
+    // Entries and rows of a unit from which the processor does not know from the product before where its rows end. With fewer it
+    // knows more than in proportion.
+    double learned;
+    double taken; // more for a row with entries
+    double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
+    // More for an entry, where x is larger than the second cache: by CSR; by sliced ELL with an x that is far, and one that is large.
+    double x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
+    // Where x comes from memory: more for a row with entries by CSR, and for an entry by either.
+    double memory_csr, memory;
+    double convert_us, launch_us; // buffers and launches of a conversion; a launch, which CSR and formats take alike
+    double gain;                  // of the time of CSR, at most
+    double sell_least_us;         // of CSR from which sliced ELL may gain
+};
+// An AMD EPYC with AVX-512. Fitted to 97 patterns in f32 and 44 in f64 (bench/lab/cpu_fit.py, docs/log/cpu-costs.md), but for an entry
+// of CSR in f32, 0.33 there, since an Intel Xeon took up to 1.5 times as long as by sliced ELL where all rows have one length, and
+// for an element of sliced ELL, 0.33 and 0.55 there: later runs on the same kind of processor took 0.43 to 0.75 and 0.7 to 1. Sliced
+// ELL gained nothing where CSR takes less than 12 us: five patterns took 0.84 to 0.97 times as long by CSR.
+static const struct processor avx512 = {
+    .csr = {{0.40, 0.45, 7.0}, {0.45, 0.45, 7.0}},
+    .csr_far = {{0.50, 0.45, 7.0}, {0.45, 0.45, 7.0}},
+    .blocks = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}},
+    .gaps = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}},
+    .gaps_taken = 1.6,
+    .sell = {{{0.45, 0.9, 0}, {2.0, 5.0, 0}}, {{0.70, 0.9, 0}, {3.0, 4.0, 0}}},
+    .sell16 = {{{0.45, 0.9, 0}, {4.0, 6.0, 0}}, {{0.70, 0.9, 0}, {5.0, 4.5, 0}}},
+    .sdia = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}},
+    .rest = {1.15, 4.4, 0},
+    .learned = 1.5e5,
+    .x_sell = {0.2, 0.2},
+    .x_sell_large = {0.4, 0.8},
+    .convert_us = 450,
+    .launch_us = 5,
+    .gain = 0.93,
+    .sell_least_us = 12,
+};
+// One with AVX2, fitted to 148 patterns in f32 and f64: it learns the ends of few rows.
+static const struct processor avx2 = {
+    .csr = {{0.70, 1.2, 6.3}, {0.80, 1.2, 6.3}},
+    .csr_far = {{0.75, 1.2, 6.3}, {0.88, 1.2, 6.3}},
+    .blocks = {{0.55, 1.2, 6.3}, {0.82, 1.2, 6.3}},
+    .gaps = {{0.9, 0.13, 12}, {1.0, 0.3, 10}},
+    .gaps_taken = 3.0,
+    .sell = {{{0.50, 1.9, 0}, {2.0, 9.0, 0}}, {{1.06, 2.5, 0}, {3.4, 9.0, 0}}},
+    .sell16 = {{{0.67, 1.9, 0}, {4.6, 6.0, 0}}, {{1.06, 1.9, 0}, {6.0, 6.0, 0}}},
+    .sdia = {{{0.20, 0.5, 0}, {7.0, 0.5, 0}}, {{0.40, 0.5, 0}, {7.5, 0.5, 0}}},
+    .rest = {1.9, 12, 0},
+    .learned = 1.5e4,
+    .taken = 1.8,
+    .loops = 3.0,
+    .x_csr = 0.45,
+    .x_sell = {0.3, 0.6},
+    .x_sell_large = {0.7, 1.0},
+    .memory_csr = 24,
+    .memory = 15,
+    .convert_us = 900,
+    .launch_us = 7,
+    .gain = 0.96,
+    .sell_least_us = 7,
+};
+#define AVX512_FLOATS 16          // of a vector
+#define X_SECOND      (512 << 10) // bytes of x, beyond the second cache
+#define X_FIRST       (32 << 10)  // beyond the first
+#define X_LARGE       (2 << 20)
+#define CACHES        (32 << 20) // bytes, where the driver does not tell
+#define LEARNED_POW   1.5
+#define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
 // cache, and with integers, of which LLVM makes gathers (docs/log/cpu-costs.md).
 #define BLOCKS_ALIKE 16
 #define BLOCKS_ROW   48
 #define BLOCKS_MOST  600
-#define BLOCKS_X     (512 << 10) // bytes
-// CSR that walks entries and not rows (spmv_csr_gaps_cpu). A row with entries takes as long whatever it holds; where they come
-// one by one, the processor guesses wrongly twice at a row of several.
-static const struct cost gaps[WIDTHS] = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}};
-#define GAPS_TAKEN 1.6                                // a row with entries
-static const struct cost gaps_make = {1.5, 1.0, 4.0}; // the rows of its entries
+static const struct cost gaps_make = {1.5, 1.0, 4.0}; // the rows of the entries, for CSR that walks entries
 #define GAPS_GAIN 0.8                                 // of the time by rows, at most
-static const struct format sell[WIDTHS] = {{{0.45, 0.9, 0}, {2.0, 5.0, 0}}, {{0.70, 0.9, 0}, {3.0, 4.0, 0}}};
-static const struct format sell16[WIDTHS] = {{{0.45, 0.9, 0}, {4.0, 6.0, 0}}, {{0.70, 0.9, 0}, {5.0, 4.5, 0}}};
-static const struct format sdia[WIDTHS] = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}};
-// The rest of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some. Its conversion is of all
-// entries and rows (docs/log/cpu-costs.md).
-static const struct cost rest = {1.15, 4.4, 0}, hyb_convert[WIDTHS] = {{5.0, 9.0, 0}, {6.0, 9.0, 0}};
-#define CONVERT_US 450.0 // buffers and launches
-#define GAIN       0.93  // of the time of CSR, at most
-#define LAUNCH_US  5.0   // which either takes as well
-// Sliced ELL gained nothing where CSR takes less than this: five patterns took 0.84 to 0.97 times as long by CSR (docs/log/cpu-costs.md).
-#define SELL_LEAST_US 12.0
-#define JOIN_US       3.0 // a second launch, where tiles of csr_merge share rows
-// Entries and rows of a unit from which the processor does not know from the product before where its rows end. With fewer it knows
-// more than in proportion.
-#define LEARNED     1.5e5
-#define LEARNED_POW 1.5
+static const struct cost hyb_convert[WIDTHS] = {{5.0, 9.0, 0}, {6.0, 9.0, 0}};
+#define JOIN_US 3.0 // a second launch, where tiles of csr_merge share rows
 // Tiles of csr_merge: nanoseconds at least, and how many for each unit at most.
 #define TILE       2500.0
 #define UNIT_TILES 16
+
+// OpenCL tells the width of vectors and not what a processor learns: those that were measured differ by it.
+static const struct processor *processor_of(const struct weft_spmv_plan *plan)
+{
+    return plan->ctx->vector >= AVX512_FLOATS ? &avx512 : &avx2;
+}
 
 static int width_of(const struct weft_spmv_plan *plan)
 {
@@ -63,7 +117,10 @@ static int width_of(const struct weft_spmv_plan *plan)
 static const struct format *format_of(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 {
     const int width = width_of(plan);
-    return algo == WEFT_SPMV_ALGO_SDIA ? &sdia[width] : algo == WEFT_SPMV_ALGO_SELL16 ? &sell16[width] : &sell[width];
+    const struct processor *p = processor_of(plan);
+    return algo == WEFT_SPMV_ALGO_SDIA     ? &p->sdia[width]
+           : algo == WEFT_SPMV_ALGO_SELL16 ? &p->sell16[width]
+                                           : &p->sell[width];
 }
 
 // Microseconds until the last of the units is done with items of `total` nanoseconds, the longest of them last.
@@ -73,34 +130,78 @@ static double span_us(const struct weft_spmv_plan *plan, double total, double lo
     return fmin(ceil(items / units) * longest, total / units + longest) * 1e-3;
 }
 
+static double x_bytes(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->x_size * (double)weft_type_bytes(plan->type);
+}
+
+static double cache_bytes(const struct weft_spmv_plan *plan)
+{
+    const double told = (double)plan->ctx->device.cache_bytes;
+    return told > 0 ? told : CACHES;
+}
+
+static bool x_from_memory(const struct weft_spmv_plan *plan)
+{
+    return x_bytes(plan) > cache_bytes(plan) / 2;
+}
+
+// Nanoseconds of a core that all entries take more by sliced ELL for reads of x.
+static double sell_x_ns(const struct weft_spmv_plan *plan)
+{
+    const struct processor *p = processor_of(plan);
+    const double x = x_bytes(plan), far = weft__spmv_x_near(plan) || x <= X_SECOND ? 0
+                                          : x > X_LARGE                            ? p->x_sell_large[width_of(plan)]
+                                                                                   : p->x_sell[width_of(plan)];
+    return (far + (x_from_memory(plan) ? p->memory : 0)) * (double)plan->a.nnz;
+}
+
+// The same by CSR.
+static double csr_x_ns(const struct weft_spmv_plan *plan)
+{
+    const struct processor *p = processor_of(plan);
+    const double entries = (double)plan->a.nnz, far = x_bytes(plan) > X_SECOND ? p->x_csr : 0,
+                 taken = (double)(plan->a.m - plan->info.empty_rows);
+    return far * entries + (x_from_memory(plan) ? p->memory * entries + p->memory_csr * taken : 0);
+}
+
 bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan);
     const int alike = 2 * plan->stats.changes <= plan->a.m;
     return plan->type != WEFT_TYPE_I32 && mean >= (alike ? BLOCKS_ALIKE : BLOCKS_ROW) && mean < BLOCKS_MOST &&
-           (weft__spmv_x_near(plan) || plan->x_size * (int64_t)weft_type_bytes(plan->type) <= BLOCKS_X);
+           (weft__spmv_x_near(plan) || x_bytes(plan) <= X_SECOND);
 }
 
 // Nanoseconds of a core for a product by CSR, where the processor guesses wrongly at `changes` rows once there are too many to learn.
 static double csr_ns(const struct weft_spmv_plan *plan, const struct cost *c, double changes)
 {
     const double entries = (double)plan->a.nnz, rows = (double)plan->a.m, units = plan->ctx->device.compute_units,
-                 wrong = fmin(1, pow((entries + rows) / units / LEARNED, LEARNED_POW)) * changes;
+                 wrong = fmin(1, pow((entries + rows) / units / processor_of(plan)->learned, LEARNED_POW)) * changes;
     return c->element * entries + c->row * rows + c->change * wrong;
+}
+
+static bool matrix_cached(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type)) <= cache_bytes(plan);
 }
 
 static double rows_ns(const struct weft_spmv_plan *plan)
 {
-    const double bytes = (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type));
-    const int cached = bytes <= (double)plan->ctx->device.cache_bytes;
-    const struct cost *by = !cached ? csr_far : weft__spmv_cpu_blocks(plan) ? blocks : csr;
-    return csr_ns(plan, &by[width_of(plan)], (double)plan->stats.changes);
+    const struct processor *p = processor_of(plan);
+    const bool cached = matrix_cached(plan),
+               loops = plan->stats.max_row >= LOOPS_ROW && weft__spmv_mean_row(plan) < LOOPS_ROW;
+    struct cost by = (!cached ? p->csr_far : weft__spmv_cpu_blocks(plan) ? p->blocks : p->csr)[width_of(plan)];
+    by.change += loops ? p->loops : 0;
+    return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
+           csr_x_ns(plan);
 }
 
 static double gaps_ns(const struct weft_spmv_plan *plan)
 {
     const double taken = (double)(plan->a.m - plan->info.empty_rows), several = taken - (double)plan->stats.hist[1];
-    return csr_ns(plan, &gaps[width_of(plan)], fmin(taken, 2 * several)) + GAPS_TAKEN * taken;
+    const struct processor *p = processor_of(plan);
+    return csr_ns(plan, &p->gaps[width_of(plan)], fmin(taken, 2 * several)) + p->gaps_taken * taken + csr_x_ns(plan);
 }
 
 bool weft__spmv_cpu_gaps(const struct weft_spmv_plan *plan)
@@ -124,31 +225,43 @@ static double csr_us(const struct weft_spmv_plan *plan)
 static double format_us(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, const struct weft__spmv_load *load)
 {
     const struct cost *c = &format_of(plan, algo)->run;
-    return span_us(plan, c->element * load->elements + c->row * (double)plan->a.m,
-                   c->element * load->longest + c->row * (double)plan->a.m / load->items, load->items);
+    const double x = algo == WEFT_SPMV_ALGO_SDIA ? 0 : sell_x_ns(plan) / fmax((double)plan->a.nnz, 1),
+                 rows = c->row * (double)plan->a.m;
+    return span_us(plan, c->element * load->elements + x * (double)plan->a.nnz + rows,
+                   (c->element + x) * load->longest + rows / load->items, load->items);
 }
 
 bool weft__spmv_cpu_gains(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
                           const struct weft__spmv_load *load)
 {
+    const struct processor *p = processor_of(plan);
     const double csr_takes = csr_us(plan);
-    return (algo == WEFT_SPMV_ALGO_SDIA || csr_takes >= SELL_LEAST_US) &&
-           LAUNCH_US + format_us(plan, algo, load) <= GAIN * (LAUNCH_US + csr_takes);
+    return (algo == WEFT_SPMV_ALGO_SDIA || csr_takes >= p->sell_least_us) &&
+           p->launch_us + format_us(plan, algo, load) <= p->gain * (p->launch_us + csr_takes);
 }
 
 bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
                            const struct weft__spmv_load *load)
 {
     const struct cost *c = &format_of(plan, algo)->convert;
-    const double convert = CONVERT_US + (c->element * load->elements + c->row * (double)plan->a.m) /
-                                            plan->ctx->device.compute_units * 1e-3;
+    const double convert = processor_of(plan)->convert_us + (c->element * load->elements + c->row * (double)plan->a.m) /
+                                                                plan->ctx->device.compute_units * 1e-3;
     return weft__spmv_cpu_gains(plan, algo, load) &&
            (double)plan->info.params.policy.products * (csr_us(plan) - format_us(plan, algo, load)) >= convert;
 }
 
+// With 16 bits a product took 0.81 to 0.93 times as long where f32 values come from memory and x is not in the first cache; elsewhere 1.0
+// to 1.3, with a conversion of 1.7 times the time (docs/log/cpu-costs.md).
+bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan)
+{
+    return plan->a.n <= UINT16_MAX && weft_type_bytes(plan->a.type) <= 4 && !matrix_cached(plan) &&
+           x_bytes(plan) > X_FIRST;
+}
+
 bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
 {
-    const struct cost *ell = &sell[width_of(plan)].run, *convert = &hyb_convert[width_of(plan)];
+    const struct processor *p = processor_of(plan);
+    const struct cost *ell = &p->sell[width_of(plan)].run, *convert = &hyb_convert[width_of(plan)];
     const int64_t columns = weft__spmv_hyb_width(plan);
     const double rows = (double)plan->a.m, units = plan->ctx->device.compute_units, csr_takes = csr_us(plan);
     double entries = (double)plan->a.nnz, longer = 0; // of the rest; of the last bin all are longer
@@ -156,10 +269,11 @@ bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
         entries -= (double)(k < columns ? k : columns) * (double)plan->stats.hist[k];
         longer += k > columns ? (double)plan->stats.hist[k] : 0;
     }
-    const double ns = (ell->element * (double)columns + ell->row) * rows + rest.element * entries + rest.row * longer;
+    const double ns = (ell->element * (double)columns + ell->row) * rows + sell_x_ns(plan) + p->rest.element * entries +
+                      p->rest.row * longer;
     const double us = ns / units * 1e-3 + 2 * JOIN_US; // three launches
     const double convert_us =
-        CONVERT_US + (convert->element * (double)plan->a.nnz + convert->row * rows) / units * 1e-3;
-    return LAUNCH_US + us <= GAIN * (LAUNCH_US + csr_takes) &&
+        p->convert_us + (convert->element * (double)plan->a.nnz + convert->row * rows) / units * 1e-3;
+    return p->launch_us + us <= p->gain * (p->launch_us + csr_takes) &&
            (double)plan->info.params.policy.products * (csr_takes - us) >= convert_us;
 }
