@@ -22,19 +22,21 @@ struct processor {
     struct cost gaps[WIDTHS];
     double gaps_taken;
     struct format sell[WIDTHS], sell16[WIDTHS], sdia[WIDTHS];
-    struct cost rest; // of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some
+    double sell_memory; // more for a byte of sliced ELL, where they come from memory
+    struct cost rest;   // of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some
     // Entries and rows of a unit from which the processor does not know from the product before where its rows end. With fewer it
     // knows more than in proportion.
     double learned;
     double taken; // more for a row with entries
     double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
-    // More for an entry, where x is larger than the second cache: by CSR; by sliced ELL with an x that is far, and one that is large.
-    double x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
-    // Where x comes from memory: more for a row with entries by CSR, and for an entry by either.
+    // More for an entry where x is far and has more bytes than x_second: by CSR, by sliced ELL, and with a large x.
+    double x_second, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
+    // Where such an x comes from memory: more for a row with entries by CSR, and for an entry by either.
     double memory_csr, memory;
     double convert_us, launch_us; // buffers and launches of a conversion; a launch, which CSR and formats take alike
     double gain;                  // of the time of CSR, at most
     double sell_least_us;         // of CSR from which sliced ELL may gain
+    size_t narrow;                // bytes of a value up to which columns in 16 bits gain, from memory
 };
 // An AMD EPYC with AVX-512. Fitted to 97 patterns in f32 and 44 in f64 (bench/lab/cpu_fit.py, docs/log/cpu-costs.md), but for an entry
 // of CSR in f32, 0.33 there, since an Intel Xeon took up to 1.5 times as long as by sliced ELL where all rows have one length, and
@@ -51,27 +53,31 @@ static const struct processor avx512 = {
     .sdia = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}},
     .rest = {1.15, 4.4, 0},
     .learned = 1.5e5,
-    .x_sell = {0.2, 0.2},
-    .x_sell_large = {0.4, 0.8},
+    .x_second = 512 << 10,
+    .x_sell = {0, 0.2},
+    .x_sell_large = {0, 0.8},
     .convert_us = 450,
     .launch_us = 5,
     .gain = 0.93,
     .sell_least_us = 12,
+    .narrow = 4,
 };
 // One with AVX2, fitted to 148 patterns in f32 and f64: it learns the ends of few rows.
 static const struct processor avx2 = {
     .csr = {{0.70, 1.2, 6.3}, {0.80, 1.2, 6.3}},
-    .csr_far = {{0.75, 1.2, 6.3}, {0.88, 1.2, 6.3}},
+    .csr_far = {{0.95, 1.2, 6.3}, {1.70, 1.2, 6.3}},
     .blocks = {{0.55, 1.2, 6.3}, {0.82, 1.2, 6.3}},
     .gaps = {{0.9, 0.13, 12}, {1.0, 0.3, 10}},
     .gaps_taken = 3.0,
     .sell = {{{0.50, 1.9, 0}, {2.0, 9.0, 0}}, {{1.06, 2.5, 0}, {3.4, 9.0, 0}}},
     .sell16 = {{{0.67, 1.9, 0}, {4.6, 6.0, 0}}, {{1.06, 1.9, 0}, {6.0, 6.0, 0}}},
     .sdia = {{{0.20, 0.5, 0}, {7.0, 0.5, 0}}, {{0.40, 0.5, 0}, {7.5, 0.5, 0}}},
+    .sell_memory = 0.055,
     .rest = {1.9, 12, 0},
     .learned = 1.5e4,
     .taken = 1.8,
     .loops = 3.0,
+    .x_second = 256 << 10,
     .x_csr = 0.45,
     .x_sell = {0.3, 0.6},
     .x_sell_large = {0.7, 1.0},
@@ -81,10 +87,10 @@ static const struct processor avx2 = {
     .launch_us = 7,
     .gain = 0.96,
     .sell_least_us = 7,
+    .narrow = 8,
 };
-#define AVX512_FLOATS 16          // of a vector
-#define X_SECOND      (512 << 10) // bytes of x, beyond the second cache
-#define X_FIRST       (32 << 10)  // beyond the first
+#define AVX512_FLOATS 16         // of a vector
+#define X_FIRST       (32 << 10) // bytes of x, beyond the first cache
 #define X_LARGE       (2 << 20)
 #define CACHES        (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW   1.5
@@ -95,6 +101,7 @@ static const struct processor avx2 = {
 #define BLOCKS_ALIKE 16
 #define BLOCKS_ROW   48
 #define BLOCKS_MOST  600
+#define BLOCKS_X     (512 << 10)                      // bytes
 static const struct cost gaps_make = {1.5, 1.0, 4.0}; // the rows of the entries, for CSR that walks entries
 #define GAPS_GAIN 0.8                                 // of the time by rows, at most
 static const struct cost hyb_convert[WIDTHS] = {{5.0, 9.0, 0}, {6.0, 9.0, 0}};
@@ -141,28 +148,18 @@ static double cache_bytes(const struct weft_spmv_plan *plan)
     return told > 0 ? told : CACHES;
 }
 
-static bool x_from_memory(const struct weft_spmv_plan *plan)
-{
-    return x_bytes(plan) > cache_bytes(plan) / 2;
-}
-
-// Nanoseconds of a core that all entries take more by sliced ELL for reads of x.
-static double sell_x_ns(const struct weft_spmv_plan *plan)
+// Nanoseconds of a core that all entries take more for reads of an x that is far, by CSR or by sliced ELL.
+static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
 {
     const struct processor *p = processor_of(plan);
-    const double x = x_bytes(plan), far = weft__spmv_x_near(plan) || x <= X_SECOND ? 0
-                                          : x > X_LARGE                            ? p->x_sell_large[width_of(plan)]
-                                                                                   : p->x_sell[width_of(plan)];
-    return (far + (x_from_memory(plan) ? p->memory : 0)) * (double)plan->a.nnz;
-}
-
-// The same by CSR.
-static double csr_x_ns(const struct weft_spmv_plan *plan)
-{
-    const struct processor *p = processor_of(plan);
-    const double entries = (double)plan->a.nnz, far = x_bytes(plan) > X_SECOND ? p->x_csr : 0,
-                 taken = (double)(plan->a.m - plan->info.empty_rows);
-    return far * entries + (x_from_memory(plan) ? p->memory * entries + p->memory_csr * taken : 0);
+    const double entries = (double)plan->a.nnz, taken = (double)(plan->a.m - plan->info.empty_rows);
+    if (weft__spmv_x_near(plan) || x_bytes(plan) <= p->x_second)
+        return 0;
+    const double memory = x_bytes(plan) > cache_bytes(plan) / 2
+                              ? p->memory * entries + (by_csr ? p->memory_csr * taken : 0)
+                              : 0,
+                 sell = (x_bytes(plan) > X_LARGE ? p->x_sell_large : p->x_sell)[width_of(plan)];
+    return (by_csr ? p->x_csr : sell) * entries + memory;
 }
 
 bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
@@ -170,7 +167,7 @@ bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
     const double mean = weft__spmv_mean_row(plan);
     const int alike = 2 * plan->stats.changes <= plan->a.m;
     return plan->type != WEFT_TYPE_I32 && mean >= (alike ? BLOCKS_ALIKE : BLOCKS_ROW) && mean < BLOCKS_MOST &&
-           (weft__spmv_x_near(plan) || x_bytes(plan) <= X_SECOND);
+           (weft__spmv_x_near(plan) || x_bytes(plan) <= BLOCKS_X);
 }
 
 // Nanoseconds of a core for a product by CSR, where the processor guesses wrongly at `changes` rows once there are too many to learn.
@@ -186,6 +183,14 @@ static bool matrix_cached(const struct weft_spmv_plan *plan)
     return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type)) <= cache_bytes(plan);
 }
 
+// Of sliced DIA or sliced ELL, whose bytes take more from memory.
+static double element_ns(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, double elements)
+{
+    const double bytes = (algo == WEFT_SPMV_ALGO_SELL16 ? 2 : 4) + (double)weft_type_bytes(plan->a.type);
+    const bool memory = algo != WEFT_SPMV_ALGO_SDIA && elements * bytes > cache_bytes(plan);
+    return format_of(plan, algo)->run.element + (memory ? processor_of(plan)->sell_memory * bytes : 0);
+}
+
 static double rows_ns(const struct weft_spmv_plan *plan)
 {
     const struct processor *p = processor_of(plan);
@@ -194,14 +199,17 @@ static double rows_ns(const struct weft_spmv_plan *plan)
     struct cost by = (!cached ? p->csr_far : weft__spmv_cpu_blocks(plan) ? p->blocks : p->csr)[width_of(plan)];
     by.change += loops ? p->loops : 0;
     return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
-           csr_x_ns(plan);
+           x_ns(plan, true);
 }
 
 static double gaps_ns(const struct weft_spmv_plan *plan)
 {
-    const double taken = (double)(plan->a.m - plan->info.empty_rows), several = taken - (double)plan->stats.hist[1];
     const struct processor *p = processor_of(plan);
-    return csr_ns(plan, &p->gaps[width_of(plan)], fmin(taken, 2 * several)) + p->gaps_taken * taken + csr_x_ns(plan);
+    const int width = width_of(plan);
+    const double taken = (double)(plan->a.m - plan->info.empty_rows), several = taken - (double)plan->stats.hist[1];
+    struct cost by = p->gaps[width];
+    by.element += matrix_cached(plan) ? 0 : p->csr_far[width].element - p->csr[width].element;
+    return csr_ns(plan, &by, fmin(taken, 2 * several)) + p->gaps_taken * taken + x_ns(plan, true);
 }
 
 bool weft__spmv_cpu_gaps(const struct weft_spmv_plan *plan)
@@ -224,11 +232,11 @@ static double csr_us(const struct weft_spmv_plan *plan)
 
 static double format_us(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, const struct weft__spmv_load *load)
 {
-    const struct cost *c = &format_of(plan, algo)->run;
-    const double x = algo == WEFT_SPMV_ALGO_SDIA ? 0 : sell_x_ns(plan) / fmax((double)plan->a.nnz, 1),
-                 rows = c->row * (double)plan->a.m;
-    return span_us(plan, c->element * load->elements + x * (double)plan->a.nnz + rows,
-                   (c->element + x) * load->longest + rows / load->items, load->items);
+    const double entries = (double)plan->a.nnz, element = element_ns(plan, algo, load->elements),
+                 x = algo == WEFT_SPMV_ALGO_SDIA ? 0 : x_ns(plan, false) / fmax(entries, 1),
+                 rows = format_of(plan, algo)->run.row * (double)plan->a.m;
+    return span_us(plan, element * load->elements + x * entries + rows,
+                   (element + x) * load->longest + rows / load->items, load->items);
 }
 
 bool weft__spmv_cpu_gains(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
@@ -250,12 +258,12 @@ bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_alg
            (double)plan->info.params.policy.products * (csr_us(plan) - format_us(plan, algo, load)) >= convert;
 }
 
-// With 16 bits a product took 0.81 to 0.93 times as long where f32 values come from memory and x is not in the first cache; elsewhere 1.0
-// to 1.3, with a conversion of 1.7 times the time (docs/log/cpu-costs.md).
+// With 16 bits a product from memory took 0.62 to 0.93 times as long where x is not in the first cache, but for values of 8 bytes on
+// AVX-512; elsewhere 1.0 to 1.3, with a conversion of 1.7 times the time (docs/log/cpu-costs.md).
 bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan)
 {
-    return plan->a.n <= UINT16_MAX && weft_type_bytes(plan->a.type) <= 4 && !matrix_cached(plan) &&
-           x_bytes(plan) > X_FIRST;
+    return plan->a.n <= UINT16_MAX && weft_type_bytes(plan->a.type) <= processor_of(plan)->narrow &&
+           !matrix_cached(plan) && x_bytes(plan) > X_FIRST;
 }
 
 bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
@@ -269,7 +277,8 @@ bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
         entries -= (double)(k < columns ? k : columns) * (double)plan->stats.hist[k];
         longer += k > columns ? (double)plan->stats.hist[k] : 0;
     }
-    const double ns = (ell->element * (double)columns + ell->row) * rows + sell_x_ns(plan) + p->rest.element * entries +
+    const double element = element_ns(plan, WEFT_SPMV_ALGO_SELL, (double)columns * rows);
+    const double ns = (element * (double)columns + ell->row) * rows + x_ns(plan, false) + p->rest.element * entries +
                       p->rest.row * longer;
     const double us = ns / units * 1e-3 + 2 * JOIN_US; // three launches
     const double convert_us =
