@@ -177,6 +177,7 @@ static void test_cpu_cost(void)
         {"4000 rows of 5", 8, 4e3, 4e3, 20e3, 0.84, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_SELL},
         {"8000 rows of 25", 16, 8e3, 8e3, 200e3, 0, WEFT_TYPE_F32, 0, WEFT_SPMV_ALGO_CSR_MERGE},
         {"8000 rows of 25", 8, 8e3, 8e3, 200e3, 0, WEFT_TYPE_F32, 0, WEFT_SPMV_ALGO_SELL},
+        {"3000 rows of 1000", 8, 3e3, 3e3, 3e6, 0.99, WEFT_TYPE_F32, 0, WEFT_SPMV_ALGO_CSR_MERGE},
         {"50 000 rows of 6", 16, 50e3, 50e3, 300e3, 0.88, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_SELL},
         {"50 000 rows of 6", 8, 50e3, 50e3, 300e3, 0.88, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_SELL},
         {"6 M entries in 30 000 columns", 16, 200e3, 30e3, 6e6, 0.93, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_SELL16},
@@ -201,16 +202,19 @@ static void test_cpu_cost(void)
                                       .x_size = (int64_t)cases[i].n,
                                       .y_size = (int64_t)m,
                                       .denied = 1u << WEFT_SPMV_ALGO_SDIA}; // which would ask the device for a sample
+        if (mean > 100)
+            plan.denied |= 1u << WEFT_SPMV_ALGO_SELL; // so that a hybrid is weighed
         plan.a = (struct weft_device_csr){
             .m = (int64_t)m, .n = (int64_t)cases[i].n, .nnz = (int64_t)cases[i].nnz, .type = cases[i].type};
         plan.info.schedule = ctx.schedule;
         plan.info.params.format.max_padding = 4;
         plan.info.params.policy.products = 1000;
+        const bool alike = cases[i].changes <= 0 || mean > 100;
         double rows = m * exp(-mean); // of k entries: those that entries at random leave, or all alike
         for (int k = 0; k < WEFT__SPMV_BINS; k++, rows *= mean / k)
-            plan.stats.hist[k] = (cl_uint)(cases[i].changes > 0 ? rows : k == (int)mean ? m : 0);
+            plan.stats.hist[k] = (cl_uint)(!alike ? rows : k == (int)mean ? m : 0);
         plan.info.empty_rows = plan.stats.hist[0];
-        plan.info.max_row = plan.stats.max_row = (int64_t)(mean + (cases[i].changes > 0 ? 4 * sqrt(mean) : 0));
+        plan.info.max_row = plan.stats.max_row = (int64_t)(mean + (alike ? 0 : 4 * sqrt(mean)));
         plan.stats.changes = (int64_t)(cases[i].changes * m);
         plan.stats.far = cases[i].far * ((plan.a.m + 31) / 32);
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;

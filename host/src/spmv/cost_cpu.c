@@ -16,14 +16,15 @@ struct format {
 enum { NARROW, WIDE, WIDTHS };
 // What differs between processors.
 struct processor {
-    struct cost csr[WIDTHS], csr_far[WIDTHS], blocks[WIDTHS]; // from the caches, from memory, in blocks from the caches
+    struct cost csr[WIDTHS], csr_far[WIDTHS],
+        blocks[WIDTHS]; // from the caches, from memory, in blocks or long rows from the caches
     // CSR that walks entries and not rows (spmv_csr_gaps_cpu). A row with entries takes `gaps_taken` whatever it holds; where they come
     // one by one, the processor guesses wrongly twice at a row of several.
     struct cost gaps[WIDTHS];
     double gaps_taken;
     struct format sell[WIDTHS], sell16[WIDTHS], sdia[WIDTHS];
-    double sell_memory; // more for a byte of sliced ELL, where they come from memory
-    struct cost rest;   // of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some
+    double format_memory; // more for a byte of ELL or sliced ELL, where they come from memory
+    struct cost rest;     // of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some
     // Entries and rows of a unit from which the processor does not know from the product before where its rows end. With fewer it
     // knows more than in proportion.
     double learned;
@@ -62,7 +63,7 @@ static const struct processor avx512 = {
     .sell_least_us = 12,
     .narrow = 4,
 };
-// One with AVX2, fitted to 148 patterns in f32 and f64: it learns the ends of few rows.
+// One with AVX2, fitted to 148 patterns in f32 and f64 (docs/log/cpu-costs.md): it learns the ends of few rows.
 static const struct processor avx2 = {
     .csr = {{0.70, 1.2, 6.3}, {0.80, 1.2, 6.3}},
     .csr_far = {{0.95, 1.2, 6.3}, {1.70, 1.2, 6.3}},
@@ -72,7 +73,7 @@ static const struct processor avx2 = {
     .sell = {{{0.50, 1.9, 0}, {2.0, 9.0, 0}}, {{1.06, 2.5, 0}, {3.4, 9.0, 0}}},
     .sell16 = {{{0.67, 1.9, 0}, {4.6, 6.0, 0}}, {{1.06, 1.9, 0}, {6.0, 6.0, 0}}},
     .sdia = {{{0.20, 0.5, 0}, {7.0, 0.5, 0}}, {{0.40, 0.5, 0}, {7.5, 0.5, 0}}},
-    .sell_memory = 0.055,
+    .format_memory = 0.055,
     .rest = {1.9, 12, 0},
     .learned = 1.5e4,
     .taken = 1.8,
@@ -104,6 +105,8 @@ static const struct processor avx2 = {
 #define BLOCKS_X     (512 << 10)                      // bytes
 static const struct cost gaps_make = {1.5, 1.0, 4.0}; // the rows of the entries, for CSR that walks entries
 #define GAPS_GAIN 0.8                                 // of the time by rows, at most
+// ELL with more columns takes several times as long as sliced ELL.
+#define HYB_COLUMNS 64
 static const struct cost hyb_convert[WIDTHS] = {{5.0, 9.0, 0}, {6.0, 9.0, 0}};
 #define JOIN_US 3.0 // a second launch, where tiles of csr_merge share rows
 // Tiles of csr_merge: nanoseconds at least, and how many for each unit at most.
@@ -183,20 +186,20 @@ static bool matrix_cached(const struct weft_spmv_plan *plan)
     return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type)) <= cache_bytes(plan);
 }
 
-// Of sliced DIA or sliced ELL, whose bytes take more from memory.
-static double element_ns(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, double elements)
+// More for an element of a format with columns of `column` bytes, where all elements come from memory.
+static double memory_ns(const struct weft_spmv_plan *plan, double elements, int column)
 {
-    const double bytes = (algo == WEFT_SPMV_ALGO_SELL16 ? 2 : 4) + (double)weft_type_bytes(plan->a.type);
-    const bool memory = algo != WEFT_SPMV_ALGO_SDIA && elements * bytes > cache_bytes(plan);
-    return format_of(plan, algo)->run.element + (memory ? processor_of(plan)->sell_memory * bytes : 0);
+    const double bytes = column + (double)weft_type_bytes(plan->a.type);
+    return elements * bytes > cache_bytes(plan) ? processor_of(plan)->format_memory * bytes : 0;
 }
 
 static double rows_ns(const struct weft_spmv_plan *plan)
 {
     const struct processor *p = processor_of(plan);
-    const bool cached = matrix_cached(plan),
-               loops = plan->stats.max_row >= LOOPS_ROW && weft__spmv_mean_row(plan) < LOOPS_ROW;
-    struct cost by = (!cached ? p->csr_far : weft__spmv_cpu_blocks(plan) ? p->blocks : p->csr)[width_of(plan)];
+    const double mean = weft__spmv_mean_row(plan);
+    const bool loops = plan->stats.max_row >= LOOPS_ROW && mean < LOOPS_ROW,
+               fast = weft__spmv_cpu_blocks(plan) || (mean >= BLOCKS_MOST && x_bytes(plan) <= BLOCKS_X);
+    struct cost by = (!matrix_cached(plan) ? p->csr_far : fast ? p->blocks : p->csr)[width_of(plan)];
     by.change += loops ? p->loops : 0;
     return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
            x_ns(plan, true);
@@ -232,9 +235,11 @@ static double csr_us(const struct weft_spmv_plan *plan)
 
 static double format_us(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, const struct weft__spmv_load *load)
 {
-    const double entries = (double)plan->a.nnz, element = element_ns(plan, algo, load->elements),
-                 x = algo == WEFT_SPMV_ALGO_SDIA ? 0 : x_ns(plan, false) / fmax(entries, 1),
-                 rows = format_of(plan, algo)->run.row * (double)plan->a.m;
+    const struct cost *c = &format_of(plan, algo)->run;
+    const bool columns = algo != WEFT_SPMV_ALGO_SDIA;
+    const double entries = (double)plan->a.nnz, rows = c->row * (double)plan->a.m,
+                 memory = columns ? memory_ns(plan, load->elements, algo == WEFT_SPMV_ALGO_SELL16 ? 2 : 4) : 0,
+                 element = c->element + memory, x = columns ? x_ns(plan, false) / fmax(entries, 1) : 0;
     return span_us(plan, element * load->elements + x * entries + rows,
                    (element + x) * load->longest + rows / load->items, load->items);
 }
@@ -277,12 +282,12 @@ bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
         entries -= (double)(k < columns ? k : columns) * (double)plan->stats.hist[k];
         longer += k > columns ? (double)plan->stats.hist[k] : 0;
     }
-    const double element = element_ns(plan, WEFT_SPMV_ALGO_SELL, (double)columns * rows);
+    const double element = ell->element + memory_ns(plan, (double)columns * rows, 4);
     const double ns = (element * (double)columns + ell->row) * rows + x_ns(plan, false) + p->rest.element * entries +
                       p->rest.row * longer;
     const double us = ns / units * 1e-3 + 2 * JOIN_US; // three launches
     const double convert_us =
         p->convert_us + (convert->element * (double)plan->a.nnz + convert->row * rows) / units * 1e-3;
-    return p->launch_us + us <= p->gain * (p->launch_us + csr_takes) &&
+    return columns <= HYB_COLUMNS && p->launch_us + us <= p->gain * (p->launch_us + csr_takes) &&
            (double)plan->info.params.policy.products * (csr_takes - us) >= convert_us;
 }
