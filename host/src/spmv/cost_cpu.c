@@ -198,7 +198,7 @@ static double rows_ns(const struct weft_spmv_plan *plan)
     const struct processor *p = processor_of(plan);
     const double mean = weft__spmv_mean_row(plan);
     const bool loops = plan->stats.max_row >= LOOPS_ROW && mean < LOOPS_ROW,
-               fast = weft__spmv_cpu_blocks(plan) || (mean >= BLOCKS_MOST && x_bytes(plan) <= BLOCKS_X);
+               fast = weft__spmv_cpu_blocks(plan) || (mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_second);
     struct cost by = (!matrix_cached(plan) ? p->csr_far : fast ? p->blocks : p->csr)[width_of(plan)];
     by.change += loops ? p->loops : 0;
     return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
