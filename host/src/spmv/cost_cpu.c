@@ -16,8 +16,8 @@ struct format {
 enum { NARROW, WIDE, WIDTHS };
 // What differs between processors.
 struct processor {
-    struct cost csr[WIDTHS], csr_far[WIDTHS],
-        blocks[WIDTHS]; // from the caches, from memory, in blocks or long rows from the caches
+    struct cost csr[WIDTHS], csr_memory[WIDTHS]; // entries from the caches, from memory
+    struct cost blocks[WIDTHS];                  // from the caches, in blocks of eight or in long rows
     // CSR that walks entries and not rows (spmv_csr_gaps_cpu). A row with entries takes `gaps_taken` whatever it holds; where they come
     // one by one, the processor guesses wrongly twice at a row of several.
     struct cost gaps[WIDTHS];
@@ -45,7 +45,7 @@ struct processor {
 // ELL gained nothing where CSR takes less than 12 us: five patterns took 0.84 to 0.97 times as long by CSR.
 static const struct processor avx512 = {
     .csr = {{0.40, 0.45, 7.0}, {0.45, 0.45, 7.0}},
-    .csr_far = {{0.50, 0.45, 7.0}, {0.45, 0.45, 7.0}},
+    .csr_memory = {{0.50, 0.45, 7.0}, {0.45, 0.45, 7.0}},
     .blocks = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}},
     .gaps = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}},
     .gaps_taken = 1.6,
@@ -66,7 +66,7 @@ static const struct processor avx512 = {
 // One with AVX2, fitted to 148 patterns in f32 and f64 (docs/log/cpu-costs.md): it learns the ends of few rows.
 static const struct processor avx2 = {
     .csr = {{0.70, 1.2, 6.3}, {0.80, 1.2, 6.3}},
-    .csr_far = {{0.95, 1.2, 6.3}, {1.70, 1.2, 6.3}},
+    .csr_memory = {{0.95, 1.2, 6.3}, {1.70, 1.2, 6.3}},
     .blocks = {{0.55, 1.2, 6.3}, {0.82, 1.2, 6.3}},
     .gaps = {{0.9, 0.13, 12}, {1.0, 0.3, 10}},
     .gaps_taken = 3.0,
@@ -199,7 +199,7 @@ static double rows_ns(const struct weft_spmv_plan *plan)
     const double mean = weft__spmv_mean_row(plan);
     const bool loops = plan->stats.max_row >= LOOPS_ROW && mean < LOOPS_ROW,
                fast = weft__spmv_cpu_blocks(plan) || (mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_second);
-    struct cost by = (!matrix_cached(plan) ? p->csr_far : fast ? p->blocks : p->csr)[width_of(plan)];
+    struct cost by = (!matrix_cached(plan) ? p->csr_memory : fast ? p->blocks : p->csr)[width_of(plan)];
     by.change += loops ? p->loops : 0;
     return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
            x_ns(plan, true);
@@ -211,7 +211,7 @@ static double gaps_ns(const struct weft_spmv_plan *plan)
     const int width = width_of(plan);
     const double taken = (double)(plan->a.m - plan->info.empty_rows), several = taken - (double)plan->stats.hist[1];
     struct cost by = p->gaps[width];
-    by.element += matrix_cached(plan) ? 0 : p->csr_far[width].element - p->csr[width].element;
+    by.element += matrix_cached(plan) ? 0 : p->csr_memory[width].element - p->csr[width].element;
     return csr_ns(plan, &by, fmin(taken, 2 * several)) + p->gaps_taken * taken + x_ns(plan, true);
 }
 
@@ -263,8 +263,8 @@ bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_alg
            (double)plan->info.params.policy.products * (csr_us(plan) - format_us(plan, algo, load)) >= convert;
 }
 
-// With 16 bits a product from memory took 0.62 to 0.93 times as long where x is not in the first cache, but for values of 8 bytes on
-// AVX-512; elsewhere 1.0 to 1.3, with a conversion of 1.7 times the time (docs/log/cpu-costs.md).
+// With 16 bits a product from memory took 0.62 to 0.93 times as long where x is not in the first cache, once 1.09; 1.00 to 1.04 with values
+// of 8 bytes by AVX-512. From the caches it took 1.07 to 1.11 times as long in the median, a conversion 1.7 times (docs/log/cpu-costs.md).
 bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan)
 {
     return plan->a.n <= UINT16_MAX && weft_type_bytes(plan->a.type) <= processor_of(plan)->narrow &&
