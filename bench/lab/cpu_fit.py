@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """cpu_fit.py: what products and conversions cost on a CPU, fitted to measured times, for the constants of host/src/spmv/cost_cpu.c.
 
-usage: bench/lab/cpu_fit.py RECORDS...                    such as docs/records/cpu-costs.jsonl.gz
+usage: bench/lab/cpu_fit.py [options] RECORDS...          such as docs/records/cpu-costs.jsonl.gz
        bench/lab/cpu_fit.py --join FIGURES TIMES...       makes records, on the standard output
+  --cores N        cores that ran (default: 2)
+  --vector N       floats of the processor's vectors, 8 or 16, which says what it learns and what repays (default: 16)
+  --cache BYTES    beyond which a matrix comes from memory (default: 33554432)
 
-Records have a line for each matrix and type: figures, and for csr, sell, sell16 and sdia the milliseconds of a product back to back
-and of the conversion. The fit takes the patterns that bench/lab/population does not hold out. It prints nanoseconds of one of the
---cores (default 2), and for 1000 and 100 products the regret of a choice by them, of both parts: the time of a conversion and the
-products by the least of the four. --join makes records of the lines of csr-figures and of those that population leaves (--out).
+Records have a line for each matrix and type: figures, and for csr, sell, sell16, sdia and hyb the milliseconds of a product back to
+back and of the conversion. The fit takes the patterns that bench/lab/population does not hold out. It prints nanoseconds of one of
+the cores, microseconds of a launch, and how wrong they are. Then it prints for 1000 and 100 products the regret of choices, of both parts: the time of a conversion and the products
+by that of the best. One choice has the least of the fitted times, the other is what repays by cost_cpu.c where the figures tell.
+--join makes records of the lines of csr-figures and of those that population leaves (--out).
 Exit status: 0 done; 2 bad usage or files.
 """
 import argparse
@@ -24,27 +28,38 @@ from csr_fit import far, fit, records_read, regret_print  # noqa: E402
 from reader import Failed, held_out  # noqa: E402
 
 FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "changes", "padding")
-FORMATS = ("csr", "sell", "sell16", "sdia")
-CACHES = 8 << 20  # bytes of x beyond which it is read from memory
+TOLD = ("windows", "heaviest", "repays")  # what figures may hold besides
+FORMATS = ("csr", "sell", "sell16", "sdia", "hyb")
 SDIA_PADDING = 1.5
-GAIN, LAUNCH_MS, LEARNED, LEARNED_POW = 0.93, 0.005, 1.5e5, 1.5  # as in cost_cpu.c
+# As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of the second cache, gain, launch in ms.
+LEARNED, SECOND, GAIN, LAUNCH_MS = {8: 1.5e4, 16: 1.5e5}, {8: 256 << 10, 16: 512 << 10}, {8: 0.96, 16: 0.93}, {8: 0.007, 16: 0.005}
+LEARNED_POW, X_LARGE, LOOPS_ROW = 1.5, 2 << 20, 64
+ROUNDS, CLOSE = 5, 0.05  # of the fit; parts of a time within which a row counts fully
+HEAVY = 0.35  # of all elements: where one work-item has more, it decides, and nothing is fitted
 
 
 def features(line, name):
-    """{quantity: millions of it} of a product."""
-    entries, rows = line["nnz"] * 1e-6, line["m"] * 1e-6
-    padding = {"csr": 1, "sdia": 1}.get(name, line["padding"])
-    of = {"element": entries * padding, "row": rows}
+    """{quantity: millions of it, or launches} of a product."""
+    vector, size = line["vector"], 8 if line["type"] == "f64" else 4
+    entries, rows, x = line["nnz"] * 1e-6, line["m"] * 1e-6, line["n"] * size
+    padding = 1 if name in ("csr", "sdia") else line.get("windows", line["padding"])
+    x_far = far(line) and x > SECOND[vector]
+    memory = line["nnz"] * padding * (2 if name == "sell16" else 4 + size) > line["cache"]
+    of = {"launch": line["cores"] * 1e-3, "row": rows, "element from memory" if memory else "element": entries * padding}
     if name == "csr":
-        of["change"] = line["changes"] * 1e-6 * min(1, ((line["nnz"] + line["m"]) / line["cores"] / LEARNED) ** LEARNED_POW)
-    size = 8 if line["type"] == "f64" else 4
-    of["far"] = entries * far(line)
-    of["far from memory"] = entries * (far(line) and line["n"] * size > CACHES)
+        mean = line["nnz"] / max(line["m"], 1)
+        changes = line["changes"] * 1e-6 * min(1, ((line["nnz"] + line["m"]) / line["cores"] / LEARNED[vector]) ** LEARNED_POW)
+        of.update({"change": changes, "change of loops": changes * (line["max_row"] >= LOOPS_ROW > mean),
+                   "taken": (line["m"] - line["empty"]) * 1e-6, "far": entries * x_far})
+    elif name != "sdia":
+        of.update({"far": entries * (x_far and x <= X_LARGE), "far, large": entries * (x_far and x > X_LARGE)})
+    of["far from memory"] = entries * (x_far and x > line["cache"] / 2)
     return {f"{name} {line['type']} {key}": value for key, value in of.items()}
 
 
 def features_convert(line, name):
-    of = {"fixed": 1e-6, "element": line["nnz"] * 1e-6 * (1 if name == "sdia" else line["padding"]), "row": line["m"] * 1e-6}
+    padding = 1 if name in ("sdia", "hyb") else line.get("windows", line["padding"])
+    of = {"launches": line["cores"] * 1e-3, "element": line["nnz"] * 1e-6 * padding, "row": line["m"] * 1e-6}
     return {f"convert {name} {line['type']} {key}": value for key, value in of.items()}
 
 
@@ -52,21 +67,43 @@ def price(of, weights):
     return sum(value * weights.get(key, 0) for key, value in of.items())
 
 
+def tells(line, name):
+    """Whether a time tells of these costs: a hybrid is two formats, CSR may walk entries where rows hold few, one work-item may decide."""
+    if name == "csr":
+        return line["nnz"] >= 2 * line["m"]
+    return name == "sdia" or name != "hyb" and line.get("heaviest", 0) <= HEAVY
+
+
+def fit_most(rows):
+    """As fit(), but a row that is far off counts less: kernels differ in more than these quantities, and times have noise."""
+    counts = [1.0] * len(rows)
+    for _ in range(ROUNDS):
+        weights = fit(rows, counts)
+        counts = [min(1, math.sqrt(CLOSE / max(abs(1 - price(of, weights) / ms), 1e-9))) for of, ms in rows]
+    return weights
+
+
 def chosen(line, products, weights):
+    """By the least of the fitted times."""
     csr = price(features(line, "csr"), weights)
     costs = {"csr": products * csr}
-    for name in FORMATS[1:]:
+    for name in ("sell", "sell16", "sdia"):
         run = price(features(line, name), weights)
-        if name in line["ms"] and LAUNCH_MS + run <= GAIN * (LAUNCH_MS + csr):
+        if name in line["ms"] and tells(line, name) and run <= GAIN[line["vector"]] * csr:
             costs[name] = products * run + price(features_convert(line, name), weights)
     return min(costs, key=costs.get)
 
 
-def judge(title, lines, products, weights):
+def repaying(line, products, _):
+    """The first that repays by cost_cpu.c."""
+    return next((name for name in line["repays"][str(line["vector"])][line["type"]][products < 1000] if name in line["ms"]), "csr")
+
+
+def judge(title, lines, products, choice, weights=None):
     rows = []
     for line in lines:
         times = {name: ms[0] * products + ms[1] for name, ms in line["ms"].items()}
-        mine = chosen(line, products, weights)
+        mine = choice(line, products, weights)
         best = min(times, key=times.get)
         rows.append((times[mine] / times[best], line, mine, best))
     for value, line, mine, best in regret_print(f"{title}, {products} products", rows)[:4]:
@@ -83,7 +120,8 @@ def join(figures, times):
                 row.get("matrix") in known and row.get("products", 0) >= 1000)
     for row in reader.records(times, wanted, lambda _: ("type", "algo", "b2b_ms")):
         part = "held" if held_out(row["matrix"]) else "fit"
-        line = found.setdefault((row["matrix"], row["type"]), dict(known[row["matrix"]], type=row["type"], part=part, ms={}))
+        of = {key: value for key, value in known[row["matrix"]].items() if key in FIGURES + TOLD}
+        line = found.setdefault((row["matrix"], row["type"]), dict(of, type=row["type"], part=part, ms={}))
         name = row["algo"]
         size = 8 if row["type"] == "f64" else 4
         if name != "csr" and row.get("chosen", name) != name:
@@ -104,6 +142,15 @@ def whole(line):
         raise ValueError("part or type is none that is known")
     if not all(reader.is_number(line[key]) for key in FIGURES[1:]):
         raise ValueError("a figure is no number from 0 on")
+    if not all(reader.is_number(line.get(key, 0)) for key in TOLD[:2]):
+        raise ValueError("windows or heaviest is no number from 0 on")
+    if "repays" in line:
+        try:
+            lists = [names for vector in LEARNED for names in line["repays"][str(vector)][line["type"]]]
+        except (KeyError, TypeError):
+            raise ValueError("repays has no lists for vectors and types") from None
+        if len(lists) != 4 or not all(isinstance(names, list) and set(names) <= set(FORMATS) for names in lists):
+            raise ValueError("repays has no lists of formats for 1000 and 100 products")
     ms = line["ms"]
     if not isinstance(ms, dict) or "csr" not in ms or not all(
             isinstance(pair, list) and len(pair) == 2 and all(map(reader.is_number, pair)) and pair[0] for pair in ms.values()):
@@ -115,6 +162,8 @@ def main():
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--join", action="store_true")
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--vector", type=int, default=16)
+    parser.add_argument("--cache", type=int, default=32 << 20)
     parser.add_argument("files", nargs="*")
     arguments = parser.parse_args()
     if arguments.help or not arguments.files:
@@ -125,23 +174,37 @@ def main():
             raise Failed("--join wants figures and times (--help explains)")
         join(arguments.files[0], arguments.files[1:])
         return 0
-    if arguments.cores < 1:
-        raise Failed("--cores is a number from 1 on")
+    if arguments.cores < 1 or arguments.vector not in LEARNED or arguments.cache < 1:
+        raise Failed("--cores and --cache are numbers from 1 on, --vector is 8 or 16")
     lines = records_read(arguments.files, whole)
     for line in lines:
-        line["cores"] = arguments.cores
+        line.update(cores=arguments.cores, vector=arguments.vector, cache=arguments.cache)
     parts = {part: [line for line in lines if line["part"] == part] for part in ("fit", "held")}
-    rows = [(features(line, name), ms[0]) for line in parts["fit"] for name, ms in line["ms"].items()]
-    rows += [(features_convert(line, name), ms[1]) for line in parts["fit"] for name, ms in line["ms"].items() if name != "csr" and ms[1]]
-    if not rows:
+    weights, misses = {}, []
+    for name in FORMATS:
+        for kind in ("f32", "f64"):
+            of = [(line, line["ms"][name]) for line in parts["fit"] if line["type"] == kind and name in line["ms"]]
+            runs = [(features(line, name), ms[0]) for line, ms in of if tells(line, name)]
+            makes = [(features_convert(line, name), ms[1]) for line, ms in of if name != "csr" and ms[1]]
+            for what, rows in (f"{name} {kind}", runs), (f"convert {name} {kind}", makes):
+                if rows:
+                    of_rows = fit_most(rows)
+                    weights.update(of_rows)
+                    for key, value in of_rows.items():
+                        print(f"{key:34} {value * arguments.cores:.3g}")
+                    wrong = sorted(abs(1 - price(row, of_rows) / ms) for row, ms in rows)
+                    misses.append(f"{what}: {len(rows)} times, wrong by {wrong[len(wrong) // 2]:.2f} in the median, "
+                                  f"{wrong[len(wrong) * 9 // 10]:.2f} in 90 %")
+    if not weights:
         raise Failed("no line of part fit")
-    weights = fit(rows)
-    for name, value in weights.items():
-        print(f"{name:34} {value * arguments.cores:.3g}")
+    print("\n" + "\n".join(misses))
     for part, of in parts.items():
+        told = [line for line in of if "repays" in line]
         for products in (1000, 100):
             if of:
-                judge(part, of, products, weights)
+                judge(f"{part}, costs of this fit", of, products, chosen, weights)
+            if told:
+                judge(f"{part}, costs of cost_cpu.c", told, products, repaying)
     return 0
 
 

@@ -70,11 +70,12 @@ def features(line, name):
     return out
 
 
-def fit(rows):
-    """The constants, none below zero, with the least squares of 1 - predicted / measured: by coordinates in turn."""
+def fit(rows, counts=None):
+    """The constants, none below zero, with the least squares of 1 - predicted / measured, times what a row counts: by coordinates in turn."""
     names = sorted({k for row, _ in rows for k in row})
-    columns = [[row.get(k, 0) / us for row, us in rows] for k in names]
-    weights, left = [0.0] * len(names), [1.0] * len(rows)
+    counts = counts or [1.0] * len(rows)
+    columns = [[row.get(k, 0) / us * count for (row, us), count in zip(rows, counts)] for k in names]
+    weights, left = [0.0] * len(names), list(counts)
     norms = [sum(v * v for v in c) for c in columns]
     for _ in range(3000):
         moved = 0.0

@@ -4,7 +4,7 @@
 // Mapping: 1-D; work-item g owns places g*chunk .. (g+1)*chunk-1, by blocks of BLOCK. Columns of ELL lie a whole matrix
 //          apart: a long block reads a page of each, a short one would meet a new page with every line.
 // Local:   none.
-// Needs:   BLOCK divides height and chunk, or is greater than 32 and lies within one slice; arrays as for spmv/ell.cl.
+// Needs:   BLOCK is height and divides chunk, or is greater than 32 and lies within one slice; arrays as for spmv/ell.cl.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv/ell.cl.
 

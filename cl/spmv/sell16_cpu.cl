@@ -3,7 +3,7 @@
 // Source:  as spmv/sell16.cl; rows side by side in the registers of one work-item.
 // Mapping: 1-D; work-item g owns places g*chunk .. (g+1)*chunk-1, by blocks of BLOCK.
 // Local:   none.
-// Needs:   BLOCK 1 .. 32 divides height and chunk; arrays as for spmv/sell16.cl.
+// Needs:   BLOCK 1 .. 32 is height and divides chunk; arrays as for spmv/sell16.cl.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv/ell.cl.
 

@@ -28,6 +28,7 @@
 #include "host/src/ref/ref.h"             // oracles
 #include "host/src/spmv/algos.h"          // names of SpMV's algorithms
 #include "host/src/spmv/cost.h"           // figures of the rows of a matrix, what schedules cost
+#include "host/src/spmv/ell.h"            // work-items of sliced ELL
 #include "host/src/transpose/method.h"    // the shape of a transposition, forms from and to COO
 #include "out.h"
 #endif

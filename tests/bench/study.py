@@ -235,29 +235,39 @@ def test_cpu_fit(folder):
     """Times made from known constants give these back; a choice by them is the best; records are joined, bad ones refused."""
     script = os.path.join(SCRIPTS, "cpu_fit.py")
     rng, lines = random.Random(11), []
-    for k in range(90):
-        m, mean, padding = rng.randint(300000, 2000000), rng.choice([1, 2, 5, 10, 30]), rng.uniform(1, 2)
-        changes = rng.choice([0, m // 3, m - 1])
-        nnz, cores = m * mean, 2
-        ms = {"csr": [(0.4 * nnz + 0.5 * m + 6 * changes) * 1e-6 / cores, 0],
-              "sell": [(0.3 * nnz * padding + 0.9 * m) * 1e-6 / cores, 0.5 + (2 * nnz * padding + 5 * m) * 1e-6 / cores]}
-        lines.append({"matrix": f"m{k}", "type": "f32", "part": ("fit", "fit", "held")[k % 3], "m": m, "n": 1000, "nnz": nnz,
-                      "max_row": 2 * mean, "empty": 0, "far": 0, "changes": changes, "padding": padding, "ms": ms})
+    for k in range(120):
+        m, mean, padding = rng.randint(300000, 2000000), rng.choice([2, 5, 10, 30]), rng.uniform(1, 2)
+        changes, empty, n = rng.choice([0, m // 3, m - 1]), rng.randint(0, m // 2), rng.choice([1000, 300000, 1000000])
+        nnz, cores, launch = m * mean, 2, 0.005
+        csr, sell = nnz * (0.4 if nnz * 8 <= 32 << 20 else 0.5), nnz * padding * (0.3 if nnz * padding * 8 <= 32 << 20 else 0.45)
+        csr += 0.7 * nnz * (n > 131072)
+        sell += {1000: 0, 300000: 0.2, 1000000: 0.8}[n] * nnz
+        ms = {"csr": [launch + (csr + 0.5 * m + 1.5 * (m - empty) + 6 * changes) * 1e-6 / cores, 0],
+              "sell": [launch + (sell + 0.9 * m) * 1e-6 / cores, 0.5 + (2 * nnz * padding + 5 * m) * 1e-6 / cores]}
+        names = ["sell"] if 1000 * ms["sell"][0] + ms["sell"][1] < 1000 * ms["csr"][0] else []
+        lines.append({"matrix": f"m{k}", "type": "f32", "part": ("fit", "fit", "held")[k % 3], "m": m, "n": n, "nnz": nnz,
+                      "max_row": 2 * mean, "empty": empty, "far": 1e9, "changes": changes, "padding": 3, "windows": padding,
+                      "heaviest": 0.01, "repays": {"8": {"f32": [["sell"], ["sell"]]}, "16": {"f32": [names, []]}}, "ms": ms})
     code, out, err = run(sys.executable, script, write(os.path.join(folder, "cpu.json"), lines))
-    found = {tuple(words[:-1]): float(words[-1]) for words in (line.split() for line in out.splitlines())
-             if len(words) > 3 and words[-2] in ("element", "row", "change")}
-    known = {("csr", "f32", "element"): 0.4, ("csr", "f32", "row"): 0.5, ("csr", "f32", "change"): 6, ("sell", "f32", "element"): 0.3,
-             ("convert", "sell", "f32", "element"): 2, ("convert", "sell", "f32", "row"): 5}
-    ok(code == 0 and not err and all(abs(found[key] - value) < 0.05 * value for key, value in known.items()), "cpu: constants come back",
+    found = {line[:35].strip(): float(line[35:]) for line in out.split("\n\n")[0].splitlines()}
+    known = {"csr f32 element": 0.4, "csr f32 element from memory": 0.5, "csr f32 row": 0.5, "csr f32 taken": 1.5, "csr f32 change": 6,
+             "csr f32 far": 0.7, "sell f32 element": 0.3, "sell f32 element from memory": 0.45, "sell f32 far": 0.2,
+             "sell f32 far, large": 0.8, "convert sell f32 element": 2, "convert sell f32 row": 5, "convert sell f32 launches": 500}
+    ok(code == 0 and not err and all(abs(found[key] - value) < 0.1 * value for key, value in known.items()), "cpu: constants come back",
        out, err)
-    ok("held, 1000 products: 30 lines, regret median 1.000" in out and "fit, 100 products: 60 lines, regret median 1.000" in out,
-       "cpu: a choice by them is the best, in either part", out)
+    for title in "fit, costs of this fit, 100 products: 80", "held, costs of this fit, 1000 products: 40", "held, costs of cost_cpu.c, 1000 products: 40":
+        ok(f"{title} lines, regret median 1.000, 95 % 1.0" in out, f"cpu: {title}", out)
+    code, out, _ = run(sys.executable, script, "--vector", "8", write(os.path.join(folder, "cpu.json"), lines))
+    ok(code == 0 and "held, costs of cost_cpu.c, 1000 products: 40 lines" in out and
+       "held, costs of cost_cpu.c, 1000 products: 40 lines, regret median 1.000, 95 % 1.0" not in out, "cpu: what repays by narrow vectors", out)
     code, out, _ = run(sys.executable, script, "--cores", "4", write(os.path.join(folder, "cpu.json"), lines))
-    ok(code == 0 and "csr f32 element                    0.8" in out, "cpu: nanoseconds of one of four cores", out)
-    for key, value in (("ms", {}), ("ms", {"csr": [0, 0]}), ("part", "all"), ("type", "i32"), ("padding", "x"), ("changes", None)):
+    ok(code == 0 and abs(float(out.split("csr f32 element from memory")[1].split()[0]) - 1) < 0.1, "cpu: nanoseconds of one of four cores", out)
+    for key, value in (("ms", {}), ("ms", {"csr": [0, 0]}), ("part", "all"), ("type", "i32"), ("padding", "x"), ("changes", None),
+                       ("windows", "x"), ("repays", []), ("repays", {"8": {"f32": [["x"], []]}, "16": {"f32": [[], []]}})):
         code, _, err = run(sys.executable, script, write(os.path.join(folder, "bad.json"), lines[:1] + [{**lines[1], key: value}]))
         ok(code == 2 and "bad.json:2: no record" in err and err.count("\n") == 1, f"cpu: a line whose {key} is {value}", code, err)
     ok(run(sys.executable, script, "--cores", "0", "x")[0] == 2, "cpu: no cores")
+    ok(run(sys.executable, script, "--vector", "4", "x")[0] == 2, "cpu: vectors that are none")
     ok("--join wants figures and times" in run(sys.executable, script, "--join", "x")[2], "cpu: nothing to join")
     times = [{"matrix": "m0", "backend": "opencl", "op": "spmv", "type": "f32", "algo": algo, "chosen": chosen, "b2b_ms": ms, "nnz": 100,
               "products": 1000, "convert_ms": 3, "format_bytes": size}

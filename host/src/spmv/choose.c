@@ -47,17 +47,17 @@ static int flags_may(const struct weft_spmv_plan *plan)
 // random.
 #define SELL_SAVES_ALIKE 0.25
 #define SELL_SAVES       0.15
-// Do the products that are expected pay for a conversion to `elements` for each entry, which on a GPU saves `saves` of the time in
-// which CSR moves its bytes? On a CPU 8 rows stand side by side, as long as the longest of them.
-static int repays(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, double elements, double saves)
+// Microseconds that the products which are expected save beyond a conversion to `elements` for each entry, which on a GPU saves `share`
+// of the time in which CSR moves its bytes. On a CPU 8 rows stand side by side, as long as the longest of them.
+static double saves(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, double elements, double share)
 {
     if (!weft__spmv_is_cpu(plan))
-        return (double)plan->info.params.policy.products * saves * weft__spmv_csr_us(plan) >=
+        return (double)plan->info.params.policy.products * share * weft__spmv_csr_us(plan) -
                weft__spmv_convert_us(plan);
     const double all = elements * (double)plan->a.nnz, items = (double)weft__spmv_items(plan);
     const struct weft__spmv_load load = {
         .elements = all, .longest = fmax(all / items, 8.0 * (double)plan->stats.max_row), .items = items};
-    return weft__spmv_cpu_repays(plan, algo, &load);
+    return weft__spmv_cpu_saves(plan, algo, &load);
 }
 
 static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
@@ -67,25 +67,27 @@ static int denied(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo)
 
 // Sliced DIA has hardly any bytes of columns, and is worth as much padding as sliced ELL (stencil27:120 on an H200:
 // 0.067 ms for 0.094 of it, band:20000000,5 0.228 for 0.263). Where rows are long enough by themselves, a sample of the
-// slices tells.
-static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, int *chosen)
+// slices tells. `least`: microseconds that another format saves.
+static weft_status sdia_choose(struct weft_spmv_plan *plan, cl_command_queue queue, double least, int *chosen)
 {
     struct weft_spmv_info *info = &plan->info;
     const double limit =
         info->params.format.max_padding < SELL_PADDING ? info->params.format.max_padding : SELL_PADDING;
     double padding = 0;
     *chosen = 0;
-    if (denied(plan, WEFT_SPMV_ALGO_SDIA) || !repays(plan, WEFT_SPMV_ALGO_SDIA, 1, weft__spmv_values_save(plan)) ||
+    if (denied(plan, WEFT_SPMV_ALGO_SDIA) ||
+        saves(plan, WEFT_SPMV_ALGO_SDIA, 1, weft__spmv_values_save(plan)) <= least ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US) ||
         32.0 * (double)plan->stats.steps[0] > limit * (double)plan->a.nnz + 32.0 * (double)plan->stats.max_row)
         return WEFT_OK; // it does not pay, a row is too long, or rows that stand together differ in length
     weft_status status = weft__spmv_sdia_sample(plan, queue, &padding);
-    if (status || padding > limit || !repays(plan, WEFT_SPMV_ALGO_SDIA, padding, weft__spmv_values_save(plan)))
+    if (status || padding > limit || saves(plan, WEFT_SPMV_ALGO_SDIA, padding, weft__spmv_values_save(plan)) <= least)
         return status;
     snprintf(info->why, sizeof info->why,
              "%lld runs expected pay for a conversion, and the diagonals of rows side by side need %.2f elements for "
              "each entry",
              (long long)info->params.policy.products, padding);
+    plan->least = least;
     plan->bound = SDIA_BOUND < info->params.format.max_padding ? SDIA_BOUND : info->params.format.max_padding;
     *chosen = 1;
     return WEFT_OK;
@@ -100,37 +102,59 @@ static int sell_narrow(const struct weft_spmv_plan *plan)
            weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP16_US);
 }
 
-// Sliced ELL.
-static int sell_choose(struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
+static double sell_padding(const struct weft_spmv_plan *plan)
 {
-    struct weft_spmv_info *info = &plan->info;
-    const double asked = info->params.format.max_padding,
-                 limit = weft__spmv_is_cpu(plan) || asked < SELL_PADDING ? asked : SELL_PADDING;
-    const double padding = weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32);
-    if (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
-        plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units)
-        return 0;
+    return weft__spmv_sorted_padding(plan, weft__spmv_is_cpu(plan) ? 8 : 32);
+}
+
+static double sell_limit(const struct weft_spmv_plan *plan)
+{
+    const double asked = plan->info.params.format.max_padding;
+    return weft__spmv_is_cpu(plan) || asked < SELL_PADDING ? asked : SELL_PADDING;
+}
+
+// As saves(), of sliced ELL; 0: auto does not take it.
+static double sell_saves(const struct weft_spmv_plan *plan, int alike, enum weft_spmv_algo *out)
+{
+    const double padding = sell_padding(plan);
     *out = sell_narrow(plan) ? WEFT_SPMV_ALGO_SELL16 : WEFT_SPMV_ALGO_SELL;
-    if (padding > limit || !repays(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES) ||
+    if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16) || padding > sell_limit(plan) ||
+        (!weft__spmv_is_cpu(plan) && weft__spmv_x_near(plan) &&
+         plan->a.m < (int64_t)SELL_ROWS_NEAR * plan->ctx->device.compute_units) ||
         !weft__spmv_steps_hidden(plan, (double)plan->stats.max_row, WEFT__SPMV_STEP_US))
         return 0;
-    if (denied(plan, WEFT_SPMV_ALGO_SELL) || denied(plan, WEFT_SPMV_ALGO_SELL16))
+    return saves(plan, *out, padding, alike ? SELL_SAVES_ALIKE : SELL_SAVES);
+}
+
+static int sell_choose(struct weft_spmv_plan *plan, int alike, double least, enum weft_spmv_algo *out)
+{
+    struct weft_spmv_info *info = &plan->info;
+    if (sell_saves(plan, alike, out) <= least)
         return 0;
     snprintf(info->why, sizeof info->why,
              "%lld runs expected pay for a conversion, and slices of sorted rows need %.2f elements for each "
              "entry",
-             (long long)info->params.policy.products, padding);
-    plan->bound = limit;
+             (long long)info->params.policy.products, sell_padding(plan));
+    plan->bound = sell_limit(plan);
+    plan->least = least;
     return 1;
 }
 
-// A hybrid, on a CPU: where rows are short, and a few are so long that sliced ELL would wait for them. Its parts round on their own
-// what is summed up in f64, so that those who ask for that do not get it.
+// As saves(), of a hybrid, on a CPU: where rows are short, and a few are so long that sliced ELL would wait for them. Its parts round on
+// their own what is summed up in f64, so that those who ask for that do not get it.
+static double hyb_saves(const struct weft_spmv_plan *plan)
+{
+    const struct weft_spmv_params *p = &plan->info.params;
+    if (!weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_HYB) || p->problem.f64_sums || p->format.width ||
+        !plan->a.nnz)
+        return 0;
+    return weft__spmv_cpu_hyb_saves(plan);
+}
+
 static int hyb_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
-    if (!weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_HYB) || info->params.problem.f64_sums ||
-        info->params.format.width || !plan->a.nnz || !weft__spmv_cpu_hyb_repays(plan))
+    if (hyb_saves(plan) <= 0)
         return 0;
     snprintf(
         info->why, sizeof info->why,
@@ -212,26 +236,29 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
     const int alike = (double)plan->stats.max_row <= SELL_ALIKE * mean,
               fills = plan->a.m >= (int64_t)SELL_ROWS * plan->ctx->device.compute_units,
               gains = plan->a.nnz > 0 && (weft__spmv_is_cpu(plan) || (fills && (alike || mean >= SELL_ROW)));
-    plan->bound = 0;
-    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && gains) {
+    plan->bound = plan->least = 0;
+    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO) {
+        // A CPU tells what each format takes, and the one that saves most is taken; on a GPU the first that saves.
+        const bool cpu = weft__spmv_is_cpu(plan);
+        const double hyb = fmax(0, hyb_saves(plan)), sell = cpu && gains ? fmax(0, sell_saves(plan, alike, out)) : 0;
         int chosen = 0;
-        weft_status status = sdia_choose(plan, queue, &chosen);
         *out = WEFT_SPMV_ALGO_SDIA;
+        weft_status status = gains ? sdia_choose(plan, queue, fmax(hyb, sell), &chosen) : WEFT_OK;
         if (status || chosen)
             return status;
+        // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts
+        // (uniform:300000,1000,9000000 in f64 on an H100: 0.033 and 0.036 ms).
+        if (!cpu && gains && weft__spmv_x_near(plan) && sell_choose(plan, alike, 0, out) &&
+            *out == WEFT_SPMV_ALGO_SELL16)
+            return WEFT_OK;
+        plan->bound = 0;
+        *out = WEFT_SPMV_ALGO_PANELS;
+        if (panels_choose(plan) || (gains && sell_choose(plan, alike, hyb, out)))
+            return WEFT_OK;
+        *out = WEFT_SPMV_ALGO_HYB;
+        if (hyb_choose(plan))
+            return WEFT_OK;
     }
-    // Where x is near sliced ELL with columns in 16 bits has as few bytes as panels, and no sums of parts (uniform:300000,1000,9000000
-    // in f64 on an H100: 0.033 and 0.036 ms).
-    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && gains && weft__spmv_x_near(plan) && sell_choose(plan, alike, out) &&
-        *out == WEFT_SPMV_ALGO_SELL16)
-        return WEFT_OK;
-    plan->bound = 0;
-    *out = WEFT_SPMV_ALGO_PANELS;
-    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && (panels_choose(plan) || (gains && sell_choose(plan, alike, out))))
-        return WEFT_OK;
-    *out = WEFT_SPMV_ALGO_HYB;
-    if (p->policy.algo == WEFT_SPMV_ALGO_AUTO && hyb_choose(plan))
-        return WEFT_OK;
     plan->bound = 0;
     *out = csr_choose(plan);
     return WEFT_OK;

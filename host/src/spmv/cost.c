@@ -421,7 +421,11 @@ int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft_
 {
     if (plan->bound <= 0)
         return 1;
-    return load->elements <= plan->bound * (double)plan->a.nnz &&
-           (weft__spmv_is_cpu(plan) ? weft__spmv_cpu_gains(plan, plan->info.params.policy.algo, load)
-                                    : weft__spmv_steps_hidden(plan, load->longest, WEFT__SPMV_STEP_US));
+    if (load->elements > plan->bound * (double)plan->a.nnz)
+        return 0;
+    if (!weft__spmv_is_cpu(plan))
+        return weft__spmv_steps_hidden(plan, load->longest, WEFT__SPMV_STEP_US);
+    const enum weft_spmv_algo algo = plan->info.params.policy.algo;
+    return weft__spmv_cpu_gains(plan, algo, load) &&
+           (plan->least <= 0 || weft__spmv_cpu_saves(plan, algo, load) > plan->least);
 }

@@ -57,14 +57,14 @@ struct weft__spmv_load {
 };
 // Whether a conversion costs no more than auto supposed, or was not chosen by auto.
 int weft__spmv_bound_holds(const struct weft_spmv_plan *plan, const struct weft__spmv_load *load);
-// CPU: whether a product by a sliced format takes less time than CSR, and whether the products that are expected repay the
-// conversion as well.
+// CPU: whether a product by a sliced format takes less time than CSR.
 bool weft__spmv_cpu_gains(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
                           const struct weft__spmv_load *load);
-bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
-                           const struct weft__spmv_load *load);
-// CPU: the same of a hybrid, whose ELL part and rest the lengths of rows tell.
-bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan);
+// CPU: microseconds that the products which are expected save beyond the conversion, by a sliced format, and by a hybrid, whose ELL
+// part and rest the lengths of rows tell; 0 or less: they do not repay it.
+double weft__spmv_cpu_saves(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
+                            const struct weft__spmv_load *load);
+double weft__spmv_cpu_hyb_saves(const struct weft_spmv_plan *plan);
 // CPU: whether sliced ELL had better have columns in 16 bits.
 bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan);
 // CPU: whether CSR had better add up rows by blocks of eight entries.

@@ -23,8 +23,8 @@ struct processor {
     struct cost gaps[WIDTHS];
     double gaps_taken;
     struct format sell[WIDTHS], sell16[WIDTHS], sdia[WIDTHS];
-    double format_memory; // more for a byte of ELL or sliced ELL, where they come from memory
-    struct cost rest;     // of a hybrid, whose ELL part takes as long as sliced ELL: an entry, and a row that has some
+    double format_memory;          // more for a byte of ELL or sliced ELL, where they come from memory
+    struct cost ell[WIDTHS], rest; // of a hybrid: of its ELL part; of the rest an entry, and a row that has some
     // Entries and rows of a unit from which the processor does not know from the product before where its rows end. With fewer it
     // knows more than in proportion.
     double learned;
@@ -50,6 +50,7 @@ static const struct processor avx512 = {
     .gaps = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}},
     .gaps_taken = 1.6,
     .sell = {{{0.45, 0.9, 0}, {2.0, 5.0, 0}}, {{0.70, 0.9, 0}, {3.0, 4.0, 0}}},
+    .ell = {{0.45, 0.9, 0}, {0.70, 0.9, 0}},
     .sell16 = {{{0.45, 0.9, 0}, {4.0, 6.0, 0}}, {{0.70, 0.9, 0}, {5.0, 4.5, 0}}},
     .sdia = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}},
     .rest = {1.15, 4.4, 0},
@@ -70,8 +71,9 @@ static const struct processor avx2 = {
     .blocks = {{0.55, 1.2, 6.3}, {0.82, 1.2, 6.3}},
     .gaps = {{0.9, 0.13, 12}, {1.0, 0.3, 10}},
     .gaps_taken = 3.0,
-    .sell = {{{0.50, 1.9, 0}, {2.0, 9.0, 0}}, {{1.06, 2.5, 0}, {3.4, 9.0, 0}}},
-    .sell16 = {{{0.67, 1.9, 0}, {4.6, 6.0, 0}}, {{1.06, 1.9, 0}, {6.0, 6.0, 0}}},
+    .sell = {{{0.50, 1.5, 0}, {2.0, 9.0, 0}}, {{0.85, 2.0, 0}, {3.4, 9.0, 0}}},
+    .ell = {{0.50, 1.9, 0}, {1.06, 2.5, 0}},
+    .sell16 = {{{0.67, 1.5, 0}, {4.6, 6.0, 0}}, {{0.95, 1.9, 0}, {6.0, 6.0, 0}}},
     .sdia = {{{0.20, 0.5, 0}, {7.0, 0.5, 0}}, {{0.40, 0.5, 0}, {7.5, 0.5, 0}}},
     .format_memory = 0.055,
     .rest = {1.9, 12, 0},
@@ -253,14 +255,15 @@ bool weft__spmv_cpu_gains(const struct weft_spmv_plan *plan, enum weft_spmv_algo
            p->launch_us + format_us(plan, algo, load) <= p->gain * (p->launch_us + csr_takes);
 }
 
-bool weft__spmv_cpu_repays(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
-                           const struct weft__spmv_load *load)
+double weft__spmv_cpu_saves(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo,
+                            const struct weft__spmv_load *load)
 {
     const struct cost *c = &format_of(plan, algo)->convert;
     const double convert = processor_of(plan)->convert_us + (c->element * load->elements + c->row * (double)plan->a.m) /
                                                                 plan->ctx->device.compute_units * 1e-3;
-    return weft__spmv_cpu_gains(plan, algo, load) &&
-           (double)plan->info.params.policy.products * (csr_us(plan) - format_us(plan, algo, load)) >= convert;
+    if (!weft__spmv_cpu_gains(plan, algo, load))
+        return 0;
+    return (double)plan->info.params.policy.products * (csr_us(plan) - format_us(plan, algo, load)) - convert;
 }
 
 // With 16 bits a product from memory took 0.62 to 0.93 times as long where x is not in the first cache, once 1.09; 1.00 to 1.04 with values
@@ -271,10 +274,10 @@ bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan)
            !matrix_cached(plan) && x_bytes(plan) > X_FIRST;
 }
 
-bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
+double weft__spmv_cpu_hyb_saves(const struct weft_spmv_plan *plan)
 {
     const struct processor *p = processor_of(plan);
-    const struct cost *ell = &p->sell[width_of(plan)].run, *convert = &hyb_convert[width_of(plan)];
+    const struct cost *ell = &p->ell[width_of(plan)], *convert = &hyb_convert[width_of(plan)];
     const int64_t columns = weft__spmv_hyb_width(plan);
     const double rows = (double)plan->a.m, units = plan->ctx->device.compute_units, csr_takes = csr_us(plan);
     double entries = (double)plan->a.nnz, longer = 0; // of the rest; of the last bin all are longer
@@ -288,6 +291,7 @@ bool weft__spmv_cpu_hyb_repays(const struct weft_spmv_plan *plan)
     const double us = ns / units * 1e-3 + 2 * JOIN_US; // three launches
     const double convert_us =
         p->convert_us + (convert->element * (double)plan->a.nnz + convert->row * rows) / units * 1e-3;
-    return columns <= HYB_COLUMNS && p->launch_us + us <= p->gain * (p->launch_us + csr_takes) &&
-           (double)plan->info.params.policy.products * (csr_takes - us) >= convert_us;
+    if (columns > HYB_COLUMNS || p->launch_us + us > p->gain * (p->launch_us + csr_takes))
+        return 0;
+    return (double)plan->info.params.policy.products * (csr_takes - us) - convert_us;
 }

@@ -131,7 +131,7 @@ static weft_status bound_check(const struct weft__spmv_ell *e, struct weft_spmv_
                                double elements)
 {
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    const cl_uint chunk = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : 1;
+    const cl_uint chunk = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, (cl_uint)row->chunk, CPU_BLOCK) : 1;
     int64_t longest = plan->info.max_row;
     weft_status status = WEFT_OK;
     if (plan->info.params.policy.algo == WEFT_SPMV_ALGO_HYB) // auto knows both parts from the lengths of rows
@@ -171,7 +171,7 @@ static weft_status kernels_create(struct weft__spmv_ell *e, struct weft_spmv_pla
     weft__spmv_resolve(make, plan, row, NULL);
     if (make->status)
         return make->status;
-    e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT) : (cl_uint)row->chunk;
+    e->chunk = cpu ? weft__spmv_chunk(plan, (cl_uint)row->chunk, CPU_BLOCK) : (cl_uint)row->chunk;
     const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
     e->wg = (size_t)sizes.wg;
     e->groups = weft__groups(weft__ceil_div(weft__ceil_div((size_t)plan->a.m, e->chunk), e->wg), e->wg);
@@ -209,7 +209,7 @@ cl_uint weft__spmv_chunk(const struct weft_spmv_plan *plan, cl_uint most, cl_uin
 size_t weft__spmv_items(const struct weft_spmv_plan *plan)
 {
     const struct weft_tune_spmv_ell *row = WEFT__TUNE_FIND(plan->ctx, tune);
-    return weft__ceil_div((size_t)plan->a.m, weft__spmv_chunk(plan, (cl_uint)row->chunk, ELL_HEIGHT));
+    return weft__ceil_div((size_t)plan->a.m, weft__spmv_chunk(plan, (cl_uint)row->chunk, CPU_BLOCK));
 }
 
 weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft__stream *stream, const struct weft_device_csr *a)

@@ -57,6 +57,7 @@ struct weft_spmv_plan {
     const struct weft__spmv_once *once;   // while the plan is made by such a call; else NULL
     int trial;                            // nonzero: tried by weft__spmv_tune; too much padding is no error to tell of
     double bound; // > 0: auto chose this conversion, which ends with WEFT_ERANGE where weft__spmv_bound_holds says no
+    double least; // microseconds that it has to save, by a CPU: those of the conversion that would have been taken else
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
     int crowded;     // nonzero: one of them for want of memory
     bool gaps;       // CSR for many empty rows: on a CPU it walks entries, on a GPU csr_flags scales y first
