@@ -224,6 +224,44 @@ static void test_cpu_cost(void)
     }
 }
 
+// Sliced ELL, chosen by the lengths of all rows, has more elements once its windows are counted. It is left where a hybrid saves more
+// than that, and kept where it only has to be faster than CSR.
+static void test_cpu_least(void)
+{
+    static const int64_t lengths[] = {0, 1, 2, 3, 6, 30}, rows[] = {300000, 250000, 200000, 100000, 40000, 5000};
+    struct weft_context ctx = {.device = {.compute_units = 2, .cache_bytes = 1 << 25, .type = CL_DEVICE_TYPE_CPU},
+                               .schedule = WEFT_SCHEDULE_CPU,
+                               .vector = 8};
+    struct weft_spmv_plan plan = {
+        .ctx = &ctx, .type = WEFT_TYPE_F32, .acc = WEFT_TYPE_F32, .denied = 1u << WEFT_SPMV_ALGO_SDIA};
+    plan.a.type = plan.type;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        plan.stats.hist[lengths[i]] = (cl_uint)rows[i];
+        plan.a.m += rows[i];
+        plan.a.nnz += lengths[i] * rows[i];
+    }
+    plan.a.n = plan.x_size = plan.y_size = plan.a.m;
+    plan.info.schedule = ctx.schedule;
+    plan.info.params.format.max_padding = 4;
+    plan.info.params.policy.products = 1000;
+    plan.info.empty_rows = rows[0];
+    plan.info.max_row = plan.stats.max_row = 30;
+    plan.stats.changes = plan.a.m * 7 / 10;
+    enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+    const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
+    plan.info.params.policy.algo = WEFT_SPMV_ALGO_SELL;
+    const double nnz = (double)plan.a.nnz, items = 900;
+    const struct weft__spmv_load sorted = {.elements = nnz, .longest = nnz / items, .items = items},
+                                 windows = {.elements = 3.5 * nnz, .longest = 3.5 * nnz / items, .items = items};
+    tap_ok(ok && chosen == WEFT_SPMV_ALGO_SELL && plan.least > 0 && plan.bound > 3.5,
+           "CPU: sliced ELL saves more than a hybrid, which saves %.0f us: %s", plan.least,
+           weft_spmv_algo_name(chosen));
+    tap_ok(weft__spmv_bound_holds(&plan, &sorted), "CPU: it is kept where windows need no more elements");
+    tap_ok(!weft__spmv_bound_holds(&plan, &windows), "CPU: it is left where they need three and a half times as many");
+    plan.least = 0;
+    tap_ok(weft__spmv_bound_holds(&plan, &windows), "CPU: it is kept where there is no other");
+}
+
 int main(void)
 {
     test_flags_cost();
@@ -231,5 +269,6 @@ int main(void)
     test_kept_cost();
     test_empty_cost();
     test_cpu_cost();
+    test_cpu_least();
     return tap_done();
 }

@@ -183,16 +183,27 @@ static double csr_ns(const struct weft_spmv_plan *plan, const struct cost *c, do
     return c->element * entries + c->row * rows + c->change * wrong;
 }
 
-static bool matrix_cached(const struct weft_spmv_plan *plan)
+static double matrix_bytes(const struct weft_spmv_plan *plan)
 {
-    return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type)) <= cache_bytes(plan);
+    return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type));
 }
 
-// More for an element of a format with columns of `column` bytes, where all elements come from memory.
+static bool matrix_cached(const struct weft_spmv_plan *plan)
+{
+    return matrix_bytes(plan) <= cache_bytes(plan);
+}
+
+// The part of so many bytes that comes from memory: x, y and other programs are in the caches as well.
+static double from_memory(const struct weft_spmv_plan *plan, double bytes)
+{
+    return fmin(1, fmax(0, 2 * bytes / cache_bytes(plan) - 1));
+}
+
+// More for an element of a format with columns of `column` bytes, where elements come from memory.
 static double memory_ns(const struct weft_spmv_plan *plan, double elements, int column)
 {
     const double bytes = column + (double)weft_type_bytes(plan->a.type);
-    return elements * bytes > cache_bytes(plan) ? processor_of(plan)->format_memory * bytes : 0;
+    return from_memory(plan, elements * bytes) * processor_of(plan)->format_memory * bytes;
 }
 
 static double rows_ns(const struct weft_spmv_plan *plan)
@@ -201,7 +212,9 @@ static double rows_ns(const struct weft_spmv_plan *plan)
     const double mean = weft__spmv_mean_row(plan);
     const bool loops = plan->stats.max_row >= LOOPS_ROW && mean < LOOPS_ROW,
                fast = weft__spmv_cpu_blocks(plan) || (mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_second);
-    struct cost by = (!matrix_cached(plan) ? p->csr_memory : fast ? p->blocks : p->csr)[width_of(plan)];
+    const double memory = from_memory(plan, matrix_bytes(plan));
+    struct cost by = (fast ? p->blocks : p->csr)[width_of(plan)];
+    by.element += memory * (p->csr_memory[width_of(plan)].element - by.element);
     by.change += loops ? p->loops : 0;
     return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
            x_ns(plan, true);
@@ -213,7 +226,7 @@ static double gaps_ns(const struct weft_spmv_plan *plan)
     const int width = width_of(plan);
     const double taken = (double)(plan->a.m - plan->info.empty_rows), several = taken - (double)plan->stats.hist[1];
     struct cost by = p->gaps[width];
-    by.element += matrix_cached(plan) ? 0 : p->csr_memory[width].element - p->csr[width].element;
+    by.element += from_memory(plan, matrix_bytes(plan)) * (p->csr_memory[width].element - p->csr[width].element);
     return csr_ns(plan, &by, fmin(taken, 2 * several)) + p->gaps_taken * taken + x_ns(plan, true);
 }
 
