@@ -37,12 +37,19 @@ WEFT_KERNEL void spmv_sdia_cpu(__global const long *restrict slice_ptr, __global
                     sum[r] = mask >> r & 1u ? next : sum[r];
                 }
             } else {
-                for (int r = 0; r < 32; r++)
-                    if (mask >> r & 1u)
-                        sum[r] = plus(sum[r], times(read_val_at(val, p + r), (acc_t)x[c + r]));
+                const int low = (int)max(-c, 0L), high = (int)min((long)n - c, 32L);
+                for (int r = low; r < high; r++) {
+                    const acc_t next = plus(sum[r], times(read_val_at(val, p + r), (acc_t)x[c + r]));
+                    sum[r] = mask >> r & 1u ? next : sum[r];
+                }
             }
         }
-        for (int r = 0; r < 32 && first + r < m; r++)
-            put(y, (idx_t)(first + r), sum[r], alpha, beta);
+        const int there = (int)min(32L, m - first);
+        if (there == 32 && beta == (acc_t)0)
+            for (int r = 0; r < 32; r++)
+                put(y, (idx_t)(first + r), sum[r], alpha, (acc_t)0);
+        else
+            for (int r = 0; r < there; r++)
+                put(y, (idx_t)(first + r), sum[r], alpha, beta);
     }
 }
