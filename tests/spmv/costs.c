@@ -262,6 +262,36 @@ static void test_cpu_least(void)
     tap_ok(weft__spmv_bound_holds(&plan, &windows), "CPU: it is kept where there is no other");
 }
 
+// Fifty long rows of f64: where each entry is on another line of x, sliced ELL reads a line once for eight rows; in a band CSR does as well.
+static void test_cpu_apart(void)
+{
+    struct weft_context ctx = {.device = {.compute_units = 2, .cache_bytes = 1 << 25, .type = CL_DEVICE_TYPE_CPU},
+                               .schedule = WEFT_SCHEDULE_CPU};
+    for (int i = 0; i < 4; i++) {
+        const bool apart = i & 1;
+        ctx.vector = i < 2 ? 8 : 16;
+        struct weft_spmv_plan plan = {.ctx = &ctx,
+                                      .type = WEFT_TYPE_F64,
+                                      .acc = WEFT_TYPE_F64,
+                                      .x_size = 300000,
+                                      .y_size = 50,
+                                      .denied = 1u << WEFT_SPMV_ALGO_SDIA,
+                                      .a = {.m = 50, .n = 300000, .nnz = 1000000, .type = WEFT_TYPE_F64}};
+        plan.info.schedule = ctx.schedule;
+        plan.info.params.format.max_padding = 4;
+        plan.info.params.policy.products = 1000;
+        plan.stats.hist[WEFT__SPMV_BINS - 1] = 50;
+        plan.info.max_row = plan.stats.max_row = 20300;
+        plan.stats.changes = 49;
+        plan.stats.far = apart ? 896 : 0;
+        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
+        tap_ok(ok && chosen == (apart ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_CSR_MERGE),
+               "CPU, vectors of %d, 50 rows of 20 000, entries %s: %s", ctx.vector, apart ? "apart" : "side by side",
+               weft_spmv_algo_name(chosen));
+    }
+}
+
 int main(void)
 {
     test_flags_cost();
@@ -270,5 +300,6 @@ int main(void)
     test_empty_cost();
     test_cpu_cost();
     test_cpu_least();
+    test_cpu_apart();
     return tap_done();
 }

@@ -32,6 +32,8 @@ struct processor {
     double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
     // More for an entry where x is far and has more bytes than x_second: by CSR, by sliced ELL, and with a large x.
     double x_second, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
+    double
+        x_apart; // more for an entry by CSR where long rows read another line of such an x for each; sliced ELL shares lines
     // Where such an x comes from memory: more for a row with entries by CSR, and for an entry by either.
     double memory_csr, memory;
     double convert_us, launch_us; // buffers and launches of a conversion; a launch, which CSR and formats take alike
@@ -56,6 +58,7 @@ static const struct processor avx512 = {
     .rest = {1.15, 4.4, 0},
     .learned = 1.5e5,
     .x_second = 512 << 10,
+    .x_apart = 0.6,
     .x_sell = {0, 0.2},
     .x_sell_large = {0, 0.8},
     .convert_us = 450,
@@ -82,6 +85,7 @@ static const struct processor avx2 = {
     .loops = 3.0,
     .x_second = 256 << 10,
     .x_csr = 0.45,
+    .x_apart = 0.9,
     .x_sell = {0.3, 0.6},
     .x_sell_large = {0.7, 1.0},
     .memory_csr = 24,
@@ -95,8 +99,10 @@ static const struct processor avx2 = {
 #define AVX512_FLOATS 16         // of a vector
 #define X_FIRST       (32 << 10) // bytes of x, beyond the first cache
 #define X_LARGE       (2 << 20)
+#define LINE          64
 #define CACHES        (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW   1.5
+#define APART         10 // of 32: entries of long rows that lie far from the one before, at least
 #define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
@@ -153,13 +159,22 @@ static double cache_bytes(const struct weft_spmv_plan *plan)
     return told > 0 ? told : CACHES;
 }
 
+// Whether long rows read another line of x for each entry. Short ones do so where x is far; a long row of a band does not.
+static bool x_apart(const struct weft_spmv_plan *plan)
+{
+    const double mean = weft__spmv_mean_row(plan), rows = (double)(plan->a.m - plan->info.empty_rows);
+    return mean >= BLOCKS_MOST && x_bytes(plan) >= LINE * mean && (double)plan->stats.far >= APART * rows;
+}
+
 // Nanoseconds of a core that all entries take more for reads of an x that is far, by CSR or by sliced ELL.
 static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
 {
     const struct processor *p = processor_of(plan);
     const double entries = (double)plan->a.nnz, taken = (double)(plan->a.m - plan->info.empty_rows);
-    if (weft__spmv_x_near(plan) || x_bytes(plan) <= p->x_second)
+    if (x_bytes(plan) <= p->x_second)
         return 0;
+    if (weft__spmv_x_near(plan))
+        return by_csr && x_apart(plan) ? p->x_apart * entries : 0;
     const double memory = x_bytes(plan) > cache_bytes(plan) / 2
                               ? p->memory * entries + (by_csr ? p->memory_csr * taken : 0)
                               : 0,
