@@ -10,8 +10,9 @@ usage: bench/lab/cpu_fit.py [options] RECORDS...          such as docs/records/c
 
 Records have a line for each matrix and type: figures, and for csr, sell, sell16, sdia and hyb the milliseconds of a product back to
 back and of the conversion. The fit takes the patterns that bench/lab/population does not hold out. It prints nanoseconds of one of
-the cores, microseconds of a launch, and how wrong they are. Then it prints for 1000 and 100 products the regret of choices, of both parts: the time of a conversion and the products
-by that of the best. One choice has the least of the fitted times, the other is what repays by cost_cpu.c where the figures tell.
+the cores, microseconds of a launch, and how wrong they are. Then it prints for 1000 and 100 products the regret of choices, of both
+parts: the time of a conversion and the products by that of the best. One choice has the least of the fitted times, the other is
+what saves most by cost_cpu.c, where the figures tell.
 --join makes records of the lines of csr-figures and of those that population leaves (--out).
 Exit status: 0 done; 2 bad usage or files.
 """
@@ -31,8 +32,8 @@ FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "changes", "pad
 TOLD = ("windows", "heaviest", "repays")  # what figures may hold besides
 FORMATS = ("csr", "sell", "sell16", "sdia", "hyb")
 SDIA_PADDING = 1.5
-# As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of the second cache, gain, launch in ms.
-LEARNED, SECOND, GAIN, LAUNCH_MS = {8: 1.5e4, 16: 1.5e5}, {8: 256 << 10, 16: 512 << 10}, {8: 0.96, 16: 0.93}, {8: 0.007, 16: 0.005}
+# As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of the second cache, and the gain.
+LEARNED, SECOND, GAIN = {8: 1.5e4, 16: 1.5e5}, {8: 256 << 10, 16: 512 << 10}, {8: 0.96, 16: 0.93}
 LEARNED_POW, X_LARGE, LOOPS_ROW = 1.5, 2 << 20, 64
 ROUNDS, CLOSE = 5, 0.05  # of the fit; parts of a time within which a row counts fully
 HEAVY = 0.35  # of all elements: where one work-item has more, it decides, and nothing is fitted
@@ -95,7 +96,7 @@ def chosen(line, products, weights):
 
 
 def repaying(line, products, _):
-    """The first that repays by cost_cpu.c."""
+    """What saves most by cost_cpu.c."""
     return next((name for name in line["repays"][str(line["vector"])][line["type"]][products < 1000] if name in line["ms"]), "csr")
 
 

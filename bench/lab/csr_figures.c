@@ -138,7 +138,7 @@ static void cpu_print(struct weft_spmv_plan *plan, const struct weft_csr *a, int
         printf("%s\"%s\":[", wide ? "," : "", weft_type_name(plan->type));
         for (int products = 1000; products >= 100; products /= 10) {
             plan->info.params.policy.products = products;
-            printf(products < 1000 ? "," : "");
+            fputs(products < 1000 ? "," : "", stdout);
             repaying_print(plan, &load);
         }
         printf("]");

@@ -32,8 +32,7 @@ struct processor {
     double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
     // More for an entry where x is far and has more bytes than x_second: by CSR, by sliced ELL, and with a large x.
     double x_second, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
-    double
-        x_apart; // more for an entry by CSR where long rows read another line of such an x for each; sliced ELL shares lines
+    double x_apart; // more for an entry by CSR where long rows read another line of such an x for each
     // Where such an x comes from memory: more for a row with entries by CSR, and for an entry by either.
     double memory_csr, memory;
     double convert_us, launch_us; // buffers and launches of a conversion; a launch, which CSR and formats take alike
@@ -99,7 +98,7 @@ static const struct processor avx2 = {
 #define AVX512_FLOATS 16         // of a vector
 #define X_FIRST       (32 << 10) // bytes of x, beyond the first cache
 #define X_LARGE       (2 << 20)
-#define LINE          64
+#define LINE          64         // bytes
 #define CACHES        (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW   1.5
 #define APART         10 // of 32: entries of long rows that lie far from the one before, at least
@@ -159,7 +158,8 @@ static double cache_bytes(const struct weft_spmv_plan *plan)
     return told > 0 ? told : CACHES;
 }
 
-// Whether long rows read another line of x for each entry. Short ones do so where x is far; a long row of a band does not.
+// Whether long rows read another line of x for each entry, which by sliced ELL eight rows share. Short rows do so where x is far; a long
+// row of a band does not.
 static bool x_apart(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan), rows = (double)(plan->a.m - plan->info.empty_rows);
