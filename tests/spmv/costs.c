@@ -260,6 +260,8 @@ static void test_cpu_least(void)
     tap_ok(!weft__spmv_bound_holds(&plan, &windows), "CPU: it is left where they need three and a half times as many");
     plan.least = 0;
     tap_ok(weft__spmv_bound_holds(&plan, &windows), "CPU: it is kept where there is no other");
+    const struct weft__spmv_load most = {.elements = 4.1 * nnz, .longest = 4.1 * nnz / items, .items = items};
+    tap_ok(!weft__spmv_bound_holds(&plan, &most), "CPU: it is left where it needs more elements than are allowed");
 }
 
 // Fifty long rows of f64: where each entry is on another line of x, sliced ELL reads a line once for eight rows; in a band CSR does as well.
