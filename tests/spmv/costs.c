@@ -269,9 +269,10 @@ static void test_cpu_apart(void)
 {
     struct weft_context ctx = {.device = {.compute_units = 2, .cache_bytes = 1 << 25, .type = CL_DEVICE_TYPE_CPU},
                                .schedule = WEFT_SCHEDULE_CPU};
-    for (int i = 0; i < 4; i++) {
-        const bool apart = i & 1;
-        ctx.vector = i < 2 ? 8 : 16;
+    static const cl_uint far[] = {0, 896, 1500}; // with 1500 x is far, with 896 it counts as near
+    for (int i = 0; i < 6; i++) {
+        const bool apart = far[i % 3] > 0;
+        ctx.vector = i < 3 ? 8 : 16;
         struct weft_spmv_plan plan = {.ctx = &ctx,
                                       .type = WEFT_TYPE_F64,
                                       .acc = WEFT_TYPE_F64,
@@ -285,7 +286,7 @@ static void test_cpu_apart(void)
         plan.stats.hist[WEFT__SPMV_BINS - 1] = 50;
         plan.info.max_row = plan.stats.max_row = 20300;
         plan.stats.changes = 49;
-        plan.stats.far = apart ? 896 : 0;
+        plan.stats.far = far[i % 3];
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
         const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
         tap_ok(ok && chosen == (apart ? WEFT_SPMV_ALGO_SELL : WEFT_SPMV_ALGO_CSR_MERGE),

@@ -102,6 +102,7 @@ static const struct processor avx2 = {
 #define CACHES        (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW   1.5
 #define APART         10 // of 32: entries of long rows that lie far from the one before, at least
+#define SHARED        4  // lines for each entry of a row, at most: eight rows have two entries in each
 #define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
@@ -158,12 +159,13 @@ static double cache_bytes(const struct weft_spmv_plan *plan)
     return told > 0 ? told : CACHES;
 }
 
-// Whether long rows read another line of x for each entry, which by sliced ELL eight rows share. Short rows do so where x is far; a long
-// row of a band does not.
+// Whether long rows read another line of x for each entry, of which eight rows side by side share most. A long row of a band does not.
 static bool x_apart(const struct weft_spmv_plan *plan)
 {
-    const double mean = weft__spmv_mean_row(plan), rows = (double)(plan->a.m - plan->info.empty_rows);
-    return mean >= BLOCKS_MOST && x_bytes(plan) >= LINE * mean && (double)plan->stats.far >= APART * rows;
+    const double mean = weft__spmv_mean_row(plan), rows = (double)(plan->a.m - plan->info.empty_rows),
+                 x = x_bytes(plan);
+    return mean >= BLOCKS_MOST && x >= LINE * mean && x <= SHARED * LINE * mean &&
+           (double)plan->stats.far >= APART * rows;
 }
 
 // Nanoseconds of a core that all entries take more for reads of an x that is far, by CSR or by sliced ELL.
@@ -173,8 +175,10 @@ static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
     const double entries = (double)plan->a.nnz, taken = (double)(plan->a.m - plan->info.empty_rows);
     if (x_bytes(plan) <= p->x_second)
         return 0;
+    if (x_apart(plan))
+        return by_csr ? p->x_apart * entries : 0;
     if (weft__spmv_x_near(plan))
-        return by_csr && x_apart(plan) ? p->x_apart * entries : 0;
+        return 0;
     const double memory = x_bytes(plan) > cache_bytes(plan) / 2
                               ? p->memory * entries + (by_csr ? p->memory_csr * taken : 0)
                               : 0,
