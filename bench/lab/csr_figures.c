@@ -123,7 +123,8 @@ static void cpu_print(struct weft_spmv_plan *plan, const struct weft_csr *a, int
     plan->info.max_row = plan->stats.max_row;
     plan->info.params.format.max_padding = PADDING;
     struct weft__spmv_load load = {0};
-    const int64_t items = (int64_t)weft__spmv_items(plan), rows = items ? (a->m + items - 1) / items : HEIGHT;
+    const int64_t items = a->m ? (int64_t)weft__spmv_items(plan) : 0,
+                  rows = items ? (a->m + items - 1) / items : HEIGHT;
     if (!plan_load(a, (rows + HEIGHT - 1) / HEIGHT * HEIGHT, &load)) {
         fprintf(stderr, "csr-figures: out of memory\n");
         exit(3);

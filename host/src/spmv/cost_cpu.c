@@ -102,6 +102,7 @@ static const struct processor avx2 = {
 #define CACHES        (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW   1.5
 #define APART         10 // of 32: entries of long rows that lie far from the one before, at least
+#define SLICE         8  // rows
 #define SHARED        4  // lines for each entry of a row, at most: eight rows have two entries in each
 #define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
@@ -159,13 +160,14 @@ static double cache_bytes(const struct weft_spmv_plan *plan)
     return told > 0 ? told : CACHES;
 }
 
-// Whether long rows read another line of x for each entry, of which eight rows side by side share most. A long row of a band does not.
+// Whether long rows read another line of x for each entry, of which eight rows side by side share most, where each unit has
+// eight. A long row of a band does not.
 static bool x_apart(const struct weft_spmv_plan *plan)
 {
     const double mean = weft__spmv_mean_row(plan), rows = (double)(plan->a.m - plan->info.empty_rows),
                  x = x_bytes(plan);
-    return mean >= BLOCKS_MOST && x >= LINE * mean && x <= SHARED * LINE * mean &&
-           (double)plan->stats.far >= APART * rows;
+    return rows >= SLICE * (double)plan->ctx->device.compute_units && mean >= BLOCKS_MOST && x >= LINE * mean &&
+           x <= SHARED * LINE * mean && (double)plan->stats.far >= APART * rows;
 }
 
 // Nanoseconds of a core that all entries take more for reads of an x that is far, by CSR or by sliced ELL.
