@@ -13,6 +13,11 @@
 
 #include <stdlib.h>
 
+// Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL, whose columns lie far apart, at most as many
+// as have a page of f32 side by side.
+#define CPU_BLOCK     8
+#define CPU_ELL_BLOCK 1024
+
 struct weft_tune_spmv_ell {
     struct weft__tune_key key;
     int wg, ipt;
@@ -22,7 +27,7 @@ struct weft_tune_spmv_ell {
 };
 static const struct weft_tune_spmv_ell tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 32, 1, 2},
-    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 8, 1024, 1},
+    {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, CPU_BLOCK, 1024, 1},
 };
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_ell, member, member)
 static const struct weft__tunable gpu_values[] = {
@@ -55,14 +60,9 @@ const struct weft__tunables weft__spmv_ell_tunables[] = {
     SET("panels", CPU, cpu_values), {0},
 };
 #define SORT_WG    256
-#define ELL_HEIGHT 32 // the rows of ELL are padded to a multiple of it
-// Rows that a CPU work-item takes together: of sliced ELL a slice; of ELL, whose columns lie far apart, at most as many
-// as have a page of f32 side by side.
-#define CPU_BLOCK     8
-#define CPU_ELL_BLOCK 1024
-
-#define CPU_CHUNK 256 // rows of a work-item of a conversion
-#define CPU_ITEMS 16  // work-items for each compute unit, at most, unless rows are many
+#define ELL_HEIGHT 32  // the rows of ELL are padded to a multiple of it
+#define CPU_CHUNK  256 // rows of a work-item of a conversion
+#define CPU_ITEMS  16  // work-items for each compute unit, at most, unless rows are many
 // Rows and entries of a work-item, at least, as of csr_merge, while each unit has two: with 32 work-items for 30 000 entries two cores
 // took 1.4 times as long.
 #define CPU_LEAST 4096
