@@ -64,14 +64,15 @@ WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, 
     }
 #elif WEFT_LPR > 1
     if (end - p >= LONG) {
-        acc_t s[WEFT_LPR]; // side by side: see spmv/ell.clh
-#pragma clang loop vectorize_width(WEFT_LPR)
+        acc_t s[WEFT_LPR];
+        WEFT_TOGETHER(WEFT_LPR)
         for (int i = 0; i < WEFT_LPR; i++)
             s[i] = product(col, val, x, p + i);
-        for (p += WEFT_LPR; end - p >= WEFT_LPR; p += WEFT_LPR)
-#pragma clang loop vectorize_width(WEFT_LPR)
+        for (p += WEFT_LPR; end - p >= WEFT_LPR; p += WEFT_LPR) {
+            WEFT_TOGETHER(WEFT_LPR)
             for (int i = 0; i < WEFT_LPR; i++)
                 s[i] = plus(s[i], product(col, val, x, p + i));
+        }
         for (int d = WEFT_LPR / 2; d > 0; d /= 2)
             for (int i = 0; i < d; i++)
                 s[i] = plus(s[i], s[i + d]);
@@ -163,7 +164,7 @@ WEFT_KERNEL void spmv_csr_gaps_cpu(__global const idx_t *restrict row_of, __glob
             put_there[count] = put_of(y, at[count], sum, alpha, beta);
         }
         const idx_t end = count == BLOCK ? at[BLOCK - 1] + 1 : last;
-#pragma clang loop vectorize_width(8)
+        WEFT_TOGETHER(8)
         for (; row < end; row++)
             put(y, row, ZERO, alpha, beta);
         for (int i = 0; i < count; i++)

@@ -6,8 +6,6 @@
 // Needs:   arrays as for spmv/sdia.cl.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, the bits of spmv/ell.cl for rows whose columns ascend.
-//
-// Rows are added up eight together as in spmv/ell.clh: all 32 at once where x is there for each.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
@@ -30,19 +28,19 @@ WEFT_KERNEL void spmv_sdia_cpu(__global const long *restrict slice_ptr, __global
             const long c = first + s.x, p = k * 32;
             if (mask == 0xffffffffu) {
                 __global const val_t *near = x + c;
-#pragma clang loop vectorize_width(8) interleave_count(4)
+                WEFT_TOGETHER_TIMES(8, 4)
                 for (int r = 0; r < 32; r++)
                     sum[r] = plus(sum[r], times(read_val_at(val, p + r), (acc_t)near[r]));
             } else if (c >= 0 && c + 32 <= n) { // x is there for every row
                 __global const val_t *near = x + c;
-#pragma clang loop vectorize_width(8) interleave_count(4)
+                WEFT_TOGETHER_TIMES(8, 4)
                 for (int r = 0; r < 32; r++) {
                     const acc_t next = plus(sum[r], times(read_val_at(val, p + r), (acc_t)near[r]));
                     sum[r] = mask >> r & 1u ? next : sum[r];
                 }
             } else {
                 const int low = (int)max(-c, 0L), high = (int)min((long)n - c, 32L);
-#pragma clang loop vectorize_width(8) interleave_count(1)
+                WEFT_TOGETHER_TIMES(8, 1)
                 for (int r = low; r < high; r++) {
                     const acc_t next = plus(sum[r], times(read_val_at(val, p + r), (acc_t)x[c + r]));
                     sum[r] = mask >> r & 1u ? next : sum[r];
@@ -50,12 +48,13 @@ WEFT_KERNEL void spmv_sdia_cpu(__global const long *restrict slice_ptr, __global
             }
         }
         const int there = (int)min(32L, m - first);
-        if (there == 32 && beta == (acc_t)0)
-#pragma clang loop vectorize_width(8) interleave_count(4)
+        if (there == 32 && beta == (acc_t)0) {
+            WEFT_TOGETHER_TIMES(8, 4)
             for (int r = 0; r < 32; r++)
                 put(y + first, (idx_t)r, sum[r], alpha, (acc_t)0);
-        else
+        } else {
             for (int r = 0; r < there; r++)
                 put(y, (idx_t)(first + r), sum[r], alpha, beta);
+        }
     }
 }

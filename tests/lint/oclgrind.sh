@@ -20,7 +20,7 @@ reader=$!
 exec 8<&-
 unset WEFT_DEVICE
 export OCL_ICD_VENDORS="$driver" OCLGRIND_DATA_RACES=1 OCLGRIND_UNINITIALIZED="${OCLGRIND_UNINITIALIZED-1}" OCLGRIND_MAX_ERRORS=100000000
-export OCLGRIND_LOG="$folder/pipe"
+export OCLGRIND_LOG="$folder/pipe" OCLGRIND_BUILD_OPTIONS=-DWEFT_ONE_BY_ONE # cl/spmv/spmv.clh
 rc=0
 "$@" 9>&- || rc=$?
 exec 9>&- # nobody else writes: the reader comes to the end
