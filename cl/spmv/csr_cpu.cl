@@ -45,6 +45,29 @@ WEFT_INLINE acc_t eight_sum(__global const idx_t *col, __global const val_t *val
 }
 #endif
 
+#if WEFT_LPR > 2
+#if WEFT_LPR == 4
+#define SIDE      4 // entries side by side
+#define READ_SIDE WEFT_APART_4
+typedef union apart4 side_t;
+#else
+#define SIDE      8
+#define READ_SIDE WEFT_APART_8
+typedef union apart8 side_t;
+#endif
+WEFT_INLINE void side_products(acc_t *to, __global const idx_t *col, __global const val_t *val, __global const val_t *x,
+                               ofs_t p)
+{
+    side_t b;
+#define COLUMN(i) col[p + (i)]
+    READ_SIDE(b, x, COLUMN);
+#undef COLUMN
+    WEFT_TOGETHER(SIDE)
+    for (int i = 0; i < SIDE; i++)
+        to[i] = times(read_val(val, p + i), b.s[i]);
+}
+#endif
+
 WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, __global const val_t *x, ofs_t p,
                           ofs_t end)
 {
@@ -65,13 +88,15 @@ WEFT_INLINE acc_t row_sum(__global const idx_t *col, __global const val_t *val, 
 #elif WEFT_LPR > 1
     if (end - p >= LONG) {
         acc_t s[WEFT_LPR];
-        WEFT_TOGETHER(WEFT_LPR)
-        for (int i = 0; i < WEFT_LPR; i++)
-            s[i] = product(col, val, x, p + i);
+        for (int i = 0; i < WEFT_LPR; i += SIDE)
+            side_products(s + i, col, val, x, p + i);
         for (p += WEFT_LPR; end - p >= WEFT_LPR; p += WEFT_LPR) {
-            WEFT_TOGETHER(WEFT_LPR)
+            acc_t more[WEFT_LPR];
+            for (int i = 0; i < WEFT_LPR; i += SIDE)
+                side_products(more + i, col, val, x, p + i);
+            WEFT_TOGETHER(SIDE)
             for (int i = 0; i < WEFT_LPR; i++)
-                s[i] = plus(s[i], product(col, val, x, p + i));
+                s[i] = plus(s[i], more[i]);
         }
         for (int d = WEFT_LPR / 2; d > 0; d /= 2)
             for (int i = 0; i < d; i++)

@@ -2,7 +2,7 @@
 // CSR to ELL or sliced ELL, as spmv/ell_fill.cl.
 // Source:  -
 // Mapping: 1-D; `chunk` places per work-item, then strides by the global size; 8 rows of a slice together, so that no branch
-//          depends on where a row ends.
+//          depends on where a row ends. col and val are volatile: of their reads compilers would make gathers (spmv/spmv.clh).
 // Local:   none.
 // Needs:   as spmv/ell_fill.cl; height and chunk are multiples of 8.
 // Gives:   as spmv/ell_fill.cl.
@@ -17,8 +17,8 @@
 
 #define BLOCK 8
 
-WEFT_KERNEL void ell_fill_cpu(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
-                              __global const bits_t *restrict val, __global const idx_t *restrict perm,
+WEFT_KERNEL void ell_fill_cpu(__global const ofs_t *restrict row_ptr, __global const volatile idx_t *restrict col,
+                              __global const volatile bits_t *restrict val, __global const idx_t *restrict perm,
                               __global const long *restrict slice_ptr, __global idx_t *restrict ell_col,
                               __global bits_t *restrict ell_val, idx_t m, uint height, ulong places, uint chunk)
 {
