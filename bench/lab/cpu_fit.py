@@ -5,7 +5,7 @@
 usage: bench/lab/cpu_fit.py [options] RECORDS...          such as docs/records/cpu-costs.jsonl.gz
        bench/lab/cpu_fit.py --join FIGURES TIMES...       makes records, on the standard output
   --cores N        cores that ran (default: 2)
-  --vector N       floats of the processor's vectors, 8 or 16, which says what it learns and what repays (default: 16)
+  --vector N       floats of the processor's vectors, 8 or 16, or intel: 16 by Intel; what it learns and what repays differ (default: 16)
   --cache BYTES    beyond which a matrix comes from memory (default: 33554432)
 
 Records have a line for each matrix and type: figures, and for csr, sell, sell16, sdia and hyb the milliseconds of a product back to
@@ -33,7 +33,9 @@ TOLD = ("windows", "heaviest", "repays")  # what figures may hold besides
 FORMATS = ("csr", "sell", "sell16", "sdia", "hyb")
 SDIA_PADDING = 1.5
 # As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of the second cache, and the gain.
-LEARNED, SECOND, GAIN = {8: 1.5e4, 16: 1.5e5}, {8: 256 << 10, 16: 512 << 10}, {8: 0.96, 16: 0.93}
+LEARNED = {"8": 1.5e4, "16": 1.5e5, "intel": 3e4}
+SECOND = {"8": 256 << 10, "16": 512 << 10, "intel": 1 << 20}
+GAIN = {"8": 0.96, "16": 0.93, "intel": 0.95}
 LEARNED_POW, X_LARGE, LOOPS_ROW = 1.5, 2 << 20, 64
 ROUNDS, CLOSE = 5, 0.05  # of the fit; parts of a time within which a row counts fully
 HEAVY = 0.35  # of all elements: where one work-item has more, it decides, and nothing is fitted
@@ -97,7 +99,7 @@ def chosen(line, products, weights):
 
 def repaying(line, products, _):
     """What saves most by cost_cpu.c."""
-    return next((name for name in line["repays"][str(line["vector"])][line["type"]][products < 1000] if name in line["ms"]), "csr")
+    return next((name for name in line["repays"][line["vector"]][line["type"]][products < 1000] if name in line["ms"]), "csr")
 
 
 def judge(title, lines, products, choice, weights=None):
@@ -147,10 +149,11 @@ def whole(line):
         raise ValueError("windows or heaviest is no number from 0 on")
     if "repays" in line:
         try:
-            lists = [names for vector in LEARNED for names in line["repays"][str(vector)][line["type"]]]
+            lists = [names for vector in line["repays"] for names in line["repays"][vector][line["type"]]]
         except (KeyError, TypeError):
             raise ValueError("repays has no lists for vectors and types") from None
-        if len(lists) != 4 or not all(isinstance(names, list) and set(names) <= set(FORMATS) for names in lists):
+        whole_lists = all(isinstance(names, list) and set(names) <= set(FORMATS) for names in lists)
+        if not {"8", "16"} <= set(line["repays"]) <= set(LEARNED) or len(lists) != 2 * len(line["repays"]) or not whole_lists:
             raise ValueError("repays has no lists of formats for 1000 and 100 products")
     ms = line["ms"]
     if not isinstance(ms, dict) or "csr" not in ms or not all(
@@ -163,7 +166,7 @@ def main():
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("--join", action="store_true")
     parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--vector", type=int, default=16)
+    parser.add_argument("--vector", default="16")
     parser.add_argument("--cache", type=int, default=32 << 20)
     parser.add_argument("files", nargs="*")
     arguments = parser.parse_args()
@@ -176,7 +179,7 @@ def main():
         join(arguments.files[0], arguments.files[1:])
         return 0
     if arguments.cores < 1 or arguments.vector not in LEARNED or arguments.cache < 1:
-        raise Failed("--cores and --cache are numbers from 1 on, --vector is 8 or 16")
+        raise Failed("--cores and --cache are numbers from 1 on, --vector is 8, 16 or intel")
     lines = records_read(arguments.files, whole)
     for line in lines:
         line.update(cores=arguments.cores, vector=arguments.vector, cache=arguments.cache)
@@ -200,7 +203,7 @@ def main():
         raise Failed("no line of part fit")
     print("\n" + "\n".join(misses))
     for part, of in parts.items():
-        told = [line for line in of if "repays" in line]
+        told = [line for line in of if line["vector"] in line.get("repays", {})]
         for products in (1000, 100):
             if of:
                 judge(f"{part}, costs of this fit", of, products, chosen, weights)

@@ -4,7 +4,7 @@
 // what each schedule is expected to take on an H200, by cost.c; csr_lanes with 2, 4 .. 32 lanes. And for cpu_fit.py what it knows when
 // it weighs formats of a CPU: rows not as long as the one before, elements for each entry in slices of 8 sorted rows. Then what a
 // plan counts later: elements in slices of windows, and the share of the heaviest work-item. And what repays by cost_cpu.c on two
-// cores with vectors of 8 and of 16 floats, what saves most first, for 1000 and for 100 products.
+// cores with vectors of 8 and of 16 floats, and of 16 by Intel, what saves most first, for 1000 and for 100 products.
 #include "host/internal/inside.h"
 
 #include <math.h>
@@ -111,13 +111,20 @@ static void repaying_print(struct weft_spmv_plan *plan, const struct weft__spmv_
     printf("]");
 }
 
-static void cpu_print(struct weft_spmv_plan *plan, const struct weft_csr *a, int vector)
+// Those that cost_cpu.c tells apart.
+static const struct kind {
+    const char *name, *vendor;
+    int vector;
+} kinds[] = {{"8", "", 8}, {"16", "", 16}, {"intel", "GenuineIntel", 16}};
+
+static void cpu_print(struct weft_spmv_plan *plan, const struct weft_csr *a, const struct kind *kind)
 {
     struct weft_context cpu = {
         .device = {.compute_units = CORES, .cache_bytes = CACHE, .type = CL_DEVICE_TYPE_CPU},
         .schedule = WEFT_SCHEDULE_CPU,
-        .vector = vector,
+        .vector = kind->vector,
     };
+    snprintf(cpu.device.vendor, sizeof cpu.device.vendor, "%s", kind->vendor);
     plan->ctx = &cpu;
     plan->info.schedule = WEFT_SCHEDULE_CPU;
     plan->info.max_row = plan->stats.max_row;
@@ -130,10 +137,10 @@ static void cpu_print(struct weft_spmv_plan *plan, const struct weft_csr *a, int
         exit(3);
     }
     load.items = fmax(1, (double)items);
-    if (vector == 8)
+    if (kind == kinds)
         printf("\"windows\":%.6g,\"heaviest\":%.6g,\"repays\":{", load.elements / fmax((double)a->nnz, 1),
                load.longest / fmax(load.elements, 1));
-    printf("%s\"%d\":{", vector == 8 ? "" : ",", vector);
+    printf("%s\"%s\":{", kind == kinds ? "" : ",", kind->name);
     for (int wide = 0; wide < 2; wide++) {
         plan->type = plan->acc = plan->a.type = wide ? WEFT_TYPE_F64 : WEFT_TYPE_F32;
         printf("%s\"%s\":[", wide ? "," : "", weft_type_name(plan->type));
@@ -166,8 +173,8 @@ static void figures_print(const char *spec, const struct weft_csr *a)
     printf(",");
     costs_print(&plan, WEFT_TYPE_F64);
     printf("},");
-    cpu_print(&plan, a, 8);
-    cpu_print(&plan, a, 16);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        cpu_print(&plan, a, &kinds[i]);
     printf("}}\n");
 }
 

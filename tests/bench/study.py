@@ -260,10 +260,19 @@ def test_cpu_fit(folder):
     code, out, _ = run(sys.executable, script, "--vector", "8", write(os.path.join(folder, "cpu.json"), lines))
     ok(code == 0 and "held, costs of cost_cpu.c, 1000 products: 40 lines" in out and
        "held, costs of cost_cpu.c, 1000 products: 40 lines, regret median 1.000, 95 % 1.0" not in out, "cpu: what repays by narrow vectors", out)
+    for line in lines:
+        line["repays"]["intel"] = line["repays"]["16"]
+    code, out, _ = run(sys.executable, script, "--vector", "intel", write(os.path.join(folder, "cpu.json"), lines))
+    ok(code == 0 and "held, costs of cost_cpu.c, 1000 products: 40 lines, regret median 1.000, 95 % 1.0" in out, "cpu: what repays by Intel", out)
+    for line in lines:
+        del line["repays"]["intel"]
+    code, out, _ = run(sys.executable, script, "--vector", "intel", write(os.path.join(folder, "cpu.json"), lines))
+    ok(code == 0 and "costs of this fit" in out and "costs of cost_cpu.c" not in out, "cpu: records without Intel", out)
     code, out, _ = run(sys.executable, script, "--cores", "4", write(os.path.join(folder, "cpu.json"), lines))
     ok(code == 0 and abs(float(out.split("csr f32 element from memory")[1].split()[0]) - 1) < 0.1, "cpu: nanoseconds of one of four cores", out)
     for key, value in (("ms", {}), ("ms", {"csr": [0, 0]}), ("part", "all"), ("type", "i32"), ("padding", "x"), ("changes", None),
-                       ("windows", "x"), ("repays", []), ("repays", {"8": {"f32": [["x"], []]}, "16": {"f32": [[], []]}})):
+                       ("windows", "x"), ("repays", []), ("repays", {"8": {"f32": [["x"], []]}, "16": {"f32": [[], []]}}),
+                       ("repays", {key: {"f32": [[], []]} for key in ("8", "16", "amd")})):
         code, _, err = run(sys.executable, script, write(os.path.join(folder, "bad.json"), lines[:1] + [{**lines[1], key: value}]))
         ok(code == 2 and "bad.json:2: no record" in err and err.count("\n") == 1, f"cpu: a line whose {key} is {value}", code, err)
     ok(run(sys.executable, script, "--cores", "0", "x")[0] == 2, "cpu: no cores")

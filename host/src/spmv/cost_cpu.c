@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells what products and conversions cost on a CPU from the figures of a matrix; the numbers were fitted on two processors.
+// Tells what products and conversions cost on a CPU from the figures of a matrix; the numbers were fitted on three processors.
 #include "cost.h"
 #include "hyb.h"
 
 #include <math.h>
+#include <string.h>
 
 // Nanoseconds of a core: of CSR for an entry, a row, and a row that is not as long as the one before, where the processor guesses wrongly
 // where the row ends; of formats for an element and a row. The same of conversions.
@@ -14,10 +15,15 @@ struct format {
     struct cost run, convert;
 };
 enum { NARROW, WIDE, WIDTHS };
+// Where long rows read another line of a far x for each entry, which eight of them share: nanoseconds more for an entry by CSR; where
+// a row has so many lines of x for each of its entries, and a unit has so many rows.
+struct apart {
+    double ns, least, most, rows;
+};
 // What differs between processors.
 struct processor {
     struct cost csr[WIDTHS], csr_memory[WIDTHS]; // entries from the caches, from memory
-    struct cost blocks[WIDTHS];                  // from the caches, in blocks of eight or in long rows
+    struct cost blocks[WIDTHS], longer[WIDTHS];  // from the caches, in blocks of eight, in longer rows
     // CSR that walks entries and not rows (spmv_csr_gaps_cpu). A row with entries takes `gaps_taken` whatever it holds; where they come
     // one by one, the processor guesses wrongly twice at a row of several.
     struct cost gaps[WIDTHS];
@@ -32,7 +38,7 @@ struct processor {
     double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
     // More for an entry where x is far and has more bytes than x_second: by CSR, by sliced ELL, and with a large x.
     double x_second, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
-    double x_apart; // more for an entry by CSR where long rows read another line of such an x for each
+    struct apart apart;
     // Where such an x comes from memory: more for a row with entries by CSR, and for an entry by either.
     double memory_csr, memory;
     double convert_us, launch_us; // buffers and launches of a conversion; a launch, which CSR and formats take alike
@@ -48,6 +54,7 @@ static const struct processor avx512 = {
     .csr = {{0.40, 0.45, 7.0}, {0.45, 0.45, 7.0}},
     .csr_memory = {{0.50, 0.45, 7.0}, {0.45, 0.45, 7.0}},
     .blocks = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}},
+    .longer = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}},
     .gaps = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}},
     .gaps_taken = 1.6,
     .sell = {{{0.45, 0.9, 0}, {2.0, 5.0, 0}}, {{0.70, 0.9, 0}, {3.0, 4.0, 0}}},
@@ -57,7 +64,7 @@ static const struct processor avx512 = {
     .rest = {1.15, 4.4, 0},
     .learned = 1.5e5,
     .x_second = 512 << 10,
-    .x_apart = 0.6,
+    .apart = {0.6, 0.75, 4, 8},
     .x_sell = {0, 0.2},
     .x_sell_large = {0, 0.8},
     .convert_us = 450,
@@ -66,11 +73,40 @@ static const struct processor avx512 = {
     .sell_least_us = 12,
     .narrow = 4,
 };
+// An Intel Xeon (Ice Lake), where gathers take twice as long as reads one by one: times of the kernels that have none, 75 patterns in f32 and
+// in f64 (docs/log/cpu-costs.md).
+static const struct processor avx512_intel = {
+    .csr = {{0.50, 0.85, 7.5}, {0.55, 0.85, 7.5}},
+    .csr_memory = {{0.65, 0.85, 7.5}, {0.75, 0.85, 7.5}},
+    .blocks = {{0.50, 0.85, 7.5}, {0.60, 0.85, 7.5}},
+    .longer = {{0.40, 0.85, 7.5}, {0.50, 0.85, 7.5}},
+    .gaps = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}},
+    .gaps_taken = 1.6,
+    .sell = {{{0.45, 0.8, 0}, {2.2, 8.5, 0}}, {{0.60, 1.6, 0}, {3.0, 7.5, 0}}},
+    .ell = {{0.50, 0.9, 0}, {0.70, 1.6, 0}},
+    .sell16 = {{{0.48, 0.8, 0}, {4.7, 7.8, 0}}, {{0.60, 1.4, 0}, {5.0, 8.4, 0}}},
+    .sdia = {{{0.18, 0.3, 0}, {6.9, 0.5, 0}}, {{0.40, 0.5, 0}, {8.0, 0.5, 0}}},
+    .format_memory = 0.012,
+    .rest = {1.15, 4.4, 0},
+    .learned = 3e4,
+    .taken = 0.6,
+    .loops = 3.0,
+    .x_second = 1 << 20,
+    .apart = {1.0, 0.5, 8, 4},
+    .x_sell = {0, 0.2},
+    .x_sell_large = {0.3, 0.8},
+    .convert_us = 480,
+    .launch_us = 5.5,
+    .gain = 0.95,
+    .sell_least_us = 7,
+    .narrow = 4,
+};
 // One with AVX2, fitted to 148 patterns in f32 and f64 (docs/log/cpu-costs.md): it learns the ends of few rows.
 static const struct processor avx2 = {
     .csr = {{0.70, 1.2, 6.3}, {0.80, 1.2, 6.3}},
     .csr_memory = {{0.95, 1.2, 6.3}, {1.70, 1.2, 6.3}},
     .blocks = {{0.55, 1.2, 6.3}, {0.82, 1.2, 6.3}},
+    .longer = {{0.55, 1.2, 6.3}, {0.82, 1.2, 6.3}},
     .gaps = {{0.9, 0.13, 12}, {1.0, 0.3, 10}},
     .gaps_taken = 3.0,
     .sell = {{{0.50, 1.5, 0}, {2.0, 9.0, 0}}, {{0.85, 2.0, 0}, {3.4, 9.0, 0}}},
@@ -84,7 +120,7 @@ static const struct processor avx2 = {
     .loops = 3.0,
     .x_second = 256 << 10,
     .x_csr = 0.45,
-    .x_apart = 0.9,
+    .apart = {0.9, 0.75, 4, 8},
     .x_sell = {0.3, 0.6},
     .x_sell_large = {0.7, 1.0},
     .memory_csr = 24,
@@ -102,8 +138,6 @@ static const struct processor avx2 = {
 #define CACHES        (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW   1.5
 #define APART         10 // of 32: entries of long rows that lie far from the one before, at least
-#define SLICE         8  // rows
-#define SHARED        4  // lines for each entry of a row, at most: eight rows have two entries in each
 #define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
@@ -122,10 +156,11 @@ static const struct cost hyb_convert[WIDTHS] = {{5.0, 9.0, 0}, {6.0, 9.0, 0}};
 #define TILE       2500.0
 #define UNIT_TILES 16
 
-// OpenCL tells the width of vectors and not what a processor learns: those that were measured differ by it.
+// OpenCL tells the width of vectors and the vendor, and not what a processor learns: those that were measured differ by them.
 static const struct processor *processor_of(const struct weft_spmv_plan *plan)
 {
-    return plan->ctx->vector >= AVX512_FLOATS ? &avx512 : &avx2;
+    const struct processor *wide = strstr(plan->ctx->device.vendor, "Intel") ? &avx512_intel : &avx512;
+    return plan->ctx->vector >= AVX512_FLOATS ? wide : &avx2;
 }
 
 static int width_of(const struct weft_spmv_plan *plan)
@@ -160,14 +195,14 @@ static double cache_bytes(const struct weft_spmv_plan *plan)
     return told > 0 ? told : CACHES;
 }
 
-// Whether long rows read another line of x for each entry, of which eight rows side by side share most, where each unit has
-// eight. A long row of a band does not.
+// Whether `apart` holds of the rows. A long row of a band reads its lines once for many entries.
 static bool x_apart(const struct weft_spmv_plan *plan)
 {
+    const struct apart *p = &processor_of(plan)->apart;
     const double mean = weft__spmv_mean_row(plan), rows = (double)(plan->a.m - plan->info.empty_rows),
-                 x = x_bytes(plan);
-    return rows >= SLICE * (double)plan->ctx->device.compute_units && mean >= BLOCKS_MOST && x >= LINE * mean &&
-           x <= SHARED * LINE * mean && (double)plan->stats.far >= APART * rows;
+                 lines = x_bytes(plan) / (LINE * fmax(mean, 1));
+    return rows >= p->rows * (double)plan->ctx->device.compute_units && mean >= BLOCKS_MOST && lines >= p->least &&
+           lines <= p->most && (double)plan->stats.far >= APART * rows;
 }
 
 // Nanoseconds of a core that all entries take more for reads of an x that is far, by CSR or by sliced ELL.
@@ -178,7 +213,7 @@ static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
     if (x_bytes(plan) <= p->x_second)
         return 0;
     if (x_apart(plan))
-        return by_csr ? p->x_apart * entries : 0;
+        return by_csr ? p->apart.ns * entries : 0;
     if (weft__spmv_x_near(plan))
         return 0;
     const double memory = x_bytes(plan) > cache_bytes(plan) / 2
@@ -232,9 +267,9 @@ static double rows_ns(const struct weft_spmv_plan *plan)
     const struct processor *p = processor_of(plan);
     const double mean = weft__spmv_mean_row(plan);
     const bool loops = plan->stats.max_row >= LOOPS_ROW && mean < LOOPS_ROW,
-               fast = weft__spmv_cpu_blocks(plan) || (mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_second);
+               longer = mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_second;
     const double memory = from_memory(plan, matrix_bytes(plan));
-    struct cost by = (fast ? p->blocks : p->csr)[width_of(plan)];
+    struct cost by = (weft__spmv_cpu_blocks(plan) ? p->blocks : longer ? p->longer : p->csr)[width_of(plan)];
     by.element += memory * (p->csr_memory[width_of(plan)].element - by.element);
     by.change += loops ? p->loops : 0;
     return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
