@@ -73,8 +73,8 @@ static const struct processor avx512 = {
     .sell_least_us = 12,
     .narrow = 4,
 };
-// An Intel Xeon (Ice Lake), where gathers take twice as long as reads one by one: times of the kernels that have none, 75 patterns in f32 and
-// in f64 (docs/log/cpu-costs.md).
+// An Intel Xeon of the Ice Lake kind, where gathers take twice as long as reads one by one. Fitted to 44 patterns in f32 and f64, multiplied by
+// kernels without gathers (docs/log/cpu-costs.md).
 static const struct processor avx512_intel = {
     .csr = {{0.50, 0.85, 7.5}, {0.55, 0.85, 7.5}},
     .csr_memory = {{0.65, 0.85, 7.5}, {0.75, 0.85, 7.5}},
