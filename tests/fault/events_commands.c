@@ -22,9 +22,11 @@ struct shadow {
     } arg[EVENTS_ARGS];
 };
 
+// The layer counts references itself: a driver's threads may still hold one when the caller lets go of the last.
 struct buffer {
     struct buffer *next;
     cl_mem mem;
+    int references;
 };
 
 cl_icd_dispatch events_below;
@@ -164,12 +166,12 @@ static cl_int command_do(const struct command *c)
     return error;
 }
 
-static bool buffer_is(cl_mem mem)
+static struct buffer **buffer_find(cl_mem mem)
 {
-    for (const struct buffer *b = buffers; b; b = b->next)
-        if (b->mem == mem)
-            return true;
-    return false;
+    struct buffer **b = &buffers;
+    while (*b && (*b)->mem != mem)
+        b = &(*b)->next;
+    return b;
 }
 
 static struct shadow *shadow_of(cl_kernel kernel)
@@ -201,8 +203,8 @@ static cl_kernel kernel_copy(struct command *c)
         error = events_below.clSetKernelArg(copy, i, s->arg[i].bytes, s->arg[i].local ? NULL : s->arg[i].value);
         if (!s->arg[i].local && s->arg[i].bytes == sizeof(cl_mem))
             memcpy(&c->args[i], s->arg[i].value, sizeof(cl_mem));
-        if (c->args[i] && buffer_is(c->args[i]))
-            events_below.clRetainMemObject(c->args[i]);
+        if (c->args[i] && *buffer_find(c->args[i]))
+            buffer_retain(c->args[i]);
         else
             c->args[i] = NULL;
     }
@@ -310,9 +312,9 @@ cl_int command_enqueue(const struct command *from, cl_bool blocking, cl_uint nwa
         c->kernel = c->kernel ? kernel_copy(c) : NULL;
         events_below.clRetainCommandQueue(c->queue);
         if (c->from)
-            events_below.clRetainMemObject(c->from);
+            buffer_retain(c->from);
         if (c->to)
-            events_below.clRetainMemObject(c->to);
+            buffer_retain(c->to);
     }
     while (blocking && event->status > CL_COMPLETE)
         pthread_cond_wait(&changed, &lock);
@@ -363,24 +365,28 @@ void kernel_forget(cl_kernel kernel)
 void buffer_add(cl_mem mem)
 {
     struct buffer *b = events_memory(sizeof *b);
-    *b = (struct buffer){buffers, mem};
+    *b = (struct buffer){buffers, mem, 1};
     buffers = b;
 }
 
-void buffer_release(cl_mem mem)
+cl_int buffer_retain(cl_mem mem)
 {
-    cl_uint references = 0;
+    struct buffer *b = *buffer_find(mem);
+    if (b)
+        b->references++;
+    return events_below.clRetainMemObject(mem);
+}
+
+cl_int buffer_release(cl_mem mem)
+{
+    struct buffer **b = buffer_find(mem), *gone = *b;
     if (!mem)
-        return;
-    events_below.clGetMemObjectInfo(mem, CL_MEM_REFERENCE_COUNT, sizeof references, &references, NULL);
-    for (struct buffer **b = &buffers; *b && references == 1; b = &(*b)->next)
-        if ((*b)->mem == mem) {
-            struct buffer *gone = *b;
-            *b = gone->next;
-            free(gone);
-            break;
-        }
-    events_below.clReleaseMemObject(mem);
+        return CL_INVALID_MEM_OBJECT;
+    if (gone && !--gone->references) {
+        *b = gone->next;
+        free(gone);
+    }
+    return events_below.clReleaseMemObject(mem);
 }
 
 struct events_alive events_count(void)

@@ -75,5 +75,6 @@ bool commands_are_pending(cl_command_queue queue);
 cl_int kernel_arg(cl_kernel kernel, cl_uint i, size_t bytes, const void *value);
 void kernel_forget(cl_kernel kernel);
 void buffer_add(cl_mem mem);
-void buffer_release(cl_mem mem);
+cl_int buffer_retain(cl_mem mem);
+cl_int buffer_release(cl_mem mem);
 struct events_alive events_count(void);

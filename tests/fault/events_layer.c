@@ -215,12 +215,20 @@ static cl_int CL_API_CALL my_kernel_release(cl_kernel kernel)
     return error;
 }
 
+static cl_int CL_API_CALL my_mem_retain(cl_mem mem)
+{
+    events_lock();
+    const cl_int error = buffer_retain(mem);
+    events_unlock();
+    return error;
+}
+
 static cl_int CL_API_CALL my_mem_release(cl_mem mem)
 {
     events_lock();
-    buffer_release(mem);
+    const cl_int error = buffer_release(mem);
     events_unlock();
-    return mem ? CL_SUCCESS : CL_INVALID_MEM_OBJECT;
+    return error;
 }
 
 static cl_mem added(cl_mem mem)
@@ -268,6 +276,7 @@ LAYER_EXPORT clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *
                              .clGetPlatformInfo = my_platform,
                              .clSetKernelArg = my_arg,
                              .clReleaseKernel = my_kernel_release,
+                             .clRetainMemObject = my_mem_retain,
                              .clReleaseMemObject = my_mem_release,
                              .clCreateBuffer = my_buffer,
                              .clCreateSubBuffer = my_sub_buffer};
