@@ -55,6 +55,7 @@ typedef union apart4 side_t;
 #define READ_SIDE WEFT_APART_8
 typedef union apart8 side_t;
 #endif
+// The products of SIDE entries from p.
 WEFT_INLINE void side_products(acc_t *to, __global const idx_t *col, __global const val_t *val, __global const val_t *x,
                                ofs_t p)
 {
