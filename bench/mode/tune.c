@@ -35,6 +35,7 @@ static const struct job {
     {"spmv.csr_lanes", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_lanes"}, NULL},
     {"spmv.csr_merge", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_merge"}, NULL},
     {"spmv.csr_flags", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_flags"}, "gpu"},
+    {"spmv.csr_hubs", 4, &bench_spmv, WEFT_TYPE_F32, {"csr_hubs"}, "gpu"},
     {"spmv.sell", 4, &bench_spmv, WEFT_TYPE_F32, {"sell"}, NULL},
     {"spmv.coo", 4, &bench_spmv, WEFT_TYPE_F32, {"coo"}, NULL},
     {"scan", 4, &bench_scan, WEFT_TYPE_I32, {"auto"}, NULL},

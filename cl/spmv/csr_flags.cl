@@ -12,14 +12,17 @@
 //          four lanes read x for entries side by side.
 //          WEFT_STRIPED: the lanes take entries side by side instead, so that a read of x meets half as many lines where rows
 //          are long. Where no row begins a work-item sums for itself; else a segmented scan of 32 entries.
+//          WEFT_HUBS: x of the hubs, columns with many entries, lies in local memory. So that few groups read it, each has a large
+//          tile, whose groups of lanes take `turns` such steps one after the other.
 //          A row that tiles share: with WEFT_DEVICE_FENCE the last of them to come sums its parts, and none waits for
 //          another; else spmv_flags_join does.
-// Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle).
+// Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle) + HUBS values.
 // Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; in `flags`, at 0,
-//          cross_at, row_of_at and empty_at, what spmv/rows_flags.cl leaves there, for tiles == nnz/(WG*IPT) + 1 (0 where
-//          nnz == 0); GAPS 1 where rows are empty, else row_of and empty are not read. sums: part[tiles], head[tiles] and,
+//          cross_at, row_of_at and empty_at, what spmv/rows_flags.cl leaves there, for tiles == nnz/(WG*IPT*turns) + 1 (0 where
+//          nnz == 0), turns being 1 without WEFT_HUBS; GAPS 1 where rows are empty, else row_of and empty are not read. sums: part[tiles], head[tiles] and,
 //          with WEFT_DEVICE_FENCE, uint arrived[2*tiles], all 0, which is left so. These are two buffers
-//          and not seven, since each buffer makes a launch take the host longer.
+//          and not seven, since each buffer makes a launch take the host longer. With WEFT_HUBS: col as spmv/hubs.cl writes it,
+//          and the columns of the hubs, HUBS at most, in `flags` at hubs_at; not STRIPED, not TURNED.
 // Gives:   y of the rows that begin and end in a tile, and of empty ones; without WEFT_DEVICE_FENCE part[t]: sum of the
 //          row that begins in tile t and goes on behind it; head[t]: sum in tile t of the row that began before it, whether
 //          it ends there or not. With it all of y.
@@ -41,13 +44,27 @@
 #ifndef WEFT_TURNED
 #error "WEFT_TURNED: 1 where columns are exchanged for reads of x, else 0"
 #endif
+#ifndef WEFT_HUBS
+#error "WEFT_HUBS: columns whose x local memory has room for, or 0"
+#endif
+#if WEFT_HUBS && (WEFT_STRIPED || WEFT_TURNED)
+#error "WEFT_HUBS: with entries as they are"
+#endif
 #if WEFT_WG % 32 || WEFT_IPT % 4
 #error "WEFT_WG: a multiple of 32; WEFT_IPT: a multiple of 4"
 #endif
 
 #define STEPS  (WEFT_IPT / 4)
 #define GROUPS (WEFT_WG / 32)
-#define TILE   (WEFT_WG * WEFT_IPT)
+#if WEFT_HUBS
+#define TURNS   turns
+#define X_AT(c) ((c) < 0 ? of_hubs[(c)&INT_MAX] : x[c])
+#else
+#define TURNS   1u
+#define X_AT(c) x[c]
+#endif
+#define TURN (LANES * WEFT_IPT) // entries
+#define TILE ((long)(WEFT_WG * WEFT_IPT) * TURNS)
 #ifdef WEFT_LANES_APART
 #define BEGINS(some, k) ((some) >> (k)&1u)
 #else // lanes that exchange by local memory wait for the whole group
@@ -68,8 +85,8 @@ WEFT_INLINE idx_t row_at(__global const idx_t *row_of, uint k)
 WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global const val_t *restrict val,
                                 __global const val_t *restrict x, __global val_t *restrict y,
                                 __global const uint *restrict flags, __global acc_t *restrict sums, ulong cross_at,
-                                ulong row_of_at, ulong empty_at, uint tiles, long nnz, uint empties, acc_t alpha,
-                                acc_t beta)
+                                ulong row_of_at, ulong empty_at, ulong hubs_at, uint hubs, uint turns, uint tiles,
+                                long nnz, uint empties, acc_t alpha, acc_t beta)
 {
     __global const uint2 *const words = (__global const uint2 *)flags;
     __global const uint2 *const cross = (__global const uint2 *)(flags + cross_at);
@@ -90,19 +107,22 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
     for (ulong i = get_global_id(0); i < empties; i += get_global_size(0))
         put(y, empty[i], ZERO, alpha, beta);
 #endif
+#if WEFT_HUBS
+    __local val_t of_hubs[WEFT_HUBS];
+    __global const idx_t *const hub = (__global const idx_t *)(flags + hubs_at);
+    for (uint i = lid; i < hubs; i += WEFT_WG)
+        of_hubs[i] = x[hub[i]];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
 #if WEFT_STRIPED
-        const long begin = (long)tile * TILE + (long)(grp * (LANES * WEFT_IPT)), last = nnz - 1;
+        const long begin = (long)tile * TILE + (long)(grp * TURN), last = nnz - 1;
         const uint2 word = words[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k
-#else
-        const long begin = (long)tile * TILE + (long)(grp * (LANES * WEFT_IPT) + lane * 4u), last = nnz - 1;
-        uint2 word[STEPS];
-#pragma unroll
-        for (int s = 0; s < STEPS; s++)
-            word[s] = words[(begin + s * 128) >> 5];
 #endif
         const uint2 from = cross[tile], to = cross[tile + 1u];
         const uint row1 = words[((long)tile + 1) * (TILE / 32)].y;
+        if (lid < 2u)
+            came_last[lid] = 0;
 #if WEFT_STRIPED
         idx_t c[WEFT_IPT];
         acc_t a[WEFT_IPT];
@@ -112,26 +132,6 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
             c[k] = read_col(col, at);
             a[k] = read_val(val, at);
         }
-#else
-        idx_t c[STEPS][4];
-        acc_t a[STEPS][4];
-        if (tile + 1u < tiles) {
-#pragma unroll
-            for (int s = 0; s < STEPS; s++)
-                read_four(c[s], a[s], col, val, begin + s * 128);
-        } else { // past the end, the last entry again: what stands behind the last bit counts for no row
-#pragma unroll
-            for (int s = 0; s < STEPS; s++)
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    c[s][i] = read_col(col, min(begin + s * 128 + i, last));
-                    a[s][i] = read_val(val, min(begin + s * 128 + i, last));
-                }
-        }
-#endif
-        if (lid < 2u)
-            came_last[lid] = 0;
-#if WEFT_STRIPED
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++)
             a[k] = times(a[k], (acc_t)x[c[k]]);
@@ -170,67 +170,89 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         }
         const acc_t carry = lanes_plus(sum_open, LANES, mem);
 #else
-        acc_t of_x[STEPS][4];
-#pragma unroll
-        for (int s = 0; s < STEPS; s++) {
-#if WEFT_TURNED
-            turn_cols(c[s], mem_words);
-#endif
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                of_x[s][i] = (acc_t)x[c[s][i]];
-        }
-#pragma unroll
-        for (int s = 0; s < STEPS; s++) {
-#if WEFT_TURNED
-            turn_accs(of_x[s], mem_words);
-#endif
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                a[s][i] = times(a[s][i], of_x[s][i]);
-        }
-
-        const uint first_bit = (uint)begin & 31u;
+        const uint first_bit = lane * 4u & 31u;
         acc_t carry = ZERO, own = ZERO; // own: of the row that ends with the first bit of the group of lanes
         uint met = 0u, own_row = UINT_MAX;
+        for (uint turn = 0u; turn < TURNS; turn++) {
+            const long first = (long)tile * TILE + ((long)grp * TURNS + turn) * TURN, begin = first + lane * 4u,
+                       last = nnz - 1;
+            uint2 word[STEPS];
 #pragma unroll
-        for (int s = 0; s < STEPS; s++) {
-            const uint bits = word[s].x >> first_bit & 15u;
-            uint row = word[s].y + popcount(word[s].x & ((1u << first_bit) - 1u)) - 1u; // that goes on from the left
-            const uint row_left = row;
-            acc_t sum = a[s][0], ahead = ZERO;
-            row += bits & 1u;
+            for (int s = 0; s < STEPS; s++)
+                word[s] = words[(begin + s * 128) >> 5];
+            idx_t c[STEPS][4];
+            acc_t a[STEPS][4], of_x[STEPS][4];
+            if (WEFT_HUBS ? first + TURN <= nnz : tile + 1u < tiles) {
 #pragma unroll
-            for (int i = 1; i < 4; i++) {
-                const bool begins = bits >> i & 1u, begun = (bits & ((1u << i) - 1u)) != 0u;
-                if (begins && begun)
-                    put(y, row_at(row_of, row), sum, alpha, beta);
-                ahead = begins && !begun ? sum : ahead;
-                sum = begins ? a[s][i] : plus(sum, a[s][i]);
-                row += begins ? 1u : 0u;
+                for (int s = 0; s < STEPS; s++)
+                    read_four(c[s], a[s], col, val, begin + s * 128);
+            } else { // past the end, the last entry again: what stands behind the last bit counts for no row
+#pragma unroll
+                for (int s = 0; s < STEPS; s++)
+#pragma unroll
+                    for (int i = 0; i < 4; i++) {
+                        c[s][i] = read_col(col, min(begin + s * 128 + i, last));
+                        a[s][i] = read_val(val, min(begin + s * 128 + i, last));
+                    }
             }
-            const uint ends = lane_ballot(bits != 0u, mem_words), below = ends & lane_below();
-            // Lanes back that have part of the row that goes on behind this one.
-            const uint back = bits ? 0u : below ? lane - (31u - clz(below)) : lane;
 #pragma unroll
-            for (uint d = 1u; d < LANES; d <<= 1) {
-                const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), mem_words);
-                sum = d <= back ? plus(left, sum) : sum;
+            for (int s = 0; s < STEPS; s++) {
+#if WEFT_TURNED
+                turn_cols(c[s], mem_words);
+#endif
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    of_x[s][i] = (acc_t)X_AT(c[s][i]);
             }
-            acc_t left = acc_get(sum, (lane - 1u) & (LANES - 1u), mem_words);
-            const acc_t all = acc_get(sum, LANES - 1u, mem_words);
-            left = below ? left : lane == 0u ? carry : plus(carry, left);
-            carry = ends ? all : plus(carry, all);
-            if (bits) {
-                ahead = bits & 1u ? left : plus(left, ahead);
-                if (met | below)
-                    put(y, row_at(row_of, row_left), ahead, alpha, beta);
-                else {
-                    own = ahead;
-                    own_row = row_left;
+#pragma unroll
+            for (int s = 0; s < STEPS; s++) {
+#if WEFT_TURNED
+                turn_accs(of_x[s], mem_words);
+#endif
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    a[s][i] = times(a[s][i], of_x[s][i]);
+            }
+#pragma unroll
+            for (int s = 0; s < STEPS; s++) {
+                const uint bits = word[s].x >> first_bit & 15u;
+                uint row =
+                    word[s].y + popcount(word[s].x & ((1u << first_bit) - 1u)) - 1u; // that goes on from the left
+                const uint row_left = row;
+                acc_t sum = a[s][0], ahead = ZERO;
+                row += bits & 1u;
+#pragma unroll
+                for (int i = 1; i < 4; i++) {
+                    const bool begins = bits >> i & 1u, begun = (bits & ((1u << i) - 1u)) != 0u;
+                    if (begins && begun)
+                        put(y, row_at(row_of, row), sum, alpha, beta);
+                    ahead = begins && !begun ? sum : ahead;
+                    sum = begins ? a[s][i] : plus(sum, a[s][i]);
+                    row += begins ? 1u : 0u;
                 }
+                const uint ends = lane_ballot(bits != 0u, mem_words), below = ends & lane_below();
+                // Lanes back that have part of the row that goes on behind this one.
+                const uint back = bits ? 0u : below ? lane - (31u - clz(below)) : lane;
+#pragma unroll
+                for (uint d = 1u; d < LANES; d <<= 1) {
+                    const acc_t left = acc_get(sum, (lane - d) & (LANES - 1u), mem_words);
+                    sum = d <= back ? plus(left, sum) : sum;
+                }
+                acc_t left = acc_get(sum, (lane - 1u) & (LANES - 1u), mem_words);
+                const acc_t all = acc_get(sum, LANES - 1u, mem_words);
+                left = below ? left : lane == 0u ? carry : plus(carry, left);
+                carry = ends ? all : plus(carry, all);
+                if (bits) {
+                    ahead = bits & 1u ? left : plus(left, ahead);
+                    if (met | below)
+                        put(y, row_at(row_of, row_left), ahead, alpha, beta);
+                    else {
+                        own = ahead;
+                        own_row = row_left;
+                    }
+                }
+                met |= ends;
             }
-            met |= ends;
         }
 #endif
         if (lane == 0u) {

@@ -113,6 +113,7 @@ const struct lost_operation lost_operations[] = {
     {.name = "csr_lanes", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_LANES},
     {.name = "csr_merge", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_MERGE},
     {.name = "csr_flags", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_FLAGS, .gpu = true},
+    {.name = "csr_hubs", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_HUBS, .gpu = true},
     {.name = "csr_fixed", .run = spmv_run, .form = WEFT_SPMV_ALGO_CSR_FIXED},
     {.name = "coo", .run = spmv_run, .form = WEFT_SPMV_ALGO_COO},
     {.name = "coo_atomic", .run = spmv_run, .form = WEFT_SPMV_ALGO_COO_ATOMIC},
@@ -180,7 +181,8 @@ static weft_status product_make(struct lost_job *j, const struct lost_operation 
                                           .problem.transpose = o->transpose,
                                           .format.host_rest = o->host_rest,
                                           .format.max_padding = 1e9};
-    if (o->form == WEFT_SPMV_ALGO_CSR_MERGE || o->form == WEFT_SPMV_ALGO_CSR_FLAGS) // rows of many tiles
+    if (o->form == WEFT_SPMV_ALGO_CSR_MERGE || o->form == WEFT_SPMV_ALGO_CSR_FLAGS ||
+        o->form == WEFT_SPMV_ALGO_CSR_HUBS) // rows of many tiles
         j->params.gpu.wg = 32, j->params.gpu.ipt = 4;
     if (o->form == WEFT_SPMV_ALGO_SDIA)
         band_make(p);

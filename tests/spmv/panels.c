@@ -341,7 +341,7 @@ static void test_choice(struct test_device *dev)
         dev->ctx->device.compute_units = 132;
         dev->ctx->device.lanes = WEFT_LANES_PTX;
         int ok = !weft__spmv_choose(&plan, dev->queue, &chosen) && plan.info.why[0];
-        ok = ok && (plan.bound > 0) == (cases[i].panels > 0);
+        ok = ok && (plan.bound > 0) == (cases[i].panels > 0 || chosen == WEFT_SPMV_ALGO_CSR_HUBS);
         dev->ctx->device.lanes = WEFT_LANES_LOCAL;
         ok = ok && !weft__spmv_choose(&plan, dev->queue, &local) &&
              (local == WEFT_SPMV_ALGO_PANELS) == (cases[i].panels == 2);

@@ -14,7 +14,7 @@ static struct rng rng;
 static const enum weft_spmv_algo algos[] = {
     WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES, WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,
     WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC,
-    WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_CSR_FLAGS};
+    WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_CSR_FLAGS, WEFT_SPMV_ALGO_CSR_HUBS};
 #define ALGOS (sizeof algos / sizeof *algos)
 
 // ---- the caller's semiring -------------------------------------------------------------------------------------
@@ -306,9 +306,10 @@ static void test_info(struct test_device *dev)
                              : algos[i] == WEFT_SPMV_ALGO_COO || algos[i] == WEFT_SPMV_ALGO_COO_ATOMIC
                                  ? nnz * 12
                                  : nnz * 8 + (m + 1) * 4;
-        const int converts = algos[i] >= WEFT_SPMV_ALGO_ELL && algos[i] <= WEFT_SPMV_ALGO_COO_ATOMIC;
-        const enum weft_spmv_algo runs =
-            !dev->gpu && algos[i] == WEFT_SPMV_ALGO_CSR_FLAGS ? WEFT_SPMV_ALGO_CSR_MERGE : algos[i];
+        const int hubs = algos[i] == WEFT_SPMV_ALGO_CSR_HUBS, tiles = hubs || algos[i] == WEFT_SPMV_ALGO_CSR_FLAGS;
+        const int converts =
+            (algos[i] >= WEFT_SPMV_ALGO_ELL && algos[i] <= WEFT_SPMV_ALGO_COO_ATOMIC) || (hubs && dev->gpu);
+        const enum weft_spmv_algo runs = !dev->gpu && tiles ? WEFT_SPMV_ALGO_CSR_MERGE : algos[i];
         const int ok = plan && info.params.policy.algo == runs && info.max_row == longest && info.empty_rows == 0 &&
                        (int64_t)info.format_bytes == want && (info.convert_ms > 0) == converts && info.analyse_ms > 0 &&
                        (algos[i] != WEFT_SPMV_ALGO_HYB || info.params.format.width == width) &&

@@ -65,7 +65,7 @@ static void test(struct test_device *dev, enum weft_type type, int f64_sums, siz
         WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES, WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,
         WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,       WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC,
         WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_SELL16,    WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_CSR_FLAGS,
-        WEFT_SPMV_ALGO_PANELS};
+        WEFT_SPMV_ALGO_PANELS,     WEFT_SPMV_ALGO_CSR_HUBS};
     static const double scalars[][2] = {{1, 0}, {1, 1}, {-2, 3}, {0, 0}};
     if ((type == WEFT_TYPE_F64 || f64_sums) && !weft_context_device(dev->ctx)->fp64) {
         tap_skip("%s: no double precision", dev->name);

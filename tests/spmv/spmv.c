@@ -242,7 +242,7 @@ static const enum weft_spmv_algo all_algos[] = {
     WEFT_SPMV_ALGO_AUTO,      WEFT_SPMV_ALGO_CSR,        WEFT_SPMV_ALGO_CSR_SCALAR, WEFT_SPMV_ALGO_CSR_LANES,
     WEFT_SPMV_ALGO_CSR_MERGE, WEFT_SPMV_ALGO_ELL,        WEFT_SPMV_ALGO_SELL,       WEFT_SPMV_ALGO_HYB,
     WEFT_SPMV_ALGO_COO,       WEFT_SPMV_ALGO_COO_ATOMIC, WEFT_SPMV_ALGO_CSR_FIXED,  WEFT_SPMV_ALGO_SELL16,
-    WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_CSR_FLAGS,  WEFT_SPMV_ALGO_PANELS};
+    WEFT_SPMV_ALGO_SDIA,      WEFT_SPMV_ALGO_CSR_FLAGS,  WEFT_SPMV_ALGO_PANELS,     WEFT_SPMV_ALGO_CSR_HUBS};
 #define ALGOS (sizeof all_algos / sizeof *all_algos)
 
 static const struct shape {
@@ -274,7 +274,8 @@ static int shapes_check(struct test_device *dev, enum weft_type type, enum weft_
         small.gpu.wg = 32;
         small.gpu.ipt = params->policy.algo == WEFT_SPMV_ALGO_CSR_SCALAR ? 0
                         : params->policy.algo < WEFT_SPMV_ALGO_ELL || params->policy.algo == WEFT_SPMV_ALGO_CSR_FLAGS ||
-                                params->policy.algo == WEFT_SPMV_ALGO_PANELS
+                                params->policy.algo == WEFT_SPMV_ALGO_PANELS ||
+                                params->policy.algo == WEFT_SPMV_ALGO_CSR_HUBS
                             ? 4
                             : 3;
     }

@@ -185,6 +185,24 @@ static int panels_choose(struct weft_spmv_plan *plan)
     return 1;
 }
 
+// Columns that hold many entries, of which a sample tells.
+#define HUBS_SHARE 0.4 // of all entries, that lie in hubs and not in the first cache: more was not seen
+static int hubs_choose(struct weft_spmv_plan *plan)
+{
+    struct weft_spmv_info *info = &plan->info;
+    if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_CSR_HUBS) || weft__spmv_x_near(plan) ||
+        weft__caps_of(plan->ctx).lanes != WEFT_LANES_PTX ||
+        info->params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES ||
+        !weft__spmv_hubs_repay(plan, HUBS_SHARE * (1 - weft__spmv_x_kept(plan))))
+        return 0;
+    snprintf(
+        info->why, sizeof info->why,
+        "%lld runs expected pay for columns of its own, and many entries lie in columns whose x local memory holds",
+        (long long)info->params.policy.products);
+    plan->bound = 1;
+    return 1;
+}
+
 // Microseconds that the making of a plan takes longer than that of csr_lanes, medians of 109 patterns on an H100. They count in a
 // call that multiplies once.
 #define MERGE_MAKE_US 100
@@ -257,6 +275,9 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
             return WEFT_OK;
         *out = WEFT_SPMV_ALGO_HYB;
         if (hyb_choose(plan))
+            return WEFT_OK;
+        *out = WEFT_SPMV_ALGO_CSR_HUBS;
+        if (hubs_choose(plan))
             return WEFT_OK;
     }
     plan->bound = 0;

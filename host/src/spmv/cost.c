@@ -412,6 +412,23 @@ bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again)
     return us <= PANELS_GAIN * csr && (double)plan->info.params.policy.products * (csr - us) >= panels_convert_us(plan);
 }
 
+// A read of x from local memory, which the first cache would not have kept, saves as long as so many bytes take. Each work-group reads
+// the hubs first (docs/log/hubs.md).
+#define HUBS_BYTES            26.0
+#define HUBS_US               2.5
+#define HUBS_GAIN             0.05 // of the time of CSR, at least
+#define HUBS_CONVERT_US       800.0
+#define HUBS_CONVERT_PRODUCTS 8 // by CSR, which move as many bytes
+
+bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share)
+{
+    const double bytes = HUBS_BYTES * share * (double)plan->a.nnz,
+                 saved = bytes / (UNIT_BYTES * plan->ctx->device.compute_units) - HUBS_US;
+    return saved >= HUBS_GAIN * weft__spmv_panels_csr_us(plan, 0) &&
+           (double)plan->info.params.policy.products * saved >=
+               HUBS_CONVERT_US + HUBS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
+}
+
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)
 {
     return weft__spmv_is_cpu(plan) || longest / STEP * step_us <= LAUNCH_US + weft__spmv_csr_us(plan);

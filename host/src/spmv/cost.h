@@ -42,6 +42,9 @@ double weft__spmv_sorted_padding(const struct weft_spmv_plan *plan, int64_t heig
 double weft__spmv_panels_us(const struct weft_spmv_plan *plan);
 double weft__spmv_panels_csr_us(const struct weft_spmv_plan *plan, double again);
 bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again);
+// Whether csr_hubs gains, and the products expected make up for its columns, where this share of the entries lies in hubs that the first
+// cache does not keep by itself.
+bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share);
 // GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
 // conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns.
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);

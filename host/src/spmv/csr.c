@@ -75,10 +75,15 @@ static const struct weft__tunable scalar_cpu_values[] = {
         "spmv", algo, WEFT_SCHEDULE_##schedule, "spmv." algo, WEFT__TUNABLES(values), WEFT__TUNE_ROWS(tune)            \
     }
 const struct weft__tunables weft__spmv_csr_tunables[] = {
-    SET("csr_scalar", GPU, scalar_values), SET("csr_scalar", CPU, scalar_cpu_values),
-    SET("csr_lanes", GPU, lanes_values),   SET("csr_lanes", CPU, cpu_values),
-    SET("csr_merge", GPU, merge_values),   SET("csr_merge", CPU, cpu_values),
-    SET("csr_flags", CPU, cpu_values),     {0},
+    SET("csr_scalar", GPU, scalar_values),
+    SET("csr_scalar", CPU, scalar_cpu_values),
+    SET("csr_lanes", GPU, lanes_values),
+    SET("csr_lanes", CPU, cpu_values),
+    SET("csr_merge", GPU, merge_values),
+    SET("csr_merge", CPU, cpu_values),
+    SET("csr_flags", CPU, cpu_values),
+    SET("csr_hubs", CPU, cpu_values),
+    {0},
 };
 
 // A CPU takes independent sums of rows of CPU_LONG entries and more (LONG of cl/spmv/csr_cpu.cl). On an AMD EPYC in f32 8 of them took

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// csr_flags: CSR summed up by a bit for each entry, which says whether a row begins there.
+// csr_flags: CSR summed up by a bit for each entry, which says whether a row begins there. csr_hubs: the same with columns of its own,
+// which say what work-groups find in local memory (hubs.h).
 //
 // A word is 32 entries; a tile is wg*ipt entries. FLAGS holds two uints for each word: the bits, and how many bits are
 // set before the word, so that the row of a bit is found without a search.
@@ -21,6 +22,7 @@
 #include "cost.h"
 #include "host/src/core/fill.h"
 #include "host/src/primitive/scan.h"
+#include "hubs.h"
 #include "scale.h"
 
 #include <stdlib.h>
@@ -48,8 +50,19 @@ static const struct weft__tunable gpu_values[] = {
      .help = "entries of a tile per work-item; the default is another where rows are short, and in f64"},
     {GPU(read), WEFT__SPMV_READ},
 };
+// Work-groups that stay on a unit.
+static const struct weft_tune_spmv_flags hubs_tune[] = {
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 1024, 4, 1024, 4, 4, 2}};
+static const struct weft__tunable hubs_values[] = {
+    {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
+     .sweep = {256, 512, 1024}, .help = "work-items per work-group"},
+    {GPU(ipt), .low = 4, .high = 16, .step = 4, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8},
+     .help = "entries of a tile per work-item"},
+    {GPU(read), WEFT__SPMV_READ},
+};
 const struct weft__tunables weft__spmv_flags_tunables[] = {
     {"spmv", "csr_flags", WEFT_SCHEDULE_GPU, "spmv.csr_flags", WEFT__TUNABLES(gpu_values), WEFT__TUNE_ROWS(tune)},
+    {"spmv", "csr_hubs", WEFT_SCHEDULE_GPU, "spmv.csr_hubs", WEFT__TUNABLES(hubs_values), WEFT__TUNE_ROWS(hubs_tune)},
     {0},
 };
 #define SHORT_ROW     8
@@ -70,22 +83,26 @@ static int reads_turned(const struct weft_spmv_plan *plan)
 #define ROWS_WG 64 // of the kernels that prepare
 #define JOIN_WG 64
 
-// FLAGS: bits, cross, row_of, empty; SUMS: part, head, arrived. Each buffer of a launch takes the host 0.2 us and more
+// FLAGS: bits, cross, row_of, empty, hubs; SUMS: part, head, arrived. Each buffer of a launch takes the host 0.2 us and more
 // (docs/log/small-launches.md).
-enum { FLAGS, SUMS, NBUFFERS };
+enum { FLAGS, SUMS, COL, NBUFFERS }; // COL: of csr_hubs
 enum { RUN, JOIN, SCALE, NKERNELS };
 struct flags_state {
     cl_mem b[NBUFFERS];
     // NULL: JOIN where tiles join their rows themselves, SCALE where RUN writes empty rows.
     struct weft__kernel *k[NKERNELS];
     size_t groups, wg;
-    cl_uint tiles, tile, gaps, empties;            // empties: rows that RUN writes without an entry
-    cl_ulong words, cross_at, row_of_at, empty_at; // the parts of FLAGS begin there, in uints
+    cl_uint tiles, tile, gaps, empties;                     // empties: rows that RUN writes without an entry
+    cl_ulong words, cross_at, row_of_at, empty_at, hubs_at; // the parts of FLAGS begin there, in uints
+    struct weft__spmv_hubs hubs;
+    size_t room;   // for hubs in local memory; 0: csr_flags, whose tiles are one step
+    cl_uint turns; // steps of wg*ipt entries that a work-group takes
 };
 
 static void flags_destroy(void *state)
 {
     struct flags_state *s = state;
+    weft__buffer_release(&s->hubs.count);
     weft__parts_release(s->k, NKERNELS, s->b, NBUFFERS);
     free(s);
 }
@@ -97,12 +114,13 @@ static void memory_make(struct flags_state *s, struct weft_spmv_plan *plan, stru
     s->cross_at = 2 * s->words;
     s->row_of_at = s->cross_at + 2 * (s->tiles + UINT64_C(1));
     s->empty_at = s->row_of_at + (s->gaps ? (cl_ulong)(plan->a.m - plan->info.empty_rows) + 1 : 0);
+    s->hubs_at = s->empty_at + s->empties;
     weft__make_buffers(
         make, s->b,
-        (const struct weft__scratch[NBUFFERS]){
-            [FLAGS] = {((size_t)s->empty_at + s->empties) * 4, .what = "bits where rows begin"},
+        (const struct weft__scratch[COL]){
+            [FLAGS] = {((size_t)s->hubs_at + s->hubs.number) * 4, .what = "bits where rows begin"},
             [SUMS] = {weft__max(s->tiles, 1) * (sums + arrived), "sums of parts of rows", .zeros = true}},
-        NBUFFERS);
+        COL);
     plan->info.workspace_bytes += make->bytes;
 }
 
@@ -115,9 +133,10 @@ static void arrays_bind(const struct flags_state *s, struct weft_spmv_plan *plan
     if (!make->status)
         make->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(flags, s->b[FLAGS]), WEFT__ARG(sums, s->b[SUMS]),
                                   WEFT__ARG(cross_at, s->cross_at), WEFT__ARG(row_of_at, s->row_of_at),
-                                  WEFT__ARG(empty_at, s->empty_at), WEFT__ARG(m), WEFT__ARG(nnz),
-                                  WEFT__ARG(tile, s->tile), WEFT__ARG(tiles, s->tiles), WEFT__ARG(gaps, s->gaps),
-                                  WEFT__ARG(empties, s->empties), WEFT__ARG(words, s->words));
+                                  WEFT__ARG(empty_at, s->empty_at), WEFT__ARG(hubs_at, s->hubs_at),
+                                  WEFT__ARG(hubs, s->hubs.number), WEFT__ARG(turns, s->turns), WEFT__ARG(m),
+                                  WEFT__ARG(nnz), WEFT__ARG(tile, s->tile), WEFT__ARG(tiles, s->tiles),
+                                  WEFT__ARG(gaps, s->gaps), WEFT__ARG(empties, s->empties), WEFT__ARG(words, s->words));
 }
 
 // Launch over `count` elements.
@@ -190,8 +209,9 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     weft__define(&d, "WEFT_WG", "%d", plan->info.params.gpu.wg);
     weft__define(&d, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__define(&d, "WEFT_GAPS", "%d", (int)s->gaps);
-    weft__define(&d, "WEFT_STRIPED", "%d", weft__spmv_rows_long(plan));
-    weft__define(&d, "WEFT_TURNED", "%d", reads_turned(plan));
+    weft__define(&d, "WEFT_STRIPED", "%d", !s->room && weft__spmv_rows_long(plan));
+    weft__define(&d, "WEFT_TURNED", "%d", !s->room && reads_turned(plan));
+    weft__define(&d, "WEFT_HUBS", "%zu", s->room);
     weft__define(&join, "WEFT_WG", "%d", JOIN_WG);
     weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
     if (!weft__caps_of(plan->ctx).fence && s->tiles > 1)
@@ -203,28 +223,89 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     return make->status;
 }
 
-static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+// Sizes of tiles, of `turns` steps, and of bits; ERANGE where tiles are too many.
+static weft_status sizes_find(struct flags_state *s, struct weft_spmv_plan *plan, size_t turns)
 {
-    struct weft__make make = {.ctx = plan->ctx};
-    struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    params_resolve(plan, &make);
-    if (make.status)
-        return make.status;
+    const size_t tile = turns * (size_t)plan->info.params.gpu.wg * (size_t)plan->info.params.gpu.ipt;
     s->wg = (size_t)plan->info.params.gpu.wg;
-    s->tile = (cl_uint)(plan->info.params.gpu.wg * plan->info.params.gpu.ipt);
+    s->turns = (cl_uint)turns;
+    s->tile = (cl_uint)tile;
     const int64_t tiles = plan->a.nnz ? plan->a.nnz / s->tile + 1 : 0; // a bit behind the last entry ends the last row
     if (tiles >= UINT32_MAX)
-        return weft__fail(plan->ctx, WEFT_ERANGE, "csr_flags: %lld tiles of entries, a plan counts less than 2^32 - 1",
-                          (long long)tiles);
+        return weft__fail(plan->ctx, WEFT_ERANGE, "%s: %lld tiles of entries, a plan counts less than 2^32 - 1",
+                          weft_spmv_algo_name(plan->info.params.policy.algo), (long long)tiles);
     s->tiles = (cl_uint)tiles;
     s->words = (cl_ulong)tiles * (s->tile / 32) + 1;
     plan->gaps = weft__spmv_flags_scales(plan);
     s->empties = plan->gaps ? 0 : (cl_uint)plan->info.empty_rows;
     s->gaps = plan->info.empty_rows > 0;
     s->groups = weft__groups(s->tiles ? s->tiles : weft__ceil_div((size_t)plan->a.m, s->wg), s->wg);
+    return WEFT_OK;
+}
+
+static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    params_resolve(plan, &make);
+    if (!make.status)
+        make.status = sizes_find(s, plan, 1);
+    if (make.status)
+        return make.status;
     memory_make(s, plan, &make);
     flags_fill(s, plan, &make, queue);
     return kernels_create(s, plan, &make);
+}
+
+// Hubs whose x fits local memory beside the sums, in one of few sizes, since it is compiled in.
+#define HUBS_ROOM 64
+static size_t hubs_most(const struct weft_spmv_plan *plan)
+{
+    const size_t local = weft__local_most(plan->ctx), sums = tile_local(plan, &plan->info.params);
+    const size_t room = (local > sums ? local - sums : 0) / weft_type_bytes(plan->type);
+    return WEFT__HOSTILE(room, weft__min(room, HUBS_ROOM)) / HUBS_ROOM * HUBS_ROOM;
+}
+
+static size_t hubs_room(size_t most, size_t number)
+{
+    size_t room = HUBS_ROOM;
+    while (room < number)
+        room *= 4;
+    return weft__min(room, most);
+}
+
+// Each unit has as many work-groups as it runs at a time, each with all hubs and one tile: a barrier for each of several tiles took 1.05 to
+// 1.2 times as long on an H200, more work-items 1.1 to 1.2 times, since the first cache has less room then (docs/log/hubs.md).
+#define UNIT_ITEMS 1024
+static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    struct weft__make make = {.ctx = plan->ctx};
+    struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
+    struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, hubs_tune);
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    weft__spmv_resolve(&make, plan, &row, tile_local);
+    if (make.status)
+        return make.status;
+    const size_t wg = (size_t)plan->info.params.gpu.wg, step = wg * (size_t)plan->info.params.gpu.ipt,
+                 teams = weft__max(UNIT_ITEMS / wg, 1) * (size_t)plan->ctx->device.compute_units,
+                 most = hubs_most(plan);
+    make.status = sizes_find(s, plan, most ? weft__ceil_div((size_t)plan->a.nnz + 1, teams * step) : 1);
+    if (!make.status)
+        make.status = weft__spmv_hubs_find(&s->hubs, plan, queue, most, s->groups);
+    if (!make.status && plan->bound > 0 && !weft__spmv_hubs_repay(plan, s->hubs.share - s->hubs.kept))
+        make.status = WEFT_ERANGE;
+    s->room = hubs_room(most, s->hubs.number);
+    memory_make(s, plan, &make);
+    flags_fill(s, plan, &make, queue);
+    if (s->hubs.number) {
+        weft__spmv_hubs_write(&s->hubs, plan, &make, queue, s->b[FLAGS], s->hubs_at, &s->b[COL]);
+        plan->info.workspace_bytes += (size_t)plan->a.nnz * 4;
+    }
+    weft__buffer_release(&s->hubs.count);
+    plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
+    kernels_create(s, plan, &make);
+    plan->columns = make.status ? NULL : s->b[COL];
+    return make.status;
 }
 
 // A call behind one that has scaled y.
@@ -263,3 +344,5 @@ static weft_status cpu_create(struct weft_spmv_plan *plan, cl_command_queue queu
 const struct weft__spmv_method weft__spmv_csr_flags_cpu = {.create = cpu_create};
 const struct weft__spmv_method weft__spmv_csr_flags = {
     .create = flags_create, .run = flags_run, .destroy = flags_destroy};
+const struct weft__spmv_method weft__spmv_csr_hubs = {
+    .create = hubs_create, .run = flags_run, .destroy = flags_destroy, .variants = weft__spmv_hubs_variants};

@@ -25,11 +25,10 @@ weft_status weft__spmv_launch_csr(struct weft_spmv_plan *plan, struct weft__stre
                                   size_t groups, size_t wg, const struct weft__spmv_call *call)
 {
     const struct weft_device_csr *a = &plan->a;
-    const cl_mem val = a->type == WEFT_TYPE_PATTERN ? a->col : a->val;
+    const cl_mem val = a->type == WEFT_TYPE_PATTERN ? a->col : a->val, col = plan->columns ? plan->columns : a->col;
     uint64_t *mark = weft__kernel_mark(kernel);
     if (!stream->status && *mark != plan->taken) {
-        stream->status =
-            WEFT__BIND(plan->ctx, kernel, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col), WEFT__ARG(val));
+        stream->status = WEFT__BIND(plan->ctx, kernel, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col), WEFT__ARG(val));
         *mark = stream->status ? 0 : plan->taken;
     }
     return weft__spmv_launch(plan, stream, kernel, groups, wg, call);

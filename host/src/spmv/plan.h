@@ -43,6 +43,7 @@ struct weft__spmv_method;
 struct weft_spmv_plan {
     struct weft_context *ctx;
     struct weft_device_csr a;     // what is multiplied; buffers retained, or NULL once the method has its own form
+    cl_mem columns;               // the method's, which runs read instead of a.col; NULL: they read that
     uint64_t taken;               // matrices taken into `a`, from 1 on: a kernel whose mark says so has these buffers
     struct weft__queue_seen seen; // by the last run
     int64_t x_size, y_size;

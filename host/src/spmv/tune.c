@@ -22,7 +22,7 @@ struct candidate {
     enum weft_spmv_algo algo;
     int lanes; // csr_lanes, csr_merge on a CPU
 };
-#define CANDIDATES_MAX 12
+#define CANDIDATES_MAX 13
 #define SDIA_PADDING   1.8 // elements of sliced DIA for each entry with which it takes as many bytes as CSR
 
 // What was found.
@@ -49,7 +49,7 @@ static int is_allowed(const struct weft_spmv_plan *plan, enum weft_spmv_algo alg
         return 0;
     const int is_converted = algo == WEFT_SPMV_ALGO_ELL || algo == WEFT_SPMV_ALGO_SELL || algo == WEFT_SPMV_ALGO_HYB ||
                              algo == WEFT_SPMV_ALGO_SELL16 || algo == WEFT_SPMV_ALGO_SDIA ||
-                             algo == WEFT_SPMV_ALGO_PANELS;
+                             algo == WEFT_SPMV_ALGO_PANELS || algo == WEFT_SPMV_ALGO_CSR_HUBS;
     return asked->policy.algo != WEFT_SPMV_ALGO_AUTO || is_csr || (is_converted && asked->policy.products > 0);
 }
 
@@ -78,8 +78,10 @@ static struct list list_make(const struct weft_spmv_plan *plan, double sdia)
             list_add(&list, plan, WEFT_SPMV_ALGO_CSR_MERGE, sums[i]);
     } else {
         const int lanes = weft__spmv_lanes(plan);
-        if (plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) // as in choose.c
+        if (plan->info.params.problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES) { // as in choose.c
             list_add(&list, plan, WEFT_SPMV_ALGO_CSR_FLAGS, 0);
+            list_add(&list, plan, WEFT_SPMV_ALGO_CSR_HUBS, 0);
+        }
         list_add(&list, plan, WEFT_SPMV_ALGO_CSR_MERGE, 0);
         list_add(&list, plan, WEFT_SPMV_ALGO_CSR_LANES, lanes);
         list_add(&list, plan, WEFT_SPMV_ALGO_CSR_LANES, lanes > 2 ? lanes / 2 : 2);

@@ -123,12 +123,15 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     for (int gaps = 0; gaps < 2; gaps++)
         for (int form = 0; form < 3; form++) // as they are, turned, striped
             EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 8}, {"WEFT_GAPS", gaps},
-                 {"WEFT_STRIPED", form == 2}, {"WEFT_TURNED", form == 1});
+                 {"WEFT_STRIPED", form == 2}, {"WEFT_TURNED", form == 1}, {"WEFT_HUBS", 0});
     for (int gaps = 0; gaps < 2; gaps++)
         EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 4}, {"WEFT_GAPS", gaps},
-             {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0});
+             {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 0});
     EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 16}, {"WEFT_GAPS", 0},
-         {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0});
+         {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 0});
+    for (int gaps = 0; gaps < 2; gaps++)
+        EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 512}, {"WEFT_IPT", 8}, {"WEFT_GAPS", gaps},
+             {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 4096});
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 2});
