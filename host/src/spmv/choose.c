@@ -168,12 +168,17 @@ static int hyb_choose(struct weft_spmv_plan *plan)
 // second cache, and where many entries of a row in each panel come from memory. Lanes in local memory would meet at barriers for every
 // chunk of sums; the push form has none.
 #define PANELS_BOUND 1.35
+static int panels_may(const struct weft_spmv_plan *plan)
+{
+    return !weft__spmv_is_cpu(plan) && !denied(plan, WEFT_SPMV_ALGO_PANELS) && plan->a.nnz > 0 &&
+           (weft__caps_of(plan->ctx).lanes != WEFT_LANES_LOCAL || weft__spmv_push_size(plan).buckets) &&
+           weft__spmv_panels_repay(plan, 0);
+}
+
 static int panels_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
-    if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_PANELS) || !plan->a.nnz ||
-        (weft__caps_of(plan->ctx).lanes == WEFT_LANES_LOCAL && !weft__spmv_push_size(plan).buckets) ||
-        !weft__spmv_panels_repay(plan, 0))
+    if (!panels_may(plan))
         return 0;
     snprintf(
         info->why, sizeof info->why,
@@ -270,6 +275,9 @@ weft_status weft__spmv_choose(struct weft_spmv_plan *plan, cl_command_queue queu
             *out == WEFT_SPMV_ALGO_SELL16)
             return WEFT_OK;
         plan->bound = 0;
+        *out = WEFT_SPMV_ALGO_CSR_HUBS;
+        if (panels_may(plan) && weft__spmv_hubs_sampled(plan) && hubs_choose(plan))
+            return WEFT_OK; // which then compare themselves with panels
         *out = WEFT_SPMV_ALGO_PANELS;
         if (panels_choose(plan) || (gains && sell_choose(plan, alike, hyb, out)))
             return WEFT_OK;

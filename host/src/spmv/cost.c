@@ -420,13 +420,32 @@ bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again)
 #define HUBS_CONVERT_US       800.0
 #define HUBS_CONVERT_PRODUCTS 8 // by CSR, which move as many bytes
 
+#define HUBS_SAMPLE_US    500.0
+#define HUBS_SAMPLE_SHARE 0.02 // of the time of the products, at most
+
+static double hubs_save(const struct weft_spmv_plan *plan, double share)
+{
+    const double bytes = HUBS_BYTES * share * (double)plan->a.nnz;
+    return bytes / (UNIT_BYTES * plan->ctx->device.compute_units) - HUBS_US;
+}
+
 bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share)
 {
-    const double bytes = HUBS_BYTES * share * (double)plan->a.nnz,
-                 saved = bytes / (UNIT_BYTES * plan->ctx->device.compute_units) - HUBS_US;
+    const double saved = hubs_save(plan, share);
     return saved >= HUBS_GAIN * weft__spmv_panels_csr_us(plan, 0) &&
            (double)plan->info.params.policy.products * saved >=
                HUBS_CONVERT_US + HUBS_CONVERT_PRODUCTS * weft__spmv_csr_us(plan);
+}
+
+bool weft__spmv_hubs_lead(const struct weft_spmv_plan *plan, double share, double again)
+{
+    return weft__spmv_panels_csr_us(plan, again) - hubs_save(plan, share) <= weft__spmv_panels_us(plan);
+}
+
+bool weft__spmv_hubs_sampled(const struct weft_spmv_plan *plan)
+{
+    return HUBS_SAMPLE_SHARE * (double)plan->info.params.policy.products * weft__spmv_panels_csr_us(plan, 0) >=
+           HUBS_SAMPLE_US;
 }
 
 int weft__spmv_steps_hidden(const struct weft_spmv_plan *plan, double longest, double step_us)

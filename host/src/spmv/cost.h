@@ -45,6 +45,10 @@ bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again);
 // Whether csr_hubs gains, and the products expected make up for its columns, where this share of the entries lies in hubs that the first
 // cache does not keep by itself.
 bool weft__spmv_hubs_repay(const struct weft_spmv_plan *plan, double share);
+// Whether it is expected to be faster than panels, beside which `again` is known (weft__spmv_panels_csr_us); and whether the products
+// expected take so long that a sample costs little, though panels may be taken then.
+bool weft__spmv_hubs_lead(const struct weft_spmv_plan *plan, double share, double again);
+bool weft__spmv_hubs_sampled(const struct weft_spmv_plan *plan);
 // GPU: microseconds in which a product by CSR moves its bytes at the device's full speed, without its launch; in which a
 // conversion to a sliced format ends; and the share of a product's bytes that sliced DIA saves, which stores no columns.
 double weft__spmv_csr_us(const struct weft_spmv_plan *plan);

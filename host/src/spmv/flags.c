@@ -19,6 +19,7 @@
 //     spmv_csr_flags        col, val, x,      y; sums of parts of   product; sum of four, lanes,  all, and SUMS
 //                           FLAGS             shared rows           groups of lanes, tile
 //     spmv_flags_join       SUMS              y of shared rows      sum of a tile's part          (without a fence)
+#include "again.h"
 #include "cost.h"
 #include "host/src/core/fill.h"
 #include "host/src/primitive/scan.h"
@@ -274,6 +275,20 @@ static size_t hubs_room(size_t most, size_t number)
     return weft__min(room, most);
 }
 
+// auto supposed that many entries lie in hubs: do these repay, and are panels not faster?
+static weft_status hubs_check(const struct flags_state *s, struct weft_spmv_plan *plan, cl_command_queue queue)
+{
+    const double share = s->hubs.share - s->hubs.kept;
+    double again = 0;
+    if (!weft__spmv_hubs_repay(plan, share))
+        return WEFT_ERANGE;
+    if (plan->denied >> WEFT_SPMV_ALGO_PANELS & 1u || !weft__spmv_panels_repay(plan, 0))
+        return WEFT_OK;
+    const weft_status status = weft__spmv_again(plan, queue, &again);
+    return status || !weft__spmv_panels_repay(plan, again) || weft__spmv_hubs_lead(plan, share, again) ? status
+                                                                                                       : WEFT_ERANGE;
+}
+
 // Each unit has as many work-groups as it runs at a time, each with all hubs and one tile: a barrier for each of several tiles took 1.05 to
 // 1.2 times as long on an H200, more work-items 1.1 to 1.2 times, since the first cache has less room then (docs/log/hubs.md).
 #define UNIT_ITEMS 1024
@@ -292,8 +307,8 @@ static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue que
     make.status = sizes_find(s, plan, most ? weft__ceil_div((size_t)plan->a.nnz + 1, teams * step) : 1);
     if (!make.status)
         make.status = weft__spmv_hubs_find(&s->hubs, plan, queue, most, s->groups);
-    if (!make.status && plan->bound > 0 && !weft__spmv_hubs_repay(plan, s->hubs.share - s->hubs.kept))
-        make.status = WEFT_ERANGE;
+    if (!make.status && plan->bound > 0)
+        make.status = hubs_check(s, plan, queue);
     s->room = hubs_room(most, s->hubs.number);
     memory_make(s, plan, &make);
     flags_fill(s, plan, &make, queue);
