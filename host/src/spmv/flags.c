@@ -284,27 +284,29 @@ static weft_status hubs_check(const struct flags_state *s, struct weft_spmv_plan
         return WEFT_ERANGE;
     if (plan->denied >> WEFT_SPMV_ALGO_PANELS & 1u || !weft__spmv_panels_repay(plan, 0))
         return WEFT_OK;
-    const weft_status status = weft__spmv_again(plan, queue, &again);
-    return status || !weft__spmv_panels_repay(plan, again) || weft__spmv_hubs_lead(plan, share, again) ? status
-                                                                                                       : WEFT_ERANGE;
+    weft_status status = weft__spmv_again(plan, queue, &again);
+    if (!status && weft__spmv_panels_repay(plan, again) && !weft__spmv_hubs_lead(plan, share, again))
+        status = WEFT_ERANGE;
+    return status;
 }
 
 // Each unit has as many work-groups as it runs at a time, each with all hubs and one tile: a barrier for each of several tiles took 1.05 to
 // 1.2 times as long on an H200, more work-items 1.1 to 1.2 times, since the first cache has less room then (docs/log/hubs.md).
 #define UNIT_ITEMS 1024
+#define TILE_MOST  (1 << 30) // entries, so that they fit offsets of 32 bits
 static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft__make make = {.ctx = plan->ctx};
     struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, hubs_tune);
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-    weft__spmv_resolve(&make, plan, &row, tile_local);
+    weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, hubs_tune), tile_local);
     if (make.status)
         return make.status;
     const size_t wg = (size_t)plan->info.params.gpu.wg, step = wg * (size_t)plan->info.params.gpu.ipt,
                  teams = weft__max(UNIT_ITEMS / wg, 1) * (size_t)plan->ctx->device.compute_units,
                  most = hubs_most(plan);
-    make.status = sizes_find(s, plan, most ? weft__ceil_div((size_t)plan->a.nnz + 1, teams * step) : 1);
+    const size_t turns = weft__min(weft__ceil_div((size_t)plan->a.nnz + 1, teams * step), TILE_MOST / step);
+    make.status = sizes_find(s, plan, most ? turns : 1);
     if (!make.status)
         make.status = weft__spmv_hubs_find(&s->hubs, plan, queue, most, s->groups);
     if (!make.status && plan->bound > 0)
@@ -319,7 +321,10 @@ static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue que
     weft__buffer_release(&s->hubs.count);
     plan->info.convert_ms = weft__spmv_clock_ms(plan->ctx, &clock);
     kernels_create(s, plan, &make);
-    plan->columns = make.status ? NULL : s->b[COL];
+    if (!make.status)
+        plan->columns = s->b[COL];
+    else
+        plan->gaps = false; // another algorithm may follow
     return make.status;
 }
 
