@@ -119,8 +119,10 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         const long begin = (long)tile * TILE + (long)(grp * TURN), last = nnz - 1;
         const uint2 word = words[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k
 #endif
+#if !WEFT_HUBS
         const uint2 from = cross[tile], to = cross[tile + 1u];
         const uint row1 = words[((long)tile + 1) * (TILE / 32)].y;
+#endif
         if (lid < 2u)
             came_last[lid] = 0;
 #if WEFT_STRIPED
@@ -254,6 +256,10 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 met |= ends;
             }
         }
+#endif
+#if WEFT_HUBS // behind the turns, which have no registers to spare
+        const uint2 from = cross[tile], to = cross[tile + 1u];
+        const uint row1 = words[((long)tile + 1) * (TILE / 32)].y;
 #endif
         if (lane == 0u) {
             tails[grp] = carry;

@@ -79,7 +79,8 @@ static void variant_do(void *arg, const struct weft__variant *variant)
 {
     struct job *job = arg;
     if ((variant->schedule != WEFT_SCHEDULE_AUTO && variant->schedule != job->set->schedule) ||
-        (variant->fp64 && !job->set->caps.fp64) || (variant->int64_atomics && !job->set->caps.int64_atomics))
+        (variant->fp64 && !job->set->caps.fp64) || (variant->int64_atomics && !job->set->caps.int64_atomics) ||
+        (variant->ptx && job->set->caps.lanes != WEFT_LANES_PTX))
         return;
     for (const struct program *p = job->programs; p; p = p->next)
         if (!strcmp(p->source, variant->spec->files[0]) && !strcmp(p->defines, variant->defines.text))

@@ -13,6 +13,7 @@ struct weft__variant {
     enum weft_schedule schedule; // devices it is made for; WEFT_SCHEDULE_AUTO: all
     int fp64;                    // nonzero: only for devices with double precision
     int int64_atomics;           // nonzero: only for devices with 64-bit atomics
+    int ptx;                     // nonzero: only for NVIDIA's devices
     struct weft__defines defines;
 };
 typedef void weft__variant_fn(void *arg, const struct weft__variant *variant);

@@ -419,9 +419,8 @@ bool weft__spmv_panels_repay(const struct weft_spmv_plan *plan, double again)
 #define HUBS_GAIN             0.05 // of the time of CSR, at least
 #define HUBS_CONVERT_US       800.0
 #define HUBS_CONVERT_PRODUCTS 8 // by CSR, which move as many bytes
-
-#define HUBS_SAMPLE_US    500.0
-#define HUBS_SAMPLE_SHARE 0.02 // of the time of the products, at most
+#define HUBS_SAMPLE_US        500.0
+#define HUBS_SAMPLE_SHARE     0.02 // of the time of the products, at most
 
 static double hubs_save(const struct weft_spmv_plan *plan, double share)
 {

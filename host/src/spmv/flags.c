@@ -51,9 +51,11 @@ static const struct weft__tunable gpu_values[] = {
      .help = "entries of a tile per work-item; the default is another where rows are short, and in f64"},
     {GPU(read), WEFT__SPMV_READ},
 };
-// Work-groups that stay on a unit.
+// Work-groups that stay on a unit: docs/log/hubs.md has other sizes. short_wg: with other sums than (+,*) in the type of the values, and where
+// there are no 1024 work-items with 64 registers.
 static const struct weft_tune_spmv_flags hubs_tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 1024, 4, 1024, 4, 4, 2}};
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 256, 4, 256, 4, 4, 2},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 1024, 4, 256, 4, 4, 2}};
 static const struct weft__tunable hubs_values[] = {
     {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
      .sweep = {256, 512, 1024}, .help = "work-items per work-group"},
@@ -299,7 +301,10 @@ static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue que
     struct weft__make make = {.ctx = plan->ctx};
     struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-    weft__spmv_resolve(&make, plan, WEFT__TUNE_FIND(plan->ctx, hubs_tune), tile_local);
+    struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, hubs_tune);
+    if (plan->acc != plan->type || plan->info.params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES)
+        row.wg = row.short_wg;
+    weft__spmv_resolve(&make, plan, &row, tile_local);
     if (make.status)
         return make.status;
     const size_t wg = (size_t)plan->info.params.gpu.wg, step = wg * (size_t)plan->info.params.gpu.ipt,

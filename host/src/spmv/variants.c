@@ -62,6 +62,23 @@ void weft__spmv_each_shape(weft__variant_fn *fn, void *arg, const struct weft__k
         fn(arg, &v);
     }
 }
+
+// What csr_hubs runs on NVIDIA's devices with the usual sums.
+static void hubs_each(weft__variant_fn *fn, void *arg)
+{
+    for (int k = 0; k < 4; k++) {
+        struct weft__variant v = {.spec = &weft__spmv_flags_spec, .schedule = WEFT_SCHEDULE_GPU, .ptx = 1};
+        shape_define(&v, (size_t)k % 2);
+        weft__define(&v.defines, "WEFT_WG", "1024");
+        weft__define(&v.defines, "WEFT_IPT", "4");
+        weft__define(&v.defines, "WEFT_GAPS", "%d", k / 2);
+        weft__define(&v.defines, "WEFT_STRIPED", "0");
+        weft__define(&v.defines, "WEFT_TURNED", "0");
+        weft__define(&v.defines, "WEFT_HUBS", "4096");
+        fn(arg, &v);
+    }
+}
+
 #define EACH WEFT__SPMV_EACH
 #define EACH_VALUE(spec, schedule, ...)                                                                                \
     weft__spmv_each_shape(fn, arg, spec, schedule, 1, (const struct weft__spmv_size[]){__VA_ARGS__, {NULL, 0}})
@@ -130,8 +147,9 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 16}, {"WEFT_GAPS", 0},
          {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 0});
     for (int gaps = 0; gaps < 2; gaps++)
-        EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 512}, {"WEFT_IPT", 8}, {"WEFT_GAPS", gaps},
+        EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 4}, {"WEFT_GAPS", gaps},
              {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 4096});
+    hubs_each(fn, arg);
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 2});
