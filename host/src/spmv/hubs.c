@@ -24,7 +24,7 @@ static const struct weft__kernel_spec columns_spec = {"hubs_columns", {"spmv/hub
 #define LINE  128  // bytes of the first cache
 #define LINES 1024 // that it keeps of x while the matrix goes by
 
-// One launch over `items` work-items, or as many work-groups as given.
+// One launch over `items` work-items.
 static void pass(struct weft_spmv_plan *plan, struct weft__make *make, cl_command_queue queue,
                  const struct weft__kernel_spec *spec, uint64_t items, const struct weft__arg *args, size_t nargs)
 {
