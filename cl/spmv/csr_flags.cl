@@ -19,10 +19,10 @@
 // Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle) + HUBS values.
 // Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; in `flags`, at 0,
 //          cross_at, row_of_at and empty_at, what spmv/rows_flags.cl leaves there, for tiles == nnz/(WG*IPT*turns) + 1 (0 where
-//          nnz == 0), turns being 1 without WEFT_HUBS; GAPS 1 where rows are empty, else row_of and empty are not read. sums: part[tiles], head[tiles] and,
-//          with WEFT_DEVICE_FENCE, uint arrived[2*tiles], all 0, which is left so. These are two buffers
-//          and not seven, since each buffer makes a launch take the host longer. With WEFT_HUBS: col as spmv/hubs.cl writes it,
-//          and the columns of the hubs, HUBS at most, in `flags` at hubs_at; not STRIPED, not TURNED.
+//          nnz == 0), turns being 1 without WEFT_HUBS; GAPS 1 where rows are empty, else row_of and empty are not read.
+//          sums: part[tiles], head[tiles] and, with WEFT_DEVICE_FENCE, uint arrived[2*tiles], all 0, which is left so. These are
+//          two buffers and not seven, since each buffer makes a launch take the host longer. With WEFT_HUBS: col as
+//          spmv/hubs.cl writes it, and the columns of the hubs, HUBS at most, in `flags` at hubs_at; not STRIPED, not TURNED.
 // Gives:   y of the rows that begin and end in a tile, and of empty ones; without WEFT_DEVICE_FENCE part[t]: sum of the
 //          row that begins in tile t and goes on behind it; head[t]: sum in tile t of the row that began before it, whether
 //          it ends there or not. With it all of y.

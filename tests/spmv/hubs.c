@@ -167,18 +167,20 @@ static void test_choice(struct test_device *dev)
         int64_t rows, entries, runs;
         int far, hubs; // of 1024 entries those that lie far from the one before
         enum weft_spmv_semiring semiring;
+        enum weft_type acc;
     } cases[] = {
-        {"1000 products", 2000000, 10000000, 1000, 1000, 1, WEFT_SPMV_SEMIRING_PLUS_TIMES},
-        {"10 products", 2000000, 10000000, 10, 1000, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES},
-        {"few entries", 200000, 700000, 1000, 1000, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES},
-        {"entries side by side", 2000000, 10000000, 1000, 100, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES},
-        {"another semiring", 2000000, 10000000, 1000, 1000, 0, WEFT_SPMV_SEMIRING_MIN_PLUS},
+        {"1000 products", 2000000, 10000000, 1000, 1000, 1, WEFT_SPMV_SEMIRING_PLUS_TIMES, WEFT_TYPE_F32},
+        {"10 products", 2000000, 10000000, 10, 1000, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, WEFT_TYPE_F32},
+        {"few entries", 200000, 700000, 1000, 1000, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, WEFT_TYPE_F32},
+        {"entries side by side", 2000000, 10000000, 1000, 100, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, WEFT_TYPE_F32},
+        {"another semiring", 2000000, 10000000, 1000, 1000, 0, WEFT_SPMV_SEMIRING_MIN_PLUS, WEFT_TYPE_F32},
+        {"sums of f64", 2000000, 10000000, 1000, 1000, 0, WEFT_SPMV_SEMIRING_PLUS_TIMES, WEFT_TYPE_F64},
     };
     const int units = dev->ctx->device.compute_units;
     const enum weft_lanes lanes = dev->ctx->device.lanes;
     dev->ctx->device.compute_units = 132;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_TYPE_F32, .acc = WEFT_TYPE_F32};
+        struct weft_spmv_plan plan = {.ctx = dev->ctx, .type = WEFT_TYPE_F32, .acc = cases[i].acc};
         plan.a = (struct weft_device_csr){.m = cases[i].rows, .n = cases[i].rows, .nnz = cases[i].entries};
         plan.x_size = plan.y_size = cases[i].rows;
         plan.info.schedule = dev->ctx->schedule;

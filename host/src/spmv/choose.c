@@ -190,14 +190,14 @@ static int panels_choose(struct weft_spmv_plan *plan)
     return 1;
 }
 
-// Columns that hold many entries, of which a sample tells.
+// Columns that hold many entries, of which a sample tells. Other sums have smaller work-groups (flags.c), which were not timed.
 #define HUBS_SHARE 0.4 // of all entries, that lie in hubs and not in the first cache: more was not seen
 static int hubs_choose(struct weft_spmv_plan *plan)
 {
     struct weft_spmv_info *info = &plan->info;
     if (weft__spmv_is_cpu(plan) || denied(plan, WEFT_SPMV_ALGO_CSR_HUBS) || weft__spmv_x_near(plan) ||
         weft__caps_of(plan->ctx).lanes != WEFT_LANES_PTX ||
-        info->params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES ||
+        info->params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES || plan->acc != plan->type ||
         !weft__spmv_hubs_repay(plan, HUBS_SHARE * (1 - weft__spmv_x_kept(plan))))
         return 0;
     snprintf(

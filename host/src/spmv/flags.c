@@ -260,11 +260,12 @@ static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue qu
     return kernels_create(s, plan, &make);
 }
 
-// Hubs whose x fits local memory beside the sums, in one of few sizes, since it is compiled in.
+// Hubs whose x fits local memory beside the sums, in one of few sizes, since it is compiled in. The `share` work-groups of a unit take no
+// more together than one may: with four of 48 KiB an H200's first cache had no room, and 100 M entries took 740 us for 585 (docs/log/hubs.md).
 #define HUBS_ROOM 64
-static size_t hubs_most(const struct weft_spmv_plan *plan)
+static size_t hubs_most(const struct weft_spmv_plan *plan, size_t share)
 {
-    const size_t local = weft__local_most(plan->ctx), sums = tile_local(plan, &plan->info.params);
+    const size_t local = weft__local_most(plan->ctx) / share, sums = tile_local(plan, &plan->info.params);
     const size_t room = (local > sums ? local - sums : 0) / weft_type_bytes(plan->type);
     return WEFT__HOSTILE(room, weft__min(room, HUBS_ROOM)) / HUBS_ROOM * HUBS_ROOM;
 }
@@ -292,8 +293,8 @@ static weft_status hubs_check(const struct flags_state *s, struct weft_spmv_plan
     return status;
 }
 
-// Each unit has as many work-groups as it runs at a time, each with all hubs and one tile: a barrier for each of several tiles took 1.05 to
-// 1.2 times as long on an H200, more work-items 1.1 to 1.2 times, since the first cache has less room then (docs/log/hubs.md).
+// Each unit has as many work-groups as it runs at a time, each with all hubs and one tile: a barrier for each of several tiles took 1.1 to
+// 1.2 times as long on an H200, more work-items 1.1 to 1.3 times, since the first cache has less room then (docs/log/hubs.md).
 #define UNIT_ITEMS 1024
 #define TILE_MOST  (1 << 30) // entries, so that they fit offsets of 32 bits
 static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue queue)
@@ -308,8 +309,8 @@ static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue que
     if (make.status)
         return make.status;
     const size_t wg = (size_t)plan->info.params.gpu.wg, step = wg * (size_t)plan->info.params.gpu.ipt,
-                 teams = weft__max(UNIT_ITEMS / wg, 1) * (size_t)plan->ctx->device.compute_units,
-                 most = hubs_most(plan);
+                 share = weft__max(UNIT_ITEMS / wg, 1), most = hubs_most(plan, share),
+                 teams = share * (size_t)plan->ctx->device.compute_units;
     const size_t turns = weft__min(weft__ceil_div((size_t)plan->a.nnz + 1, teams * step), TILE_MOST / step);
     make.status = sizes_find(s, plan, most ? turns : 1);
     if (!make.status)
