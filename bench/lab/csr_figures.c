@@ -27,7 +27,7 @@ static void number_print(const char *before, double us)
 
 static void costs_print(struct weft_spmv_plan *plan, enum weft_type type)
 {
-    plan->type = plan->a.type = type;
+    plan->type = plan->acc = plan->a.type = type;
     printf("\"%s\":{\"csr_lanes\":[", weft_type_name(type));
     for (int lanes = 2; lanes <= 32; lanes *= 2)
         number_print(lanes > 2 ? "," : "", weft__spmv_lanes_cost(plan, lanes));

@@ -4,29 +4,31 @@
 // Source:  segmented sums: G. Blelloch, M. Heroux, M. Zagha, Segmented Operations for Sparse Matrix Computation on Vector
 //          Multiprocessors, CMU-CS-93-173; bits instead of row pointers: W. Liu, B. Vinter, CSR5, ICS'15. The CSR arrays
 //          stay as they are: a work-item takes four entries that lie side by side.
-// Mapping: 1-D; group g owns the WG*IPT entries of tile g, then strides; each of its groups of lanes IPT/4 steps of 128
-//          entries, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
+// Mapping: 1-D; group g owns the entries of tile g, then strides; each of its groups of lanes takes a turn of 32*IPT entries, in IPT/4
+//          steps of 128, all of whose loads are on their way before the first is used. Rows that end in a work-item's four are
 //          summed there, others by a segmented scan of the lanes, then of the groups of lanes; each goes to y where its sum
 //          is known, so that there is one barrier and the first cache has room for x.
+//          WEFT_LARGE: many turns, without a barrier between them. A group then stays on its unit, whose first cache keeps what rows that
+//          stand together read of x.
 //          WEFT_TURNED: columns are exchanged among four lanes before x is read and what was read is exchanged back, so that
 //          four lanes read x for entries side by side.
 //          WEFT_STRIPED: the lanes take entries side by side instead, so that a read of x meets half as many lines where rows
 //          are long. Where no row begins a work-item sums for itself; else a segmented scan of 32 entries.
-//          WEFT_HUBS: x of the hubs, columns with many entries, lies in local memory. So that few groups read it, each has a large
-//          tile, whose groups of lanes take `turns` such steps one after the other.
+//          WEFT_HUBS: x of the hubs, columns with many entries, lies in local memory; few groups read it, each with a large tile.
 //          A row that tiles share: with WEFT_DEVICE_FENCE the last of them to come sums its parts, and none waits for
 //          another; else spmv_flags_join does.
 // Local:   2*WG/32 accumulators + 2*WG/32 words (+ WG accumulators where lanes have no shuffle) + HUBS values.
 // Needs:   WG a multiple of 32; IPT a multiple of 4; col and val begin at multiples of 32 bytes; in `flags`, at 0,
-//          cross_at, row_of_at and empty_at, what spmv/rows_flags.cl leaves there, for tiles == nnz/(WG*IPT*turns) + 1 (0 where
-//          nnz == 0), turns being 1 without WEFT_HUBS; GAPS 1 where rows are empty, else row_of and empty are not read.
+//          cross_at, row_of_at and empty_at, what spmv/rows_flags.cl leaves there, for tiles == nnz/tile + 1 (0 where
+//          nnz == 0), a tile being WG*IPT entries, with WEFT_LARGE WG*IPT*turns; GAPS 1 where rows are empty, else row_of
+//          and empty are not read.
 //          sums: part[tiles], head[tiles] and, with WEFT_DEVICE_FENCE, uint arrived[2*tiles], all 0, which is left so. These are
 //          two buffers and not seven, since each buffer makes a launch take the host longer. With WEFT_HUBS: col as
-//          spmv/hubs.cl writes it, and the columns of the hubs, HUBS at most, in `flags` at hubs_at; not STRIPED, not TURNED.
+//          spmv/hubs.cl writes it, and the columns of the hubs, HUBS at most, in `flags` at hubs_at. LARGE: not STRIPED, not TURNED.
 // Gives:   y of the rows that begin and end in a tile, and of empty ones; without WEFT_DEVICE_FENCE part[t]: sum of the
 //          row that begins in tile t and goes on behind it; head[t]: sum in tile t of the row that began before it, whether
 //          it ends there or not. With it all of y.
-// Order:   depends on IPT, WG and STRIPED alone; repeatable. Four entries from the left; lanes at distance 1, 2, .. 16; steps and
+// Order:   depends on IPT, WG, turns and STRIPED alone; repeatable. Four entries from the left; lanes at distance 1, 2, .. 16; steps and
 //          groups of lanes from the left. STRIPED: each lane's entries from the left, then lanes at distance 16, 8, .. 1.
 
 #ifndef WEFT_WG
@@ -47,8 +49,14 @@
 #ifndef WEFT_HUBS
 #error "WEFT_HUBS: columns whose x local memory has room for, or 0"
 #endif
-#if WEFT_HUBS && (WEFT_STRIPED || WEFT_TURNED)
-#error "WEFT_HUBS: with entries as they are"
+#ifndef WEFT_LARGE
+#error "WEFT_LARGE: 1 where groups of lanes have several turns, else 0"
+#endif
+#if WEFT_HUBS && !WEFT_LARGE
+#error "WEFT_HUBS: in large tiles"
+#endif
+#if WEFT_LARGE && (WEFT_STRIPED || WEFT_TURNED)
+#error "WEFT_LARGE: with entries as they are"
 #endif
 #if WEFT_WG % 32 || WEFT_IPT % 4
 #error "WEFT_WG: a multiple of 32; WEFT_IPT: a multiple of 4"
@@ -57,14 +65,13 @@
 #define STEPS  (WEFT_IPT / 4)
 #define GROUPS (WEFT_WG / 32)
 #if WEFT_HUBS
-#define TURNS   turns
 #define X_AT(c) ((c) < 0 ? of_hubs[(c)&INT_MAX] : x[c])
 #else
-#define TURNS   1u
 #define X_AT(c) x[c]
 #endif
-#define TURN (LANES * WEFT_IPT) // entries
-#define TILE ((long)(WEFT_WG * WEFT_IPT) * TURNS)
+#define TURN  (LANES * WEFT_IPT) // entries
+#define TURNS (WEFT_LARGE ? turns : 1u)
+#define TILE  ((long)(WEFT_WG * WEFT_IPT) * TURNS)
 #ifdef WEFT_LANES_APART
 #define BEGINS(some, k) ((some) >> (k)&1u)
 #else // lanes that exchange by local memory wait for the whole group
@@ -119,7 +126,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         const long begin = (long)tile * TILE + (long)(grp * TURN), last = nnz - 1;
         const uint2 word = words[(begin >> 5) + (long)min(lane, WEFT_IPT - 1u)]; // of the k-th 32 entries in lane k
 #endif
-#if !WEFT_HUBS
+#if !WEFT_LARGE
         const uint2 from = cross[tile], to = cross[tile + 1u];
         const uint row1 = words[((long)tile + 1) * (TILE / 32)].y;
 #endif
@@ -138,7 +145,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
         for (uint k = 0; k < WEFT_IPT; k++)
             a[k] = times(a[k], (acc_t)x[c[k]]);
         acc_t sum_open = ZERO, own = ZERO; // of the row that goes on; of the one that ends with the first bit here
-        uint met = 0u, own_row = UINT_MAX;
+        uint met = 0u;                     // as below
         const uint some = lane_ballot(lane < WEFT_IPT && word.x, mem_words);
         WEFT_UNROLL
         for (uint k = 0; k < WEFT_IPT; k++) {
@@ -164,9 +171,9 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                     put(y, row_at(row_of, before - 1u), ended, alpha, beta);
                 else if (lane == 0u) {
                     own = ended;
-                    own_row = before - 1u;
+                    met = 2u;
                 }
-                met = 1u;
+                met |= 1u;
                 sum_open = lane == LANES - 1u ? sum : ZERO;
             }
         }
@@ -174,7 +181,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
 #else
         const uint first_bit = lane * 4u & 31u;
         acc_t carry = ZERO, own = ZERO; // own: of the row that ends with the first bit of the group of lanes
-        uint met = 0u, own_row = UINT_MAX;
+        uint met = 0u;                  // 1: a bit was there; 2: this lane has `own`
         for (uint turn = 0u; turn < TURNS; turn++) {
             const long first = (long)tile * TILE + ((long)grp * TURNS + turn) * TURN, begin = first + lane * 4u,
                        last = nnz - 1;
@@ -184,7 +191,7 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 word[s] = words[(begin + s * 128) >> 5];
             idx_t c[STEPS][4];
             acc_t a[STEPS][4], of_x[STEPS][4];
-            if (WEFT_HUBS ? first + TURN <= nnz : tile + 1u < tiles) {
+            if (WEFT_LARGE ? first + TURN <= nnz : tile + 1u < tiles) {
 #pragma unroll
                 for (int s = 0; s < STEPS; s++)
                     read_four(c[s], a[s], col, val, begin + s * 128);
@@ -246,28 +253,28 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 carry = ends ? all : plus(carry, all);
                 if (bits) {
                     ahead = bits & 1u ? left : plus(left, ahead);
-                    if (met | below)
+                    if (met & 1u || below)
                         put(y, row_at(row_of, row_left), ahead, alpha, beta);
                     else {
                         own = ahead;
-                        own_row = row_left;
+                        met = 2u;
                     }
                 }
-                met |= ends;
+                met |= ends ? 1u : 0u;
             }
         }
 #endif
-#if WEFT_HUBS // behind the turns, which have no registers to spare
+#if WEFT_LARGE // behind the turns, which have no registers to spare
         const uint2 from = cross[tile], to = cross[tile + 1u];
         const uint row1 = words[((long)tile + 1) * (TILE / 32)].y;
 #endif
         if (lane == 0u) {
             tails[grp] = carry;
-            any[grp] = met;
+            any[grp] = met & 1u;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
 
-        if (own_row != UINT_MAX || lid == 0u) {
+        if (met & 2u || lid == 0u) {
             // Sum that comes from the groups of lanes before this one; for work-item 0 once more, from all of them.
             acc_t sum = ZERO, left = ZERO;
             uint seen = 0u, left_seen = 0u;
@@ -277,7 +284,8 @@ WEFT_KERNEL void spmv_csr_flags(__global const idx_t *restrict col, __global con
                 sum = any[g] ? tails[g] : plus(sum, tails[g]);
                 seen |= any[g];
             }
-            if (own_row != UINT_MAX) {
+            if (met & 2u) {
+                const uint own_row = words[(long)tile * (TILE / 32) + (long)grp * TURNS * (TURN / 32)].y - 1u;
                 left = plus(left, own);
                 if (left_seen)
                     put(y, row_at(row_of, own_row), left, alpha, beta);

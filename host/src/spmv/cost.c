@@ -99,8 +99,9 @@ int weft__spmv_lanes(const struct weft_spmv_plan *plan)
 #define LARGE_X       (48 << 10) // bytes for each unit
 #define FLAGS_ROW     8          // entries
 #define LANES_ROW     800        // entries
-#define MEMORY_SCALAR 1.20
+#define MEMORY_SCALAR 1.24
 #define MEMORY_LANES  1.22
+#define MEMORY_LONG   1.30 // lanes with long rows
 #define MEMORY_FLAGS  1.24
 #define MEMORY_SLOW   1.40 // lanes with a large x or very long rows, csr_flags with short ones, others in f64
 #define MEMORY_MERGE  1.63
@@ -153,8 +154,10 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes)
     const double alone = (double)plan->stats.max_row / lanes * (wide ? 0.125 : 0.068);
     const double x = (double)plan->x_size * (double)weft_type_bytes(plan->type);
     const int slow = x > (double)LARGE_X * plan->ctx->device.compute_units || weft__spmv_mean_row(plan) >= LANES_ROW;
-    return 4.8 + most(from_memory(plan, slow ? MEMORY_SLOW : MEMORY_LANES),
-                      most(alone, shared_out(plan, 0.12 * groups + step * steps)));
+    const double memory = slow                                             ? MEMORY_SLOW
+                          : !wide && weft__spmv_mean_row(plan) >= LONG_ROW ? MEMORY_LONG
+                                                                           : MEMORY_LANES;
+    return 4.8 + most(from_memory(plan, memory), most(alone, shared_out(plan, 0.12 * groups + step * steps)));
 }
 
 bool weft__spmv_streams(const struct weft_spmv_plan *plan)
@@ -209,6 +212,35 @@ double weft__spmv_merge_cost(const struct weft_spmv_plan *plan)
                 shared_out(plan, row * rows + 3.1e-6 * (double)plan->info.empty_rows + (entry + miss) * entries));
 }
 
+double weft__spmv_apart(const struct weft_spmv_plan *plan)
+{
+    const int64_t samples = (plan->a.m - plan->info.empty_rows + 31) / 32;
+    return (double)plan->stats.apart / (1024 * fmax((double)samples, 1));
+}
+
+// On an H200 large tiles took 0.80 to 0.95 times as long where entries lie beside the one before, and 0.87 to 1.01 times where most do not, but
+// a good part is near the diagonal, as in web graphs, circuits and saddle points: 0.19 to 0.64 of the entries are not. R-MAT and entries at random,
+// 0.84 and more, lost (docs/log/large-tiles.md). All groups of lanes take the last turn, and with few turns it may be for little. A row longer
+// than what a unit has would leave others without work. Sums of 8 bytes with empty rows take more registers than as many work-items have.
+#define LOCAL_APART 0.7
+#define TURN_NEAR   8192 // entries for each unit
+#define TURN        4096 // with sums of 8 bytes, or where x is far
+#define TURNS       2
+#define TURNS_WASTE 1.15 // turns taken by turns needed
+enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *plan)
+{
+    const bool near = reads_beside(plan), wide = weft__spmv_acc_bytes(plan) == 8;
+    const double units = plan->ctx->device.compute_units, entries = (double)plan->a.nnz / units,
+                 turns = entries / (near && !wide ? TURN_NEAR : TURN);
+    if (entries < TURNS * TURN_NEAR || ceil(turns) > TURNS_WASTE * turns || (wide && plan->info.empty_rows))
+        return WEFT__SPMV_TILES_SMALL;
+    if (near)
+        return WEFT__SPMV_TILES_NEAR;
+    return !weft__spmv_x_near(plan) && weft__spmv_apart(plan) <= LOCAL_APART && (double)plan->stats.max_row <= entries
+               ? WEFT__SPMV_TILES_LOCAL
+               : WEFT__SPMV_TILES_SMALL;
+}
+
 // Groups, one for each tile of entries, share the empty rows: where tiles are few, each has many rows of y to write.
 #define FLAGS_TILE 1024.0
 static double flags_empty_us(const struct weft_spmv_plan *plan)
@@ -231,28 +263,49 @@ bool weft__spmv_flags_scales(const struct weft_spmv_plan *plan)
 
 // With one entry in 16 rows and fewer each row with entries takes another sector of y, the longer the more bytes x and y have, up to twice
 // the second cache (docs/log/hypersparse.md).
-#define SCALE_US     4.0
+#define SCALE_US     3.6
 #define SCALE_BYTES  1.35
 #define SECTOR_ROWS  16
 #define SECTOR_US    0.45e-12 // a row, for each byte of x and y
 #define SECTOR_BYTES 100e6
-static double flags_rows_us(const struct weft_spmv_plan *plan)
+static double flags_rows_us(const struct weft_spmv_plan *plan, double row)
 {
     const double rows = (double)plan->a.m, taken = rows - (double)plan->info.empty_rows;
     const double bytes = (double)(plan->x_size + plan->y_size) * (double)weft_type_bytes(plan->type);
     if (plan->a.nnz <= plan->a.m / SECTOR_ROWS)
         return SECTOR_US * fmin(bytes, SECTOR_BYTES) * taken;
-    return weft__spmv_x_near(plan) ? 0 : 7.6e-6 * rows;
+    return weft__spmv_x_near(plan) ? 0 : row * 1e-6 * rows;
+}
+
+#define ROWS_APART 0.35 // of the entries: fewer, and rows read less of x that is far
+// Microseconds of a million rows, where x is far, and of a million entries; times the bytes of a matrix from memory.
+struct flags_rates {
+    double row, entry, memory;
+};
+static struct flags_rates flags_rates(const struct weft_spmv_plan *plan)
+{
+    const int wide = is_wide(plan);
+    switch (weft__spmv_flags_tiles(plan)) {
+    case WEFT__SPMV_TILES_NEAR:
+        return wide ? (struct flags_rates){7.6, 2.7, 1.15} : (struct flags_rates){7.6, 1.45, 1.20};
+    case WEFT__SPMV_TILES_LOCAL: {
+        const double far = fmin(weft__spmv_apart(plan) / ROWS_APART, 1);
+        return wide ? (struct flags_rates){5.6 * far, 2.7, 1.24} : (struct flags_rates){4.7 * far, 1.45, 1.24};
+    }
+    default:
+        return (struct flags_rates){7.6, wide ? 2.7 : 1.6,
+                                    !wide && weft__spmv_mean_row(plan) < FLAGS_ROW ? MEMORY_SLOW : MEMORY_FLAGS};
+    }
 }
 
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan)
 {
-    const int scales = weft__spmv_flags_scales(plan), slow = !is_wide(plan) && weft__spmv_mean_row(plan) < FLAGS_ROW;
-    const double entries = (double)plan->a.nnz * 1e-6, entry = is_wide(plan) ? 2.7 : 1.6;
+    const struct flags_rates rates = flags_rates(plan);
+    const int scales = weft__spmv_flags_scales(plan);
     const double empty = scales ? SCALE_US + SCALE_BYTES * scale_us(plan) : flags_empty_us(plan),
-                 work = shared_out(plan, flags_rows_us(plan) + entry * entries +
+                 work = shared_out(plan, flags_rows_us(plan, rates.row) + rates.entry * (double)plan->a.nnz * 1e-6 +
                                              (scales ? 0 : 7.3e-6 * (double)plan->info.empty_rows));
-    return 5.8 + most(from_memory(plan, slow ? MEMORY_SLOW : MEMORY_FLAGS), scales ? empty + work : most(empty, work));
+    return 6.2 + most(from_memory(plan, rates.memory), scales ? empty + work : most(empty, work));
 }
 
 // Elements of sliced ELL for each entry when all rows are sorted by length: what windows of sorted rows come close to. Of lengths beyond

@@ -21,6 +21,12 @@ int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 bool weft__spmv_streams(const struct weft_spmv_plan *plan);
 // The share of far reads of x that find it in the first cache, by a schedule without tiles in local memory; 1 where x is near.
 double weft__spmv_x_kept(const struct weft_spmv_plan *plan);
+// Tiles of csr_flags: one turn of its lanes each; many turns, so that a unit's first cache keeps what rows that stand together read of x,
+// which are side by side (NEAR), or near the diagonal for a good part (LOCAL).
+enum weft__spmv_flags_tiles { WEFT__SPMV_TILES_SMALL, WEFT__SPMV_TILES_NEAR, WEFT__SPMV_TILES_LOCAL };
+enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *plan);
+// The share of entries that are not near the diagonal.
+double weft__spmv_apart(const struct weft_spmv_plan *plan);
 // The lanes per row that suit the distribution.
 int weft__spmv_lanes(const struct weft_spmv_plan *plan);
 // Microseconds of a product by a CSR schedule of a GPU, to be compared with each other: reads of x from the second cache, which

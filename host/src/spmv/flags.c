@@ -2,7 +2,7 @@
 // csr_flags: CSR summed up by a bit for each entry, which says whether a row begins there. csr_hubs: the same with columns of its own,
 // which say what work-groups find in local memory (hubs.h).
 //
-// A word is 32 entries; a tile is wg*ipt entries. FLAGS holds two uints for each word: the bits, and how many bits are
+// A word is 32 entries; a tile is wg*ipt entries, a large one `turns` times as many. FLAGS holds two uints for each word: the bits, and how many bits are
 // set before the word, so that the row of a bit is found without a search.
 //
 //     pass                  reads             writes                form of an entry on its way   part of FLAGS
@@ -33,6 +33,7 @@ struct weft_tune_spmv_flags {
     int wg, ipt;
     int short_wg, short_ipt; // where rows are shorter than SHORT_ROW on average, and in sums of 8 bytes
     int long_ipt;            // of sums of 8 bytes where rows have WIDE_LONG_ROW entries and more on average
+    int near_wg, near_ipt;   // of large tiles where x is near; short_ipt in sums of 8 bytes
     int read;
 };
 // On an H200, f32: power law of 5.6 entries a row 0.0413 ms with 256 x 4, 0.0448 with 256 x 8, 0.0444 with 128 x 8; of
@@ -41,21 +42,23 @@ struct weft_tune_spmv_flags {
 // 5000 entries and more 0.88 to 1.02 with 128 x 16; a stencil from memory 1.19 times as long with 256 x 4 on an H200
 // (docs/log/long-rows.md).
 static const struct weft_tune_spmv_flags tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 4, 16, 2}};
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 4, 16, 256, 4, 2},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 128, 8, 256, 4, 16, 256, 8, 2}};
 #define GPU(member) WEFT__SPMV_GPU(struct weft_tune_spmv_flags, member, member)
 static const struct weft__tunable gpu_values[] = {
     {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
      .sweep = {64, 128, 256},
-     .help = "work-items per work-group; the default is another where rows are short, and in f64"},
+     .help = "work-items per work-group; the default is another where rows are short, in f64, and with large tiles"},
     {GPU(ipt), .low = 4, .high = 16, .step = 4, .kept = WEFT__KEPT_FOUND, .sweep = {4, 8, 16},
-     .help = "entries of a tile per work-item; the default is another where rows are short, and in f64"},
+     .help =
+         "entries of a tile per work-item; the default is another where rows are short, in f64, and with large tiles"},
     {GPU(read), WEFT__SPMV_READ},
 };
-// Work-groups that stay on a unit: docs/log/hubs.md has other sizes. short_wg: with other sums than (+,*) in the type of the values, and where
-// there are no 1024 work-items with 64 registers.
+// Work-groups that stay on a unit, with hubs or where entries lie near the diagonal: docs/log/hubs.md has other sizes. short_wg: where 1024 work-items with 64 registers
+// would spill, as with other sums than (+,*) in the type of the values, or are not there.
 static const struct weft_tune_spmv_flags hubs_tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 256, 4, 256, 4, 4, 2},
-    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 1024, 4, 256, 4, 4, 2}};
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 256, 4, 256, 4, 4, 256, 4, 2},
+    {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 1024, 4, 256, 4, 4, 256, 4, 2}};
 static const struct weft__tunable hubs_values[] = {
     {GPU(wg), .low = 32, .step = 32, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT_FOUND,
      .sweep = {256, 512, 1024}, .help = "work-items per work-group"},
@@ -74,7 +77,7 @@ static int rows_short(const struct weft_spmv_plan *plan)
 {
     return plan->a.nnz / SHORT_ROW < plan->a.m;
 }
-// Do four lanes exchange columns, so that they read x for neighbours? On an H100 patterns above 10 us took 0.82 to 1.04 times as long
+// Do four lanes of small tiles exchange columns, so that they read x for neighbours? On an H100 patterns above 10 us took 0.82 to 1.04 times as long
 // so in f32. Shorter rows and values of eight bytes gained nothing; where x is near and the matrix comes from memory, an H200 took up to
 // 1.13 times as long (docs/log/long-rows.md).
 static int reads_turned(const struct weft_spmv_plan *plan)
@@ -94,12 +97,13 @@ struct flags_state {
     cl_mem b[NBUFFERS];
     // NULL: JOIN where tiles join their rows themselves, SCALE where RUN writes empty rows.
     struct weft__kernel *k[NKERNELS];
+    enum weft__spmv_flags_tiles kind; // LOCAL with hubs
     size_t groups, wg;
     cl_uint tiles, tile, gaps, empties;                     // empties: rows that RUN writes without an entry
+    cl_uint turns;                                          // of each group of lanes in a tile
     cl_ulong words, cross_at, row_of_at, empty_at, hubs_at; // the parts of FLAGS begin there, in uints
     struct weft__spmv_hubs hubs;
-    size_t room;   // for hubs in local memory; 0: csr_flags, whose tiles are one step
-    cl_uint turns; // steps of wg*ipt entries that a work-group takes
+    size_t room; // for hubs in local memory; 0: csr_flags
 };
 
 static void flags_destroy(void *state)
@@ -191,11 +195,18 @@ static size_t tile_local(const void *of, const void *params)
     return w / 16 * (acc + 4) + 8 + w * acc;
 }
 
-static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make)
+static void params_resolve(struct weft_spmv_plan *plan, struct weft__make *make, enum weft__spmv_flags_tiles kind)
 {
     struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, tune);
     const bool wide = weft__spmv_acc_bytes(plan) == 8;
-    if (wide && plan->a.nnz / WIDE_LONG_ROW >= plan->a.m) {
+    if (kind == WEFT__SPMV_TILES_LOCAL) {
+        row = *WEFT__TUNE_FIND(plan->ctx, hubs_tune);
+        if (plan->acc != plan->type || plan->info.params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES)
+            row.wg = row.short_wg;
+    } else if (kind == WEFT__SPMV_TILES_NEAR) {
+        row.wg = row.near_wg;
+        row.ipt = wide ? row.short_ipt : row.near_ipt;
+    } else if (wide && plan->a.nnz / WIDE_LONG_ROW >= plan->a.m) {
         row.ipt = row.long_ipt;
     } else if (rows_short(plan) || (wide && !weft__spmv_rows_long(plan) && !weft__spmv_streams(plan))) {
         row.wg = row.short_wg;
@@ -212,8 +223,9 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     weft__define(&d, "WEFT_WG", "%d", plan->info.params.gpu.wg);
     weft__define(&d, "WEFT_IPT", "%d", plan->info.params.gpu.ipt);
     weft__define(&d, "WEFT_GAPS", "%d", (int)s->gaps);
-    weft__define(&d, "WEFT_STRIPED", "%d", !s->room && weft__spmv_rows_long(plan));
-    weft__define(&d, "WEFT_TURNED", "%d", !s->room && reads_turned(plan));
+    weft__define(&d, "WEFT_LARGE", "%d", s->kind != WEFT__SPMV_TILES_SMALL);
+    weft__define(&d, "WEFT_STRIPED", "%d", s->kind == WEFT__SPMV_TILES_SMALL && weft__spmv_rows_long(plan));
+    weft__define(&d, "WEFT_TURNED", "%d", s->kind == WEFT__SPMV_TILES_SMALL && reads_turned(plan));
     weft__define(&d, "WEFT_HUBS", "%zu", s->room);
     weft__define(&join, "WEFT_WG", "%d", JOIN_WG);
     weft__make_kernel(make, &s->k[RUN], &weft__spmv_flags_spec, &d);
@@ -226,13 +238,31 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
     return make->status;
 }
 
-// Sizes of tiles, of `turns` steps, and of bits; ERANGE where tiles are too many.
-static weft_status sizes_find(struct flags_state *s, struct weft_spmv_plan *plan, size_t turns)
+// Each unit has as many work-groups as it runs at a time, with one large tile each. A barrier for each of several tiles took 1.1 to
+// 1.2 times as long on an H200, more work-items 1.1 to 1.3 times, since the first cache has less room then (docs/log/hubs.md).
+#define UNIT_ITEMS 1024
+#define TILE_MOST  (1 << 30)  // entries, so that they fit offsets of 32 bits
+#define UNIT_X     (80 << 10) // bytes of x
+#define APART      0.45
+
+static size_t unit_groups(const struct weft_spmv_plan *plan)
 {
-    const size_t tile = turns * (size_t)plan->info.params.gpu.wg * (size_t)plan->info.params.gpu.ipt;
+    return weft__max(UNIT_ITEMS / (size_t)plan->info.params.gpu.wg, 1);
+}
+
+// Turns of each group of lanes in a large tile, so that `teams` work-groups have one each.
+static size_t turns_find(const struct weft_spmv_plan *plan, size_t teams)
+{
+    const size_t all = (size_t)plan->info.params.gpu.wg * (size_t)plan->info.params.gpu.ipt;
+    return weft__max(weft__min(weft__ceil_div((size_t)plan->a.nnz + 1, teams * all), TILE_MOST / all), 1);
+}
+
+// Sizes of tiles and of bits; `teams`: work-groups that have a large tile each. ERANGE where tiles are too many.
+static weft_status sizes_find(struct flags_state *s, struct weft_spmv_plan *plan, size_t teams)
+{
     s->wg = (size_t)plan->info.params.gpu.wg;
-    s->turns = (cl_uint)turns;
-    s->tile = (cl_uint)tile;
+    s->turns = s->kind == WEFT__SPMV_TILES_SMALL ? 1 : (cl_uint)turns_find(plan, teams);
+    s->tile = s->turns * (cl_uint)s->wg * (cl_uint)plan->info.params.gpu.ipt;
     const int64_t tiles = plan->a.nnz ? plan->a.nnz / s->tile + 1 : 0; // a bit behind the last entry ends the last row
     if (tiles >= UINT32_MAX)
         return weft__fail(plan->ctx, WEFT_ERANGE, "%s: %lld tiles of entries, a plan counts less than 2^32 - 1",
@@ -246,13 +276,26 @@ static weft_status sizes_find(struct flags_state *s, struct weft_spmv_plan *plan
     return WEFT_OK;
 }
 
+// Work-groups with a large tile each. Twice as many where a unit's rows go along more of x than the first cache keeps and half of the entries
+// are elsewhere: an H200 took 0.90 and 0.93 times as long so, and 1.04 to 1.17 times elsewhere.
+static size_t large_teams(const struct flags_state *s, const struct weft_spmv_plan *plan)
+{
+    const size_t units = (size_t)plan->ctx->device.compute_units,
+                 x = (size_t)plan->x_size * weft_type_bytes(plan->type) / units;
+    const bool twice = s->kind == WEFT__SPMV_TILES_LOCAL && x > UNIT_X && weft__spmv_apart(plan) >= APART;
+    return unit_groups(plan) * units * (twice ? 2 : 1);
+}
+
 static weft_status flags_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft__make make = {.ctx = plan->ctx};
     struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    params_resolve(plan, &make);
+    if (make.status)
+        return make.status;
+    s->kind = weft__spmv_flags_tiles(plan);
+    params_resolve(plan, &make, s->kind);
     if (!make.status)
-        make.status = sizes_find(s, plan, 1);
+        make.status = sizes_find(s, plan, large_teams(s, plan));
     if (make.status)
         return make.status;
     memory_make(s, plan, &make);
@@ -293,26 +336,19 @@ static weft_status hubs_check(const struct flags_state *s, struct weft_spmv_plan
     return status;
 }
 
-// Each unit has as many work-groups as it runs at a time, each with all hubs and one tile: a barrier for each of several tiles took 1.1 to
-// 1.2 times as long on an H200, more work-items 1.1 to 1.3 times, since the first cache has less room then (docs/log/hubs.md).
-#define UNIT_ITEMS 1024
-#define TILE_MOST  (1 << 30) // entries, so that they fit offsets of 32 bits
 static weft_status hubs_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
     struct weft__make make = {.ctx = plan->ctx};
     struct flags_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
     struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-    struct weft_tune_spmv_flags row = *WEFT__TUNE_FIND(plan->ctx, hubs_tune);
-    if (plan->acc != plan->type || plan->info.params.problem.semiring != WEFT_SPMV_SEMIRING_PLUS_TIMES)
-        row.wg = row.short_wg;
-    weft__spmv_resolve(&make, plan, &row, tile_local);
     if (make.status)
         return make.status;
-    const size_t wg = (size_t)plan->info.params.gpu.wg, step = wg * (size_t)plan->info.params.gpu.ipt,
-                 share = weft__max(UNIT_ITEMS / wg, 1), most = hubs_most(plan, share),
-                 teams = share * (size_t)plan->ctx->device.compute_units;
-    const size_t turns = weft__min(weft__ceil_div((size_t)plan->a.nnz + 1, teams * step), TILE_MOST / step);
-    make.status = sizes_find(s, plan, most ? turns : 1);
+    params_resolve(plan, &make, WEFT__SPMV_TILES_LOCAL);
+    if (make.status)
+        return make.status;
+    const size_t share = unit_groups(plan), most = hubs_most(plan, share);
+    s->kind = most ? WEFT__SPMV_TILES_LOCAL : WEFT__SPMV_TILES_SMALL;
+    make.status = sizes_find(s, plan, share * (size_t)plan->ctx->device.compute_units);
     if (!make.status)
         make.status = weft__spmv_hubs_find(&s->hubs, plan, queue, most, s->groups);
     if (!make.status && plan->bound > 0)

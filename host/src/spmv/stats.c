@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUMS 9 // figures of a group
-#define NEAR 8 // columns
+#define SUMS 10   // figures of a group
+#define NEAR 8    // columns
+#define SPAN 4096 // columns
 #define ROWS 32
 
 static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t groups)
@@ -20,6 +21,7 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
             s->max_row = sums[g * SUMS + 6];
         s->far += sums[g * SUMS + 7];
         s->changes += sums[g * SUMS + 8];
+        s->apart += sums[g * SUMS + 9];
     }
     plan->info.max_row = s->max_row;
     plan->info.empty_rows = s->hist[0];
@@ -35,6 +37,19 @@ static int64_t far_share(const struct weft_csr *a, int64_t row)
     for (int64_t p = begin; p < last; p++)
         far += llabs((long long)a->col[p + 1] - a->col[p]) > NEAR;
     return 1024 * far / (last - begin);
+}
+
+static int64_t apart_share(const struct weft_csr *a, int64_t row)
+{
+    const int64_t begin = weft_csr_ofs(a, row), end = weft_csr_ofs(a, row + 1),
+                  last = end < begin + 32 ? end : begin + 32;
+    const int64_t diagonal = row * a->n / a->m;
+    int64_t apart = 0;
+    if (begin >= last)
+        return 0;
+    for (int64_t p = begin; p < last; p++)
+        apart += llabs((long long)(a->col[p] - diagonal)) > SPAN;
+    return 1024 * apart / (last - begin);
 }
 
 // Rows first .. first+31, as far as there are any; 0 for those behind.
@@ -59,6 +74,7 @@ void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *
     for (int64_t first = 0; first < a->m; first += ROWS) {
         int64_t most[ROWS];
         out->far += far_share(a, first);
+        out->apart += apart_share(a, first);
         lengths_read(most, a, first);
         for (int r = 0; r < ROWS && first + r < a->m; r++) {
             out->hist[most[r] < WEFT__SPMV_BINS ? most[r] : WEFT__SPMV_BINS - 1]++;
@@ -91,7 +107,7 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     const size_t groups = weft__min(weft__ceil_div((size_t)plan->a.m, ROWS * wg),
                                     cpu ? 4 * (size_t)plan->ctx->device.compute_units : 256);
     const size_t bytes = sizeof plan->stats.hist + groups * SUMS * sizeof(cl_long);
-    const cl_int m = (cl_int)plan->a.m;
+    const cl_int m = (cl_int)plan->a.m, n = (cl_int)plan->a.n;
     const union weft__ofs nnz = weft__ofs_value(plan->a.ofs, (size_t)plan->a.nnz);
     struct weft__defines d = {0};
     weft__define_types(&d, WEFT_TYPE_PATTERN, plan->a.ofs);
@@ -108,7 +124,7 @@ weft_status weft__spmv_stats(struct weft_spmv_plan *plan, cl_command_queue queue
     struct weft__stream stream = weft__spmv_stream(&make, queue);
     weft__fill(&stream, k[ZERO], figures, 0, WEFT__SPMV_BINS, 0);
     WEFT__LAUNCH(&stream, k[STATS], groups, wg, WEFT__ARG(row_ptr, plan->a.row_ptr), WEFT__ARG(col, plan->a.col),
-                 WEFT__ARG(figures), WEFT__ARG(m), WEFT__OFS(nnz, plan->a.ofs, nnz));
+                 WEFT__ARG(figures), WEFT__ARG(m), WEFT__ARG(n), WEFT__OFS(nnz, plan->a.ofs, nnz));
     weft__spmv_read(&stream, figures, 0, bytes, read);
     if (!stream.status) {
         memcpy(plan->stats.hist, read, sizeof plan->stats.hist);

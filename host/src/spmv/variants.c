@@ -63,19 +63,34 @@ void weft__spmv_each_shape(weft__variant_fn *fn, void *arg, const struct weft__k
     }
 }
 
-// What csr_hubs runs on NVIDIA's devices with the usual sums.
-static void hubs_each(weft__variant_fn *fn, void *arg)
+// Large tiles of csr_flags and csr_hubs with the sums of shape i; those of more than 1024 entries a turn on NVIDIA's devices alone.
+static void large_variant(weft__variant_fn *fn, void *arg, size_t i, int wg, int ipt, int gaps, int hubs)
 {
-    for (int k = 0; k < 4; k++) {
-        struct weft__variant v = {.spec = &weft__spmv_flags_spec, .schedule = WEFT_SCHEDULE_GPU, .ptx = 1};
-        shape_define(&v, (size_t)k % 2);
-        weft__define(&v.defines, "WEFT_WG", "1024");
-        weft__define(&v.defines, "WEFT_IPT", "4");
-        weft__define(&v.defines, "WEFT_GAPS", "%d", k / 2);
-        weft__define(&v.defines, "WEFT_STRIPED", "0");
-        weft__define(&v.defines, "WEFT_TURNED", "0");
-        weft__define(&v.defines, "WEFT_HUBS", "4096");
-        fn(arg, &v);
+    struct weft__variant v = {.spec = &weft__spmv_flags_spec, .schedule = WEFT_SCHEDULE_GPU, .ptx = wg * ipt > 1024};
+    shape_define(&v, i);
+    weft__define(&v.defines, "WEFT_WG", "%d", wg);
+    weft__define(&v.defines, "WEFT_IPT", "%d", ipt);
+    weft__define(&v.defines, "WEFT_GAPS", "%d", gaps);
+    weft__define(&v.defines, "WEFT_STRIPED", "0");
+    weft__define(&v.defines, "WEFT_TURNED", "0");
+    weft__define(&v.defines, "WEFT_LARGE", "1");
+    weft__define(&v.defines, "WEFT_HUBS", "%d", hubs);
+    fn(arg, &v);
+}
+
+static void large_each(weft__variant_fn *fn, void *arg)
+{
+    for (int gaps = 0; gaps < 2; gaps++) {
+        for (size_t i = 0; i < NSHAPES; i++) {
+            large_variant(fn, arg, i, 256, 4, gaps, 0);
+            large_variant(fn, arg, i, 256, 4, gaps, 4096);
+        }
+        large_variant(fn, arg, 0, 256, 8, gaps, 0);
+        for (size_t i = 0; i < 2; i++) { // the usual sums
+            if (i == 0 || !gaps)
+                large_variant(fn, arg, i, 1024, 4, gaps, 0);
+            large_variant(fn, arg, i, 1024, 4, gaps, 4096);
+        }
     }
 }
 
@@ -140,16 +155,13 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
     for (int gaps = 0; gaps < 2; gaps++)
         for (int form = 0; form < 3; form++) // as they are, turned, striped
             EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 8}, {"WEFT_GAPS", gaps},
-                 {"WEFT_STRIPED", form == 2}, {"WEFT_TURNED", form == 1}, {"WEFT_HUBS", 0});
+                 {"WEFT_STRIPED", form == 2}, {"WEFT_TURNED", form == 1}, {"WEFT_LARGE", 0}, {"WEFT_HUBS", 0});
     for (int gaps = 0; gaps < 2; gaps++)
         EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 4}, {"WEFT_GAPS", gaps},
-             {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 0});
+             {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0}, {"WEFT_LARGE", 0}, {"WEFT_HUBS", 0});
     EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 16}, {"WEFT_GAPS", 0},
-         {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 0});
-    for (int gaps = 0; gaps < 2; gaps++)
-        EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 4}, {"WEFT_GAPS", gaps},
-             {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0}, {"WEFT_HUBS", 4096});
-    hubs_each(fn, arg);
+         {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0}, {"WEFT_LARGE", 0}, {"WEFT_HUBS", 0});
+    large_each(fn, arg);
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 2});
