@@ -2,8 +2,8 @@
 // csr_flags: CSR summed up by a bit for each entry, which says whether a row begins there. csr_hubs: the same with columns of its own,
 // which say what work-groups find in local memory (hubs.h).
 //
-// A word is 32 entries; a tile is wg*ipt entries, a large one `turns` times as many. FLAGS holds two uints for each word: the bits, and how many bits are
-// set before the word, so that the row of a bit is found without a search.
+// A word is 32 entries; a tile is wg*ipt entries, a large one `turns` times as many. FLAGS holds two uints for each word: the
+// bits, and how many bits are set before the word, so that the row of a bit is found without a search.
 //
 //     pass                  reads             writes                form of an entry on its way   part of FLAGS
 //     fill                                    0 everywhere                                        bits
@@ -54,8 +54,8 @@ static const struct weft__tunable gpu_values[] = {
          "entries of a tile per work-item; the default is another where rows are short, in f64, and with large tiles"},
     {GPU(read), WEFT__SPMV_READ},
 };
-// Work-groups that stay on a unit, with hubs or where entries lie near the diagonal: docs/log/hubs.md has other sizes. short_wg: where 1024 work-items with 64 registers
-// would spill, as with other sums than (+,*) in the type of the values, or are not there.
+// Work-groups that stay on a unit, with hubs or where entries lie near the diagonal: docs/log/hubs.md has other sizes. short_wg:
+// where 1024 work-items with 64 registers would spill, as with other sums than (+,*) in the type of the values, or are not there.
 static const struct weft_tune_spmv_flags hubs_tune[] = {
     {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 256, 4, 256, 4, 4, 256, 4, 2},
     {{WEFT_SCHEDULE_GPU, "NVIDIA", 0, NULL, "measured on an H200"}, 1024, 4, 256, 4, 4, 256, 4, 2}};
@@ -77,8 +77,8 @@ static int rows_short(const struct weft_spmv_plan *plan)
 {
     return plan->a.nnz / SHORT_ROW < plan->a.m;
 }
-// Do four lanes of small tiles exchange columns, so that they read x for neighbours? On an H100 patterns above 10 us took 0.82 to 1.04 times as long
-// so in f32. Shorter rows and values of eight bytes gained nothing; where x is near and the matrix comes from memory, an H200 took up to
+// Do four lanes of small tiles exchange columns, so that they read x for neighbours? On an H100 patterns above 10 us took 0.82 to
+// 1.04 times as long so in f32. Shorter rows and values of eight bytes gained nothing; where x is near and the matrix comes from memory, an H200 took up to
 // 1.13 times as long (docs/log/long-rows.md).
 static int reads_turned(const struct weft_spmv_plan *plan)
 {
