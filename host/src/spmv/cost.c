@@ -218,7 +218,7 @@ double weft__spmv_apart(const struct weft_spmv_plan *plan)
     return (double)plan->stats.apart / (1024 * fmax((double)samples, 1));
 }
 
-// On an H200 large tiles took 0.80 to 0.95 times as long where entries lie beside the one before. Where most do not, but a good part is
+// On an H200 large tiles took 0.79 to 1.01 times as long where entries lie beside the one before. Where most do not, but a good part is
 // near the diagonal, as in web graphs, circuits and saddle points, they took 0.87 to 1.01 times: 0.19 to 0.64 of the entries are not
 // near it. R-MAT and entries at random, 0.84 and more, lost (docs/log/large-tiles.md). All groups of lanes take the last turn, and with
 // few turns it may be for little. A row longer than what a unit has would leave others without work. Sums of 8 bytes with empty rows
