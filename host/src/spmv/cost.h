@@ -21,8 +21,8 @@ int weft__spmv_x_near(const struct weft_spmv_plan *plan);
 bool weft__spmv_streams(const struct weft_spmv_plan *plan);
 // The share of far reads of x that find it in the first cache, by a schedule without tiles in local memory; 1 where x is near.
 double weft__spmv_x_kept(const struct weft_spmv_plan *plan);
-// Tiles of csr_flags: one turn of its lanes each; many turns, so that a unit's first cache keeps what rows that stand together read of x,
-// which are side by side (NEAR), or near the diagonal for a good part (LOCAL).
+// Tiles of csr_flags: one turn of the lanes (SMALL), or many, so that a unit's first cache keeps what rows that stand together read of x:
+// where entries lie beside the one before (NEAR), or a good part of them near the diagonal (LOCAL).
 enum weft__spmv_flags_tiles { WEFT__SPMV_TILES_SMALL, WEFT__SPMV_TILES_NEAR, WEFT__SPMV_TILES_LOCAL };
 enum weft__spmv_flags_tiles weft__spmv_flags_tiles(const struct weft_spmv_plan *plan);
 // The share of entries that are not near the diagonal.

@@ -242,8 +242,8 @@ static weft_status kernels_create(struct flags_state *s, struct weft_spmv_plan *
 // 1.2 times as long on an H200, more work-items 1.1 to 1.3 times, since the first cache has less room then (docs/log/hubs.md).
 #define UNIT_ITEMS 1024
 #define TILE_MOST  (1 << 30)  // entries, so that they fit offsets of 32 bits
-#define UNIT_X     (80 << 10) // bytes of x
-#define APART      0.45
+#define UNIT_X     (80 << 10) // bytes of x along the rows of a unit, from which it has two tiles
+#define APART      0.45       // of the entries, that are not near the diagonal, as well
 
 static size_t unit_groups(const struct weft_spmv_plan *plan)
 {
@@ -276,8 +276,8 @@ static weft_status sizes_find(struct flags_state *s, struct weft_spmv_plan *plan
     return WEFT_OK;
 }
 
-// Work-groups with a large tile each. Twice as many where a unit's rows go along more of x than the first cache keeps and half of the entries
-// are elsewhere: an H200 took 0.90 and 0.93 times as long so, and 1.04 to 1.17 times elsewhere.
+// Work-groups with a large tile each. Twice as many where a unit's rows go along much of x and about half of the entries are not near
+// the diagonal: an H200 then took 0.90 and 0.93 times as long, and other patterns 1.04 to 1.17 times (docs/log/large-tiles.md).
 static size_t large_teams(const struct flags_state *s, const struct weft_spmv_plan *plan)
 {
     const size_t units = (size_t)plan->ctx->device.compute_units,
