@@ -369,11 +369,10 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 // Writes begin_out (begin_out[b*ncols + c], n+1 in all): the column pointers, or where parts begin.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
                              __global const pos_t *bucket_ofs, __global const uint *chunk_first,
-                             __global const uint *large_first, __global const uint *large, __global const uint *nlarge,
-                             __global const pos_t *table, __global const pos_t *total, __global key_out_t *key_out,
-                             __global begin_t *begin_out, __global row_out_t *row_out, __global bits_t *val_out, long n,
-                             pos_t chunk, uint nbuckets, uint shift, uint pack, uint ncols, __global const uint *failed,
-                             uint run)
+                             __global const uint *large_first, __global const uint *nlarge, __global const pos_t *table,
+                             __global const pos_t *total, __global key_out_t *key_out, __global begin_t *begin_out,
+                             __global row_out_t *row_out, __global bits_t *val_out, long n, pos_t chunk, uint nbuckets,
+                             uint shift, uint pack, uint ncols, __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local pos_t base[WEFT_BINS] __attribute__((aligned(16)));
@@ -449,19 +448,28 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         columns_begin(base, begin_out + first_col, count, before, cols, from, (__local uint *)base);
     } else if (!alone) {
         // Column sums of the bucket, found in total; then where each column begins.
-        uint k = bucket_found(large, nlarge[0], b, shared), item = large_first[b] + nth;
+        const uint item = large_first[b] + nth, row = LARGE_ROW(item - nth);
+        __global const pos_t *sums_of = total + (size_t)row * ncols, *prior = table + (size_t)item * ncols;
+#ifdef WEFT_CHUNKS_JOINED
+        const uint chunks = large_first[b + 1] - large_first[b], each = segment_of(chunks);
+        const bool segments = chunks > each;
+        __global const pos_t *behind = sums_of + (segments ? (size_t)(1u + nth / each) * ncols : 0);
+#endif
         // Each work-item sums a run of columns, the runs are scanned through base[].
         uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
         pos_t sum = 0;
         for (uint c = lo; c < hi; c++)
-            sum += total[(size_t)k * ncols + c];
+            sum += sums_of[c];
         pos_t before = from + pos_before(sum, (__local sum_t *)base);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint c = lo; c < hi; c++) {
             if (nth == 0u && c < cols)
                 begin_out[first_col + c] = before;
-            base[c] = before + table[(size_t)item * ncols + c];
-            before += total[(size_t)k * ncols + c];
+            base[c] = before + prior[c];
+#ifdef WEFT_CHUNKS_JOINED
+            base[c] += segments ? behind[c] : 0;
+#endif
+            before += sums_of[c];
         }
         for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
             base[c] = 0;

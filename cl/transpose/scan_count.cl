@@ -6,7 +6,8 @@
 //          (col >> shift) & mask.
 // Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share
 //          of the rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical, or, of few counts, of
-//          count_offsets; bucket_*: groups stride over the chunks of large buckets.
+//          count_offsets; bucket_*: groups stride over the chunks of large buckets, whose sums with WEFT_CHUNKS_JOINED the
+//          groups of bucket_count find that come last, of a segment of chunks and of a bucket.
 // Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(pos_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
 //          sizeof(pos_t)*WEFT_BINS + 8*WEFT_WG; count_offsets: count's and offsets'.
 // Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
@@ -361,20 +362,54 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
     }
 }
 
+#ifdef WEFT_CHUNKS_JOINED
+// Sums over chunk `nth` of the `chunks` of a large bucket, whose first is number `first`, and over the others, once all are in the
+// table: the group that comes last to a segment of chunks adds these up, the last to the bucket its segments (LARGE_ROW).
+WEFT_INLINE void chunk_join(__global pos_t *table, __global pos_t *total, __global uint *arrived, uint first,
+                            uint chunks, uint nth, uint ncols, __local int *came_last)
+{
+    const uint lid = (uint)get_local_id(0), row = LARGE_ROW(first), each = segment_of(chunks),
+               segments = (chunks + each - 1u) / each, segment = nth / each, from = segment * each,
+               rows = min(each, chunks - from), at = row + (segments > 1u ? 1u + segment : 0u);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (lid == 0u)
+        came_last[0] = comes_last(&arrived[at], rows);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (came_last[0])
+        for (uint c = lid; c < ncols; c += WEFT_WG)
+            pos_give(&total[(size_t)at * ncols + c],
+                     parts_prefix(table + (size_t)(first + from) * ncols + c, rows, ncols));
+    if (segments > 1u) {
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (lid == 0u)
+            came_last[0] = came_last[0] && comes_last(&arrived[row], segments);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (came_last[0])
+            for (uint c = lid; c < ncols; c += WEFT_WG)
+                total[(size_t)row * ncols + c] = parts_prefix(total + (size_t)(row + 1u) * ncols + c, segments, ncols);
+    }
+}
+#endif
+
 // Count the entries of each chunk of the large buckets by bin.
 // table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
-// `stride` key_t apart.
+// `stride` key_t apart. With WEFT_CHUNKS_JOINED those in the chunks before, in its segment, and `total` as LARGE_ROW says; arrived[] is
+// zero before and after. Else bucket_vertical finds them, and neither is touched.
 WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *bucket_ofs,
-                              __global const uint *large_first, __global pos_t *table, pos_t chunk, uint nbuckets,
-                              uint stride, uint shift, uint ncols, __global const uint *failed, uint run)
+                              __global const uint *large_first, __global pos_t *table, __global pos_t *total,
+                              __global uint *arrived, pos_t chunk, uint nbuckets, uint stride, uint shift, uint ncols,
+                              __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
+#ifdef WEFT_CHUNKS_JOINED
+    __local int came_last[1];
+#endif
     UNLESS_MIRRORED(failed, run)
     {
         uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
         for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
-            uint b = bucket_of(large_first, nbuckets, i);
-            pos_t first = bucket_ofs[b] + (pos_t)(i - large_first[b]) * chunk;
+            const uint b = bucket_of(large_first, nbuckets, i), first_chunk = large_first[b];
+            pos_t first = bucket_ofs[b] + (pos_t)(i - first_chunk) * chunk;
             pos_t last = min(bucket_ofs[b + 1], first + chunk);
             for (uint c = lid; c < ncols; c += WEFT_WG)
                 count[c] = 0u;
@@ -392,15 +427,22 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *b
             for (; e < last; e += WEFT_WG)
                 atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
             barrier(CLK_LOCAL_MEM_FENCE);
+#ifdef WEFT_CHUNKS_JOINED
+            for (uint c = lid; c < ncols; c += WEFT_WG)
+                pos_give(&table[(size_t)i * ncols + c], (pos_t)count[c]);
+            chunk_join(table, total, arrived, first_chunk, large_first[b + 1u] - first_chunk, i - first_chunk, ncols,
+                       came_last);
+#else
             for (uint c = lid; c < ncols; c += WEFT_WG)
                 table[(size_t)i * ncols + c] = (pos_t)count[c];
+#endif
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 }
 
-// Vertical scan of the chunks of each large bucket; column sums of bucket large[k] go to total[k*ncols ..]. Where buckets
-// have few chunks, a column is one work-item's.
+// Vertical scan of the chunks of each large bucket, without WEFT_CHUNKS_JOINED; column sums
+// go to row LARGE_ROW of `total`. Where buckets have few chunks, a column is one work-item's.
 WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *large_first, __global const uint *large,
                                  __global const uint *nlarge, __global pos_t *total, uint ncols,
                                  __global const uint *failed, uint run)
@@ -417,12 +459,12 @@ WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *lar
             __global pos_t *counts = table + (size_t)from * ncols;
             if (few) {
                 if (c < ncols)
-                    total[(size_t)k * ncols + c] = rows_prefix(counts + c, 0u, rows, ncols, 0);
+                    total[(size_t)LARGE_ROW(from) * ncols + c] = rows_prefix(counts + c, 0u, rows, ncols, 0);
                 continue;
             }
             pos_t sum = vertical_scan(counts, rows, ncols, c, c < ncols, part);
             if (lane_group() == 0u && c < ncols)
-                total[(size_t)k * ncols + c] = sum;
+                total[(size_t)LARGE_ROW(from) * ncols + c] = sum;
         }
     }
 }

@@ -147,6 +147,12 @@ static const struct weft_transpose_params *params_of(const struct weft_transpose
 int test_transpose(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
                    struct weft_transpose_info *info)
 {
+    return test_transpose_runs(dev, a, params, info, test_sample() && a->nnz > 64 ? 1 : 2);
+}
+
+int test_transpose_runs(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
+                        struct weft_transpose_info *info, int runs)
+{
     char why[256] = "";
     struct weft_csr want;
     struct test_csr from, to;
@@ -159,7 +165,7 @@ int test_transpose(struct test_device *dev, const struct weft_csr *a, const stru
     int ok = !status;
     if (ok && info)
         *info = *weft_transpose_plan_info(op);
-    for (int run = 0; ok && run < (test_sample() && a->nnz > 64 ? 1 : 2); run++) { // the second finds scratch used
+    for (int run = 0; ok && run < runs; run++) {
         status = weft_transpose_run(op, dev->queue, &to.d, &from.d, 0, NULL, NULL);
         ok = !status && test_csr_equal(dev, &to, &want, why);
         if (ok && run == 0)

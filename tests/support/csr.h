@@ -45,3 +45,6 @@ int test_csr_equal(struct test_device *dev, const struct test_csr *x, const stru
 // stay as it was. *info, if not NULL, says what was chosen. Where it fails a note says why.
 int test_transpose(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
                    struct weft_transpose_info *info);
+// The same with so many runs.
+int test_transpose_runs(struct test_device *dev, const struct weft_csr *a, const struct weft_transpose_params *params,
+                        struct weft_transpose_info *info, int runs);

@@ -56,12 +56,13 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
     const wide width = l.nbuckets + l.nbuckets % 2, value = weft_type_bytes(shape->type);
     c->overflows += pos == 4 && width * l.parts > INT32_MAX; // counts of parts are numbered by a position
     const wide key = l.packed ? 0 : (uint32_t)l.key_bits / 8, parts_key = l.parts_packed ? 0 : 2;
-    // Of buckets that are larger than a chunk: a count for each chunk and digit, and their sums.
+    // Of buckets that are larger than a chunk: a count for each chunk and digit, and sums, of which two chunks have one at most.
     const wide some = nnz / l.last_chunks.entries < l.nparts ? nnz / l.last_chunks.entries : l.nparts,
                more = nnz / small < l.nbuckets ? nnz / small : l.nbuckets;
     const wide of_last = pos << l.low_bits, of_second = l.passes == 3 ? pos << l.mid_bits : 0;
-    const wide sums = larger(some * of_last, more * of_second),
-               counts = larger((nnz / l.last_chunks.entries + some) * of_last, (nnz / small + more) * of_second);
+    const wide last_counts = nnz / l.last_chunks.entries + some, second_counts = nnz / small + more,
+               sums = larger(last_counts / 2 * of_last, second_counts / 2 * of_second),
+               counts = larger(last_counts * of_last, second_counts * of_second);
     const uint32_t columns = weft__bits_for(shape->n);
     c->uncovered +=
         (uint64_t)l.nparts << l.low_bits < (uint64_t)shape->n ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScanTrans for GPUs: large buckets of many columns; tiles that go through local memory in turns; where that is 48 KiB or more,
-// buckets that a wide work-group holds whole. Oclgrind has 32 KiB unless asked for more, which do for tiles of a pattern.
+// ScanTrans for GPUs: large buckets of many columns, and whose chunks are added up by the launch that counts them; tiles that go
+// through local memory in turns; where that is 48 KiB or more, buckets that a wide work-group holds whole. Oclgrind has 32 KiB unless asked for more, which do for tiles of a pattern.
 #include "host/internal/tests.h"
 #include "tests/support/csr.h"
 
@@ -182,6 +182,53 @@ static void test_few(struct test_device *dev)
     }
 }
 
+// Chunks are added up by the groups that count them, in one segment and in several, where they are few for the device; the second run
+// finds the numbers of groups that came as the first left them.
+static void test_joined(struct test_device *dev)
+{
+    static const struct {
+        struct shape shape;
+        int units, passes, second, last; // joined
+    } cases[] = {{{TEST_ONE_COLUMN, 500, 4096, 60000, WEFT_TYPE_F32, WEFT_OFS_32}, 100, 3, 1, 1},
+                 {{TEST_SKEWED, 500, 4096, 60000, WEFT_TYPE_F64, WEFT_OFS_32}, 100, 3, 1, 1},
+                 {{TEST_UNIFORM, 500, 4096, 60000, WEFT_TYPE_F32, WEFT_OFS_32}, 1, 3, 0, 0},
+                 {{TEST_ONE_COLUMN, 500, 4096, 12000, WEFT_TYPE_F32, WEFT_OFS_32}, 100, 2, 0, 1},
+                 {{TEST_ONE_COLUMN, 500, 4096, 12000, WEFT_TYPE_F64, WEFT_OFS_32}, 1, 2, 0, 0},
+                 {{TEST_SKEWED, 500, 4095, 12000, WEFT_TYPE_I32, WEFT_OFS_64}, 100, 2, 0, 1},
+                 {{TEST_UNIFORM, 500, 4096, 12000, WEFT_TYPE_PATTERN, WEFT_OFS_32}, 100, 2, 0, 1}};
+    const struct weft_transpose_params params = {.algo = WEFT_TRANSPOSE_ALGO_SCAN,
+                                                 .gpu = {.wg = 32, .ipt = 2, .bits = 6, .groups = 3, .wg_large = 32}};
+    const struct weft_device_info own = dev->ctx->device;
+    for (int wide = 0; wide < 2; wide++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            const struct shape *x = &cases[i].shape;
+            const struct weft__transpose_shape shape = {
+                .m = x->m, .n = x->n, .nnz = x->nnz, .type = x->type, .ofs = x->ofs, .wide = wide};
+            struct weft_transpose_info info = {.params = params};
+            struct weft__scan_layout l = {0};
+            struct weft_csr a;
+            if ((wide && x->ofs == WEFT_OFS_32) || (dev->checker && x->nnz > 12000))
+                continue;
+            dev->ctx->wide_positions = wide;
+            dev->ctx->device.compute_units = cases[i].units;
+            int ok = !weft__scan_plan(dev->ctx, &shape, &info);
+            if (ok)
+                weft__scan_layout_make(&l, dev->ctx, &shape, &info.params);
+            const int fence = weft__caps_of(dev->ctx).fence;
+            ok = ok && l.passes == cases[i].passes && l.last_chunks.chunks && !l.self_counted &&
+                 l.last_chunks.joined == (cases[i].last && fence) &&
+                 (l.passes == 2 || l.second_chunks.joined == (cases[i].second && fence));
+            test_matrix_make(&a, &rng, x->spread, x->m, x->n, x->nnz, x->type, x->ofs);
+            ok = ok && test_transpose_runs(dev, &a, &params, NULL, 2);
+            weft_csr_free(&a);
+            dev->ctx->device = own;
+            dev->ctx->wide_positions = 0;
+            tap_ok(ok, "%s: %s, %s, %d units: %d passes, %zu chunks, joined %d, %d", dev->name,
+                   test_spread_name(x->spread), weft_type_name(x->type), cases[i].units, l.passes, l.last_chunks.chunks,
+                   l.second_chunks.joined, l.last_chunks.joined);
+        }
+}
+
 static void each_device(struct test_device *dev)
 {
     const struct weft_device_info *info = weft_context_device(dev->ctx);
@@ -190,6 +237,7 @@ static void each_device(struct test_device *dev)
         return;
     test_strips(dev);
     test_few(dev);
+    test_joined(dev);
     if (info->max_wg < 256 || info->local_bytes < 32 << 10)
         return;
     // 5120 entries to a tile, 4096 of them at once; without values they take little local memory.

@@ -62,7 +62,7 @@ static const struct weft__kernel_spec specs[NKERNELS] = {
     [CHUNKS] = {"bucket_chunks", COUNT_FILES},
     [SECOND_COUNT] = {"bucket_count", COUNT_FILES},
     [LAST_COUNT] = {"bucket_count", COUNT_FILES},
-    [BUCKET_VERTICAL] = {"bucket_vertical", COUNT_FILES},
+    [BUCKET_VERTICAL] = {"bucket_vertical", COUNT_FILES}, // only where bucket_count cannot do it
     [FIRST] = {"scan_partition", MOVE_FILES("transpose/scan_partition.cl")},
     [SECOND] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")}, // of three passes
     [LAST] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")},   // of two and three
@@ -102,6 +102,8 @@ static void define_count(struct weft__defines *d, const struct scan_gpu *s, int 
     weft__define(d, "WEFT_BEGIN_BITS", "%d", s->l.passes == 1 ? 8 * (int)weft_ofs_bytes(s->shape.ofs) : pos_bits(s));
     weft__define(d, "WEFT_BINS", "%u", s->l.count_bins);
     weft__define(d, "WEFT_KEY_BITS", "%d", key_bits_of(&s->l, kernel == LAST_COUNT));
+    if (kernel == LAST_COUNT ? s->l.last_chunks.joined : kernel == SECOND_COUNT && s->l.second_chunks.joined)
+        weft__define(d, "WEFT_CHUNKS_JOINED", "1");
     if (s->shape.rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
     if (s->shape.mirror)
@@ -143,6 +145,8 @@ static void define_move(struct weft__defines *d, const struct scan_gpu *s, int w
         weft__define(d, "WEFT_PAIRS", "1");
     if ((moving || moved) && packed)
         weft__define(d, "WEFT_PACKED", "1");
+    if (what == LAST ? l->last_chunks.joined : what == SECOND && l->second_chunks.joined)
+        weft__define(d, "WEFT_CHUNKS_JOINED", "1");
     if (what == LAST && l->self_counted)
         weft__define(d, "WEFT_SELF_COUNTED", "1");
     if (what == SECOND && l->parts_packed)
@@ -210,7 +214,8 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
                                   [CHUNKS] = three,
                                   [SECOND_COUNT] = three,
                                   [LAST_COUNT] = counted,
-                                  [BUCKET_VERTICAL] = counted,
+                                  [BUCKET_VERTICAL] =
+                                      counted && !(s->l.last_chunks.joined && (!three || s->l.second_chunks.joined)),
                                   [FIRST] = 1,
                                   [SECOND] = three,
                                   [LAST] = buckets};
@@ -296,11 +301,12 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
                   pack = p->shift + p->digits, ncols = UINT32_C(1) << p->digits, nbuckets = p->nbuckets;
     const cl_mem bucket_ofs = p->bucket_ofs, key = p->packed ? p->from.row : p->from.key;
     if (p->chunks.buckets) {
-        const size_t groups = (size_t)s->units * 8, wg = (size_t)s->count_wg;
+        const size_t groups = (size_t)s->units * WEFT__SCAN_CHUNK_GROUPS, wg = (size_t)s->count_wg;
         WEFT__LAUNCH(stream, s->k[p->count], weft__min(groups, p->chunks.chunks), wg, WEFT__ARG(key),
                      WEFT__ARG(bucket_ofs), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
                      WEFT__ARG(run));
-        WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(ncols), WEFT__ARG(run));
+        if (!p->chunks.joined)
+            WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(ncols), WEFT__ARG(run));
     }
     const size_t groups = nbuckets + (size_t)s->shape.nnz / p->chunks.entries;
     WEFT__LAUNCH(stream, s->k[p->move], groups, p->wg, WEFT__ARG(key, p->from.key), WEFT__ARG(row, p->from.row),

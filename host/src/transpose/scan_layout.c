@@ -33,9 +33,11 @@
 #define PACKED_BITS 2
 
 // docs/log/small-launches.md. So few counts, of a part and a bin each, are summed up by one work-group; and buckets that have so
-// few tiles together are counted by each group that has a chunk of one.
+// few tiles together are counted by each group that has a chunk of one. Chunks are added up by the groups that count them where a
+// group has so few.
 #define JOINED_MOST       16384
 #define SELF_COUNTED_MOST 96
+#define GROUP_CHUNKS      2
 
 struct tune {
     struct weft__tune_key key;
@@ -274,10 +276,12 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
 }
 
 // Buckets of more than a chunk have at most a chunk for each `entries` of them, and one more each.
-static struct weft__scan_chunks chunks_of(size_t entries, size_t nnz, uint32_t nbuckets)
+static struct weft__scan_chunks chunks_of(const struct weft_context *ctx, size_t entries, size_t nnz, uint32_t nbuckets)
 {
-    const size_t buckets = weft__min(nnz / entries, (size_t)nbuckets);
-    return (struct weft__scan_chunks){entries, nnz / entries + buckets, buckets};
+    const size_t buckets = weft__min(nnz / entries, (size_t)nbuckets), chunks = nnz / entries + buckets,
+                 groups = (size_t)ctx->device.compute_units * WEFT__SCAN_CHUNK_GROUPS;
+    return (struct weft__scan_chunks){entries, chunks, buckets,
+                                      weft__caps_of(ctx).fence && chunks <= GROUP_CHUNKS * groups};
 }
 
 // Two passes; `crowded`: buckets will have many tiles, so that fewer buckets of more columns are better.
@@ -377,10 +381,14 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     const size_t tiles = shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES,
                  small = passes == 3 ? (size_t)p->gpu.wg * (size_t)p->gpu.ipt : entries_of(l->last),
                  chunk = l->one_tile ? entries_of(l->last) : weft__max(tiles * small, entries_of(l->last));
-    l->last_chunks = chunks_of(chunk, nnz, l->nparts);
+    l->last_chunks = chunks_of(ctx, chunk, nnz, l->nparts);
     if (l->self_counted)
         l->last_chunks.chunks = l->last_chunks.buckets = 0;
-    l->second_chunks = chunks_of(entries_of(l->second), nnz, l->nbuckets);
+    l->second_chunks = chunks_of(ctx, entries_of(l->second), nnz, l->nbuckets);
+    if (like) {
+        l->last_chunks.joined = like->last_chunks.joined;
+        l->second_chunks.joined = like->second_chunks.joined;
+    }
     // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
     const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
     const int wide_ipt =
@@ -436,6 +444,7 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
     const size_t bins = l->nbuckets, width = bins + bins % 2; // as ROW_OF_BINS
     const size_t moved = l->passes > 1 ? nnz : 0, first = l->passes == 3 ? nnz : 0, parts = l->nparts;
     const size_t second = l->passes == 3 ? pos << l->mid_bits : 0, last = l->passes > 1 ? pos << l->low_bits : 0;
+    const size_t second_rows = l->second_chunks.chunks / 2, last_rows = l->last_chunks.chunks / 2; // of sums
     const struct weft__scratch needs[NBUFFERS] = {
         [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
         [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
@@ -449,8 +458,7 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [NLARGE] = {2 * 4, .what = "number of large buckets"},
         [LARGE_TABLE] = {weft__max(weft__mul(l->second_chunks.chunks, second), weft__mul(l->last_chunks.chunks, last)),
                          .what = "counts of large buckets"},
-        [LARGE_TOTAL] = {weft__max(weft__mul(l->second_chunks.buckets, second),
-                                   weft__mul(l->last_chunks.buckets, last)),
+        [LARGE_TOTAL] = {weft__max(weft__mul(second_rows, second), weft__mul(last_rows, last)),
                          .what = "entries of large buckets"},
         [KEY] = {weft__mul(moved, l->parts_packed ? 0 : 2), .what = "columns in buckets"},
         [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
@@ -458,7 +466,8 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [KEY_FIRST] = {weft__mul(first, l->packed ? 0 : (size_t)l->key_bits / 8), .what = "columns between passes"},
         [ROW_FIRST] = {l->pairs ? weft__mul(first, 8) : 0, .what = "rows between passes"},
         [PART_OFS] = {first ? (parts + 1) * pos : 0, .what = "offsets of parts of buckets"},
-        [ARRIVED] = {4, .what = "groups that arrived", .zeros = true},
+        [ARRIVED] = {weft__max(weft__max(second ? second_rows : 0, last ? last_rows : 0), 1) * 4,
+                     .what = "groups that arrived", .zeros = true},
     };
     memcpy(out, needs, sizeof needs);
 }

@@ -21,7 +21,9 @@ struct weft__scan_tile {
 // Buckets are read in chunks: entries of one; at most so many chunks of large buckets, which have several, and such buckets.
 struct weft__scan_chunks {
     size_t entries, chunks, buckets;
+    int joined; // the launch that counts them also adds them up
 };
+#define WEFT__SCAN_CHUNK_GROUPS 8 // of each compute unit, at most: work-groups that count chunks
 
 // How a shape is cut: passes, digits, parts.
 struct weft__scan_layout {
@@ -64,14 +66,14 @@ enum {
     LARGE,       // the large ones
     NLARGE,      // their number
     LARGE_TABLE, // counts of their chunks
-    LARGE_TOTAL, // entries of their columns
+    LARGE_TOTAL, // entries of their columns, LARGE_ROW of cl/transpose/scan.clh
     KEY,         // columns of entries on their way, of three passes in parts of buckets,
     ROW,         // rows, with the value or the column where the layout packs them,
     VAL,         // values
     KEY_FIRST,   // three passes: the same of entries in buckets
     ROW_FIRST,   // where values are beside rows; else the result holds both on their way
     PART_OFS,    // three passes: where parts of buckets begin
-    ARRIVED,     // groups that came to the offsets: zero between launches
+    ARRIVED,     // groups that came to the offsets, to a row of LARGE_TOTAL: zero between launches
     NBUFFERS
 };
 void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
