@@ -73,6 +73,13 @@ typedef uint row_out_t;
 #define LOOKS_AHEAD true
 #endif
 
+// The bucket of chunk i, found by all together; of the largest tiles by each alone, since that takes fewer registers.
+#ifdef WEFT_WIDE
+#define CHUNK_BUCKET(first, nbins, i, found) bucket_of(first, nbins, i)
+#else
+#define CHUNK_BUCKET(first, nbins, i, found) bucket_found(first, nbins, i, found)
+#endif
+
 // WEFT_SELF_COUNTED: of a bucket of several chunks the group of each counts all of it, and what comes before its own. That is
 // for few entries, since a bucket may have them all.
 #if defined(WEFT_SELF_COUNTED) && WEFT_POS_BITS != 32
@@ -397,7 +404,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     if (i >= chunk_first[nbuckets])
         return;
     // Mostly no bucket before it has more than one chunk.
-    uint b = whole || (i < nbuckets && chunk_first[i] == i) ? i : bucket_found(chunk_first, nbuckets, i, shared);
+    uint b = whole || (i < nbuckets && chunk_first[i] == i) ? i : CHUNK_BUCKET(chunk_first, nbuckets, i, shared);
     uint nth = whole ? 0u : i - chunk_first[b];
     pos_t from = bucket_ofs[b], first = from + (pos_t)nth * chunk, last = min(bucket_ofs[b + 1], first + chunk);
     bool alone = whole || chunk_first[b + 1] - chunk_first[b] == 1u;
@@ -448,28 +455,28 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         columns_begin(base, begin_out + first_col, count, before, cols, from, (__local uint *)base);
     } else if (!alone) {
         // Column sums of the bucket, found in total; then where each column begins.
-        const uint item = large_first[b] + nth, row = LARGE_ROW(item - nth);
-        __global const pos_t *sums_of = total + (size_t)row * ncols, *prior = table + (size_t)item * ncols;
+        const uint item = large_first[b] + nth, all = LARGE_ROW(item - nth);
 #ifdef WEFT_CHUNKS_JOINED
-        const uint chunks = large_first[b + 1] - large_first[b], each = segment_of(chunks);
-        const bool segments = chunks > each;
-        __global const pos_t *behind = sums_of + (segments ? (size_t)(1u + nth / each) * ncols : 0);
+        const uint chunks = large_first[b + 1u] - large_first[b], each = segment_of(chunks),
+                   behind = chunks > each ? all + 1u + nth / each : ~0u; // the row of what comes before the segment
 #endif
         // Each work-item sums a run of columns, the runs are scanned through base[].
         uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
         pos_t sum = 0;
         for (uint c = lo; c < hi; c++)
-            sum += sums_of[c];
+            sum += total[(size_t)all * ncols + c];
         pos_t before = from + pos_before(sum, (__local sum_t *)base);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint c = lo; c < hi; c++) {
             if (nth == 0u && c < cols)
                 begin_out[first_col + c] = before;
-            base[c] = before + prior[c];
+            pos_t at = before + table[(size_t)item * ncols + c];
 #ifdef WEFT_CHUNKS_JOINED
-            base[c] += segments ? behind[c] : 0;
+            if (behind != ~0u)
+                at += total[(size_t)behind * ncols + c];
 #endif
-            before += sums_of[c];
+            base[c] = at;
+            before += total[(size_t)all * ncols + c];
         }
         for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
             base[c] = 0;

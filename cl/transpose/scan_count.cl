@@ -306,33 +306,67 @@ WEFT_KERNEL void scan_offsets(__global const pos_t *total, __global begin_t *buc
 }
 
 #ifdef WEFT_DEVICE_FENCE
-// Counts of a bin that other groups gave become its counts in the parts before; their sum.
-WEFT_INLINE pos_t parts_prefix(__global pos_t *column, uint parts, uint width)
+// Columns at a time of which a work-item adds up what other groups gave, where there are more than work-items.
+#define JOINED 4
+
+// Rows of `ncols` counts, `width` apart, that other groups gave become the counts of the rows before them; sum[q]: of column
+// c + q*WEFT_WG, q < columns. `ahead` rows are read at once.
+WEFT_INLINE void some_rows_join(const uint columns, const uint ahead, __global pos_t *counts, uint rows, uint width,
+                                uint c, uint ncols, pos_t *sum)
 {
-    pos_t before = 0, v[AHEAD];
-    for (uint r = 0; r < parts; r += AHEAD) {
-#pragma unroll
-        for (uint j = 0; j < AHEAD; j++)
-            v[j] = pos_take(column + (size_t)min(r + j, parts - 1u) * width);
-#pragma unroll
-        for (uint j = 0; j < AHEAD; j++)
-            if (r + j < parts) {
-                pos_give(column + (size_t)(r + j) * width, before);
-                before += v[j];
+    for (uint r = 0; r < rows; r += ahead) {
+        pos_t v[JOINED * AHEAD];
+        WEFT_UNROLL
+        for (uint q = 0; q < columns; q++)
+            if (c + q * WEFT_WG < ncols) {
+                WEFT_UNROLL
+                for (uint j = 0; j < ahead; j++)
+                    v[q * ahead + j] = pos_take(counts + (size_t)min(r + j, rows - 1u) * width + c + q * WEFT_WG);
+            }
+        WEFT_UNROLL
+        for (uint q = 0; q < columns; q++)
+            if (c + q * WEFT_WG < ncols) {
+                WEFT_UNROLL
+                for (uint j = 0; j < ahead; j++)
+                    if (r + j < rows) {
+                        pos_give(counts + (size_t)(r + j) * width + c + q * WEFT_WG, sum[q]);
+                        sum[q] += v[q * ahead + j];
+                    }
             }
     }
-    return before;
+}
+WEFT_INLINE void rows_join(__global pos_t *counts, uint rows, uint width, uint c, uint ncols, pos_t *sum)
+{
+    WEFT_UNROLL
+    for (uint q = 0; q < JOINED; q++)
+        sum[q] = 0;
+    if (ncols <= WEFT_WG)
+        some_rows_join(1u, 2u * AHEAD, counts, rows, width, c, ncols, sum);
+    else
+        some_rows_join(JOINED, AHEAD, counts, rows, width, c, ncols, sum);
+}
+
+// Does this group come last of `expected` to *arrived, of those that tell?
+WEFT_INLINE bool group_comes_last(bool tells, __global uint *arrived, uint expected, __local int *came_last)
+{
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        came_last[0] = tells && comes_last(arrived, expected);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return came_last[0];
 }
 #endif
 
-// scan_count, scan_vertical and the offsets in one launch, for few counts: the last group to come does what the latter two would.
-// Only with WEFT_DEVICE_FENCE; *arrived == 0 is left so.
+// scan_count, scan_vertical and the offsets in one launch. The group that comes last to a segment of `segment` parts adds these up,
+// into a row of the table behind those of all parts; the last of the segments adds up these and finds the offsets. A part's row then
+// says what comes before it in its segment, the segment's what comes before that.
+// Only with WEFT_DEVICE_FENCE; arrived[], of a word and one for each segment, is zero before and after.
 WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                                     __global uint *before, __global pos_t *table, __global begin_t *bucket_ofs,
                                     __global uint *chunk_first, __global uint *large_first, __global uint *large,
                                     __global uint *nlarge, __global uint *arrived, idx_t m, pos_t nnz, pos_t part,
                                     pos_t chunk, uint wide, uint tile, uint shift, uint mask, uint nbins, uint finders,
-                                    __global const uint *failed, uint run)
+                                    uint segment, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
 #ifdef WEFT_DEVICE_FENCE
@@ -346,16 +380,36 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
 #ifdef WEFT_DEVICE_FENCE
         const uint lid = (uint)get_local_id(0), width = ROW_OF_BINS(nbins), parts = (uint)get_num_groups(0) - finders;
         const bool finds = group_finds(finders);
+        const uint g = finds ? 0u : (uint)get_group_id(0) - finders, own = g / segment, from = own * segment,
+                   rows = min(segment, parts - from), segments = (parts + segment - 1u) / segment;
+        pos_t sum[JOINED];
         if (!finds)
             for (uint b = lid; b < width; b += WEFT_WG)
-                pos_give(&table[(size_t)((uint)get_group_id(0) - finders) * width + b], (pos_t)count[b]);
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (lid == 0u)
-            came_last[0] = !finds && comes_last(arrived, parts);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (came_last[0]) {
-            for (uint b = lid; b < nbins; b += WEFT_WG)
-                totals[b] = parts_prefix(table + b, parts, width);
+                pos_give(&table[(size_t)g * width + b], (pos_t)count[b]);
+        bool last = group_comes_last(!finds, &arrived[1u + own], rows, came_last);
+        if (segments > 1u) {
+            if (last)
+                for (uint b = lid; b < width; b += JOINED * WEFT_WG) {
+                    rows_join(table + (size_t)from * width, rows, width, b, width, sum);
+                    WEFT_UNROLL
+                    for (uint q = 0; q < JOINED; q++)
+                        if (b + q * WEFT_WG < width)
+                            pos_give(&table[(size_t)(parts + own) * width + b + q * WEFT_WG], sum[q]);
+                }
+            last = group_comes_last(last, arrived, segments, came_last);
+        }
+        if (last) {
+            const bool one = segments == 1u;
+            for (uint b = lid; b < nbins; b += JOINED * WEFT_WG) {
+                rows_join(table + (one ? 0 : (size_t)parts * width), one ? parts : segments, width, b, nbins, sum);
+                WEFT_UNROLL
+                for (uint q = 0; q < JOINED; q++)
+                    if (b + q * WEFT_WG < nbins) {
+                        totals[b + q * WEFT_WG] = sum[q];
+                        if (one)
+                            table[(size_t)parts * width + b + q * WEFT_WG] = 0;
+                    }
+            }
             offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
         }
 #endif
@@ -371,22 +425,26 @@ WEFT_INLINE void chunk_join(__global pos_t *table, __global pos_t *total, __glob
     const uint lid = (uint)get_local_id(0), row = LARGE_ROW(first), each = segment_of(chunks),
                segments = (chunks + each - 1u) / each, segment = nth / each, from = segment * each,
                rows = min(each, chunks - from), at = row + (segments > 1u ? 1u + segment : 0u);
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (lid == 0u)
-        came_last[0] = comes_last(&arrived[at], rows);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (came_last[0])
-        for (uint c = lid; c < ncols; c += WEFT_WG)
-            pos_give(&total[(size_t)at * ncols + c],
-                     parts_prefix(table + (size_t)(first + from) * ncols + c, rows, ncols));
+    pos_t sum[JOINED];
+    bool last = group_comes_last(true, &arrived[at], rows, came_last);
+    if (last)
+        for (uint c = lid; c < ncols; c += JOINED * WEFT_WG) {
+            rows_join(table + (size_t)(first + from) * ncols, rows, ncols, c, ncols, sum);
+            WEFT_UNROLL
+            for (uint q = 0; q < JOINED; q++)
+                if (c + q * WEFT_WG < ncols)
+                    pos_give(&total[(size_t)at * ncols + c + q * WEFT_WG], sum[q]);
+        }
     if (segments > 1u) {
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (lid == 0u)
-            came_last[0] = came_last[0] && comes_last(&arrived[row], segments);
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (came_last[0])
-            for (uint c = lid; c < ncols; c += WEFT_WG)
-                total[(size_t)row * ncols + c] = parts_prefix(total + (size_t)(row + 1u) * ncols + c, segments, ncols);
+        last = group_comes_last(last, &arrived[row], segments, came_last);
+        if (last)
+            for (uint c = lid; c < ncols; c += JOINED * WEFT_WG) {
+                rows_join(total + (size_t)(row + 1u) * ncols, segments, ncols, c, ncols, sum);
+                WEFT_UNROLL
+                for (uint q = 0; q < JOINED; q++)
+                    if (c + q * WEFT_WG < ncols)
+                        total[(size_t)row * ncols + c + q * WEFT_WG] = sum[q];
+            }
     }
 }
 #endif

@@ -168,9 +168,10 @@ typedef long2 begin2_t;
 #else
 typedef int2 begin2_t;
 #endif
-// begin[j]: where the two bins of this work-item's word j begin for a tile.
-WEFT_INLINE void begin_get(pos2_t *begin, __global const begin_t *bucket_ofs, __global const pos_t *part_row,
-                           __global const uint *tile_row, uint nbins)
+// begin[j]: where the two bins of this work-item's word j begin for a tile, behind what comes before it in its part, before the part
+// and, with WEFT_SEGMENTS, before the part's segment.
+WEFT_INLINE void begin_get(pos2_t *begin, __global const begin_t *bucket_ofs, __global const pos_t *segment_row,
+                           __global const pos_t *part_row, __global const uint *tile_row, uint nbins)
 {
     WEFT_UNROLL
     for (uint j = 0; j < PACKS; j++) {
@@ -180,6 +181,9 @@ WEFT_INLINE void begin_get(pos2_t *begin, __global const begin_t *bucket_ofs, __
             uint2 of_tile = *(__global const uint2 *)(tile_row + bin);
             begin[j] = AS_POS2(*(__global const begin2_t *)(bucket_ofs + bin)) +
                        *(__global const pos2_t *)(part_row + bin) + (pos2_t)((pos_t)of_tile.x, (pos_t)of_tile.y);
+#ifdef WEFT_SEGMENTS
+            begin[j] += *(__global const pos2_t *)(segment_row + bin);
+#endif
         }
     }
 }
@@ -194,7 +198,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
                                 __global const bits_t *val, __global const begin_t *bucket_ofs,
                                 __global const pos_t *table, __global const uint *before, __global key_t *key_out,
                                 __global row_out_t *row_out, __global bits_t *val_out, pos_t nnz, uint part_tiles,
-                                uint shift, uint mask, uint pack, uint key_mask, uint nbins,
+                                uint parts, uint segment, uint shift, uint mask, uint pack, uint key_mask, uint nbins,
                                 __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
@@ -221,8 +225,12 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         if (entries < TILE)
             places_fill(c, lane_first, entries, (nbins - 1u) << shift);
         pos2_t begin[PACKS];
-        begin_get(begin, bucket_ofs, table + (size_t)(t / part_tiles) * ROW_OF_BINS(nbins),
-                  before + (size_t)t * ROW_OF_BINS(nbins), nbins);
+        const uint part = t / part_tiles, width = ROW_OF_BINS(nbins);
+        __global const pos_t *segment_row = table;
+#ifdef WEFT_SEGMENTS
+        segment_row += (size_t)(parts + part / segment) * width;
+#endif
+        begin_get(begin, bucket_ofs, segment_row, table + (size_t)part * width, before + (size_t)t * width, nbins);
 #ifndef WEFT_ROWS_GIVEN
         const bool some = lane_first - lane_id() < entries; // of these lanes
         idx_t lo = 0, hi = 0;

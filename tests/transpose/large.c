@@ -72,7 +72,7 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
         (l.last.wg > p->gpu.wg && l.low_bits > (uint32_t)p->gpu.bits) ||
         (l.passes == 3) != (columns > (uint32_t)p->gpu.bits && l.mid_bits);
     c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 || needs[BEFORE].bytes != tiles * width * 4 ||
-                needs[TABLE].bytes != width * pos * l.parts;
+                needs[TABLE].bytes != width * pos * (l.parts + larger(l.segments, l.joined != 0));
     if (l.passes > 1)
         c->sizes += needs[LARGE_TOTAL].bytes != sums || needs[LARGE_TABLE].bytes != counts ||
                     needs[KEY].bytes != nnz * parts_key || needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) ||

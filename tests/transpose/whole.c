@@ -151,21 +151,22 @@ static void test_strips(struct test_device *dev)
     weft_csr_free(&a);
 }
 
-// Few counts are summed up by the launch that counts, where the device has a fence; few entries in buckets by those that move them.
+// Counts are summed up by the launch that counts, many of them in segments, where the device has a fence; few entries in buckets by those
+// that move them.
 static void test_few(struct test_device *dev)
 {
     static const struct {
         struct shape shape;
-        int groups, joined, self_counted;
-    } cases[] = {{{TEST_ONE_COLUMN, 500, 4096, 6144, WEFT_TYPE_F32, WEFT_OFS_32}, 256, 1, 1},
-                 {{TEST_SKEWED, 500, 4095, 6000, WEFT_TYPE_F64, WEFT_OFS_64}, 3, 1, 1},
-                 {{TEST_UNIFORM, 500, 4096, 6145, WEFT_TYPE_PATTERN, WEFT_OFS_32}, 256, 1, 0},
-                 {{TEST_UNIFORM, 500, 4096, 20000, WEFT_TYPE_I32, WEFT_OFS_32}, 300, 0, 0},
-                 {{TEST_UNIFORM, 500, 128, 20000, WEFT_TYPE_F64, WEFT_OFS_32}, 300, 0, 0}};
+        int groups, segments, self_counted;
+    } cases[] = {{{TEST_ONE_COLUMN, 500, 4096, 6144, WEFT_TYPE_F32, WEFT_OFS_32}, 256, 0, 1},
+                 {{TEST_SKEWED, 500, 4095, 6000, WEFT_TYPE_F64, WEFT_OFS_64}, 3, 0, 1},
+                 {{TEST_UNIFORM, 500, 4096, 6145, WEFT_TYPE_PATTERN, WEFT_OFS_32}, 256, 0, 0},
+                 {{TEST_UNIFORM, 500, 4096, 20000, WEFT_TYPE_I32, WEFT_OFS_32}, 300, 10, 0},
+                 {{TEST_UNIFORM, 500, 128, 20000, WEFT_TYPE_F64, WEFT_OFS_32}, 300, 10, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct weft_transpose_params params = {
             .algo = WEFT_TRANSPOSE_ALGO_SCAN,
-            .gpu = {.wg = 32, .ipt = 2, .bits = cases[i].joined ? 6 : 7, .groups = cases[i].groups, .wg_large = 32}};
+            .gpu = {.wg = 32, .ipt = 2, .bits = cases[i].segments ? 7 : 6, .groups = cases[i].groups, .wg_large = 32}};
         const struct shape *x = &cases[i].shape;
         const struct weft__transpose_shape shape = {
             .m = x->m, .n = x->n, .nnz = x->nnz, .type = x->type, .ofs = x->ofs};
@@ -175,10 +176,11 @@ static void test_few(struct test_device *dev)
         const int ok = !weft__scan_plan(dev->ctx, &shape, &info);
         if (ok)
             weft__scan_layout_make(&l, dev->ctx, &shape, &info.params);
-        tap_ok(ok && l.joined == (cases[i].joined && weft__caps_of(dev->ctx).fence) &&
+        tap_ok(ok && l.joined == weft__caps_of(dev->ctx).fence &&
+                   l.segments == (size_t)(l.joined ? cases[i].segments : 0) &&
                    l.self_counted == cases[i].self_counted && check(dev, x, &params, said),
-               "%s: %lld entries, %zu parts of %u bins, joined %d, self-counted %d: %s", dev->name, (long long)x->nnz,
-               l.parts, l.nbuckets, l.joined, l.self_counted, said);
+               "%s: %lld entries, %zu parts of %u bins, %zu segments, self-counted %d: %s", dev->name,
+               (long long)x->nnz, l.parts, l.nbuckets, l.segments, l.self_counted, said);
     }
 }
 

@@ -151,6 +151,8 @@ static void define_move(struct weft__defines *d, const struct scan_gpu *s, int w
         weft__define(d, "WEFT_SELF_COUNTED", "1");
     if (what == SECOND && l->parts_packed)
         weft__define(d, "WEFT_PACKED_OUT", "1");
+    if (what == FIRST && l->segments)
+        weft__define(d, "WEFT_SEGMENTS", "1");
     if (what == FIRST && s->shape.rows_given)
         weft__define(d, "WEFT_ROWS_GIVEN", "1");
     if (what == FIRST && s->shape.val_positions)
@@ -182,7 +184,8 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
     const cl_int m = (cl_int)s->shape.m;
     const cl_uint wide =
         (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l->wide_ipt, l->last_chunks.entries); // a chunk each
-    const cl_uint tile = (cl_uint)l->tile, part_tiles = (cl_uint)(l->part / l->tile);
+    const cl_uint tile = (cl_uint)l->tile, part_tiles = (cl_uint)(l->part / l->tile), parts = (cl_uint)l->parts,
+                  segment = (cl_uint)l->segment;
     // What says whether there is anything to do; without a mirror it is not read.
     const cl_mem failed = s->shape.mirror ? s->mirror.failed : s->b[BUCKET_OFS];
     const cl_mem table = s->b[whole ? TABLE : LARGE_TABLE], total = s->b[whole ? TOTAL : LARGE_TOTAL];
@@ -191,7 +194,7 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
                       WEFT__ARG(large_first, s->b[LARGE_FIRST]), WEFT__ARG(large, s->b[LARGE]),
                       WEFT__ARG(nlarge, s->b[NLARGE]), WEFT__ARG(arrived, s->b[ARRIVED]), WEFT__ARG(failed),
                       WEFT__ARG(m), WEFT__OFS(nnz, pos, nnz), WEFT__OFS(part, pos, part), WEFT__OFS(chunk, pos, chunk),
-                      WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(wide));
+                      WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(parts), WEFT__ARG(segment), WEFT__ARG(wide));
 }
 
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -388,6 +391,7 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                 struct weft__variant v = {.spec = &specs[i], .schedule = WEFT_SCHEDULE_GPU};
                 s.l.key_bits = given ? 32 : 16;
                 s.l.passes = i == VERTICAL || i == OFFSETS ? 1 : 3;
+                s.l.second_chunks.joined = given;
                 s.shape.rows_given = given;
                 define_count(&v.defines, &s, i);
                 fn(arg, &v);
@@ -408,6 +412,9 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                         s.shape.val_positions = special == 2;
                         s.shape.mirror = special == 2;
                         s.l.passes = passes;
+                        s.l.segments = passes == 2 ? 8 : 0;
+                        s.l.last_chunks.joined = passes == 2;
+                        s.l.second_chunks.joined = special == 1;
                         // Three passes and positions: values of 32 bits travel apart, as where memory is short.
                         s.l.pairs = passes > 1 && types[t] == WEFT_TYPE_F32 && !(passes == 3 && special == 2);
                         s.l.packed = passes == 2 ? pos == WEFT_OFS_32 : passes == 3 && special == 2;

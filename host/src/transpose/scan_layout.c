@@ -35,7 +35,8 @@
 // docs/log/small-launches.md. So few counts, of a part and a bin each, are summed up by one work-group; and buckets that have so
 // few tiles together are counted by each group that has a chunk of one. Chunks are added up by the groups that count them where a
 // group has so few.
-#define JOINED_MOST       16384
+#define JOINED_MOST       16384              // in one segment
+#define SEGMENTS_MOST     (INT64_C(1) << 22) // entries
 #define SELF_COUNTED_MOST 96
 #define GROUP_CHUNKS      2
 
@@ -275,6 +276,15 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
         l->second = large;
 }
 
+// Parts of a segment, of which there are about as many.
+static size_t segment_of(size_t parts)
+{
+    size_t each = 8;
+    while (each * each < parts)
+        each *= 2;
+    return each;
+}
+
 // Buckets of more than a chunk have at most a chunk for each `entries` of them, and one more each.
 static struct weft__scan_chunks chunks_of(const struct weft_context *ctx, size_t entries, size_t nnz, uint32_t nbuckets)
 {
@@ -321,6 +331,8 @@ static void like_take(struct weft__scan_layout *l, const struct weft__scan_layou
     l->last_bins = like->last_bins;
     l->count_bins = like->count_bins;
     l->joined = like->joined;
+    l->segment = like->segments ? l->segment : weft__max(l->parts, 1);
+    l->segments = like->segments ? weft__ceil_div(l->parts, l->segment) : 0;
     l->self_counted = like->self_counted;
     l->one_tile = like->one_tile;
     l->wide_ipt = like->wide_ipt;
@@ -370,8 +382,12 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     l->mid_bins = weft__scan_bins_room((size_t)1 << l->mid_bits, l->second.wg);
     l->last_bins = weft__scan_bins_room((size_t)1 << l->low_bits, l->last.wg);
     l->count_bins = (uint32_t)weft__max(l->first_bins, weft__max(l->mid_bins, l->last_bins));
-    l->joined = weft__caps_of(ctx).fence && l->parts * l->nbuckets <= JOINED_MOST &&
+    const size_t each = segment_of(l->parts), segments = weft__ceil_div(l->parts, each);
+    const int few = l->parts * l->nbuckets <= JOINED_MOST || segments == 1;
+    l->joined = weft__caps_of(ctx).fence && (few || shape->nnz < SEGMENTS_MOST) &&
                 joined_bytes(ctx, shape, l->count_bins) <= weft__local_most(ctx);
+    l->segment = few ? weft__max(l->parts, 1) : each;
+    l->segments = l->joined && !few ? segments : 0;
     l->self_counted =
         l->passes == 2 && nnz <= SELF_COUNTED_MOST * entries_of(l->last) && weft__transpose_pos(shape) == WEFT_OFS_32;
     l->one_tile =
@@ -449,7 +465,8 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
         [BEFORE] = {weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4), .what = "counts of tiles"},
         // What groups hand to each other: Oclgrind does not take an exchange with memory never written for writing.
-        [TABLE] = {weft__mul(weft__mul(l->parts, width), pos), .what = "counts of parts", .zeros = l->joined},
+        [TABLE] = {weft__mul(weft__mul(l->parts + weft__max(l->segments, (size_t)(l->joined != 0)), width), pos),
+                   .what = "counts of parts", .zeros = l->joined},
         [TOTAL] = {l->joined ? 0 : bins * pos, .what = "entries of bins", .zeros = true},
         [BUCKET_OFS] = {(bins + 1) * pos, .what = "offsets of bins"},
         [CHUNK_FIRST] = {(parts + 1) * 4, .what = "chunks of buckets"},
@@ -466,7 +483,7 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [KEY_FIRST] = {weft__mul(first, l->packed ? 0 : (size_t)l->key_bits / 8), .what = "columns between passes"},
         [ROW_FIRST] = {l->pairs ? weft__mul(first, 8) : 0, .what = "rows between passes"},
         [PART_OFS] = {first ? (parts + 1) * pos : 0, .what = "offsets of parts of buckets"},
-        [ARRIVED] = {weft__max(weft__max(second ? second_rows : 0, last ? last_rows : 0), 1) * 4,
+        [ARRIVED] = {weft__max(weft__max(second ? second_rows : 0, last ? last_rows : 0), 2 + l->segments) * 4,
                      .what = "groups that arrived", .zeros = true},
     };
     memcpy(out, needs, sizeof needs);
