@@ -307,7 +307,11 @@ WEFT_KERNEL void scan_offsets(__global const pos_t *total, __global begin_t *buc
 
 #ifdef WEFT_DEVICE_FENCE
 // Columns at a time of which a work-item adds up what other groups gave, where there are more than work-items.
+#ifdef WEFT_LANES_PTX
 #define JOINED 4
+#else
+#define JOINED 1 // with more AMD's compiler spills
+#endif
 
 // Rows of `ncols` counts, `width` apart, that other groups gave become the counts of the rows before them; sum[q]: of column
 // c + q*WEFT_WG, q < columns. `ahead` rows are read at once.
@@ -340,7 +344,7 @@ WEFT_INLINE void rows_join(__global pos_t *counts, uint rows, uint width, uint c
     WEFT_UNROLL
     for (uint q = 0; q < JOINED; q++)
         sum[q] = 0;
-    if (ncols <= WEFT_WG)
+    if (JOINED > 1 && ncols <= WEFT_WG)
         some_rows_join(1u, 2u * AHEAD, counts, rows, width, c, ncols, sum);
     else
         some_rows_join(JOINED, AHEAD, counts, rows, width, c, ncols, sum);
