@@ -384,7 +384,8 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
 #ifdef WEFT_DEVICE_FENCE
         const uint lid = (uint)get_local_id(0), width = ROW_OF_BINS(nbins), parts = (uint)get_num_groups(0) - finders;
         const bool finds = group_finds(finders);
-        const uint g = finds ? 0u : (uint)get_group_id(0) - finders, own = g / segment, from = own * segment,
+        // Of a group that finds rows these are not used.
+        const uint g = (uint)get_group_id(0) - finders, own = g / segment, from = own * segment,
                    rows = min(segment, parts - from), segments = (parts + segment - 1u) / segment;
         pos_t sum[JOINED];
         if (!finds)

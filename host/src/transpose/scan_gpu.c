@@ -16,7 +16,7 @@
 //                     |                   |                   | `packed`: column in row's   |
 //                     |                   |                   | word; `pairs`: val beside it|
 //     count, vertical | KEY or ROW, where | LARGE_TABLE,      | the same                    | LARGE_FIRST, LARGE,
-//     of the last     | buckets are large | LARGE_TOTAL       |                             | NLARGE
+//     of the last     | buckets are large | LARGE_TOTAL       |                             | NLARGE, ARRIVED
 //     last            | KEY, ROW, VAL     | A^T               | the same                    | CHUNK_FIRST, LARGE_*
 //   three passes:     |                   |                   |                             |
 //     first           | A                 | KEY_, ROW_FIRST;  | as in two, with the bits of | KEY_FIRST, ROW_FIRST;
