@@ -456,8 +456,8 @@ WEFT_INLINE void chunk_join(__global pos_t *table, __global pos_t *total, __glob
 
 // Count the entries of each chunk of the large buckets by bin.
 // table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
-// `stride` key_t apart. With WEFT_CHUNKS_JOINED those in the chunks before, in its segment, and `total` as LARGE_ROW says; arrived[] is
-// zero before and after. Else bucket_vertical finds them, and neither is touched.
+// `stride` key_t apart. With WEFT_CHUNKS_JOINED the row becomes what comes before the chunk in its segment, `total` is as LARGE_ROW
+// says, and arrived[] is zero before and after; else neither of the two is touched, and bucket_vertical adds up.
 WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *bucket_ofs,
                               __global const uint *large_first, __global pos_t *table, __global pos_t *total,
                               __global uint *arrived, pos_t chunk, uint nbuckets, uint stride, uint shift, uint ncols,

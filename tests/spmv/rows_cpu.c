@@ -60,9 +60,11 @@ static void test_sums(struct test_device *dev)
         for (size_t k = 0; k < sizeof lanes / sizeof *lanes; k++) {
             const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_MERGE, .cpu.lanes = lanes[k]};
             struct weft_spmv_plan *a = test_problem_plan(&rows, &params), *b = test_problem_plan(&cut, &params);
-            tap_ok(a && test_problem_run(&rows, a, &params, 1, 0) && test_problem_run(&rows, a, &params, -2, 3),
+            tap_ok(a && !a->gaps && test_problem_run(&rows, a, &params, 1, 0) &&
+                       test_problem_run(&rows, a, &params, -2, 3),
                    "%s: %s, %d sums, rows of 0 to 96 entries", dev->name, weft_type_name(types[t]), lanes[k]);
-            tap_ok(b && test_problem_run(&cut, b, &params, 1, 0) && test_problem_run(&cut, b, &params, -2, 3),
+            tap_ok(b && !b->gaps && test_problem_run(&cut, b, &params, 1, 0) &&
+                       test_problem_run(&cut, b, &params, -2, 3),
                    "%s: %s, %d sums, rows that are cut", dev->name, weft_type_name(types[t]), lanes[k]);
             weft_spmv_plan_destroy(&a);
             weft_spmv_plan_destroy(&b);

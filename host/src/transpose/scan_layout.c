@@ -32,11 +32,11 @@
 // The columns of parts may have so many bits less than large tiles would hold, if they then fit the words of rows.
 #define PACKED_BITS 2
 
-// docs/log/small-launches.md. So few counts, of a part and a bin each, are summed up by one work-group; and buckets that have so
-// few tiles together are counted by each group that has a chunk of one. Chunks are added up by the groups that count them where a
-// group has so few.
-#define JOINED_MOST       16384              // in one segment
-#define SEGMENTS_MOST     (INT64_C(1) << 22) // entries
+// docs/log/small-launches.md. So few counts, of a part and a bin each, are added up by one of the groups that count; more of so few
+// entries by several, in segments. Buckets that have so few tiles together are counted by each group that has a chunk of one. Chunks
+// are added up by the groups that count them where a group has so few.
+#define JOINED_MOST       16384
+#define SEGMENTS_MOST     (INT64_C(1) << 22)
 #define SELF_COUNTED_MOST 96
 #define GROUP_CHUNKS      2
 
@@ -460,6 +460,7 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
     const size_t bins = l->nbuckets, width = bins + bins % 2; // as ROW_OF_BINS
     const size_t moved = l->passes > 1 ? nnz : 0, first = l->passes == 3 ? nnz : 0, parts = l->nparts;
     const size_t second = l->passes == 3 ? pos << l->mid_bits : 0, last = l->passes > 1 ? pos << l->low_bits : 0;
+    const bool chunks_joined = l->second_chunks.joined || l->last_chunks.joined;
     const size_t second_rows = l->second_chunks.chunks / 2, last_rows = l->last_chunks.chunks / 2; // of sums
     const struct weft__scratch needs[NBUFFERS] = {
         [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
@@ -474,9 +475,9 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
         [LARGE] = {(parts + 1) * 4, .what = "large buckets"},
         [NLARGE] = {2 * 4, .what = "number of large buckets"},
         [LARGE_TABLE] = {weft__max(weft__mul(l->second_chunks.chunks, second), weft__mul(l->last_chunks.chunks, last)),
-                         .what = "counts of large buckets"},
+                         .what = "counts of large buckets", .zeros = chunks_joined},
         [LARGE_TOTAL] = {weft__max(weft__mul(second_rows, second), weft__mul(last_rows, last)),
-                         .what = "entries of large buckets"},
+                         .what = "entries of large buckets", .zeros = chunks_joined},
         [KEY] = {weft__mul(moved, l->parts_packed ? 0 : 2), .what = "columns in buckets"},
         [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
         [VAL] = {l->pairs ? 0 : weft__mul(moved, val), .what = "values in buckets"},
