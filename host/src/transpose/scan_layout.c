@@ -276,7 +276,7 @@ static void three_cut(struct weft__scan_layout *l, const struct weft_context *ct
         l->second = large;
 }
 
-// Parts of a segment, of which there are about as many.
+// Parts of a segment, of which there are about as many: segment_of of cl/transpose/scan.clh, where chunks are counted on the device.
 static size_t segment_of(size_t parts)
 {
     size_t each = 8;
