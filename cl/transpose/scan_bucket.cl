@@ -61,7 +61,7 @@ typedef uint row_out_t;
 
 // ONE_TILE: a chunk is a tile. Neighbours are then written at about the same time, and the cache still has the sectors that they
 // share. LOOKS_AHEAD: the next tile of a chunk comes while this one goes; not with WEFT_WIDE, which says that mostly each
-// bucket is one tile, as nlarge[1] tells. Nor in turns on AMD's waves of 64, where the compiler spills so.
+// bucket is one tile, as NLARGE tells. Nor in turns on AMD's waves of 64, where the compiler spills so.
 #ifdef WEFT_ONE_TILE
 #define ONE_TILE    true
 #define LOOKS_AHEAD false
@@ -375,11 +375,10 @@ WEFT_INLINE void bucket_tile(const bool whole, bool counted, pos_t tile, uint en
 // WEFT_SELF_COUNTED.
 // Writes begin_out (begin_out[b*ncols + c], n+1 in all): the column pointers, or where parts begin.
 WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t *row, __global const bits_t *val,
-                             __global const pos_t *bucket_ofs, __global const uint *chunk_first,
-                             __global const uint *large_first, __global const uint *nlarge, __global const pos_t *table,
-                             __global const pos_t *total, __global key_out_t *key_out, __global begin_t *begin_out,
+                             __global const pos_t *bucket_ofs, __global const uint *chunk_index,
+                             __global const pos_t *table, __global key_out_t *key_out, __global begin_t *begin_out,
                              __global row_out_t *row_out, __global bits_t *val_out, long n, pos_t chunk, uint nbuckets,
-                             uint shift, uint pack, uint ncols, __global const uint *failed, uint run)
+                             uint shift, uint pack, uint ncols, uint large_rows, __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local pos_t base[WEFT_BINS] __attribute__((aligned(16)));
@@ -396,8 +395,9 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
     if (run != 0u && *failed != run)
         return;
 #endif
+    __global const uint *chunk_first = CHUNK_FIRST(chunk_index);
 #ifdef WEFT_WIDE
-    const bool whole = nlarge[1] != 0u;
+    const bool whole = NLARGE(chunk_index)[1] != 0u;
 #else
     const bool whole = false;
 #endif
@@ -454,8 +454,9 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         }
         columns_begin(base, begin_out + first_col, count, before, cols, from, (__local uint *)base);
     } else if (!alone) {
-        // Column sums of the bucket, found in total; then where each column begins.
-        const uint item = large_first[b] + nth, all = LARGE_ROW(item - nth);
+        // Column sums of the bucket, found in its row of sums; then where each column begins.
+        __global const uint *large_first = LARGE_FIRST(chunk_index, nbuckets);
+        const uint item = large_first[b] + nth, all = LARGE_ROW(large_rows, item - nth);
 #ifdef WEFT_CHUNKS_JOINED
         const uint chunks = large_first[b + 1u] - large_first[b], each = segment_of(chunks),
                    behind = chunks > each ? all + 1u + nth / each : ~0u; // the row of what comes before the segment
@@ -464,7 +465,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
         uint share = (ncols + WEFT_WG - 1u) / WEFT_WG, lo = min(ncols, lid * share), hi = min(ncols, lo + share);
         pos_t sum = 0;
         for (uint c = lo; c < hi; c++)
-            sum += total[(size_t)all * ncols + c];
+            sum += table[(size_t)all * ncols + c];
         pos_t before = from + pos_before(sum, (__local sum_t *)base);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint c = lo; c < hi; c++) {
@@ -473,10 +474,10 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
             pos_t at = before + table[(size_t)item * ncols + c];
 #ifdef WEFT_CHUNKS_JOINED
             if (behind != ~0u)
-                at += total[(size_t)behind * ncols + c];
+                at += table[(size_t)behind * ncols + c];
 #endif
             base[c] = at;
-            before += total[(size_t)all * ncols + c];
+            before += table[(size_t)all * ncols + c];
         }
         for (uint c = ncols + lid; c < WEFT_BINS; c += WEFT_WG)
             base[c] = 0;

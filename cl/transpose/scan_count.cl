@@ -110,14 +110,15 @@ WEFT_INLINE void part_count(__global const ofs_t *row_ptr, __global idx_t *row_a
 
 // table[g*width + b] = entries of bin b in part g.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
-                            __global uint *before, __global pos_t *table, idx_t m, pos_t nnz, pos_t part, uint tile,
-                            uint shift, uint mask, uint nbins, uint finders, __global const uint *failed, uint run)
+                            __global pos_t *table, idx_t m, pos_t nnz, pos_t part, uint tile, uint shift, uint mask,
+                            uint nbins, uint finders, uint table_rows, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
     UNLESS_MIRRORED(failed, run)
     {
-        part_count(row_ptr, row_at, col, before, m, nnz, part, tile, shift, mask, nbins, finders, count);
         const pos_t g = (pos_t)get_group_id(0) - (pos_t)finders, width = (pos_t)ROW_OF_BINS(nbins);
+        part_count(row_ptr, row_at, col, BEFORE(table, table_rows, width), m, nnz, part, tile, shift, mask, nbins,
+                   finders, count);
         if (!group_finds(finders))
             for (uint b = (uint)get_local_id(0); b < (uint)width; b += WEFT_WG)
                 table[g * width + (pos_t)b] = (pos_t)count[b];
@@ -183,14 +184,14 @@ WEFT_INLINE pos_t vertical_scan(__global pos_t *table, uint rows, uint width, ui
     return all;
 }
 
-// Where buckets begin: bucket_ofs (size nbins+1). Each bucket is one chunk, or several of `chunk` entries when it is
-// larger: chunk_first (size nbins+1) numbers the chunks, large_first (size nbins+1) those of buckets with several,
-// large (size nbins) lists such buckets, nlarge[0] says how many; nlarge[1] is set when all have at most `wide` entries.
+// Where buckets begin: bucket_ofs (size nbins+1), and the chunk index. Each bucket is one chunk, or several of `chunk` entries when
+// it is larger; NLARGE's second word is set when all have at most `wide` entries.
 // total[b] = entries of bucket b, which the group has put there.
-WEFT_INLINE void offsets_find(__local const pos_t *total, __global begin_t *bucket_ofs, __global uint *chunk_first,
-                              __global uint *large_first, __global uint *large, __global uint *nlarge, pos_t chunk,
-                              uint wide, uint nbins, __local sum_t *mem)
+WEFT_INLINE void offsets_find(__local const pos_t *total, __global begin_t *bucket_ofs, __global uint *chunk_index,
+                              pos_t chunk, uint wide, uint nbins, __local sum_t *mem)
 {
+    __global uint *chunk_first = CHUNK_FIRST(chunk_index), *large_first = LARGE_FIRST(chunk_index, nbins),
+                  *large = LARGE(chunk_index, nbins), *nlarge = NLARGE(chunk_index);
     uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
     uint from = min(nbins, lid * share), to = min(nbins, from + share);
     pos_t entries = 0;
@@ -253,12 +254,11 @@ WEFT_INLINE pos_t pos_take(__global pos_t *p)
 }
 #endif
 
-// Counts of a bin become its counts in the parts before; total[b] is the sum. With WEFT_DEVICE_FENCE the last group to come
-// also finds the offsets, and *arrived == 0 is left so; else scan_offsets does, and from `bucket_ofs` to `wide` nothing is
-// touched.
-WEFT_KERNEL void scan_vertical(__global pos_t *table, __global pos_t *total, uint rows, __global begin_t *bucket_ofs,
-                               __global uint *chunk_first, __global uint *large_first, __global uint *large,
-                               __global uint *nlarge, __global uint *arrived, pos_t chunk, uint wide, uint nbins,
+// Counts of a bin become its counts in the parts before; the row behind those of all parts gets the sums. With WEFT_DEVICE_FENCE the
+// last group to come also finds the offsets, and the word `arrived_at` of the index, zero, is left so; else scan_offsets
+// does, and from `bucket_ofs` to `wide` nothing is touched.
+WEFT_KERNEL void scan_vertical(__global pos_t *table, uint parts, __global begin_t *bucket_ofs,
+                               __global uint *chunk_index, uint arrived_at, pos_t chunk, uint wide, uint nbins,
                                __global const uint *failed, uint run)
 {
     __local pos_t part[WEFT_WG];
@@ -270,7 +270,8 @@ WEFT_KERNEL void scan_vertical(__global pos_t *table, __global pos_t *total, uin
     UNLESS_MIRRORED(failed, run)
     {
         const uint b = (uint)get_group_id(0) * LANES + lane_id();
-        pos_t sum = vertical_scan(table, rows, ROW_OF_BINS(nbins), b, b < nbins, part);
+        __global pos_t *total = table + (size_t)parts * ROW_OF_BINS(nbins);
+        pos_t sum = vertical_scan(table, parts, ROW_OF_BINS(nbins), b, b < nbins, part);
         if (lane_group() == 0u && b < nbins)
 #ifndef WEFT_DEVICE_FENCE
             total[b] = sum;
@@ -279,29 +280,29 @@ WEFT_KERNEL void scan_vertical(__global pos_t *table, __global pos_t *total, uin
         const uint lid = (uint)get_local_id(0);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         if (lid == 0u)
-            came_last[0] = comes_last(arrived, (uint)get_num_groups(0));
+            came_last[0] = comes_last(chunk_index + arrived_at, (uint)get_num_groups(0));
         barrier(CLK_LOCAL_MEM_FENCE);
         if (came_last[0]) {
             for (uint i = lid; i < nbins; i += WEFT_WG)
                 totals[i] = pos_take(&total[i]);
-            offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+            offsets_find(totals, bucket_ofs, chunk_index, chunk, wide, nbins, mem);
         }
 #endif
     }
 }
 
 // The offsets on devices where one group of a launch cannot see what others wrote.
-WEFT_KERNEL void scan_offsets(__global const pos_t *total, __global begin_t *bucket_ofs, __global uint *chunk_first,
-                              __global uint *large_first, __global uint *large, __global uint *nlarge, pos_t chunk,
-                              uint wide, uint nbins, __global const uint *failed, uint run)
+WEFT_KERNEL void scan_offsets(__global const pos_t *table, uint parts, __global begin_t *bucket_ofs,
+                              __global uint *chunk_index, pos_t chunk, uint wide, uint nbins,
+                              __global const uint *failed, uint run)
 {
     __local pos_t totals[WEFT_BINS];
     __local sum_t mem[SUMS];
     UNLESS_MIRRORED(failed, run)
     {
         for (uint i = (uint)get_local_id(0); i < nbins; i += WEFT_WG)
-            totals[i] = total[i];
-        offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+            totals[i] = table[(size_t)parts * ROW_OF_BINS(nbins) + i];
+        offsets_find(totals, bucket_ofs, chunk_index, chunk, wide, nbins, mem);
     }
 }
 
@@ -364,13 +365,12 @@ WEFT_INLINE bool group_comes_last(bool tells, __global uint *arrived, uint expec
 // scan_count, scan_vertical and the offsets in one launch. The group that comes last to a segment of `segment` parts adds these up,
 // into a row of the table behind those of all parts; the last of the segments adds up these and finds the offsets. A part's row then
 // says what comes before it in its segment, the segment's what comes before that.
-// Only with WEFT_DEVICE_FENCE; arrived[], of a word and one for each segment, is zero before and after.
+// Only with WEFT_DEVICE_FENCE; from word `arrived_at` of the index on, a word and one for each segment are zero before and after.
 WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
-                                    __global uint *before, __global pos_t *table, __global begin_t *bucket_ofs,
-                                    __global uint *chunk_first, __global uint *large_first, __global uint *large,
-                                    __global uint *nlarge, __global uint *arrived, idx_t m, pos_t nnz, pos_t part,
-                                    pos_t chunk, uint wide, uint tile, uint shift, uint mask, uint nbins, uint finders,
-                                    uint segment, __global const uint *failed, uint run)
+                                    __global pos_t *table, __global begin_t *bucket_ofs, __global uint *chunk_index,
+                                    uint arrived_at, idx_t m, pos_t nnz, pos_t part, pos_t chunk, uint wide, uint tile,
+                                    uint shift, uint mask, uint nbins, uint finders, uint segment, uint table_rows,
+                                    __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
 #ifdef WEFT_DEVICE_FENCE
@@ -380,9 +380,12 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
 #endif
     UNLESS_MIRRORED(failed, run)
     {
-        part_count(row_ptr, row_at, col, before, m, nnz, part, tile, shift, mask, nbins, finders, count);
+        const uint width = ROW_OF_BINS(nbins);
+        part_count(row_ptr, row_at, col, BEFORE(table, table_rows, width), m, nnz, part, tile, shift, mask, nbins,
+                   finders, count);
 #ifdef WEFT_DEVICE_FENCE
-        const uint lid = (uint)get_local_id(0), width = ROW_OF_BINS(nbins), parts = (uint)get_num_groups(0) - finders;
+        __global uint *arrived = chunk_index + arrived_at;
+        const uint lid = (uint)get_local_id(0), parts = (uint)get_num_groups(0) - finders;
         const bool finds = group_finds(finders);
         // Of a group that finds rows these are not used.
         const uint g = (uint)get_group_id(0) - finders, own = g / segment, from = own * segment,
@@ -415,7 +418,7 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
                             table[(size_t)parts * width + b + q * WEFT_WG] = 0;
                     }
             }
-            offsets_find(totals, bucket_ofs, chunk_first, large_first, large, nlarge, chunk, wide, nbins, mem);
+            offsets_find(totals, bucket_ofs, chunk_index, chunk, wide, nbins, mem);
         }
 #endif
     }
@@ -424,31 +427,31 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
 #ifdef WEFT_CHUNKS_JOINED
 // Sums over chunk `nth` of the `chunks` of a large bucket, whose first is number `first`, and over the others, once all are in the
 // table: the group that comes last to a segment of chunks adds these up, the last to the bucket its segments (LARGE_ROW).
-WEFT_INLINE void chunk_join(__global pos_t *table, __global pos_t *total, __global uint *arrived, uint first,
-                            uint chunks, uint nth, uint ncols, __local int *came_last)
+WEFT_INLINE void chunk_join(__global pos_t *table, uint large_rows, __global uint *arrived, uint first, uint chunks,
+                            uint nth, uint ncols, __local int *came_last)
 {
-    const uint lid = (uint)get_local_id(0), row = LARGE_ROW(first), each = segment_of(chunks),
+    const uint lid = (uint)get_local_id(0), row = LARGE_ROW(large_rows, first), each = segment_of(chunks),
                segments = (chunks + each - 1u) / each, segment = nth / each, from = segment * each,
                rows = min(each, chunks - from), at = row + (segments > 1u ? 1u + segment : 0u);
     pos_t sum[JOINED];
-    bool last = group_comes_last(true, &arrived[at], rows, came_last);
+    bool last = group_comes_last(true, &arrived[at - large_rows], rows, came_last);
     if (last)
         for (uint c = lid; c < ncols; c += JOINED * WEFT_WG) {
             rows_join(table + (size_t)(first + from) * ncols, rows, ncols, c, ncols, sum);
             WEFT_UNROLL
             for (uint q = 0; q < JOINED; q++)
                 if (c + q * WEFT_WG < ncols)
-                    pos_give(&total[(size_t)at * ncols + c + q * WEFT_WG], sum[q]);
+                    pos_give(&table[(size_t)at * ncols + c + q * WEFT_WG], sum[q]);
         }
     if (segments > 1u) {
-        last = group_comes_last(last, &arrived[row], segments, came_last);
+        last = group_comes_last(last, &arrived[row - large_rows], segments, came_last);
         if (last)
             for (uint c = lid; c < ncols; c += JOINED * WEFT_WG) {
-                rows_join(total + (size_t)(row + 1u) * ncols, segments, ncols, c, ncols, sum);
+                rows_join(table + (size_t)(row + 1u) * ncols, segments, ncols, c, ncols, sum);
                 WEFT_UNROLL
                 for (uint q = 0; q < JOINED; q++)
                     if (c + q * WEFT_WG < ncols)
-                        total[(size_t)row * ncols + c + q * WEFT_WG] = sum[q];
+                        table[(size_t)row * ncols + c + q * WEFT_WG] = sum[q];
             }
     }
 }
@@ -456,12 +459,12 @@ WEFT_INLINE void chunk_join(__global pos_t *table, __global pos_t *total, __glob
 
 // Count the entries of each chunk of the large buckets by bin.
 // table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
-// `stride` key_t apart. With WEFT_CHUNKS_JOINED the row becomes what comes before the chunk in its segment, `total` is as LARGE_ROW
-// says, and arrived[] is zero before and after; else neither of the two is touched, and bucket_vertical adds up.
-WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *bucket_ofs,
-                              __global const uint *large_first, __global pos_t *table, __global pos_t *total,
-                              __global uint *arrived, pos_t chunk, uint nbuckets, uint stride, uint shift, uint ncols,
-                              __global const uint *failed, uint run)
+// `stride` key_t apart. With WEFT_CHUNKS_JOINED the row becomes what comes before the chunk in its segment, sums are as LARGE_ROW
+// says, and the index from word `arrived_at` on is zero before and after; else neither of the two is touched, and
+// bucket_vertical adds up.
+WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *bucket_ofs, __global uint *chunk_index,
+                              __global pos_t *table, uint arrived_at, pos_t chunk, uint nbuckets, uint stride,
+                              uint shift, uint ncols, uint large_rows, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
 #ifdef WEFT_CHUNKS_JOINED
@@ -469,6 +472,7 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *b
 #endif
     UNLESS_MIRRORED(failed, run)
     {
+        __global const uint *large_first = LARGE_FIRST(chunk_index, nbuckets);
         uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
         for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
             const uint b = bucket_of(large_first, nbuckets, i), first_chunk = large_first[b];
@@ -493,8 +497,8 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *b
 #ifdef WEFT_CHUNKS_JOINED
             for (uint c = lid; c < ncols; c += WEFT_WG)
                 pos_give(&table[(size_t)i * ncols + c], (pos_t)count[c]);
-            chunk_join(table, total, arrived, first_chunk, large_first[b + 1u] - first_chunk, i - first_chunk, ncols,
-                       came_last);
+            chunk_join(table, large_rows, chunk_index + arrived_at, first_chunk, large_first[b + 1u] - first_chunk,
+                       i - first_chunk, ncols, came_last);
 #else
             for (uint c = lid; c < ncols; c += WEFT_WG)
                 table[(size_t)i * ncols + c] = (pos_t)count[c];
@@ -505,15 +509,15 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *b
 }
 
 // Vertical scan of the chunks of each large bucket, without WEFT_CHUNKS_JOINED; column sums
-// go to row LARGE_ROW of `total`. Where buckets have few chunks, a column is one work-item's.
-WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *large_first, __global const uint *large,
-                                 __global const uint *nlarge, __global pos_t *total, uint ncols,
-                                 __global const uint *failed, uint run)
+// go to row LARGE_ROW. Where buckets have few chunks, a column is one work-item's.
+WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *chunk_index, uint nbuckets, uint ncols,
+                                 uint large_rows, __global const uint *failed, uint run)
 {
     __local pos_t part[WEFT_WG];
     UNLESS_MIRRORED(failed, run)
     {
-        const uint buckets = nlarge[0], lid = (uint)get_local_id(0);
+        __global const uint *large_first = LARGE_FIRST(chunk_index, nbuckets), *large = LARGE(chunk_index, nbuckets);
+        const uint buckets = NLARGE(chunk_index)[0], lid = (uint)get_local_id(0);
         const bool few = buckets && large_first[large[buckets - 1u] + 1u] <= AHEAD * buckets;
         const uint wide = few ? WEFT_WG : LANES, strips = (ncols + wide - 1u) / wide, units = buckets * strips;
         for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
@@ -522,12 +526,13 @@ WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *lar
             __global pos_t *counts = table + (size_t)from * ncols;
             if (few) {
                 if (c < ncols)
-                    total[(size_t)LARGE_ROW(from) * ncols + c] = rows_prefix(counts + c, 0u, rows, ncols, 0);
+                    table[(size_t)LARGE_ROW(large_rows, from) * ncols + c] =
+                        rows_prefix(counts + c, 0u, rows, ncols, 0);
                 continue;
             }
             pos_t sum = vertical_scan(counts, rows, ncols, c, c < ncols, part);
             if (lane_group() == 0u && c < ncols)
-                total[(size_t)LARGE_ROW(from) * ncols + c] = sum;
+                table[(size_t)LARGE_ROW(large_rows, from) * ncols + c] = sum;
         }
     }
 }
@@ -540,11 +545,12 @@ WEFT_INLINE uint chunks_of(pos_t from, pos_t to, pos_t chunk)
 
 // The chunks of buckets that begin at bucket_ofs, as offsets_find tells them. Each group owns as many neighbouring buckets, and
 // adds up those before them by itself.
-WEFT_KERNEL void bucket_chunks(__global const pos_t *bucket_ofs, __global uint *chunk_first, __global uint *large_first,
-                               __global uint *large, __global uint *nlarge, pos_t chunk, uint nbuckets,
+WEFT_KERNEL void bucket_chunks(__global const pos_t *bucket_ofs, __global uint *chunk_index, pos_t chunk, uint nbuckets,
                                __global const uint *failed, uint run)
 {
     __local uint mem[WEFT_WG + WEFT_WG / 32];
+    __global uint *chunk_first = CHUNK_FIRST(chunk_index), *large_first = LARGE_FIRST(chunk_index, nbuckets),
+                  *large = LARGE(chunk_index, nbuckets), *nlarge = NLARGE(chunk_index);
     UNLESS_MIRRORED(failed, run)
     {
         const uint lid = (uint)get_local_id(0), groups = (uint)get_num_groups(0);

@@ -189,16 +189,16 @@ WEFT_INLINE void begin_get(pos2_t *begin, __global const begin_t *bucket_ofs, __
 }
 
 // Entry e goes to bin (col >> shift) & mask. Bins begin at bucket_ofs, each part's share at its row of table, each tile's
-// share of that at its row of `before`. Tiles are taken in order, so that runs of neighbouring tiles meet in the cache.
+// share of that at its row behind the table. Tiles are taken in order, so that runs of neighbouring tiles meet in the cache.
 // Written at its place: the row and the value, in the last pass (WEFT_MOVING not set); else the entry on its way, with
 // the column & key_mask.
 // `rows` holds row_at of scan_count, or, where WEFT_ROWS_GIVEN is set, the row of each entry (row_ptr is not read).
 // val is read unless WEFT_VAL_POSITIONS is set: then positions take its place.
 WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const idx_t *rows, __global const idx_t *col,
                                 __global const bits_t *val, __global const begin_t *bucket_ofs,
-                                __global const pos_t *table, __global const uint *before, __global key_t *key_out,
-                                __global row_out_t *row_out, __global bits_t *val_out, pos_t nnz, uint part_tiles,
-                                uint parts, uint segment, uint shift, uint mask, uint pack, uint key_mask, uint nbins,
+                                __global const pos_t *table, __global key_t *key_out, __global row_out_t *row_out,
+                                __global bits_t *val_out, pos_t nnz, uint part_tiles, uint parts, uint segment,
+                                uint table_rows, uint shift, uint mask, uint pack, uint key_mask, uint nbins,
                                 __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
@@ -230,6 +230,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
 #ifdef WEFT_SEGMENTS
         segment_row += (size_t)(parts + part / segment) * width;
 #endif
+        __global const uint *before = (__global const uint *)(table + (size_t)table_rows * width);
         begin_get(begin, bucket_ofs, segment_row, table + (size_t)part * width, before + (size_t)t * width, nbins);
 #ifndef WEFT_ROWS_GIVEN
         const bool some = lane_first - lane_id() < entries; // of these lanes

@@ -61,8 +61,8 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
                more = nnz / small < l.nbuckets ? nnz / small : l.nbuckets;
     const wide of_last = pos << l.low_bits, of_second = l.passes == 3 ? pos << l.mid_bits : 0;
     const wide last_counts = nnz / l.last_chunks.entries + some, second_counts = nnz / small + more,
-               sums = larger(last_counts / 2 * of_last, second_counts / 2 * of_second),
-               counts = larger(last_counts * of_last, second_counts * of_second);
+               counts =
+                   larger((last_counts + last_counts / 2) * of_last, (second_counts + second_counts / 2) * of_second);
     const uint32_t columns = weft__bits_for(shape->n);
     c->uncovered +=
         (uint64_t)l.nparts << l.low_bits < (uint64_t)shape->n ||
@@ -71,12 +71,11 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
         (l.second.wg > p->gpu.wg && l.mid_bits > (uint32_t)p->gpu.bits) || // what large tiles have memory for
         (l.last.wg > p->gpu.wg && l.low_bits > (uint32_t)p->gpu.bits) ||
         (l.passes == 3) != (columns > (uint32_t)p->gpu.bits && l.mid_bits);
-    c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 || needs[BEFORE].bytes != tiles * width * 4 ||
-                needs[TABLE].bytes != width * pos * (l.parts + larger(l.segments, l.joined != 0));
+    c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 ||
+                needs[TABLE].bytes != tiles * width * 4 + width * pos * (l.parts + larger(l.segments, 1));
     if (l.passes > 1)
-        c->sizes += needs[LARGE_TOTAL].bytes != sums || needs[LARGE_TABLE].bytes != counts ||
-                    needs[KEY].bytes != nnz * parts_key || needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) ||
-                    needs[VAL].bytes != (l.pairs ? 0 : nnz * value);
+        c->sizes += needs[LARGE_TABLE].bytes != counts || needs[KEY].bytes != nnz * parts_key ||
+                    needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) || needs[VAL].bytes != (l.pairs ? 0 : nnz * value);
     c->sizes += needs[KEY_FIRST].bytes != (l.passes == 3 ? nnz * key : 0) ||
                 needs[ROW_FIRST].bytes != (l.passes == 3 && l.pairs ? nnz * 8 : 0) ||
                 needs[PART_OFS].bytes != (l.passes == 3 ? (l.nparts + 1) * pos : 0);

@@ -7,25 +7,25 @@
 //                     buckets of many tiles (scan_layout.c).
 //
 //   pass              | reads             | writes            | form of an entry on its way | buffers
-//   count, vertical,  | col; row_ptr for  | where bins begin  | none                        | ROW_AT, BEFORE, TABLE,
-//   offsets           | the rows of spans |                   |                             | TOTAL .. NLARGE, ARRIVED
+//   count, vertical,  | col; row_ptr for  | where bins begin  | none                        | ROW_AT, TABLE,
+//   offsets           | the rows of spans |                   |                             | BUCKET_OFS, CHUNK_INDEX
 //   one pass:         |                   |                   |                             |
 //     first           | A                 | A^T               | none                        | those of count
 //   two passes:       |                   |                   |                             |
 //     first           | A                 | KEY, ROW, VAL     | column in bucket, row, val; | KEY, ROW, VAL
 //                     |                   |                   | `packed`: column in row's   |
 //                     |                   |                   | word; `pairs`: val beside it|
-//     count, vertical | KEY or ROW, where | LARGE_TABLE,      | the same                    | LARGE_FIRST, LARGE,
-//     of the last     | buckets are large | LARGE_TOTAL       |                             | NLARGE, ARRIVED
-//     last            | KEY, ROW, VAL     | A^T               | the same                    | CHUNK_FIRST, LARGE_*
+//     count, vertical | KEY or ROW, where | LARGE_TABLE       | the same                    | CHUNK_INDEX
+//     of the last     | buckets are large |                   |                             |
+//     last            | KEY, ROW, VAL     | A^T               | the same                    | CHUNK_INDEX, LARGE_TABLE
 //   three passes:     |                   |                   |                             |
 //     first           | A                 | KEY_, ROW_FIRST;  | as in two, with the bits of | KEY_FIRST, ROW_FIRST;
 //                     |                   | not `pairs`: A^T  | two digits of the column    | A^T col, val
-//     count, vertical | these             | LARGE_TABLE,      | the same                    | as in two
-//     of the second   |                   | LARGE_TOTAL       |                             |
+//     count, vertical | these             | LARGE_TABLE       | the same                    | as in two
+//     of the second   |                   |                   |                             |
 //     second          | these             | KEY, ROW, VAL;    | as in two, with the bits of | KEY, ROW, VAL, PART_OFS
 //                     |                   | where parts begin | the low digit               |
-//     chunks          | PART_OFS          | chunks of parts   | none                        | CHUNK_FIRST .. NLARGE
+//     chunks          | PART_OFS          | chunks of parts   | none                        | CHUNK_INDEX
 //     as in two, of parts
 #include "host/src/core/limits.h"
 #include "host/src/transpose/scan_layout.h"
@@ -185,16 +185,16 @@ static weft_status bind(const struct scan_gpu *s, struct weft_context *ctx, int 
     const cl_uint wide =
         (cl_uint)weft__min((size_t)WEFT__SCAN_WIDE_WG * (size_t)l->wide_ipt, l->last_chunks.entries); // a chunk each
     const cl_uint tile = (cl_uint)l->tile, part_tiles = (cl_uint)(l->part / l->tile), parts = (cl_uint)l->parts,
-                  segment = (cl_uint)l->segment;
-    // What says whether there is anything to do; without a mirror it is not read.
-    const cl_mem failed = s->shape.mirror ? s->mirror.failed : s->b[BUCKET_OFS];
-    const cl_mem table = s->b[whole ? TABLE : LARGE_TABLE], total = s->b[whole ? TOTAL : LARGE_TOTAL];
-    return WEFT__BIND(ctx, s->k[kernel], WEFT__ARG(row_at, s->b[ROW_AT]), WEFT__ARG(before, s->b[BEFORE]),
-                      WEFT__ARG(table), WEFT__ARG(total), WEFT__ARG(chunk_first, s->b[CHUNK_FIRST]),
-                      WEFT__ARG(large_first, s->b[LARGE_FIRST]), WEFT__ARG(large, s->b[LARGE]),
-                      WEFT__ARG(nlarge, s->b[NLARGE]), WEFT__ARG(arrived, s->b[ARRIVED]), WEFT__ARG(failed),
-                      WEFT__ARG(m), WEFT__OFS(nnz, pos, nnz), WEFT__OFS(part, pos, part), WEFT__OFS(chunk, pos, chunk),
-                      WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(parts), WEFT__ARG(segment), WEFT__ARG(wide));
+                  segment = (cl_uint)l->segment, table_rows = (cl_uint)weft__scan_table_rows(l),
+                  arrived_at = (cl_uint)weft__scan_index_words(l),
+                  large_rows = (cl_uint)(of_last ? l->last_chunks.chunks : l->second_chunks.chunks);
+    // What says whether there is anything to do; without a mirror it is not read, and NULL.
+    const cl_mem failed = s->mirror.failed, table = s->b[whole ? TABLE : LARGE_TABLE];
+    return WEFT__BIND(ctx, s->k[kernel], WEFT__ARG(row_at, s->b[ROW_AT]), WEFT__ARG(table),
+                      WEFT__ARG(chunk_index, s->b[CHUNK_INDEX]), WEFT__ARG(failed), WEFT__ARG(m),
+                      WEFT__OFS(nnz, pos, nnz), WEFT__OFS(part, pos, part), WEFT__OFS(chunk, pos, chunk),
+                      WEFT__ARG(tile), WEFT__ARG(part_tiles), WEFT__ARG(parts), WEFT__ARG(segment),
+                      WEFT__ARG(table_rows), WEFT__ARG(arrived_at), WEFT__ARG(large_rows), WEFT__ARG(wide));
 }
 
 static weft_status create(void **state, struct weft_context *ctx, const struct weft__transpose_shape *shape,
@@ -263,7 +263,7 @@ static void first_run(struct scan_gpu *s, struct weft__stream *stream, const str
                  tiles = weft__ceil_div((size_t)s->shape.nnz, l->tile);
     const cl_uint finders = s->shape.rows_given ? 0 : (cl_uint)weft__ceil_div(found, wg);
     const cl_mem rows_of = s->shape.rows_given ? a->row_ptr : s->b[ROW_AT];
-    const cl_uint rows = (cl_uint)l->parts, nbins = l->nbuckets, mask = 0xffffffffu, run = s->mirror.mark;
+    const cl_uint nbins = l->nbuckets, mask = 0xffffffffu, run = s->mirror.mark;
     const cl_uint shift = l->mid_bits + l->low_bits, pack = shift, key_mask = (cl_uint)((UINT64_C(1) << shift) - 1);
     if (s->k[JOINED])
         WEFT__LAUNCH(stream, s->k[JOINED], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr),
@@ -273,8 +273,8 @@ static void first_run(struct scan_gpu *s, struct weft__stream *stream, const str
         WEFT__LAUNCH(stream, s->k[COUNT], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr),
                      WEFT__ARG(col, a->col), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders),
                      WEFT__ARG(run));
-        WEFT__LAUNCH(stream, s->k[VERTICAL], weft__ceil_div(nbins, 32), wg, WEFT__ARG(rows), WEFT__ARG(bucket_ofs),
-                     WEFT__ARG(nbins), WEFT__ARG(run));
+        WEFT__LAUNCH(stream, s->k[VERTICAL], weft__ceil_div(nbins, 32), wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbins),
+                     WEFT__ARG(run));
     }
     if (s->k[OFFSETS])
         WEFT__LAUNCH(stream, s->k[OFFSETS], 1, wg, WEFT__ARG(bucket_ofs), WEFT__ARG(nbins), WEFT__ARG(run));
@@ -305,11 +305,13 @@ static void buckets_run(struct scan_gpu *s, struct weft__stream *stream, const s
     const cl_mem bucket_ofs = p->bucket_ofs, key = p->packed ? p->from.row : p->from.key;
     if (p->chunks.buckets) {
         const size_t groups = (size_t)s->units * WEFT__SCAN_CHUNK_GROUPS, wg = (size_t)s->count_wg;
+        const cl_uint large_rows = (cl_uint)p->chunks.chunks;
         WEFT__LAUNCH(stream, s->k[p->count], weft__min(groups, p->chunks.chunks), wg, WEFT__ARG(key),
                      WEFT__ARG(bucket_ofs), WEFT__ARG(nbuckets), WEFT__ARG(stride), WEFT__ARG(shift), WEFT__ARG(ncols),
                      WEFT__ARG(run));
         if (!p->chunks.joined)
-            WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(ncols), WEFT__ARG(run));
+            WEFT__LAUNCH(stream, s->k[BUCKET_VERTICAL], groups, wg, WEFT__ARG(nbuckets), WEFT__ARG(ncols),
+                         WEFT__ARG(large_rows), WEFT__ARG(run));
     }
     const size_t groups = nbuckets + (size_t)s->shape.nnz / p->chunks.entries;
     WEFT__LAUNCH(stream, s->k[p->move], groups, p->wg, WEFT__ARG(key, p->from.key), WEFT__ARG(row, p->from.row),

@@ -55,26 +55,23 @@ int weft__scan_layout_like(struct weft__scan_layout *l, const struct weft_contex
 int weft__scan_staged(struct weft__scan_tile tile, enum weft_ofs pos);
 // Room for `bins` bins: a power of two, two or more for each work-item.
 uint32_t weft__scan_bins_room(size_t bins, int wg);
-// The buffers of a plan. LARGE_*: of buckets of more than a chunk.
+// Rows of the table before the counts of tiles.
+size_t weft__scan_table_rows(const struct weft__scan_layout *l);
+// Words of the chunk index before those of groups that arrived.
+size_t weft__scan_index_words(const struct weft__scan_layout *l);
+// The buffers of a plan: few, since a launch costs its host more with each.
 enum {
     ROW_AT,      // row of the first entry of each span
-    BEFORE,      // counts of a tile's bins before it in its part
-    TABLE,       // counts of parts, then prefixes
-    TOTAL,       // entries of bins
+    TABLE,       // counts of parts, then prefixes, and a tile's counts before it in its part
     BUCKET_OFS,  // where bins begin
-    CHUNK_FIRST, // first chunk of each bucket, or part of one
-    LARGE_FIRST, // first chunk of each among those of large ones
-    LARGE,       // the large ones
-    NLARGE,      // their number
-    LARGE_TABLE, // counts of their chunks
-    LARGE_TOTAL, // entries of their columns, LARGE_ROW of cl/transpose/scan.clh
+    CHUNK_INDEX, // of buckets, or parts of them (cl/transpose/scan.clh); groups that arrived: zero between launches
+    LARGE_TABLE, // counts of the chunks of large buckets, and entries of their columns, LARGE_ROW
     KEY,         // columns of entries on their way, of three passes in parts of buckets,
     ROW,         // rows, with the value or the column where the layout packs them,
     VAL,         // values
     KEY_FIRST,   // three passes: the same of entries in buckets
     ROW_FIRST,   // where values are beside rows; else the result holds both on their way
     PART_OFS,    // three passes: where parts of buckets begin
-    ARRIVED,     // groups that came to the offsets, to a row of LARGE_TOTAL: zero between launches
     NBUFFERS
 };
 void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__scan_layout *l,
