@@ -397,7 +397,7 @@ WEFT_KERNEL void scan_bucket(__global const key_t *key, __global const moving_t 
 #endif
     __global const uint *chunk_first = CHUNK_FIRST(chunk_index);
 #ifdef WEFT_WIDE
-    const bool whole = NLARGE(chunk_index)[1] != 0u;
+    const bool whole = NLARGE(chunk_index, nbuckets)[1] != 0u;
 #else
     const bool whole = false;
 #endif

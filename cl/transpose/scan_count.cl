@@ -191,7 +191,7 @@ WEFT_INLINE void offsets_find(__local const pos_t *total, __global begin_t *buck
                               pos_t chunk, uint wide, uint nbins, __local sum_t *mem)
 {
     __global uint *chunk_first = CHUNK_FIRST(chunk_index), *large_first = LARGE_FIRST(chunk_index, nbins),
-                  *large = LARGE(chunk_index, nbins), *nlarge = NLARGE(chunk_index);
+                  *large = LARGE(chunk_index, nbins), *nlarge = NLARGE(chunk_index, nbins);
     uint lid = (uint)get_local_id(0), share = (nbins + WEFT_WG - 1u) / WEFT_WG;
     uint from = min(nbins, lid * share), to = min(nbins, from + share);
     pos_t entries = 0;
@@ -517,7 +517,7 @@ WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *chu
     UNLESS_MIRRORED(failed, run)
     {
         __global const uint *large_first = LARGE_FIRST(chunk_index, nbuckets), *large = LARGE(chunk_index, nbuckets);
-        const uint buckets = NLARGE(chunk_index)[0], lid = (uint)get_local_id(0);
+        const uint buckets = NLARGE(chunk_index, nbuckets)[0], lid = (uint)get_local_id(0);
         const bool few = buckets && large_first[large[buckets - 1u] + 1u] <= AHEAD * buckets;
         const uint wide = few ? WEFT_WG : LANES, strips = (ncols + wide - 1u) / wide, units = buckets * strips;
         for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
@@ -550,7 +550,7 @@ WEFT_KERNEL void bucket_chunks(__global const pos_t *bucket_ofs, __global uint *
 {
     __local uint mem[WEFT_WG + WEFT_WG / 32];
     __global uint *chunk_first = CHUNK_FIRST(chunk_index), *large_first = LARGE_FIRST(chunk_index, nbuckets),
-                  *large = LARGE(chunk_index, nbuckets), *nlarge = NLARGE(chunk_index);
+                  *large = LARGE(chunk_index, nbuckets), *nlarge = NLARGE(chunk_index, nbuckets);
     UNLESS_MIRRORED(failed, run)
     {
         const uint lid = (uint)get_local_id(0), groups = (uint)get_num_groups(0);

@@ -466,17 +466,18 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                     define_move(&v.defines, &s, what);
                     fn(arg, &v);
                 }
-        // Two passes: crowded buckets, in chunks of a tile; large tiles of values of 8 bytes, in chunks of several; few entries.
-        enum { CROWDED, CROWDED_LARGE, LARGE_TILES, FEW, KINDS };
+        // Buckets in chunks of a tile, whose columns may be on their own; large tiles, of values of 8 bytes also in chunks of several;
+        // few entries.
+        enum { ONE_TILE, ONE_TILE_APART, ONE_TILE_LARGE, LARGE_TILES, FEW, KINDS };
         for (int kind = 0; kind < KINDS && wide == 0; kind++)
-            for (int t = kind == LARGE_TILES; t < (kind == FEW ? 3 : 2); t++) {
-                const int large = kind == CROWDED_LARGE || kind == LARGE_TILES;
+            for (int t = kind == LARGE_TILES; t < (kind == ONE_TILE_LARGE || kind == LARGE_TILES ? 2 : 3); t++) {
+                const int large = kind == ONE_TILE_LARGE || kind == LARGE_TILES;
                 struct weft__variant v = {.spec = &specs[LAST], .schedule = WEFT_SCHEDULE_GPU};
                 s.shape = (struct weft__transpose_shape){.type = types[t], .ofs = ofs};
                 s.l.passes = 2;
                 s.l.pairs = types[t] == WEFT_TYPE_F32;
-                s.l.packed = s.l.parts_packed = 1;
-                s.l.key_bits = 32;
+                s.l.packed = s.l.parts_packed = kind != ONE_TILE_APART;
+                s.l.key_bits = s.l.packed ? 32 : 16;
                 s.l.low_bits = 8;
                 s.l.last = (struct weft__scan_tile){256, 16};
                 if (large)

@@ -11,10 +11,12 @@
 #define PART_LARGE (INT64_C(1) << 26) // entries from which the parts are doubled
 #define PART_MOST                                                                                                      \
     WEFT__HOSTILE((size_t)1 << 31, (size_t)1 << 10) // entries of a part, about: they are counted in 32 bits
-// Tiles in a chunk of a bucket in the last pass: few, so that work-groups are many; more for patterns, whose counts would
-// outgrow them. In the pass before it is one.
+// Tiles in a chunk of a bucket in the last pass, at most: few, so that work-groups are many; more for patterns, whose counts would
+// outgrow them. In the pass before it is one. Fewer where a compute unit would have less than CHUNKS_OF_UNIT of them
+// (docs/log/small-launches.md).
 #define BUCKET_TILES         4
 #define BUCKET_TILES_PATTERN 16
+#define CHUNKS_OF_UNIT       16
 
 // The last of three passes: its work-groups, and entries of a work-item of the smallest ones.
 #define LAST_WG       256
@@ -346,6 +348,22 @@ static size_t joined_bytes(const struct weft_context *ctx, const struct weft__tr
     return (4 + pos) * bins + (pos + 1) * wg + 64;
 }
 
+// Entries that a bucket has at most where columns are random, which fill buckets alike: five standard deviations above the mean
+// leave hardly any that is larger.
+static double most_of(double mean)
+{
+    return mean + 5 * sqrt(mean);
+}
+
+// Tiles of `tile` entries in a chunk of a bucket: so few that the chunks of one large bucket still fill the device, but as many as
+// such a bucket takes, and `most` at most.
+static size_t chunk_tiles_of(const struct weft_context *ctx, size_t nnz, uint32_t nbuckets, size_t tile, size_t most)
+{
+    const size_t filled = tile * (size_t)ctx->device.compute_units * CHUNKS_OF_UNIT,
+                 bucket = (size_t)(most_of((double)nnz / nbuckets) / (double)tile);
+    return weft__min(most, 1 + weft__max(nnz / filled, bucket));
+}
+
 static void layout_of(struct weft__scan_layout *l, const struct weft_context *ctx,
                       const struct weft__transpose_shape *shape, const struct weft_transpose_params *p, int passes,
                       int crowded)
@@ -395,8 +413,22 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     if (like)
         like_take(l, like);
     const size_t tiles = shape->type == WEFT_TYPE_PATTERN ? BUCKET_TILES_PATTERN : BUCKET_TILES,
-                 small = passes == 3 ? (size_t)p->gpu.wg * (size_t)p->gpu.ipt : entries_of(l->last),
-                 chunk = l->one_tile ? entries_of(l->last) : weft__max(tiles * small, entries_of(l->last));
+                 small = passes == 3 ? (size_t)p->gpu.wg * (size_t)p->gpu.ipt : entries_of(l->last);
+    const double mean = (double)nnz / l->nbuckets, most = most_of(mean);
+    const int wide_ipt =
+        mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(weft__transpose_pos(shape))
+            ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
+            : 0;
+    if (!like && l->passes == 2 && !l->one_tile && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
+        most <= (double)(tiles * small) &&
+        local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
+                    (int)weft__bits_for(weft__scan_bins_room((size_t)1 << l->low_bits, WEFT__SCAN_WIDE_WG)),
+                    COLUMNS) <= weft__local_most(ctx))
+        l->wide_ipt = wide_ipt;
+    const size_t chunk_tiles = l->wide_ipt ? tiles : chunk_tiles_of(ctx, nnz, l->nparts, small, tiles);
+    if (!like && l->passes > 1 && chunk_tiles == 1)
+        l->one_tile = 1;
+    const size_t chunk = l->one_tile ? entries_of(l->last) : weft__max(chunk_tiles * small, entries_of(l->last));
     l->last_chunks = chunks_of(ctx, chunk, nnz, l->nparts);
     if (l->self_counted)
         l->last_chunks.chunks = l->last_chunks.buckets = 0;
@@ -405,18 +437,6 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
         l->last_chunks.joined = like->last_chunks.joined;
         l->second_chunks.joined = like->second_chunks.joined;
     }
-    // Random columns fill buckets alike: five standard deviations above the mean leave hardly any that is larger.
-    const double mean = (double)nnz / l->nbuckets, most = mean + 5 * sqrt(mean);
-    const int wide_ipt =
-        mean > 2 * (double)l->tile && most < WEFT__SCAN_WIDE_WG * WEFT__SCAN_WIDE_IPT(weft__transpose_pos(shape))
-            ? ((int)(most / WEFT__SCAN_WIDE_WG) / 4 + 1) * 4
-            : 0;
-    if (!like && l->passes == 2 && !crowded && l->pairs && l->packed && weft__wg_most(ctx) >= WEFT__SCAN_WIDE_WG &&
-        most <= (double)chunk &&
-        local_bytes(ctx, shape, WEFT__SCAN_WIDE_WG, wide_ipt,
-                    (int)weft__bits_for(weft__scan_bins_room((size_t)1 << l->low_bits, WEFT__SCAN_WIDE_WG)),
-                    COLUMNS) <= weft__local_most(ctx))
-        l->wide_ipt = wide_ipt;
     // Where memory has no room for rows beside values between the first two passes, the result holds both.
     if (l->passes == 3 && l->pairs && !weft__transpose_fits(ctx, shape, workspace_bytes(l, shape)))
         l->pairs = 0;
