@@ -45,6 +45,7 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
                chunks = nnz / l.last_chunks.entries + l.nparts, second = l.passes == 3 ? nnz / small + l.nbuckets : 0;
     const wide wg = (uint32_t)(l.wide_ipt ? WEFT__SCAN_WIDE_WG : l.last.wg);
     // Counters of a part, and of the tiles before one in their part; numbers of chunks; work-items of each launch.
+    c->overflows += weft__scan_table_rows(&l) > most || weft__scan_index_words(&l) > most || chunks / 2 * 3 > most;
     c->overflows += part > most || chunks > most || tiles * (uint32_t)l.first.wg > most || chunks * wg > most ||
                     second * (uint32_t)l.second.wg > most || (up(nnz, l.span) / 256 + 2 + l.parts) * 256 > most;
     c->uncovered += part % tile != 0 || part * l.parts < nnz || part * (l.parts - 1) >= nnz;
@@ -73,6 +74,8 @@ static void layout_check(struct counts *c, struct test_device *dev, const struct
         (l.passes == 3) != (columns > (uint32_t)p->gpu.bits && l.mid_bits);
     c->sizes += needs[ROW_AT].bytes != (up(nnz, l.span) + 1) * 4 ||
                 needs[TABLE].bytes != tiles * width * 4 + width * pos * (l.parts + larger(l.segments, 1));
+    const wide sums = larger(l.passes > 1 ? last_counts / 2 : 0, l.passes > 2 ? second_counts / 2 : 0);
+    c->sizes += needs[CHUNK_INDEX].bytes != (3 * (uint64_t)l.nparts + 4 + larger(sums, 2 + l.segments)) * 4;
     if (l.passes > 1)
         c->sizes += needs[LARGE_TABLE].bytes != counts || needs[KEY].bytes != nnz * parts_key ||
                     needs[ROW].bytes != nnz * (l.pairs ? 8u : 4u) || needs[VAL].bytes != (l.pairs ? 0 : nnz * value);
@@ -193,6 +196,34 @@ static void test_wide(struct test_device *dev)
     dev->ctx->device = own;
 }
 
+// A chunk has as many tiles as leave 16 chunks to each compute unit, or as a bucket of random columns takes, but four at most, of
+// patterns 16.
+static void test_chunks(struct test_device *dev)
+{
+    const struct weft_device_info own = dev->ctx->device;
+    const struct {
+        int units;
+        int64_t nnz;
+        enum weft_type type;
+        size_t tiles;
+    } cases[] = {{100, 100000, WEFT_TYPE_F32, 1},    {100, 110000, WEFT_TYPE_F32, 2},
+                 {8, 100000, WEFT_TYPE_F64, 2},      {1, 100000, WEFT_TYPE_F32, 4},
+                 {1, 100000, WEFT_TYPE_F64, 4},      {1, 100000, WEFT_TYPE_PATTERN, 13},
+                 {100, 100000, WEFT_TYPE_PATTERN, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct weft__transpose_shape shape = {
+            .m = 1000, .n = 65536, .nnz = cases[i].nnz, .type = cases[i].type, .ofs = WEFT_OFS_32};
+        struct weft__scan_layout l;
+        dev->ctx->device.compute_units = cases[i].units;
+        weft__scan_layout_make(&l, dev->ctx, &shape,
+                               &(struct weft_transpose_params){.gpu = {.wg = 64, .ipt = 8, .bits = 8, .groups = 1}});
+        tap_ok(l.passes == 2 && l.last_chunks.entries == cases[i].tiles * 64 * 8 && l.one_tile == (cases[i].tiles == 1),
+               "%s: chunks of %zu tiles, %d compute units, %lld entries, %s; %zu entries", dev->name, cases[i].tiles,
+               cases[i].units, (long long)cases[i].nnz, weft_type_name(cases[i].type), l.last_chunks.entries);
+    }
+    dev->ctx->device = own;
+}
+
 static void test_layouts(struct test_device *dev)
 {
     static const int64_t entries[] = {
@@ -232,6 +263,7 @@ static void test_layouts(struct test_device *dev)
     }
 
     test_wide(dev);
+    test_chunks(dev);
     if (dev->gpu)
         test_local(dev);
     test_memory(dev);

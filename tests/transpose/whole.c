@@ -193,8 +193,8 @@ static void test_joined(struct test_device *dev)
     static const struct {
         struct shape shape;
         int units, passes, second, last; // joined
-    } cases[] = {{{TEST_ONE_COLUMN, 500, 4096, 60000, WEFT_TYPE_F32, WEFT_OFS_32}, 100, 3, 1, 1},
-                 {{TEST_SKEWED, 500, 4096, 60000, WEFT_TYPE_F64, WEFT_OFS_32}, 100, 3, 1, 1},
+    } cases[] = {{{TEST_ONE_COLUMN, 500, 4096, 60000, WEFT_TYPE_F32, WEFT_OFS_32}, 200, 3, 1, 1},
+                 {{TEST_SKEWED, 500, 4096, 60000, WEFT_TYPE_F64, WEFT_OFS_32}, 200, 3, 1, 1},
                  {{TEST_UNIFORM, 500, 4096, 60000, WEFT_TYPE_F32, WEFT_OFS_32}, 1, 3, 0, 0},
                  {{TEST_ONE_COLUMN, 500, 4096, 6400, WEFT_TYPE_F32, WEFT_OFS_32}, 100, 2, 0, 1},
                  {{TEST_ONE_COLUMN, 500, 4096, 6400, WEFT_TYPE_F64, WEFT_OFS_32}, 1, 2, 0, 0},
