@@ -104,7 +104,7 @@ def specification(draw, family, entries):
     if family in ("rows", "cols"):
         return f"{family}:{rows},{cols},{entries},{round(log_uniform(draw, 1, min(rows, cols, K)))}"
     if family == "block":
-        return f"block:{rows},{entries},{draw.randint(2, 16)}"
+        return f"block:{rows},{entries},{min(rows, draw.randint(2, 16))}"
     if family in ("kkt", "circuit"):
         return f"{family}:{entries // draw.randint(4, 9)},{entries}"
     if family == "lp":

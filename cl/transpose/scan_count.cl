@@ -313,6 +313,12 @@ WEFT_KERNEL void scan_offsets(__global const pos_t *table, uint parts, __global 
 #else
 #define JOINED 1 // with more AMD's compiler spills
 #endif
+// Rows of them at a time.
+#if defined(WEFT_LANES_AMDGCN) && WEFT_POS_BITS == 64
+#define JOINED_AHEAD (AHEAD / 2)
+#else
+#define JOINED_AHEAD AHEAD
+#endif
 
 // Rows of `ncols` counts, `width` apart, that other groups gave become the counts of the rows before them; sum[q]: of column
 // c + q*WEFT_WG, q < columns. `ahead` rows are read at once.
@@ -348,7 +354,7 @@ WEFT_INLINE void rows_join(__global pos_t *counts, uint rows, uint width, uint c
     if (JOINED > 1 && ncols <= WEFT_WG)
         some_rows_join(1u, 2u * AHEAD, counts, rows, width, c, ncols, sum);
     else
-        some_rows_join(JOINED, AHEAD, counts, rows, width, c, ncols, sum);
+        some_rows_join(JOINED, JOINED_AHEAD, counts, rows, width, c, ncols, sum);
 }
 
 // Does this group come last of `expected` to *arrived, of those that tell?
