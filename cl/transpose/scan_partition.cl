@@ -123,20 +123,7 @@ WEFT_INLINE void rows_searched(__global const ofs_t *row_ptr, idx_t lo, idx_t hi
     }
 }
 
-// The rows lo .. hi-1 of these lanes' entries, between the remembered rows around them; listed where they are not many.
-WEFT_INLINE void rows_around(__global const ofs_t *row_ptr, __global const idx_t *rows, pos_t span_first, idx_t *lo,
-                             idx_t *hi, __local uint *marks, __local ushort *met)
-{
-    pos_t span = span_first / WEFT_SPAN;
-    *lo = rows[span];
-    *hi = rows[span + 1] + 1;
-#ifdef WEFT_ROWS_MARKED
-    if (*hi - *lo <= ROWS_MARKED)
-        rows_list(row_ptr, *lo, *hi, span_first, marks, met);
-#endif
-}
-
-// c[k] becomes the word of entry k's row, one of those that rows_around found.
+// c[k] becomes the word of entry k's row, one of lo .. hi-1, which rows_list listed where they are not many.
 WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, pos_t from, uint *c, uint pack,
                           uint key_mask, __local const uint *marks, __local const ushort *met)
 {
@@ -147,6 +134,73 @@ WEFT_INLINE void rows_get(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, pos
 #endif
         rows_searched(row_ptr, lo, hi, from, c, pack, key_mask);
 }
+
+#ifdef WEFT_SELF_COUNTED
+#if WEFT_POS_BITS != 32 || WEFT_WG < 64
+#error "WEFT_SELF_COUNTED: positions of 32 bits, work-groups of 64 or more"
+#endif
+// Count entries from .. to-1 by bin.
+#define AT_ONCE 16u
+WEFT_INLINE void bins_count(__global const idx_t *col, uint from, uint to, uint shift, uint mask, __local uint *count)
+{
+    for (uint e = from + (uint)get_local_id(0); e < to; e += AT_ONCE * WEFT_WG) {
+        uint c[AT_ONCE];
+        WEFT_UNROLL
+        for (uint j = 0; j < AT_ONCE; j++)
+            c[j] = (uint)col[min(e + j * WEFT_WG, to - 1u)];
+        WEFT_UNROLL
+        for (uint j = 0; j < AT_ONCE; j++)
+            if (e + j * WEFT_WG < to)
+                atomic_inc(&count[(c[j] >> shift) & mask]);
+    }
+}
+
+// What begin_get gives, of counts of all entries, the `tile` first of which come before the tile. The group of the first tile also
+// says where bins begin, and which chunk is the first of each bucket. `prior` and `rest` are local memory of WEFT_BINS uints each.
+WEFT_INLINE void begin_count(int2 *begin, __global const idx_t *col, uint nnz, uint tile, __global begin_t *bucket_ofs,
+                             __global uint *chunk_first, uint chunk, uint shift, uint mask, uint nbins,
+                             __local uint *prior, __local uint *rest)
+{
+    for (uint b = (uint)get_local_id(0); b < WEFT_BINS; b += WEFT_WG)
+        prior[b] = rest[b] = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    bins_count(col, 0u, tile, shift, mask, prior);
+    bins_count(col, tile, nnz, shift, mask, rest);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint before[2 * PACKS], count[2 * PACKS], own = 2u * OWN, sum = 0u, chunks = 0u, all;
+    WEFT_UNROLL
+    for (uint j = 0; j < 2 * PACKS; j++) {
+        before[j] = prior[own + j];
+        count[j] = before[j] + rest[own + j];
+        sum += count[j];
+        chunks += max((count[j] + chunk - 1u) / chunk, 1u);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sum = group_scan(sum, &all, prior);
+    chunks = group_scan(chunks, &all, prior);
+    WEFT_UNROLL
+    for (uint j = 0; j < 2 * PACKS; j++) {
+        if (j % 2u)
+            begin[j / 2u].y = (int)(sum + before[j]);
+        else
+            begin[j / 2u].x = (int)(sum + before[j]);
+        if (tile == 0u && own + j <= nbins) { // behind the last bin: the ends
+            bucket_ofs[own + j] = (begin_t)sum;
+#ifdef WEFT_MOVING
+            chunk_first[own + j] = chunks;
+#endif
+        }
+        sum += count[j];
+        chunks += max((count[j] + chunk - 1u) / chunk, 1u);
+    }
+    if (tile == 0u && own + 2u * PACKS == WEFT_BINS && nbins == WEFT_BINS) {
+        bucket_ofs[nbins] = (begin_t)sum;
+#ifdef WEFT_MOVING
+        chunk_first[nbins] = chunks;
+#endif
+    }
+}
+#endif
 
 #define COLUMN(e) ((uint)col[e])
 #define ROW(e)    ((uint)rows[e])
@@ -193,13 +247,15 @@ WEFT_INLINE void begin_get(pos2_t *begin, __global const begin_t *bucket_ofs, __
 // Written at its place: the row and the value, in the last pass (WEFT_MOVING not set); else the entry on its way, with
 // the column & key_mask.
 // `rows` holds row_at of scan_count, or, where WEFT_ROWS_GIVEN is set, the row of each entry (row_ptr is not read).
+// WEFT_SELF_COUNTED, for few tiles: nothing was counted, and the group of each tile counts all entries and finds its rows. Then `rows` and
+// `table` are not read, and bucket_ofs and chunk_index written; else chunk_index is not touched.
 // val is read unless WEFT_VAL_POSITIONS is set: then positions take its place.
 WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const idx_t *rows, __global const idx_t *col,
-                                __global const bits_t *val, __global const begin_t *bucket_ofs,
-                                __global const pos_t *table, __global key_t *key_out, __global row_out_t *row_out,
-                                __global bits_t *val_out, pos_t nnz, uint part_tiles, uint parts, uint segment,
-                                uint table_rows, uint shift, uint mask, uint pack, uint key_mask, uint nbins,
-                                __global const uint *failed, uint run)
+                                __global const bits_t *val, __global begin_t *bucket_ofs, __global const pos_t *table,
+                                __global uint *chunk_index, __global key_t *key_out, __global row_out_t *row_out,
+                                __global bits_t *val_out, idx_t m, pos_t nnz, pos_t chunk, uint part_tiles, uint parts,
+                                uint segment, uint table_rows, uint shift, uint mask, uint pack, uint key_mask,
+                                uint nbins, __global const uint *failed, uint run)
 {
     __local uint shared[SHARED_WORDS] __attribute__((aligned(16)));
     __local pos_t base[WEFT_BINS] __attribute__((aligned(16)));
@@ -211,6 +267,9 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
     __local uint *marks = 0;
 #endif
     __local ushort per_slot[STAGE]; // bins; before that, rows met
+#ifdef WEFT_SELF_COUNTED
+    __local idx_t span_rows[WARPS + 1]; // the row of the first entry of each group of lanes, and of the tile's last one
+#endif
     UNLESS_MIRRORED(failed, run)
     {
         const uint t = (uint)get_group_id(0);
@@ -220,11 +279,20 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         forget(lid);
         uint lane_first = lid / LANES * LANES * WEFT_IPT + (lid & (LANES - 1u));
         uint c[WEFT_IPT], x[WEFT_IPT], starts[PACKS], after[PACKS];
+        pos2_t begin[PACKS];
+#ifdef WEFT_SELF_COUNTED
+#ifndef WEFT_ROWS_GIVEN
+        if (lid <= WARPS)
+            span_rows[lid] = row_of(row_ptr, 0, m, (ofs_t)min(tile + (pos_t)(lid * WEFT_SPAN), nnz - 1));
+#endif
+        begin_count(begin, col, (uint)nnz, (uint)tile, bucket_ofs, CHUNK_FIRST(chunk_index), (uint)chunk, shift, mask,
+                    nbins, shared, (__local uint *)base);
+#endif
         // What is read comes long before it is needed: few work-groups fit on a compute unit.
         TILE_GET(c, WEFT_IPT, COLUMN);
         if (entries < TILE)
             places_fill(c, lane_first, entries, (nbins - 1u) << shift);
-        pos2_t begin[PACKS];
+#ifndef WEFT_SELF_COUNTED
         const uint part = t / part_tiles, width = ROW_OF_BINS(nbins);
         __global const pos_t *segment_row = table;
 #ifdef WEFT_SEGMENTS
@@ -232,11 +300,24 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
 #endif
         __global const uint *before = (__global const uint *)(table + (size_t)table_rows * width);
         begin_get(begin, bucket_ofs, segment_row, table + (size_t)part * width, before + (size_t)t * width, nbins);
+#endif
 #ifndef WEFT_ROWS_GIVEN
         const bool some = lane_first - lane_id() < entries; // of these lanes
         idx_t lo = 0, hi = 0;
-        if (some)
-            rows_around(row_ptr, rows, tile + (pos_t)(lane_first - lane_id()), &lo, &hi, marks, per_slot);
+        if (some) {
+            const pos_t span_first = tile + (pos_t)(lane_first - lane_id());
+#ifdef WEFT_SELF_COUNTED
+            lo = span_rows[lane_group()];
+            hi = span_rows[lane_group() + 1u] + 1;
+#else
+            lo = rows[span_first / WEFT_SPAN];
+            hi = rows[span_first / WEFT_SPAN + 1] + 1;
+#endif
+#ifdef WEFT_ROWS_MARKED
+            if (hi - lo <= ROWS_MARKED)
+                rows_list(row_ptr, lo, hi, span_first, marks, per_slot);
+#endif
+        }
 #endif
         tile_match(c, true, WEFT_IPT, shift, mask, x, shared, mem);
 #if WEFT_VAL_BITS

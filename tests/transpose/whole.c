@@ -153,21 +153,29 @@ static void test_strips(struct test_device *dev)
 }
 
 // Counts are summed up by the launch that counts, many of them in segments, where the device has a fence; few entries in buckets by those
-// that move them.
+// that move them, and fewer at the first move, too.
 static void test_few(struct test_device *dev)
 {
     static const struct {
         struct shape shape;
-        int groups, segments, self_counted;
-    } cases[] = {{{TEST_ONE_COLUMN, 500, 4096, 6144, WEFT_TYPE_F32, WEFT_OFS_32}, 256, 0, 1},
-                 {{TEST_SKEWED, 500, 4095, 6000, WEFT_TYPE_F64, WEFT_OFS_64}, 3, 0, 1},
-                 {{TEST_UNIFORM, 500, 4096, 6145, WEFT_TYPE_PATTERN, WEFT_OFS_32}, 256, 0, 0},
-                 {{TEST_UNIFORM, 500, 4096, 20000, WEFT_TYPE_I32, WEFT_OFS_32}, 300, 10, 0},
-                 {{TEST_UNIFORM, 500, 128, 20000, WEFT_TYPE_F64, WEFT_OFS_32}, 300, 10, 0}};
+        int wg, groups, segments, first_counted, self_counted;
+    } cases[] = {{{TEST_ONE_COLUMN, 500, 4096, 6144, WEFT_TYPE_F32, WEFT_OFS_32}, 32, 256, 0, 0, 1},
+                 {{TEST_SKEWED, 500, 4095, 6000, WEFT_TYPE_F64, WEFT_OFS_64}, 32, 3, 0, 0, 1},
+                 {{TEST_UNIFORM, 500, 4096, 6145, WEFT_TYPE_PATTERN, WEFT_OFS_32}, 32, 256, 0, 0, 0},
+                 {{TEST_UNIFORM, 500, 4096, 20000, WEFT_TYPE_I32, WEFT_OFS_32}, 32, 300, 10, 0, 0},
+                 {{TEST_UNIFORM, 500, 128, 20000, WEFT_TYPE_F64, WEFT_OFS_32}, 32, 300, 10, 0, 0},
+                 {{TEST_ONE_COLUMN, 500, 4096, 768, WEFT_TYPE_F32, WEFT_OFS_32}, 64, 256, 0, 1, 1},
+                 {{TEST_UNIFORM, 500, 4096, 769, WEFT_TYPE_F32, WEFT_OFS_32}, 64, 256, 0, 0, 1},
+                 {{TEST_SKEWED, 5000, 4095, 767, WEFT_TYPE_F64, WEFT_OFS_64}, 64, 3, 0, 1, 1},
+                 {{TEST_UNIFORM, 2, 16384, 700, WEFT_TYPE_I32, WEFT_OFS_32}, 64, 256, 0, 1, 1},
+                 {{TEST_UNIFORM, 700, 128, 640, WEFT_TYPE_PATTERN, WEFT_OFS_32}, 64, 256, 0, 1, 0},
+                 {{TEST_ONE_COLUMN, 1, 100, 768, WEFT_TYPE_F64, WEFT_OFS_64}, 64, 256, 0, 1, 0},
+                 {{TEST_UNIFORM, 500, 127, 769, WEFT_TYPE_F32, WEFT_OFS_32}, 64, 256, 0, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const int wg = cases[i].wg, bits = wg > 32 || cases[i].segments ? 7 : 6;
         const struct weft_transpose_params params = {
             .algo = WEFT_TRANSPOSE_ALGO_SCAN,
-            .gpu = {.wg = 32, .ipt = 2, .bits = cases[i].segments ? 7 : 6, .groups = cases[i].groups, .wg_large = 32}};
+            .gpu = {.wg = wg, .ipt = 2, .bits = bits, .groups = cases[i].groups, .wg_large = wg}};
         const struct shape *x = &cases[i].shape;
         const struct weft__transpose_shape shape = {
             .m = x->m, .n = x->n, .nnz = x->nnz, .type = x->type, .ofs = x->ofs};
@@ -179,10 +187,11 @@ static void test_few(struct test_device *dev)
             weft__scan_layout_make(&l, dev->ctx, &shape, &info.params);
         tap_ok(ok && l.joined == weft__caps_of(dev->ctx).fence &&
                    l.segments == (size_t)(l.joined ? cases[i].segments : 0) &&
+                   l.first_counted == (cases[i].first_counted && weft__transpose_pos(&shape) == WEFT_OFS_32) &&
                    l.self_counted == (cases[i].self_counted && weft__transpose_pos(&shape) == WEFT_OFS_32) &&
                    check(dev, x, &params, said),
-               "%s: %lld entries, %zu parts of %u bins, %zu segments, self-counted %d: %s", dev->name,
-               (long long)x->nnz, l.parts, l.nbuckets, l.segments, l.self_counted, said);
+               "%s: %lld entries, %zu parts of %u bins, %zu segments, counted by those that move them %d %d: %s",
+               dev->name, (long long)x->nnz, l.parts, l.nbuckets, l.segments, l.first_counted, l.self_counted, said);
     }
 }
 

@@ -151,6 +151,8 @@ static void define_move(struct weft__defines *d, const struct scan_gpu *s, int w
         weft__define(d, "WEFT_SELF_COUNTED", "1");
     if (what == SECOND && l->parts_packed)
         weft__define(d, "WEFT_PACKED_OUT", "1");
+    if (what == FIRST && l->first_counted)
+        weft__define(d, "WEFT_SELF_COUNTED", "1");
     if (what == FIRST && l->segments)
         weft__define(d, "WEFT_SEGMENTS", "1");
     if (what == FIRST && s->shape.rows_given)
@@ -210,10 +212,11 @@ static weft_status create(void **state, struct weft_context *ctx, const struct w
     s->lanes = weft__caps_of(ctx).lanes != WEFT_LANES_LOCAL;
     weft__scan_layout_make(&s->l, ctx, shape, &info->params);
     const int buckets = s->l.passes > 1, three = s->l.passes == 3, counted = buckets && !s->l.self_counted;
-    const int needed[NKERNELS] = {[COUNT] = !s->l.joined,
-                                  [JOINED] = s->l.joined,
-                                  [VERTICAL] = !s->l.joined,
-                                  [OFFSETS] = !weft__caps_of(ctx).fence,
+    const int first = !s->l.first_counted; // is counted by a launch of its own
+    const int needed[NKERNELS] = {[COUNT] = first && !s->l.joined,
+                                  [JOINED] = first && s->l.joined,
+                                  [VERTICAL] = first && !s->l.joined,
+                                  [OFFSETS] = first && !weft__caps_of(ctx).fence,
                                   [CHUNKS] = three,
                                   [SECOND_COUNT] = three,
                                   [LAST_COUNT] = counted,
@@ -269,7 +272,7 @@ static void first_run(struct scan_gpu *s, struct weft__stream *stream, const str
         WEFT__LAUNCH(stream, s->k[JOINED], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr),
                      WEFT__ARG(col, a->col), WEFT__ARG(bucket_ofs), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins),
                      WEFT__ARG(finders), WEFT__ARG(run));
-    else {
+    else if (s->k[COUNT]) {
         WEFT__LAUNCH(stream, s->k[COUNT], finders + l->parts, wg, WEFT__ARG(row_ptr, a->row_ptr),
                      WEFT__ARG(col, a->col), WEFT__ARG(shift), WEFT__ARG(mask), WEFT__ARG(nbins), WEFT__ARG(finders),
                      WEFT__ARG(run));
@@ -488,6 +491,18 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                 s.l.self_counted = kind == FEW;
                 define_move(&v.defines, &s, LAST);
                 fn(arg, &v);
+                for (int passes = 1; passes <= 2 && kind == FEW; passes++) {
+                    struct weft__variant first = {.spec = &specs[FIRST], .schedule = WEFT_SCHEDULE_GPU};
+                    s.l.passes = passes;
+                    s.l.pairs = passes == 2 && types[t] == WEFT_TYPE_F32;
+                    s.l.first_counted = 1;
+                    s.l.segments = 0;
+                    s.l.first = (struct weft__scan_tile){256, 16};
+                    s.l.first_bins = 1024;
+                    define_move(&first.defines, &s, FIRST);
+                    fn(arg, &first);
+                    s.l.first_counted = 0;
+                }
             }
     }
 }

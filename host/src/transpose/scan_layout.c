@@ -35,12 +35,13 @@
 #define PACKED_BITS 2
 
 // docs/log/small-launches.md. So few counts, of a part and a bin each, are added up by one of the groups that count; more of so few
-// entries by several, in segments. Buckets that have so few tiles together are counted by each group that has a chunk of one. Chunks
-// are added up by the groups that count them where a group has so few.
-#define JOINED_MOST       16384
-#define SEGMENTS_MOST     (INT64_C(1) << 22)
-#define SELF_COUNTED_MOST 96
-#define GROUP_CHUNKS      2
+// entries by several, in segments. Of so few tiles the group that moves one counts all entries itself. Buckets that have so few tiles
+// together are counted by each group that has a chunk of one. Chunks are added up by the groups that count them where a group has so few.
+#define JOINED_MOST        16384
+#define SEGMENTS_MOST      (INT64_C(1) << 22)
+#define FIRST_COUNTED_MOST 6
+#define SELF_COUNTED_MOST  96
+#define GROUP_CHUNKS       2
 
 struct tune {
     struct weft__tune_key key;
@@ -335,6 +336,7 @@ static void like_take(struct weft__scan_layout *l, const struct weft__scan_layou
     l->joined = like->joined;
     l->segment = like->segments ? l->segment : weft__max(l->parts, 1);
     l->segments = like->segments ? weft__ceil_div(l->parts, l->segment) : 0;
+    l->first_counted = like->first_counted;
     l->self_counted = like->self_counted;
     l->one_tile = like->one_tile;
     l->wide_ipt = like->wide_ipt;
@@ -408,6 +410,8 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     l->segments = l->joined && !few ? segments : 0;
     l->self_counted =
         l->passes == 2 && nnz <= SELF_COUNTED_MOST * entries_of(l->last) && weft__transpose_pos(shape) == WEFT_OFS_32;
+    l->first_counted = (l->passes == 1 || l->self_counted) && nnz <= FIRST_COUNTED_MOST * l->tile &&
+                       weft__transpose_pos(shape) == WEFT_OFS_32 && l->first.wg >= 64;
     l->one_tile =
         l->passes > 1 && (crowded || l->self_counted || (passes == 3 && l->last.wg > p->gpu.wg && !l->parts_packed));
     if (like)
@@ -499,10 +503,12 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
     const size_t arrived = weft__max(
         weft__max(second ? l->second_chunks.chunks / 2 : 0, last ? l->last_chunks.chunks / 2 : 0), 2 + l->segments);
     const struct weft__scratch needs[NBUFFERS] = {
-        [ROW_AT] = {shape->rows_given ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4, .what = "rows of spans"},
+        [ROW_AT] = {shape->rows_given || l->first_counted ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4,
+                    .what = "rows of spans"},
         // What groups hand to each other is zero: Oclgrind does not take an exchange with memory never written for writing.
-        [TABLE] = {weft__add(weft__mul(weft__mul(weft__scan_table_rows(l), width), pos),
-                             weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4)),
+        [TABLE] = {l->first_counted ? 0
+                                    : weft__add(weft__mul(weft__mul(weft__scan_table_rows(l), width), pos),
+                                                weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4)),
                    .what = "counts of parts and tiles", .zeros = true},
         [BUCKET_OFS] = {(bins + 1) * pos, .what = "offsets of bins"},
         [CHUNK_INDEX] = {weft__mul(weft__scan_index_words(l) + arrived, 4), .what = "chunks of buckets", .zeros = true},

@@ -38,6 +38,7 @@ struct weft__scan_layout {
     int joined;                // counting, the vertical sum and the offsets are one launch
     size_t segment, segments;  // which adds up parts in segments: parts of one; their number, 0: all parts at once
     int one_tile;              // a chunk of the last pass is a tile
+    int first_counted;         // the groups that move entries to buckets count all of them: there is no launch before
     int self_counted;          // buckets of several chunks are counted by the groups that move them
     int wide_ipt; // wide work-groups move the buckets, each of which may fit their tile: entries of a work-item; else 0
     struct weft__scan_tile first, second, last;           // of the passes
