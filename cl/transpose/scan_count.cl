@@ -108,7 +108,7 @@ WEFT_INLINE void part_count(__global const ofs_t *row_ptr, __global idx_t *row_a
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// table[g*width + b] = entries of bin b in part g.
+// table[g*width + b] = entries of bin b in part g; the row behind those of all parts, of sums, is made zero.
 WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_at, __global const idx_t *col,
                             __global pos_t *table, idx_t m, pos_t nnz, pos_t part, uint tile, uint shift, uint mask,
                             uint nbins, uint finders, uint table_rows, __global const uint *failed, uint run)
@@ -120,8 +120,11 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
         part_count(row_ptr, row_at, col, BEFORE(table, table_rows, width), m, nnz, part, tile, shift, mask, nbins,
                    finders, count);
         if (!group_finds(finders))
-            for (uint b = (uint)get_local_id(0); b < (uint)width; b += WEFT_WG)
+            for (uint b = (uint)get_local_id(0); b < (uint)width; b += WEFT_WG) {
                 table[g * width + (pos_t)b] = (pos_t)count[b];
+                if (g == 0)
+                    table[((pos_t)get_num_groups(0) - (pos_t)finders) * width + (pos_t)b] = 0;
+            }
     }
 }
 
@@ -254,9 +257,9 @@ WEFT_INLINE pos_t pos_take(__global pos_t *p)
 }
 #endif
 
-// Counts of a bin become its counts in the parts before; the row behind those of all parts gets the sums. With WEFT_DEVICE_FENCE the
-// last group to come also finds the offsets, and the word `arrived_at` of the index, zero, is left so; else scan_offsets
-// does, and from `bucket_ofs` to `wide` nothing is touched.
+// Counts of a bin become its counts in the parts before; the row behind those of all parts, zero before, gets the sums. With
+// WEFT_DEVICE_FENCE the last group to come also finds the offsets, and the word `arrived_at` of the index, zero, is left so; else
+// scan_offsets does, and from `bucket_ofs` to `wide` nothing is touched.
 WEFT_KERNEL void scan_vertical(__global pos_t *table, uint parts, __global begin_t *bucket_ofs,
                                __global uint *chunk_index, uint arrived_at, pos_t chunk, uint wide, uint nbins,
                                __global const uint *failed, uint run)

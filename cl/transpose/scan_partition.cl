@@ -177,7 +177,11 @@ WEFT_INLINE void begin_count(int2 *begin, __global const idx_t *col, uint nnz, u
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     sum = group_scan(sum, &all, prior);
+#ifdef WEFT_MOVING
     chunks = group_scan(chunks, &all, prior);
+#else
+    (void)chunks; // one pass has no chunks
+#endif
     WEFT_UNROLL
     for (uint j = 0; j < 2 * PACKS; j++) {
         if (j % 2u)

@@ -244,7 +244,7 @@ static void test_wide(struct test_device *dev)
 // AUTO takes MergeTrans for few entries in few columns, and ScanTrans where its values are given.
 static void test_few(struct test_device *dev)
 {
-    const int64_t most = dev->gpu ? 3584 : 30000, columns = dev->gpu ? 6000 : 100000;
+    const int64_t most = dev->gpu ? 3584 : 30000, columns = dev->gpu ? 4000 : 100000;
     const struct {
         int64_t n, nnz;
         int bits;

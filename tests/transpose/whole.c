@@ -173,6 +173,8 @@ static void test_few(struct test_device *dev)
                  {{TEST_UNIFORM, 500, 127, 769, WEFT_TYPE_F32, WEFT_OFS_32}, 64, 256, 0, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int wg = cases[i].wg, bits = wg > 32 || cases[i].segments ? 7 : 6;
+        if (dev->checker && wg > 32 && i % 3 != 2)
+            continue;
         const struct weft_transpose_params params = {
             .algo = WEFT_TRANSPOSE_ALGO_SCAN,
             .gpu = {.wg = wg, .ipt = 2, .bits = bits, .groups = cases[i].groups, .wg_large = wg}};

@@ -2,6 +2,7 @@
 // Cuts a shape for ScanTrans on GPUs into passes, tiles and buckets, and chooses the tuning values that were not given.
 #include "host/src/transpose/scan_layout.h"
 #include "host/src/core/limits.h"
+#include "host/src/core/quirks.h"
 #include "host/src/core/tune.h"
 
 #include <math.h>
@@ -404,14 +405,20 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     l->count_bins = (uint32_t)weft__max(l->first_bins, weft__max(l->mid_bins, l->last_bins));
     const size_t each = segment_of(l->parts), segments = weft__ceil_div(l->parts, each);
     const int few = l->parts * l->nbuckets <= JOINED_MOST || segments == 1;
+    l->exchanged = weft__caps_of(ctx).lanes != WEFT_LANES_PTX;
     l->joined = weft__caps_of(ctx).fence && (few || shape->nnz < SEGMENTS_MOST) &&
                 joined_bytes(ctx, shape, l->count_bins) <= weft__local_most(ctx);
     l->segment = few ? weft__max(l->parts, 1) : each;
     l->segments = l->joined && !few ? segments : 0;
     l->self_counted =
         l->passes == 2 && nnz <= SELF_COUNTED_MOST * entries_of(l->last) && weft__transpose_pos(shape) == WEFT_OFS_32;
-    l->first_counted = (l->passes == 1 || l->self_counted) && nnz <= FIRST_COUNTED_MOST * l->tile &&
-                       weft__transpose_pos(shape) == WEFT_OFS_32 && l->first.wg >= 64;
+    const size_t first_local =
+        local_bytes(ctx, shape, l->first.wg, l->first.ipt, (int)weft__bits_for(l->first_bins), PARTITION) +
+        4 * ((size_t)l->first.wg / 32 + 1); // with the rows of the tile
+    const int unsure = weft__caps_of(ctx).lanes == WEFT_LANES_LOCAL && weft__quirks_of(&ctx->device).local_counted;
+    l->first_counted = !unsure && (l->passes == 1 || l->self_counted) && nnz <= FIRST_COUNTED_MOST * l->tile &&
+                       weft__transpose_pos(shape) == WEFT_OFS_32 && l->first.wg >= 64 &&
+                       first_local <= weft__local_most(ctx);
     l->one_tile =
         l->passes > 1 && (crowded || l->self_counted || (passes == 3 && l->last.wg > p->gpu.wg && !l->parts_packed));
     if (like)
@@ -505,15 +512,16 @@ void weft__scan_scratch(struct weft__scratch out[NBUFFERS], const struct weft__s
     const struct weft__scratch needs[NBUFFERS] = {
         [ROW_AT] = {shape->rows_given || l->first_counted ? 0 : (weft__ceil_div(nnz, l->span) + 1) * 4,
                     .what = "rows of spans"},
-        // What groups hand to each other is zero: Oclgrind does not take an exchange with memory never written for writing.
+        // Oclgrind does not take an exchange with memory never written for writing.
         [TABLE] = {l->first_counted ? 0
                                     : weft__add(weft__mul(weft__mul(weft__scan_table_rows(l), width), pos),
                                                 weft__mul(weft__mul(weft__ceil_div(nnz, l->tile), width), 4)),
-                   .what = "counts of parts and tiles", .zeros = true},
+                   .what = "counts of parts and tiles", .zeros = l->joined && l->exchanged},
         [BUCKET_OFS] = {(bins + 1) * pos, .what = "offsets of bins"},
         [CHUNK_INDEX] = {weft__mul(weft__scan_index_words(l) + arrived, 4), .what = "chunks of buckets", .zeros = true},
         [LARGE_TABLE] = {weft__max(large_bytes(&l->second_chunks, second), large_bytes(&l->last_chunks, last)),
-                         .what = "counts of large buckets", .zeros = l->second_chunks.joined || l->last_chunks.joined},
+                         .what = "counts of large buckets",
+                         .zeros = (l->second_chunks.joined || l->last_chunks.joined) && l->exchanged},
         [KEY] = {weft__mul(moved, l->parts_packed ? 0 : 2), .what = "columns in buckets"},
         [ROW] = {weft__mul(moved, l->pairs ? 8 : 4), .what = "rows in buckets"},
         [VAL] = {l->pairs ? 0 : weft__mul(moved, val), .what = "values in buckets"},

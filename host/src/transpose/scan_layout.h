@@ -36,6 +36,7 @@ struct weft__scan_layout {
     size_t tile, part, parts;  // entries of a tile, of a part; number of parts
     size_t span;               // entries between two remembered rows
     int joined;                // counting, the vertical sum and the offsets are one launch
+    int exchanged;             // groups hand counts to each other by exchanges, with words that were written before
     size_t segment, segments;  // which adds up parts in segments: parts of one; their number, 0: all parts at once
     int one_tile;              // a chunk of the last pass is a tile
     int first_counted;         // the groups that move entries to buckets count all of them: there is no launch before

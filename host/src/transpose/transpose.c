@@ -27,11 +27,11 @@ struct weft_transpose_plan {
     struct weft__kernel *fill; // for no entries
 };
 
-// Entries that one work-group of MergeTrans sorts, in one or two launches; ScanTrans takes two or three. Back to back on an H100,
-// f32, it took 0.45 to 0.86 times as long, and 1.1 to 1.6 times where there are more. As one work-group also writes the pointers,
-// it took 1.3 to 1.5 times as long with 8000 and 12000 columns (docs/log/small-launches.md).
+// Entries that one work-group of MergeTrans sorts, in one or two launches, as many as ScanTrans takes. Back to back on an H200
+// it took 0.6 to 1.0 times as long, and 1.3 to 2.3 times where there are more. As one work-group also writes the pointers,
+// it took 0.9 to 1.05 times as long with 4000 columns, 1.2 to 1.5 times with 6000 (docs/log/small-launches.md).
 #define MERGE_MOST    3584
-#define MERGE_COLUMNS 6000
+#define MERGE_COLUMNS 4000
 // The same on a CPU, where ScanTrans takes more launches: on two cores MergeTrans took 0.28 to 0.99 times as long, 0.7 with the most
 // entries, and up to 2.5 times as long beyond (docs/log/transpose-cpu.md).
 #define CPU_MERGE_MOST    30000
