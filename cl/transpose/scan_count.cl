@@ -123,7 +123,7 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
             for (uint b = (uint)get_local_id(0); b < (uint)width; b += WEFT_WG) {
                 table[g * width + (pos_t)b] = (pos_t)count[b];
                 if (g == 0)
-                    table[((pos_t)get_num_groups(0) - (pos_t)finders) * width + (pos_t)b] = 0;
+                    table[(size_t)(get_num_groups(0) - finders) * (uint)width + b] = 0;
             }
     }
 }
