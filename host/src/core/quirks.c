@@ -32,7 +32,8 @@ static const struct quirk {
     // (fill.c); no launch of it covers as many. 2026-11-23, the same: it says of kernels with a required size of 512 that they
     // take 256 work-items; they run with 512 and are right. 2026-11-28, the same, with lanes in local memory, which is not its default:
     // a refill of 3000 entries, counted by the group that moves them, was wrong in one check of 36. Why is not known: Oclgrind, which
-    // looks for races, and PoCL find the same kernel right, and with lanes in registers it was right in every run.
+    // looks for races, PoCL and AMD's code with waves in random order (tests/amd) find the same kernel right, and with lanes in
+    // registers it was right in every run.
     {"NVIDIA CUDA",
      "",
      0,
