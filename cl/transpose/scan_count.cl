@@ -24,6 +24,10 @@
 #error "WEFT_SPAN: entries between two remembered rows"
 #endif
 
+#if defined(WEFT_CHUNKS_JOINED) && defined(WEFT_DEVICE_FENCE)
+#define CHUNKS_JOINED 1 // the host asks for it only where there is a fence
+#endif
+
 WEFT_INLINE void count_four(__local uint *count, int4 c, uint shift, uint mask)
 {
     atomic_inc(&count[((uint)c.x >> shift) & mask]);
@@ -433,7 +437,7 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
     }
 }
 
-#ifdef WEFT_CHUNKS_JOINED
+#ifdef CHUNKS_JOINED
 // Sums over chunk `nth` of the `chunks` of a large bucket, whose first is number `first`, and over the others, once all are in the
 // table: the group that comes last to a segment of chunks adds these up, the last to the bucket its segments (LARGE_ROW).
 WEFT_INLINE void chunk_join(__global pos_t *table, uint large_rows, __global uint *arrived, uint first, uint chunks,
@@ -476,7 +480,7 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *b
                               uint shift, uint ncols, uint large_rows, __global const uint *failed, uint run)
 {
     __local uint count[WEFT_BINS];
-#ifdef WEFT_CHUNKS_JOINED
+#ifdef CHUNKS_JOINED
     __local int came_last[1];
 #endif
     UNLESS_MIRRORED(failed, run)
@@ -503,7 +507,7 @@ WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *b
             for (; e < last; e += WEFT_WG)
                 atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
             barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef WEFT_CHUNKS_JOINED
+#ifdef CHUNKS_JOINED
             for (uint c = lid; c < ncols; c += WEFT_WG)
                 pos_give(&table[(size_t)i * ncols + c], (pos_t)count[c]);
             chunk_join(table, large_rows, chunk_index + arrived_at, first_chunk, large_first[b + 1u] - first_chunk,
