@@ -311,6 +311,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
         if (some) {
             const pos_t span_first = tile + (pos_t)(lane_first - lane_id());
 #ifdef WEFT_SELF_COUNTED
+            (void)span_first; // read where rows are marked
             lo = span_rows[lane_group()];
             hi = span_rows[lane_group() + 1u] + 1;
 #else
