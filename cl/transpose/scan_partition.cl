@@ -168,7 +168,7 @@ WEFT_INLINE void begin_count(int2 *begin, __global const idx_t *col, uint nnz, u
     bins_count(col, tile, nnz, shift, mask, rest);
     barrier(CLK_LOCAL_MEM_FENCE);
     uint before[2 * PACKS], count[2 * PACKS], own = 2u * OWN, sum = 0u, chunks = 0u, all;
-    WEFT_UNROLL
+    WEFT_UNROLL_ALWAYS
     for (uint j = 0; j < 2 * PACKS; j++) {
         before[j] = prior[own + j];
         count[j] = before[j] + rest[own + j];
@@ -182,7 +182,7 @@ WEFT_INLINE void begin_count(int2 *begin, __global const idx_t *col, uint nnz, u
 #else
     (void)chunks; // one pass has no chunks
 #endif
-    WEFT_UNROLL
+    WEFT_UNROLL_ALWAYS
     for (uint j = 0; j < 2 * PACKS; j++) {
         if (j % 2u)
             begin[j / 2u].y = (int)(sum + before[j]);

@@ -83,7 +83,7 @@ def statements(text):
             continue
         if not code:
             continue
-        if code.startswith("#pragma unroll") or code == "WEFT_UNROLL":
+        if code.startswith("#pragma unroll") or code in ("WEFT_UNROLL", "WEFT_UNROLL_ALWAYS"):
             prefix = prefix or number
             continue
         if code.startswith("#"):

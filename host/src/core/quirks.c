@@ -30,15 +30,8 @@ static const struct quirk {
     {"Intel(R) OpenCL", "", 0, CL_DEVICE_TYPE_GPU, {.large_flag = 1 << 23}},
     // 2026-11-22, NVIDIA H200, driver 580: clEnqueueFillBuffer of 2^31 words or more never returns. Fills here are a kernel
     // (fill.c); no launch of it covers as many. 2026-11-23, the same: it says of kernels with a required size of 512 that they
-    // take 256 work-items; they run with 512 and are right. 2026-11-28, the same, with lanes in local memory, which is not its default:
-    // a refill of 3000 entries, counted by the group that moves them, was wrong in one check of 36. Why is not known: Oclgrind, which
-    // looks for races, PoCL and AMD's code with waves in random order (tests/amd) find the same kernel right, and with lanes in
-    // registers it was right in every run.
-    {"NVIDIA CUDA",
-     "",
-     0,
-     CL_DEVICE_TYPE_GPU,
-     {.fill_words = UINT64_C(1) << 30, .local_counted = 1, .untold_groups = 1}},
+    // take 256 work-items; they run with 512 and are right.
+    {"NVIDIA CUDA", "", 0, CL_DEVICE_TYPE_GPU, {.fill_words = UINT64_C(1) << 30, .untold_groups = 1}},
     // 2026-11-23, rusticl of Mesa 22.3.6 on llvmpipe: it says of every kernel that it takes 32 work-items, those with a
     // required size of 256 among them, which run and are right.
     {"rusticl", NULL, 0, CL_DEVICE_TYPE_ALL, {.untold_groups = 1}},

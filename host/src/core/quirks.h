@@ -12,7 +12,6 @@ struct weft__quirks {
     int asked_subgroups; // only when asked for
     int cpu_only;        // kernels for GPUs end the process
     uint64_t fill_words; // most words of one fill; 0: any number
-    int local_counted;   // not to be used with lanes in local memory: tiles of ScanTrans that count all entries
     int untold_groups;   // what it says of a kernel's largest work-group is no limit
     // What it says of a buffer's largest size is no limit for buffers of this flag and programs of WEFT__LARGE_OPTION.
     cl_mem_flags large_flag;

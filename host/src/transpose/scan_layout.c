@@ -2,7 +2,6 @@
 // Cuts a shape for ScanTrans on GPUs into passes, tiles and buckets, and chooses the tuning values that were not given.
 #include "host/src/transpose/scan_layout.h"
 #include "host/src/core/limits.h"
-#include "host/src/core/quirks.h"
 #include "host/src/core/tune.h"
 
 #include <math.h>
@@ -414,8 +413,7 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     const size_t first_local =
         local_bytes(ctx, shape, l->first.wg, l->first.ipt, (int)weft__bits_for(l->first_bins), PARTITION) +
         4 * ((size_t)l->first.wg / 32 + 1); // with the rows of the tile
-    const int unsure = weft__caps_of(ctx).lanes == WEFT_LANES_LOCAL && weft__quirks_of(&ctx->device).local_counted;
-    l->first_counted = !unsure && (l->passes == 1 || l->self_counted) && nnz <= FIRST_COUNTED_MOST * l->tile &&
+    l->first_counted = (l->passes == 1 || l->self_counted) && nnz <= FIRST_COUNTED_MOST * l->tile &&
                        weft__transpose_pos(shape) == WEFT_OFS_32 && l->first.wg >= 64 &&
                        first_local <= weft__local_most(ctx);
     l->one_tile =
