@@ -221,11 +221,12 @@ static enum weft_spmv_algo csr_choose(struct weft_spmv_plan *plan)
                           : plan->denied ? "; converted it would take longer"
                                          : "";
     if (weft__spmv_is_cpu(plan)) {
+        const bool whole = weft__spmv_cpu_whole(plan);
         snprintf(info->why, sizeof info->why,
-                 "CPU: a chunk of equal rows plus entries per work-item%s (mean %.1f, longest %lld)%s",
-                 weft__spmv_cpu_gaps(plan) ? ", by entries since most rows are empty" : "", weft__spmv_mean_row(plan),
-                 (long long)info->max_row, instead);
-        return WEFT_SPMV_ALGO_CSR_MERGE;
+                 "CPU: a chunk of equal rows plus entries per work-item%s%s (mean %.1f, longest %lld)%s",
+                 weft__spmv_cpu_gaps(plan) ? ", by entries since most rows are empty" : "", whole ? ", no row cut" : "",
+                 weft__spmv_mean_row(plan), (long long)info->max_row, instead);
+        return whole ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE;
     }
     const int lanes = weft__spmv_lanes(plan);
     // csr_scalar has no lanes, and other values of ipt: who gives one of them means another algorithm.

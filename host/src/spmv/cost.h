@@ -85,3 +85,5 @@ bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan);
 // CPU: whether CSR had better walk entries than rows, since most rows are empty, and whether finding the row of each entry is repaid;
 // it is where the number of products is not known.
 bool weft__spmv_cpu_gaps(const struct weft_spmv_plan *plan);
+// Whether no tile of CSR is to cut a row although some are long: a core waits no longer for the longest than for a second launch.
+bool weft__spmv_cpu_whole(const struct weft_spmv_plan *plan);

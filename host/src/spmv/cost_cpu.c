@@ -38,6 +38,7 @@ struct processor {
     double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
     // More for an entry where x is far and has more bytes than x_second: by CSR, by sliced ELL, and with a large x.
     double x_second, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
+    double x_csr_streamed[WIDTHS], x_sell_streamed[WIDTHS]; // and where the matrix is beyond a half of the last cache
     struct apart apart;
     // Where such an x comes from memory: more for a row with entries by CSR, and for an entry by either.
     double memory_csr, memory;
@@ -46,30 +47,33 @@ struct processor {
     double sell_least_us;         // of CSR from which sliced ELL may gain
     size_t narrow;                // bytes of a value up to which columns in 16 bits gain, from memory
 };
-// An AMD EPYC with AVX-512. Fitted to 97 patterns in f32 and 44 in f64 (bench/lab/cpu_fit.py, docs/log/cpu-costs.md), but for an entry
-// of CSR in f32, 0.33 there, since an Intel Xeon took up to 1.5 times as long as by sliced ELL where all rows have one length, and
-// for an element of sliced ELL, 0.33 and 0.55 there: later runs on the same kind of processor took 0.43 to 0.75 and 0.7 to 1. Sliced
-// ELL gained nothing where CSR takes less than 12 us: five patterns took 0.84 to 0.97 times as long by CSR.
+// An AMD EPYC with AVX-512, family 26. Fitted to 39 patterns in f32 and 37 in f64, a second, third and fourth time to patterns drawn at
+// random (docs/log/cpu-costs.md). Sliced ELL gained nothing where CSR takes less than 12 us: five patterns took 0.84 to 0.97 times as
+// long by CSR.
 static const struct processor avx512 = {
-    .csr = {{0.40, 0.45, 7.0}, {0.45, 0.45, 7.0}},
-    .csr_memory = {{0.50, 0.45, 7.0}, {0.45, 0.45, 7.0}},
-    .blocks = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}},
-    .longer = {{0.36, 0.45, 7.0}, {0.45, 0.45, 7.0}},
-    .gaps = {{0.4, 0.12, 6.3}, {0.45, 0.18, 6.3}},
+    .csr = {{0.28, 0.60, 6.8}, {0.30, 0.60, 7.0}},
+    .csr_memory = {{0.38, 0.60, 6.8}, {0.50, 0.60, 7.0}},
+    .blocks = {{0.28, 0.60, 8.0}, {0.30, 0.60, 8.0}},
+    .longer = {{0.22, 0.60, 6.8}, {0.26, 0.60, 7.0}},
+    .gaps = {{0.4, 0.10, 6.3}, {0.45, 0.13, 6.3}},
     .gaps_taken = 1.6,
-    .sell = {{{0.45, 0.9, 0}, {2.0, 5.0, 0}}, {{0.70, 0.9, 0}, {3.0, 4.0, 0}}},
-    .ell = {{0.45, 0.9, 0}, {0.70, 0.9, 0}},
-    .sell16 = {{{0.45, 0.9, 0}, {4.0, 6.0, 0}}, {{0.70, 0.9, 0}, {5.0, 4.5, 0}}},
-    .sdia = {{{0.14, 0.2, 0}, {4.0, 0.5, 0}}, {{0.20, 0.2, 0}, {5.0, 0.5, 0}}},
-    .rest = {1.15, 4.4, 0},
-    .learned = 1.5e5,
-    .x_second = 512 << 10,
+    .sell = {{{0.23, 0.5, 0}, {1.6, 4.5, 0}}, {{0.28, 1.5, 0}, {2.0, 4.0, 0}}},
+    .ell = {{0.26, 0.3, 0}, {0.36, 0.2, 0}},
+    .sell16 = {{{0.25, 0.5, 0}, {3.2, 5.0, 0}}, {{0.31, 1.5, 0}, {3.6, 4.0, 0}}},
+    .sdia = {{{0.11, 0.15, 0}, {4.0, 0.8, 0}}, {{0.18, 0.3, 0}, {5.0, 0.5, 0}}},
+    .format_memory = 0.008,
+    .rest = {0.85, 3.0, 0},
+    .learned = 1.2e5,
+    .loops = 1.0,
+    .x_second = 32 << 10,
     .apart = {0.6, 0.75, 4, 8},
-    .x_sell = {0, 0.2},
-    .x_sell_large = {0, 0.8},
-    .convert_us = 450,
+    .x_sell = {0.07, 0.12},
+    .x_sell_large = {0.22, 0.4},
+    .x_csr_streamed = {0.10, 0.15},
+    .x_sell_streamed = {0.22, 0.45},
+    .convert_us = 330,
     .launch_us = 5,
-    .gain = 0.93,
+    .gain = 0.95,
     .sell_least_us = 12,
     .narrow = 4,
 };
@@ -137,6 +141,7 @@ static const struct processor avx2 = {
 #define LINE          64         // bytes
 #define CACHES        (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW   1.5
+#define LEARNED_ROW   12 // entries of a row beyond which less is learned
 #define APART         10 // of 32: entries of long rows that lie far from the one before, at least
 #define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
@@ -195,6 +200,11 @@ static double cache_bytes(const struct weft_spmv_plan *plan)
     return told > 0 ? told : CACHES;
 }
 
+static double matrix_bytes(const struct weft_spmv_plan *plan)
+{
+    return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type));
+}
+
 // Whether `apart` holds of the rows. A long row of a band reads its lines once for many entries.
 static bool x_apart(const struct weft_spmv_plan *plan)
 {
@@ -220,7 +230,9 @@ static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
                               ? p->memory * entries + (by_csr ? p->memory_csr * taken : 0)
                               : 0,
                  sell = (x_bytes(plan) > X_LARGE ? p->x_sell_large : p->x_sell)[width_of(plan)];
-    return (by_csr ? p->x_csr : sell) * entries + memory;
+    const double streamed = fmin(1, fmax(0, 4 * matrix_bytes(plan) / cache_bytes(plan) - 1)) *
+                            (by_csr ? p->x_csr_streamed : p->x_sell_streamed)[width_of(plan)];
+    return ((by_csr ? p->x_csr : sell) + streamed) * entries + memory;
 }
 
 bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
@@ -235,13 +247,10 @@ bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
 static double csr_ns(const struct weft_spmv_plan *plan, const struct cost *c, double changes)
 {
     const double entries = (double)plan->a.nnz, rows = (double)plan->a.m, units = plan->ctx->device.compute_units,
-                 wrong = fmin(1, pow((entries + rows) / units / processor_of(plan)->learned, LEARNED_POW)) * changes;
+                 longer = fmax(1, weft__spmv_mean_row(plan) / LEARNED_ROW),
+                 wrong = fmin(1, pow(longer * (entries + rows) / units / processor_of(plan)->learned, LEARNED_POW)) *
+                         changes;
     return c->element * entries + c->row * rows + c->change * wrong;
-}
-
-static double matrix_bytes(const struct weft_spmv_plan *plan)
-{
-    return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type));
 }
 
 static bool matrix_cached(const struct weft_spmv_plan *plan)
@@ -262,7 +271,8 @@ static double memory_ns(const struct weft_spmv_plan *plan, double elements, int 
     return from_memory(plan, elements * bytes) * processor_of(plan)->format_memory * bytes;
 }
 
-static double rows_ns(const struct weft_spmv_plan *plan)
+// What CSR by rows takes of the matrix.
+static struct cost rows_cost(const struct weft_spmv_plan *plan)
 {
     const struct processor *p = processor_of(plan);
     const double mean = weft__spmv_mean_row(plan);
@@ -272,8 +282,14 @@ static double rows_ns(const struct weft_spmv_plan *plan)
     struct cost by = (weft__spmv_cpu_blocks(plan) ? p->blocks : longer ? p->longer : p->csr)[width_of(plan)];
     by.element += memory * (p->csr_memory[width_of(plan)].element - by.element);
     by.change += loops ? p->loops : 0;
-    return csr_ns(plan, &by, (double)plan->stats.changes) + p->taken * (double)(plan->a.m - plan->info.empty_rows) +
-           x_ns(plan, true);
+    return by;
+}
+
+static double rows_ns(const struct weft_spmv_plan *plan)
+{
+    const struct cost by = rows_cost(plan);
+    return csr_ns(plan, &by, (double)plan->stats.changes) +
+           processor_of(plan)->taken * (double)(plan->a.m - plan->info.empty_rows) + x_ns(plan, true);
 }
 
 static double gaps_ns(const struct weft_spmv_plan *plan)
@@ -295,13 +311,29 @@ bool weft__spmv_cpu_gaps(const struct weft_spmv_plan *plan)
     return products <= 0 || products * (by_rows - by_entries) >= csr_ns(plan, &gaps_make, (double)plan->stats.changes);
 }
 
-static double csr_us(const struct weft_spmv_plan *plan)
+// Microseconds of CSR. whole: no tile cuts a row, so that its parts need no second launch.
+static double csr_tiles_us(const struct weft_spmv_plan *plan, bool whole)
 {
     const double units = plan->ctx->device.compute_units,
                  all = weft__spmv_cpu_gaps(plan) ? gaps_ns(plan) : rows_ns(plan),
                  tile = fmax(TILE, all / (UNIT_TILES * units));
-    const double join = plan->stats.max_row >= WEFT__SPMV_CPU_SHARED_ROW ? JOIN_US : 0;
-    return span_us(plan, all, tile, ceil(all / tile)) + join;
+    if (plan->stats.max_row < WEFT__SPMV_CPU_SHARED_ROW)
+        return span_us(plan, all, tile, ceil(all / tile));
+    if (!whole)
+        return span_us(plan, all, tile, ceil(all / tile)) + JOIN_US;
+    const double entry = rows_cost(plan).element + x_ns(plan, true) / (double)plan->a.nnz,
+                 longest = fmax(tile, entry * (double)plan->stats.max_row);
+    return span_us(plan, all, longest, fmin(ceil(all / tile), (double)plan->a.m));
+}
+
+bool weft__spmv_cpu_whole(const struct weft_spmv_plan *plan)
+{
+    return plan->stats.max_row >= WEFT__SPMV_CPU_SHARED_ROW && csr_tiles_us(plan, true) <= csr_tiles_us(plan, false);
+}
+
+static double csr_us(const struct weft_spmv_plan *plan)
+{
+    return fmin(csr_tiles_us(plan, true), csr_tiles_us(plan, false));
 }
 
 static double format_us(const struct weft_spmv_plan *plan, enum weft_spmv_algo algo, const struct weft__spmv_load *load)
