@@ -33,10 +33,10 @@ TOLD = ("windows", "heaviest", "repays")  # what figures may hold besides
 FORMATS = ("csr", "sell", "sell16", "sdia", "hyb")
 SDIA_PADDING = 1.5
 # As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of the second cache, and the gain.
-LEARNED = {"8": 1.5e4, "16": 1.5e5, "intel": 3e4}
-SECOND = {"8": 256 << 10, "16": 512 << 10, "intel": 1 << 20}
-GAIN = {"8": 0.96, "16": 0.93, "intel": 0.95}
-LEARNED_POW, X_LARGE, LOOPS_ROW = 1.5, 2 << 20, 64
+LEARNED = {"8": 1.5e4, "16": 1.2e5, "intel": 3e4}
+SECOND = {"8": 256 << 10, "16": 32 << 10, "intel": 1 << 20}
+GAIN = {"8": 0.96, "16": 0.95, "intel": 0.95}
+LEARNED_POW, LEARNED_ROW, X_LARGE, LOOPS_ROW = 1.5, 12, 2 << 20, 64
 ROUNDS, CLOSE = 5, 0.05  # of the fit; parts of a time within which a row counts fully
 HEAVY = 0.35  # of all elements: where one work-item has more, it decides, and nothing is fitted
 
@@ -48,14 +48,17 @@ def features(line, name):
     padding = 1 if name in ("csr", "sdia") else line.get("windows", line["padding"])
     x_far = far(line) and x > SECOND[vector]
     memory = line["nnz"] * padding * (2 if name == "sell16" else 4 + size) > line["cache"]
+    streamed = min(1, max(0, 4 * line["nnz"] * (4 + size) / line["cache"] - 1))
     of = {"launch": line["cores"] * 1e-3, "row": rows, "element from memory" if memory else "element": entries * padding}
     if name == "csr":
         mean = line["nnz"] / max(line["m"], 1)
-        changes = line["changes"] * 1e-6 * min(1, ((line["nnz"] + line["m"]) / line["cores"] / LEARNED[vector]) ** LEARNED_POW)
+        load = max(1, mean / LEARNED_ROW) * (line["nnz"] + line["m"]) / line["cores"] / LEARNED[vector]
+        changes = line["changes"] * 1e-6 * min(1, load ** LEARNED_POW)
         of.update({"change": changes, "change of loops": changes * (line["max_row"] >= LOOPS_ROW > mean),
                    "taken": (line["m"] - line["empty"]) * 1e-6, "far": entries * x_far})
     elif name != "sdia":
         of.update({"far": entries * (x_far and x <= X_LARGE), "far, large": entries * (x_far and x > X_LARGE)})
+    of["far, streamed"] = entries * x_far * streamed if name != "sdia" else 0
     of["far from memory"] = entries * (x_far and x > line["cache"] / 2)
     return {f"{name} {line['type']} {key}": value for key, value in of.items()}
 

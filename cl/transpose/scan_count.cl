@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counting kernels of ScanTrans: how many entries of each part of the matrix fall in each bin of columns, and where
-// the bins begin. transpose/scan_partition.cl, _bucket.cl move them.
+// the bins begin. transpose/scan_partition.cl moves them; transpose/scan_chunks.cl counts for later passes.
 // Source:  Wang et al., ICS 2016, section 3.1: a histogram row per thread over all n columns, a vertical scan, a scan of
 //          the column sums. Here a row belongs to a work-group, and covers bins of columns: the digit
 //          (col >> shift) & mask.
 // Mapping: count: group g owns entries g*part .., tile by tile; vertical: a group owns LANES bins, each lane group a share
 //          of the rows; offsets: one group, which with WEFT_DEVICE_FENCE is the last of vertical, or, of few counts, of
-//          count_offsets; bucket_*: groups stride over the chunks of large buckets, whose sums with WEFT_CHUNKS_JOINED the
-//          groups of bucket_count find that come last, of a segment of chunks and of a bucket.
-// Local:   count, bucket_count: 4*WEFT_BINS bytes; vertical: sizeof(pos_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
+//          count_offsets.
+// Local:   count: 4*WEFT_BINS bytes; vertical: sizeof(pos_t)*(WEFT_WG + WEFT_BINS) + 8*WEFT_WG; offsets:
 //          sizeof(pos_t)*WEFT_BINS + 8*WEFT_WG; count_offsets: count's and offsets'.
 // Needs:   WEFT_WG a multiple of 32; nbins <= WEFT_BINS; part a multiple of WEFT_SPAN.
 // Gives:   table rows are exclusive prefixes over the parts; bucket_ofs the positions where bins begin.
@@ -22,10 +21,6 @@
 #endif
 #ifndef WEFT_SPAN
 #error "WEFT_SPAN: entries between two remembered rows"
-#endif
-
-#if defined(WEFT_CHUNKS_JOINED) && defined(WEFT_DEVICE_FENCE)
-#define CHUNKS_JOINED 1 // the host asks for it only where there is a fence
 #endif
 
 WEFT_INLINE void count_four(__local uint *count, int4 c, uint shift, uint mask)
@@ -132,65 +127,6 @@ WEFT_KERNEL void scan_count(__global const ofs_t *row_ptr, __global idx_t *row_a
     }
 }
 
-// Rows r .. of a column that ends before row `to`, that many at a time; past the end its last one again.
-#define AHEAD 8
-WEFT_INLINE void rows_get(pos_t *v, __global const pos_t *column, uint r, uint to, uint width)
-{
-#pragma unroll
-    for (uint j = 0; j < AHEAD; j++)
-        v[j] = column[(size_t)min(r + j, to - 1u) * width];
-}
-
-// Sum of rows from .. to-1 of a column.
-WEFT_INLINE pos_t rows_sum(__global const pos_t *column, uint from, uint to, uint width)
-{
-    pos_t sum = 0, v[AHEAD];
-    for (uint r = from; r < to; r += AHEAD) {
-        rows_get(v, column, r, to, width);
-#pragma unroll
-        for (uint j = 0; j < AHEAD; j++)
-            sum += r + j < to ? v[j] : 0;
-    }
-    return sum;
-}
-
-// Rows from .. to-1 of a column become `before` and the sums after it; returns the last sum.
-WEFT_INLINE pos_t rows_prefix(__global pos_t *column, uint from, uint to, uint width, pos_t before)
-{
-    pos_t v[AHEAD];
-    for (uint r = from; r < to; r += AHEAD) {
-        rows_get(v, column, r, to, width);
-#pragma unroll
-        for (uint j = 0; j < AHEAD; j++)
-            if (r + j < to) {
-                column[(size_t)(r + j) * width] = before;
-                before += v[j];
-            }
-    }
-    return before;
-}
-
-// Exclusive prefix of column b of `rows` rows of `width` pos_t; the sum is returned in every work-item of the column.
-// LANES columns to a group; `part` is local memory of WEFT_WG pos_t.
-WEFT_INLINE pos_t vertical_scan(__global pos_t *table, uint rows, uint width, uint b, bool valid, __local pos_t *part)
-{
-    uint lanes = (uint)WEFT_WG / LANES, share = (rows + lanes - 1u) / lanes;
-    uint from = min(rows, lane_group() * share), to = min(rows, from + share);
-    __global pos_t *column = table + b;
-    pos_t sum = valid ? rows_sum(column, from, to, width) : 0;
-    part[get_local_id(0)] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    pos_t before = 0, all = 0;
-    for (uint w = 0; w < lanes; w++) {
-        before = w == lane_group() ? all : before;
-        all += part[w * LANES + lane_id()];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (valid)
-        rows_prefix(column, from, to, width, before);
-    return all;
-}
-
 // Where buckets begin: bucket_ofs (size nbins+1), and the chunk index. Each bucket is one chunk, or several of `chunk` entries when
 // it is larger; NLARGE's second word is set when all have at most `wide` entries.
 // total[b] = entries of bucket b, which the group has put there.
@@ -238,28 +174,6 @@ WEFT_INLINE void offsets_find(__local const pos_t *total, __global begin_t *buck
         nlarge[1] = misfits == 0u;
     }
 }
-
-#ifdef WEFT_DEVICE_FENCE
-// A sum that another work-group of the same launch takes, word by word.
-WEFT_INLINE void pos_give(__global pos_t *p, pos_t v)
-{
-    volatile __global uint *word = (volatile __global uint *)p;
-    word_give(word, (uint)v);
-#if WEFT_POS_BITS == 64
-    word_give(word + 1, (uint)((ulong)v >> 32));
-#endif
-}
-WEFT_INLINE pos_t pos_take(__global pos_t *p)
-{
-    volatile __global uint *word = (volatile __global uint *)p;
-#if WEFT_POS_BITS == 64
-    const uint low = word_take(word);
-    return (pos_t)((ulong)word_take(word + 1) << 32 | low);
-#else
-    return (pos_t)word_take(word);
-#endif
-}
-#endif
 
 // Counts of a bin become its counts in the parts before; the row behind those of all parts, zero before, gets the sums. With
 // WEFT_DEVICE_FENCE the last group to come also finds the offsets, and the word `arrived_at` of the index, zero, is left so; else
@@ -312,68 +226,6 @@ WEFT_KERNEL void scan_offsets(__global const pos_t *table, uint parts, __global 
         offsets_find(totals, bucket_ofs, chunk_index, chunk, wide, nbins, mem);
     }
 }
-
-#ifdef WEFT_DEVICE_FENCE
-// Columns at a time of which a work-item adds up what other groups gave, where there are more than work-items.
-#ifdef WEFT_LANES_PTX
-#define JOINED 4
-#else
-#define JOINED 1 // with more AMD's compiler spills
-#endif
-// Rows of them at a time.
-#if defined(WEFT_LANES_AMDGCN) && WEFT_POS_BITS == 64
-#define JOINED_AHEAD (AHEAD / 2)
-#else
-#define JOINED_AHEAD AHEAD
-#endif
-
-// Rows of `ncols` counts, `width` apart, that other groups gave become the counts of the rows before them; sum[q]: of column
-// c + q*WEFT_WG, q < columns. `ahead` rows are read at once.
-WEFT_INLINE void some_rows_join(const uint columns, const uint ahead, __global pos_t *counts, uint rows, uint width,
-                                uint c, uint ncols, pos_t *sum)
-{
-    for (uint r = 0; r < rows; r += ahead) {
-        pos_t v[JOINED * AHEAD];
-        WEFT_UNROLL
-        for (uint q = 0; q < columns; q++)
-            if (c + q * WEFT_WG < ncols) {
-                WEFT_UNROLL
-                for (uint j = 0; j < ahead; j++)
-                    v[q * ahead + j] = pos_take(counts + (size_t)min(r + j, rows - 1u) * width + c + q * WEFT_WG);
-            }
-        WEFT_UNROLL
-        for (uint q = 0; q < columns; q++)
-            if (c + q * WEFT_WG < ncols) {
-                WEFT_UNROLL
-                for (uint j = 0; j < ahead; j++)
-                    if (r + j < rows) {
-                        pos_give(counts + (size_t)(r + j) * width + c + q * WEFT_WG, sum[q]);
-                        sum[q] += v[q * ahead + j];
-                    }
-            }
-    }
-}
-WEFT_INLINE void rows_join(__global pos_t *counts, uint rows, uint width, uint c, uint ncols, pos_t *sum)
-{
-    WEFT_UNROLL
-    for (uint q = 0; q < JOINED; q++)
-        sum[q] = 0;
-    if (JOINED > 1 && ncols <= WEFT_WG)
-        some_rows_join(1u, 2u * AHEAD, counts, rows, width, c, ncols, sum);
-    else
-        some_rows_join(JOINED, JOINED_AHEAD, counts, rows, width, c, ncols, sum);
-}
-
-// Does this group come last of `expected` to *arrived, of those that tell?
-WEFT_INLINE bool group_comes_last(bool tells, __global uint *arrived, uint expected, __local int *came_last)
-{
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (get_local_id(0) == 0)
-        came_last[0] = tells && comes_last(arrived, expected);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return came_last[0];
-}
-#endif
 
 // scan_count, scan_vertical and the offsets in one launch. The group that comes last to a segment of `segment` parts adds these up,
 // into a row of the table behind those of all parts; the last of the segments adds up these and finds the offsets. A part's row then
@@ -434,186 +286,5 @@ WEFT_KERNEL void scan_count_offsets(__global const ofs_t *row_ptr, __global idx_
             offsets_find(totals, bucket_ofs, chunk_index, chunk, wide, nbins, mem);
         }
 #endif
-    }
-}
-
-#ifdef CHUNKS_JOINED
-// Sums over chunk `nth` of the `chunks` of a large bucket, whose first is number `first`, and over the others, once all are in the
-// table: the group that comes last to a segment of chunks adds these up, the last to the bucket its segments (LARGE_ROW).
-WEFT_INLINE void chunk_join(__global pos_t *table, uint large_rows, __global uint *arrived, uint first, uint chunks,
-                            uint nth, uint ncols, __local int *came_last)
-{
-    const uint lid = (uint)get_local_id(0), row = LARGE_ROW(large_rows, first), each = segment_of(chunks),
-               segments = (chunks + each - 1u) / each, segment = nth / each, from = segment * each,
-               rows = min(each, chunks - from), at = row + (segments > 1u ? 1u + segment : 0u);
-    pos_t sum[JOINED];
-    bool last = group_comes_last(true, &arrived[at - large_rows], rows, came_last);
-    if (last)
-        for (uint c = lid; c < ncols; c += JOINED * WEFT_WG) {
-            rows_join(table + (size_t)(first + from) * ncols, rows, ncols, c, ncols, sum);
-            WEFT_UNROLL
-            for (uint q = 0; q < JOINED; q++)
-                if (c + q * WEFT_WG < ncols)
-                    pos_give(&table[(size_t)at * ncols + c + q * WEFT_WG], sum[q]);
-        }
-    if (segments > 1u) {
-        last = group_comes_last(last, &arrived[row - large_rows], segments, came_last);
-        if (last)
-            for (uint c = lid; c < ncols; c += JOINED * WEFT_WG) {
-                rows_join(table + (size_t)(row + 1u) * ncols, segments, ncols, c, ncols, sum);
-                WEFT_UNROLL
-                for (uint q = 0; q < JOINED; q++)
-                    if (c + q * WEFT_WG < ncols)
-                        table[(size_t)row * ncols + c + q * WEFT_WG] = sum[q];
-            }
-    }
-}
-#endif
-
-// Count the entries of each chunk of the large buckets by bin.
-// table[i*ncols + c] = entries of chunk i (of the large buckets) in bin c = (key >> shift) & (ncols-1); the keys stand
-// `stride` key_t apart. With WEFT_CHUNKS_JOINED the row becomes what comes before the chunk in its segment, sums are as LARGE_ROW
-// says, and the index from word `arrived_at` on is zero before and after; else neither of the two is touched, and
-// bucket_vertical adds up.
-WEFT_KERNEL void bucket_count(__global const key_t *key, __global const pos_t *bucket_ofs, __global uint *chunk_index,
-                              __global pos_t *table, uint arrived_at, pos_t chunk, uint nbuckets, uint stride,
-                              uint shift, uint ncols, uint large_rows, __global const uint *failed, uint run)
-{
-    __local uint count[WEFT_BINS];
-#ifdef CHUNKS_JOINED
-    __local int came_last[1];
-#endif
-    UNLESS_MIRRORED(failed, run)
-    {
-        __global const uint *large_first = LARGE_FIRST(chunk_index, nbuckets);
-        uint lid = (uint)get_local_id(0), chunks = large_first[nbuckets];
-        for (uint i = (uint)get_group_id(0); i < chunks; i += (uint)get_num_groups(0)) {
-            const uint b = bucket_of(large_first, nbuckets, i), first_chunk = large_first[b];
-            pos_t first = bucket_ofs[b] + (pos_t)(i - first_chunk) * chunk;
-            pos_t last = min(bucket_ofs[b + 1], first + chunk);
-            for (uint c = lid; c < ncols; c += WEFT_WG)
-                count[c] = 0u;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            pos_t e = first + (pos_t)lid;
-            for (; e + (AHEAD - 1) * WEFT_WG < last; e += AHEAD * WEFT_WG) {
-                uint c[AHEAD];
-#pragma unroll
-                for (uint j = 0; j < AHEAD; j++)
-                    c[j] = (uint)key[(size_t)(e + (pos_t)(j * WEFT_WG)) * stride];
-#pragma unroll
-                for (uint j = 0; j < AHEAD; j++)
-                    atomic_inc(&count[(c[j] >> shift) & (ncols - 1u)]);
-            }
-            for (; e < last; e += WEFT_WG)
-                atomic_inc(&count[((uint)key[(size_t)e * stride] >> shift) & (ncols - 1u)]);
-            barrier(CLK_LOCAL_MEM_FENCE);
-#ifdef CHUNKS_JOINED
-            for (uint c = lid; c < ncols; c += WEFT_WG)
-                pos_give(&table[(size_t)i * ncols + c], (pos_t)count[c]);
-            chunk_join(table, large_rows, chunk_index + arrived_at, first_chunk, large_first[b + 1u] - first_chunk,
-                       i - first_chunk, ncols, came_last);
-#else
-            for (uint c = lid; c < ncols; c += WEFT_WG)
-                table[(size_t)i * ncols + c] = (pos_t)count[c];
-#endif
-            barrier(CLK_LOCAL_MEM_FENCE);
-        }
-    }
-}
-
-// Vertical scan of the chunks of each large bucket, without WEFT_CHUNKS_JOINED; column sums
-// go to row LARGE_ROW. Where buckets have few chunks, a column is one work-item's.
-WEFT_KERNEL void bucket_vertical(__global pos_t *table, __global const uint *chunk_index, uint nbuckets, uint ncols,
-                                 uint large_rows, __global const uint *failed, uint run)
-{
-    __local pos_t part[WEFT_WG];
-    UNLESS_MIRRORED(failed, run)
-    {
-        __global const uint *large_first = LARGE_FIRST(chunk_index, nbuckets), *large = LARGE(chunk_index, nbuckets);
-        const uint buckets = NLARGE(chunk_index, nbuckets)[0], lid = (uint)get_local_id(0);
-        const bool few = buckets && large_first[large[buckets - 1u] + 1u] <= AHEAD * buckets;
-        const uint wide = few ? WEFT_WG : LANES, strips = (ncols + wide - 1u) / wide, units = buckets * strips;
-        for (uint u = (uint)get_group_id(0); u < units; u += (uint)get_num_groups(0)) {
-            uint k = u / strips, b = large[k], c = (u - k * strips) * wide + (few ? lid : lane_id());
-            uint from = large_first[b], rows = large_first[b + 1] - from;
-            __global pos_t *counts = table + (size_t)from * ncols;
-            if (few) {
-                if (c < ncols)
-                    table[(size_t)LARGE_ROW(large_rows, from) * ncols + c] =
-                        rows_prefix(counts + c, 0u, rows, ncols, 0);
-                continue;
-            }
-            pos_t sum = vertical_scan(counts, rows, ncols, c, c < ncols, part);
-            if (lane_group() == 0u && c < ncols)
-                table[(size_t)LARGE_ROW(large_rows, from) * ncols + c] = sum;
-        }
-    }
-}
-
-// Chunks of a bucket of entries from .. to-1.
-WEFT_INLINE uint chunks_of(pos_t from, pos_t to, pos_t chunk)
-{
-    return (uint)((to - from + chunk - 1) / chunk);
-}
-
-// The chunks of buckets that begin at bucket_ofs, as offsets_find tells them. Each group owns as many neighbouring buckets, and
-// adds up those before them by itself.
-WEFT_KERNEL void bucket_chunks(__global const pos_t *bucket_ofs, __global uint *chunk_index, pos_t chunk, uint nbuckets,
-                               __global const uint *failed, uint run)
-{
-    __local uint mem[WEFT_WG + WEFT_WG / 32];
-    __global uint *chunk_first = CHUNK_FIRST(chunk_index), *large_first = LARGE_FIRST(chunk_index, nbuckets),
-                  *large = LARGE(chunk_index, nbuckets), *nlarge = NLARGE(chunk_index, nbuckets);
-    UNLESS_MIRRORED(failed, run)
-    {
-        const uint lid = (uint)get_local_id(0), groups = (uint)get_num_groups(0);
-        const uint share = (nbuckets + groups - 1u) / groups, first = min(nbuckets, (uint)get_group_id(0) * share),
-                   last = min(nbuckets, first + share);
-        uint chunks = 0u, many = 0u, buckets = 0u, all;
-        for (uint at = lid; at < first; at += AHEAD * WEFT_WG) {
-            pos_t from[AHEAD], to[AHEAD];
-#pragma unroll
-            for (uint j = 0; j < AHEAD; j++) {
-                const uint b = min(at + j * WEFT_WG, first - 1u);
-                from[j] = bucket_ofs[b];
-                to[j] = bucket_ofs[b + 1u];
-            }
-#pragma unroll
-            for (uint j = 0; j < AHEAD; j++)
-                if (at + j * WEFT_WG < first) {
-                    const uint c = chunks_of(from[j], to[j], chunk);
-                    chunks += max(c, 1u);
-                    many += c > 1u ? c : 0u;
-                    buckets += c > 1u ? 1u : 0u;
-                }
-        }
-        group_scan(chunks, &all, mem);
-        chunks = all;
-        group_scan(many, &all, mem);
-        many = all;
-        group_scan(buckets, &all, mem);
-        buckets = all;
-        for (uint start = first; start < last; start += WEFT_WG) {
-            const uint b = start + lid;
-            const uint c = b < last ? chunks_of(bucket_ofs[b], bucket_ofs[b + 1u], chunk) : 0u;
-            const uint before = group_scan(b < last ? max(c, 1u) : 0u, &all, mem) + chunks;
-            chunks += all;
-            const uint many_before = group_scan(c > 1u ? c : 0u, &all, mem) + many;
-            many += all;
-            const uint at = group_scan(c > 1u ? 1u : 0u, &all, mem) + buckets;
-            buckets += all;
-            if (b < last) {
-                chunk_first[b] = before;
-                large_first[b] = many_before;
-                if (c > 1u)
-                    large[at] = b;
-            }
-        }
-        if (last == nbuckets && first < last && lid == 0u) {
-            chunk_first[nbuckets] = chunks;
-            large_first[nbuckets] = many;
-            nlarge[0] = buckets;
-            nlarge[1] = 0u;
-        }
     }
 }

@@ -38,7 +38,8 @@ struct processor {
     double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
     // More for an entry where x is far and has more bytes than x_second: by CSR, by sliced ELL, and with a large x.
     double x_second, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
-    double x_csr_streamed[WIDTHS], x_sell_streamed[WIDTHS]; // and where the matrix is beyond a half of the last cache
+    // And where the matrix flows past the caches: in full from a half of the last one on, nothing up to a quarter.
+    double x_csr_streamed[WIDTHS], x_sell_streamed[WIDTHS];
     struct apart apart;
     // Where such an x comes from memory: more for a row with entries by CSR, and for an entry by either.
     double memory_csr, memory;

@@ -46,23 +46,24 @@ enum {
     LAST,
     NKERNELS
 };
-#define COUNT_FILES                                                                                                    \
+#define COUNT_FILES(file)                                                                                              \
     {                                                                                                                  \
-        "transpose/scan_count.cl", "transpose/pos.clh", "transpose/scan.clh"                                           \
+        file, "transpose/pos.clh", "transpose/scan.clh", "transpose/scan_sums.clh"                                     \
     }
 #define MOVE_FILES(file)                                                                                               \
     {                                                                                                                  \
         file, "lib/tile.clh", "lib/radix.clh", "transpose/pos.clh", "transpose/scan.clh"                               \
     }
 static const struct weft__kernel_spec specs[NKERNELS] = {
-    [COUNT] = {"scan_count", COUNT_FILES},
-    [JOINED] = {"scan_count_offsets", COUNT_FILES}, // the three around it in one
-    [VERTICAL] = {"scan_vertical", COUNT_FILES},
-    [OFFSETS] = {"scan_offsets", COUNT_FILES}, // only where vertical cannot find them
-    [CHUNKS] = {"bucket_chunks", COUNT_FILES},
-    [SECOND_COUNT] = {"bucket_count", COUNT_FILES},
-    [LAST_COUNT] = {"bucket_count", COUNT_FILES},
-    [BUCKET_VERTICAL] = {"bucket_vertical", COUNT_FILES}, // only where bucket_count cannot do it
+    [COUNT] = {"scan_count", COUNT_FILES("transpose/scan_count.cl")},
+    [JOINED] = {"scan_count_offsets", COUNT_FILES("transpose/scan_count.cl")}, // the three around it in one
+    [VERTICAL] = {"scan_vertical", COUNT_FILES("transpose/scan_count.cl")},
+    [OFFSETS] = {"scan_offsets", COUNT_FILES("transpose/scan_count.cl")}, // only where vertical cannot find them
+    [CHUNKS] = {"bucket_chunks", COUNT_FILES("transpose/scan_chunks.cl")},
+    [SECOND_COUNT] = {"bucket_count", COUNT_FILES("transpose/scan_chunks.cl")},
+    [LAST_COUNT] = {"bucket_count", COUNT_FILES("transpose/scan_chunks.cl")},
+    [BUCKET_VERTICAL] = {"bucket_vertical",
+                         COUNT_FILES("transpose/scan_chunks.cl")}, // only where bucket_count cannot do it
     [FIRST] = {"scan_partition", MOVE_FILES("transpose/scan_partition.cl")},
     [SECOND] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")}, // of three passes
     [LAST] = {"scan_bucket", MOVE_FILES("transpose/scan_bucket.cl")},   // of two and three
