@@ -162,6 +162,21 @@ WEFT_INLINE acc_t row_walk(__global const idx_t *row_of, __global const idx_t *c
     return sum;
 }
 
+// y of rows row .. end-1, which are empty. Where y is not read one value goes everywhere.
+WEFT_INLINE void nothing_put(__global val_t *y, idx_t row, idx_t end, acc_t alpha, acc_t beta)
+{
+    if (beta == (acc_t)0) {
+        const val_t nothing = put_of(y, row, ZERO, alpha, beta);
+        WEFT_TOGETHER(8)
+        for (; row < end; row++)
+            y[row] = nothing;
+    } else {
+        WEFT_TOGETHER(8)
+        for (; row < end; row++)
+            put(y, row, ZERO, alpha, beta);
+    }
+}
+
 // By entries, where most rows are empty.
 WEFT_KERNEL void spmv_csr_gaps_cpu(__global const idx_t *restrict row_of, __global const idx_t *restrict col,
                                    __global const val_t *restrict val, __global const val_t *restrict x,
@@ -190,9 +205,8 @@ WEFT_KERNEL void spmv_csr_gaps_cpu(__global const idx_t *restrict row_of, __glob
             put_there[count] = put_of(y, at[count], sum, alpha, beta);
         }
         const idx_t end = count == BLOCK ? at[BLOCK - 1] + 1 : last;
-        WEFT_TOGETHER(8)
-        for (; row < end; row++)
-            put(y, row, ZERO, alpha, beta);
+        nothing_put(y, row, end, alpha, beta);
+        row = end;
         for (int i = 0; i < count; i++)
             y[at[i]] = put_there[i];
     }

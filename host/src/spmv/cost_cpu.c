@@ -47,6 +47,7 @@ struct processor {
     double gain;                  // of the time of CSR, at most
     double sell_least_us;         // of CSR from which sliced ELL may gain
     size_t narrow;                // bytes of a value up to which columns in 16 bits gain, from memory
+    double narrow_cache; // the part of the last cache from which on they do where x is far; else it is all of it
 };
 // An AMD EPYC with AVX-512, family 26. Fitted to 39 patterns in f32 and 37 in f64, a second, third and fourth time to patterns drawn at
 // random (docs/log/cpu-costs.md). Sliced ELL gained nothing where CSR takes less than 12 us: five patterns took 0.84 to 0.97 times as
@@ -56,7 +57,7 @@ static const struct processor avx512 = {
     .csr_memory = {{0.38, 0.60, 6.8}, {0.50, 0.60, 7.0}},
     .blocks = {{0.28, 0.60, 8.0}, {0.30, 0.60, 8.0}},
     .longer = {{0.22, 0.60, 6.8}, {0.26, 0.60, 7.0}},
-    .gaps = {{0.4, 0.10, 6.3}, {0.45, 0.13, 6.3}},
+    .gaps = {{0.4, 0.07, 6.3}, {0.45, 0.11, 6.3}},
     .gaps_taken = 1.6,
     .sell = {{{0.23, 0.5, 0}, {1.6, 4.5, 0}}, {{0.28, 1.5, 0}, {2.0, 4.0, 0}}},
     .ell = {{0.26, 0.3, 0}, {0.36, 0.2, 0}},
@@ -77,6 +78,7 @@ static const struct processor avx512 = {
     .gain = 0.95,
     .sell_least_us = 12,
     .narrow = 4,
+    .narrow_cache = 0.5,
 };
 // An Intel Xeon of the Ice Lake kind, where gathers take twice as long as reads one by one. Fitted to 44 patterns in f32 and f64, multiplied by
 // kernels without gathers (docs/log/cpu-costs.md).
@@ -105,6 +107,7 @@ static const struct processor avx512_intel = {
     .gain = 0.95,
     .sell_least_us = 7,
     .narrow = 4,
+    .narrow_cache = 1,
 };
 // One with AVX2, fitted to 148 patterns in f32 and f64 (docs/log/cpu-costs.md): it learns the ends of few rows.
 static const struct processor avx2 = {
@@ -135,16 +138,19 @@ static const struct processor avx2 = {
     .gain = 0.96,
     .sell_least_us = 7,
     .narrow = 8,
+    .narrow_cache = 1,
 };
 #define AVX512_FLOATS 16         // of a vector
 #define X_FIRST       (32 << 10) // bytes of x, beyond the first cache
 #define X_LARGE       (2 << 20)
-#define LINE          64         // bytes
-#define CACHES        (32 << 20) // bytes, where the driver does not tell
-#define LEARNED_POW   1.5
-#define LEARNED_ROW   12 // entries of a row beyond which less is learned
-#define APART         10 // of 32: entries of long rows that lie far from the one before, at least
-#define LOOPS_ROW     64 // entries of a row that the loop for long ones takes
+#define NARROW_REACH                                                                                                   \
+    20000              // columns, by the square root of a row's entries, of which 16 bits tell the distance in a slice
+#define LINE        64 // bytes
+#define CACHES      (32 << 20) // bytes, where the driver does not tell
+#define LEARNED_POW 1.5
+#define LEARNED_ROW 12 // entries of a row beyond which less is learned
+#define APART       10 // of 32: entries of long rows that lie far from the one before, at least
+#define LOOPS_ROW   64 // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
 // cache, and with integers, of which LLVM makes gathers (docs/log/cpu-costs.md).
@@ -252,11 +258,6 @@ static double csr_ns(const struct weft_spmv_plan *plan, const struct cost *c, do
                  wrong = fmin(1, pow(longer * (entries + rows) / units / processor_of(plan)->learned, LEARNED_POW)) *
                          changes;
     return c->element * entries + c->row * rows + c->change * wrong;
-}
-
-static bool matrix_cached(const struct weft_spmv_plan *plan)
-{
-    return matrix_bytes(plan) <= cache_bytes(plan);
 }
 
 // The part of so many bytes that comes from memory: x, y and other programs are in the caches as well.
@@ -370,10 +371,14 @@ double weft__spmv_cpu_saves(const struct weft_spmv_plan *plan, enum weft_spmv_al
 
 // With 16 bits a product from memory took 0.62 to 0.93 times as long where x is not in the first cache, once 1.09; 1.00 to 1.04 with values
 // of 8 bytes by AVX-512. From the caches it took 1.07 to 1.11 times as long in the median, a conversion 1.7 times (docs/log/cpu-costs.md).
+// The k-th entries of rows at random lie as far apart as the square root of their number tells.
 bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan)
 {
-    return plan->a.n <= UINT16_MAX && weft_type_bytes(plan->a.type) <= processor_of(plan)->narrow &&
-           !matrix_cached(plan) && x_bytes(plan) > X_FIRST;
+    const struct processor *p = processor_of(plan);
+    const double reach = fmax(UINT16_MAX, NARROW_REACH * sqrt(weft__spmv_mean_row(plan))),
+                 part = weft__spmv_x_near(plan) ? 1 : p->narrow_cache;
+    return (double)plan->a.n <= reach && weft_type_bytes(plan->a.type) <= p->narrow &&
+           matrix_bytes(plan) > part * cache_bytes(plan) && x_bytes(plan) > X_FIRST;
 }
 
 double weft__spmv_cpu_hyb_saves(const struct weft_spmv_plan *plan)
