@@ -32,9 +32,9 @@ FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "changes", "pad
 TOLD = ("windows", "heaviest", "repays")  # what figures may hold besides
 FORMATS = ("csr", "sell", "sell16", "sdia", "hyb")
 SDIA_PADDING = 1.5
-# As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of the second cache, and the gain.
+# As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of x that cost nothing more, and the gain.
 LEARNED = {"8": 1.5e4, "16": 1.2e5, "intel": 3e4}
-SECOND = {"8": 256 << 10, "16": 32 << 10, "intel": 1 << 20}
+CACHED = {"8": 256 << 10, "16": 32 << 10, "intel": 1 << 20}
 GAIN = {"8": 0.96, "16": 0.95, "intel": 0.95}
 LEARNED_POW, LEARNED_ROW, X_LARGE, LOOPS_ROW = 1.5, 12, 2 << 20, 64
 ROUNDS, CLOSE = 5, 0.05  # of the fit; parts of a time within which a row counts fully
@@ -46,7 +46,7 @@ def features(line, name):
     vector, size = line["vector"], 8 if line["type"] == "f64" else 4
     entries, rows, x = line["nnz"] * 1e-6, line["m"] * 1e-6, line["n"] * size
     padding = 1 if name in ("csr", "sdia") else line.get("windows", line["padding"])
-    x_far = far(line) and x > SECOND[vector]
+    x_far = far(line) and x > CACHED[vector]
     memory = line["nnz"] * padding * (2 if name == "sell16" else 4 + size) > line["cache"]
     streamed = min(1, max(0, 4 * line["nnz"] * (4 + size) / line["cache"] - 1))
     of = {"launch": line["cores"] * 1e-3, "row": rows, "element from memory" if memory else "element": entries * padding}

@@ -162,7 +162,7 @@ WEFT_INLINE acc_t row_walk(__global const idx_t *row_of, __global const idx_t *c
     return sum;
 }
 
-// y of rows row .. end-1, which are empty. Where y is not read one value goes everywhere.
+// y of rows row .. end-1 as if all were empty; those that are not are written afterwards. Where y is not read one value goes everywhere.
 WEFT_INLINE void nothing_put(__global val_t *y, idx_t row, idx_t end, acc_t alpha, acc_t beta)
 {
     if (beta == (acc_t)0) {

@@ -36,8 +36,8 @@ struct processor {
     double learned;
     double taken; // more for a row with entries
     double loops; // more for a change, where some rows are summed up by the loop for long ones and some are not
-    // More for an entry where x is far and has more bytes than x_second: by CSR, by sliced ELL, and with a large x.
-    double x_second, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
+    // More for an entry where x is far and has more bytes than x_cached: by CSR, by sliced ELL, and with a large x.
+    double x_cached, x_csr, x_sell[WIDTHS], x_sell_large[WIDTHS];
     // And where the matrix flows past the caches: in full from a half of the last one on, nothing up to a quarter.
     double x_csr_streamed[WIDTHS], x_sell_streamed[WIDTHS];
     struct apart apart;
@@ -67,7 +67,7 @@ static const struct processor avx512 = {
     .rest = {0.85, 3.0, 0},
     .learned = 1.2e5,
     .loops = 1.0,
-    .x_second = 32 << 10,
+    .x_cached = 32 << 10,
     .apart = {0.6, 0.75, 4, 8},
     .x_sell = {0.07, 0.12},
     .x_sell_large = {0.22, 0.4},
@@ -98,7 +98,7 @@ static const struct processor avx512_intel = {
     .learned = 3e4,
     .taken = 0.6,
     .loops = 3.0,
-    .x_second = 1 << 20,
+    .x_cached = 1 << 20,
     .apart = {1.0, 0.5, 8, 4},
     .x_sell = {0, 0.2},
     .x_sell_large = {0.3, 0.8},
@@ -126,7 +126,7 @@ static const struct processor avx2 = {
     .learned = 1.5e4,
     .taken = 1.8,
     .loops = 3.0,
-    .x_second = 256 << 10,
+    .x_cached = 256 << 10,
     .x_csr = 0.45,
     .apart = {0.9, 0.75, 4, 8},
     .x_sell = {0.3, 0.6},
@@ -227,7 +227,7 @@ static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
 {
     const struct processor *p = processor_of(plan);
     const double entries = (double)plan->a.nnz, taken = (double)(plan->a.m - plan->info.empty_rows);
-    if (x_bytes(plan) <= p->x_second)
+    if (x_bytes(plan) <= p->x_cached)
         return 0;
     if (x_apart(plan))
         return by_csr ? p->apart.ns * entries : 0;
@@ -279,7 +279,7 @@ static struct cost rows_cost(const struct weft_spmv_plan *plan)
     const struct processor *p = processor_of(plan);
     const double mean = weft__spmv_mean_row(plan);
     const bool loops = plan->stats.max_row >= LOOPS_ROW && mean < LOOPS_ROW,
-               longer = mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_second;
+               longer = mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_cached;
     const double memory = from_memory(plan, matrix_bytes(plan));
     struct cost by = (weft__spmv_cpu_blocks(plan) ? p->blocks : longer ? p->longer : p->csr)[width_of(plan)];
     by.element += memory * (p->csr_memory[width_of(plan)].element - by.element);
