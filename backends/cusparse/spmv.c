@@ -320,6 +320,9 @@ weft_status weft__cusparse_spmv_prepare(void **state, struct weft_context *ctx, 
         return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE has no SpMV of %s", weft_type_name(a->type));
     if (!a->m || !a->n || !a->nnz)
         return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE is given no matrix without entries");
+    const int described = algos[k].format != FORMAT_SELL && algos[k].format != FORMAT_BSR; // its entries as they are
+    if (described && a->nnz > a->m * a->n)
+        return weft__error(err, WEFT_EUNSUPPORTED, "cuSPARSE describes no matrix with more entries than m*n");
     struct cusparse_spmv *s = calloc(1, sizeof *s);
     if (!s)
         return weft__error(err, WEFT_ENOMEM, "out of host memory for SpMV");

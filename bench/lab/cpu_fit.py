@@ -29,14 +29,14 @@ from csr_fit import far, fit, records_read, regret_print  # noqa: E402
 from reader import Failed, held_out  # noqa: E402
 
 FIGURES = ("matrix", "m", "n", "nnz", "max_row", "empty", "far", "changes", "padding")
-TOLD = ("windows", "heaviest", "repays")  # what figures may hold besides
+TOLD = ("windows", "heaviest", "hyb", "repays")  # what figures may hold besides
 FORMATS = ("csr", "sell", "sell16", "sdia", "hyb")
 SDIA_PADDING = 1.5
 # As in cost_cpu.c, by floats of a vector: entries and rows of a core that are learned, bytes of x that cost nothing more, and the gain.
 LEARNED = {"8": 1.5e4, "16": 1.2e5, "intel": 3e4}
 CACHED = {"8": 256 << 10, "16": 32 << 10, "intel": 1 << 20}
 GAIN = {"8": 0.96, "16": 0.95, "intel": 0.95}
-LEARNED_POW, LEARNED_ROW, X_LARGE, LOOPS_ROW = 1.5, 12, 2 << 20, 64
+LEARNED_POW, LEARNED_ROW, X_LARGE, LOOPS_ROW, HYB_COLUMNS = 1.5, 12, 2 << 20, 64, 64
 ROUNDS, CLOSE = 5, 0.05  # of the fit; parts of a time within which a row counts fully
 HEAVY = 0.35  # of all elements: where one work-item has more, it decides, and nothing is fitted
 
@@ -45,7 +45,11 @@ def features(line, name):
     """{quantity: millions of it, or launches} of a product."""
     vector, size = line["vector"], 8 if line["type"] == "f64" else 4
     entries, rows, x = line["nnz"] * 1e-6, line["m"] * 1e-6, line["n"] * size
-    padding = 1 if name in ("csr", "sdia") else line.get("windows", line["padding"])
+    if name == "hyb":  # of its ELL part, which has so many columns; rest is added
+        columns, rest, rest_rows = line["hyb"]
+        padding = columns * line["m"] / max(line["nnz"], 1)
+    else:
+        padding = 1 if name in ("csr", "sdia") else line.get("windows", line["padding"])
     x_far = far(line) and x > CACHED[vector]
     memory = line["nnz"] * padding * (2 if name == "sell16" else 4 + size) > line["cache"]
     streamed = min(1, max(0, 4 * line["nnz"] * (4 + size) / line["cache"] - 1))
@@ -58,6 +62,8 @@ def features(line, name):
                    "taken": (line["m"] - line["empty"]) * 1e-6, "far": entries * x_far})
     elif name != "sdia":
         of.update({"far": entries * (x_far and x <= X_LARGE), "far, large": entries * (x_far and x > X_LARGE)})
+    if name == "hyb":
+        of.update({"rest": rest * 1e-6, "row of the rest": rest_rows * 1e-6})
     of["far, streamed"] = entries * x_far * streamed if name != "sdia" else 0
     of["far from memory"] = entries * (x_far and x > line["cache"] / 2)
     return {f"{name} {line['type']} {key}": value for key, value in of.items()}
@@ -74,10 +80,12 @@ def price(of, weights):
 
 
 def tells(line, name):
-    """Whether a time tells of these costs: a hybrid is two formats, CSR may walk entries where rows hold few, one work-item may decide."""
+    """Whether a time tells of these costs: CSR may walk entries where rows hold few, one work-item may decide."""
     if name == "csr":
         return line["nnz"] >= 2 * line["m"]
-    return name == "sdia" or name != "hyb" and line.get("heaviest", 0) <= HEAVY
+    if name == "hyb":
+        return 0 < line.get("hyb", (0,))[0] <= HYB_COLUMNS
+    return name == "sdia" or line.get("heaviest", 0) <= HEAVY
 
 
 def fit_most(rows):
@@ -93,9 +101,11 @@ def chosen(line, products, weights):
     """By the least of the fitted times."""
     csr = price(features(line, "csr"), weights)
     costs = {"csr": products * csr}
-    for name in ("sell", "sell16", "sdia"):
+    for name in FORMATS[1:]:
+        if name not in line["ms"] or not tells(line, name):
+            continue
         run = price(features(line, name), weights)
-        if name in line["ms"] and tells(line, name) and run <= GAIN[line["vector"]] * csr:
+        if run <= GAIN[line["vector"]] * csr:
             costs[name] = products * run + price(features_convert(line, name), weights)
     return min(costs, key=costs.get)
 
@@ -150,6 +160,8 @@ def whole(line):
         raise ValueError("a figure is no number from 0 on")
     if not all(reader.is_number(line.get(key, 0)) for key in TOLD[:2]):
         raise ValueError("windows or heaviest is no number from 0 on")
+    if "hyb" in line and not (isinstance(line["hyb"], list) and len(line["hyb"]) == 3 and all(map(reader.is_number, line["hyb"]))):
+        raise ValueError("hyb is no list of three numbers from 0 on")
     if "repays" in line:
         try:
             lists = [names for vector in line["repays"] for names in line["repays"][vector][line["type"]]]

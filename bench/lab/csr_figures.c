@@ -3,7 +3,8 @@
 // the CSR schedules of a GPU: entries, longest row, empty rows, entries far from the one before, steps of 1 to 32 lanes a row. Then
 // what each schedule is expected to take on an H200, by cost.c; csr_lanes with 2, 4 .. 32 lanes. And for cpu_fit.py what it knows when
 // it weighs formats of a CPU: rows not as long as the one before, elements for each entry in slices of 8 sorted rows. Then what a
-// plan counts later: elements in slices of windows, and the share of the heaviest work-item. And what repays by cost_cpu.c on two
+// plan counts later: elements in slices of windows, and the share of the heaviest work-item; of a hybrid its columns, and the
+// entries and rows of its rest. And what repays by cost_cpu.c on two
 // cores with vectors of 8 and of 16 floats, and of 16 by Intel, what saves most first, for 1000 and for 100 products.
 #include "host/internal/inside.h"
 
@@ -168,7 +169,9 @@ static void figures_print(const char *spec, const struct weft_csr *a)
            (long long)s->far, (long long)s->changes, weft__spmv_sorted_padding(&plan, 8));
     for (int k = 0; k < 6; k++)
         printf("%s%lld", k ? "," : "", (long long)s->steps[k]);
-    printf("],\"expected\":{");
+    const int64_t columns = weft__spmv_hyb_width(&plan);
+    const struct weft__spmv_rest rest = weft__spmv_hyb_rest(&plan, columns);
+    printf("],\"hyb\":[%lld,%.0f,%.0f],\"expected\":{", (long long)columns, rest.entries, rest.rows);
     costs_print(&plan, WEFT_TYPE_F32);
     printf(",");
     costs_print(&plan, WEFT_TYPE_F64);

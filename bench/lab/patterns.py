@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The patterns of bench/lab/population: a fixed list, a third of it held out, or drawn at random from the same families."""
 import itertools
+import math
 import random
 import re
 
@@ -90,6 +91,8 @@ def shape(draw, family, entries):
 def specification(draw, family, entries):
     """A pattern of a family with so many entries, or nearly."""
     rows, cols = shape(draw, family, entries)
+    if family in ("web", "rmat", "block"):  # square
+        rows = max(rows, math.isqrt(2 * entries))
     if family in ("shuffled", "unsorted"):
         return specification(draw, draw.choice(["stencil", "band", "uniform"]), entries) + "+" + family
     if family == "stencil":

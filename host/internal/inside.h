@@ -29,6 +29,7 @@
 #include "host/src/spmv/algos.h"          // names of SpMV's algorithms
 #include "host/src/spmv/cost.h"           // figures of the rows of a matrix, what schedules cost
 #include "host/src/spmv/ell.h"            // work-items of sliced ELL
+#include "host/src/spmv/hyb.h"            // the width of a hybrid, and what is left beside it
 #include "host/src/transpose/method.h"    // the shape of a transposition, forms from and to COO
 #include "out.h"
 #endif

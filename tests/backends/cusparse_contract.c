@@ -134,6 +134,13 @@ static void refusal_test(void)
     tap_ok(backend->spmv.prepare(&state, &cuda_fake, &job, "sell", &times, &err) == WEFT_EUNSUPPORTED && !state,
            "a row that pads others too far: %s", err.text);
     weft_csr_free(&a);
+    test_matrix_make(&a, &cuda_rng, TEST_UNIFORM, 9, 9, 100, WEFT_TYPE_F32, WEFT_OFS_32);
+    static const char *const described[] = {"csr_alg1", "csr_alg2", "coo_alg1", "coo_alg2"};
+    for (size_t i = 0; i < sizeof described / sizeof *described; i++)
+        tap_ok(backend->spmv.prepare(&state, &cuda_fake, &job, described[i], &times, &err) == WEFT_EUNSUPPORTED &&
+                   !state,
+               "%s, places that hold several entries: %s", described[i], err.text);
+    weft_csr_free(&a);
     tap_ok(cuda_clean("refusals"), "refusals leave nothing");
 }
 

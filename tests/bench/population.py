@@ -124,6 +124,9 @@ def test_draw():
     ok(all(2000 <= int(entries) <= 60000 and part == "held out" for _, _, entries, part in rows), "of the sizes asked for, all held out")
     ok({row[0] for row in rows} == {row[0] for row in listed("--most", "1e9")} - {"huge"}, "of every family but the huge ones")
     ok({row[0] for row in drawn("--family", "lp,power")} == {"lp", "power"}, "--family")
+    square = [row[1].split(":")[1].split(",") for row in listed("--draw", "300", "--family", "web,rmat,block", "--seed", "3801")]
+    ok(square and all(2 * int(numbers[1]) <= int(numbers[0]) ** 2 + 2 * int(numbers[0]) for numbers in square),
+       "square ones have places for twice their entries")
     specs = [word for row in rows for word in ("-g", row[1])]
     made = subprocess.run([BENCH, "-o", "spmv", "-b", "ref", "--reps", "1", "--quiet", "--no-roof", *specs], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300, check=False)

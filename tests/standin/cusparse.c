@@ -252,6 +252,7 @@ cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *out, int64_t rows, int6
                                    cusparseIndexBase_t base, cudaDataType type)
 {
     DEMAND(idx_type == CUSPARSE_INDEX_32I && base == CUSPARSE_INDEX_BASE_ZERO);
+    DEMAND(nnz <= rows * cols);
     struct cusparseSpMatDescr a = {.format = CUSPARSE_FORMAT_CSR, .type = type, .rows = rows, .cols = cols, .nnz = nnz};
     a.wide = ptr_type == CUSPARSE_INDEX_64I;
     a.ptr = ptr;
@@ -267,6 +268,7 @@ cusparseStatus_t cusparseCreateCoo(cusparseSpMatDescr_t *out, int64_t rows, int6
                                    cudaDataType type)
 {
     DEMAND(idx_type == CUSPARSE_INDEX_32I && base == CUSPARSE_INDEX_BASE_ZERO);
+    DEMAND(nnz <= rows * cols);
     struct cusparseSpMatDescr a = {.format = CUSPARSE_FORMAT_COO, .type = type, .rows = rows, .cols = cols, .nnz = nnz};
     a.ptr = row;
     a.idx = idx;

@@ -41,6 +41,7 @@ struct processor {
     // And where the matrix flows past the caches: in full from a half of the last one on, nothing up to a quarter.
     double x_csr_streamed[WIDTHS], x_sell_streamed[WIDTHS];
     struct apart apart;
+    double x_close[WIDTHS]; // more for an entry by sliced ELL, where long rows leave out few columns of such an x
     // Where such an x comes from memory: more for a row with entries by CSR, and for an entry by either.
     double memory_csr, memory;
     double convert_us, launch_us; // buffers and launches of a conversion; a launch, which CSR and formats take alike
@@ -129,6 +130,7 @@ static const struct processor avx2 = {
     .x_cached = 256 << 10,
     .x_csr = 0.45,
     .apart = {0.9, 0.75, 4, 8},
+    .x_close = {0.2, 0.15},
     .x_sell = {0.3, 0.6},
     .x_sell_large = {0.7, 1.0},
     .memory_csr = 24,
@@ -148,9 +150,10 @@ static const struct processor avx2 = {
 #define LINE        64 // bytes
 #define CACHES      (32 << 20) // bytes, where the driver does not tell
 #define LEARNED_POW 1.5
-#define LEARNED_ROW 12 // entries of a row beyond which less is learned
-#define APART       10 // of 32: entries of long rows that lie far from the one before, at least
-#define LOOPS_ROW   64 // entries of a row that the loop for long ones takes
+#define LEARNED_ROW 12   // entries of a row beyond which less is learned
+#define APART       10   // of 32: entries of long rows that lie far from the one before, at least
+#define CLOSE       0.33 // lines of x for each entry of a long row, at most
+#define LOOPS_ROW   64   // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
 // cache, and with integers, of which LLVM makes gathers (docs/log/cpu-costs.md).
@@ -212,12 +215,24 @@ static double matrix_bytes(const struct weft_spmv_plan *plan)
     return (double)plan->a.nnz * (4 + (double)weft_type_bytes(plan->a.type));
 }
 
+// Lines of x for each entry of a row.
+static double x_lines(const struct weft_spmv_plan *plan)
+{
+    return x_bytes(plan) / (LINE * fmax(weft__spmv_mean_row(plan), 1));
+}
+
+// Whether rows are long and read every line of x, of which each serves several entries.
+static bool x_close(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_mean_row(plan) >= BLOCKS_MOST && x_lines(plan) <= CLOSE;
+}
+
 // Whether `apart` holds of the rows. A long row of a band reads its lines once for many entries.
 static bool x_apart(const struct weft_spmv_plan *plan)
 {
     const struct apart *p = &processor_of(plan)->apart;
     const double mean = weft__spmv_mean_row(plan), rows = (double)(plan->a.m - plan->info.empty_rows),
-                 lines = x_bytes(plan) / (LINE * fmax(mean, 1));
+                 lines = x_lines(plan);
     return rows >= p->rows * (double)plan->ctx->device.compute_units && mean >= BLOCKS_MOST && lines >= p->least &&
            lines <= p->most && (double)plan->stats.far >= APART * rows;
 }
@@ -231,6 +246,8 @@ static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
         return 0;
     if (x_apart(plan))
         return by_csr ? p->apart.ns * entries : 0;
+    if (x_close(plan))
+        return by_csr ? 0 : p->x_close[width_of(plan)] * entries;
     if (weft__spmv_x_near(plan))
         return 0;
     const double memory = x_bytes(plan) > cache_bytes(plan) / 2
@@ -279,7 +296,7 @@ static struct cost rows_cost(const struct weft_spmv_plan *plan)
     const struct processor *p = processor_of(plan);
     const double mean = weft__spmv_mean_row(plan);
     const bool loops = plan->stats.max_row >= LOOPS_ROW && mean < LOOPS_ROW,
-               longer = mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_cached;
+               longer = x_close(plan) || (mean >= BLOCKS_MOST && x_bytes(plan) <= p->x_cached);
     const double memory = from_memory(plan, matrix_bytes(plan));
     struct cost by = (weft__spmv_cpu_blocks(plan) ? p->blocks : longer ? p->longer : p->csr)[width_of(plan)];
     by.element += memory * (p->csr_memory[width_of(plan)].element - by.element);
@@ -387,14 +404,10 @@ double weft__spmv_cpu_hyb_saves(const struct weft_spmv_plan *plan)
     const struct cost *ell = &p->ell[width_of(plan)], *convert = &hyb_convert[width_of(plan)];
     const int64_t columns = weft__spmv_hyb_width(plan);
     const double rows = (double)plan->a.m, units = plan->ctx->device.compute_units, csr_takes = csr_us(plan);
-    double entries = (double)plan->a.nnz, longer = 0; // of the rest; of the last bin all are longer
-    for (int64_t k = 0; k < WEFT__SPMV_BINS; k++) {
-        entries -= (double)(k < columns ? k : columns) * (double)plan->stats.hist[k];
-        longer += k > columns ? (double)plan->stats.hist[k] : 0;
-    }
+    const struct weft__spmv_rest rest = weft__spmv_hyb_rest(plan, columns);
     const double element = ell->element + memory_ns(plan, (double)columns * rows, 4);
-    const double ns = (element * (double)columns + ell->row) * rows + x_ns(plan, false) + p->rest.element * entries +
-                      p->rest.row * longer;
+    const double ns = (element * (double)columns + ell->row) * rows + x_ns(plan, false) +
+                      p->rest.element * rest.entries + p->rest.row * rest.rows;
     const double us = ns / units * 1e-3 + 2 * JOIN_US; // three launches
     const double convert_us =
         p->convert_us + (convert->element * (double)plan->a.nnz + convert->row * rows) / units * 1e-3;

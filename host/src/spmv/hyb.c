@@ -34,6 +34,17 @@ int64_t weft__spmv_hyb_width(const struct weft_spmv_plan *plan)
     return width;
 }
 
+// Of the last bin all rows count as longer.
+struct weft__spmv_rest weft__spmv_hyb_rest(const struct weft_spmv_plan *plan, int64_t columns)
+{
+    struct weft__spmv_rest rest = {.entries = (double)plan->a.nnz};
+    for (int64_t k = 0; k < WEFT__SPMV_BINS; k++) {
+        rest.entries -= (double)(k < columns ? k : columns) * (double)plan->stats.hist[k];
+        rest.rows += k > columns ? (double)plan->stats.hist[k] : 0;
+    }
+    return rest;
+}
+
 // Work-items of a group and rows or entries of a work-item, of a conversion of `count` rows or entries.
 struct shape {
     size_t groups, wg;
