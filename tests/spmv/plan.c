@@ -460,15 +460,19 @@ static void test_sync(struct test_device *dev)
 // Entries of a small tile for each work-item: by the type of sums and the length of rows. A device of few units would take large ones.
 static void test_tiles(struct test_device *dev)
 {
-    const int units = dev->ctx->device.compute_units;
+    const struct weft_device_info is = dev->ctx->device;
     static const struct {
         const char *spec;
         enum weft_type type;
-        int ipt;
-    } cases[] = {{"dense:3,5000", WEFT_TYPE_F64, 16}, {"dense:40,500", WEFT_TYPE_F64, 8},
-                 {"band:900,9", WEFT_TYPE_F64, 4},    {"band:900,5", WEFT_TYPE_F64, 4},
-                 {"dense:3,5000", WEFT_TYPE_F32, 8},  {"band:900,9", WEFT_TYPE_F32, 8},
-                 {"band:900,5", WEFT_TYPE_F32, 4}};
+        int ipt, wg;
+        const char *vendor; // NULL: as the device says
+    } cases[] = {{"dense:3,5000", WEFT_TYPE_F64, 16, 128, NULL},     {"dense:40,500", WEFT_TYPE_F64, 8, 128, NULL},
+                 {"band:900,9", WEFT_TYPE_F64, 4, 256, NULL},        {"band:900,5", WEFT_TYPE_F64, 4, 256, NULL},
+                 {"dense:3,5000", WEFT_TYPE_F32, 8, 128, NULL},      {"band:900,9", WEFT_TYPE_F32, 8, 128, NULL},
+                 {"band:900,5", WEFT_TYPE_F32, 4, 256, NULL},        {"dense:3,1024", WEFT_TYPE_F32, 8, 128, "NVIDIA"},
+                 {"dense:3,1025", WEFT_TYPE_F32, 16, 256, "NVIDIA"}, {"dense:2,4096", WEFT_TYPE_F32, 16, 256, "NVIDIA"},
+                 {"dense:3,1025", WEFT_TYPE_F64, 16, 256, "NVIDIA"}, {"dense:2,4097", WEFT_TYPE_F32, 8, 128, "NVIDIA"},
+                 {"dense:3,2000", WEFT_TYPE_F32, 8, 128, "another"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weft_csr a;
         struct weft_device_csr d = {0};
@@ -479,14 +483,19 @@ static void test_tiles(struct test_device *dev)
         if (weft_generate(&a, cases[i].spec, weft_generate_params(.type = cases[i].type), &err))
             tap_bail("%s", err.text);
         dev->ctx->device.compute_units = 100;
+        if (cases[i].vendor)
+            snprintf(dev->ctx->device.vendor, sizeof dev->ctx->device.vendor, "%s", cases[i].vendor);
         const int ok = !weft_device_csr_alloc(&d, dev->ctx, weft_csr_shape(&a)) &&
                        !weft_device_csr_write_sync(&d, dev->ctx, dev->queue, &a) &&
                        !weft_spmv_plan_create(&plan, dev->ctx, dev->queue, &d,
                                               weft_spmv_params(.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS));
-        dev->ctx->device.compute_units = units;
-        const int ipt = ok ? weft_spmv_plan_info(plan)->params.gpu.ipt : 0;
-        tap_ok(ok && ipt == cases[i].ipt, "%s: csr_flags of %s, %s: %d entries of a tile for each work-item", dev->name,
-               cases[i].spec, weft_type_name(cases[i].type), ipt);
+        dev->ctx->device = is;
+        const int ipt = ok ? weft_spmv_plan_info(plan)->params.gpu.ipt : 0,
+                  wg = ok ? weft_spmv_plan_info(plan)->params.gpu.wg : 0;
+        tap_ok(ok && ipt == cases[i].ipt && wg == cases[i].wg,
+               "%s: csr_flags of %s, %s%s%s: %d work-items, %d entries of a tile for each", dev->name, cases[i].spec,
+               weft_type_name(cases[i].type), cases[i].vendor ? ", vendor " : "",
+               cases[i].vendor ? cases[i].vendor : "", wg, ipt);
         weft_spmv_plan_destroy(&plan);
         weft_device_csr_free(&d);
         weft_csr_free(&a);

@@ -345,11 +345,12 @@ static void test_semirings(struct test_device *dev)
 static void test_long_rows(struct test_device *dev)
 {
     static const enum weft_type types[] = {WEFT_TYPE_F32, WEFT_TYPE_I32, WEFT_TYPE_PATTERN, WEFT_TYPE_F64};
+    static const int ipts[] = {4, 16, 8, 16};
     if (!is_wanted(WEFT_SPMV_ALGO_CSR_FLAGS) || !dev->gpu)
         return;
     for (size_t k = 0; k < 4; k++) {
         const struct weft_spmv_params params = {.policy.algo = WEFT_SPMV_ALGO_CSR_FLAGS,
-                                                .gpu = {.wg = k % 2 ? 64 : 32, .ipt = k < 2 ? 4 : 8}};
+                                                .gpu = {.wg = k % 2 ? 64 : 32, .ipt = ipts[k]}};
         if (types[k] == WEFT_TYPE_F64 && !weft_context_device(dev->ctx)->fp64)
             continue;
         struct weft_csr a = matrix_make(k % 2 ? 9 : 4, 400, ROWS_LONG, types[k], WEFT_OFS_32, 0, 0);

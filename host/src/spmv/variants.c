@@ -161,6 +161,8 @@ void weft__spmv_variants_shared(weft__variant_fn *fn, void *arg)
              {"WEFT_STRIPED", 0}, {"WEFT_TURNED", 0}, {"WEFT_LARGE", 0}, {"WEFT_HUBS", 0});
     EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 128}, {"WEFT_IPT", 16}, {"WEFT_GAPS", 0},
          {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0}, {"WEFT_LARGE", 0}, {"WEFT_HUBS", 0});
+    EACH(&weft__spmv_flags_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 256}, {"WEFT_IPT", 16}, {"WEFT_GAPS", 1},
+         {"WEFT_STRIPED", 1}, {"WEFT_TURNED", 0}, {"WEFT_LARGE", 0}, {"WEFT_HUBS", 0});
     large_each(fn, arg);
     EACH(&weft__spmv_flags_join_spec, WEFT_SCHEDULE_GPU, {"WEFT_WG", 64});
     EACH(&weft__spmv_cpu_spec, WEFT_SCHEDULE_CPU, {"WEFT_WG", 1}, {"WEFT_LPR", 1});
