@@ -244,15 +244,19 @@ def test_cpu_fit(folder):
         sell += {1000: 0, 300000: 0.2, 1000000: 0.8}[n] * nnz
         ms = {"csr": [launch + (csr + 0.5 * m + 1.5 * (m - empty) + 6 * changes) * 1e-6 / cores, 0],
               "sell": [launch + (sell + 0.9 * m) * 1e-6 / cores, 0.5 + (2 * nnz * padding + 5 * m) * 1e-6 / cores]}
-        names = ["sell"] if 1000 * ms["sell"][0] + ms["sell"][1] < 1000 * ms["csr"][0] else []
+        columns, rest, longer = rng.randint(1, 9), rng.randint(0, nnz // 2), rng.randint(0, m // 4)
+        beside = columns * m * (0.3 if columns * m * 8 <= 32 << 20 else 0.6)
+        ms["hyb"] = [0.01 + (beside + 1.2 * rest + 4 * longer) * 1e-6 / cores, 0.5 + (4 * nnz + 6 * m) * 1e-6 / cores]
+        names = [name for name in (min(ms, key=lambda name: 1000 * ms[name][0] + ms[name][1]),) if name != "csr"]
         lines.append({"matrix": f"m{k}", "type": "f32", "part": ("fit", "fit", "held")[k % 3], "m": m, "n": n, "nnz": nnz,
                       "max_row": 2 * mean, "empty": empty, "far": 1e9, "changes": changes, "padding": 3, "windows": padding,
-                      "heaviest": 0.01, "repays": {"8": {"f32": [["sell"], ["sell"]]}, "16": {"f32": [names, []]}}, "ms": ms})
+                      "hyb": [columns, rest, longer], "heaviest": 0.01, "repays": {"8": {"f32": [["sell"], ["sell"]]}, "16": {"f32": [names, []]}}, "ms": ms})
     code, out, err = run(sys.executable, script, write(os.path.join(folder, "cpu.json"), lines))
     found = {line[:35].strip(): float(line[35:]) for line in out.split("\n\n")[0].splitlines()}
     known = {"csr f32 element": 0.4, "csr f32 element from memory": 0.5, "csr f32 row": 0.5, "csr f32 taken": 1.5, "csr f32 change": 6,
              "csr f32 far": 0.7, "sell f32 element": 0.3, "sell f32 element from memory": 0.45, "sell f32 far": 0.2,
-             "sell f32 far, large": 0.8, "convert sell f32 element": 2, "convert sell f32 row": 5, "convert sell f32 launches": 500}
+             "sell f32 far, large": 0.8, "convert sell f32 element": 2, "convert sell f32 row": 5, "convert sell f32 launches": 500,
+             "hyb f32 element": 0.3, "hyb f32 element from memory": 0.6, "hyb f32 rest": 1.2, "hyb f32 row of the rest": 4}
     ok(code == 0 and not err and all(abs(found[key] - value) < 0.1 * value for key, value in known.items()), "cpu: constants come back",
        out, err)
     for title in "fit, costs of this fit, 100 products: 80", "held, costs of this fit, 1000 products: 40", "held, costs of cost_cpu.c, 1000 products: 40":
@@ -271,7 +275,7 @@ def test_cpu_fit(folder):
     code, out, _ = run(sys.executable, script, "--cores", "4", write(os.path.join(folder, "cpu.json"), lines))
     ok(code == 0 and abs(float(out.split("csr f32 element from memory")[1].split()[0]) - 1) < 0.1, "cpu: nanoseconds of one of four cores", out)
     for key, value in (("ms", {}), ("ms", {"csr": [0, 0]}), ("part", "all"), ("type", "i32"), ("padding", "x"), ("changes", None),
-                       ("windows", "x"), ("repays", []), ("repays", {"8": {"f32": [["x"], []]}, "16": {"f32": [[], []]}}),
+                       ("windows", "x"), ("hyb", [1, 2]), ("hyb", [1, -2, 3]), ("repays", []), ("repays", {"8": {"f32": [["x"], []]}, "16": {"f32": [[], []]}}),
                        ("repays", {key: {"f32": [[], []]} for key in ("8", "16", "amd")})):
         code, _, err = run(sys.executable, script, write(os.path.join(folder, "bad.json"), lines[:1] + [{**lines[1], key: value}]))
         ok(code == 2 and "bad.json:2: no record" in err and err.count("\n") == 1, f"cpu: a line whose {key} is {value}", code, err)
