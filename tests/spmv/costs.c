@@ -323,6 +323,34 @@ static void test_cpu_apart(void)
     }
 }
 
+// Thirty long rows without AVX-512: CSR reads x as a stream where a row has every second column, and sliced ELL is taken where it has every tenth.
+static void test_cpu_close(void)
+{
+    struct weft_context ctx = {.device = {.compute_units = 2, .cache_bytes = 1 << 25, .type = CL_DEVICE_TYPE_CPU},
+                               .schedule = WEFT_SCHEDULE_CPU,
+                               .vector = 8};
+    for (int close = 0; close < 2; close++) {
+        const int64_t row = close ? 50000 : 10000;
+        struct weft_spmv_plan plan = {.ctx = &ctx,
+                                      .type = WEFT_TYPE_F32,
+                                      .acc = WEFT_TYPE_F32,
+                                      .x_size = 100000,
+                                      .y_size = 30,
+                                      .denied = 1u << WEFT_SPMV_ALGO_SDIA,
+                                      .a = {.m = 30, .n = 100000, .nnz = 30 * row, .type = WEFT_TYPE_F32}};
+        plan.info.schedule = ctx.schedule;
+        plan.info.params.format.max_padding = 4;
+        plan.info.params.policy.products = 1000;
+        plan.stats.hist[WEFT__SPMV_BINS - 1] = 30;
+        plan.info.max_row = plan.stats.max_row = row + 200;
+        plan.stats.changes = 29;
+        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
+        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_SELL) == !close, "CPU, 30 rows of %lld, 100 000 columns: %s",
+               (long long)row, weft_spmv_algo_name(chosen));
+    }
+}
+
 int main(void)
 {
     test_flags_cost();
@@ -332,5 +360,6 @@ int main(void)
     test_cpu_cost();
     test_cpu_least();
     test_cpu_apart();
+    test_cpu_close();
     return tap_done();
 }
