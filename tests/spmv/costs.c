@@ -167,7 +167,7 @@ static void test_empty_cost(void)
 // Intel.
 static void test_cpu_cost(void)
 {
-    enum { ROWS_FAR = 1000 }; // of 1024 entries
+    enum { ROWS_FAR = 1000, ANY_ORDER = 999 }; // of 1024 entries; near the diagonal in any order
     enum { AVX512, INTEL, AVX2 };
     static const struct {
         const char *name, *vendor;
@@ -183,6 +183,10 @@ static void test_cpu_cost(void)
         int far;
         enum weft_spmv_algo want;
     } cases[] = {
+        {"64 000 rows of 27 at random", AVX512, 64e3, 64e3, 1.7e6, 0.1, WEFT_TYPE_F32, ROWS_FAR,
+         WEFT_SPMV_ALGO_CSR_MERGE},
+        {"a stencil, columns in any order", AVX512, 64e3, 64e3, 1.7e6, 0.1, WEFT_TYPE_F32, ANY_ORDER,
+         WEFT_SPMV_ALGO_SELL},
         {"4000 rows of 5", INTEL, 4e3, 4e3, 20e3, 0.84, WEFT_TYPE_F32, ROWS_FAR, WEFT_SPMV_ALGO_SELL},
         {"10 000 rows of 10", INTEL, 10e3, 10e3, 100e3, 0.91, WEFT_TYPE_F64, ROWS_FAR, WEFT_SPMV_ALGO_SELL},
         {"3000 rows of 1000", INTEL, 3e3, 3e3, 3e6, 0.99, WEFT_TYPE_F32, 0, WEFT_SPMV_ALGO_CSR_MERGE},
@@ -242,6 +246,7 @@ static void test_cpu_cost(void)
         plan.info.max_row = plan.stats.max_row = (int64_t)(mean + (alike ? 0 : 4 * sqrt(mean)));
         plan.stats.changes = (int64_t)(cases[i].changes * m);
         plan.stats.far = cases[i].far * ((plan.a.m + 31) / 32);
+        plan.stats.apart = cases[i].far == ANY_ORDER ? 0 : plan.stats.far;
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
         const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
         tap_ok(ok && chosen == cases[i].want, "CPU with %s, %s, %s: %s, %s", kinds[cases[i].kind].name, cases[i].what,

@@ -153,6 +153,7 @@ static const struct processor avx2 = {
 #define LEARNED_ROW 12   // entries of a row beyond which less is learned
 #define APART       10   // of 32: entries of long rows that lie far from the one before, at least
 #define CLOSE       0.33 // lines of x for each entry of a long row, at most
+#define DIAGONAL    0.05 // of the entries, that lie more than 4096 columns from the diagonal
 #define LOOPS_ROW   64   // entries of a row that the loop for long ones takes
 // Two sums of blocks of eight took 0.67 to 0.89 times as long as one sum or four with rows of 50 to 500 entries, from 16 on where the next row
 // is mostly as long, since then the processor knows where loops end. They took 1.2 to 1.5 times as long where x is not in the second
@@ -221,6 +222,12 @@ static double x_lines(const struct weft_spmv_plan *plan)
     return x_bytes(plan) / (LINE * fmax(weft__spmv_mean_row(plan), 1));
 }
 
+// Whether rows find what they read of x in the first caches: entries lie beside each other, or near the diagonal in any order.
+static bool x_beside(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_x_near(plan) || weft__spmv_apart(plan) <= DIAGONAL;
+}
+
 // Whether rows are long and read every line of x, of which each serves several entries.
 static bool x_close(const struct weft_spmv_plan *plan)
 {
@@ -248,7 +255,7 @@ static double x_ns(const struct weft_spmv_plan *plan, bool by_csr)
         return by_csr ? p->apart.ns * entries : 0;
     if (x_close(plan))
         return by_csr ? 0 : p->x_close[width_of(plan)] * entries;
-    if (weft__spmv_x_near(plan))
+    if (x_beside(plan))
         return 0;
     const double memory = x_bytes(plan) > cache_bytes(plan) / 2
                               ? p->memory * entries + (by_csr ? p->memory_csr * taken : 0)
@@ -264,7 +271,7 @@ bool weft__spmv_cpu_blocks(const struct weft_spmv_plan *plan)
     const double mean = weft__spmv_mean_row(plan);
     const int alike = 2 * plan->stats.changes <= plan->a.m;
     return plan->type != WEFT_TYPE_I32 && mean >= (alike ? BLOCKS_ALIKE : BLOCKS_ROW) && mean < BLOCKS_MOST &&
-           (weft__spmv_x_near(plan) || x_bytes(plan) <= BLOCKS_X);
+           (x_beside(plan) || x_bytes(plan) <= BLOCKS_X);
 }
 
 // Nanoseconds of a core for a product by CSR, where the processor guesses wrongly at `changes` rows once there are too many to learn.
@@ -393,7 +400,7 @@ bool weft__spmv_cpu_narrow(const struct weft_spmv_plan *plan)
 {
     const struct processor *p = processor_of(plan);
     const double reach = fmax(UINT16_MAX, NARROW_REACH * sqrt(weft__spmv_mean_row(plan))),
-                 part = weft__spmv_x_near(plan) ? 1 : p->narrow_cache;
+                 part = x_beside(plan) ? 1 : p->narrow_cache;
     return (double)plan->a.n <= reach && weft_type_bytes(plan->a.type) <= p->narrow &&
            matrix_bytes(plan) > part * cache_bytes(plan) && x_bytes(plan) > X_FIRST;
 }
