@@ -294,37 +294,44 @@ static void test_cpu_least(void)
     tap_ok(!weft__spmv_bound_holds(&plan, &most), "CPU: it is left where it needs more elements than are allowed");
 }
 
+// What a CPU takes for 1000 products with m long rows alike.
+static enum weft_spmv_algo long_rows_choose(struct weft_context *ctx, enum weft_type type, int64_t m, int64_t n,
+                                            int64_t row, int64_t far)
+{
+    struct weft_spmv_plan plan = {.ctx = ctx,
+                                  .type = type,
+                                  .acc = type,
+                                  .x_size = n,
+                                  .y_size = m,
+                                  .denied = 1u << WEFT_SPMV_ALGO_SDIA,
+                                  .a = {.m = m, .n = n, .nnz = m * row, .type = type}};
+    plan.info.schedule = ctx->schedule;
+    plan.info.params.format.max_padding = 4;
+    plan.info.params.policy.products = 1000;
+    plan.stats.hist[WEFT__SPMV_BINS - 1] = (cl_uint)m;
+    plan.info.max_row = plan.stats.max_row = row + 300;
+    plan.stats.changes = m - 1;
+    plan.stats.far = plan.stats.apart = far;
+    enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
+    return weft__spmv_choose(&plan, NULL, &chosen) ? WEFT_SPMV_ALGO_AUTO : chosen;
+}
+
 // Fifty long rows of f64: where each entry is on another line of x, sliced ELL reads a line once for eight rows; in a band CSR does as well.
 static void test_cpu_apart(void)
 {
     struct weft_context ctx = {.device = {.compute_units = 2, .cache_bytes = 1 << 25, .type = CL_DEVICE_TYPE_CPU},
                                .schedule = WEFT_SCHEDULE_CPU};
-    static const cl_uint far[] = {0, 896, 1500}; // with 1500 x is far, with 896 it counts as near
-    for (int i = 0; i < 9; i++) {                // the last three on 16 cores, which have too few rows
+    static const int far[] = {0, 896, 1500}; // with 1500 x is far, with 896 it counts as near
+    for (int i = 0; i < 9; i++) {            // the last three on 16 cores, which have too few rows
         const bool apart = far[i % 3] > 0 && i < 6;
         ctx.vector = i < 3 ? 8 : 16;
         ctx.device.compute_units = i < 6 ? 2 : 16;
-        struct weft_spmv_plan plan = {.ctx = &ctx,
-                                      .type = WEFT_TYPE_F64,
-                                      .acc = WEFT_TYPE_F64,
-                                      .x_size = 300000,
-                                      .y_size = 50,
-                                      .denied = 1u << WEFT_SPMV_ALGO_SDIA,
-                                      .a = {.m = 50, .n = 300000, .nnz = 1000000, .type = WEFT_TYPE_F64}};
-        plan.info.schedule = ctx.schedule;
-        plan.info.params.format.max_padding = 4;
-        plan.info.params.policy.products = 1000;
-        plan.stats.hist[WEFT__SPMV_BINS - 1] = 50;
-        plan.info.max_row = plan.stats.max_row = 20300;
-        plan.stats.changes = 49;
-        plan.stats.far = far[i % 3];
-        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
-        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
+        const enum weft_spmv_algo chosen = long_rows_choose(&ctx, WEFT_TYPE_F64, 50, 300000, 20000, far[i % 3]);
         // Cut rows would take a second launch, which two cores that share out whole rows do without.
         const enum weft_spmv_algo csr = i < 6 ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE;
-        tap_ok(ok && chosen == (apart ? WEFT_SPMV_ALGO_SELL : csr),
-               "CPU, %d units, vectors of %d, 50 rows of 20 000, %u far: %s", ctx.device.compute_units, ctx.vector,
-               (unsigned)far[i % 3], weft_spmv_algo_name(chosen));
+        tap_ok(chosen == (apart ? WEFT_SPMV_ALGO_SELL : csr),
+               "CPU, %d units, vectors of %d, 50 rows of 20 000, %d far: %s", ctx.device.compute_units, ctx.vector,
+               far[i % 3], weft_spmv_algo_name(chosen));
     }
 }
 
@@ -335,24 +342,10 @@ static void test_cpu_close(void)
                                .schedule = WEFT_SCHEDULE_CPU,
                                .vector = 8};
     for (int close = 0; close < 2; close++) {
-        const int64_t row = close ? 50000 : 10000;
-        struct weft_spmv_plan plan = {.ctx = &ctx,
-                                      .type = WEFT_TYPE_F32,
-                                      .acc = WEFT_TYPE_F32,
-                                      .x_size = 100000,
-                                      .y_size = 30,
-                                      .denied = 1u << WEFT_SPMV_ALGO_SDIA,
-                                      .a = {.m = 30, .n = 100000, .nnz = 30 * row, .type = WEFT_TYPE_F32}};
-        plan.info.schedule = ctx.schedule;
-        plan.info.params.format.max_padding = 4;
-        plan.info.params.policy.products = 1000;
-        plan.stats.hist[WEFT__SPMV_BINS - 1] = 30;
-        plan.info.max_row = plan.stats.max_row = row + 200;
-        plan.stats.changes = 29;
-        enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
-        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
-        tap_ok(ok && (chosen == WEFT_SPMV_ALGO_SELL) == !close, "CPU, 30 rows of %lld, 100 000 columns: %s",
-               (long long)row, weft_spmv_algo_name(chosen));
+        const int row = close ? 50000 : 10000;
+        const enum weft_spmv_algo chosen = long_rows_choose(&ctx, WEFT_TYPE_F32, 30, 100000, row, 0);
+        tap_ok(chosen == (close ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_SELL),
+               "CPU, 30 rows of %d, 100 000 columns: %s", row, weft_spmv_algo_name(chosen));
     }
 }
 
