@@ -296,7 +296,7 @@ static void test_cpu_least(void)
 
 // What a CPU takes for 1000 products with m long rows alike.
 static enum weft_spmv_algo long_rows_choose(struct weft_context *ctx, enum weft_type type, int64_t m, int64_t n,
-                                            int64_t row, int64_t far)
+                                            int64_t row, int64_t far, int64_t apart)
 {
     struct weft_spmv_plan plan = {.ctx = ctx,
                                   .type = type,
@@ -311,7 +311,8 @@ static enum weft_spmv_algo long_rows_choose(struct weft_context *ctx, enum weft_
     plan.stats.hist[WEFT__SPMV_BINS - 1] = (cl_uint)m;
     plan.info.max_row = plan.stats.max_row = row + 300;
     plan.stats.changes = m - 1;
-    plan.stats.far = plan.stats.apart = far;
+    plan.stats.far = far;
+    plan.stats.apart = apart;
     enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
     return weft__spmv_choose(&plan, NULL, &chosen) ? WEFT_SPMV_ALGO_AUTO : chosen;
 }
@@ -326,7 +327,8 @@ static void test_cpu_apart(void)
         const bool apart = far[i % 3] > 0 && i < 6;
         ctx.vector = i < 3 ? 8 : 16;
         ctx.device.compute_units = i < 6 ? 2 : 16;
-        const enum weft_spmv_algo chosen = long_rows_choose(&ctx, WEFT_TYPE_F64, 50, 300000, 20000, far[i % 3]);
+        const enum weft_spmv_algo chosen =
+            long_rows_choose(&ctx, WEFT_TYPE_F64, 50, 300000, 20000, far[i % 3], far[i % 3]);
         // Cut rows would take a second launch, which two cores that share out whole rows do without.
         const enum weft_spmv_algo csr = i < 6 ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_CSR_MERGE;
         tap_ok(chosen == (apart ? WEFT_SPMV_ALGO_SELL : csr),
@@ -343,10 +345,21 @@ static void test_cpu_close(void)
                                .vector = 8};
     for (int close = 0; close < 2; close++) {
         const int row = close ? 50000 : 10000;
-        const enum weft_spmv_algo chosen = long_rows_choose(&ctx, WEFT_TYPE_F32, 30, 100000, row, 0);
+        const enum weft_spmv_algo chosen = long_rows_choose(&ctx, WEFT_TYPE_F32, 30, 100000, row, 0, 0);
         tap_ok(chosen == (close ? WEFT_SPMV_ALGO_CSR_LANES : WEFT_SPMV_ALGO_SELL),
                "CPU, 30 rows of %d, 100 000 columns: %s", row, weft_spmv_algo_name(chosen));
     }
+}
+
+// Of few rows the first alone is looked at, which begins near the diagonal: x is far nevertheless.
+static void test_cpu_first(void)
+{
+    struct weft_context ctx = {.device = {.compute_units = 2, .cache_bytes = 1 << 25, .type = CL_DEVICE_TYPE_CPU},
+                               .schedule = WEFT_SCHEDULE_CPU,
+                               .vector = 16};
+    const enum weft_spmv_algo chosen = long_rows_choose(&ctx, WEFT_TYPE_F32, 32, 1000000, 100000, 1000, 0);
+    tap_ok(chosen == WEFT_SPMV_ALGO_CSR_LANES, "CPU, 32 rows of 100 000, the first near the diagonal: %s",
+           weft_spmv_algo_name(chosen));
 }
 
 int main(void)
@@ -359,5 +372,6 @@ int main(void)
     test_cpu_least();
     test_cpu_apart();
     test_cpu_close();
+    test_cpu_first();
     return tap_done();
 }
