@@ -234,6 +234,7 @@ def test_csr_fit(folder):
 def test_cpu_fit(folder):
     """Times made from known constants give these back; a choice by them is the best; records are joined, bad ones refused."""
     script = os.path.join(SCRIPTS, "cpu_fit.py")
+    ok("usage: bench/lab/cpu_fit.py" in run(script, "--help")[1], "cpu: it runs as its usage says")
     rng, lines = random.Random(11), []
     for k in range(120):
         m, mean, padding = rng.randint(300000, 2000000), rng.choice([2, 5, 10, 30]), rng.uniform(1, 2)
