@@ -3,17 +3,14 @@
 // Source:  the parallel SpMV / CSR kernel of D. Kirk, W. Hwu, Programming Massively Parallel Processors, chapter on
 //          sparse matrices; alpha, beta and blocks of rows are ours.
 // Mapping: 1-D; work-group g owns WG*chunk rows from g*WG*chunk on, then as many further on, until m. A work-item takes every WG-th
-//          of them, IPT at a time: their reads are in flight together.
+//          of them.
 // Local:   none.
-// Needs:   chunk a multiple of IPT; row_ptr[m] == nnz; any row length, empty rows allowed.
+// Needs:   row_ptr[m] == nnz; any row length, empty rows allowed.
 // Gives:   y.
 // Order:   entries of a row from the left; repeatable, whatever the device's width.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"
-#endif
-#ifndef WEFT_IPT
-#error "WEFT_IPT: rows of a work-item at a time"
 #endif
 
 WEFT_KERNEL void spmv_csr_scalar(__global const ofs_t *restrict row_ptr, __global const idx_t *restrict col,
@@ -22,33 +19,11 @@ WEFT_KERNEL void spmv_csr_scalar(__global const ofs_t *restrict row_ptr, __globa
 {
     const long group = (long)WEFT_WG * chunk;
     for (long at = (long)get_group_id(0) * group; at < m; at += (long)get_num_groups(0) * group)
-        for (long first = at + get_local_id(0); first < min(at + group, (long)m); first += WEFT_WG * WEFT_IPT) {
-#if WEFT_IPT == 1 // nothing but a row: compilers unroll the loop
-            const ofs_t end = row_ptr[first + 1];
+        for (long row = at + get_local_id(0); row < min(at + group, (long)m); row += WEFT_WG) {
+            const ofs_t end = row_ptr[row + 1];
             acc_t sum = ZERO;
-            for (ofs_t p = row_ptr[first]; p < end; p++)
+            for (ofs_t p = row_ptr[row]; p < end; p++)
                 sum = plus(sum, times(read_val(val, p), (acc_t)x[col[p]]));
-            put(y, (idx_t)first, sum, alpha, beta);
-#else
-            ofs_t p[WEFT_IPT], length[WEFT_IPT], longest = 0;
-            acc_t sum[WEFT_IPT];
-#pragma unroll
-            for (int k = 0; k < WEFT_IPT; k++) {
-                const long row = min(first + k * WEFT_WG, (long)m - 1);
-                p[k] = row_ptr[row];
-                length[k] = row_ptr[row + 1] - p[k];
-                longest = max(longest, length[k]);
-                sum[k] = ZERO;
-            }
-            for (ofs_t i = 0; i < longest; i++)
-#pragma unroll
-                for (int k = 0; k < WEFT_IPT; k++)
-                    if (i < length[k])
-                        sum[k] = plus(sum[k], times(read_val(val, p[k] + i), (acc_t)x[col[p[k] + i]]));
-#pragma unroll
-            for (int k = 0; k < WEFT_IPT; k++)
-                if (first + k * WEFT_WG < m)
-                    put(y, (idx_t)(first + k * WEFT_WG), sum[k], alpha, beta);
-#endif
+            put(y, (idx_t)row, sum, alpha, beta);
         }
 }

@@ -124,22 +124,31 @@ static void test_kept_cost(void)
     }
 }
 
-// Which schedule `csr` takes where most rows are empty: those that an H100 took least time by, or within 3 % (docs/log/hypersparse.md).
+// Which schedule `csr` takes where most rows are empty, and whether csr_scalar takes blocks of rows: where no 32 rows have many entries, and
+// the products that are expected pay for the row of each entry.
 static void test_empty_cost(void)
 {
     static const struct {
         const char *what;
         double m, nnz;
+        int64_t fullest, products;
         enum weft_type type;
         enum weft_spmv_algo want;
+        bool gaps;
     } cases[] = {
-        {"14 M rows, 20 000 entries", 14e6, 20e3, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_FLAGS},
-        {"the same in f64", 14e6, 20e3, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS},
-        {"14 M rows, 300 000 entries, f64", 14e6, 300e3, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS},
-        {"10 M rows, a million entries", 10e6, 1e6, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR},
-        {"the same in f64", 10e6, 1e6, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR},
-        {"3 M rows, 100 000 entries, f64", 3e6, 100e3, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS},
-        {"2 M rows, 500 000 entries", 2e6, 500e3, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR},
+        {"14 M rows, 20 000 entries", 14e6, 20e3, 6, 0, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"the same in f64", 14e6, 20e3, 6, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"the same, 300 in 32 rows", 14e6, 20e3, 300, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS, false},
+        {"14 M rows, 300 000 entries, f64", 14e6, 300e3, 9, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"10 M rows, a million entries", 10e6, 1e6, 20, 1000, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"the same in f64", 10e6, 1e6, 20, 1000, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"the same once", 10e6, 1e6, 20, 1, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_MERGE, false},
+        {"3 M rows, 100 000 entries, f64", 3e6, 100e3, 9, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"the same, 300 in 32 rows", 3e6, 100e3, 300, 0, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_FLAGS, false},
+        {"2 M rows, 500 000 entries", 2e6, 500e3, 30, 0, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"3 M rows, 2.2 M entries", 3e6, 2.2e6, 50, 1000, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_SCALAR, true},
+        {"3 M rows, 2.3 M entries", 3e6, 2.3e6, 50, 1000, WEFT_TYPE_F32, WEFT_SPMV_ALGO_CSR_MERGE, false},
+        {"8 M rows, 4 M entries, f64", 8e6, 4e6, 40, 1000, WEFT_TYPE_F64, WEFT_SPMV_ALGO_CSR_SCALAR, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct weft_context ctx = {.device = {.compute_units = 132, .lanes = WEFT_LANES_PTX, .fence = true},
@@ -150,16 +159,18 @@ static void test_empty_cost(void)
         const double mean = cases[i].nnz / cases[i].m;
         plan.a = (struct weft_device_csr){.m = m, .n = m, .nnz = (int64_t)cases[i].nnz, .type = cases[i].type};
         plan.info.params.policy.algo = WEFT_SPMV_ALGO_CSR;
+        plan.info.params.policy.products = cases[i].products;
         plan.info.empty_rows = (int64_t)(cases[i].m * exp(-mean));
         plan.info.max_row = plan.stats.max_row = 6;
+        plan.stats.fullest = cases[i].fullest;
         plan.stats.far = 1024 * ((m + 31) / 32);
         for (int log = 0; log < 6; log++) // of 32 >> log rows side by side the longest, as far as one has an entry
             plan.stats.steps[log] =
                 (int64_t)(cases[i].m * (1 << log) / 32 * -expm1(-mean * (32 >> log)) * (1 + 2 * mean));
         enum weft_spmv_algo chosen = WEFT_SPMV_ALGO_AUTO;
-        const int ok = !weft__spmv_choose(&plan, NULL, &chosen);
-        tap_ok(ok && chosen == cases[i].want, "csr of %s: %s, %s", cases[i].what, weft_spmv_algo_name(chosen),
-               plan.info.why);
+        const int ok = !weft__spmv_choose(&plan, NULL, &chosen), gaps = weft__spmv_scalar_gaps(&plan);
+        tap_ok(ok && chosen == cases[i].want && gaps == cases[i].gaps, "csr of %s: %s, %s%s", cases[i].what,
+               weft_spmv_algo_name(chosen), gaps ? "blocks of rows, " : "", plan.info.why);
     }
 }
 

@@ -169,28 +169,44 @@ bool weft__spmv_streams(const struct weft_spmv_plan *plan)
 #define SCALAR_FAR  1    // where x is far: a work-item then waits for one read after the other
 #define SCALAR_ROWS 2048 // for each unit, at least: with fewer all schedules take as long as a launch
 
-// Rows for each entry from which csr_scalar takes several together. On an H100 14 M rows with 20 000 entries then took 0.66 times as long
-// in f32 and 0.89 in f64, and 3 M rows with as many entries 1.06 to 1.3 times (docs/log/hypersparse.md).
-#define SCALAR_GAPS 4
+static double scalar_rows_us(const struct weft_spmv_plan *plan)
+{
+    const int wide = is_wide(plan), far = !weft__spmv_x_near(plan);
+    const double groups = ceil((double)plan->a.m / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
+    const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
+    return 4.8 + most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
+                      most(alone, shared_out(plan, (far ? 0.22 : 0.1) * groups + (wide ? 0.0295 : 0.02) * steps)));
+}
+
+// Blocks of rows, whose y is written once.
+static double scalar_blocks_us(const struct weft_spmv_plan *plan)
+{
+    const double rows = (double)plan->a.m * 1e-6, entries = (double)plan->a.nnz * 1e-6;
+    return 4.8 + shared_out(plan, (is_wide(plan) ? 2.45 : 1.45) * rows + 8 * entries);
+}
+
+// Entries for each row up to which csr_scalar takes blocks of rows, and the most entries of 32 rows side by side, since the work-group of
+// a full block runs alone (docs/log/hypersparse.md). What they take to find the row of each entry: microseconds, and those of a row.
+#define BLOCKS_MEAN    0.75
+#define BLOCKS_FULLEST 64
+#define BLOCKS_MAKE_US 150
+#define BLOCKS_ROW_US  14e-6
 bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan)
 {
-    return plan->a.nnz <= plan->a.m / SCALAR_GAPS;
+    const double runs = plan->once ? 1 : (double)plan->info.params.policy.products;
+    if ((double)plan->a.nnz > BLOCKS_MEAN * (double)plan->a.m || plan->stats.fullest > BLOCKS_FULLEST)
+        return false;
+    return runs <= 0 || runs * (scalar_rows_us(plan) - scalar_blocks_us(plan)) >=
+                            BLOCKS_MAKE_US + shared_out(plan, BLOCKS_ROW_US * (double)plan->a.m);
 }
 
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan)
 {
-    const double rows = (double)plan->a.m, mean = weft__spmv_mean_row(plan);
     const int far = !weft__spmv_x_near(plan);
-    if (mean > (far ? SCALAR_FAR : SCALAR_MEAN) || rows < (double)SCALAR_ROWS * plan->ctx->device.compute_units)
+    if (weft__spmv_mean_row(plan) > (far ? SCALAR_FAR : SCALAR_MEAN) ||
+        (double)plan->a.m < (double)SCALAR_ROWS * plan->ctx->device.compute_units)
         return INFINITY;
-    const int wide = is_wide(plan);
-    const double groups = ceil(rows / 32) * 1e-3, steps = (double)plan->stats.steps[0] * 1e-3;
-    const double alone = (double)plan->stats.max_row * (wide ? 0.065 : 0.042);
-    const double gaps = far ? (wide ? 0.14 : 0.08) : (wide ? 0.1 : 0.06), group = weft__spmv_scalar_gaps(plan) ? gaps
-                                                                                  : far                        ? 0.22
-                                                                                                               : 0.1;
-    return 4.8 + most(from_memory(plan, wide ? MEMORY_SLOW : MEMORY_SCALAR),
-                      most(alone, shared_out(plan, group * groups + (wide ? 0.0295 : 0.02) * steps)));
+    return weft__spmv_scalar_gaps(plan) ? scalar_blocks_us(plan) : scalar_rows_us(plan);
 }
 
 // Tiles that share rows join them: inside the launch, or by a second one where a device has no fence. On NVIDIA's

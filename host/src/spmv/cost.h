@@ -35,7 +35,8 @@ double weft__spmv_lanes_cost(const struct weft_spmv_plan *plan, int lanes);
 double weft__spmv_scalar_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_merge_cost(const struct weft_spmv_plan *plan);
 double weft__spmv_flags_cost(const struct weft_spmv_plan *plan);
-// Whether most rows are empty, so that csr_scalar takes less time with several rows of a work-item in flight together.
+// Whether so many rows are empty, and nowhere many entries stand together, that csr_scalar takes less time by blocks of rows, and the
+// products that are expected pay for what these need.
 bool weft__spmv_scalar_gaps(const struct weft_spmv_plan *plan);
 // Whether csr_flags takes less time when a launch before scales all of y than when its tiles share the empty rows. Never with f64_sums:
 // y would be rounded twice.

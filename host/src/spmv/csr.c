@@ -13,6 +13,10 @@
 //   and for each SpMV
 //     spmv_csr_gaps_cpu  CSR, row_of, x, ROW,  y, sums of cut rows    product, sum of row or part   PART, HEAD
 //                        POS
+//
+// So does csr_scalar on a GPU:
+//
+//     spmv_csr_gaps      CSR, row_of, x        y                      product, sum in local memory  row_of
 #include "plan.h"
 #include "coo.h"
 #include "cost.h"
@@ -30,7 +34,7 @@ struct weft_tune_spmv_csr {
     int read;
 };
 static const struct weft_tune_spmv_csr tune[] = {
-    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 4, 256, 3, 256, 4, 8, 0, 0, 0, 2},
+    {{WEFT_SCHEDULE_GPU, NULL, 0, NULL, "default"}, 128, 8, 256, 3, 256, 4, 8, 0, 0, 0, 2},
     {{WEFT_SCHEDULE_CPU, NULL, 0, NULL, "default"}, 1, 0, 1, 0, 1, 0, 0, 8, 4, 16, 1},
 };
 
@@ -39,8 +43,11 @@ static const struct weft_tune_spmv_csr tune[] = {
 static const struct weft__tunable scalar_values[] = {
     {GPU(scalar_wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
      .sweep = {128, 256, 512}, .help = "work-items per work-group"},
-    {GPU(scalar_ipt, ipt), .low = 1, .high = 8, .step = WEFT__POWER_OF_TWO, .kept = WEFT__KEPT, .sweep = {1, 2, 4, 8},
-     .help = "rows of a work-item whose reads are in flight together; the default is 1 unless most rows are empty"},
+    {GPU(scalar_ipt, ipt), .low = 1, .high = 16, .step = WEFT__POWER_OF_TWO, .lower = WEFT__LOWER_HALVE,
+     .kept = WEFT__KEPT, .sweep = {1, 4, 8, 16},
+     .help =
+         "rows of a block per work-item, whose sums lie in local memory; 1: none, the default with more than 3 entries "
+         "for 4 rows"},
     {GPU(read, read), WEFT__SPMV_READ},
 };
 static const struct weft__tunable lanes_values[] = {
@@ -126,29 +133,73 @@ static weft_status csr_run(struct weft_spmv_plan *plan, struct weft__stream *str
     return weft__spmv_tiles_join(&s->tiles, plan, stream, call);
 }
 
+static void row_of_make(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                        cl_command_queue queue)
+{
+    const size_t bytes = weft__mul((size_t)plan->a.nnz, sizeof(cl_int));
+    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
+    weft__spmv_make_buffer(make, &s->row_of, bytes, "row of each entry");
+    struct weft__stream stream = weft__spmv_stream(make, queue);
+    make->status = weft__spmv_rows_expand(&stream, plan->a.row_ptr, plan->a.ofs, plan->a.m, plan->a.nnz, s->row_of);
+    plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
+    plan->info.workspace_bytes += bytes;
+}
+
+// Local memory of cl/spmv/csr_gaps.cl, which runs where a work-item has several rows of a block.
+#define GAPS_EACH 4
+static size_t scalar_local(const void *of, const void *params)
+{
+    const struct weft_spmv_params *p = params;
+    const size_t acc = weft__spmv_acc_bytes(of), wg = (size_t)p->gpu.wg, ipt = (size_t)p->gpu.ipt;
+    return ipt > 1 ? wg * (ipt * acc + GAPS_EACH * (acc + sizeof(cl_ushort))) : 0;
+}
+
+// Rows of a block for each work-item, of `usual` ones: the more entries there are the more local memory they leave to the first cache
+// (docs/log/hypersparse.md).
+#define GAPS_SPARSE 64 // rows for each entry, by the bytes of a sum, from which on twice as many are faster
+#define GAPS_DENSE  3  // up to which half as many are; with sums of 8 bytes, whatever the entries
+static int scalar_rows(const struct weft_spmv_plan *plan, int usual)
+{
+    const int64_t acc = (int64_t)weft__spmv_acc_bytes(plan), m = plan->a.m, nnz = plan->a.nnz;
+    const int rows = nnz > m / GAPS_DENSE || acc == 8 ? (usual + 1) / 2 : usual;
+    return !weft__spmv_scalar_gaps(plan) ? 1 : nnz <= m / (GAPS_SPARSE / acc) ? 2 * rows : rows;
+}
+
+static weft_status gaps_create(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
+                               cl_command_queue queue)
+{
+    const struct weft_spmv_params *p = &plan->info.params;
+    struct weft__defines d = {0};
+    s->wg = (size_t)p->gpu.wg;
+    s->groups = weft__groups(weft__ceil_div((size_t)plan->a.m, s->wg * (size_t)p->gpu.ipt), s->wg);
+    weft__spmv_define(plan, &d);
+    weft__define(&d, "WEFT_WG", "%d", p->gpu.wg);
+    weft__define(&d, "WEFT_IPT", "%d", p->gpu.ipt);
+    plan->gaps = true;
+    row_of_make(s, plan, make, queue);
+    kernel_create(s, plan, make, &weft__spmv_gaps_spec, &d);
+    return make->status ? make->status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(row_of, s->row_of));
+}
+
 static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
 {
-    (void)queue;
     struct weft__make make = {.ctx = plan->ctx};
     struct weft__defines d = {0};
     struct weft_tune_spmv_csr row = *WEFT__TUNE_FIND(plan->ctx, tune);
     struct csr_state *s = plan->state = weft__make_memory(&make, sizeof *s, "a plan");
-    if (!weft__spmv_scalar_gaps(plan))
-        row.scalar_ipt = 1;
-    else if (weft__spmv_acc_bytes(plan) == 8)
-        row.scalar_ipt = (row.scalar_ipt + 1) / 2;
-    weft__spmv_resolve(&make, plan, &row, NULL);
+    row.scalar_ipt = scalar_rows(plan, row.scalar_ipt);
+    weft__spmv_resolve(&make, plan, &row, weft__spmv_is_cpu(plan) ? NULL : scalar_local);
     if (make.status)
         return make.status;
     const size_t m = (size_t)plan->a.m, units = (size_t)plan->ctx->device.compute_units * (size_t)row.cpu_tiles;
     const struct weft__spmv_sizes sizes = weft__spmv_sizes(&plan->info.params, plan->info.schedule);
-    const int ipt = units ? 1 : sizes.ipt;
-    const cl_int chunk = (cl_int)(units ? weft__ceil_div(m, units) : (size_t)ipt); // rows of a work-item
+    if (sizes.ipt > 1)
+        return gaps_create(s, plan, &make, queue);
+    const cl_int chunk = units ? (cl_int)weft__ceil_div(m, units) : 1; // rows of a work-item
     s->wg = (size_t)sizes.wg;
     s->groups = weft__groups(weft__ceil_div(weft__ceil_div(m, (size_t)chunk), s->wg), s->wg);
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%zu", s->wg);
-    weft__define(&d, "WEFT_IPT", "%d", ipt);
     kernel_create(s, plan, &make, &weft__spmv_scalar_spec, &d);
     return make.status ? make.status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(chunk));
 }
@@ -231,18 +282,6 @@ static weft_status merge_create(struct weft_spmv_plan *plan, cl_command_queue qu
         weft__define(&d, "WEFT_SNAP", "%uu", s->tiles.snap);
     }
     return kernel_create(s, plan, &make, &weft__spmv_merge_spec, &d);
-}
-
-static void row_of_make(struct csr_state *s, struct weft_spmv_plan *plan, struct weft__make *make,
-                        cl_command_queue queue)
-{
-    const size_t bytes = weft__mul((size_t)plan->a.nnz, sizeof(cl_int));
-    struct weft__spmv_clock clock = weft__spmv_clock(plan->ctx);
-    weft__spmv_make_buffer(make, &s->row_of, bytes, "row of each entry");
-    struct weft__stream stream = weft__spmv_stream(make, queue);
-    make->status = weft__spmv_rows_expand(&stream, plan->a.row_ptr, plan->a.ofs, plan->a.m, plan->a.nnz, s->row_of);
-    plan->info.convert_ms += weft__spmv_clock_ms(plan->ctx, &clock);
-    plan->info.workspace_bytes += bytes;
 }
 
 // A second launch, which joins the parts of rows, takes as long as this many entries of a row that waits for no other core.

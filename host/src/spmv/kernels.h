@@ -11,6 +11,7 @@
     K(rows_tiles,        rows_tiles,         rows_tiles,    NULL)         \
     K(spmv_join,         spmv_join,          join,          SPMV)         \
     K(spmv_scalar,       spmv_csr_scalar,    csr_scalar,    SPMV)         \
+    K(spmv_gaps,         spmv_csr_gaps,      csr_gaps,      SPMV)         \
     K(spmv_lanes,        spmv_csr_lanes,     csr_lanes,     SPMV)         \
     K(spmv_merge,        spmv_csr_merge,     csr_merge,     SPMV, SHARE)  \
     K(spmv_cpu,          spmv_csr_cpu,       csr_cpu,       SPMV)         \

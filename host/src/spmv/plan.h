@@ -32,6 +32,7 @@ struct weft__spmv_stats {
     int64_t far;     // 1024 times the share of entries that are not beside the one before, of every 32nd row, summed
     int64_t changes; // rows that are not as long as the row before
     int64_t apart;   // 1024 times the share of entries that are not near the diagonal, of every 32nd row, summed
+    int64_t fullest; // the most entries of 32 rows side by side
     cl_uint hist[WEFT__SPMV_BINS]; // rows of k entries, the last bin with all longer ones
 };
 
@@ -62,7 +63,7 @@ struct weft_spmv_plan {
     double least; // microseconds that it has to save, by a CPU: those of the conversion that would have been taken else
     unsigned denied; // bit of each algorithm that ended so, or that the device has no memory for
     int crowded;     // nonzero: one of them for want of memory
-    bool gaps;       // CSR for many empty rows: on a CPU it walks entries, on a GPU csr_flags scales y first
+    bool gaps;       // CSR for many empty rows: it walks entries, or csr_flags on a GPU scales y first
 };
 
 // An algorithm. create and run are called with m > 0; nnz may be 0.

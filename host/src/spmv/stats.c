@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SUMS 10   // figures of a group
+#define SUMS 11   // figures of a group
 #define NEAR 8    // columns
 #define SPAN 4096 // columns
 #define ROWS 32
@@ -22,6 +22,8 @@ static void stats_add(struct weft_spmv_plan *plan, const cl_long *sums, size_t g
         s->far += sums[g * SUMS + 7];
         s->changes += sums[g * SUMS + 8];
         s->apart += sums[g * SUMS + 9];
+        if (s->fullest < sums[g * SUMS + 10])
+            s->fullest = sums[g * SUMS + 10];
     }
     plan->info.max_row = s->max_row;
     plan->info.empty_rows = s->hist[0];
@@ -73,6 +75,9 @@ void weft__spmv_stats_host(struct weft__spmv_stats *out, const struct weft_csr *
     int64_t before = a->m ? weft_csr_ofs(a, 1) - weft_csr_ofs(a, 0) : 0;
     for (int64_t first = 0; first < a->m; first += ROWS) {
         int64_t most[ROWS];
+        const int64_t behind = first + ROWS < a->m ? first + ROWS : a->m,
+                      entries = weft_csr_ofs(a, behind) - weft_csr_ofs(a, first);
+        out->fullest = out->fullest > entries ? out->fullest : entries;
         out->far += far_share(a, first);
         out->apart += apart_share(a, first);
         lengths_read(most, a, first);
