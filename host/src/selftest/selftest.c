@@ -208,8 +208,12 @@ static void spmvs(struct run *r)
         for (int ring = WEFT_SPMV_SEMIRING_MIN_PLUS; ring <= WEFT_SPMV_SEMIRING_MAX_TIMES; ring++)
             spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.problem.semiring = (enum weft_spmv_semiring)ring});
         spmv(r, t, WEFT_OFS_64, &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR});
-        for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64 && r->ctx->schedule == WEFT_SCHEDULE_CPU; ofs++)
-            spmv_of(r, t, (enum weft_ofs)ofs, &(struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR}, true);
+        const struct weft_spmv_params gaps =
+            r->ctx->schedule == WEFT_SCHEDULE_CPU
+                ? (struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR}
+                : (struct weft_spmv_params){.policy.algo = WEFT_SPMV_ALGO_CSR_SCALAR, .gpu.ipt = 4};
+        for (int ofs = WEFT_OFS_32; ofs <= WEFT_OFS_64; ofs++)
+            spmv_of(r, t, (enum weft_ofs)ofs, &gaps, true);
         spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.policy.mode = WEFT_SPMV_MODE_REPRODUCIBLE});
         spmv(r, t, WEFT_OFS_32, &(struct weft_spmv_params){.problem.transpose = WEFT_SPMV_TRANSPOSE_BY_ATOMICS});
     }
