@@ -61,7 +61,7 @@ const struct weft__tunables weft__spmv_ell_tunables[] = {
 };
 #define SORT_WG    256
 #define ELL_HEIGHT 32  // the rows of ELL are padded to a multiple of it
-#define CPU_CHUNK  256 // rows of a work-item of a conversion
+#define CPU_CHUNK  256 // rows of a work-item of a conversion, at most
 #define CPU_ITEMS  16  // work-items for each compute unit, at most, unless rows are many
 // Rows and entries of a work-item, at least, as of csr_merge, while each unit has two: with 32 work-items for 30 000 entries two cores
 // took 1.4 times as long.
@@ -216,17 +216,17 @@ weft_status weft__spmv_ell_fill(struct weft__spmv_ell *e, struct weft__stream *s
 {
     const int cpu = stream->ctx->schedule == WEFT_SCHEDULE_CPU;
     const size_t wg = cpu ? 1 : 64;
-    const cl_uint chunk = cpu ? CPU_CHUNK : 1;
     const cl_ulong places = (cl_ulong)e->slices * e->height;
     const cl_int m = (cl_int)a->m;
     const cl_mem col = e->b[WEFT__ELL_COL], val = e->b[WEFT__ELL_VAL] ? a->val : a->col,
                  to = e->b[WEFT__ELL_VAL] ? e->b[WEFT__ELL_VAL] : col,
                  perm = e->b[WEFT__ELL_PERM] ? e->b[WEFT__ELL_PERM] : a->row_ptr;
-    const size_t groups = e->elements ? weft__groups(weft__ceil_div(weft__ceil_div(places, chunk), wg), wg) : 0;
-    return WEFT__LAUNCH(
-        stream, e->k[WEFT__ELL_FILL], groups, wg, WEFT__ARG(row_ptr, a->row_ptr), WEFT__ARG(col, a->col),
-        WEFT__ARG(val), WEFT__ARG(perm), WEFT__ARG(slice_ptr, e->b[WEFT__ELL_SLICE_PTR]), WEFT__ARG(ell_col, col),
-        WEFT__ARG(ell_val, to), WEFT__ARG(m), WEFT__ARG(height, e->height), WEFT__ARG(places), WEFT__ARG(chunk));
+    const size_t groups = e->elements ? weft__groups(weft__ceil_div(weft__ceil_div(places, e->pack), wg), wg) : 0;
+    return WEFT__LAUNCH(stream, e->k[WEFT__ELL_FILL], groups, wg, WEFT__ARG(row_ptr, a->row_ptr),
+                        WEFT__ARG(col, a->col), WEFT__ARG(val), WEFT__ARG(perm),
+                        WEFT__ARG(slice_ptr, e->b[WEFT__ELL_SLICE_PTR]), WEFT__ARG(ell_col, col),
+                        WEFT__ARG(ell_val, to), WEFT__ARG(m), WEFT__ARG(height, e->height), WEFT__ARG(places),
+                        WEFT__ARG(chunk, e->pack));
 }
 
 weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_plan *plan, cl_command_queue queue,
@@ -236,6 +236,7 @@ weft_status weft__spmv_ell_create(struct weft__spmv_ell *e, struct weft_spmv_pla
     const size_t m = (size_t)plan->a.m, val = weft_type_bytes(plan->a.type);
     struct weft__make make = {.ctx = plan->ctx};
     e->sigma = sigma;
+    e->pack = weft__spmv_is_cpu(plan) ? weft__spmv_chunk(plan, CPU_CHUNK, CPU_BLOCK) : 1;
     e->height = width >= 0 ? (cl_uint)weft__round_up(m, ELL_HEIGHT) : (cl_uint)row->height;
     e->slices = (cl_uint)weft__ceil_div(m, e->height);
     if (width >= 0) {

@@ -22,6 +22,7 @@ struct weft__spmv_ell {
     size_t bytes; // of all of it
     size_t groups, wg;
     cl_uint chunk; // places of a work-item
+    cl_uint pack;  // of a conversion
 };
 // Sizes, memory and kernels; the arrays are not filled. width >= 0: ELL, one slice of that many entries per row, longer
 // rows are cut off; < 0: slices as long as their longest row. Blocks. Refuses more padding than params.format.max_padding.

@@ -50,7 +50,7 @@ const struct weft__tunables weft__spmv_sdia_tunables[] = {
 #define HEIGHT     32 // rows of a slice, a bit of a mask each
 #define BEHIND     8  // slots behind the last one, to read ahead
 #define PACK_WG    32 // work-items of a conversion (GPU)
-#define PACK_CHUNK 16 // slices of a work-item of a conversion (CPU)
+#define PACK_CHUNK 16 // slices of a work-item of a conversion, at most (CPU)
 
 enum {
     SLICE_PTR, // slices + 1 slots, 64-bit
@@ -82,12 +82,18 @@ static void destroy(void *state)
     free(s);
 }
 
+// Slices of a work-item of a conversion on a CPU: few where rows are long, so that all cores have some.
+static cl_uint pack_chunk(const struct weft_spmv_plan *plan)
+{
+    return weft__spmv_chunk(plan, PACK_CHUNK * HEIGHT, HEIGHT) / HEIGHT;
+}
+
 // A kernel of the conversion, which takes `chunk` on a CPU alone.
 static void pack_make(struct weft__make *make, struct weft__kernel **out, struct weft_spmv_plan *plan,
                       const struct weft__kernel_spec *spec)
 {
     const cl_int m = (cl_int)plan->a.m;
-    const cl_uint chunk = PACK_CHUNK;
+    const cl_uint chunk = weft__spmv_is_cpu(plan) ? pack_chunk(plan) : 1;
     struct weft__defines d = {0};
     weft__define_types(&d, plan->a.type, plan->a.ofs);
     weft__define(&d, "WEFT_WG", "%d", weft__spmv_is_cpu(plan) ? 1 : PACK_WG);
@@ -99,7 +105,8 @@ static void pack_make(struct weft__make *make, struct weft__kernel **out, struct
 // Work-groups that take `count` slices.
 static size_t pack_groups(const struct weft_spmv_plan *plan, size_t count)
 {
-    return weft__spmv_is_cpu(plan) ? weft__groups(weft__ceil_div(count, PACK_CHUNK), 1) : weft__groups(count, PACK_WG);
+    return weft__spmv_is_cpu(plan) ? weft__groups(weft__ceil_div(count, pack_chunk(plan)), 1)
+                                   : weft__groups(count, PACK_WG);
 }
 
 // Slots of `count` of the `slices` slices, at equal distances. *unfit: columns of a row do not ascend, and the slots
