@@ -4,9 +4,9 @@
 // Mapping: 1-D; work-group g owns rows g*WG*IPT .. +WG*IPT-1, then strides. It takes their entries WG*EACH at a time: first all products,
 //          then the first entry of each row there sums up the products of its row. y is written once, side by side.
 // Local:   WG*IPT + WG*EACH accumulators + WG*EACH words of 16 bits.
-// Needs:   row_of[p]: the row of entry p; WG*IPT at most 65536; row_ptr[m] == nnz; any row length, though a row is summed up alone.
+// Needs:   row_of[p]: the row of entry p; WG*IPT at most 65536; row_ptr[m] == nnz; any row length, though one work-item sums up a row.
 // Gives:   y.
-// Order:   depends on WG alone; repeatable. Entries of a row from the left, those taken at a time by themselves, then these sums.
+// Order:   depends on WG and IPT; repeatable. Entries of a row from the left, those taken at a time by themselves, then these sums.
 
 #ifndef WEFT_WG
 #error "WEFT_WG: work-group size"

@@ -146,7 +146,7 @@ static void row_of_make(struct csr_state *s, struct weft_spmv_plan *plan, struct
 }
 
 // Local memory of cl/spmv/csr_gaps.cl, which runs where a work-item has several rows of a block.
-#define GAPS_EACH 4
+#define GAPS_EACH 4 // entries of a work-item at a time, as its EACH
 static size_t scalar_local(const void *of, const void *params)
 {
     const struct weft_spmv_params *p = params;
@@ -175,10 +175,12 @@ static weft_status gaps_create(struct csr_state *s, struct weft_spmv_plan *plan,
     weft__spmv_define(plan, &d);
     weft__define(&d, "WEFT_WG", "%d", p->gpu.wg);
     weft__define(&d, "WEFT_IPT", "%d", p->gpu.ipt);
-    plan->gaps = true;
     row_of_make(s, plan, make, queue);
     kernel_create(s, plan, make, &weft__spmv_gaps_spec, &d);
-    return make->status ? make->status : WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(row_of, s->row_of));
+    if (!make->status)
+        make->status = WEFT__BIND(plan->ctx, s->kernel, WEFT__ARG(row_of, s->row_of));
+    plan->gaps = !make->status; // another algorithm may follow
+    return make->status;
 }
 
 static weft_status scalar_create(struct weft_spmv_plan *plan, cl_command_queue queue)
