@@ -103,7 +103,7 @@ struct weft_spmv_params {
     struct {
         int lanes; // csr_lanes: work-items per row, a power of two, 2..32
         int wg;    // work-items per work-group
-        int ipt;   // entries per work-item at a time; of csr_scalar rows
+        int ipt;   // entries per work-item at a time; of csr_scalar rows of a block, 1: none
         int rows;  // sdia: rows per work-item at a time, 1..4
         int read;  // 1: entries as any data; 2: marked to leave the caches first; 3: past the first cache. A hint.
     } gpu;
