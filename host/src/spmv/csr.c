@@ -44,7 +44,7 @@ static const struct weft__tunable scalar_values[] = {
     {GPU(scalar_wg, wg), .low = 1, .step = 1, .most = weft__tunable_wg, .lower = WEFT__LOWER_HALVE, .kept = WEFT__KEPT,
      .sweep = {128, 256, 512}, .help = "work-items per work-group"},
     {GPU(scalar_ipt, ipt), .low = 1, .high = 16, .step = WEFT__POWER_OF_TWO, .lower = WEFT__LOWER_HALVE,
-     .kept = WEFT__KEPT, .sweep = {1, 4, 8, 16},
+     .sweep = {1, 4, 8, 16},
      .help =
          "rows of a block per work-item, whose sums lie in local memory; 1: none, the default with more than 3 entries "
          "for 4 rows"},
