@@ -47,14 +47,16 @@ static const struct form {
              {"all at the end", last}, {"a row of several tiles", cut}, {"one entry", only}};
 #define FORMS (sizeof forms / sizeof *forms)
 
-// Whether the plan is of the kind that empty rows ask for. The checker's matrices are too small for a launch more.
-static int is_for_gaps(const struct test_device *dev, const struct weft_spmv_plan *plan)
+// Whether the plan is of the kind that empty rows, or the rows of a block that were given, ask for. The checker's matrices are too small for
+// a launch more.
+static int is_for_gaps(const struct test_device *dev, const struct weft_spmv_plan *plan, int given)
 {
     const struct weft_spmv_info *info = weft_spmv_plan_info(plan);
     if (!dev->gpu)
         return plan->gaps && info->convert_ms > 0;
     if (info->params.policy.algo == WEFT_SPMV_ALGO_CSR_SCALAR)
-        return plan->gaps == (info->params.gpu.ipt > 1) && plan->gaps == (info->convert_ms > 0);
+        return (given ? info->params.gpu.ipt == given : (info->params.gpu.ipt > 1) == weft__spmv_scalar_gaps(plan)) &&
+               plan->gaps == (info->params.gpu.ipt > 1) && plan->gaps == (info->convert_ms > 0);
     return dev->checker || plan->gaps == !info->params.problem.f64_sums;
 }
 
@@ -66,7 +68,7 @@ static int check(struct test_device *dev, const struct form *form, enum weft_typ
     const size_t runs = params->problem.semiring == WEFT_SPMV_SEMIRING_PLUS_TIMES ? 3 : 2;
     struct test_problem p = test_problem_of(dev, &rng, dev->checker ? 9000 : 60000, 500, form->length, type, ofs);
     struct weft_spmv_plan *plan = test_problem_plan(&p, params);
-    int ok = plan && is_for_gaps(dev, plan);
+    int ok = plan && is_for_gaps(dev, plan, params->gpu.ipt);
     for (size_t s = 0; ok && s < runs; s++)
         ok = test_problem_run(&p, plan, params, scalars[s][0], scalars[s][1]);
     if (ok && p.type == WEFT_TYPE_F32) { // y is not read
