@@ -39,7 +39,15 @@ WEFT_INLINE uint row_word(uint row, uint c, uint pack, uint key_mask)
 
 #if defined(WEFT_LANES_APART) && !defined(WEFT_ROWS_GIVEN)
 #define WEFT_ROWS_MARKED 1
-#define ROWS_MARKED      (STAGE / WARPS) // most rows of WEFT_SPAN entries that are marked rather than searched
+// Rows of WEFT_SPAN entries that are marked rather than searched, at most. Those that begin among the entries are listed in ROWS_MET
+// words; where these are fewer than the entries, rows are no more.
+#define ROWS_MET    (STAGE / WARPS)
+#define ROWS_MARKED (WEFT_STAGED == WEFT_IPT ? 2048 : ROWS_MET)
+#if WEFT_OFS_BITS == 64
+typedef long4 ofs4_t;
+#else
+typedef int4 ofs4_t;
+#endif
 // Mark what begins here of the rows r .. r + batch*LANES-1 before `hi`, whose ends are read at once. Gives `found` and their
 // number.
 WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_t r, idx_t lo, idx_t hi,
@@ -67,18 +75,65 @@ WEFT_INLINE uint rows_mark(const uint batch, __global const ofs_t *row_ptr, idx_
     return found;
 }
 
-// Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1: each row that begins here sets a bit at
+// The same of the 16*LANES rows from r on, a multiple of 4, where many are empty: four of a work-item are read at once, four times. Rows
+// outside of lo .. hi-1 have no entries here. The m row pointers and the last one are at 16 bytes.
+WEFT_INLINE uint rows_mark_fours(__global const ofs_t *row_ptr, idx_t r, idx_t lo, idx_t m, pos_t span_first,
+                                 uint found, __local uint *marks, __local ushort *met)
+{
+    pos_t begin[4][5];
+    WEFT_UNROLL
+    for (uint j = 0; j < 4u; j++) {
+        const uint at = (uint)r + 4u * (j * LANES + lane_id()); // 2^31 + 2^9 at most
+        if (at + 4u <= (uint)m) {
+            const ofs4_t four = *(__global const ofs4_t *)(row_ptr + at);
+            begin[j][0] = (pos_t)four.x;
+            begin[j][1] = (pos_t)four.y;
+            begin[j][2] = (pos_t)four.z;
+            begin[j][3] = (pos_t)four.w;
+            begin[j][4] = (pos_t)row_ptr[at + 4u];
+        } else {
+            WEFT_UNROLL
+            for (uint i = 0; i < 5u; i++)
+                begin[j][i] = (pos_t)row_ptr[min(at + i, (uint)m)];
+        }
+    }
+    WEFT_UNROLL
+    for (uint j = 0; j < 4u; j++) {
+        const uint nth = (uint)(r - lo) + 4u * (j * LANES + lane_id());
+        uint all[4], at = found;
+        WEFT_UNROLL
+        for (uint i = 0; i < 4u; i++) {
+            const pos_t first = max(begin[j][i], span_first) - span_first;
+            all[i] = lane_ballot(first < begin[j][i + 1u] - span_first && first < (pos_t)WEFT_SPAN, 0);
+            at += popcount(all[i] & lane_below());
+            found += popcount(all[i]);
+        }
+        WEFT_UNROLL
+        for (uint i = 0; i < 4u; i++)
+            if (all[i] >> lane_id() & 1u) {
+                const uint first = (uint)(max(begin[j][i], span_first) - span_first);
+                met[at++] = (ushort)(nth + i);
+                atomic_or(&marks[first / LANES], 1u << (first & (LANES - 1u)));
+            }
+    }
+    return found;
+}
+
+// Rows of the WEFT_SPAN entries from span_first on, which lie in rows lo .. hi-1 of m: each row that begins here sets a bit at
 // its first entry and is listed. One group of lanes; `marks` is local memory of WARPS*WEFT_IPT uints, `met` of STAGE ushorts.
-WEFT_INLINE void rows_list(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, pos_t span_first, __local uint *marks,
-                           __local ushort *met)
+WEFT_INLINE void rows_list(__global const ofs_t *row_ptr, idx_t lo, idx_t hi, idx_t m, pos_t span_first,
+                           __local uint *marks, __local ushort *met)
 {
     uint found = 0u;
     marks += lane_group() * WEFT_IPT;
-    met += lane_group() * ROWS_MARKED;
+    met += lane_group() * ROWS_MET;
     for (uint k = lane_id(); k < WEFT_IPT; k += LANES)
         marks[k] = 0u;
     lane_sync();
     idx_t r = lo;
+    if (ROWS_MARKED > ROWS_MET && hi - lo > (idx_t)(8 * LANES))
+        for (r &= ~3; hi - r > (idx_t)(4 * LANES); r += (idx_t)(16 * LANES))
+            found = rows_mark_fours(row_ptr, r, lo, m, span_first, found, marks, met);
     for (; hi - r > (idx_t)(2 * LANES); r += (idx_t)(4 * LANES))
         found = rows_mark(4, row_ptr, r, lo, hi, span_first, found, marks, met);
     if (r < hi)
@@ -91,7 +146,7 @@ WEFT_INLINE void rows_counted(idx_t lo, uint *c, uint pack, uint key_mask, __loc
                               __local const ushort *met)
 {
     marks += lane_group() * WEFT_IPT;
-    met += lane_group() * ROWS_MARKED;
+    met += lane_group() * ROWS_MET;
     uint before = 0u, up_to = lane_below() | 1u << lane_id();
     WEFT_UNROLL
     for (uint k = 0; k < WEFT_IPT; k++) {
@@ -320,7 +375,7 @@ WEFT_KERNEL void scan_partition(__global const ofs_t *row_ptr, __global const id
 #endif
 #ifdef WEFT_ROWS_MARKED
             if (hi - lo <= ROWS_MARKED)
-                rows_list(row_ptr, lo, hi, span_first, marks, per_slot);
+                rows_list(row_ptr, lo, hi, m, span_first, marks, per_slot);
 #endif
         }
 #endif

@@ -148,6 +148,8 @@ static void define_move(struct weft__defines *d, const struct scan_gpu *s, int w
         weft__define(d, "WEFT_PACKED", "1");
     if (what == LAST ? l->last_chunks.joined : what == SECOND && l->second_chunks.joined)
         weft__define(d, "WEFT_CHUNKS_JOINED", "1");
+    if (what == LAST && l->sparse)
+        weft__define(d, "WEFT_SPARSE", "%d", WEFT__SCAN_SPARSE);
     if (what == LAST && l->self_counted)
         weft__define(d, "WEFT_SELF_COUNTED", "1");
     if (what == SECOND && l->parts_packed)
@@ -471,25 +473,26 @@ void weft__transpose_scan_gpu_variants(weft__variant_fn *fn, void *arg)
                     fn(arg, &v);
                 }
         // Buckets in chunks of a tile, whose columns may be on their own; large tiles, of values of 8 bytes also in chunks of several;
-        // few entries.
-        enum { ONE_TILE, ONE_TILE_APART, ONE_TILE_LARGE, LARGE_TILES, FEW, KINDS };
-        for (int kind = 0; kind < KINDS && wide == 0; kind++)
+        // few entries; few entries of many columns, which also may be on their own.
+        enum { ONE_TILE, ONE_TILE_APART, ONE_TILE_LARGE, LARGE_TILES, FEW, SPARSE, SPARSE_APART, KINDS };
+        for (int kind = wide ? SPARSE : 0; kind < KINDS; kind++)
             for (int t = kind == LARGE_TILES; t < (kind == ONE_TILE_LARGE || kind == LARGE_TILES ? 2 : 3); t++) {
-                const int large = kind == ONE_TILE_LARGE || kind == LARGE_TILES;
+                const int large = kind == ONE_TILE_LARGE || kind == LARGE_TILES, sparse = kind >= SPARSE;
                 struct weft__variant v = {.spec = &specs[LAST], .schedule = WEFT_SCHEDULE_GPU};
-                s.shape = (struct weft__transpose_shape){.type = types[t], .ofs = ofs};
+                s.shape = (struct weft__transpose_shape){.type = types[t], .ofs = ofs, .wide = wide == 1};
                 s.l.passes = 2;
                 s.l.pairs = types[t] == WEFT_TYPE_F32;
-                s.l.packed = s.l.parts_packed = kind != ONE_TILE_APART;
+                s.l.packed = s.l.parts_packed = kind != ONE_TILE_APART && kind != SPARSE_APART;
                 s.l.key_bits = s.l.packed ? 32 : 16;
-                s.l.low_bits = 8;
-                s.l.last = (struct weft__scan_tile){256, 16};
+                s.l.low_bits = sparse ? 11 : 8;
+                s.l.last = (struct weft__scan_tile){sparse ? 128 : 256, sparse ? 8 : 16};
                 if (large)
                     s.l.last = (struct weft__scan_tile){512, WEFT__SCAN_LARGE_IPT(16, weft_type_bytes(types[t]), pos)};
                 s.l.span = 512;
-                s.l.last_bins = weft__scan_bins_room(256, s.l.last.wg);
-                s.l.one_tile = kind != LARGE_TILES;
+                s.l.last_bins = weft__scan_bins_room((size_t)1 << s.l.low_bits, s.l.last.wg);
+                s.l.one_tile = kind != LARGE_TILES && !sparse;
                 s.l.self_counted = kind == FEW;
+                s.l.sparse = sparse;
                 define_move(&v.defines, &s, LAST);
                 fn(arg, &v);
                 for (int passes = 1; passes <= 2 && kind == FEW; passes++) {

@@ -42,6 +42,11 @@
 #define SELF_COUNTED_MOST  96
 #define GROUP_CHUNKS       2
 
+// docs/log/hypersparse.md. Buckets of the last pass are sparse that have SPARSE_COLUMNS or more and so many entries in the mean that
+// hardly any has more than WEFT__SCAN_SPARSE.
+#define SPARSE_COLUMNS 1024
+#define SPARSE_MEAN    210
+
 struct tune {
     struct weft__tune_key key;
     int wg, ipt4, ipt8, ipt0, bits; // ipt4: values of 4 bytes, ipt8: of 8, ipt0: patterns
@@ -338,6 +343,7 @@ static void like_take(struct weft__scan_layout *l, const struct weft__scan_layou
     l->first_counted = like->first_counted;
     l->self_counted = like->self_counted;
     l->one_tile = like->one_tile;
+    l->sparse = like->sparse;
     l->wide_ipt = like->wide_ipt;
 }
 
@@ -436,6 +442,9 @@ static void layout_of(struct weft__scan_layout *l, const struct weft_context *ct
     const size_t chunk_tiles = l->wide_ipt ? tiles : chunk_tiles_of(ctx, nnz, l->nparts, small, tiles);
     if (!like && l->passes > 1 && chunk_tiles == 1)
         l->one_tile = 1;
+    if (!like)
+        l->sparse = l->passes > 1 && !l->wide_ipt && (size_t)1 << l->low_bits >= SPARSE_COLUMNS &&
+                    nnz <= (size_t)SPARSE_MEAN * l->nparts;
     const size_t chunk = l->one_tile ? entries_of(l->last) : weft__max(chunk_tiles * small, entries_of(l->last));
     l->last_chunks = chunks_of(ctx, chunk, nnz, l->nparts);
     if (l->self_counted)

@@ -24,6 +24,7 @@ struct weft__scan_chunks {
     int joined; // the launch that counts them also adds them up
 };
 #define WEFT__SCAN_CHUNK_GROUPS 8 // of each compute unit, at most: work-groups that count chunks
+#define WEFT__SCAN_SPARSE       256 // most entries that a sparse bucket's group compares with one another
 
 // How a shape is cut: passes, digits, parts.
 struct weft__scan_layout {
@@ -41,6 +42,7 @@ struct weft__scan_layout {
     int one_tile;              // a chunk of the last pass is a tile
     int first_counted;         // the groups that move entries to buckets count all of them: there is no launch before
     int self_counted;          // buckets of several chunks are counted by the groups that move them
+    int sparse;                // buckets of the last pass mostly have few entries and many columns
     int wide_ipt; // wide work-groups move the buckets, each of which may fit their tile: entries of a work-item; else 0
     struct weft__scan_tile first, second, last;           // of the passes
     struct weft__scan_chunks second_chunks, last_chunks;  // of buckets

@@ -140,10 +140,11 @@ static void trial_like(struct transpose *x, const struct weft__scan_layout *like
                        const struct weft_transpose_params *p)
 {
     struct weft__scan_layout l;
-    snprintf(out, size, ", tiles %dx%d %dx%d %dx%d whole %d, bins %u %u %u, key %d, forms %d%d%d%d%d%d%d",
+    snprintf(out, size, ", tiles %dx%d %dx%d %dx%d whole %d, bins %u %u %u, key %d, forms %d%d%d%d%d%d%d%d",
              like->first.wg, like->first.ipt, like->second.wg, like->second.ipt, like->last.wg, like->last.ipt,
              like->wide_ipt, like->first_bins, like->mid_bins, like->last_bins, like->key_bits, like->pairs,
-             like->packed, like->parts_packed, like->joined, like->first_counted, like->self_counted, like->one_tile);
+             like->packed, like->parts_packed, like->joined, like->first_counted, like->self_counted, like->one_tile,
+             like->sparse);
     x->shape.like = like;
     x->params.gpu = p->gpu;
     if (!weft__scan_layout_like(&l, x->ctx, &x->shape, p))
