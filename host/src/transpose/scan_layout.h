@@ -23,7 +23,7 @@ struct weft__scan_chunks {
     size_t entries, chunks, buckets;
     int joined; // the launch that counts them also adds them up
 };
-#define WEFT__SCAN_CHUNK_GROUPS 8 // of each compute unit, at most: work-groups that count chunks
+#define WEFT__SCAN_CHUNK_GROUPS 8   // of each compute unit, at most: work-groups that count chunks
 #define WEFT__SCAN_SPARSE       256 // most entries that a sparse bucket's group compares with one another
 
 // How a shape is cut: passes, digits, parts.
